@@ -48,6 +48,7 @@ export async function decideDelivery(
   const openBreaker = await deferredBy?.(ports, state.execution);
   if (openBreaker !== undefined) return { decision: later({ openBreaker }), pass };
   let { trial, slotUntil } = pass;
+  let giveBack: (() => void) | undefined;
   if (rate !== undefined && (slotUntil === undefined || slotUntil < ports.clock.now())) {
     const slot = await rate.slot(ports, state.steps[message.step]?.deferred?.why === 'rate');
     if (slot === 'unread') return { decision: unread(message, 'rate'), pass };
@@ -55,12 +56,13 @@ export async function decideDelivery(
     if ('turnAt' in slot)
       return { decision: later({ turnAt: Math.max(slot.turnAt, ports.clock.now()) }), pass };
     slotUntil = slot.untilAt;
+    ({ giveBack } = slot);
   }
   if (trial === undefined && breaker !== undefined) {
     const passed = await breaker.pass(ports, agent.spec.timeoutMs);
     if (passed === 'unread') return { decision: unread(message, 'pause'), pass };
     if ('openBreaker' in passed) {
-      rate?.giveBack();
+      giveBack?.();
       return { decision: later({ openBreaker: passed.openBreaker }), pass: given({ trial }) };
     }
     trial = passed.trial;

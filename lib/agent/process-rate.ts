@@ -21,7 +21,10 @@ const GAP_MS = 10;
 const BUSY_MS = 1_000;
 
 /** The claim may be written now and until then; or not before its turn; or whether it may cannot be read. */
-export type Slot = { readonly untilAt: number } | { readonly turnAt: number } | 'unread';
+export type Slot =
+  | { readonly untilAt: number; readonly giveBack?: () => void }
+  | { readonly turnAt: number }
+  | 'unread';
 
 /** One per process. Any number of messages may ask at once. */
 export class ProcessRate {
@@ -47,13 +50,16 @@ export class ProcessRate {
     const slot = await taken;
     if (slot === 'unread' || 'turnAt' in slot) return slot;
     const waitMs = slot.fromAt - ports.clock.now();
-    if (waitMs > 0) await ports.clock.sleep(waitMs);
-    return { untilAt: slot.untilAt + LATE_MS };
+    if (waitMs > 0) await ports.clock.sleep(Math.ceil(waitMs));
+    return { untilAt: slot.untilAt + LATE_MS, giveBack: () => this.#giveBack(slot) };
   }
 
-  /** A slot that the claim does not need after all: another message of this process may have it. */
-  giveBack(): void {
-    if (this.#slots !== undefined) this.#slots = { ...this.#slots, count: this.#slots.count + 1 };
+  /**
+   * A slot that the claim does not need after all: another message of this process may have it, as long as
+   * it lasts, and not beside those of a later time.
+   */
+  #giveBack({ untilAt }: Slots): void {
+    if (this.#slots?.untilAt === untilAt) this.#slots = { ...this.#slots, count: this.#slots.count + 1 };
   }
 
   async #take(
@@ -70,7 +76,7 @@ export class ProcessRate {
       for (let lap = 0; lap < MAX_LAPS; lap += 1) {
         // What it wrote itself may still be the latest: then the read is spared.
         if (lap > 0) {
-          await ports.clock.sleep(ports.random.number() * GAP_MS * lap);
+          await ports.clock.sleep(Math.floor(ports.random.number() * GAP_MS * lap));
           this.#known = await rates.read(this.#agent);
         }
         const asked = { wanted: this.#wanted, hasTurn };

@@ -1,9 +1,9 @@
 /**
  * The rates of agents, as a service sees them: its calls, by the clocks of the processes that make them.
  *
- * Owns: which rate the agents of a world have, and that no second has more claims of one than that, with
- * the share of a second that a process may take at once, and what ends just behind its slot. Does not own:
- * which worlds have rates (`traits.ts`).
+ * Owns: which rate the agents of a world have, and that no second (of a slow one no minute) has more claims
+ * of one than that, with the share of a second that a process may take at once, and what ends just behind
+ * its slot. Does not own: which worlds have rates (`traits.ts`).
  */
 
 import { BULK } from '../../lib/core/plan/built-in.ts';
@@ -14,8 +14,10 @@ import type { KindCounts } from './kinds.ts';
 import { actedAs } from './oracle-order.ts';
 import type { Choice } from './plans.ts';
 
-const RATES = [0.5, 1, 2, 20] as const;
-const SECOND_MS = 1_000;
+const RATES = [0.1, 0.5, 1, 2, 20] as const;
+/** In a second a slow rate shows nothing. */
+const windowMsOf = (perSecond: number): number =>
+  perSecond >= 5 ? 1_000 : perSecond >= 0.5 ? 10_000 : 60_000;
 /** A share of 50 ms, and 100 ms behind a slot's end. */
 const TOLERANCE = 1.15;
 
@@ -46,11 +48,14 @@ export class OracleRates {
     this.#claimedAt.set(agent, all);
     const at = all.findLastIndex((one) => one <= claimedAt) + 1;
     all.splice(at, 0, claimedAt);
-    const most = Math.floor(this.perSecond * TOLERANCE) + 2;
+    const windowMs = windowMsOf(this.perSecond);
+    const most = Math.floor((this.perSecond * TOLERANCE * windowMs) / 1_000) + 2;
     for (let first = Math.max(0, at - most); first <= at; first += 1) {
       const next = all[first + most];
-      if (next === undefined || next - (all[first] ?? 0) >= SECOND_MS) continue;
-      problems.push(`S9 '${agent}' begins more than ${most} attempts in a second at ${this.perSecond}/s`);
+      if (next === undefined || next - (all[first] ?? 0) >= windowMs) continue;
+      problems.push(
+        `S9 '${agent}' begins more than ${most} attempts in ${windowMs} ms at ${this.perSecond}/s`,
+      );
       return;
     }
   }

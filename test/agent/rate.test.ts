@@ -195,3 +195,44 @@ describe('one process', () => {
     expect(() => perSecondOf(text)).toThrow(/^the rate '.*' is (none; write it like|too high; at most)/);
   });
 });
+
+describe('a slot', () => {
+  const agent = 'carrier';
+  const at = (now: number) => ({ now, writeId: `w${now}` });
+  const first = { wanted: 1, hasTurn: false };
+
+  it('of a slow rate is used in its first second: no two come in one', () => {
+    const given = withSlots(undefined, agent, 0.1, first, at(1_000));
+    expect(given).toMatchObject({ record: { givenUntil: 11_000 }, slots: { fromAt: 1_000, untilAt: 2_000 } });
+  });
+
+  it('is not kept for turns that nobody comes for: what was canceled holds up nobody', () => {
+    const queued = { agent, version: 9, writeId: 'w', givenUntil: 10_000, lastTurnAt: 9_000_000 };
+    expect(withSlots(queued, agent, 0.1, first, at(29_000))).toHaveProperty('turnAt', 9_010_000);
+    const idle = withSlots(queued, agent, 0.1, first, at(31_000));
+    expect(idle).toMatchObject({ slots: { fromAt: 31_000 } });
+    // Those behind it follow at the rate, and one that has an old turn takes part like them.
+    const next = withSlots(idle.record, agent, 0.1, first, at(31_500));
+    expect(next).toHaveProperty('turnAt', 51_000);
+    expect(withSlots(next.record, agent, 0.1, { wanted: 1, hasTurn: true }, at(40_000))).toMatchObject({
+      slots: { fromAt: 41_000 },
+    });
+  });
+
+  it('that is given back beside a later one is lost with its time', async () => {
+    const memory = memoryWorld();
+    const ports = { ...memory, rates: memoryRates() };
+    const rate = new ProcessRate(agent, 2);
+    const one = await rate.slot(ports, false);
+    if (one === 'unread' || !('untilAt' in one)) throw new Error('no slot');
+    memory.clock.advanceTo(memory.clock.now() + 700);
+    const two = await rate.slot(ports, false);
+    one.giveBack?.();
+    const known = await ports.rates.read(agent);
+    const third = rate.slot(ports, false);
+    await settle();
+    expect((await ports.rates.read(agent))?.version).toBe((known?.version ?? 0) + 1);
+    memory.clock.advanceTo(memory.clock.now() + 2_000);
+    expect([two, await third].map((slot) => slot !== 'unread' && 'untilAt' in slot)).toEqual([true, true]);
+  });
+});

@@ -15,6 +15,10 @@
 export const NEAR_MS = 2_000;
 /** The part of a second that one process may take at once. */
 const SHARE_MS = 50;
+/** A slot of a slow rate is used soon after it begins: else two might come in one second. */
+const SECOND_MS = 1_000;
+/** So long behind the time for the next slot work that has a turn comes, if it still does. */
+const IDLE_MS = 10_000;
 
 export interface AgentRate {
   readonly agent: string;
@@ -52,11 +56,15 @@ export function withSlots(
   const { version = 0, givenUntil = 0, lastTurnAt = 0 } = before ?? {};
   const gapMs = 1_000 / perSecond;
   const fromAt = Math.max(givenUntil, now);
-  const next = { agent, version: version + 1, writeId, givenUntil, lastTurnAt };
-  if ((hasTurn || lastTurnAt <= now) && fromAt - now <= NEAR_MS) {
+  // The turns of what was canceled are used by nobody: then those that come now are the first.
+  const isIdle = givenUntil + gapMs + IDLE_MS < now;
+  const turnsUntil = isIdle ? Math.min(lastTurnAt, now) : lastTurnAt;
+  const next = { agent, version: version + 1, writeId, givenUntil, lastTurnAt: turnsUntil };
+  if ((hasTurn || turnsUntil <= now) && fromAt - now <= NEAR_MS) {
     const untilAt = fromAt + wanted * gapMs;
-    return { record: { ...next, givenUntil: untilAt }, slots: { fromAt, untilAt, count: wanted } };
+    const usedBy = Math.min(untilAt, fromAt + SECOND_MS);
+    return { record: { ...next, givenUntil: untilAt }, slots: { fromAt, untilAt: usedBy, count: wanted } };
   }
-  const turnAt = Math.max(lastTurnAt, fromAt) + gapMs;
+  const turnAt = Math.max(turnsUntil, fromAt) + gapMs;
   return { record: { ...next, lastTurnAt: turnAt }, turnAt: Math.ceil(turnAt) };
 }
