@@ -264,7 +264,7 @@ function incidentRoutes(app: Hono, scheduler: Scheduler): void {
     });
   });
   app.post('/executions/:id/incidents/:n/resolve', async (c) => {
-    const body = parseBody(await bodyText(c), answerBody);
+    const body = await bodyWithValue(c, answerBody);
     const incident = Number(c.req.param('n'));
     const state = await resolveIncident(scheduler, c.req.param('id'), {
       ...given(body),

@@ -22,7 +22,7 @@ import { cut } from '../core/values/text.ts';
 import { variantOf } from '../core/step/recovery.ts';
 import { withWrite } from '../engine/commit.ts';
 import { carryOut } from '../engine/reconcile.ts';
-import { check } from '../engine/schema.ts';
+import { check, jsonLimitsOf } from '../engine/schema.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { decideWith } from '../engine/large-values.ts';
 import { entry } from './people.ts';
@@ -117,7 +117,7 @@ export async function checkGiven<Given extends Pick<Resolution, 'input' | 'outpu
   if (given.output === undefined) return given;
   const checked = await check(agent.output, given.output);
   if ('issues' in checked) throw misfit('output', agent, checked);
-  const made = asJson(checked.value);
+  const made = asJson(checked.value, jsonLimitsOf(scheduler.ports));
   if ('problem' in made)
     throw refuse('bad-input', `the output of its schema is not acceptable: ${cut(made.problem, 200)}`);
   return { ...given, output: made.json };

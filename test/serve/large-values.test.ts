@@ -39,3 +39,12 @@ it('a body beyond 4 MB is refused before it is parsed', async () => {
     'too-large',
   ]);
 });
+
+it('what a person gives for a step may hold as much as its agent may answer', async () => {
+  const server = await world.start({ served: servedWith(async (input) => input) });
+  const output = Array.from({ length: 70_000 }, (_, n) => n);
+  const body = JSON.stringify({ choice: 'give-output', output });
+  const resolve = `${server.url}/executions/none/incidents/1/resolve`;
+  const answer = await fetch(resolve, { method: 'POST', body });
+  expect(((await answer.json()) as { error: { code: string } }).error.code).toBe('unknown-execution');
+});
