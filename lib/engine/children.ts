@@ -247,15 +247,18 @@ async function stopChild(
   reconcile: Reconcile,
 ): Promise<ChildEnd | undefined> {
   const { store, clock } = ports;
-  const plan = await planFor(ports, start.planId);
+  const planned = await planFor(ports, start.planId);
   for (;;) {
     const readAt = clock.now();
     const state = await store.read(start.id);
     if (state === undefined || isOfEarlierLife(state.execution, start.parent)) {
-      const holder = placeHolder(plan, start, freshOf(ports.random), readAt);
-      if ((await store.create(holder)) === 'written') return endOf(plan, { execution: holder, steps: {} });
+      const holder = placeHolder(planned, start, freshOf(ports.random), readAt);
+      if ((await store.create(holder)) === 'written') return endOf(planned, { execution: holder, steps: {} });
       continue;
     }
+    // Where its list is lost, its parent does not know which plan it has.
+    const { plan: planId } = state.execution;
+    const plan = planId === start.planId ? planned : await planFor(ports, planId);
     const ended = hasEnd(state.execution) ? endOf(plan, state) : undefined;
     const mayGoOn = start.restartedAfter !== undefined && isToGoOn(state.execution, start.restartedAfter);
     if (ended !== undefined && !recall && !mayGoOn) return ended;

@@ -74,10 +74,14 @@ export const KINDS = [
   'roundUndone',
   'roundsAtMost',
   'roundsTolerated',
-  /** Values beside the table: named by a record, loaded, and left by whoever died before the record. */
+  /**
+   * Values beside the table: named by a record, loaded, and left by whoever died before the record; and a
+   * step failed because one that it reads is lost.
+   */
   'valueApart',
   'valueLoaded',
   'valueLeft',
+  'valueLostFor',
   /** The death of an attempt was recorded: under its lease, later, and when another attempt had begun. */
   'deathUnderLease',
   'deathLater',

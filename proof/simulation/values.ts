@@ -3,7 +3,8 @@
  *
  * Owns: the objects, what a process sees of records, and the judgement: an object is there before the record
  * that names it, as long as that record, under a key of its own; and no service is given what was made of a
- * value that was not loaded. Does not own: calls and what befalls them (`process.ts`).
+ * value that was not loaded. Which objects are lost, by dice of its own, and that nothing else fails as lost.
+ * Does not own: calls and what befalls them (`process.ts`).
  *
  * The table has both, the reference and the value, so that every other judge sees the values. A process has
  * to load them.
@@ -19,20 +20,37 @@ import { type Execution, isForward, type Step } from '../../lib/core/records/sta
 import type { ValueRef } from '../../lib/core/records/value-ref.ts';
 import { scopeOf } from '../../lib/core/step/turn.ts';
 import { canonicalJson, type Json } from '../../lib/core/values/json.ts';
-import { textHash } from '../../lib/testing/memory.ts';
+import { seededRandom, textHash } from '../../lib/testing/memory.ts';
+import type { Faults } from './faults.ts';
 import type { KindCounts } from './kinds.ts';
+import { choiceOf } from './plans.ts';
 
 /** Below the text of nearly every input and output of a world. */
 const ABOVE_BYTES = 24;
+
+/** How often a read in half of the worlds finds that its object is gone, for good. */
+const LOST_SHARE = 0.03;
+const VALUE_DICE = 0x10_57_0b;
 
 type Owner = Pick<Execution, 'id' | 'life'>;
 
 export class WorldValues {
   readonly #objects = new Map<string, string>();
+  /** Those that are lost, as they were: the judges see them still. */
+  readonly #lost = new Map<string, string>();
+  readonly #isLostNow: () => boolean;
   readonly #kinds: KindCounts;
   readonly #violate: (about: string, problem: string) => void;
 
-  constructor(kinds: KindCounts, violate: (about: string, problem: string) => void) {
+  constructor(
+    seed: number,
+    faults: Faults,
+    kinds: KindCounts,
+    violate: (about: string, problem: string) => void,
+  ) {
+    const choice = choiceOf(seededRandom(seed ^ VALUE_DICE));
+    const share = choice.chance(0.5) ? LOST_SHARE : 0;
+    this.#isLostNow = () => share > 0 && choice.chance(share) && faults.strikes('lostValue');
     this.#kinds = kinds;
     this.#violate = violate;
   }
@@ -46,7 +64,11 @@ export class WorldValues {
       get: (key) =>
         ask(() => {
           this.#kinds.valueLoaded += 1;
-          return this.#objects.get(key);
+          const json = this.#objects.get(key);
+          if (json === undefined || !this.#isLostNow()) return json;
+          this.#objects.delete(key);
+          this.#lost.set(key, json);
+          return undefined;
         }),
     };
   }
@@ -55,6 +77,16 @@ export class WorldValues {
     const before = this.#objects.get(key);
     if (before !== undefined && before !== json) this.#violate(key, 'V3 a key is used for another value');
     this.#objects.set(key, json);
+  }
+
+  /** What fails as lost reads what is: an object of its own execution, or of one below it. */
+  judgeLost(executionId: string, before: Step | undefined, { status, failure }: Step): void {
+    if (failure?.code !== 'value-lost' || before?.status === status) return;
+    // One that could only not be read may be there at the next attempt.
+    if (failure.message.includes('cannot be read')) return;
+    this.#kinds.valueLostFor += 1;
+    if (![...this.#lost.keys()].some((key) => key.startsWith(executionId)))
+      this.#violate(executionId, 'V4 it fails for a lost value, and none of it is lost');
   }
 
   /** The record as the table has it. */
@@ -94,7 +126,7 @@ export class WorldValues {
   #value(owner: Owner, holder: ValueHolder, ref: ValueRef | undefined): Json | undefined {
     if (ref === undefined) return undefined;
     const key = valueKeyOf(owner, holder, ref);
-    const json = this.#objects.get(key);
+    const json = this.#objects.get(key) ?? this.#lost.get(key);
     this.#kinds.valueApart += 1;
     if (json !== undefined) return JSON.parse(json) as Json;
     this.#violate(owner.id, `V1 a record names an object that is not there: ${holder}`);
@@ -118,7 +150,8 @@ export class WorldValues {
     for (const state of states)
       for (const key of valueKeysIn(state)) {
         named.add(key);
-        if (!this.#objects.has(key)) this.#violate(state.execution.id, `V1 an object is gone: ${key}`);
+        if (!this.#objects.has(key) && !this.#lost.has(key))
+          this.#violate(state.execution.id, `V1 an object is gone: ${key}`);
       }
     for (const key of this.#objects.keys()) if (!named.has(key)) this.#kinds.valueLeft += 1;
   }

@@ -81,7 +81,9 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
       table,
       ...given({ file }),
       // A world's file is asked the same as the table, which has the values.
-      ...(traits.keepsApart && file === undefined ? { values: new WorldValues(kinds, violate) } : {}),
+      ...(traits.keepsApart && file === undefined
+        ? { values: new WorldValues(seed, faults, kinds, violate) }
+        : {}),
       breakers: breakers.behind(memoryBreakers()),
       rates: memoryRates(),
       presences: memoryPresences(),

@@ -190,6 +190,7 @@ export class World {
     judgeWake(problems, planAfter, after, { now, putOffMs: PUT_OFF_MS[this.#options.mode], mayDie: true });
     if (write.step !== undefined) {
       this.#host.order.written(before, write.step);
+      this.#host.external.values?.judgeLost(executionId, before.steps[write.step.name], write.step);
       judgeTries(problems, plan, before, write.step);
       judgeStages(problems, plan, before, write.step, kinds);
       this.#host.rates.judge(problems, plan, before, write.step);

@@ -5,6 +5,7 @@
 
 import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { eq } from '../../lib/core/plan/refs.ts';
+import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import { valueKeyIn, valueKeysIn } from '../../lib/core/records/large-values.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
@@ -232,6 +233,74 @@ describe('a value that is lost', () => {
     expect(end.steps['two']?.failure?.code).toBe('value-lost');
   });
 
+  it('that a person was to be shown fails the approval: nobody approves what is not shown', async () => {
+    const flow = workflow('shown', { input, within: '3h' }, (w) => {
+      w.step('one', agentA, {});
+      w.approval('agreed', {
+        after: ['one'] as never,
+        within: '1h',
+        show: { amount: at(w.input, 'amount') as never },
+      });
+    }) as Workflow;
+    const world = withValues(flow, { 'agent-a': echo });
+    const { id } = await world.begin({ amount: 7, text: 'x'.repeat(50_000) });
+    lose(world.values, '/input/');
+    const end = await world.run(id);
+    expect(end.steps['agreed']?.failure?.code).toBe('value-lost');
+    expect(end.questions).toBeUndefined();
+    expect(end.execution.status).toBe('compensated');
+  });
+
+  it('keeps no execution of its list from being stopped, and undone', async () => {
+    const undone: string[] = [];
+    const refuses = { execute: async () => Promise.reject(new PermanentError('no')) };
+    const flow = workflow('list-undone', { input, within: '3h' }, (w) => {
+      const all = w.map('each', agentA, at(w.input, 'items'), (n) => ({ n: n as never }));
+      w.step('last', agentB, {}, { after: [all] as never });
+    }) as Workflow;
+    const undo = async (_: unknown, given: unknown): Promise<void> =>
+      void undone.push((given as { n: string }).n);
+    const world = withValues(flow, { 'agent-a': { ...echo, undo }, 'agent-b': refuses });
+    const { id } = await world.begin({
+      items: Array.from({ length: 60 }, (_, n) => `${n}${'x'.repeat(1_000)}`),
+    });
+    await world.run(id, {
+      until: ({ steps }) => steps['each']?.status === 'done',
+      deliverable: ({ agent }) => agent !== 'agent-b',
+    });
+    lose(world.values, `${id}/`);
+    const end = await world.run(id);
+    expect([end.execution.status, end.steps['each']?.status, undone.length]).toEqual([
+      'compensated',
+      'compensated',
+      60,
+    ]);
+  });
+
+  it.each([
+    ['the execution', '30s', {}],
+    ['the step', '3h', { within: '30s' }],
+  ] as const)(
+    'keeps none of its parts from being stopped when the time of %s is over',
+    async (_what, within, own) => {
+      const flow = workflow('list-stopped', { input, within }, (w) => {
+        w.map('each', agentA, at(w.input, 'items'), (n) => ({ n: n as never }), { concurrency: 50, ...own });
+      }) as Workflow;
+      const never = { ...echo, execute: async () => Promise.reject(new TransientError('later')) };
+      const world = withValues(flow, { 'agent-a': never });
+      const { id } = await world.begin({
+        items: Array.from({ length: 90 }, (__, n) => `${n}${'x'.repeat(1_000)}`),
+      });
+      await world.run(id, { until: ({ steps }) => steps['each']?.children?.started === 2 });
+      lose(world.values, `${id}/`);
+      const end = await world.run(id);
+      expect([end.execution.status, end.steps['each']?.status]).toEqual(['compensated', 'compensated']);
+      const parts = await Promise.all([0, 1, 2, 3].map((n) => world.state(`${id}.each.${n}`)));
+      expect(parts.map(({ execution }) => execution.endedAt === undefined)).not.toContain(true);
+      expect(parts.slice(2).map(({ execution }) => execution.status)).toEqual(['canceled', 'canceled']);
+    },
+  );
+
   it('is one whose text is another', async () => {
     const world = withValues(chain, { 'agent-a': echo });
     const { id } = await world.begin({ text: 'x'.repeat(50_000) });
@@ -239,5 +308,35 @@ describe('a value that is lost', () => {
     const end = await world.run(id);
     expect(end.steps['one']?.failure?.code).toBe('value-lost');
     expect(end.execution.status).toBe('failed');
+  });
+});
+
+describe('executions that a process has begun to start before the value was lost', () => {
+  it.each([
+    ['of a list', 3],
+    ['of a list that is longer than what is started in one go', 60],
+  ])('%s are not left behind: the step that fails takes their places first', async (_what, parts) => {
+    const flow = workflow('list-raced', { input, within: '3h' }, (w) => {
+      w.map('each', agentA, at(w.input, 'items'), (n) => ({ n: n as never }));
+    }) as Workflow;
+    const world = withValues(flow, { 'agent-a': echo });
+    const items = Array.from({ length: 25 * parts }, (__, n) => `${n}${'x'.repeat(1_000)}`);
+    // It has loaded the list, and dies after the first part: the step's record says nothing of it.
+    const store = world.store as { create: MemoryWorld['store']['create'] };
+    const { create } = store;
+    let begun: string | undefined;
+    store.create = async (execution, isNew) => {
+      if (begun !== undefined) throw new Error('it is dead');
+      if (execution.id.includes('.each.')) begun = execution.id;
+      return create(execution, isNew);
+    };
+    const { id } = await world.begin({ items });
+    store.create = create;
+    for (const key of world.values.objects.keys())
+      if (key.startsWith(`${id}/`)) world.values.objects.delete(key);
+    const end = await world.run(id);
+    expect(end.steps['each']?.failure?.code).toBe('value-lost');
+    const one = await world.state(begun ?? '');
+    expect([end.execution.status, one.execution.status]).toEqual(['compensated', 'canceled']);
   });
 });

@@ -29,6 +29,7 @@ import type { Evaluation } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Step } from '../records/state.ts';
+import { isLostFailure, leftOutIn } from '../step/left-out.ts';
 import { failureWaits, isNearNoReturn, wayBack } from '../step/point-of-no-return.ts';
 import { dependentsClearAt, isKept, keepsEffects, needsUndo } from '../step/ready.ts';
 import { applies, hasOpenChildren, isEnding, isTurn, isUnbegun, mayHaveChildren } from '../step/turn.ts';
@@ -41,6 +42,7 @@ import {
   childrenStopped,
   familyOf,
   indexesToStop,
+  lostFamily,
   MAX_STOPS,
   nextStarts,
   staysDone,
@@ -50,7 +52,6 @@ import { afterTry, isCleanEnd, nextTryBegun, tryOf } from '../waiting/child-trie
 import { isStartDue } from '../waiting/map.ts';
 import { goesBack, roundBefore, goesBackAt } from '../waiting/rounds.ts';
 import { endsAt, mayPassTime } from '../waiting/timer.ts';
-import { cannotBeStopped, isLostOf } from './lost-children.ts';
 import { roundToRead } from './on-round.ts';
 import { OVER } from './time-rules.ts';
 
@@ -71,6 +72,11 @@ export const startChildren: Rule = {
     for (const step of parents(plan, event)) {
       if (!isTurn(step, state)) continue;
       const record = state.steps[step.name];
+      const lost = isUnbegun(record) ? lostIn(step, state) : undefined;
+      if (lost !== undefined) {
+        const family = lostFamily(step, state, lost);
+        return nothing({ kind: 'start-children', step: step.name, family, starts: family.starts });
+      }
       if (isUnbegun(record) ? !applies(step, state) : record?.status !== 'running') continue;
       // Asked first: to say what is to be started takes as long as the list.
       if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
@@ -91,6 +97,18 @@ export const startChildren: Rule = {
     'step-failed': 'a step fails: it is to have executions for the elements of what is no list',
   },
 };
+
+/**
+ * What says whether and for what a step begins is lost. Another process may have read it before, and be
+ * starting: so the places of its executions are taken first, and the step fails by that.
+ */
+function lostIn(step: ChildStep | MapStep, state: Snapshot): Failure | undefined {
+  if (state.values === undefined || state.values.lost.size === 0) return undefined;
+  const condition = leftOutIn(step.when, state);
+  if (condition !== undefined || !applies(step, state)) return condition;
+  const family = familyOf(step, state);
+  return 'code' in family && isLostFailure(family) ? family : undefined;
+}
 
 /** A step whose executions have ended is over; what they answered is gathered first. */
 export const endChildren: Rule = {
@@ -255,8 +273,6 @@ export const stopChildren: Rule = {
       const record = state.steps[step.name];
       const family = dueToStop(plan, step, state, left, event.now);
       if (family === undefined) continue;
-      if (isLostOf(family, record)) return cannotBeStopped(state, event, record, family);
-      if ('code' in family) continue;
       const how = { undo: !left, recall: !left && !isKept(step) };
       const stopping = nextStops(step, family, record?.children, how);
       if (stopping !== undefined) return nothing(stopping);
@@ -311,7 +327,8 @@ export const endOverTime: Rule = {
     for (const step of parents(plan, event)) {
       const { children } = state.steps[step.name] ?? {};
       const isOver = (endsAt(step, state) ?? Number.POSITIVE_INFINITY) <= event.now;
-      const family = isOver || isEnding(children) ? familyOf(step, state) : undefined;
+      const isToEnd = isOver || isEnding(children);
+      const family = isToEnd ? familyOf(step, state, children !== undefined) : undefined;
       // What can have no executions fails for that.
       if (family === undefined || 'code' in family) continue;
       const below = children?.overTime;
@@ -353,7 +370,7 @@ function dueToStop(
   state: Snapshot,
   left: boolean,
   now: number,
-): Family | Failure | undefined {
+): Family | undefined {
   const record = state.steps[step.name];
   const underWay = mayHaveChildren(step, state);
   // One that waits and has left nothing was fenced.
@@ -364,5 +381,5 @@ function dueToStop(
   const clearAt = underWay || open ? 0 : dependentsClearAt(plan, step, state);
   if (clearAt === undefined || clearAt > now) return undefined;
   const family = familyOf(step, state, true);
-  return 'code' in family && !isLostOf(family, record) ? NOBODY : family;
+  return 'code' in family ? NOBODY : family;
 }

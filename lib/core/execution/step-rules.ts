@@ -9,7 +9,7 @@
 
 import { ask } from '../questions/incident.ts';
 import { choiceOfTime, closeDueIncidents } from '../operators/resolution.ts';
-import { agentStep, agentSteps, type Plan } from '../plan/plan.ts';
+import { agentStep, agentSteps, hasChildren, type Plan } from '../plan/plan.ts';
 import { blankStep, stepAfter } from '../decisions/change.ts';
 import { alsoAffected, type Decision, evaluateNext, joined, writing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
@@ -20,7 +20,7 @@ import { isLeased, type Step } from '../records/state.ts';
 import { isAwaited, leftAt } from '../step/process-deadline.ts';
 import { closedWithoutAttempt } from '../step/claim.ts';
 import { leaseOverAt } from '../step/lease.ts';
-import { leftOutIn } from '../step/left-out.ts';
+import { isLostFailure, leftOutIn } from '../step/left-out.ts';
 import { stepToFence, stepToSkip } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { expired } from '../step/report.ts';
@@ -110,7 +110,8 @@ export const refuseCondition: Rule = {
     for (const step of plan.steps) {
       if (step.when === undefined || !isReady(step, state)) continue;
       const failure = leftOutIn(step.when, state);
-      if (failure === undefined) continue;
+      // Executions of its own may be starting: their places are taken first (`child-rules.ts`).
+      if (failure === undefined || (hasChildren(step) && isLostFailure(failure))) continue;
       const record = state.steps[step.name] ?? blankStep(step.name, state.execution);
       const failed = stepAfter(record, 'fail', event, { changedAt: event.now, failure });
       const next = evaluateNext(alsoAffected(event.affected, step.name));

@@ -10,13 +10,15 @@
  */
 
 import { type CallbackStep, graphOf, isCallback } from '../plan/plan.ts';
-import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
-import type { Decision } from '../decisions/decision.ts';
-import type { Event } from '../decisions/events.ts';
+import { blankStep, executionAfter, type DecisionInputs, stepAfter } from '../decisions/change.ts';
+import { alsoAffected, type Decision, evaluateNext, writing } from '../decisions/decision.ts';
+import type { Evaluation, Event } from '../decisions/events.ts';
+import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
 import { type CallbackQuestion, isOpen, type Question } from '../records/question.ts';
 import { callbackOf, isPersonAsked, openQuestions, type Snapshot } from '../records/snapshot.ts';
 import type { Execution, Step } from '../records/state.ts';
+import { leftOutIn } from '../step/left-out.ts';
 import { applies, isTurn } from '../step/turn.ts';
 import { timeOverAt } from '../step/within.ts';
 import { moveExecution } from '../transitions.ts';
@@ -37,6 +39,8 @@ export const askForAnswer: Rule = {
     const step = plan.steps.find((one): one is CallbackStep => isCallback(one) && isToOpen(one, state));
     if (step === undefined) return undefined;
     const { name, kind, otherwise = 'fail' as const } = step;
+    const leftOut = leftOutIn(step.show, state);
+    if (leftOut !== undefined) return refusedToAsk(state, event, name, leftOut);
     const deadlineAt = timeOverAt(step, state);
     const remindAt = nextReminder(step, event.now, deadlineAt);
     const asked = { kind, step: name, otherwise, deadlineAt, remindAt, shown: shownBy(step, state) };
@@ -50,8 +54,19 @@ export const askForAnswer: Rule = {
   says: {
     'approval-opened': 'an approval is put into the inbox',
     'callback-opened': 'a callback is put into the inbox',
+    'step-failed': 'an approval fails, because what it is to show cannot be read',
   },
 };
+
+/** V4 nobody is asked to approve what is not shown. */
+function refusedToAsk(state: Snapshot, event: Evaluation, name: string, failure: Failure): Decision {
+  const record = state.steps[name] ?? blankStep(name, state.execution);
+  const step = stepAfter(record, 'fail', event, { changedAt: event.now, failure });
+  return writing(state.execution.id, { step }, evaluateNext(alsoAffected(event.affected, name)), {
+    what: 'step-failed',
+    step: name,
+  });
+}
 
 function isToOpen(step: CallbackStep, state: Snapshot): boolean {
   const known = callbackOf(state, step.name);

@@ -13,6 +13,7 @@ import { evaluateExpression, type Scope } from '../plan/refs.ts';
 import type { Children } from '../records/children.ts';
 import { inputIn, outputIn } from '../records/large-values.ts';
 import { given } from '../values/given.ts';
+import { leftOutIn } from './left-out.ts';
 import type { StepStatus } from '../transitions.ts';
 import type { Json } from '../values/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -190,4 +191,4 @@ export const mayHaveChildren = (step: PlanStep, snapshot: Snapshot): boolean =>
   hasChildren(step) &&
   (snapshot.steps[step.name]?.status === 'running' ||
     isStopping(snapshot.steps[step.name]) ||
-    (isReady(step, snapshot) && applies(step, snapshot)));
+    (isReady(step, snapshot) && (applies(step, snapshot) || leftOutIn(step.when, snapshot) !== undefined)));

@@ -71,30 +71,13 @@ const childId = (ids: Ids, step: string, index: number): string =>
 
 /**
  * The step's executions, which its predecessors' outputs determine; or why there can be none.
- * @param toStop they are stopped, and what a child was given does not matter any more
+ * @param toStop they are stopped, and what they were given does not matter any more
  */
 export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop = false): Family | Failure {
   const { execution } = snapshot;
   const record = snapshot.steps[step.name];
-  const ids = idsOf(execution, record);
   const scope = scopeOf(snapshot);
-  const startOf = (index: number, planId: string, input: Json, part: boolean): ChildStart => ({
-    id: childId(ids, step.name, index),
-    planId,
-    input,
-    parent: {
-      executionId: execution.id,
-      step: step.name,
-      index,
-      since: execution.startedAt,
-      ...(ids.epoch > 1 ? { epoch: ids.epoch } : {}),
-      ...(ids.try > 1 ? { try: ids.try } : {}),
-      ...(part ? { part: true as const } : {}),
-      ...given({ root: execution.parent?.root ?? (part ? undefined : rootNamed(execution)) }),
-    },
-    ...given({ fairGroup: execution.fairGroup, tags: part ? execution.tags : undefined }),
-    ...restartedAfterOf(record, index),
-  });
+  const startOf = startsOf(step, snapshot);
   if (step.kind === 'child') {
     const own = inputOfTry(step, record);
     const known = record?.keyInput ?? roundInputIn(snapshot, record);
@@ -115,7 +98,8 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop =
       : only({ ...startOf(0, planId, null, isPart), refused: failure });
   }
   const leftOut = leftOutOfList(step, snapshot);
-  if (leftOut !== undefined) return leftOut;
+  if (leftOut !== undefined && !(toStop && isLostFailure(leftOut))) return leftOut;
+  if (leftOut !== undefined) return lostFamily(step, snapshot);
   const list = evaluateExpression(step.over, scope);
   if (!Array.isArray(list)) return { code: 'not-a-list', message: 'what it maps over is not a list' };
   if (list.length > MAX_ITEMS) {
@@ -133,6 +117,54 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop =
     return startOf(index, planId, inputOf(part), true);
   });
   return { starts, items: list.length, tolerated };
+}
+
+type StartOf = (index: number, planId: string, input: Json, part: boolean) => ChildStart;
+
+function startsOf(step: ChildStep | MapStep, { execution, steps }: Snapshot): StartOf {
+  const record = steps[step.name];
+  const ids = idsOf(execution, record);
+  return (index, planId, input, part) => ({
+    id: childId(ids, step.name, index),
+    planId,
+    input,
+    parent: {
+      executionId: execution.id,
+      step: step.name,
+      index,
+      since: execution.startedAt,
+      ...(ids.epoch > 1 ? { epoch: ids.epoch } : {}),
+      ...(ids.try > 1 ? { try: ids.try } : {}),
+      ...(part ? { part: true as const } : {}),
+      ...given({ root: execution.parent?.root ?? (part ? undefined : rootNamed(execution)) }),
+    },
+    ...given({ fairGroup: execution.fairGroup, tags: part ? execution.tags : undefined }),
+    ...restartedAfterOf(record, index),
+  });
+}
+
+/**
+ * The executions of a step that reads what is lost: as many as its record says. Without one a process that
+ * has read it before may be starting the first of them, so S10 all places that those may have are named.
+ * @param refused why none of them begins that has not
+ */
+export function lostFamily(step: ChildStep | MapStep, snapshot: Snapshot, refused?: Failure): Family {
+  const { execution, steps } = snapshot;
+  // One more than are started before a record says so: it is free, so its place is taken and the step fails.
+  const most = step.kind === 'child' ? 1 : MAX_STARTS + 1;
+  const { count = most, items = most, tolerated = 0 } = steps[step.name]?.children ?? {};
+  const isPart = step.kind === 'map' || step.rounds?.byAgent === true;
+  const startOf = startsOf(step, snapshot);
+  // An execution that has begun says itself which plan it has; any other never begins.
+  const planId =
+    step.kind === 'child'
+      ? childPlanId(execution.plan, step)
+      : partPlanId(execution.plan, step, { size: 1, tolerated, before: 0 });
+  const starts = Array.from({ length: count }, (_, index) => ({
+    ...startOf(index, planId, null, isPart),
+    ...given({ refused }),
+  }));
+  return { starts, items, tolerated };
 }
 
 const unreadable = (own: Expr, snapshot: Snapshot, record: Step | undefined): Failure | undefined =>
