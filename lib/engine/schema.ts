@@ -8,16 +8,12 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Ports } from '../core/ports.ts';
-import { MAX_VALUE_BYTES } from '../core/records/large-values.ts';
+import { MAX_RECORD_VALUE_BYTES, MAX_VALUE_BYTES } from '../core/records/large-values.ts';
 import { failureOf, MAX_FAILURE_CHARS } from '../core/values/failure.ts';
 import { JSON_LIMITS, type JsonLimits } from '../core/values/json.ts';
 import { type Misfit, misfitOf, misfitText } from '../core/values/issues.ts';
 import { cut } from '../core/values/text.ts';
 
-/**
- * The longest JSON text of a value in a record: with the rest of the record it fits into an item (400 KB).
- */
-export const MAX_OUTPUT_BYTES: number = 256 * 1024;
 /** For a value of 16 MB that is made of small ones. */
 const LARGE_JSON_LIMITS: JsonLimits = { ...JSON_LIMITS, nodes: 2_000_000 };
 
@@ -25,7 +21,7 @@ type Place = Pick<Ports, 'largeValues'>;
 
 /** The longest JSON text of an input or an output. */
 export const mostValueBytes = ({ largeValues }: Place): number =>
-  largeValues === undefined ? MAX_OUTPUT_BYTES : MAX_VALUE_BYTES;
+  largeValues === undefined ? MAX_RECORD_VALUE_BYTES : MAX_VALUE_BYTES;
 
 /** How much such a value may hold. */
 export const jsonLimitsOf = ({ largeValues }: Place): JsonLimits =>

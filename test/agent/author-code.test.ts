@@ -13,7 +13,7 @@ import { type AttemptContext, declareAgent, type Implementation } from '../../li
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Mode } from '../../lib/core/records/state.ts';
 import { testWorkflow } from 'steadfast/testing';
-import { MAX_OUTPUT_BYTES } from '../../lib/engine/schema.ts';
+import { MAX_RECORD_VALUE_BYTES } from '../../lib/core/records/large-values.ts';
 import { bookTrip, goodAgents, insteadOf } from '../testing/trip.ts';
 
 const agent = declareAgent('worker', {
@@ -141,10 +141,10 @@ describe('an execute', () => {
       gives(undefined),
       { ...bad, answer: 'undefined' },
     ],
-    ['with too large an output has acted', gives({ text: 'x'.repeat(MAX_OUTPUT_BYTES) }), large],
+    ['with too large an output has acted', gives({ text: 'x'.repeat(MAX_RECORD_VALUE_BYTES) }), large],
     [
       'with too many bytes in few characters has acted',
-      gives({ text: '€'.repeat(MAX_OUTPUT_BYTES / 2) }),
+      gives({ text: '€'.repeat(MAX_RECORD_VALUE_BYTES / 2) }),
       large,
     ],
   ])('%s', async (_, part, report) => {

@@ -351,7 +351,3 @@ test('a run of the audit says that it was made, and which records it could not r
   const failed = await linesOf(() => auditHandler()({}, context).catch(() => undefined));
   expect(failed.filter((line) => '_aws' in line)).toEqual([]);
 });
-
-it('counts a large value that is gone with the records that cannot be read, for the same alarm', () => {
-  expect(METRICS_OF_NOTES['value-lost']?.({ what: 'value-lost' })).toEqual({ RecordsUnaudited: 1 });
-});

@@ -1,7 +1,7 @@
 /** Lines have the keys by which Powertools' users look for them, and an attempt's own are in no other's. */
 
 import type { Context } from 'aws-lambda';
-import { createMeter } from '../../lib/aws/metrics.ts';
+import { createMeter, METRICS_OF_NOTES } from '../../lib/aws/metrics.ts';
 import { metering } from '../../lib/aws/invocation.ts';
 import type { Telemetry } from '../../lib/aws/ports.ts';
 import { attemptLog, serviceLogger, tellAll } from '../../lib/aws/telemetry.ts';
@@ -60,6 +60,7 @@ test.each([
   ['step-failed', 'ERROR'],
   ['step-retrying', 'WARN'],
   ['lease-ended', 'WARN'],
+  ['value-lost', 'WARN'],
 ])('%s has its level, its code and its message, cut and printable', async (what, level) => {
   const failure = { code: 'declined\u001b[2J', message: `no\n${'x'.repeat(400)}` };
   const lines = await linesOf(async () =>
@@ -115,4 +116,8 @@ describe('what an agent logs in an attempt', () => {
     process.env['POWERTOOLS_LOG_LEVEL'] = 'ERROR';
     expect(await linesOf(() => attemptLog(serviceLogger(FIELDS), ABOUT).warn('detail'))).toEqual([]);
   });
+});
+
+test('a large value that is gone counts for the alarm of records that cannot be read', () => {
+  expect(METRICS_OF_NOTES['value-lost']?.({ what: 'value-lost' })).toEqual({ RecordsUnaudited: 1 });
 });

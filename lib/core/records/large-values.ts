@@ -30,6 +30,8 @@ type Owner = Pick<Execution, 'id' | 'life'>;
 
 /** Text of a value above this size lies beside the table, where there is a place for it. */
 export const LARGE_VALUE_BYTES: number = 32 * 1_024;
+/** The largest value in a record: with the rest of the record it fits into an item of the store (400 KB). */
+export const MAX_RECORD_VALUE_BYTES: number = 256 * 1_024;
 /** The largest value, as JSON text in UTF-8. */
 export const MAX_VALUE_BYTES: number = 16 * 1_024 * 1_024;
 

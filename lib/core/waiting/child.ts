@@ -31,7 +31,7 @@ import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
 import { type Json, utf8Bytes } from '../values/json.ts';
 import { keyPartOf } from '../values/names.ts';
-import { mostBytes, roundInputIn } from '../records/large-values.ts';
+import { MAX_RECORD_VALUE_BYTES, mostBytes, roundInputIn } from '../records/large-values.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
 import { isLostFailure, leftOutIn, leftOutOfList, lostOfRound } from '../step/left-out.ts';
@@ -42,14 +42,8 @@ import { epochOfIds, knownVersion } from './child-retry.ts';
 import { inputOfTry, tryOf } from './child-tries.ts';
 import { inputOf, itemsOf, MAX_PART_BYTES, partsOf, roomFor, shareOf } from './map.ts';
 
-/**
- * As of an execution that is started from outside: its record must fit into an item of the store (400 KB).
- */
-const MAX_CHILD_INPUT_BYTES = 256 * 1024;
-
-/** Started in one go; then the parent's record says so, and it goes on. */
+/** Started or stopped in one go; then the parent's record says so: a dead process loses no more than that. */
 const MAX_STARTS = 50;
-/** Stopped in one go, likewise: a process that dies on the way loses no more than that. */
 export const MAX_STOPS = 50;
 
 /** By the epoch of the step too, and by its try: neither may meet the children of another. */
@@ -65,7 +59,7 @@ const idsOf = (execution: Pick<Execution, 'id' | 'epoch'>, record: Step | undefi
   try: tryOf(record?.children),
 });
 
-/** The id names epoch and try only after the first, so that most ids stay short. */
+/** Epoch and try only after the first: most ids stay short. */
 const childId = (ids: Ids, step: string, index: number): string =>
   `${ids.id}.${keyPartOf(step)}.${index}${ids.epoch > 1 || ids.try > 1 ? `-e${ids.epoch}t${ids.try}` : ''}`;
 
@@ -87,7 +81,7 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop =
     const planId = childPlanId(execution.plan, step);
     const isPart = step.rounds?.byAgent === true;
     const only = (start: ChildStart): Family => ({ starts: [start], items: 1, tolerated: 0 });
-    const most = mostBytes(snapshot, MAX_CHILD_INPUT_BYTES);
+    const most = mostBytes(snapshot, MAX_RECORD_VALUE_BYTES);
     if ((toStop && isLostFailure(leftOut)) || (bytes <= most && leftOut === undefined))
       return only(startOf(0, planId, input, isPart));
     const message = `the input of its execution has ${bytes} bytes; allowed are ${most}`;
@@ -119,12 +113,10 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop =
   return { starts, items: list.length, tolerated };
 }
 
-type StartOf = (index: number, planId: string, input: Json, part: boolean) => ChildStart;
-
-function startsOf(step: ChildStep | MapStep, { execution, steps }: Snapshot): StartOf {
+function startsOf(step: ChildStep | MapStep, { execution, steps }: Snapshot) {
   const record = steps[step.name];
   const ids = idsOf(execution, record);
-  return (index, planId, input, part) => ({
+  return (index: number, planId: string, input: Json, part: boolean): ChildStart => ({
     id: childId(ids, step.name, index),
     planId,
     input,
@@ -155,7 +147,6 @@ export function lostFamily(step: ChildStep | MapStep, snapshot: Snapshot, refuse
   const { count = most, items = most, tolerated = 0 } = steps[step.name]?.children ?? {};
   const isPart = step.kind === 'map' || step.rounds?.byAgent === true;
   const startOf = startsOf(step, snapshot);
-  // An execution that has begun says itself which plan it has; any other never begins.
   const planId =
     step.kind === 'child'
       ? childPlanId(execution.plan, step)

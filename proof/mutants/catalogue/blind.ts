@@ -58,9 +58,9 @@ export const BLIND: readonly Mutant[] = [
   {
     id: 'output-without-limit',
     bug: 'An output is kept that makes its item larger than the store takes.',
-    file: 'lib/engine/schema.ts',
-    find: 'export const MAX_OUTPUT_BYTES: number = 256 * 1024;',
-    replace: 'export const MAX_OUTPUT_BYTES: number = 1_024 * 1024;',
+    file: 'lib/core/records/large-values.ts',
+    find: 'export const MAX_RECORD_VALUE_BYTES: number = 256 * 1_024;',
+    replace: 'export const MAX_RECORD_VALUE_BYTES: number = 1_024 * 1_024;',
     killer: simulated(),
   },
   {
