@@ -140,10 +140,21 @@ async function execute(worker: Worker, task: Task, input: unknown): Promise<Repo
   const { lacks } = worker;
   if (lacks !== undefined) return { kind: 'failed', codeReturned: true, permanent: true, failure: lacks };
   const answer = await worker.implementation.execute(task.ctx, input);
-  if (isAccepted(answer)) return acceptedAnswer(worker.agent, answer);
+  const accepted = acceptanceIn(worker.agent, answer);
+  if (accepted !== undefined) return accepted;
   const result = await outputOf(worker.agent, answer, task.place);
   if ('output' in result) return { kind: 'done', codeReturned: true, output: result.output };
   return { kind: 'wrong-answer', codeReturned: true, failure: result.failure, answer: answerText(answer) };
+}
+
+/** Nothing where it is an output. One that throws where it is read is about work that is done, too (S6). */
+function acceptanceIn(agent: Agent, answer: unknown): Report | undefined {
+  try {
+    return isAccepted(answer) ? acceptedAnswer(agent, answer) : undefined;
+  } catch {
+    // `outputOf` reads it as well, and says what was thrown.
+    return undefined;
+  }
 }
 
 const isAccepted = (answer: unknown): answer is Accepted =>

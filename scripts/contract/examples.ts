@@ -204,7 +204,7 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
       at: AT,
       health: {
         status: 'at-risk',
-        says: "Agent 'compose' fails since 2026-01-02 03:00:05Z (4 min) (TransientError: the service answered 503); 1 execution waits for it; it runs out in 56 min; nothing is to be done before but to mend its service: they go on by themselves once it answers.",
+        says: "Agent 'compose' has been failing since 2026-01-02 03:00:05Z (4 min) (TransientError: the service answered 503); 1 execution waits for it; it reaches its deadline in 56 min; fix its service and nothing else: they continue by themselves once it answers.",
         findings: [
           {
             kind: 'breaker',

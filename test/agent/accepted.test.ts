@@ -41,6 +41,23 @@ const probe = (answer: ReturnType<typeof running>) => {
 
 describe('an accepted answer', () => {
   it.each([
+    ['its kind', 'kind', {}],
+    ['its token', 'token', { kind: 'steadfast:accepted' }],
+  ])('that throws where %s is read is an answer about work that is done', async (_, field, answer) => {
+    const get = (): never => {
+      throw new Error('not loaded');
+    };
+    const report = await execute(Object.defineProperty({ ...answer }, field, { enumerable: true, get }));
+    expect(report).toMatchObject({
+      kind: 'wrong-answer',
+      failure: {
+        code: 'bad-output',
+        message: expect.stringContaining('it cannot be read: Error: not loaded'),
+      },
+    });
+  });
+
+  it.each([
     ['30s', 30_000],
     [12, 12_000],
   ])('has a token, and a time of %p', async (askAfter, askAfterMs) => {

@@ -85,20 +85,30 @@ const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
 /** A number before this is a mistake: seconds taken for milliseconds lie in January 1970. */
 export const EARLIEST_TIME: number = Date.UTC(2001, 0, 1);
 
+/** A number after this is one as well: the year 9999 is the last that a date in ISO form has. */
+const LATEST_TIME = 253_402_300_799_999;
+
 /** Epoch ms of what data or an author says; nothing when it is no time. */
 export function timeOf(until: Json | undefined): number | undefined {
   if (typeof until === 'string')
     return ISO.test(until) && isDay(until.slice(0, 10)) ? Date.parse(until) : undefined;
+  if (typeof until === 'number' && until > LATEST_TIME) return undefined;
   return typeof until === 'number' && Number.isFinite(until) && until >= EARLIEST_TIME ? until : undefined;
 }
+
+const OTHER_UNITS = [
+  { unit: 'seconds', factor: 1e3, remedy: 'multiply it by 1000' },
+  { unit: 'microseconds', factor: 1e-3, remedy: 'divide it by 1000' },
+  { unit: 'nanoseconds', factor: 1e-6, remedy: 'divide it by 1000000' },
+];
+const isoOf = (at: number): string => new Date(at).toISOString();
 
 /** Why it is no time: what was said, and what is allowed. */
 export function timeProblem(until: Json | undefined): string {
   if (typeof until !== 'number') return "'until' is neither epoch ms nor a date in ISO form with its zone";
-  const inMs = timeOf(until * 1_000);
-  const meant =
-    inMs === undefined ? '' : `; in seconds it would be ${new Date(inMs).toISOString()}: multiply it by 1000`;
-  return `'until' is ${until}, as epoch ms a time before 2001${meant}`;
+  const [found] = OTHER_UNITS.filter(({ factor }) => timeOf(until * factor) !== undefined);
+  const meant = found && `; in ${found.unit} it would be ${isoOf(until * found.factor)}: ${found.remedy}`;
+  return `'until' is ${until}, as epoch ms a time ${until > LATEST_TIME ? 'after 9999' : 'before 2001'}${meant ?? ''}`;
 }
 
 /** The 30th of February would be taken for the 2nd of March. */

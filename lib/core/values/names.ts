@@ -16,12 +16,15 @@ const ITEM = /^([a-z][a-z0-9-]{0,47})\[(0|[1-9]\d{0,4})\]$/;
  */
 const EXECUTION_ID = /^[a-z0-9-]{1,64}(\.[a-z0-9-]{1,48}){0,20}$/;
 
+export const NAME_WANTED =
+  "a lower-case letter, then up to 47 lower-case letters, digits or dashes; not 'constructor', not 'prototype'";
+
 /** @throws SteadfastError `bad-name` saying what was given and what is allowed */
 export function checkName(name: string, what: string): void {
   if (!isName(name)) {
     throw refuse(
       'bad-name',
-      `${what} name ${JSON.stringify(String(name).slice(0, 60))} is not allowed: a lower-case letter, then up to 47 lower-case letters, digits or dashes; not 'constructor', not 'prototype'`,
+      `${what} name ${JSON.stringify(String(name).slice(0, 60))} is not allowed: ${NAME_WANTED}`,
     );
   }
 }

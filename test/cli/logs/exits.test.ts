@@ -13,7 +13,7 @@ import type { LogLine } from '../../../lib/view/log-line.ts';
 import { AT } from './lines.ts';
 
 const KILLED = 'Runtime exited with error: signal: killed';
-const SILENT = 'attempt 1, 6s: ended with an unknown outcome: the attempt went silent and its lease ended';
+const SILENT = 'attempt 1, 6 s: ended with an unknown outcome: the attempt went silent and its lease ended';
 const attempt = (
   claimedAt: number,
   at: number,

@@ -82,7 +82,8 @@ it('a workflow has a legal name', () => {
   expect(said(planWith({}, { workflow: 'Flow' }))).toEqual({
     workflow: 'Flow',
     reason: 'bad-name',
-    message: "workflow 'Flow': the name is not a legal one ([a-z][a-z0-9-]{0,47})",
+    message:
+      "workflow 'Flow': the name is not allowed: a lower-case letter, then up to 47 lower-case letters, digits or dashes; not 'constructor', not 'prototype'",
   });
 });
 
@@ -95,8 +96,11 @@ describe('steps', () => {
       workflow: 'flow',
       step: 'No',
       reason: 'bad-name',
-      message: "workflow 'flow', step 'No': the name is not legal ([a-z][a-z0-9-]{0,47})",
+      message:
+        "workflow 'flow', step 'No': the name is not allowed: a lower-case letter, then up to 47 lower-case letters, digits or dashes; not 'constructor', not 'prototype'",
     });
+    // It fits the pattern, so the pattern alone would be no reason.
+    expect(refused(named('constructor'))?.message).toContain("not 'constructor', not 'prototype'");
     expect(refused(named('a'), named('a'))).toEqual({
       workflow: 'flow',
       step: 'a',

@@ -38,6 +38,18 @@ it.each(
     [{ forMs: 5, until: 5 }, 'unbounded', one],
     [{ until: 2e12 }],
     [{ until: 5 }, 'bad-time', "'until' is 5, as epoch ms a time before 2001"],
+    [
+      { until: 1_750_000_000_000_000 },
+      'bad-time',
+      "'until' is 1750000000000000, as epoch ms a time after 9999; in microseconds it would be 2025-06-15T15:06:40.000Z: divide it by 1000",
+    ],
+    [
+      { until: 1.75e18 },
+      'bad-time',
+      "'until' is 1750000000000000000, as epoch ms a time after 9999; in nanoseconds it would be 2025-06-15T15:06:40.000Z: divide it by 1000000",
+    ],
+    // No Date holds it: why could not write it.
+    [{ until: 1e300 }, 'bad-time', "'until' is 1e+300, as epoch ms a time after 9999"],
     [{ until: '2026-01-01' }],
     [{ until: { $ref: 'input', path: [] } }],
     [{ until: 'soon' }, 'bad-time', zone],

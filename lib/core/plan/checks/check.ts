@@ -8,7 +8,7 @@
 import { EFFECTS } from '../agent.ts';
 import { isDurationMs } from '../../values/duration.ts';
 import { canonicalJson, isJsonObject, type Json, jsonProblem, utf8Bytes } from '../../values/json.ts';
-import { isName } from '../../values/names.ts';
+import { isName, NAME_WANTED } from '../../values/names.ts';
 import {
   type HumanStage,
   isBefore,
@@ -48,7 +48,7 @@ import { searchProblem } from '../search.ts';
 export function checkPlan(plan: Plan): void {
   const refused = (reason: string, message: string, step?: string): Error =>
     refusal(plan.workflow, step, problem(reason, message));
-  if (!isName(plan.workflow)) throw refused('bad-name', 'the name is not a legal one ([a-z][a-z0-9-]{0,47})');
+  if (!isName(plan.workflow)) throw refused('bad-name', `the name is not allowed: ${NAME_WANTED}`);
   if (!isDurationMs(plan.withinMs)) {
     throw refused(
       'unbounded',
@@ -99,7 +99,7 @@ export function checkPlan(plan: Plan): void {
 }
 
 function nameProblem({ name }: PlanStep, seen: ReadonlySet<string>): Problem | undefined {
-  if (!isName(name)) return problem('bad-name', 'the name is not legal ([a-z][a-z0-9-]{0,47})');
+  if (!isName(name)) return problem('bad-name', `the name is not allowed: ${NAME_WANTED}`);
   return seen.has(name)
     ? problem('duplicate-name', 'two steps have this name; give one of them another')
     : undefined;
