@@ -36,12 +36,18 @@ const ENTRIES = {
   client: 'lib/client',
 };
 
+/** The workflows of `steadfast verify`: a folder that is discovered, so each of its agents is there. */
+const VERIFIED = 'cli/verify/stack/workflows/proof';
+const verifiedAgents = readdirSync(join(ROOT, VERIFIED, 'agents')).map(
+  (file) => `${VERIFIED}/agents/${file.replace(/\.ts$/, '')}`,
+);
+
 /** Started by their path, or bundled into functions and images; or loaded by the command line as they are. */
 const PROGRAMS = [
   'cli/verify/stack/app',
-  ...['workflow', 'triggers', 'agents/verify-act', 'agents/verify-pass', 'agents/verify-closed'].map(
-    (file) => `cli/verify/stack/workflows/proof/${file}`,
-  ),
+  `${VERIFIED}/workflow`,
+  `${VERIFIED}/triggers`,
+  ...verifiedAgents,
   'lambdas/agent',
   'lambdas/audit',
   'lambdas/bulk',

@@ -124,8 +124,11 @@ function onInterrupt(stop: () => Promise<void>): { readonly off: () => void } {
 function checkFlags({ stack, throwaway, local: isLocal, assembly, undo }: Flags): void {
   if ([stack, throwaway, isLocal].filter((flag) => flag !== undefined).length !== 1)
     throw new CliError('bad-request', 'which deployment? Give one of --local, --throwaway, --stack <name>');
-  if (undo === true && throwaway === true)
-    throw new CliError('bad-request', 'a new stack has no faults to end: give --stack <name> with --undo');
+  if (undo === true && stack === undefined)
+    throw new CliError(
+      'bad-request',
+      'a new stack has no faults to end, and those of a local cloud end by themselves: give --stack <name> with --undo',
+    );
   if (assembly !== undefined && isLocal !== true)
     throw new CliError('bad-request', '--assembly goes with --local');
 }
@@ -178,8 +181,12 @@ async function inAccount(cli: Cli, command: Command, flags: Flags, runId: string
   try {
     await deployment.deploy();
     const ports = await awsPorts({ calls, stack, region, runId, deployment });
-    // Also where a check has thrown; once more does nothing.
-    return { ...subject, ports, stop: () => deployment.removed() };
+    // Also where a check has thrown; once more does nothing. Faults are kept outside of the stack.
+    const stop = async (): Promise<void> => {
+      await ports.faults.endAll().catch((left: unknown) => cli.io.err(`${messageOf(left)}\n`));
+      await deployment.removed();
+    };
+    return { ...subject, ports, stop };
   } catch (error) {
     await deployment.removed().catch((left: unknown) => cli.io.err(`${messageOf(left)}\n`));
     throw error;

@@ -256,6 +256,16 @@ it('changes nothing in a stack of another’s, and says which rows only its own 
   expect(asked.filter((what) => !/^(?:GET|Get|List|Describe)/.test(what))).toEqual([]);
 });
 
+it.each(['--throwaway', '--local'])(
+  'has no faults to end with %s, and starts nothing to say so',
+  async (which) => {
+    const said: string[] = [];
+    const terminal = { out: () => true, err: (text: string) => said.push(text) > 0, env: {}, isTTY: false };
+    expect(await command(['verify', which, '--undo'], terminal)).not.toBe(0);
+    expect(said.join('')).toContain('give --stack <name> with --undo');
+  },
+);
+
 it('finds what a log group has, with texts in quotes', async () => {
   const ports = await awsPorts({ calls: calls(), stack: 'Shop', region: 'eu-central-1', runId: 'r' });
   expect(await ports.logs(['AccessDenied'])).toEqual(['AccessDenied: Request ID 1']);
