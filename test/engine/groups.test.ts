@@ -107,7 +107,9 @@ describe('a group that is provisioned in another region', () => {
       next: { what: `try 2: execution ${id}.up.0-e1t2 end`, who: 'child' },
     });
     const { past } = explain(moving.plan, await h.run(id), h.clock.now());
-    expect(past.filter(({ step }) => step === 'up').map(({ what }) => what.replace(/, \w+ \w+:/, ':'))).toEqual([
+    expect(
+      past.filter(({ step }) => step === 'up').map(({ what }) => what.replace(/, \w+ \w+:/, ':')),
+    ).toEqual([
       `try 1: failed: its execution ${id}.up.0 ended: compensated`,
       `try 2: failed: its execution ${id}.up.0-e1t2 ended: compensated`,
       'try 3: done: 1 of 1 executions ended (1 succeeded)',
