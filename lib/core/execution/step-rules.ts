@@ -9,7 +9,7 @@
 
 import { ask } from '../questions/incident.ts';
 import { choiceOfTime, closeDueIncidents } from '../operators/resolution.ts';
-import { agentStep, agentSteps, hasChildren, type Plan } from '../plan/plan.ts';
+import { agentStep, agentSteps, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
 import { blankStep, stepAfter } from '../decisions/change.ts';
 import { alsoAffected, type Decision, evaluateNext, joined, writing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
@@ -25,7 +25,7 @@ import { stepToFence, stepToSkip } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { expired } from '../step/report.ts';
 import type { Rule } from '../step/rule.ts';
-import { isReady } from '../step/turn.ts';
+import { isReady, isTurn, isUnbegun } from '../step/turn.ts';
 import { isTimeOver } from '../step/within.ts';
 
 export const endLease: Rule = {
@@ -108,12 +108,13 @@ function stillAffected(event: Evaluation, decision: Decision | undefined): Decis
 export const refuseCondition: Rule = {
   apply: (plan, state, event) => {
     for (const step of plan.steps) {
-      if (step.when === undefined || !isReady(step, state)) continue;
+      if (step.when === undefined || !isDueWithCondition(step, state)) continue;
       const failure = leftOutIn(step.when, state);
       // Executions of its own may be starting: their places are taken first (`child-rules.ts`).
       if (failure === undefined || (hasChildren(step) && isLostFailure(failure))) continue;
       const record = state.steps[step.name] ?? blankStep(step.name, state.execution);
-      const failed = stepAfter(record, 'fail', event, { changedAt: event.now, failure });
+      const move = isUnbegun(record) ? 'fail' : 'reject';
+      const failed = stepAfter(record, move, event, { changedAt: event.now, failure });
       const next = evaluateNext(alsoAffected(event.affected, step.name));
       const note = { what: 'step-failed', step: step.name };
       return writing(state.execution.id, { step: failed }, next, note);
@@ -122,6 +123,13 @@ export const refuseCondition: Rule = {
   },
   says: { 'step-failed': 'a step fails, because its condition cannot be told' },
 };
+
+/** A callback may be answered, or get a heartbeat, before its turn. */
+const isDueWithCondition = (step: PlanStep, state: Snapshot): boolean =>
+  isReady(step, state) ||
+  (isCallback(step) &&
+    isTurn(step, state) &&
+    ['waiting', 'answered'].includes(state.steps[step.name]?.status ?? 'ready'));
 
 export const skip: Rule = {
   apply: (plan, state, event) => {

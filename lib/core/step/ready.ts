@@ -28,6 +28,7 @@ import {
   pauseOf,
   type Step,
 } from '../records/state.ts';
+import { leftOutIn } from './left-out.ts';
 import { acceptedUntil, isAwaited } from './process-deadline.ts';
 import { failureWaits, mayBePast, wayBack } from './point-of-no-return.ts';
 import { attemptedVariant, isLeaving, variantOf } from './recovery.ts';
@@ -72,7 +73,11 @@ export const workKey = (work: Work): string =>
 export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
   plan.steps.find(
     (step) =>
-      mayBeSkipped(step, snapshot.steps[step.name]) && isTurn(step, snapshot) && !applies(step, snapshot),
+      mayBeSkipped(step, snapshot.steps[step.name]) &&
+      isTurn(step, snapshot) &&
+      !applies(step, snapshot) &&
+      // An unknown condition says neither yes nor no.
+      leftOutIn(step.when, snapshot) === undefined,
   );
 
 /**
