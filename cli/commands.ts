@@ -145,6 +145,7 @@ interface StartFlags {
   readonly key?: string;
   readonly tag: Readonly<Record<string, string>>;
   readonly redriveOf?: string;
+  readonly priority?: { readonly priority: number };
   readonly wait?: true;
 }
 
@@ -157,6 +158,7 @@ function addStart(program: Command, cli: Cli): void {
     .option('--key <key>', 'idempotency key: the same key and input return the same execution')
     .option('--tag <name:value>', 'a tag; repeat the option for more', tagsOf, {})
     .option('--redrive-of <id>', 'the ended execution in whose place this one starts')
+    .option('--priority <0-9>', 'in a lane: the higher, the sooner', (text) => ({ priority: Number(text) }))
     .option('--wait', 'wait until the execution ends, then show it')
     .addHelpText(
       'after',
@@ -170,8 +172,8 @@ function addStart(program: Command, cli: Cli): void {
       const key = options.key === undefined ? {} : { idempotencyKey: options.key };
       const redrive = options.redriveOf === undefined ? {} : { redriveOf: options.redriveOf };
       const tags = Object.keys(options.tag).length === 0 ? {} : { tags: options.tag };
-      const given = { ...key, ...redrive, ...tags };
-      const started = await api.start(workflow, { input: inputOf(options.input), ...given });
+      const given = { input: inputOf(options.input), ...key, ...redrive, ...tags, ...options.priority };
+      const started = await api.start(workflow, given);
       if (options.wait) {
         sayStarted(cli, command, started);
         return showEnd(cli, command, started.executionId, true);

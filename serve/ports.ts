@@ -8,6 +8,7 @@
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynamoBulks } from '../lib/aws/dynamo-bulks.ts';
+import { dynamoLanes } from '../lib/aws/dynamo-lanes.ts';
 import { dynamoInventory } from '../lib/aws/dynamo-inventory.ts';
 import { dynamoReceipts } from '../lib/aws/dynamo-receipts.ts';
 import {
@@ -72,6 +73,7 @@ export function serverPorts({ client, retentionMs, ...parts }: PortParts, log: L
     outages: dynamoRecords(client, table, OUTAGE),
     rates: dynamoRecords(client, table, RATE),
     announcedLists: dynamoRecords(client, table, ANNOUNCED_LIST),
+    lanes: dynamoLanes(client, table),
     workflowPauses: dynamoRecords(client, table, WORKFLOW_PAUSE),
     bulks: dynamoBulks(client, table, pause),
     receipts: dynamoReceipts(client, table, wakeShards),

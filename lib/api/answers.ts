@@ -17,7 +17,7 @@ import {
 import { type AskedBelow, askedText, questionsText } from '../core/explain/asked-below.ts';
 import { aboutText, pairsText, rootText } from '../core/explain/question.ts';
 import type { Explanation } from '../core/explain/why.ts';
-import { itemsText } from '../core/explain/words.ts';
+import { itemsText, laneText } from '../core/explain/words.ts';
 import type { PossibleCommand } from '../core/operators/obey.ts';
 import type { ListOrder } from '../core/operators/list-filter.ts';
 import type { PlanStep } from '../core/plan/plan.ts';
@@ -50,6 +50,7 @@ export {
   findingText,
   isAfterLeftOut,
   itemsText,
+  laneText,
   pairsText,
   printable,
   printableLines,
@@ -155,6 +156,17 @@ export interface RoundsView {
   readonly compensating?: number;
 }
 
+/** The lane that an execution waits in. */
+export interface LaneView {
+  readonly name: string;
+  /** So many have a place at the same time. */
+  readonly atMost: number;
+  /** Its place in the queue, from 1; absent beyond 100. */
+  readonly place?: number;
+  /** Executions that have a place. */
+  readonly holders: readonly string[];
+}
+
 export interface StepView {
   readonly name: string;
   readonly kind: PlanStep['kind'];
@@ -188,6 +200,8 @@ export interface StepView {
   readonly mayHaveActed?: boolean;
   /** When a wait, a callback or an approval is over. */
   readonly waitsUntil?: number;
+  /** Only for a lane, while it waits for a place. */
+  readonly lane?: LaneView;
   /** Only for an open callback or approval: `POST /callbacks/{token}/complete`. */
   readonly token?: string;
   /** Only for an open approval or callback: as in the inbox. */

@@ -96,6 +96,9 @@ export interface WorkflowStepView {
   /** Only for an approval that does not fail without an answer. */
   readonly otherwise?: 'approve' | 'reject';
   readonly remindMs?: number;
+  /** Only for a lane: its name, and how many have a place at the same time. */
+  readonly lane?: string;
+  readonly atMost?: number;
   /** Only for a child. */
   readonly workflow?: string;
   /** Only for a child that is repeated; its condition as the plan has it. */

@@ -60,10 +60,13 @@ const unchanged = z.refine((text) => !hasReplacement(String(text)), REPLACED_IN_
 const key = z.string().check(z.minLength(1), z.maxLength(200), unchanged);
 const tagText = z.string().check(z.maxLength(MAX_TAG_CHARS));
 
+const MAX_PRIORITY = 9;
+
 export const startBody = z.strictObject({
   input: z.unknown(),
   idempotencyKey: z.optional(key),
   redriveOf: z.optional(z.string().check(z.regex(/^[a-z0-9-]{1,64}$/, 'the id of an execution is wanted'))),
+  priority: z.optional(z.int().check(z.minimum(0), z.maximum(MAX_PRIORITY))),
   tags: z.optional(
     z
       .record(z.string().check(z.regex(/^[A-Za-z0-9_.:-]{1,64}$/)), tagText)

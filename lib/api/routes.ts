@@ -18,11 +18,14 @@ import type { Execution } from '../core/records/state.ts';
 import { cut } from '../core/values/text.ts';
 import { deferringAgents } from '../core/explain/deferred.ts';
 import { explain } from '../core/explain/why.ts';
+import { laneText } from '../core/explain/words.ts';
+import { LANE_STEP } from '../core/plan/lane.ts';
 import { possibleCommands } from '../core/operators/obey.ts';
 import { shownSteps } from '../core/plan/on-failure.ts';
 import { closeCallback } from '../scheduler/callbacks.ts';
 import { cancel, pause, resume, retry } from '../scheduler/commands.ts';
 import { resolveIncident, type ResolutionRequest } from '../scheduler/incidents.ts';
+import { laneNow } from '../scheduler/lanes.ts';
 import { askedIn, askedOf, list } from '../scheduler/lists.ts';
 import { type Scheduler, show, type Shown, start, type StartRequest } from '../scheduler/start.ts';
 import { showAtEnd } from '../scheduler/wait.ts';
@@ -157,7 +160,11 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
     const breakers = await breakersNow(scheduler, deferringAgents(shownSteps(plan, state), state));
     const asked = await askedOf(scheduler, state);
     const explanation = explain(plan, state, now, queue.reaches, breakers, asked);
-    return c.json(fittedExplanation({ ...explanation, commands }));
+    const lane = await laneNow(scheduler, { state, plan });
+    const steps = explanation.steps.map((one) =>
+      lane !== undefined && one.name === LANE_STEP ? { ...one, because: laneText(lane) } : one,
+    );
+    return c.json(fittedExplanation({ ...explanation, steps, commands }));
   });
 }
 
@@ -178,7 +185,10 @@ async function viewNow(
 ): Promise<ExecutionView> {
   const asked = await askedOf(scheduler, known);
   const state = await withShown(scheduler.ports, known, step);
-  return executionView(state, plan, scheduler.ports.clock.now(), asked) as unknown as ExecutionView;
+  const lane = await laneNow(scheduler, { state, plan });
+  const view = executionView(state, plan, scheduler.ports.clock.now(), asked) as unknown as ExecutionView;
+  if (lane === undefined) return view;
+  return { ...view, steps: view.steps.map((one) => (one.kind === 'lane' ? { ...one, lane } : one)) };
 }
 
 const unknownStep = (id: string, step: string): SteadfastError =>

@@ -6,6 +6,8 @@
 
 export const STATUS = {
   'bad-input': 400,
+  'bad-lane': 400,
+  'bad-priority': 400,
   'bad-json': 400,
   'bad-request': 400,
   'bad-cursor': 400,

@@ -21,6 +21,8 @@ import {
   type Rounds,
 } from '../core/plan/plan.ts';
 import type { Children } from '../core/records/children.ts';
+import { isAdmitted } from '../core/records/in-lane.ts';
+import { LANE_STEP } from '../core/plan/lane.ts';
 import { NotLoaded } from '../core/records/large-values.ts';
 import { isOpen, type Question } from '../core/records/question.ts';
 import { given } from '../core/values/given.ts';
@@ -65,7 +67,14 @@ export const executionSummary = (
 
 /** What its own record says of it: none of its steps is read for a list. */
 const standsAt = (execution: Execution, now: number): string | undefined =>
-  riskNow(execution, now).risk?.step ?? execution.asks ?? execution.cause?.step;
+  (isInQueue(execution) ? LANE_STEP : undefined) ??
+  riskNow(execution, now).risk?.step ??
+  execution.asks ??
+  execution.cause?.step;
+
+/** It waits for a place in its lane. */
+const isInQueue = (execution: Execution): boolean =>
+  execution.lane !== undefined && isForward(execution.status) && !isAdmitted(execution);
 
 /**
  * @param now for the choices that are safe now

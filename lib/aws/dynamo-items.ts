@@ -73,6 +73,7 @@ const EXECUTION_JSON: ReadonlySet<string> = new Set([
   'startedBy',
   'people',
   'risk',
+  'lane',
 ]);
 const STEP_JSON: ReadonlySet<string> = new Set([
   'output',

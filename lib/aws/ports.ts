@@ -15,6 +15,7 @@ import { agentQueues } from './agent-queues.ts';
 import { clock } from './clock.ts';
 import { ClockSkew } from './clock-skew.ts';
 import { dynamoBulks } from './dynamo-bulks.ts';
+import { dynamoLanes } from './dynamo-lanes.ts';
 import { dynamoLists, noLists } from './dynamo-lists.ts';
 import { dynamoReceipts } from './dynamo-receipts.ts';
 import {
@@ -155,6 +156,7 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
     outages: dynamoRecords(dynamo, table, OUTAGE),
     rates: dynamoRecords(dynamo, table, RATE),
     announcedLists: dynamoRecords(dynamo, table, ANNOUNCED_LIST),
+    lanes: dynamoLanes(dynamo, table),
     queue: metered(
       sqsQueue(transported(new SQSClient(CLIENT)), queues, {
         ...(atWork === undefined ? {} : { atWork }),

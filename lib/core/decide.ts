@@ -11,6 +11,7 @@
  */
 
 import { effectiveState } from './execution/effective-state.ts';
+import { decideLane } from './execution/lane-rules.ts';
 import { decideChildren } from './execution/on-child.ts';
 import { deliver } from './execution/on-message.ts';
 import { heartbeat, processDied, report } from './execution/on-report.ts';
@@ -28,6 +29,7 @@ import { evaluate } from './rules.ts';
 import { noticeRisk } from './supervision/notice-risk.ts';
 import { bringForward } from './supervision/wake-time.ts';
 import { answerCallback } from './waiting/callback.ts';
+import { endingInLane } from './waiting/lane.ts';
 
 /**
  * The rules see the effective state, because one write ends a pause or begins a retry for all steps;
@@ -50,7 +52,7 @@ export function decide(whole: Plan, stored: Snapshot, event: Event): Decision {
 function decideLoaded(whole: Plan, stored: Snapshot, event: Event): Decision {
   const state = effectiveState(whole, stored);
   const plan = planDuring(whole, stored.execution);
-  const decided = closeCallback(state, event, decideOn(plan, state, event));
+  const decided = endingInLane(whole, state, closeCallback(state, event, decideOn(plan, state, event)));
   return noticeRisk(plan, state, event.now, bringForward(whole, state, event, decided));
 }
 
@@ -77,6 +79,9 @@ function decideOn(plan: Plan, state: Snapshot, event: Event): Decision {
       return answerCallback(plan, state, event);
     case 'enter':
       return enter(state.execution, event);
+    case 'lane-seen':
+    case 'lane-left':
+      return decideLane(plan, state, event);
     default:
       return decideChildren(plan, state, event);
   }

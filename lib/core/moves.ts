@@ -35,6 +35,8 @@ export const STEP_EVENTS = {
   'choose-compensated': 'a person undid it by hand',
   'choose-continue': 'a person, or the time for an answer, had the execution go on without it',
   elapse: 'its time has come',
+  queue: 'its lane is full: it waits for a place',
+  admit: 'its lane has a place for it',
   answer: 'the external party answered before its turn',
   complete: 'the external party answered: done',
   reject: 'the external party answered: it cannot be done',

@@ -7,6 +7,7 @@ import type { AbortSignalLike } from './plan/agent.ts';
 import type { Bulk, BulkPage, BulkTotal } from './operators/bulk.ts';
 import type { Bounded, InboxKey, ListFilter, ListOrder, Survey } from './operators/list-filter.ts';
 import type { Plan } from './plan/plan.ts';
+import type { Lane, Queued } from './records/lane.ts';
 import type { AnnouncedList } from './records/announced-list.ts';
 import type { Note, Send, Write } from './decisions/decision.ts';
 import type { Question } from './records/question.ts';
@@ -167,6 +168,22 @@ export type Outages = SideRecords<Outage, [agent: string, openedAt: number]>;
 export type WorkflowPauses = SideRecords<WorkflowPause, [workflow: string]>;
 /** Which lists have announced a question, by their keys. */
 export type AnnouncedLists = SideRecords<AnnouncedList, [list: string]>;
+/** Lanes, by their keys, and the queue of each. */
+export interface Lanes {
+  /** SHA-256 of the text, in `[a-z0-9]`. */
+  readonly hash: (text: string) => string;
+  /** Strongly consistent. */
+  readonly readLane: (lane: string) => Promise<Lane | undefined>;
+  /** On the condition that the stored one is one version behind, and of the same life. */
+  readonly writeLane: (lane: Lane) => Promise<WriteResult>;
+  /** Puts it; again, it changes nothing. */
+  readonly queue: (lane: string, queued: Queued) => Promise<void>;
+  /** Strongly consistent, the next first. @param limit of a page */
+  readonly queued: (lane: string, limit: number, cursor?: string) => Promise<Page<Queued>>;
+  /** One that is not there is no error. */
+  readonly unqueue: (lane: string, queued: Queued) => Promise<void>;
+}
+
 /** Until when a supervisor is at work. */
 export type Presences = SideRecords<Presence>;
 
@@ -322,6 +339,8 @@ export interface Ports {
   readonly workflowPauses?: WorkflowPauses;
   /** @default each part of a list announces its own questions */
   readonly announcedLists?: AnnouncedLists;
+  /** @default no workflow has a lane */
+  readonly lanes?: Lanes;
   /** @default there are no bulk actions */
   readonly bulks?: Bulks;
   /** @default no breaker ever opens */

@@ -15,6 +15,7 @@
 import { beginTry, endChildren, endOverTime, startChildren, stopChildren } from './execution/child-rules.ts';
 import { announce, endUndo, succeed } from './execution/end-rules.ts';
 import { finish, notifyOfEnd } from './execution/follow-up.ts';
+import { leaveLane, leaveQueue, useLane } from './execution/lane-rules.ts';
 import { enterNextStage } from './execution/next-stage.ts';
 import {
   closeIncidents,
@@ -56,6 +57,7 @@ const FORWARD: readonly Rule[] = [
   skip,
   askForAnswer,
   passedTime,
+  useLane,
   moveDeadline,
   // An open question is announced again every `remindEvery` of its author, else not.
   remind,
@@ -68,7 +70,7 @@ const FORWARD: readonly Rule[] = [
   // A question's opening, its reminders and its end: each at least once, to the event bus.
   announceChange,
 ];
-const ENDED: readonly Rule[] = [announceChange, announce];
+const ENDED: readonly Rule[] = [announceChange, leaveLane, announce];
 
 export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
   running: FORWARD,
@@ -76,8 +78,8 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
   waiting: FORWARD.filter((rule) => rule !== succeed),
   // Attempts under way finish, and their reports count. Nothing starts. If all steps are done meanwhile, the
   // execution succeeds. A person may resume or cancel it, and answer what is open (`operators/`).
-  pausing: [endLease, closeIncidents, endChildren, succeed, suspend, halt, announceChange],
-  paused: [endLease, closeIncidents, endChildren, succeed, suspend, askAboutPause, announceChange],
+  pausing: [endLease, closeIncidents, endChildren, succeed, suspend, useLane, halt, announceChange],
+  paused: [endLease, closeIncidents, endChildren, succeed, suspend, useLane, askAboutPause, announceChange],
   compensating: [
     endLease,
     closeIncidents,
@@ -101,6 +103,7 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
     closeIncidents,
     remind,
     notifyOfEnd,
+    leaveQueue,
     tolerate,
     refuseCondition,
     skip,

@@ -73,6 +73,8 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     skip: 'skipped',
     ...CLOSED,
     elapse: 'done',
+    admit: 'done',
+    queue: 'waiting',
     heartbeat: 'waiting',
     answer: 'answered',
     complete: 'done',
@@ -107,7 +109,8 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'stop-children': 'compensating',
   },
   waiting: {
-    ...stays('waiting', 'defer', 'heartbeat', 'process-died'),
+    ...stays('waiting', 'defer', 'heartbeat', 'process-died', 'queue'),
+    admit: 'done',
     answer: 'answered',
     complete: 'done',
     elapse: 'done',

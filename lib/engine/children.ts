@@ -32,12 +32,13 @@ import { type PlanCache, planOf } from './plans.ts';
 import { sideBySide } from './side-by-side.ts';
 import { originOf } from './announce.ts';
 import { decisionInputsOf } from './decision-inputs.ts';
+import { laneFor } from './lane-of-start.ts';
 import { type Answer, answerOf, decideWith } from './large-values.ts';
 import { executionApart } from './values-apart.ts';
 import { wakeFor } from './wake-up.ts';
 
 /** Carries another execution on; handed in by `reconcile.ts`, whose loop this is a part of. */
-type Reconcile = (
+export type Reconcile = (
   ports: Ports,
   plan: Plan,
   executionId: string,
@@ -46,8 +47,11 @@ type Reconcile = (
     readonly affected: AffectedSteps;
     readonly forParent?: true;
     readonly known?: Known;
+    readonly handedOn?: HandedOn;
   },
 ) => Promise<unknown>;
+/** Those that got a place in a lane from this process: it carries them on once it has done with its own. */
+export type HandedOn = { readonly id: string; readonly planId: string }[];
 interface Known {
   readonly state: Snapshot;
   readonly fresh: boolean;
@@ -64,7 +68,7 @@ const LONG_LIST = 40;
 const caches = new WeakMap<Store, PlanCache>();
 
 /** The plan of an execution other than the one at hand; those that this process has read are kept. */
-function planFor({ store }: Ports, planId: string): Promise<Plan> {
+export function planFor({ store }: Ports, planId: string): Promise<Plan> {
   const known = caches.get(store) ?? new Map<string, Plan>();
   caches.set(store, known);
   return planOf(store, known, planId);
@@ -125,10 +129,14 @@ async function refusedInput(
   start: ChildStart,
 ): Promise<{ readonly failure: Failure; readonly end: ChildEnd } | undefined> {
   const { store, childInputs, clock, random } = ports;
-  if (start.refused === undefined && (childInputs === undefined || start.parent.part === true))
-    return undefined;
   const plan = await planFor(ports, start.planId);
-  const problem = start.refused?.message ?? (await childInputs?.problem(plan, start.input));
+  const lane = laneFor(ports, plan, start.input);
+  const isChecked = childInputs !== undefined && start.parent.part !== true;
+  if (start.refused === undefined && !isChecked && !('problem' in lane)) return undefined;
+  const problem =
+    start.refused?.message ??
+    (isChecked ? await childInputs.problem(plan, start.input) : undefined) ??
+    ('problem' in lane ? lane.problem : undefined);
   if (problem === undefined) return undefined;
   const holder = placeHolder(plan, start, freshOf(random), clock.now());
   const existing = await store.create(holder);
@@ -159,6 +167,7 @@ async function startChild(
       inputHash: '',
       parent: start.parent,
       ...given({ fairGroup: start.fairGroup, tags: start.tags }),
+      ...laneFor(ports, plan, start.input),
       ...callbackKeysOf(plan, () => random.id()),
       ...freshOf(random),
     },

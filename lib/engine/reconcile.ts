@@ -15,10 +15,12 @@ import {
   joined,
   type Next,
 } from '../core/decisions/decision.ts';
-import type { ChildrenDone, Admissions, EvaluateEvent } from '../core/decisions/events.ts';
+import type { ChildrenDone, Admissions, EvaluateEvent, Evaluation } from '../core/decisions/events.ts';
+import type { LaneDone } from '../core/records/lane.ts';
 import { given } from '../core/values/given.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import { notifyParent, withChildren } from './children.ts';
+import { type HandedOn, notifyParent, withChildren } from './children.ts';
+import { atLane, carryOnHanded, leaveIfOver } from './lanes.ts';
 import { commit, withWrite } from './commit.ts';
 import { decisionInputsOf } from './decision-inputs.ts';
 import { type Decided, decideWith } from './large-values.ts';
@@ -58,6 +60,8 @@ export interface Start {
    * end need not carry it on as well.
    */
   readonly forParent?: true;
+  /** Where those go that get a place meanwhile: who has this list carries them on. */
+  readonly handedOn?: HandedOn;
   /** A state to decide on without reading first. */
   readonly known?: { readonly state: Snapshot; readonly fresh: boolean; readonly readAt: number };
 }
@@ -72,6 +76,40 @@ export async function reconcile(
   executionId: string,
   start: Start,
 ): Promise<Snapshot | undefined> {
+  const handedOn: HandedOn = start.handedOn ?? [];
+  try {
+    return await passes(ports, plan, executionId, start, handedOn);
+  } finally {
+    if (start.handedOn === undefined && handedOn.length > 0) await carryOnHanded(ports, handedOn, reconcile);
+  }
+}
+
+/** What is evaluated, as one process has it. */
+function evaluationOf(
+  ports: Ports,
+  { by, oversight }: Start,
+  looked: Pick<EvaluateEvent, 'affected' | 'fresh' | 'readAt' | 'failing'>,
+  known: { readonly admissions: Admissions; readonly lostRace: boolean; readonly laneLeft: boolean },
+): Evaluation {
+  const { admissions, lostRace, laneLeft } = known;
+  return {
+    type: 'evaluate',
+    by,
+    ...looked,
+    ...(lostRace ? { lostRace } : {}),
+    ...(laneLeft ? { laneLeft } : {}),
+    ...(oversight === undefined ? {} : given({ graceFrom: oversight.graceFrom, admissions })),
+    ...decisionInputsOf(ports),
+  };
+}
+
+async function passes(
+  ports: Ports,
+  plan: Plan,
+  executionId: string,
+  start: Start,
+  handedOn: HandedOn,
+): Promise<Snapshot | undefined> {
   let { affected } = start;
   const { oversight } = start;
   let admissions: Admissions = {};
@@ -79,6 +117,7 @@ export async function reconcile(
   let fresh = start.known?.fresh ?? true;
   let readAt = start.known?.readAt ?? 0;
   let lostRace = false;
+  let laneLeft = false;
   const failed = new FailedEffects();
   const most = mostPasses(plan);
   for (let pass = 0; pass < most; pass += 1) {
@@ -88,19 +127,11 @@ export async function reconcile(
       fresh = true;
       if (state === undefined) return undefined;
     }
-    const deciding = decideWith(ports, plan, state, {
-      type: 'evaluate',
-      by: start.by,
-      affected,
-      fresh,
-      readAt,
-      ...(lostRace ? { lostRace } : {}),
-      ...failed.failing,
-      ...(oversight === undefined ? {} : given({ graceFrom: oversight.graceFrom, admissions })),
-      ...decisionInputsOf(ports),
-    });
-    const { decision, state: known }: Decided = deciding instanceof Promise ? await deciding : deciding;
-    state = known;
+    const looked = { affected, fresh, readAt, ...failed.failing };
+    const known = { admissions, lostRace, laneLeft };
+    const deciding = decideWith(ports, plan, state, evaluationOf(ports, start, looked, known));
+    const { decision, state: loaded }: Decided = deciding instanceof Promise ? await deciding : deciding;
+    state = loaded;
     if (decision.next.kind === 'ask') {
       admissions = { ...admissions, ...(await oversight?.ask(decision.next.agents)) };
       continue;
@@ -116,9 +147,12 @@ export async function reconcile(
     }
     // A process that lost another race and then writes the end still notifies the parent.
     if (decision.write !== undefined) lostRace = false;
-    const about = await failed.over(ports, executionId, decision.next);
+    const about = await failed.over(ports, executionId, decision.next, handedOn);
     if (about === 'failed') continue;
-    const { next, write } = about === undefined ? decision : await record(ports, plan, state, about);
+    laneLeft ||= about?.type === 'lane-left';
+    const done = about === undefined ? decision : await record(ports, plan, state, about);
+    if ('isLost' in done && decision.next.kind === 'lane') await leaveIfOver(ports, decision.next, handedOn);
+    const { next, write } = done;
     state = withWrite(state, write);
     if (next.kind !== 'evaluate') return failed.thrownAfter(state);
     affected = about === undefined ? next.affected : joined(affected, next.affected);
@@ -141,15 +175,22 @@ class FailedEffects {
     return this.#steps.length === 0 ? {} : { failing: [...this.#steps] };
   }
 
-  async over(ports: Ports, executionId: string, next: Next): Promise<ChildrenDone | 'failed' | undefined> {
+  async over(
+    ports: Ports,
+    executionId: string,
+    next: Next,
+    handedOn: HandedOn,
+  ): Promise<ChildrenDone | LaneDone | 'failed' | undefined> {
     try {
+      if (next.kind === 'lane') return await atLane(ports, next, handedOn);
       return await withChildren(ports, next, reconcile);
     } catch (error) {
       if (!('step' in next) || typeof next.step !== 'string') throw error;
       this.#first ??= error;
       this.#steps.push(next.step);
       const detail = error instanceof Error ? error.name : 'error';
-      ports.log.note({ what: 'children-failed', executionId, step: next.step, detail });
+      const what = next.kind === 'lane' ? 'lane-failed' : 'children-failed';
+      ports.log.note({ what, executionId, step: next.step, detail });
       return 'failed';
     }
   }
@@ -193,12 +234,14 @@ async function record(
   ports: Ports,
   plan: Plan,
   state: Snapshot,
-  event: ChildrenDone,
-): Promise<Pick<Decision, 'next' | 'write'>> {
+  event: ChildrenDone | LaneDone,
+): Promise<Pick<Decision, 'next' | 'write'> & { readonly isLost?: true }> {
   const deciding = decideWith(ports, plan, state, { ...event, ...decisionInputsOf(ports) });
   const { decision } = deciding instanceof Promise ? await deciding : deciding;
   const again = { next: evaluateNext([event.step]) };
-  return (await commit(ports, decision, state.execution)) === 'conflict' ? again : { ...again, ...decision };
+  return (await commit(ports, decision, state.execution)) === 'conflict'
+    ? { ...again, isLost: true }
+    : { ...again, ...decision };
 }
 
 /** Goes on where another decision (a delivery, a report, a cancel) left off. */

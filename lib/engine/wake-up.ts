@@ -61,6 +61,7 @@ async function callUnlessPresent({ clock, random, log }: Ports, wakeUps: WakeUps
 export function callingNobody(ports: Ports): Ports {
   if (ports.wakeUps === undefined) return ports;
   // One by one: the object may be one whose methods are its own ports.
-  const { store, queue, breakers, childInputs, largeValues, announcer, clock, random, log } = ports;
-  return { store, queue, announcer, clock, random, log, ...given({ breakers, childInputs, largeValues }) };
+  const { store, queue, breakers, childInputs, lanes, largeValues, announcer, clock, random, log } = ports;
+  const others = given({ breakers, childInputs, lanes, largeValues });
+  return { store, queue, announcer, clock, random, log, ...others };
 }

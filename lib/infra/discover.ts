@@ -14,6 +14,7 @@ import { nearest } from '../core/values/nearest.ts';
 import { writtenFile } from '../project/project-files.ts';
 import { type AgentFile, agentFileReading, handlerProblem } from './agent-files.ts';
 import {
+  checkLanes,
   type DiscoverProps,
   type Discovery,
   DiscoveryError,
@@ -28,6 +29,7 @@ import { jsonSchemaOf } from './json-schema.ts';
 import {
   type AgentLike,
   asksAnother,
+  lanesOf,
   loadModule,
   remoteOf,
   TRIGGERS,
@@ -67,6 +69,7 @@ export async function discoverWorkflows(
   refuseBuiltIn('agent', agents, relativeToRoot);
   refuseTwins('workflow', workflows, relativeToRoot);
   refuseTwins('agent', agents, relativeToRoot);
+  checkLanes(workflows);
   // A workflow that is exported, and run by another one that is, is visited twice.
   const once = [...new Map(warnings.map((warning) => [warning.id, warning])).values()];
   return { root, workflows, agents, triggers, warnings: once };
@@ -188,9 +191,15 @@ const foundWorkflow = (
   agents: workflow.agents.map(({ spec }) => spec.name),
   ...(workflow.plan !== undefined && asksAnother(workflow.plan) ? { asksAnother: true as const } : {}),
   ...(workflow.plan?.fairBy === undefined ? {} : { isFair: true as const }),
+  ...lanesIn(workflow),
   ...inputOf(workflow.input),
   ...formsIn(workflow, folder),
 });
+
+const lanesIn = ({ plan }: WorkflowLike): Pick<FoundWorkflow, 'lanes'> => {
+  const lanes = plan === undefined ? [] : lanesOf(plan);
+  return lanes.length === 0 ? {} : { lanes };
+};
 
 /** @throws DiscoveryError for what their modules lack; what cannot be loaded here is a warning */
 async function unseenHandlers(

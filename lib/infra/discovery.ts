@@ -37,6 +37,11 @@ export interface FoundAgent {
   readonly peers: readonly string[];
 }
 
+export interface FoundLane {
+  readonly name: string;
+  readonly atMost: number;
+}
+
 export interface FoundWorkflow {
   readonly name: string;
   readonly file: string;
@@ -47,6 +52,8 @@ export interface FoundWorkflow {
   readonly asksAnother?: true;
   /** It says whose its executions are (`fairBy`). */
   readonly isFair?: true;
+  /** Its lanes, and those of the workflows below it. */
+  readonly lanes?: readonly FoundLane[];
   /** Absent: its schema does not say it. */
   readonly input?: InputShape;
   /** What a person can be asked to fill in. */
@@ -69,6 +76,23 @@ export interface Discovery {
   /** In the order of their files. */
   readonly triggers: readonly FoundTrigger[];
   readonly warnings: readonly FoundWarning[];
+}
+
+export const hasLanes = ({ workflows }: Pick<Discovery, 'workflows'>): boolean =>
+  workflows.some(({ lanes }) => lanes !== undefined);
+
+/** @throws DiscoveryError where one lane would have two limits */
+export function checkLanes(workflows: readonly FoundWorkflow[]): void {
+  const known = new Map<string, { readonly workflow: string; readonly atMost: number }>();
+  for (const { name: workflow, lanes = [] } of workflows)
+    for (const { name, atMost } of lanes) {
+      const other = known.get(name);
+      known.set(name, { workflow, atMost });
+      if (other !== undefined && other.atMost !== atMost)
+        throw new DiscoveryError(
+          `lane '${name}' has atMost ${other.atMost} in workflow '${other.workflow}' and ${atMost} in '${workflow}': one name is one lane; write the same number, or give one of them another name`,
+        );
+    }
 }
 
 /** Those of a place for large values, in which a list's outputs have all the room they need. */

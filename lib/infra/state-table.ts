@@ -30,6 +30,8 @@ const ACTIONS = {
   decide: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'],
   find: ['dynamodb:Query'],
   readPage: ['dynamodb:BatchGetItem'],
+  /** Who leaves a queue removes its own item. */
+  leaveLanes: ['dynamodb:DeleteItem'],
   audit: [
     'dynamodb:BatchGetItem',
     'dynamodb:DeleteItem',
@@ -146,6 +148,16 @@ export class StateTable extends Construct {
   /** Reading executions and plans by key, and conditional writes: what every decision needs. */
   grantDecide(grantee: IGrantable): Grant {
     return this.grant(grantee, ACTIONS.decide);
+  }
+
+  /** Leaving the queues of lanes: nothing else is deleted by who decides. */
+  grantLanes(grantee: IGrantable): Grant {
+    return Grant.addToPrincipal({
+      grantee,
+      actions: [...ACTIONS.leaveLanes],
+      resourceArns: [this.table.tableArn],
+      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['lane#*'] } },
+    });
   }
 
   /** Reading all receipts at once; each is written like any other record. */

@@ -33,7 +33,7 @@ import { allowServices, grantUse } from './encryption.ts';
 import type { WorkflowReference } from './event-mapping.ts';
 import { startCanary, withCanary } from './canary.ts';
 import { checkFourEyes } from './four-eyes.ts';
-import { type Discovery, withLargeValues } from './discovery.ts';
+import { type Discovery, hasLanes, withLargeValues } from './discovery.ts';
 import { metricsOf } from './metrics.ts';
 import { keepWithinLimits } from './limits.ts';
 import { Monitoring } from './monitoring.ts';
@@ -391,6 +391,7 @@ export class Steadfast extends Construct {
 
   private grantDecide(role: IGrantable, key: IKey | undefined): void {
     this.stateTable.grantDecide(role);
+    if (hasLanes(this.#props.workflows)) this.stateTable.grantLanes(role);
     this.valueBucket?.grantUse(role);
     this.eventBus.grantPutEventsTo(role);
     if (key !== undefined) grantUse(key, role);

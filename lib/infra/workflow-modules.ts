@@ -16,15 +16,36 @@ import { referenceProblems } from '../core/plan/schemas/reference-check.ts';
 import type { DeclaredTrigger } from '../core/plan/triggers/trigger-declaration.ts';
 import type { DeclaredSpec } from './agent-files.ts';
 import { exportsOf } from '../project/package-files.ts';
-import { DiscoveryError, type FoundAgent, type FoundWarning, LARGE_LIST } from './discovery.ts';
+import {
+  DiscoveryError,
+  type FoundAgent,
+  type FoundLane,
+  type FoundWarning,
+  LARGE_LIST,
+} from './discovery.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import { testedReferences } from './tested-references.ts';
 
 /** What is read of a plan. */
 interface PlanLike {
   readonly fairBy?: unknown;
-  readonly steps: readonly { readonly kind: string; readonly by?: unknown; readonly plan?: PlanLike }[];
+  readonly steps: readonly StepLike[];
 }
+interface StepLike {
+  readonly kind: string;
+  readonly by?: unknown;
+  readonly plan?: PlanLike;
+  readonly each?: { readonly plan?: PlanLike };
+  readonly lane?: string;
+  readonly atMost?: number;
+}
+
+/** Its lanes, and those of the workflows below it. */
+export const lanesOf = ({ steps }: PlanLike): readonly FoundLane[] =>
+  steps.flatMap(({ kind, lane = '', atMost = 0, plan, each }) => [
+    ...(kind === 'lane' ? [{ name: lane, atMost }] : []),
+    ...[plan, each?.plan].flatMap((below) => (below === undefined ? [] : lanesOf(below))),
+  ]);
 
 /** Whether an approval of it, or of a workflow below it, must be another person's. */
 export const asksAnother = (plan: PlanLike): boolean =>

@@ -26,6 +26,7 @@ import type { Execution } from '../core/records/state.ts';
 import { cut } from '../core/values/text.ts';
 import { lifeOf } from '../core/step/effect-key.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
+import { laneFor } from '../engine/lane-of-start.ts';
 import { reconcile } from '../engine/reconcile.ts';
 import { withConditions } from '../engine/large-values.ts';
 import { executionApart } from '../engine/values-apart.ts';
@@ -84,6 +85,8 @@ export interface StartRequest {
   readonly input: Json;
   readonly idempotencyKey?: string;
   readonly tags?: Readonly<Record<string, string>>;
+  /** 0 to 9, only for a workflow with a lane: the higher, the sooner it gets a place. @default 0 */
+  readonly priority?: number;
   /** The execution that this one is to make good for; it must exist. */
   readonly redriveOf?: string;
   /** Absent if the gateway does not say who calls. */
@@ -94,7 +97,7 @@ export interface StartRequest {
  * Starts an execution, or returns the one that the same key started. While its
  * workflow is paused it is born paused.
  * @throws SteadfastError `unknown-workflow`, `unknown-execution` (the one to make good for), `bad-input`
- * (details: the schema's issues), `key-reused`, `unknown-caller`
+ * (details: the schema's issues), `bad-lane`, `bad-priority`, `key-reused`, `unknown-caller`
  */
 export async function start(scheduler: Scheduler, request: StartRequest): Promise<Execution> {
   try {
@@ -112,6 +115,8 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
  * same start nevertheless (S11).
  */
 const REFUSED_NOW: ReadonlySet<string> = new Set([
+  'bad-lane',
+  'bad-priority',
   'bad-input',
   'too-large',
   'unknown-caller',
@@ -129,8 +134,8 @@ const startedBefore = async (
 
 const inputHashOf = (
   { hash }: Scheduler,
-  { input, tags = {}, redriveOf }: Pick<StartRequest, 'input' | 'tags' | 'redriveOf'>,
-): string => hash(canonicalJson({ input, tags, ...given({ redriveOf }) }));
+  { input, tags = {}, redriveOf, priority }: Pick<StartRequest, 'input' | 'tags' | 'redriveOf' | 'priority'>,
+): string => hash(canonicalJson({ input, tags, ...given({ redriveOf, priority }) }));
 
 /** As `start`, of one that may be none of the authors'. */
 export async function startOf(
@@ -148,6 +153,7 @@ export async function startOf(
   const input = acceptedInput(workflow.name, checked.value, ports);
   const { idempotencyKey: key, tags, redriveOf, by } = request;
   const people = firstPeople(scheduler, workflow.plan, by);
+  const lane = laneOfStart(ports, workflow.plan, input, request.priority);
   if (redriveOf !== undefined && !(await exists(scheduler, redriveOf))) throw unknownExecution(redriveOf);
   await publishPlan(scheduler, registered);
   const held = await pausedStarts(ports, scheduler.pauses, workflow.name);
@@ -161,6 +167,7 @@ export async function startOf(
       input,
       inputHash: inputHashOf(scheduler, request),
       ...fairGroupOf(scheduler, workflow.plan, input),
+      ...lane,
       ...given({ tags, redriveOf, startedBy: by }),
       ...people,
       ...callbackKeysOf(workflow.plan, () => ports.random.id()),
@@ -182,6 +189,29 @@ export async function startOf(
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   await Promise.all([firstSends(scheduler, workflow.plan, known), wakeFor(ports, execution.wakeAt)]);
   return execution;
+}
+
+const MAX_PRIORITY = 9;
+
+/** @throws SteadfastError `bad-lane`, `bad-priority` */
+function laneOfStart(
+  ports: Ports,
+  plan: Plan,
+  input: Json,
+  priority: number | undefined,
+): Pick<Execution, 'lane'> {
+  const found = laneFor(ports, plan, input);
+  if ('problem' in found)
+    throw refuse('bad-lane', `the input of workflow '${plan.workflow}': ${found.problem}`);
+  if (priority === undefined) return found;
+  if (found.lane === undefined)
+    throw refuse(
+      'bad-priority',
+      `workflow '${plan.workflow}' has no lane, so a priority changes nothing; leave it out`,
+    );
+  if (Number.isInteger(priority) && priority >= 0 && priority <= MAX_PRIORITY)
+    return { lane: { ...found.lane, priority } };
+  throw refuse('bad-priority', `the priority is ${priority}; allowed are 0 to ${MAX_PRIORITY}`);
 }
 
 const FAIR_GROUP_CHARS = 16;

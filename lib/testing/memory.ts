@@ -14,8 +14,10 @@ import { questionKey } from '../core/records/question.ts';
 import type { PassingNews, QuestionNews } from '../core/decisions/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Found } from '../core/supervision/audit.ts';
+import { type MemoryLanes, memoryLanes } from './memory-lanes.ts';
 import { memoryAnnouncedLists, memoryRates } from './memory-side-records.ts';
 import { MemoryTable } from './memory-table.ts';
+import { textHash } from './text-hash.ts';
 
 const INVENTORY_PAGE = 100;
 
@@ -151,6 +153,7 @@ export function seededSource(seed: number): RandomSource {
 /** Everything the roles touch, in memory, with what was sent, announced and noted in the open. */
 export interface MemoryWorld extends Ports {
   readonly rates: Rates;
+  readonly lanes: MemoryLanes;
   readonly clock: ManualClock;
   readonly store: MemoryStore;
   /** Sent and not yet taken out. */
@@ -172,6 +175,7 @@ export function memoryWorld(options: { readonly seed?: number; readonly shards?:
     store: new MemoryStore(options.shards),
     announcedLists: memoryAnnouncedLists(),
     rates: memoryRates(),
+    lanes: memoryLanes(),
     clock: new ManualClock(),
     random: seededSource(options.seed ?? 1),
     queue: {
@@ -193,18 +197,6 @@ export function memoryWorld(options: { readonly seed?: number; readonly shards?:
     news,
     notes,
   };
-}
-
-/** A hash of text that finds what differs, not who means harm. */
-export function textHash(text: string): string {
-  const { imul } = Math;
-  let one = 0x811c9dc5;
-  let other = 0x01000193;
-  for (let at = 0; at < text.length; at += 1) {
-    one = imul(one ^ text.charCodeAt(at), 0x01000193);
-    other = imul(other ^ text.charCodeAt(at), 0x85ebca6b) + at;
-  }
-  return `${(one >>> 0).toString(36)}${(other >>> 0).toString(36)}x${text.length.toString(36)}`;
 }
 
 export interface MemoryValues extends LargeValues {

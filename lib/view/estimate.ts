@@ -140,6 +140,8 @@ const SENT_TWICE = 0.7;
 /** Beyond its own steps: begin, an evaluation, end. */
 const WAIT: Partial<Use> = { writes: 7.1, reads: 4.6 };
 const ASKED: Partial<Use> = { writes: 16, reads: 6, events: 2, apiRequests: 1, invocations: 1, ms: 40 };
+/** Queued, placed, admitted and handed on, without anybody before it. */
+const IN_LANE: Partial<Use> = { writes: 12, reads: 8, ms: 60 };
 /** Beyond the child's own: started, known of, its end taken note of. */
 const CHILD: Partial<Use> = { writes: 9, reads: 5, ms: 60 };
 /** Beyond those of its execution. */
@@ -228,6 +230,7 @@ function executionUse({ workflow, steps: all }: PricedWorkflow, sizes: Sizes, ab
     const there = EXECUTION_BYTES + input + seen * (STEP_BYTES + inRecord(payloadBytes));
     if (step.kind === 'agent') add(use, agentStep(steps, step, there, sizes));
     else if (step.kind === 'wait') add(use, WAIT);
+    else if (step.kind === 'lane') add(use, IN_LANE);
     else if (step.kind === 'callback' || step.kind === 'approval') add(use, ASKED);
     else if (step.kind === 'child') addChildren(use, step, sizes, within);
     else

@@ -9,6 +9,7 @@ import {
   pairsText,
   type ExecutionView,
   itemsText,
+  laneText,
   type StepView,
 } from '../api/answers.ts';
 import type { RecoveryView, WorkflowStepView } from '../api/deployment-answers.ts';
@@ -22,6 +23,7 @@ export function noteOfKind(step: StepView, now: number): string | undefined {
   if (step.waitsUntil === undefined) return undefined;
   const left = step.waitsUntil - now;
   const until = left > 0 ? `until ${timeText(step.waitsUntil)}, ${durationText(left)} more` : 'time is over';
+  if (step.kind === 'lane') return `${laneText(step.lane)}, ${until}`;
   return step.kind === 'wait' ? until : `waits for an answer, ${until}${defaultOf(step)}`;
 }
 
@@ -173,6 +175,8 @@ function performedBy(step: WorkflowStepView): string {
     case 'wait':
       if (step.for !== undefined) return 'wait as long as its data says';
       return step.forMs === undefined ? 'wait until a time' : `wait ${durationText(step.forMs)}`;
+    case 'lane':
+      return `lane ${step.lane ?? ''}, ${step.atMost ?? 1} at a time`;
     case 'callback':
     case 'approval':
       return answeredWithin(step);

@@ -24,6 +24,7 @@ import { type Host, newProcess, portsOf } from './process.ts';
 import { passThrough } from './service.ts';
 import { withContainers } from './containers.ts';
 import { withShortWait } from './short-waits.ts';
+import { ACCOUNTS, withLane } from './lanes.ts';
 import { withRounds } from './rounds.ts';
 import { withStages } from './stages.ts';
 import { withReminders } from './reminders.ts';
@@ -70,7 +71,12 @@ export class Clients {
     for (let at = 0; at < count; at += 1) {
       const request = {
         workflow: choice.pick(workflows).name,
-        input: { order: at, flag: choice.chance(0.5), items: listOf(randomList(choice), host) },
+        input: {
+          order: at,
+          flag: choice.chance(0.5),
+          items: listOf(randomList(choice), host),
+          ...(host.laning === undefined ? {} : { account: host.laning.between(1, ACCOUNTS) }),
+        },
         idempotencyKey: `k${at}`,
       };
       const drawnMs = choice.between(0, 60_000);
@@ -146,7 +152,7 @@ export class Clients {
 
 const workflowOf = (host: Host, at: number): Workflow => {
   const { choice, emphasis, groups, tolerance, cast, times, stages, containers } = host;
-  const { onFailure, reminders, accepting, repeating, beats, waits, answers } = host;
+  const { onFailure, reminders, accepting, repeating, laning, beats, waits, answers } = host;
   const drawn = randomPlan(choice, `simulated-${at}`, 0, emphasis?.counts);
   const listed = answers === undefined ? drawn : withAskingList(drawn, answers);
   const usual = emphasis === undefined ? listed : emphasised(listed, emphasis, choice);
@@ -162,7 +168,8 @@ const workflowOf = (host: Host, at: number): Workflow => {
   const taking = accepting === undefined ? reminded : withAcceptance(reminded, accepting);
   const repeated = repeating === undefined ? taking : withRounds(taking, repeating);
   const beating = beats === undefined ? repeated : withBeats(repeated, beats);
-  const plan = waits === undefined ? beating : withShortWait(beating, waits);
+  const waiting = waits === undefined ? beating : withShortWait(beating, waits);
+  const plan = laning === undefined ? waiting : withLane(waiting, laning);
   const parts = { kind: 'steadfast:workflow', name: plan.workflow, input: passThrough, plan, agents: [] };
   return parts as unknown as Workflow;
 };

@@ -15,6 +15,7 @@ import { GROUP_RATES } from './groups.ts';
 import { ON_FAILURE_RATES } from './on-failure.ts';
 import { type Choice, choiceOf } from './plans.ts';
 import type { Host } from './process.ts';
+import { LANE_RATES } from './lanes.ts';
 import { ROUND_RATES } from './rounds.ts';
 import { STAGE_RATES } from './stages.ts';
 import { TOLERANCE_RATES } from './tolerance.ts';
@@ -37,6 +38,7 @@ const WAIT_DICE = 0x05_40_47_3a;
 const BULK_DICE = 0x0b_01_4d_1c;
 const ROUND_DICE = 0x40_07_0d_55;
 const ACCEPTANCE_DICE = 0x0a_cc_e9_7d;
+const LANE_DICE = 0x01_a4_e5_00;
 
 type Dice = Pick<
   Host,
@@ -57,6 +59,7 @@ type Dice = Pick<
   | 'waits'
   | 'accepting'
   | 'repeating'
+  | 'laning'
 >;
 
 export function diceOf(
@@ -77,6 +80,7 @@ export function diceOf(
     actsInBulk,
     accepts,
     repeats,
+    hasLanes,
     livesTwice,
     waitsShortly,
   }: Traits,
@@ -100,6 +104,7 @@ export function diceOf(
     waits: waitsShortly && isMild ? own(WAIT_DICE) : undefined,
     accepting: accepts && !isMild ? own(ACCEPTANCE_DICE) : undefined,
     repeating: repeats && !isMild ? own(ROUND_DICE) : undefined,
+    laning: hasLanes && !accepts && !isMild ? own(LANE_DICE) : undefined,
     // Under one id there is one execution, whose commands it distinguishes.
     bulks: actsInBulk && !isMild && !livesTwice ? new BulkWorld(own(BULK_DICE)) : undefined,
   };
@@ -114,6 +119,7 @@ export const ratesIn = ({
   hasContainers,
   accepts,
   repeats,
+  hasLanes,
   emphasis,
 }: Traits): Emphasis['rates'] => ({
   ...(groups ? GROUP_RATES : {}),
@@ -123,5 +129,6 @@ export const ratesIn = ({
   ...(hasContainers ? CONTAINER_RATES : {}),
   ...(accepts ? ACCEPTANCE_RATES : {}),
   ...(repeats ? ROUND_RATES : {}),
+  ...(hasLanes && !accepts ? LANE_RATES : {}),
   ...emphasis?.rates,
 });

@@ -7,6 +7,7 @@
 import type { AnnouncedLists, Breakers, Presences, RandomSource, Rates } from '../../lib/core/ports.ts';
 import type { Note, Send } from '../../lib/core/decisions/decision.ts';
 import type { Presence } from '../../lib/core/supervision/presence.ts';
+import type { MemoryLanes } from '../../lib/testing/memory-lanes.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
 import type { FileStore } from './file-store.ts';
 import type { WorldValues } from './values.ts';
@@ -23,6 +24,7 @@ export interface External {
   readonly rates: Rates;
   readonly presences: Presences;
   readonly announcedLists: AnnouncedLists;
+  readonly lanes: MemoryLanes;
   /** Starts a supervisor, or not, or two. */
   readonly wake: (presence: Presence) => void;
   readonly send: (sends: readonly Send[]) => void;

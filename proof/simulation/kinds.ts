@@ -75,6 +75,15 @@ export const KINDS = [
   'roundsAtMost',
   'roundsTolerated',
   /**
+   * Lanes: a place was got, also after waiting for it, and after a retry; none in its time; and one was
+   * kept after the end was announced.
+   */
+  'placed',
+  'placedLater',
+  'placedAgain',
+  'noPlace',
+  'leftLate',
+  /**
    * Values beside the table: named by a record, loaded, and left by whoever died before the record; and a
    * step failed because one that it reads is lost.
    */

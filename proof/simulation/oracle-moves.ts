@@ -118,6 +118,12 @@ const CALLBACK: Moves<StepStatus> = {
   failed: ['tolerated'],
 };
 
+/** It waits for a place, and gets one; after a retry it does so again. */
+const LANE: Moves<StepStatus> = {
+  ready: ['waiting', 'done', 'failed', 'fenced'],
+  waiting: ['waiting', 'done', 'failed', 'fenced'],
+};
+
 /** A child, or a list: its record takes each end, in any status. */
 const CHILDREN: Moves<StepStatus> = {
   // Refused before it began, it may be over at once.
@@ -138,6 +144,7 @@ const OF_KIND: Readonly<Record<PlanStep['kind'], Moves<StepStatus>>> = {
   wait: WAIT,
   callback: CALLBACK,
   approval: CALLBACK,
+  lane: LANE,
   child: CHILDREN,
   map: CHILDREN,
 };
@@ -148,6 +155,7 @@ const RENEWED: Readonly<Record<PlanStep['kind'], readonly StepStatus[]>> = {
   wait: ['ready'],
   callback: ['ready', 'answered'],
   approval: ['ready', 'answered'],
+  lane: ['ready'],
   child: ['ready', 'running', 'retrying'],
   map: ['ready', 'running'],
 };
@@ -205,7 +213,8 @@ function mayLead(
   if (before === undefined) return leads(moves, 'ready', status);
   if (leads(moves, before.status, status)) return true;
   if (before.status === 'suspended') return leads(moves, before.suspendedFrom ?? 'ready', status);
-  const isRenewed = before.epoch < epoch && (before.status === 'failed' || before.status === 'fenced');
+  const isRenewed =
+    before.epoch < epoch && (kind === 'lane' || before.status === 'failed' || before.status === 'fenced');
   return isRenewed && RENEWED[kind].some((from) => leads(moves, from, status));
 }
 

@@ -8,7 +8,7 @@
  * before its time (`oracle-times.ts`).
  */
 
-import type { AgentStep, CallbackStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { AgentStep, CallbackStep, LaneStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Incident } from '../../lib/core/records/question.ts';
 import {
   hasUnannounced,
@@ -155,6 +155,7 @@ function forwardDues(due: Due, plan: Plan, state: Snapshot, mayDie: boolean): vo
       if (status === 'retrying') due(Math.max(retryAt, changedAt + unseenMs), 'the next try', step.name);
     }
     if (step.kind === 'callback' || step.kind === 'approval') answerDue(due, step, state, unseenMs);
+    if (step.kind === 'lane') placeDue(due, step, state, unseenMs);
     if (step.kind !== 'wait' && step.kind !== 'agent') continue;
     const sinceAt = turnOf(step, state);
     if (sinceAt === undefined || !applies(step, state)) continue;
@@ -173,6 +174,18 @@ function forwardDues(due: Due, plan: Plan, state: Snapshot, mayDie: boolean): vo
     } else if (record === undefined && step.forMs !== undefined)
       due(sinceAt + Math.max(step.forMs, unseenMs), 'the time', step.name);
   }
+}
+
+/** The end of the time for a place, and the time at which the lane is read again. */
+function placeDue(due: Due, { name, withinMs }: LaneStep, state: Snapshot, unseenMs: number): void {
+  const { execution } = state;
+  const { status, epoch, changedAt = 0 } = state.steps[name] ?? {};
+  if (epoch === execution.epoch && status !== 'waiting') return;
+  const sinceAt = Math.max(execution.startedAt, execution.retries?.at(-1)?.at ?? 0);
+  due(Math.max(overTimeAt(name, withinMs, sinceAt, state), sinceAt + unseenMs), 'the time for a place', name);
+  const { checkAt } = execution.lane ?? {};
+  if (status === 'waiting' && checkAt !== undefined)
+    due(Math.max(checkAt, changedAt), 'the lane is to be read again', name);
 }
 
 /** The end of the time for an answer, which no heartbeat moves, or of that for the next heartbeat. */
@@ -246,7 +259,9 @@ function factsOf(plan: Plan): Facts {
 export function turnOf(step: PlanStep, { execution, steps }: Snapshot): number | undefined {
   let at = Math.max(execution.startedAt, execution.retries?.at(-1)?.at ?? 0, execution.end?.at ?? 0);
   for (const name of step.after) {
-    const { status = 'ready', changedAt = 0 } = steps[name] ?? {};
+    const { status = 'ready', changedAt = 0, epoch } = steps[name] ?? {};
+    // A place is of one epoch.
+    if (name === 'lane' && epoch !== execution.epoch) return undefined;
     if (status !== 'done' && status !== 'skipped' && status !== 'tolerated') return undefined;
     at = Math.max(at, changedAt);
   }

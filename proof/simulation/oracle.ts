@@ -151,7 +151,9 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
   const problems: string[] = [];
   const planStep = plan.steps.find((other) => other.name === step.name);
   for (const name of planStep?.after ?? []) {
-    const status = snapshot.steps[name]?.status;
+    const { status, epoch } = snapshot.steps[name] ?? {};
+    if (name === 'lane' && epoch !== snapshot.execution.epoch)
+      problems.push(`N1 '${step.name}' started without a place in this epoch`);
     if (status !== 'done' && status !== 'skipped' && status !== 'tolerated')
       problems.push(`S7 '${step.name}' started while '${name}' is ${status}`);
   }
@@ -211,7 +213,7 @@ function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: num
 const unwatchedMs = (step: PlanStep): number => {
   if (step.kind === 'agent') return Math.max(step.leaseMs, step.pickupMs);
   if (step.kind === 'wait') return step.forMs ?? 0;
-  return step.kind === 'callback' || step.kind === 'approval' ? step.withinMs : 0;
+  return step.kind === 'callback' || step.kind === 'approval' || step.kind === 'lane' ? step.withinMs : 0;
 };
 
 const longest = new WeakMap<Plan, number>();

@@ -17,6 +17,7 @@ import type {
   Breakers,
   Bulks,
   Clock,
+  Lanes,
   LargeValues,
   Log,
   Ports,
@@ -46,7 +47,9 @@ import type { KindCounts } from './kinds.ts';
 import type { Ledger } from './ledger.ts';
 import type { Delivery } from './messages.ts';
 import type { EffectOrder } from './oracle-order.ts';
+import { lanesOf } from './lanes.ts';
 import { announcedListsOf } from './lists-asked.ts';
+import type { OracleLanes } from './oracle-lanes.ts';
 import { wakeUpsOf } from './known-presence.ts';
 import type { OracleBreakers } from './oracle-breakers.ts';
 import type { OracleListsAsked } from './oracle-lists-asked.ts';
@@ -137,6 +140,9 @@ export interface Host {
   readonly accepting: Choice | undefined;
   /** Repeats steps of its workflows. */
   readonly repeating: Choice | undefined;
+  /** Puts its workflows into lanes. */
+  readonly laning: Choice | undefined;
+  readonly lanes: OracleLanes;
   readonly jobs: Jobs;
   /** Its bulk actions, in a world that has some. */
   readonly bulks: BulkWorld | undefined;
@@ -279,6 +285,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   readonly bulks?: Bulks;
   readonly announcedLists: AnnouncedLists;
   readonly rates: Rates;
+  readonly lanes: Lanes;
   readonly largeValues?: LargeValues;
   readonly #host: Host;
   readonly #process: Process;
@@ -309,6 +316,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
       read: (agent) => ask(() => rates.read(agent)),
       write: (record) => ask(() => rates.write(record)),
     };
+    this.lanes = lanesOf(host.external.lanes, host.lanes, ask);
     const { values } = host.external;
     if (values !== undefined) this.largeValues = values.portOf((execute) => call(host, process, execute));
     if (host.bulks !== undefined) this.bulks = host.bulks.portOf(host, process);

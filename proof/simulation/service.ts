@@ -130,6 +130,7 @@ class Service implements Implementation<unknown, unknown> {
     const effect = EFFECT_OF[this.name] as Effect;
     const taken = await this.request(() => {
       if (effect !== 'unsafe') this.host.arrivals.arrived(ctx.effectKey);
+      if (effect !== 'none') this.host.lanes.acts(ctx.executionId, ctx.step);
       if (effect !== 'none') ledger.perform(ctx.effectKey, { service: this.name, input }, effect);
       const plan = planOf(this.host, ctx.executionId);
       if (plan) order.performed(plan, ctx, this.name, effect !== 'none');
@@ -177,6 +178,7 @@ class Service implements Implementation<unknown, unknown> {
       throw new TransientError('503');
     if (faults.injects('permanentUndoFailure')) throw new PermanentError(NEVER_COMPENSATED);
     await this.request(() => {
+      this.host.lanes.acts(ctx.executionId, ctx.step);
       ledger.undo(ctx.effectKey, { service: this.name, input });
       this.undoing(ctx);
       const plan = planOf(this.host, ctx.executionId);

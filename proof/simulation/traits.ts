@@ -56,6 +56,8 @@ export interface Traits {
   readonly hasRates: boolean;
   /** Its workflows have steps that are repeated. */
   readonly repeats: boolean;
+  /** Its workflows have lanes, unless its services accept work. */
+  readonly hasLanes: boolean;
   /** Its values lie beside the table. */
   readonly keepsApart: boolean;
   /** Its operators act in bulk. */
@@ -109,5 +111,6 @@ export function traitsOf(seed: number): Traits {
     hasRates: choice.chance(0.15),
     repeats: choice.chance(0.35),
     keepsApart: choice.chance(0.2),
+    hasLanes: choice.chance(0.25),
   };
 }

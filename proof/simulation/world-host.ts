@@ -12,6 +12,7 @@ import {
   memoryPresences,
   memoryRates,
 } from '../../lib/testing/memory-side-records.ts';
+import { memoryLanes } from '../../lib/testing/memory-lanes.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
 import { given } from '../../lib/core/values/given.ts';
 import { seededRandom, seededSource } from '../../lib/testing/memory.ts';
@@ -32,7 +33,8 @@ import { Arrivals } from './oracle-stages.ts';
 import { OracleWriters } from './oracle-writers.ts';
 import { drawOutages } from './outages.ts';
 import { type Choice, choiceOf } from './plans.ts';
-import type { Host } from './process.ts';
+import { OracleLanes } from './oracle-lanes.ts';
+import { type Host, planOf } from './process.ts';
 import { AGENT_NAMES } from './service.ts';
 import { wakeSupervisor } from './supervisors.ts';
 import { WorldValues } from './values.ts';
@@ -62,6 +64,16 @@ interface Eyes {
   readonly over: () => boolean;
 }
 
+const lanesJudged = ({ table, kinds, violate }: Eyes, host: () => Host): OracleLanes =>
+  new OracleLanes({
+    lanes: memoryLanes(),
+    now: () => host().events.now,
+    kinds,
+    violate,
+    read: (id) => table.read(id),
+    planOf: (id) => planOf(host(), id),
+  });
+
 export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes: Eyes): Host {
   const { mode, seed } = options;
   const { table, file, kinds, violate, announce, note, over } = eyes;
@@ -73,6 +85,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
     kinds,
     read: (id) => table.read(id),
   });
+  const lanes = lanesJudged(eyes, () => host);
   const host: Host = {
     events: new EventQueue(startAt),
     choice,
@@ -87,6 +100,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
       breakers: breakers.behind(memoryBreakers()),
       rates: memoryRates(),
       presences: memoryPresences(),
+      lanes: lanes.lanes,
       announcedLists: listsAsked.behind(memoryAnnouncedLists()),
       wake: (presence) => wakeSupervisor(host, presence, longestDelayMs),
       send: (sends) => sends.forEach((send) => sendMessage(host, send, longestDelayMs)),
@@ -103,6 +117,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
       traits.hasRates && !isMild ? choiceOf(seededRandom(seed ^ RATE_DICE)) : undefined,
       kinds,
     ),
+    lanes,
     plans: new Map(),
     outages: drawOutages(choice, faults, startAt, AGENT_NAMES),
     unread: new Map(),

@@ -172,12 +172,10 @@ export class World {
   }
 
   #judgeWrite(executionId: string, whole: Plan, before: Snapshot, write: Write, after: Snapshot): void {
-    const plan = planSeen(whole, before.execution);
-    const planAfter = planSeen(whole, after.execution);
-    const { cast, kinds, ledger, running, writers } = this.#host;
+    const [plan, planAfter] = [planSeen(whole, before.execution), planSeen(whole, after.execution)];
+    const { cast, kinds, lanes, ledger, running, writers } = this.#host;
     const { now } = this.#host.events;
-    const problems: string[] = [];
-    const isLagging = (writers.writer?.frozenUntil ?? 0) > 0;
+    const [problems, isLagging]: [string[], boolean] = [[], (writers.writer?.frozenUntil ?? 0) > 0];
     judgeKeys(problems, plan, before, write);
     judgeTolerated(problems, plan, before, write, { ledger, kinds, now, others: this.#others });
     judgeItems(problems, plan, before, write, this.#others, kinds);
@@ -218,6 +216,7 @@ export class World {
       ...judgeRecall(before.execution, write, this.#others),
       ...this.#points.judge(before, write),
       ...this.#groups.judge(plan, before, write),
+      ...lanes.judge(before, write),
     ])
       this.#violate(executionId, problem);
   }
@@ -364,6 +363,7 @@ export class World {
         ...order.violations,
         ...arrivals.violations,
         ...(bulks?.oracle.violations ?? []),
+        ...this.#host.lanes.judgeEnd(),
       ],
       starts: this.#clients.drawn,
       executions: this.#executions,

@@ -22,6 +22,14 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     means: 'The input does not fit the schema of the workflow or of the agent.',
     next: 'Correct what `details.issues` names.',
   },
+  'bad-lane': {
+    means: 'The input names no lane: its key is no text of 1 to 1,000 characters and no whole number.',
+    next: 'Give the field that the lane of the workflow reads.',
+  },
+  'bad-priority': {
+    means: 'The priority is not 0 to 9, or the workflow has no lane.',
+    next: 'Correct it, or leave it out.',
+  },
   'bad-json': {
     means: 'The body is no JSON, is nested too deeply, or has a key that is not allowed.',
     next: 'Send JSON; the limits are below.',

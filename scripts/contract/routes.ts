@@ -61,6 +61,8 @@ const OF_START = errors(
   OF_BODY,
   OF_CALLER,
   'bad-input',
+  'bad-lane',
+  'bad-priority',
   'unknown-workflow',
   'unknown-execution',
   'key-reused',

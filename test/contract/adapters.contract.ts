@@ -19,7 +19,9 @@ import {
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import type { SideRecord } from '../../lib/core/ports.ts';
 import { describeBulks } from './bulks.contract.ts';
+import { dynamoLanes } from '../../lib/aws/dynamo-lanes.ts';
 import { describeInventory } from './inventory.contract.ts';
+import { describeLanes } from './lanes.contract.ts';
 import { MOST_OPEN } from './lists.contract.ts';
 import { describeReceipts } from './receipts.contract.ts';
 import {
@@ -49,6 +51,10 @@ export function describeAdapters(where: string, open: () => Promise<OpenTable>):
     const { client, name, close } = await open();
     const store = dynamoStore(client, { table: name, wakeShards: SHARDS, mostOpen: MOST_OPEN });
     return { store, close };
+  });
+  describeLanes(where, async () => {
+    const { client, name, close } = await open();
+    return { lanes: dynamoLanes(client, name), close };
   });
   describeInventory(where, async () => {
     const { client, name: table, close } = await open();

@@ -12,7 +12,9 @@ import {
 } from '../../lib/testing/memory-side-records.ts';
 import { type Dynamo, startDynamo } from './dynamodb.ts';
 import { MOST_OPEN } from './lists.contract.ts';
+import { memoryLanes } from '../../lib/testing/memory-lanes.ts';
 import { describeInventory } from './inventory.contract.ts';
+import { describeLanes } from './lanes.contract.ts';
 import { describeReceipts } from './receipts.contract.ts';
 import {
   ANNOUNCED,
@@ -37,6 +39,7 @@ describeStore('in memory', async () => ({
   close: async () => undefined,
 }));
 
+describeLanes('in memory', async () => ({ lanes: memoryLanes(), close: async () => undefined }));
 describeReceipts('in memory', async () => ({ receipts: memoryReceipts(), close: async () => undefined }));
 describeBulks('in memory', async () => ({ bulks: memoryBulks(), close: async () => undefined }));
 

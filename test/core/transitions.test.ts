@@ -18,7 +18,7 @@ const STEP_ROWS = `
   ready     suspend            suspended
   ready     fence              fenced
   ready     elapse             done
-  ready     heartbeat          waiting
+  ready     heartbeat          waiting; ready queue waiting; ready admit done
   ready     answer             answered
   ready     complete           done
   ready     reject             failed
@@ -47,7 +47,7 @@ const STEP_ROWS = `
   retrying  start-undo         compensating
   retrying  begin-try          running
   retrying  stop-children      compensating
-  waiting   heartbeat          waiting
+  waiting   heartbeat          waiting; waiting queue waiting; waiting admit done
   waiting   answer             answered
   waiting   complete           done
   waiting   elapse             done
@@ -239,7 +239,7 @@ const rowsOf = (text: string): Map<string, string> =>
   new Map(
     text
       .trim()
-      .split('\n')
+      .split(/[\n;]/)
       .map((line) => line.trim().split(/\s+/))
       .map(([status, event, next]) => [`${status} ${event}`, next ?? '']),
   );

@@ -12,6 +12,7 @@ import type { OrUndefined } from '../values/given.ts';
 import type { Incident } from '../records/question.ts';
 import type { ExecutionEvent, StepEvent } from '../moves.ts';
 import { type Acted, peopleAfter } from '../records/people.ts';
+import { waitsAgain } from '../records/in-lane.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Cause, Execution, Step } from '../records/state.ts';
 
@@ -133,7 +134,7 @@ export function stop(
   question?: Incident,
 ): Decision {
   const stopped = executionAfter(execution, 'stop', inputs, {
-    cause,
+    cause: waitsAgain(execution) ? { ...cause, undo: false } : cause,
     wakeAt: inputs.now,
     ...endedPause(execution, inputs.now, cause.by),
   });

@@ -8,6 +8,7 @@
  * count as one); sends come after it.
  */
 
+import type { LaneWork } from '../records/lane.ts';
 import type { ChildStart, Family, ParentNotice } from '../records/children.ts';
 import type { Failure } from '../values/failure.ts';
 import { given, type OrUndefined } from '../values/given.ts';
@@ -100,6 +101,8 @@ export type Next =
       /** How many rounds have succeeded, of a step that has some. The others are tries that failed. */
       readonly rounds?: number;
     }
+  /** Queue in a lane, read it again or leave it; then say what came of it. */
+  | ({ readonly kind: 'lane' } & LaneWork)
   /** Load this value, and decide again. */
   | { readonly kind: 'load'; readonly value: WantedValue }
   /** This process has too little time left for an attempt: give the message back. */

@@ -9,6 +9,7 @@
 import type { Caller } from '../values/caller.ts';
 import type { DecisionInputs } from './change.ts';
 import type { ChildEnd, Children, Family } from '../records/children.ts';
+import type { LaneDone } from '../records/lane.ts';
 import type { AffectedSteps } from './decision.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Choice } from '../records/question.ts';
@@ -77,6 +78,7 @@ export type Event = DecisionInputs &
     /** A person is about to act in an execution below this one. */
     | { readonly type: 'enter'; readonly acted: Acted }
     | ChildEvent
+    | LaneDone
   );
 
 /** An attempt among all: what its process knows of its claim. */
@@ -151,6 +153,8 @@ export interface EvaluateEvent {
    * announced: they are left out, so that they delay no other.
    */
   readonly failing?: readonly string[];
+  /** This process has left the execution's lane. */
+  readonly laneLeft?: true;
   /** The clock before the state was read. */
   readonly readAt: number;
   /** A supervisor's: by agent, what may be sent to it now; an agent that is missing is asked for. */

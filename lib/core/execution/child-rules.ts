@@ -238,8 +238,10 @@ export const beginTry: Rule = {
     // No try begins while an outcome is open; the write that makes it known evaluates.
     failureWaits(plan, state)
       ? []
-      : Object.values(state.steps).flatMap(({ name, status, children, retryAt = 0 }) =>
-          status === 'retrying' && children !== undefined
+      : plan.steps.filter(hasChildren).flatMap((step) => {
+          const { name } = step;
+          const { status, children, retryAt = 0 } = state.steps[name] ?? {};
+          return status === 'retrying' && children !== undefined && isTurn(step, state)
             ? [
                 {
                   at: retryAt,
@@ -247,8 +249,8 @@ export const beginTry: Rule = {
                   coming: () => ({ what: `try ${tryOf(children) + 1} begins`, who: 'supervisor' }),
                 },
               ]
-            : [],
-        ),
+            : [];
+        }),
   says: { 'try-begun': 'the next try of a child is recorded, and then created' },
 };
 

@@ -48,6 +48,8 @@ function effectiveStep(plan: Plan, step: PlanStep, record: Step, execution: Exec
   const stale = record.epoch < execution.epoch;
   if (plan.onFailure !== undefined && isOnFailure(plan, step.name))
     return stale ? renewedStep(record, execution) : record;
+  // A place is of one epoch: each step waits for the next one.
+  if (stale && step.kind === 'lane') return queuesAgain(record, execution);
   if (stale && (record.status === 'failed' || record.status === 'fenced'))
     return restartedStep(step, record, execution);
   return record.status === 'suspended' && isReleased(record, execution)
@@ -140,6 +142,17 @@ const renewedStep = (record: Step, { life, epoch, end }: Execution): Step => ({
   attempts: record.attempts.map((attempt) => ({ epoch: record.epoch, ...attempt })),
   ...given({ leftOut: record.leftOut }),
   changedAt: Math.max(record.changedAt, end?.at ?? 0),
+});
+
+/** As if it had never waited. */
+const queuesAgain = (
+  { name, version, writeId, changedAt }: Step,
+  { life, epoch, retries }: Execution,
+): Step => ({
+  ...blankStep(name, { life, epoch }),
+  version,
+  writeId,
+  changedAt: Math.max(changedAt, retries?.at(-1)?.at ?? 0),
 });
 
 function restartOf(

@@ -17,6 +17,7 @@ import { isAllOver, isClear, keepsEffects, standsUnmended } from '../step/ready.
 import type { Rule } from '../step/rule.ts';
 import { endOf } from '../waiting/child-end.ts';
 import { end, failedOnFailure } from './follow-up.ts';
+import { leftAfterEnd, staysInLane } from './lane-rules.ts';
 import { withParent } from './on-child.ts';
 import { keptOutput } from './output.ts';
 
@@ -108,6 +109,8 @@ export const announce: Rule = {
     // The process that wrote the end announces it, else a supervisor: many may read it at the same time.
     const another = event.by === 'agent' && event.lostRace === true;
     if (execution.wakeAt === undefined || another) return nothing();
+    const gone = leftAfterEnd(execution, event);
+    if (gone !== undefined) return gone;
     // What became of its questions is announced before its end. The parent of a list's part waits for no
     // listener: each evaluation notifies it, and it takes the same end once.
     if (hasUnannounced(state))
@@ -124,7 +127,10 @@ export const announce: Rule = {
       ...given({ standing: standingAtEnd(plan, state) }),
       ...(failed.length === 0 ? {} : { onFailureFailed: failed }),
     };
-    const announced = executionAfter(execution, 'announce', event, { dispatches: {}, wakeAt: undefined });
+    const announced = executionAfter(execution, 'announce', event, {
+      dispatches: {},
+      ...staysInLane(execution, event),
+    });
     const { parent, end: known } = execution;
     return {
       // The end of a part of a list is of interest to its parent alone.

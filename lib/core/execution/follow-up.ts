@@ -109,8 +109,12 @@ export function failedOnFailure(plan: Plan, { execution, steps }: Snapshot): rea
  * The end once a write has ruled out another try: at a later version, so that a
  * parent takes it for a new end.
  */
-export const closedEnd = ({ end: known, version }: Execution): Pick<ExecutionChanges, 'end'> => {
-  if (known === undefined) return {};
+export const closedEnd = ({
+  end: known,
+  lane,
+  version,
+}: Execution): Pick<ExecutionChanges, 'end' | 'lane'> => {
+  if (known === undefined) return lane === undefined ? {} : { lane: { ...lane, endVersion: version + 1 } };
   const { again: _, ...kept } = known;
   return { end: { ...kept, version: version + 1 } };
 };

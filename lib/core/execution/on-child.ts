@@ -22,6 +22,7 @@ import { MAX_GATHERED_BYTES } from '../records/children.ts';
 import { MAX_WHOLE_BYTES, mostBytes } from '../records/large-values.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { ChildEvent, ChildrenDone } from '../decisions/events.ts';
+import { waitsAgain } from '../records/in-lane.ts';
 import type { Failure } from '../values/failure.ts';
 import { type Json, type JsonObject, utf8Bytes } from '../values/json.ts';
 import type { StepEvent } from '../moves.ts';
@@ -189,7 +190,7 @@ function stop(
     kind: 'parent',
     at: inputs.now,
     failure: { code: 'parent-compensated', message: 'the execution that it is a part of is being undone' },
-    ...(undo ? {} : { undo: false }),
+    ...(undo && !waitsAgain(execution) ? {} : { undo: false }),
   };
   const open = executionAfter(execution, recalled ? 'recall' : 'stop', inputs, {
     cause,

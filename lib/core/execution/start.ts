@@ -5,6 +5,7 @@
  * record; a child's from (parent, step, index). S12 the record is born with its wake time.
  */
 
+import { longestMs } from '../plan/lane.ts';
 import { isCallback, type Plan } from '../plan/plan.ts';
 import { searched } from '../plan/search.ts';
 import type { ChildStart } from '../records/children.ts';
@@ -22,6 +23,7 @@ export type NewExecution = Pick<
   | 'inputHash'
   | 'tags'
   | 'fairGroup'
+  | 'lane'
   | 'redriveOf'
   | 'parent'
   | 'callbackKeys'
@@ -31,7 +33,7 @@ export type NewExecution = Pick<
 >;
 
 export function newExecution(plan: Plan, born: NewExecution, now: number): Execution {
-  const deadlineAt = now + plan.withinMs;
+  const deadlineAt = now + longestMs(plan);
   const wakeAt = Math.min(deadlineAt, now + horizonMs(plan, undefined));
   const execution: Execution = {
     ...born,

@@ -44,6 +44,8 @@ export const passedTime: Rule = {
 
 /** What ends the waiting of a step, and what holds when nothing does. */
 function answerOrTime(step: PlanStep, state: Snapshot): Coming {
+  if (step.kind === 'lane')
+    return { what: 'it fails, unless its lane has a place before', who: 'supervisor' };
   if (!isCallback(step)) return { what: 'its time comes', who: 'supervisor' };
   if (state.steps[step.name]?.status === 'answered') return { what: 'its answer counts', who: 'supervisor' };
   return {

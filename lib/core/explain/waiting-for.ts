@@ -13,6 +13,7 @@ import {
   isCallback,
   isForAnother,
   isRepeated,
+  type LaneStep,
   type MapStep,
   type Plan,
   type PlanStep,
@@ -37,6 +38,7 @@ export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | unde
   const record = state.steps[step.name];
   if (step.kind === 'agent') return undefined;
   if (hasChildren(step)) return record && becauseOfChildren(step, record);
+  if (step.kind === 'lane') return becauseOfLane(step, record);
   const untilAt = isForward(state.execution.status) ? waitsUntil(step, state) : undefined;
   switch (record?.status) {
     case undefined:
@@ -55,6 +57,19 @@ export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | unde
       return step.kind === 'wait'
         ? `its time cannot be told${inBrackets(record.failure)}`
         : `it was not answered with a success${inBrackets(record.failure)}`;
+    default:
+      return undefined;
+  }
+}
+
+function becauseOfLane({ lane }: LaneStep, record: Step | undefined): string | undefined {
+  switch (record?.status) {
+    case 'waiting':
+      return `lane '${lane}' is full: it waits for a place`;
+    case 'done':
+      return `it has a place in lane '${lane}'`;
+    case 'failed':
+      return `it got no place in lane '${lane}'${inBrackets(record.failure)}`;
     default:
       return undefined;
   }

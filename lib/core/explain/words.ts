@@ -40,3 +40,21 @@ export function itemsText({ count, begun, ended }: ItemsSoFar, isRunning: boolea
 
 export const inBrackets = (failure: Failure | undefined): string =>
   failure === undefined ? '' : ` (${failure.code}: ${failure.message})`;
+
+interface LaneText {
+  readonly name: string;
+  readonly place?: number;
+  readonly holders: readonly string[];
+}
+
+const MOST_NAMED = 3;
+
+/** "place 2 in the queue of lane 'import'; e-1 and e-7 have a place". */
+export function laneText(lane: LaneText | undefined): string {
+  if (lane === undefined) return 'it waits for a place in its lane';
+  const { name, place, holders } = lane;
+  const where = place === undefined ? 'it waits' : `place ${place}`;
+  const more = holders.length > MOST_NAMED ? [`${holders.length - MOST_NAMED} more`] : [];
+  const named = [...holders.slice(0, MOST_NAMED), ...more].join(', ');
+  return `${where} in the queue of lane '${name}'${named === '' ? '' : `; held by ${named}`}`;
+}

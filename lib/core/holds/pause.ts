@@ -120,7 +120,7 @@ export const halt: Rule = {
     const pauses = [...(execution.pauses ?? []).slice(0, -1), { ...pause, pausedAt: event.now, deadlineAt }];
     // What the bus has not taken yet does not wait for the end of the pause.
     const announceAt = hasUnannounced(state) ? event.now + horizonMs(plan, state) : deadlineAt;
-    const wakeAt = Math.min(deadlineAt, announceAt);
+    const wakeAt = Math.min(deadlineAt, announceAt, execution.lane?.checkAt ?? deadlineAt);
     const halted = executionAfter(execution, 'halt', event, { pauses, wakeAt, dispatches: {} });
     return {
       ...writing(execution.id, { execution: halted }, IDLE, { what: 'paused' }),

@@ -11,6 +11,7 @@
  * in such a state. To do everything again, start another execution.
  */
 
+import { longestMs } from '../plan/lane.ts';
 import { isOutcomeRead } from '../plan/outcomes.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Caller } from '../values/caller.ts';
@@ -24,6 +25,7 @@ import type { Execution, Step } from '../records/state.ts';
 import { actsNoMoreAt } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { actsUntil, failedItems } from '../step/turn.ts';
+import { laneAfterRetry } from '../waiting/lane.ts';
 import { goesOnWithChildren, restartProblem } from '../waiting/child-retry.ts';
 import { resolutionProblem } from '../questions/choices.ts';
 import { MAX_KEPT } from '../holds/pause.ts';
@@ -237,7 +239,8 @@ export function retried(
     cause: undefined,
     end: undefined,
     endedAt: undefined,
-    deadlineAt: inputs.now + plan.withinMs,
+    deadlineAt: inputs.now + longestMs(plan),
+    ...laneAfterRetry(execution.lane),
     retries: [...(execution.retries ?? []), one].slice(-MAX_KEPT),
     commands,
     dispatches: {},

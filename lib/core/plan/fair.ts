@@ -21,7 +21,7 @@ export function fairProblem(fairBy: Expr | undefined): Problem | undefined {
 }
 
 /** Lists, objects and conditions name nobody. */
-const isOneValue = (expr: Expr): boolean =>
+export const isOneValue = (expr: Expr): boolean =>
   isJsonObject(expr) && ONE_VALUE.some((operator) => Object.hasOwn(expr, operator));
 const ONE_VALUE = ['$ref', '$concat', '$length', '$orElse'] as const;
 

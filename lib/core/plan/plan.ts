@@ -119,6 +119,19 @@ export interface CallbackStep extends StepBase, MayFail {
   readonly show?: Expr;
 }
 
+/** Done when its lane has a place for the execution: the first step, and all others wait for it. */
+export interface LaneStep extends StepBase, MayFail {
+  readonly kind: 'lane';
+  /** Workflows may share it. */
+  readonly lane: string;
+  /** Whose place it is, read from the input. */
+  readonly by: Expr;
+  /** So many hold a place at the same time. */
+  readonly atMost: number;
+  /** So long it waits for a place. */
+  readonly withinMs: number;
+}
+
 /** How a step is repeated: after each round that succeeded, another. */
 export interface Rounds {
   /** Holds of the round that is the last; reads what it answered (`last`) and what it was given (`given`). */
@@ -154,7 +167,7 @@ export interface MapStep extends StepBase {
   readonly tolerate: { readonly items: number } | { readonly percent: number };
 }
 
-export type PlanStep = AgentStep | WaitStep | CallbackStep | ChildStep | MapStep;
+export type PlanStep = AgentStep | WaitStep | CallbackStep | LaneStep | ChildStep | MapStep;
 
 export interface Plan {
   readonly v: 1;
@@ -318,6 +331,8 @@ export function ownExpressions(step: PlanStep): Expr[] {
     case 'callback':
     case 'approval':
       return step.show === undefined ? [] : [step.show];
+    case 'lane':
+      return [step.by];
     default:
       return [];
   }

@@ -23,6 +23,8 @@ export interface Parent {
   readonly try?: number;
   /** A part of a list, or a round that an agent performs: of interest to its parent alone. */
   readonly part?: true;
+  /** It, or one above it, has a place in a lane, which this one is in as well. */
+  readonly inLane?: true;
   /** Absent for a part of a root's own list, which has the workflow and the tags itself. */
   readonly root?: Root;
 }
@@ -52,6 +54,10 @@ export interface ChildEnd {
    * Until then an attempt of it may still be acting, of what is not undone: the next try begins no sooner.
    */
   readonly actsUntil?: number;
+  /**
+   * Only in a lane: until then an attempt of it, also to undo, or after a success, may still be acting.
+   */
+  readonly lateUntil?: number;
 }
 
 /** The most that a step keeps of its executions' outputs; more is left with them. */
@@ -83,6 +89,8 @@ export interface Children {
    * while none is undone; absent: the first.
    */
   readonly try?: number;
+  /** Only in a lane: until then one of the tries before may still be acting. */
+  readonly lateUntil?: number;
   /** Only of a step that is repeated. */
   readonly rounds?: RoundsSoFar;
   /** By index: the version of an end after which it is to be tried again; only a later one counts. */

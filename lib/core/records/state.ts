@@ -15,6 +15,7 @@ import type { Children, Parent } from './children.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Json } from '../values/json.ts';
 import type { Hold } from './hold.ts';
+import type { OwnLane } from './lane.ts';
 import type { ValueRef } from './value-ref.ts';
 import type { EarlierPauses, Pause } from './pauses.ts';
 import type { People } from './people.ts';
@@ -132,6 +133,8 @@ export interface Execution {
   readonly tags?: Readonly<Record<string, string>>;
   /** Whose it is, hashed (`fairBy`): goes out with each of its messages. */
   readonly fairGroup?: string;
+  /** Only if its workflow has a lane. */
+  readonly lane?: OwnLane;
   /** Names of those by which it is found, one for each index of tags. */
   readonly search?: readonly string[];
   readonly startedAt: number;

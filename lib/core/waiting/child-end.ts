@@ -6,12 +6,15 @@
  */
 
 import type { Plan } from '../plan/plan.ts';
+import { wholeOf } from '../plan/on-failure.ts';
 import type { ChildEnd } from '../records/children.ts';
+import { endVersionOf } from '../records/in-lane.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Step } from '../records/state.ts';
 import { actsNoMoreAt, keepsEffects, standsUnmended } from '../step/ready.ts';
 import { actsUntil, failedItems } from '../step/turn.ts';
 import { isCanceledKeepingEffects } from './child-retry.ts';
+import { lateUntil } from './lane.ts';
 
 /** A failure of it was tolerated, or of an execution of its own, and what it did may be in effect. */
 export function mayHaveLeft({ status, mayHaveActed, children }: Step): boolean {
@@ -28,7 +31,8 @@ export function mayHaveLeft({ status, mayHaveActed, children }: Step): boolean {
  */
 export function endOf(plan: Plan, state: Snapshot): ChildEnd {
   const { execution } = state;
-  const { status, version } = execution.end ?? execution;
+  const { status } = execution.end ?? execution;
+  const version = endVersionOf(execution);
   const failed = plan.tolerated === undefined ? 0 : failedItems(plan, state).length;
   const records = plan.steps.flatMap(({ name }) => state.steps[name] ?? []);
   const stuck = records.some((step) => step.status === 'compensation-failed');
@@ -43,6 +47,7 @@ export function endOf(plan: Plan, state: Snapshot): ChildEnd {
     ...(isPermanent(state) ? { permanent: true as const } : {}),
     ...(isCanceledKeepingEffects(state.execution) ? { canceled: true as const } : {}),
     ...stillActing(plan, state),
+    ...lateInLane(plan, state),
   };
 }
 
@@ -59,4 +64,11 @@ function stillActing(plan: Plan, { execution, steps }: Snapshot): Pick<ChildEnd,
     if (record !== undefined) until = Math.max(until, actsNoMoreAt(step, record), actsUntil(record.children));
   }
   return until > (execution.end?.at ?? execution.endedAt ?? 0) ? { actsUntil: until } : {};
+}
+
+/** The place in the lane above is handed on no sooner. */
+function lateInLane(plan: Plan, { execution, steps }: Snapshot): Pick<ChildEnd, 'lateUntil'> {
+  if (execution.parent?.inLane !== true) return {};
+  const until = lateUntil(wholeOf(plan), steps);
+  return until > (execution.end?.at ?? execution.endedAt ?? 0) ? { lateUntil: until } : {};
 }

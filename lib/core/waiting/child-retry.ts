@@ -106,7 +106,8 @@ export const knownVersion = (children: Children | undefined, index: number): num
  * later changed nothing of it.
  * @param endVersion of the child's record, at the end that the parent knows
  */
-export const isToGoOn = ({ status, version, end }: Execution, endVersion: number): boolean =>
+export const isToGoOn = ({ status, version, end, lane }: Execution, endVersion: number): boolean =>
   end === undefined
-    ? status === 'failed' && version <= endVersion + 1
+    ? status === 'failed' &&
+      (lane?.endVersion === undefined ? version <= endVersion + 1 : lane.endVersion === endVersion)
     : end.status === 'failed' && end.version === endVersion;

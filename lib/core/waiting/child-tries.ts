@@ -24,6 +24,7 @@ import { keyOfClaim } from '../step/effect-key.ts';
 import { withAttempt } from '../step/history.ts';
 import { type NextTry, nextTry, nextWithoutVerdict, variantNumber } from '../step/recovery.ts';
 import { actsUntil } from '../step/turn.ts';
+import { triesActUntil } from './lane.ts';
 
 /** The number of the try at hand: of rounds that are undone the one that is. */
 export const tryOf = (children: Children | undefined): number =>
@@ -135,6 +136,7 @@ export const nextUnderCounter = (
   ended: {},
   try: tryOf(children) + 1,
   ...given({ epoch: children?.epoch, rounds }),
+  ...triesActUntil(children),
 });
 
 /** The record that says that its next try begins; the evaluation creates it after that. */

@@ -63,6 +63,12 @@ const idsOf = (execution: Pick<Execution, 'id' | 'epoch'>, record: Step | undefi
 const childId = (ids: Ids, step: string, index: number): string =>
   `${ids.id}.${keyPartOf(step)}.${index}${ids.epoch > 1 || ids.try > 1 ? `-e${ids.epoch}t${ids.try}` : ''}`;
 
+const only = (start: ChildStart): Family => ({ starts: [start], items: 1, tolerated: 0 });
+
+/** Its place is theirs. */
+const inLaneOf = ({ lane, parent }: Execution): { readonly inLane?: true } =>
+  lane === undefined && parent?.inLane !== true ? {} : { inLane: true };
+
 /**
  * The step's executions, which its predecessors' outputs determine; or why there can be none.
  * @param toStop they are stopped, and what they were given does not matter any more
@@ -80,7 +86,6 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop =
     const leftOut = known === undefined ? unreadable(own, snapshot, record) : undefined;
     const planId = childPlanId(execution.plan, step);
     const isPart = step.rounds?.byAgent === true;
-    const only = (start: ChildStart): Family => ({ starts: [start], items: 1, tolerated: 0 });
     const most = mostBytes(snapshot, MAX_RECORD_VALUE_BYTES);
     if ((toStop && isLostFailure(leftOut)) || (bytes <= most && leftOut === undefined))
       return only(startOf(0, planId, input, isPart));
@@ -128,6 +133,7 @@ function startsOf(step: ChildStep | MapStep, { execution, steps }: Snapshot) {
       ...(ids.epoch > 1 ? { epoch: ids.epoch } : {}),
       ...(ids.try > 1 ? { try: ids.try } : {}),
       ...(part ? { part: true as const } : {}),
+      ...inLaneOf(execution),
       ...given({ root: execution.parent?.root ?? (part ? undefined : rootNamed(execution)) }),
     },
     ...given({ fairGroup: execution.fairGroup, tags: part ? execution.tags : undefined }),

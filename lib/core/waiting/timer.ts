@@ -28,6 +28,7 @@ import { openQuestions, type Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { leftOutIn } from '../step/left-out.ts';
 import { applies, isTurn, scopeOf, turnAt } from '../step/turn.ts';
+import { noPlace } from './lane.ts';
 import { FAILED_FOR_TIME, pausedSince, timeOverAt } from '../step/within.ts';
 
 /** When a wait whose turn has come is over; nothing when the data names no time. */
@@ -61,6 +62,8 @@ export function waitsUntil(step: PlanStep, snapshot: Snapshot): number | undefin
     return status === 'ready'
       ? Math.min(elapsesAt(step, snapshot) ?? 0, timeOverAt(step, snapshot))
       : undefined;
+  if (step.kind === 'lane')
+    return status === 'ready' || status === 'waiting' ? timeOverAt(step, snapshot) : undefined;
   if (!isCallback(step)) return undefined;
   if (status === 'answered') return 0;
   return status === 'ready' || status === 'waiting' ? expiresAt(step, snapshot) : undefined;
@@ -71,7 +74,8 @@ export function waitsUntil(step: PlanStep, snapshot: Snapshot): number | undefin
  * no attempt of it is under way.
  */
 export function endsAt(step: PlanStep, snapshot: Snapshot): number | undefined {
-  if (step.withinMs === undefined || step.kind === 'wait' || isCallback(step)) return undefined;
+  if (step.withinMs === undefined || ['wait', 'lane'].includes(step.kind) || isCallback(step))
+    return undefined;
   const { status = 'ready', children } = snapshot.steps[step.name] ?? {};
   const isOpen = hasChildren(step)
     ? status === 'ready' ||
@@ -122,6 +126,7 @@ export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs)
     if (step.kind === 'wait' && elapsed === undefined)
       return over(record, 'fail', inputs, { failure: badTime(step, snapshot) });
     if (elapsed === untilAt) return over(record, 'elapse', inputs, {});
+    if (step.kind === 'lane') return over(record, 'expire', inputs, { failure: noPlace(step) });
     if (!isCallback(step)) return over(record, 'expire', inputs, { ...FAILED_FOR_TIME, retryAt: undefined });
     if (record.status === 'answered')
       return over(record, record.failure === undefined ? 'complete' : 'reject', inputs, {});

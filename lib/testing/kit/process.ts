@@ -11,7 +11,7 @@
 import type { AgentSpec } from '../../core/plan/agent.ts';
 import type { Send, Write } from '../../core/decisions/decision.ts';
 import type { News } from '../../core/decisions/news.ts';
-import type { Clock, LargeValues, Ports } from '../../core/ports.ts';
+import type { Clock, Lanes, LargeValues, Ports } from '../../core/ports.ts';
 import type { Execution } from '../../core/records/state.ts';
 import type { MemoryWorld } from '../memory.ts';
 import type { StepNames } from './step-names.ts';
@@ -60,6 +60,8 @@ const READS: ReadonlySet<string> = new Set([
   'list',
   'inbox',
   'getValue',
+  'readLane',
+  'queued',
 ]);
 
 /** @param processDeadlineAt when the platform ends it: epoch ms */
@@ -126,8 +128,14 @@ const portsThrough = (world: MemoryWorld, call: Call): Ports => ({
   queue: through(world.queue, call),
   announcer: through(world.announcer, call),
   rates: through(world.rates, call),
+  lanes: lanesThrough(world.lanes, call),
   ...(world.largeValues === undefined ? {} : { largeValues: valuesThrough(world.largeValues, call) }),
 });
+
+const lanesThrough = (lanes: Lanes, call: Call): Lanes => {
+  const { hash, ...calls } = lanes;
+  return { ...through(calls as Lanes, call), hash };
+};
 
 const valuesThrough = (values: LargeValues, call: Call): LargeValues => ({
   hash: values.hash,
@@ -166,6 +174,9 @@ function aboutCall(names: StepNames, method: string, args: readonly unknown[]): 
   }
   if (method === 'create') return 'creates the execution';
   if (method === 'writePlan') return 'stores the plan';
+  if (method === 'queue') return 'queues in its lane';
+  if (method === 'unqueue') return 'leaves the queue of its lane';
+  if (method === 'writeLane') return 'writes who has a place in the lane';
   if (method === 'putValue') return 'puts a large value beside the table';
   return method === 'announce' ? `announces ${aboutNews(names, args[0] as News)}` : `calls ${method}`;
 }

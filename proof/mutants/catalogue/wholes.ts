@@ -7,6 +7,22 @@ import { type Mutant, simulated } from '../mutant.ts';
 
 export const WHOLES: readonly Mutant[] = [
   {
+    id: 'place-freed-while-undone',
+    bug: 'A place in a lane is free although its holder is still being undone.',
+    file: 'lib/core/records/in-lane.ts',
+    find: 'execution.epoch > entry.epoch || isTerminal(execution.status)',
+    replace: 'execution.epoch > entry.epoch || execution.cause !== undefined',
+    killer: simulated(),
+  },
+  {
+    id: 'nobody-reads-the-lane-again',
+    bug: 'Who waits in the queue of a lane has no time at which it reads the lane again.',
+    file: 'lib/core/waiting/lane.ts',
+    find: 'const isNear = event.first || lane.checkAt !== undefined;',
+    replace: 'const isNear = lane.checkAt !== undefined;',
+    killer: simulated(),
+  },
+  {
     id: 'round-before-the-end',
     bug: 'The next round begins before the one before it has ended.',
     file: 'lib/core/execution/child-rules.ts',

@@ -12,6 +12,8 @@ import { Ledger } from '../../../proof/simulation/ledger.ts';
 import { EffectOrder } from '../../../proof/simulation/oracle-order.ts';
 import { OracleBreakers } from '../../../proof/simulation/oracle-breakers.ts';
 import { OracleListsAsked } from '../../../proof/simulation/oracle-lists-asked.ts';
+import { memoryLanes } from '../../../lib/testing/memory-lanes.ts';
+import { OracleLanes } from '../../../proof/simulation/oracle-lanes.ts';
 import { OracleRates } from '../../../proof/simulation/oracle-rates.ts';
 import { OracleWriters } from '../../../proof/simulation/oracle-writers.ts';
 import { Arrivals } from '../../../proof/simulation/oracle-stages.ts';
@@ -54,6 +56,15 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   beats: undefined,
   accepting: undefined,
   repeating: undefined,
+  laning: undefined,
+  lanes: new OracleLanes({
+    lanes: memoryLanes(),
+    now: () => 0,
+    kinds: noKinds(),
+    violate: () => undefined,
+    read: () => undefined,
+    planOf: () => undefined,
+  }),
   jobs: new Jobs(choice),
   bulks: undefined,
   waits: undefined,

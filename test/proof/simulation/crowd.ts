@@ -10,6 +10,7 @@ import {
   memoryPresences,
   memoryRates,
 } from '../../../lib/testing/memory-side-records.ts';
+import { memoryLanes } from '../../../lib/testing/memory-lanes.ts';
 import type { Agent, AttemptContext, Implementation } from '../../../lib/core/plan/agent.ts';
 import type { Note, Send } from '../../../lib/core/decisions/decision.ts';
 import { retry, workflow } from '../../../lib/core/plan/builder/workflow.ts';
@@ -76,6 +77,7 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
     rates: memoryRates(),
     presences: memoryPresences(),
     announcedLists: memoryAnnouncedLists(),
+    lanes: memoryLanes(),
     wake: () => undefined,
     send: (sends) => {
       for (const send of sends) events.plan(send.delayMs + choice.between(5, 50), () => deliver(send));

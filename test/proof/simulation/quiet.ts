@@ -18,6 +18,7 @@ import {
   memoryPresences,
   memoryRates,
 } from '../../../lib/testing/memory-side-records.ts';
+import { memoryLanes } from '../../../lib/testing/memory-lanes.ts';
 import { MemoryTable } from '../../../lib/testing/memory-table.ts';
 import { seededSource, seededRandom } from '../../../lib/testing/memory.ts';
 import { EventQueue } from '../../../proof/simulation/events.ts';
@@ -60,6 +61,7 @@ export async function runQuiet(seed: number, calls: Calls): Promise<Quiet> {
     rates: memoryRates(),
     presences: memoryPresences(),
     announcedLists: memoryAnnouncedLists(),
+    lanes: memoryLanes(),
     wake: (presence) => {
       count.called += 1;
       if (calls === 'are-refused') throw new Error('no such bus');

@@ -11,7 +11,15 @@ import type { Agent } from '../agent.ts';
 import { type Duration, MAX_DURATION_MS, parseDuration } from '../../values/duration.ts';
 import { checkName } from '../../values/names.ts';
 import { checkPlan, inOrder } from '../checks/check.ts';
-import { expressionsOf, type Plan, type PlanStep, type AgentStep, type ChildStep } from '../plan.ts';
+import { inLane, LANE_STEP } from '../lane.ts';
+import {
+  expressionsOf,
+  type Plan,
+  type PlanStep,
+  type AgentStep,
+  type ChildStep,
+  type LaneStep,
+} from '../plan.ts';
 import { type Condition, type Expr, type Input, type OutputOf, type Ref, ref, toExpr } from '../refs.ts';
 import { stepsIn } from '../refs-in.ts';
 import { rebuildable } from './rebuild.ts';
@@ -77,6 +85,26 @@ export interface WorkflowOptions<I> {
    * @default none: in the order of their messages
    */
   readonly fairBy?: (input: Ref<I>) => Ref<string> | Ref<number>;
+  /**
+   * How many at a time: one for an order, five for a customer. An execution waits for its place before its
+   * first step, and holds it until nothing of it can act any more; one that is tried again waits again.
+   * @default none: each begins at once
+   */
+  readonly lane?: LaneOptions<I>;
+}
+
+export interface LaneOptions<I> {
+  /** Whose place it is: a text of 1 to 1,000 characters or a whole number of the input. */
+  readonly by: (input: Ref<I>) => Ref<string> | Ref<number>;
+  /** So many at the same time: 1 to 100. */
+  readonly atMost: number;
+  /** How long it may wait for its place, before `within` begins; then it fails with `no-place`. */
+  readonly waitAtMost: Duration;
+  /**
+   * Workflows whose lanes have one name share their places.
+   * @default the workflow's
+   */
+  readonly name?: string;
 }
 
 type When = Condition | undefined;
@@ -185,6 +213,7 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
   const draft = emptyDraft(name, withinMs, ref);
   const output = built(draft, () => build(builderOf<I>(draft)));
   const { pauseWithin, search = [], fairBy } = options;
+  const lane = options.lane && laneStep(name, options.lane);
   const { ordered, rest } = inOrder(draft.steps);
   const plan: Plan = {
     v: 1,
@@ -194,7 +223,7 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
       ? {}
       : { pauseWithinMs: parseDuration(pauseWithin, `pauseWithin of '${name}'`) }),
     // Steps of a cycle stay at the end, for `checkPlan` to name.
-    steps: [...ordered, ...rest],
+    steps: inLane(lane, [...ordered, ...rest]),
     output: toExpr(output ?? {}),
     ...(draft.onFailure.length === 0 ? {} : { onFailure: draft.onFailure }),
     ...(search.length === 0 ? {} : { search }),
@@ -216,6 +245,16 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
     return { steps: again.steps, onFailure: again.onFailure, output: returned };
   });
 }
+
+const laneStep = <I>(workflowName: string, { by, atMost, waitAtMost, name }: LaneOptions<I>): LaneStep => ({
+  kind: 'lane',
+  name: LANE_STEP,
+  after: [],
+  lane: name ?? workflowName,
+  by: toExpr(by(ref<I>('input')) ?? null),
+  atMost,
+  withinMs: parseDurationOrNone(waitAtMost, `waitAtMost of '${workflowName}'`),
+});
 
 function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
   const { workflow: name, callbacks, make } = draft;

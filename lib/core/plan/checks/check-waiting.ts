@@ -42,6 +42,8 @@ export function waitingStepProblem(
     case 'callback':
     case 'approval':
       return callbackProblem(step, plan);
+    case 'lane':
+      return undefined;
     case 'child':
       return (
         depthProblem(plan) ??
@@ -80,7 +82,8 @@ function waitProblem({ forMs, for: dataMs, until }: WaitStep, plan: Plan): Probl
 /** The time of a step: one that could never matter, or that no attempt could keep, is a mistake. */
 export function withinProblem(step: PlanStep, plan: Plan): Problem | undefined {
   const { withinMs } = step;
-  if (withinMs === undefined) return undefined;
+  // Its time is over before that of the workflow begins.
+  if (withinMs === undefined || step.kind === 'lane') return undefined;
   if (!isDurationMs(withinMs))
     return problem('unbounded', `its withinMs is ${String(withinMs)}; leave it out or give a time`);
   const own = formatDuration(withinMs);

@@ -38,6 +38,7 @@ import { type Expr, OPERATORS } from '../refs.ts';
 import { stepsIn } from '../refs-in.ts';
 import { problem, type Problem, refusal } from '../refusal.ts';
 import { fairProblem } from '../fair.ts';
+import { laneProblem } from '../lane.ts';
 import { searchProblem } from '../search.ts';
 
 /**
@@ -67,6 +68,8 @@ export function checkPlan(plan: Plan): void {
   if (unread !== undefined) throw refused('bad-fair-by', `what it is fair by ${unread}`);
   const fair = fairProblem(plan.fairBy);
   if (fair !== undefined) throw refusal(plan.workflow, undefined, fair);
+  const lane = laneProblem(plan);
+  if (lane !== undefined) throw refusal(plan.workflow, lane.step, lane.problem);
   if (plan.steps.length === 0) throw refused('no-end', 'it has no steps, so it would never reach an end');
   if (plan.steps.length > PLAN_LIMITS.steps) {
     throw refused('too-many-steps', `it has ${plan.steps.length} steps; allowed are ${PLAN_LIMITS.steps}`);

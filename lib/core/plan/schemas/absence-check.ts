@@ -88,6 +88,8 @@ function readsOf(step: PlanStep, workflow: Workflow, jsonSchemaOf: JsonSchemaOf)
         ...readsIn(step.for ?? null, { ...OPERAND, needs: 'it waits so long' }),
         ...readsIn(step.until ?? null, { ...OPERAND, needs: 'it waits until then' }),
       ];
+    case 'lane':
+      return [...inCondition, ...readsIn(step.by, { ...OPERAND, needs: 'it is whose place it is' })];
     default:
       // What an approval shows is left out where there is none.
       return step.show === undefined ? inCondition : [...inCondition, ...readsIn(step.show, ANYTHING)];

@@ -1,0 +1,105 @@
+/**
+ * Lanes on DynamoDB: of each the record of its places, and in the same partition an item for each execution
+ * in its queue.
+ *
+ * Owns: the items, their keys and order, how long each is kept. Does not own: the condition of a write
+ * (`dynamo-put.ts`), the order of writes (`engine/lanes.ts`).
+ *
+ * An item of the queue is put and deleted without a condition: its key names the epoch and the life, so what
+ * a late process puts concerns no other, and who walks past it removes it.
+ */
+
+import { createHash } from 'node:crypto';
+import {
+  DeleteItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { Lanes } from '../core/ports.ts';
+import type { Lane, Queued } from '../core/records/lane.ts';
+import { refuse } from '../core/values/errors.ts';
+import { isExecutionId } from '../core/values/names.ts';
+import { type Item, text } from './dynamo-items.ts';
+import { conditional, putOne } from './dynamo-put.ts';
+import { TABLE } from './names.ts';
+
+const ITEM_VERSION = '1';
+const LANE_SK = 'lane';
+const QUEUE_PREFIX = 'queue#';
+/** Epoch ms have 13 digits until the year 2286. */
+const PLACE_DIGITS = 15;
+/** A sort key has 1,024 bytes; the life that follows tells longer ids apart. */
+const ID_CHARS = 800;
+/** Long after the last that could hold a place, or wait for one. */
+const KEPT_MS = 400 * 86_400_000;
+
+function partitionOf(lane: string): string {
+  if (!isExecutionId(lane)) throw refuse('bad-key', 'that is not the key of a lane');
+  return `lane#${lane}`;
+}
+
+const keyOf = (lane: string, sk: string): Item => ({
+  [TABLE.pk]: { S: partitionOf(lane) },
+  [TABLE.sk]: { S: sk },
+});
+
+const queueSk = ({ place, id, life, epoch }: Queued): string =>
+  `${QUEUE_PREFIX}${String(place).padStart(PLACE_DIGITS, '0')}#${id.slice(0, ID_CHARS)}#${life}#${epoch}`;
+
+const goneAt = (at: number): Item => ({ [TABLE.ttl]: { N: String(Math.ceil((at + KEPT_MS) / 1_000)) } });
+
+/** Its name in a table is a hash, in lower case, of which no key can be read. */
+export const laneHash = (value: string): string => createHash('sha256').update(value).digest('hex');
+
+export const dynamoLanes = (client: DynamoDBClient, table: string): Lanes => ({
+  hash: laneHash,
+  readLane: async (lane) => {
+    const { Item: item } = await client.send(
+      new GetItemCommand({ TableName: table, Key: keyOf(lane, LANE_SK), ConsistentRead: true }),
+    );
+    return item && (JSON.parse(text(item, 'lane')) as Lane);
+  },
+  writeLane: async (record) => {
+    const { lane, life, version, writeId, emptyAt } = record;
+    const item: Item = {
+      ...keyOf(lane, LANE_SK),
+      ...(emptyAt === undefined ? {} : goneAt(emptyAt)),
+      v: { N: ITEM_VERSION },
+      version: { N: String(version) },
+      life: { S: life },
+      writeId: { S: writeId },
+      lane: { S: JSON.stringify(record) },
+    };
+    return (await putOne(client, conditional(table, item, record))).kind;
+  },
+  queue: async (lane, queued) => {
+    const item: Item = {
+      ...keyOf(lane, queueSk(queued)),
+      ...goneAt(queued.place),
+      v: { N: ITEM_VERSION },
+      queued: { S: JSON.stringify(queued) },
+    };
+    await client.send(new PutItemCommand({ TableName: table, Item: item }));
+  },
+  queued: async (lane, limit, cursor) => {
+    const answer = await client.send(
+      new QueryCommand({
+        TableName: table,
+        KeyConditionExpression: '#pk = :lane AND begins_with(#sk, :queue)',
+        ExpressionAttributeNames: { '#pk': TABLE.pk, '#sk': TABLE.sk },
+        ExpressionAttributeValues: { ':lane': { S: partitionOf(lane) }, ':queue': { S: QUEUE_PREFIX } },
+        ConsistentRead: true,
+        Limit: limit,
+        ...(cursor === undefined ? {} : { ExclusiveStartKey: JSON.parse(cursor) as Item }),
+      }),
+    );
+    const items = (answer.Items ?? []).map((item) => JSON.parse(text(item, 'queued')) as Queued);
+    const last = answer.LastEvaluatedKey;
+    return last === undefined ? { items } : { items, cursor: JSON.stringify(last) };
+  },
+  unqueue: async (lane, queued) => {
+    await client.send(new DeleteItemCommand({ TableName: table, Key: keyOf(lane, queueSk(queued)) }));
+  },
+});

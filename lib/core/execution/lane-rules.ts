@@ -1,0 +1,124 @@
+/**
+ * The rules of an evaluation for an execution in a lane: it queues and reads the lane again, and it leaves.
+ *
+ * Owns: when each is due. Does not own: what is written (`waiting/lane.ts`), what is done at the lane between
+ * two decisions (`engine/lanes.ts`).
+ *
+ * N4 who ends keeps its wake time until its place is handed on: a process that dies on the way is followed by
+ * a supervisor, which does all of it again.
+ */
+
+import { laneOf } from '../plan/lane.ts';
+import type { Plan } from '../plan/plan.ts';
+import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
+import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
+import type { Evaluation } from '../decisions/events.ts';
+import { isAdmitted } from '../records/in-lane.ts';
+import { type LaneDone, type LaneWork, type OwnLane } from '../records/lane.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { type Execution, isForward, isTerminal } from '../records/state.ts';
+import type { Rule } from '../step/rule.ts';
+import { queuedOf, seenInLane, wasResumed } from '../waiting/lane.ts';
+
+/** A process that could not reach the lane is followed by a supervisor then. */
+const AGAIN_MS = 5_000;
+
+function workOf(plan: Plan, state: Snapshot, how: LaneWork['how']): Decision | undefined {
+  const { execution } = state;
+  const step = laneOf(plan);
+  if (step === undefined || execution.lane === undefined) return undefined;
+  return nothing({
+    kind: 'lane',
+    step: step.name,
+    how,
+    lane: execution.lane.key,
+    atMost: step.atMost,
+    setsLimit: how === 'enter' && execution.parent === undefined && execution.epoch === 1,
+    own: queuedOf(step, execution),
+    isPaused: !isForward(execution.status),
+    wasIn: isAdmitted(execution),
+  });
+}
+
+/** It queues, or reads the lane again: at its time, or after a pause, in which it was passed over. */
+export const useLane: Rule = {
+  apply: (plan, state, event) => {
+    const { execution, steps } = state;
+    const step = laneOf(plan);
+    if (step === undefined || event.failing?.includes(step.name) === true) return undefined;
+    const record = steps[step.name];
+    const status = record?.status ?? 'ready';
+    if (isForward(execution.status)) {
+      const isNew = status === 'ready' || (status === 'waiting' && record && wasResumed(execution, record));
+      if (isNew === true) return workOf(plan, state, 'enter');
+    }
+    const isDue = (execution.lane?.checkAt ?? Number.POSITIVE_INFINITY) <= event.now;
+    return status === 'waiting' && isDue ? workOf(plan, state, 'check') : undefined;
+  },
+  dueAt: (plan, { execution, steps }, { readAt }) => {
+    const step = laneOf(plan);
+    if (step === undefined) return [];
+    const status = steps[step.name]?.status ?? 'ready';
+    const isNew = status === 'ready' && isForward(execution.status);
+    const at = isNew ? readAt + AGAIN_MS : status === 'waiting' ? execution.lane?.checkAt : undefined;
+    if (at === undefined) return [];
+    const what = 'its lane is read again';
+    return [{ at, step: step.name, coming: () => ({ what, who: 'supervisor' }) }];
+  },
+  says: { lane: 'it asks its lane for a place' },
+};
+
+/** One that never got a place leaves the queue before its on-failure steps, which act outside the lane. */
+export const leaveQueue: Rule = {
+  apply: (plan, state, { failing = [] }) => {
+    const { execution } = state;
+    const step = laneOf(plan);
+    const isIn = isAdmitted(execution) || execution.lane?.left === execution.epoch;
+    if (step === undefined || isIn || failing.includes(step.name)) return undefined;
+    return workOf(plan, state, 'leave');
+  },
+  says: { lane: 'it leaves the queue of its lane' },
+};
+
+/** After its end, once nothing of it can act any more. */
+export const leaveLane: Rule = {
+  apply: (plan, state, event) => {
+    const { lane, wakeAt } = state.execution;
+    if (lane === undefined || wakeAt === undefined || event.laneLeft === true) return undefined;
+    const isOther = event.by === 'agent' && event.lostRace === true;
+    const isFailing = event.failing?.includes(laneOf(plan)?.name ?? '') === true;
+    if (isOther || isFailing || (lane.freeAt ?? 0) > event.now) return undefined;
+    return workOf(plan, state, 'leave');
+  },
+  says: { lane: 'its place in the lane is handed on' },
+  unread: true,
+};
+
+export function decideLane(plan: Plan, state: Snapshot, event: LaneDone & DecisionInputs): Decision {
+  if (event.type === 'lane-seen') return seenInLane(plan, state, event);
+  const { execution } = state;
+  if (isTerminal(execution.status) || execution.lane === undefined)
+    return nothing(evaluateNext('all', false));
+  const lane: OwnLane = { ...execution.lane, left: execution.epoch };
+  const left = executionAfter(execution, 'set-wake-time', event, { lane });
+  return writing(execution.id, { execution: left }, evaluateNext('all'));
+}
+
+/** The wake time of an execution whose end is announced, while it holds its place. */
+export const staysInLane = (
+  { lane }: Execution,
+  { laneLeft, now }: Evaluation,
+): { readonly wakeAt: number | undefined; readonly lane?: OwnLane } => {
+  if (lane === undefined || laneLeft === true) return { wakeAt: undefined };
+  return { wakeAt: Math.max(now, lane.freeAt ?? 0), lane: { ...lane, announced: true } };
+};
+
+/** Its end was announced before it left. */
+export function leftAfterEnd(execution: Execution, event: Evaluation): Decision | undefined {
+  const { lane } = execution;
+  if (lane?.announced !== true) return undefined;
+  if (event.laneLeft !== true) return nothing();
+  const { announced: _, ...kept } = lane;
+  const gone = executionAfter(execution, 'announce', event, { wakeAt: undefined, lane: kept });
+  return writing(execution.id, { execution: gone }, IDLE);
+}

@@ -1,0 +1,32 @@
+/**
+ * Whether an execution has its place in a lane, and whose place is free.
+ *
+ * Owns: these. Does not own: the records (`lane.ts`), who gets a place (`engine/lanes.ts`).
+ *
+ * N1 an entry is free only when its epoch has ended and nothing of it can act any more, or its execution is
+ * gone: what is being undone, is paused or follows up holds its place.
+ */
+
+import type { LaneEntry } from './lane.ts';
+import { type Execution, isTerminal } from './state.ts';
+
+/** It has its place in this epoch, and its record says so. */
+export const isAdmitted = ({ lane, epoch }: Execution): boolean => lane?.admitted === epoch;
+
+/**
+ * N2 what acts, acts in a place: one that was tried again and waits for another place undoes nothing of what
+ * it did before.
+ */
+export const waitsAgain = (execution: Execution): boolean =>
+  execution.lane !== undefined && execution.epoch > 1 && !isAdmitted(execution);
+
+/** N1. @param execution as it is now, strongly read */
+export function isFree(entry: LaneEntry, execution: Execution | undefined, now: number): boolean {
+  if (execution === undefined || execution.life !== entry.life) return true;
+  const isOver = execution.epoch > entry.epoch || isTerminal(execution.status);
+  return isOver && now >= (execution.lane?.freeAt ?? 0);
+}
+
+/** The version of the record's end, for those who compare ends. */
+export const endVersionOf = ({ end, lane, version }: Execution): number =>
+  end?.version ?? lane?.endVersion ?? version;

@@ -1,0 +1,198 @@
+/**
+ * The step that waits for a place in its execution's lane: a lane answers it, as a person answers an
+ * approval.
+ *
+ * Owns: which place it has in the queue, what is written when it waits and when it gets its place, until
+ * when it holds it. Does not own: when the lane is read (`execution/lane-rules.ts`), who gets a place
+ * (`engine/lanes.ts`).
+ *
+ * S12 each write of it is one transaction with the execution, whose wake time is its next check, or the end
+ * of its time. N3 a time to check is set once and only ever renewed: a process that decided on an older
+ * record that the execution is far behind in the queue meets a conflict.
+ */
+
+import { laneOf } from '../plan/lane.ts';
+import { hasChildren, type LaneStep, type Plan, type PlanStep } from '../plan/plan.ts';
+import { blankStep, type DecisionInputs, executionAfter, stepAfter } from '../decisions/change.ts';
+import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
+import type { Children } from '../records/children.ts';
+import type { LaneDone, OwnLane, Queued } from '../records/lane.ts';
+import { hasUnannounced, openQuestions, type Snapshot } from '../records/snapshot.ts';
+import {
+  type Execution,
+  isForward,
+  isLeased,
+  isPausedOrPausing,
+  isTerminal,
+  pauseOf,
+  type Step,
+} from '../records/state.ts';
+import { actsNoMoreAt, openWork } from '../step/ready.ts';
+import { attemptedVariant } from '../step/recovery.ts';
+import { actsUntil } from '../step/turn.ts';
+import { timeOverAt } from '../step/within.ts';
+import { canMoveStep } from '../transitions.ts';
+import { given } from '../values/given.ts';
+import type { Failure } from '../values/failure.ts';
+
+/** The highest priority, 9, stands before who has waited for nine tenths of the time there is. */
+const PRIORITIES = 10;
+
+/** Its own in the queue: priority and the time that it has waited, in one number. */
+export function queuedOf({ withinMs }: LaneStep, execution: Execution): Queued {
+  const { id, life, epoch, lane, retries, startedAt } = execution;
+  const since = retries?.at(-1)?.at ?? startedAt;
+  const place = Math.max(0, Math.floor(since - ((lane?.priority ?? 0) * withinMs) / PRIORITIES));
+  return { id, life, epoch, place };
+}
+
+const FIRST_CHECK_MS = 5_000;
+const MAX_CHECK_MS = 300_000;
+
+/** The longer it waits, the less often it reads its lane again. */
+const nextCheckAt = (queuedAt: number, now: number): number =>
+  now + Math.min(MAX_CHECK_MS, Math.max(FIRST_CHECK_MS, now - queuedAt));
+
+export const noPlace = ({ lane }: LaneStep): Failure => ({
+  code: 'no-place',
+  message: `it got no place in lane '${lane}' in its time ('waitAtMost')`,
+});
+
+/** It waits in the queue; a pause since then had it passed over. */
+export const wasResumed = ({ pauses }: Execution, { changedAt }: Step): boolean =>
+  (pauses?.at(-1)?.endedAt ?? 0) > changedAt;
+
+/** The write that follows from what the lane says. */
+export function seenInLane(
+  plan: Plan,
+  state: Snapshot,
+  event: LaneDone & DecisionInputs & { readonly type: 'lane-seen' },
+): Decision {
+  const { execution, steps } = state;
+  const step = laneOf(plan);
+  const { status, lane } = execution;
+  if (step === undefined || lane === undefined || event.epoch !== execution.epoch) return nothing();
+  const record = steps[step.name] ?? blankStep(step.name, execution);
+  const isOpen = isForward(status) || isPausedOrPausing(status);
+  if (!isOpen || !canMoveStep(record.status, 'admit')) return nothing();
+  return event.placed
+    ? admitted(plan, execution, lane, record, event)
+    : queued(plan, step, { ...state, execution }, lane, record, event);
+}
+
+/** Its time begins now, or after the pause that it is in. */
+function admitted(
+  plan: Plan,
+  execution: Execution,
+  known: OwnLane,
+  record: Step,
+  inputs: DecisionInputs,
+): Decision {
+  const { now } = inputs;
+  const { checkAt: _, ...lane } = known;
+  const step = stepAfter(record, 'admit', inputs, { changedAt: now });
+  const placed = executionAfter(execution, 'adopt', inputs, {
+    deadlineAt: (pauseOf(execution)?.at ?? now) + plan.withinMs,
+    lane: { ...lane, admitted: execution.epoch },
+  });
+  const note = { what: 'placed', step: record.name };
+  return writing(execution.id, { step, execution: placed }, evaluateNext('all'), note);
+}
+
+function queued(
+  plan: Plan,
+  planStep: LaneStep,
+  state: Snapshot,
+  lane: OwnLane,
+  record: Step,
+  event: LaneDone & DecisionInputs & { readonly type: 'lane-seen' },
+): Decision {
+  const { execution } = state;
+  const { now } = event;
+  const isNear = event.first || lane.checkAt !== undefined;
+  const isNew = record.status === 'ready' || wasResumed(execution, record);
+  if (!isNear && !isNew) return nothing();
+  const checkAt = isNear ? nextCheckAt(queuedOf(planStep, execution).place, now) : undefined;
+  const step = stepAfter(record, 'queue', event, { changedAt: isNew ? now : record.changedAt });
+  const own: OwnLane = { ...lane, ...given({ checkAt }) };
+  const wakeAt = Math.min(
+    checkAt ?? Number.POSITIVE_INFINITY,
+    timeOverAt(planStep, state),
+    execution.deadlineAt,
+  );
+  const isQuiet =
+    isForward(execution.status) &&
+    openWork(plan, state).length === 0 &&
+    openQuestions(state).length === 0 &&
+    !hasUnannounced(state) &&
+    !Object.values(state.steps).some((one) => isLeased(one) || one.status === 'unknown');
+  const written = executionAfter(execution, 'adopt', event, { lane: own, ...(isQuiet ? { wakeAt } : {}) });
+  const note = { what: 'queued', step: record.name };
+  const decision = writing(
+    execution.id,
+    { step, execution: written },
+    evaluateNext([record.name]),
+    ...(isNew ? [note] : []),
+  );
+  // Nothing can be due before that: every step waits for the place.
+  return isQuiet ? { ...decision, wakeTime: 'as-written' } : decision;
+}
+
+/** A process of it was lost, so nobody knows what its request did, or does. */
+const wasLost = ({ attempts, leftOut, mayHaveActed }: Step): boolean =>
+  mayHaveActed || leftOut !== undefined || attempts.some(({ outcome }) => outcome === 'unknown');
+
+function stepActsUntil(step: PlanStep, record: Step): number {
+  if (hasChildren(step)) return childrenActUntil(record.children);
+  if (step.kind !== 'agent') return 0;
+  const { settleMs } = attemptedVariant(step, record);
+  const lost = wasLost(record) ? record.processDeadlineAt + settleMs : 0;
+  return Math.max(actsNoMoreAt(step, record), lost);
+}
+
+const childrenActUntil = (children: Children | undefined): number =>
+  Math.max(
+    actsUntil(children),
+    children?.lateUntil ?? 0,
+    ...Object.values(children?.ended ?? {}).map((end) => end.lateUntil ?? 0),
+  );
+
+/** As far as the tries so far say, for the record of the next. */
+export const triesActUntil = (children: Children | undefined): { readonly lateUntil?: number } => {
+  const until = childrenActUntil(children);
+  return until === 0 || children?.lateUntil === until
+    ? given({ lateUntil: children?.lateUntil })
+    : { lateUntil: until };
+};
+
+/** N1 from then on no process of it acts, nor one below it: also after a success, and one that undid. */
+export function lateUntil(plan: Plan, steps: Snapshot['steps']): number {
+  const all = [...plan.steps, ...(plan.onFailure ?? [])];
+  return Math.max(
+    0,
+    ...all.map((step) => {
+      const record = steps[step.name];
+      return record === undefined ? 0 : stepActsUntil(step, record);
+    }),
+  );
+}
+
+/** The write that ends an execution says until when it holds its place, and which version is its end. */
+export function endingInLane(whole: Plan, state: Snapshot, decision: Decision): Decision {
+  const { write } = decision;
+  const after = write?.execution;
+  if (write === undefined || after?.lane === undefined) return decision;
+  if (!isTerminal(after.status) || isTerminal(state.execution.status)) return decision;
+  const { checkAt: _, ...lane } = after.lane;
+  const steps = write.step === undefined ? state.steps : { ...state.steps, [write.step.name]: write.step };
+  const freeAt = Math.max(lane.freeAt ?? 0, lateUntil(whole, steps));
+  const ended = { ...lane, freeAt, endVersion: after.end?.version ?? after.version };
+  return { ...decision, write: { ...write, execution: { ...after, lane: ended } } };
+}
+
+/** What a retry keeps: the next place is another. */
+export const laneAfterRetry = (lane: OwnLane | undefined): { readonly lane?: OwnLane } => {
+  if (lane === undefined) return {};
+  const { checkAt: _, endVersion: _end, announced: _said, left: _left, ...kept } = lane;
+  return { lane: kept };
+};

@@ -1,0 +1,35 @@
+/**
+ * Who has a place in the lane that an execution waits in, and which place in the queue it has.
+ *
+ * Owns: what is read for that. Does not own: the words (`view/waiting-steps.ts`), who gets a place
+ * (`engine/lanes.ts`).
+ */
+
+import { laneOf } from '../core/plan/lane.ts';
+import { given } from '../core/values/given.ts';
+import { isAdmitted } from '../core/records/in-lane.ts';
+import { isForward, isPausedOrPausing } from '../core/records/state.ts';
+import { placeOf } from '../engine/lanes.ts';
+import type { Scheduler, Shown } from './start.ts';
+
+export interface LaneNow {
+  readonly name: string;
+  readonly atMost: number;
+  readonly place?: number;
+  readonly holders: readonly string[];
+}
+
+/** @returns nothing where it waits for no place */
+export async function laneNow(
+  { ports: { lanes } }: Scheduler,
+  { plan, state: { execution } }: Shown,
+): Promise<LaneNow | undefined> {
+  const step = laneOf(plan);
+  const { lane, status } = execution;
+  const isOpen = isForward(status) || isPausedOrPausing(status);
+  if (lanes === undefined || step === undefined || lane === undefined || !isOpen || isAdmitted(execution))
+    return undefined;
+  const [record, place] = await Promise.all([lanes.readLane(lane.key), placeOf(lanes, lane.key, execution)]);
+  const holders = (record?.holders ?? []).map(({ id }) => id);
+  return { name: step.lane, atMost: record?.atMost ?? step.atMost, holders, ...given({ place }) };
+}

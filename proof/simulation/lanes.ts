@@ -1,0 +1,93 @@
+/**
+ * Workflows in lanes: a plan as it is in a world that has this trait, and lanes as a process of it reaches
+ * them.
+ *
+ * Owns: the share of such workflows, whose lane is whose. Does not own: which worlds have the trait
+ * (`traits.ts`), what is judged (`oracle-lanes.ts`). It throws dice of its own, so that every other world
+ * stays as it was.
+ */
+
+import { inLane, LANE_STEP } from '../../lib/core/plan/lane.ts';
+import type { LaneStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Lanes } from '../../lib/core/ports.ts';
+import type { Expr } from '../../lib/core/plan/refs.ts';
+import type { Emphasis } from './emphasis.ts';
+import type { OracleLanes } from './oracle-lanes.ts';
+import type { Choice } from './plans.ts';
+
+/** What goes wrong often where executions wait for each other. */
+export const LANE_RATES: Emphasis['rates'] = { canceled: 0.2, paused: 0.25, lostReply: 0.1, retried: 0.8 };
+
+const LANE_SHARE = 0.8;
+const BELOW_SHARE = 0.5;
+const SHARED_SHARE = 0.3;
+const MINUTE_MS = 60_000;
+/** So many keys. */
+export const ACCOUNTS = 3;
+
+export function withLane(plan: Plan, choice: Choice): Plan {
+  const below = { ...plan, steps: plan.steps.map((step) => withLaneBelow(step, choice)) };
+  const isBelow = below.steps.some((step, at) => step !== plan.steps[at]);
+  if (isBelow) return below;
+  if (!choice.chance(LANE_SHARE) || plan.steps.some(hasLateSteps)) return plan;
+  const isShared = choice.chance(SHARED_SHARE);
+  const lane = laneOf(
+    isShared ? 'shared' : plan.workflow,
+    ['account'],
+    isShared ? 1 : choice.between(1, 3),
+    choice,
+  );
+  return { ...plan, steps: inLane(lane, plan.steps) };
+}
+
+/** On-failure steps of what runs below would act outside the lane. */
+const hasLateSteps = (step: PlanStep): boolean => {
+  const inner = step.kind === 'map' ? step.each : step;
+  return (
+    inner.kind === 'child' && (inner.plan.onFailure !== undefined || inner.plan.steps.some(hasLateSteps))
+  );
+};
+
+/** What is not undone with the execution above may have a lane of its own. */
+function withLaneBelow(step: PlanStep, choice: Choice): PlanStep {
+  if (step.kind !== 'child' || step.undo !== 'none' || step.rounds?.byAgent === true) return step;
+  const { plan } = step;
+  if (!choice.chance(BELOW_SHARE) || plan.steps.some(hasLateSteps)) return step;
+  const lane = laneOf(plan.workflow, ['order'], 1, choice);
+  return { ...step, plan: { ...plan, steps: inLane(lane, plan.steps) } };
+}
+
+const laneOf = (name: string, path: readonly string[], atMost: number, choice: Choice): LaneStep => ({
+  kind: 'lane',
+  name: LANE_STEP,
+  after: [],
+  lane: name,
+  by: { $ref: 'input', path } as Expr,
+  atMost,
+  withinMs: choice.pick([2, 10, 60, 180]) * MINUTE_MS,
+});
+
+/** @param reach a call to the store, which takes time and may fail */
+export function lanesOf(
+  lanes: Lanes,
+  oracle: OracleLanes,
+  reach: <Answer>(execute: () => Promise<Answer>) => Promise<Answer>,
+): Lanes {
+  const seen = oracle.eyes();
+  return {
+    hash: lanes.hash,
+    readLane: (lane) => reach(() => lanes.readLane(lane)),
+    writeLane: (lane) =>
+      reach(() => {
+        oracle.judgeWrite(lane, seen);
+        return lanes.writeLane(lane);
+      }),
+    queue: (lane, queued) => reach(() => lanes.queue(lane, queued)),
+    queued: (lane, limit, cursor) =>
+      reach(() => {
+        if (cursor === undefined) oracle.looks(lane, seen);
+        return lanes.queued(lane, limit, cursor);
+      }),
+    unqueue: (lane, queued) => reach(() => lanes.unqueue(lane, queued)),
+  };
+}

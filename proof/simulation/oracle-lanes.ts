@@ -1,0 +1,198 @@
+/**
+ * Lanes, judged at the services and from what their records say.
+ *
+ * Owns: never more than `atMost` act at the same time, in a lane; who is in the queue gets its place in the
+ * order of its key, or ends; nobody in it is forgotten. Does not own: effects of a single execution
+ * (`oracle.ts`). Written independently, and not by calling the rules it checks.
+ */
+
+import type { Lane, LaneEntry, Queued } from '../../lib/core/records/lane.ts';
+import type { Plan } from '../../lib/core/plan/plan.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
+import type { Execution } from '../../lib/core/records/state.ts';
+import type { MemoryLanes } from '../../lib/testing/memory-lanes.ts';
+import type { KindCounts } from './kinds.ts';
+
+interface World {
+  readonly lanes: MemoryLanes;
+  readonly now: () => number;
+  readonly kinds: KindCounts;
+  readonly violate: (about: string, problem: string) => void;
+  readonly read: (id: string) => Snapshot | undefined;
+  readonly planOf: (id: string) => Plan | undefined;
+}
+
+/** What a process has seen of the queues: by lane, who could have got a place. */
+type Eyes = Map<string, readonly Queued[]>;
+
+/** From its first effect at a service to its last. */
+interface Span {
+  readonly lane: string;
+  readonly atMost: number;
+  readonly from: number;
+  to: number;
+}
+
+const FIRST = 3;
+/** The longest time to the next check, and what a process and a sweep may be late. */
+const NEAR_MS = 300_000 + 120_000;
+/** A place that is free for so long has been seen. */
+const SEEN_MS = 900_000;
+
+const OPEN: ReadonlySet<string> = new Set(['running', 'waiting', 'pausing', 'paused']);
+const isSame = (one: LaneEntry, other: LaneEntry): boolean =>
+  one.id === other.id && one.life === other.life && one.epoch === other.epoch;
+
+export class OracleLanes {
+  readonly #world: World;
+  readonly #spans = new Map<string, Span>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  get lanes(): MemoryLanes {
+    return this.#world.lanes;
+  }
+
+  eyes(): Eyes {
+    return new Map();
+  }
+
+  #isAlive({ id, life, epoch }: LaneEntry): boolean {
+    const { execution } = this.#world.read(id) ?? {};
+    return (
+      execution?.life === life &&
+      execution.epoch === epoch &&
+      (execution.status === 'running' || execution.status === 'waiting') &&
+      execution.lane?.admitted !== epoch
+    );
+  }
+
+  looks(lane: string, seen: Eyes): void {
+    seen.set(
+      lane,
+      this.#world.lanes.inQueue(lane).filter((one) => this.#isAlive(one)),
+    );
+  }
+
+  /** Who gets a place stands before all others that could have got it. */
+  judgeWrite({ lane, holders, version, atMost }: Lane, seen: Eyes): void {
+    const before = this.#world.lanes.lanes.get(lane);
+    if ((before?.version ?? 0) !== version - 1) return;
+    const known = before?.holders ?? [];
+    const queue = this.#world.lanes.inQueue(lane);
+    const fresh = holders.filter((one) => !known.some((other) => isSame(one, other)));
+    if (fresh.length > 0 && holders.length > atMost)
+      this.#world.violate(lane, `N1 ${holders.length} hold places of ${atMost}`);
+    for (const one of fresh) {
+      const place = queue.find((other) => isSame(one, other))?.place;
+      const passed = (seen.get(lane) ?? []).find(
+        (other) =>
+          other.place < (place ?? 0) &&
+          this.#isAlive(other) &&
+          !holders.some((holder) => isSame(holder, other)),
+      );
+      if (passed !== undefined) this.#world.violate(one.id, `N3 it is placed before ${passed.id}`);
+    }
+  }
+
+  /** The execution above, or this one, that has the place. */
+  #inLane(executionId: string): Execution | undefined {
+    for (let id: string | undefined = executionId; id !== undefined; ) {
+      const execution: Execution | undefined = this.#world.read(id)?.execution;
+      if (execution?.lane !== undefined) return execution;
+      id = execution?.parent?.executionId;
+    }
+    return undefined;
+  }
+
+  /** An effect takes place at a service, or is taken back there. */
+  acts(executionId: string, step: string): void {
+    const execution = this.#inLane(executionId);
+    const { lane } = execution ?? {};
+    if (execution === undefined || lane === undefined) return;
+    const plan = this.#world.planOf(execution.id);
+    const isLate =
+      plan?.onFailure?.some(({ name }) => name === step) === true && execution.id === executionId;
+    if (lane.admitted === undefined || (isLate && lane.admitted !== execution.epoch)) {
+      if (!isLate) this.#world.violate(executionId, `N1 '${step}' acts without a place`);
+      return;
+    }
+    const key = `${execution.id} ${execution.life} ${lane.admitted}`;
+    const now = this.#world.now();
+    const atMost = this.#world.lanes.lanes.get(lane.key)?.atMost ?? 1;
+    const span = this.#spans.get(key) ?? { lane: lane.key, atMost, from: now, to: now };
+    span.to = now;
+    this.#spans.set(key, span);
+  }
+
+  judge(before: Snapshot, { execution, step }: Write): string[] {
+    const { kinds } = this.#world;
+    const lane = execution?.lane;
+    if (execution === undefined || lane === undefined) return [];
+    const problems: string[] = [];
+    if (lane.admitted === execution.epoch && before.execution.lane?.admitted !== execution.epoch) {
+      kinds.placed += 1;
+      if (execution.epoch > 1) kinds.placedAgain += 1;
+      if (before.steps['lane']?.status === 'waiting') kinds.placedLater += 1;
+      if (!OPEN.has(execution.status)) problems.push(`N1 it is placed while ${execution.status}`);
+    }
+    if (lane.announced === true && before.execution.lane?.announced !== true) kinds.leftLate += 1;
+    if (step?.failure?.code === 'no-place' && step.status === 'failed') {
+      kinds.noPlace += 1;
+      this.#judgeNoPlace(problems, execution);
+    }
+    const isOver = before.execution.wakeAt !== undefined && execution.wakeAt === undefined;
+    if (isOver) this.#judgeForgotten(problems, lane.key);
+    return problems;
+  }
+
+  /** Where one ends for good, somebody of the queue looks again soon. */
+  #judgeForgotten(problems: string[], lane: string): void {
+    const alive = this.#world.lanes.inQueue(lane).filter((one) => this.#isAlive(one));
+    const wakes = alive
+      .slice(0, FIRST)
+      .map(({ id }) => this.#world.read(id)?.execution.wakeAt ?? Number.POSITIVE_INFINITY);
+    const next = Math.min(...wakes) - this.#world.now();
+    if (wakes.length > 0 && next > NEAR_MS)
+      problems.push(`N7 nobody of the queue looks again for ${next} ms`);
+  }
+
+  /** It was the first, and there was room. */
+  #judgeNoPlace(problems: string[], { id, life, epoch, lane }: Execution): void {
+    const record = this.#world.lanes.lanes.get(lane?.key ?? '');
+    const [first] = this.#world.lanes
+      .inQueue(lane?.key ?? '')
+      .filter((one) => this.#isAlive(one) || isSame(one, { id, life, epoch }));
+    if (record === undefined || first === undefined || !isSame(first, { id, life, epoch })) return;
+    const over = record.holders.flatMap((one) => {
+      const { execution } = this.#world.read(one.id) ?? {};
+      if (execution?.life !== one.life) return [0];
+      const isOver = execution.epoch > one.epoch || !OPEN.has(execution.status);
+      const { endedAt, wakeAt } = execution;
+      return isOver && endedAt !== undefined && wakeAt === undefined
+        ? [Math.max(endedAt, execution.lane?.freeAt ?? 0)]
+        : [];
+    });
+    const room = record.atMost - record.holders.length + over.length;
+    const since = Math.max(0, ...over);
+    const now = this.#world.now();
+    if (room > 0 && over.length > 0 && now - since > SEEN_MS)
+      problems.push(`L1 it got no place although one was free for ${now - since} ms`);
+  }
+
+  /** Never more than may at the same time. */
+  judgeEnd(): string[] {
+    const byLane = new Map<string, Span[]>();
+    for (const span of this.#spans.values()) byLane.set(span.lane, [...(byLane.get(span.lane) ?? []), span]);
+    return [...byLane].flatMap(([lane, spans]) => {
+      const most = Math.max(...spans.map(({ atMost }) => atMost));
+      const worst = spans.find(
+        ({ from }) => spans.filter((other) => other.from <= from && other.to > from).length > most,
+      );
+      return worst === undefined ? [] : [`${lane}: N1 more than ${most} act at ${worst.from}`];
+    });
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * Executions in a lane: one after the other in the order of their keys, whoever of them ends in which way.
+ */
+
+import * as z from 'zod/mini';
+import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
+import { cancel, pause, resume, retry as tryAgain } from '../../lib/scheduler/commands.ts';
+import { start } from '../../lib/scheduler/start.ts';
+import { anAgent, drain, type Harness, harness, settle } from './harness.ts';
+
+const input = z.object({ account: z.any(), fails: z.optional(z.boolean()) });
+const worker = anAgent('worker');
+const once = { recovery: [retry(0)] };
+const byAccount = { by: (given: object) => (given as { account: never }).account, waitAtMost: '1h' } as const;
+
+const flowOf = (atMost = 1) =>
+  workflow('flow', { input, within: '10m', lane: { ...byAccount, atMost } }, (w) => {
+    const first = w.step('first', worker, { fails: w.input.fails } as never, once);
+    w.step('second', worker, {}, { after: [first], ...once });
+  });
+
+interface Service {
+  /** Executions that are at the service, and the most there were. */
+  readonly inside: Set<string>;
+  readonly order: string[];
+  most: number;
+}
+
+function inLane(atMost = 1): { h: Harness; service: Service } {
+  const service: Service = { inside: new Set(), order: [], most: 0 };
+  const h = harness(flowOf(atMost), {
+    worker: {
+      execute: async (ctx, given) => {
+        if ((given as { fails?: boolean }).fails === true) throw new PermanentError('declined');
+        const { executionId: id, step } = ctx as { executionId: string; step: string };
+        if (step === 'first') service.order.push(id);
+        service.inside.add(id);
+        service.most = Math.max(service.most, service.inside.size);
+        if (step === 'second') service.inside.delete(id);
+        return {};
+      },
+      undo: async () => undefined,
+    },
+  });
+  return { h, service };
+}
+
+const statusOf = async (h: Harness, id: string) => (await h.state(id)).execution.status;
+const asked = { commandId: 'c1', reason: 'test' };
+
+describe('a lane of one', () => {
+  it('lets one after the other in, each at once when the one before has ended', async () => {
+    const { h, service } = inLane();
+    const ids: string[] = [];
+    for (let at = 0; at < 5; at += 1) {
+      ids.push((await h.begin({ account: 'a' })).id);
+      h.clock.advanceTo(h.clock.now() + 1);
+    }
+    await drain(h);
+    for (const id of ids) expect(await statusOf(h, id)).toBe('succeeded');
+    expect(service).toMatchObject({ most: 1, order: ids });
+    expect([...h.lanes.lanes.values()]).toMatchObject([{ holders: [] }]);
+    expect((await h.state(ids[0] as string)).execution).not.toHaveProperty('wakeAt');
+  });
+
+  it('is another for another key', async () => {
+    const { h } = inLane();
+    await h.begin({ account: 'a' });
+    await h.begin({ account: 'b' });
+    expect(h.sent).toHaveLength(2);
+    await h.begin({ account: 'a' });
+    expect(h.sent).toHaveLength(2);
+    expect((await h.state('e-3')).steps['lane']).toMatchObject({ status: 'waiting' });
+  });
+
+  it('prefers a higher priority, which time makes good for', async () => {
+    const { h, service } = inLane();
+    const begin = (priority?: number) =>
+      start(h.scheduler, {
+        workflow: 'flow',
+        input: { account: 'a' },
+        ...(priority === undefined ? {} : { priority }),
+      });
+    await begin();
+    const first = await begin();
+    h.clock.advanceTo(h.clock.now() + 7 * 60_000);
+    const soon = await begin(1);
+    const urgent = await begin(2);
+    await drain(h);
+    expect(service.order.slice(1)).toEqual([urgent.id, first.id, soon.id]);
+    await expect(begin(10)).rejects.toMatchObject({ code: 'bad-priority' });
+  });
+
+  it('refuses a key that is none', async () => {
+    const { h } = inLane();
+    for (const account of ['', null, 1.5, 'x'.repeat(1_001), {}])
+      await expect(h.begin({ account } as never)).rejects.toMatchObject({ code: 'bad-lane' });
+    expect((await h.begin({ account: 7 })).lane).toEqual((await h.begin({ account: '7' })).lane);
+  });
+
+  it('hands the place on after a failure and a cancel in the queue, past the dead and the paused', async () => {
+    const { h, service } = inLane();
+    const ids: string[] = [];
+    for (const fails of [true, false, false, false]) {
+      ids.push((await h.begin({ account: 'a', fails })).id);
+      h.clock.advanceTo(h.clock.now() + 1);
+    }
+    const [bad, canceled, paused, last] = ids as [string, string, string, string];
+    await cancel(h.scheduler, canceled, asked);
+    await pause(h.scheduler, paused, asked);
+    await drain(h);
+    expect(await statusOf(h, bad)).toBe('failed');
+    expect(await statusOf(h, canceled)).toBe('canceled');
+    expect(await statusOf(h, last)).toBe('succeeded');
+    expect(await statusOf(h, paused)).toBe('paused');
+    await resume(h.scheduler, paused, { commandId: 'c2', reason: 'test' });
+    await drain(h);
+    expect(await statusOf(h, paused)).toBe('succeeded');
+    expect(service.order).toEqual([last, paused]);
+  });
+
+  it('fails who got no place in its time, with a code of its own', async () => {
+    const { h } = inLane();
+    await h.begin({ account: 'a' });
+    const { id } = await h.begin({ account: 'a' });
+    expect((await h.state(id)).execution.deadlineAt - h.clock.now()).toBe(70 * 60_000);
+    h.sent.splice(0);
+    h.clock.advanceTo(h.clock.now() + 3_600_001);
+    h.implementations['worker'] = { execute: () => new Promise(() => undefined) };
+    const state = await h.run(id, { deliverable: () => false });
+    expect(state.execution.cause?.failure.code).toBe('no-place');
+  });
+
+  it('counts its time from its place on', async () => {
+    const { h } = inLane();
+    await h.begin({ account: 'a' });
+    const { id } = await h.begin({ account: 'a' });
+    h.clock.advanceTo(h.clock.now() + 60_000);
+    await drain(h);
+    const { execution } = await h.state(id);
+    expect(execution.deadlineAt).toBe(h.clock.now() + 600_000);
+  });
+
+  it('waits again when it is tried again', async () => {
+    const { h, service } = inLane();
+    const bad = (await h.begin({ account: 'a', fails: true })).id;
+    await drain(h);
+    const other = (await h.begin({ account: 'a' })).id;
+    h.implementations['worker'] = { execute: async () => ({}), undo: async () => undefined };
+    await tryAgain(h.scheduler, bad, asked);
+    await settle();
+    expect((await h.state(bad)).execution).toMatchObject({ epoch: 2, status: 'running' });
+    expect(h.sent.every(({ message }) => message.execution === other)).toBe(true);
+    await drain(h);
+    expect(await statusOf(h, bad)).toBe('succeeded');
+    expect(service.most).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('a lane of three', () => {
+  it('has three in it at most', async () => {
+    const { h, service } = inLane(3);
+    const ids: string[] = [];
+    for (let at = 0; at < 9; at += 1) ids.push((await h.begin({ account: 'a' })).id);
+    expect(h.sent).toHaveLength(3);
+    await drain(h);
+    for (const id of ids) expect(await statusOf(h, id)).toBe('succeeded');
+    expect(service.most).toBe(3);
+  });
+});
