@@ -68,7 +68,7 @@ async function programOf(args: readonly string[], cli: Cli): Promise<Command> {
       'on this machine: the name to act under, recorded as local:<name>; a deployed API refuses it',
     )
     .option('--json', 'print the API’s answer as JSON instead of text for people')
-    .helpCommand(false)
+    .helpCommand('help [command]', 'print the help of a command')
     .helpOption('-h, --help', 'print this help')
     .addHelpText('after', AFTER_HELP)
     .showHelpAfterError('(add --help for the options and for examples)')

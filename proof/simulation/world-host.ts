@@ -74,6 +74,9 @@ const lanesJudged = ({ table, kinds, violate }: Eyes, host: () => Host): OracleL
     planOf: (id) => planOf(host(), id),
   });
 
+const ratesJudged = (seed: number, hasRates: boolean, kinds: KindCounts): OracleRates =>
+  new OracleRates(hasRates ? choiceOf(seededRandom(seed ^ RATE_DICE)) : undefined, kinds);
+
 export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes: Eyes): Host {
   const { mode, seed } = options;
   const { table, file, kinds, violate, announce, note, over } = eyes;
@@ -113,10 +116,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
     writers: new OracleWriters(),
     breakers,
     listsAsked,
-    rates: new OracleRates(
-      traits.hasRates && !isMild ? choiceOf(seededRandom(seed ^ RATE_DICE)) : undefined,
-      kinds,
-    ),
+    rates: ratesJudged(seed, traits.hasRates && !isMild, kinds),
     lanes,
     plans: new Map(),
     outages: drawOutages(choice, faults, startAt, AGENT_NAMES),

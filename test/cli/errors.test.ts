@@ -84,6 +84,13 @@ test.each([
   expect(err).toBe(`${message}\n(add --help for the options and for examples)\n`);
 });
 
+test('help, and help of a command, print the same as --help', async () => {
+  for (const command of [[], ['list'], ['serve']]) {
+    const { exitCode, out } = await steadfast(['help', ...command]);
+    expect([exitCode, out]).toEqual([0, (await steadfast([...command, '--help'])).out]);
+  }
+});
+
 test('no command at all prints the help, as an error', async () => {
   const { exitCode, err } = await steadfast([]);
   expect(exitCode).toBe(2);
