@@ -161,7 +161,7 @@ it('10 which agent is dead, since when', async () => {
     await alerts.filter({ hasText: 'gift-wrap is not deployed' }).waitFor();
     const [health, agent] = await alerts.allInnerTexts();
     expect(health).toMatch(
-      /^Agent 'gift-wrap' is not deployed since .* \(\d+ min.*\); 2 executions wait for it; deploy it again: /m,
+      /^Agent 'gift-wrap' has not been deployed since .* \(\d+ min.*\); 2 executions wait for it; deploy it again: /m,
     );
     const waits = 'about 2 executions wait for it, the first since \\d+ min(?: \\d+ s)? ago';
     expect(agent).toMatch(new RegExp(`^gift-wrap is not deployed: ${waits}\\.$`));
