@@ -233,7 +233,11 @@ export class OracleTimes {
       isForward(execution.status) && after.status === 'compensating' && after.cause?.kind === 'deadline';
     const isClosed = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
     if (!stops || isClosed || execution.parent !== undefined) return;
-    const fromAt = Math.max(execution.startedAt, execution.retries?.at(-1)?.at ?? 0);
+    // In a lane its time begins when it gets its place.
+    const lane = plan.steps.find(({ kind }) => kind === 'lane');
+    const placed = lane === undefined ? undefined : before.steps[lane.name];
+    if (lane !== undefined && placed?.status !== 'done') return;
+    const fromAt = Math.max(execution.startedAt, execution.retries?.at(-1)?.at ?? 0, placed?.changedAt ?? 0);
     const dueAt = fromAt + plan.withinMs + this.#pausedMs(execution.id, fromAt, now);
     if (now + this.#earlyMs(execution.id, fromAt) < dueAt)
       problems.push(`L1 it was stopped ${dueAt - now} ms before its deadline`);
