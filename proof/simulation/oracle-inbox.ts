@@ -16,7 +16,8 @@ import { type Execution, isForward, isTerminal } from '../../lib/core/records/st
 import { applies } from '../../lib/core/step/turn.ts';
 import type { KindCounts } from './kinds.ts';
 import { OracleReminders } from './oracle-reminders.ts';
-import { CLOCKS_DIFFER_MS, turnOf } from './oracle-wake.ts';
+import { turnOf } from './oracle-turns.ts';
+import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
 /** By then somebody evaluates what was written last, whatever the plan's leases and pickups are. */
 const LOOKED_AFTER_MS = 60_000;

@@ -28,7 +28,8 @@ import { isFollowing } from './on-failure.ts';
 import { judgeAccepted } from './oracle-accepted.ts';
 import { actedAs } from './oracle-order.ts';
 import { judgeFirstReminder, type OracleReminders } from './oracle-reminders.ts';
-import { CLOCKS_DIFFER_MS, turnOf } from './oracle-wake.ts';
+import { turnOf } from './oracle-turns.ts';
+import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 import { judgeWithin } from './oracle-within.ts';
 
 const DAY_MS = 86_400_000;
@@ -233,12 +234,13 @@ export class OracleTimes {
       isForward(execution.status) && after.status === 'compensating' && after.cause?.kind === 'deadline';
     const isClosed = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
     if (!stops || isClosed || execution.parent !== undefined) return;
-    // In a lane its time begins when it gets its place.
-    const lane = plan.steps.find(({ kind }) => kind === 'lane');
-    const placed = lane === undefined ? undefined : before.steps[lane.name];
-    if (lane !== undefined && placed?.status !== 'done') return;
-    const fromAt = Math.max(execution.startedAt, execution.retries?.at(-1)?.at ?? 0, placed?.changedAt ?? 0);
-    const dueAt = fromAt + plan.withinMs + this.#pausedMs(execution.id, fromAt, now);
+    // In a lane its time begins when it gets its place; before, that for a place is added.
+    const lane = plan.steps.find((step) => step.kind === 'lane');
+    const { status, epoch, changedAt } = before.steps[lane?.name ?? ''] ?? {};
+    const placedAt = status === 'done' && epoch === execution.epoch ? changedAt : undefined;
+    const fromAt = Math.max(execution.startedAt, execution.retries?.at(-1)?.at ?? 0, placedAt ?? 0);
+    const waitMs = placedAt === undefined ? (lane?.withinMs ?? 0) : 0;
+    const dueAt = fromAt + waitMs + plan.withinMs + this.#pausedMs(execution.id, fromAt, now);
     if (now + this.#earlyMs(execution.id, fromAt) < dueAt)
       problems.push(`L1 it was stopped ${dueAt - now} ms before its deadline`);
     const lateMs = this.#lateMs(written, dueAt);

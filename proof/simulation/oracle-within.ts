@@ -9,7 +9,8 @@ import type { ChildStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import { type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
 import { isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
-import { CLOCKS_DIFFER_MS, overTimeAt, turnOf } from './oracle-wake.ts';
+import { overTimeAt, turnOf } from './oracle-turns.ts';
+import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
 /** Since when the time of a step runs: its turn, or when a person had it tried again, and not its undo. */
 function sinceOf(step: PlanStep, state: Snapshot): number {

@@ -35,19 +35,15 @@ import { dependentsClearAt, isKept, keepsEffects, needsUndo } from '../step/read
 import { applies, hasOpenChildren, isEnding, isTurn, isUnbegun, mayHaveChildren } from '../step/turn.ts';
 import type { Rule } from '../step/rule.ts';
 import { FAILED_FOR_TIME, isTimeOver } from '../step/within.ts';
+import { childIds, childrenFailure, familyOf, lostFamily, nextStarts } from '../waiting/child.ts';
 import {
-  childIds,
-  childrenFailure,
   childrenOverTime,
   childrenStopped,
-  familyOf,
   indexesToStop,
-  lostFamily,
   MAX_STOPS,
-  nextStarts,
   staysDone,
   stepOnceStopped,
-} from '../waiting/child.ts';
+} from '../waiting/child-stop.ts';
 import { afterTry, isCleanEnd, nextTryBegun, tryOf } from '../waiting/child-tries.ts';
 import { isStartDue } from '../waiting/map.ts';
 import { goesBack, roundBefore, goesBackAt } from '../waiting/rounds.ts';

@@ -32,14 +32,8 @@ import { lostValue } from '../step/left-out.ts';
 import { keepsEffects } from '../step/ready.ts';
 import { canMoveStep, type ExecutionStatus } from '../transitions.ts';
 import { isCanceledKeepingEffects, isToGoOn } from '../waiting/child-retry.ts';
-import {
-  childEnded,
-  childrenOverTime,
-  childrenStarted,
-  childrenStopped,
-  failedOf,
-  staysDone,
-} from '../waiting/child.ts';
+import { childEnded, childrenStarted, failedOf } from '../waiting/child.ts';
+import { childrenOverTime, childrenStopped, staysDone } from '../waiting/child-stop.ts';
 import { afterTry } from '../waiting/child-tries.ts';
 import { closedEnd, goingOnLater } from './follow-up.ts';
 import { roundRead } from './on-round.ts';

@@ -1,27 +1,18 @@
 /**
  * Executions that belong to a step: another workflow's (`child`), or the parts of a list (`map`).
  *
- * Owns: which there are and what each is given, what the parent's record says of them, when the step is over,
- * and how they are stopped. Does not own: how a list is cut into parts (`waiting/map.ts`), putting them into
- * the table (`engine/children.ts`), their own lives (every one is an execution like any other).
+ * Owns: which there are and what each is given, what the parent's record says of them, when the step is over.
+ * Does not own: how they are stopped (`child-stop.ts`), how a list is cut into parts (`waiting/map.ts`),
+ * putting them into the table (`engine/children.ts`), their own lives (every one is an execution like any
+ * other).
  *
  * A child's id follows from (parent, step, index), so it is started once however often it is started. It
  * keeps its wake time until the parent's record names its end, and ends are a set, never a counter: both
- * survive any crash. Stopping puts a canceled execution under every id that is not taken, before anything
- * is said to be stopped: a starter that read an older state finds the place taken (S10). A child that
- * succeeded is undone when its parent is.
+ * survive any crash.
  */
 
 import { childPlanId, partPlanId } from '../plan/child-plans.ts';
-import {
-  type ChildStep,
-  graphOf,
-  hasChildren,
-  isRepeated,
-  type MapStep,
-  MAX_ITEMS,
-  type Plan,
-} from '../plan/plan.ts';
+import { type ChildStep, graphOf, hasChildren, type MapStep, MAX_ITEMS, type Plan } from '../plan/plan.ts';
 import { evaluateExpression, type Expr } from '../plan/refs.ts';
 import { blankStep, executionAfter, type DecisionInputs, stepAfter } from '../decisions/change.ts';
 import type { ChildEnd, Children, ChildStart, Family, Root } from '../records/children.ts';
@@ -35,16 +26,14 @@ import { MAX_RECORD_VALUE_BYTES, mostBytes, roundInputIn } from '../records/larg
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
 import { isLostFailure, leftOutIn, leftOutOfList, lostOfRound } from '../step/left-out.ts';
-import { isKept } from '../step/ready.ts';
-import { hasEarlierRounds, hasOpenChildren, isStopping, isUnbegun, scopeOf } from '../step/turn.ts';
+import { hasOpenChildren, isUnbegun, scopeOf } from '../step/turn.ts';
 import { canMoveStep } from '../transitions.ts';
 import { epochOfIds, knownVersion } from './child-retry.ts';
 import { inputOfTry, tryOf } from './child-tries.ts';
 import { inputOf, itemsOf, MAX_PART_BYTES, partsOf, roomFor, shareOf } from './map.ts';
 
-/** Started or stopped in one go; then the parent's record says so: a dead process loses no more than that. */
+/** Started in one go; then the parent's record says so: a dead process loses no more than that. */
 const MAX_STARTS = 50;
-export const MAX_STOPS = 50;
 
 /** By the epoch of the step too, and by its try: neither may meet the children of another. */
 interface Ids {
@@ -186,7 +175,7 @@ export function nextStarts(
 }
 
 /** Executions of a step that were started or stopped. */
-interface Done {
+export interface Done {
   readonly step: string;
   readonly family: Family;
   /** Those below are. */
@@ -216,7 +205,7 @@ export function childrenStarted(
   });
 }
 
-function laterEnds(known: Children['ended'], news: Children['ended']): Children['ended'] {
+export function laterEnds(known: Children['ended'], news: Children['ended']): Children['ended'] {
   const ended: Record<string, ChildEnd> = { ...known };
   for (const [index, end] of Object.entries(news)) {
     if ((ended[index]?.version ?? 0) < end.version) ended[index] = end;
@@ -314,93 +303,3 @@ export function idsOfTries(execution: Pick<Execution, 'id' | 'epoch'>, record: S
   const { try: latest = 1 } = record.children ?? {};
   return Array.from({ length: latest }, (_, at) => childId({ ...ids, try: at + 1 }, record.name, 0));
 }
-
-/**
- * Those that may be under way, or may still be begun by a reader of an older state, or have succeeded.
- * @param recall those that have succeeded are undone, too
- */
-export function indexesToStop(count: number, children: Children | undefined, recall: boolean): number[] {
-  const isOver = (index: number): boolean => {
-    if (index < (children?.stopped ?? 0)) return true;
-    const end = children?.ended[index];
-    return end !== undefined && !(recall && end.status === 'succeeded');
-  };
-  return Array.from({ length: count }, (_, index) => index).filter((index) => !isOver(index));
-}
-
-/** The record after executions were stopped. */
-export function childrenStopped(
-  { execution, steps }: Snapshot,
-  { step: name, family, started: stopped, ended }: Done,
-  inputs: DecisionInputs,
-): Step {
-  const before = steps[name] ?? blankStep(name, execution);
-  const { length: count } = family.starts;
-  const none: Children = { count, started: 0, items: 0, tolerated: 0, ended: {} };
-  // All are stopped now, also those that were stopped for the time of the step.
-  const { stopped: _, overTime: _over, ...known } = before.children ?? none;
-  return stepAfter(before, 'stop-children', inputs, {
-    changedAt: inputs.now,
-    children: {
-      ...known,
-      started: known.count,
-      ended: laterEnds(known.ended, ended),
-      ...(stopped < count ? { stopped } : {}),
-    },
-  });
-}
-
-/**
- * The record after executions were stopped because the time of their step is
- * over; when all have ended it fails.
- */
-export function childrenOverTime(
-  { execution, steps }: Snapshot,
-  { step: name, family, started: overTime, ended }: Done,
-  inputs: DecisionInputs,
-): Step {
-  const before = steps[name] ?? blankStep(name, execution);
-  const { starts, items, tolerated } = family;
-  const known = before.children ?? { count: starts.length, items, tolerated, ended: {} };
-  return stepAfter(before, 'end-children', inputs, {
-    ...(before.status === 'ready' ? { changedAt: inputs.now } : {}),
-    children: { ...known, started: known.count, ended: laterEnds(known.ended, ended), overTime },
-  });
-}
-
-/** The step once all its executions are stopped, or nothing while some are being undone. */
-export function stepOnceStopped(
-  step: ChildStep | MapStep,
-  record: Step,
-  left: boolean,
-  inputs: DecisionInputs,
-): Step | undefined {
-  const { children } = record;
-  if (record.status !== 'compensating' || children === undefined || isStopping(record)) return undefined;
-  const kept = left || isKept(step);
-  const ends = Object.values(children.ended).filter(({ status }) => kept || status !== 'succeeded');
-  if (ends.length < children.count || staysDone(step, record, left)) return undefined;
-  const changes = { changedAt: inputs.now };
-  // What is left as it is was not undone, also where there was nothing to undo: an
-  // operator may have it tried again.
-  const isClean = ends.every(({ clean }) => clean) && !hasEarlierRounds(children);
-  if (!left && isClean) return stepAfter(record, 'compensated', inputs, changes);
-  if (kept) return stepAfter(record, 'keep-effects', inputs, changes);
-  const failure = { code: 'compensation-failed', message: 'an execution of its own could not be undone' };
-  return stepAfter(record, 'fail-undo', inputs, { ...changes, failure });
-}
-
-/**
- * Before they could be stopped all had succeeded, and what they did stays: the step is done like any other.
- */
-export const staysDone = (step: ChildStep | MapStep, record: Step, left: boolean): boolean =>
-  record.status === 'compensating' &&
-  !isStopping(record) &&
-  // Whether the latest round was the last nobody has asked.
-  !isRepeated(step) &&
-  (left || isKept(step)) &&
-  record.children !== undefined &&
-  record.children.count > 0 &&
-  !hasOpenChildren(record.children) &&
-  failedOf(record.children) <= record.children.tolerated &&
-  Object.values(record.children.ended).every(({ status }) => status === 'succeeded');

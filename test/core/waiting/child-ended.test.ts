@@ -11,13 +11,8 @@ import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
 import { endOf } from '../../../lib/core/waiting/child-end.ts';
-import {
-  childrenFailure,
-  failedOf,
-  indexesToStop,
-  stepOnceStopped,
-  childEnded,
-} from '../../../lib/core/waiting/child.ts';
+import { childrenFailure, failedOf, childEnded } from '../../../lib/core/waiting/child.ts';
+import { indexesToStop, stepOnceStopped } from '../../../lib/core/waiting/child-stop.ts';
 import { child, childrenOf, end, familyPlan, keptMap, map, parentOf } from '../family.ts';
 import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';

@@ -1,0 +1,112 @@
+/**
+ * How the executions of a step are stopped: all of them, or those under way when its time is over.
+ *
+ * Owns: which are to be stopped, what the parent's record says of it, what the step is once all are. Does not
+ * own: when they are stopped (`execution/child-rules.ts`), the writes in them (`engine/children.ts`).
+ *
+ * S10 stopping puts a canceled execution under every id that is not taken, before anything is said to be
+ * stopped: a starter that read an older state finds the place taken. A child that succeeded is undone when
+ * its parent is.
+ */
+
+import { type ChildStep, isRepeated, type MapStep } from '../plan/plan.ts';
+import { blankStep, type DecisionInputs, stepAfter } from '../decisions/change.ts';
+import type { Children } from '../records/children.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import type { Step } from '../records/state.ts';
+import { isKept } from '../step/ready.ts';
+import { hasEarlierRounds, hasOpenChildren, isStopping } from '../step/turn.ts';
+import { type Done, failedOf, laterEnds } from './child.ts';
+
+/** Stopped in one go; then the parent's record says so: a dead process loses no more than that. */
+export const MAX_STOPS = 50;
+
+/**
+ * Those that may be under way, or may still be begun by a reader of an older state, or have succeeded.
+ * @param recall those that have succeeded are undone, too
+ */
+export function indexesToStop(count: number, children: Children | undefined, recall: boolean): number[] {
+  const isOver = (index: number): boolean => {
+    if (index < (children?.stopped ?? 0)) return true;
+    const end = children?.ended[index];
+    return end !== undefined && !(recall && end.status === 'succeeded');
+  };
+  return Array.from({ length: count }, (_, index) => index).filter((index) => !isOver(index));
+}
+
+/** The record after executions were stopped. */
+export function childrenStopped(
+  { execution, steps }: Snapshot,
+  { step: name, family, started: stopped, ended }: Done,
+  inputs: DecisionInputs,
+): Step {
+  const before = steps[name] ?? blankStep(name, execution);
+  const { length: count } = family.starts;
+  const none: Children = { count, started: 0, items: 0, tolerated: 0, ended: {} };
+  // All are stopped now, also those that were stopped for the time of the step.
+  const { stopped: _, overTime: _over, ...known } = before.children ?? none;
+  return stepAfter(before, 'stop-children', inputs, {
+    changedAt: inputs.now,
+    children: {
+      ...known,
+      started: known.count,
+      ended: laterEnds(known.ended, ended),
+      ...(stopped < count ? { stopped } : {}),
+    },
+  });
+}
+
+/**
+ * The record after executions were stopped because the time of their step is
+ * over; when all have ended it fails.
+ */
+export function childrenOverTime(
+  { execution, steps }: Snapshot,
+  { step: name, family, started: overTime, ended }: Done,
+  inputs: DecisionInputs,
+): Step {
+  const before = steps[name] ?? blankStep(name, execution);
+  const { starts, items, tolerated } = family;
+  const known = before.children ?? { count: starts.length, items, tolerated, ended: {} };
+  return stepAfter(before, 'end-children', inputs, {
+    ...(before.status === 'ready' ? { changedAt: inputs.now } : {}),
+    children: { ...known, started: known.count, ended: laterEnds(known.ended, ended), overTime },
+  });
+}
+
+/** The step once all its executions are stopped, or nothing while some are being undone. */
+export function stepOnceStopped(
+  step: ChildStep | MapStep,
+  record: Step,
+  left: boolean,
+  inputs: DecisionInputs,
+): Step | undefined {
+  const { children } = record;
+  if (record.status !== 'compensating' || children === undefined || isStopping(record)) return undefined;
+  const kept = left || isKept(step);
+  const ends = Object.values(children.ended).filter(({ status }) => kept || status !== 'succeeded');
+  if (ends.length < children.count || staysDone(step, record, left)) return undefined;
+  const changes = { changedAt: inputs.now };
+  // What is left as it is was not undone, also where there was nothing to undo: an
+  // operator may have it tried again.
+  const isClean = ends.every(({ clean }) => clean) && !hasEarlierRounds(children);
+  if (!left && isClean) return stepAfter(record, 'compensated', inputs, changes);
+  if (kept) return stepAfter(record, 'keep-effects', inputs, changes);
+  const failure = { code: 'compensation-failed', message: 'an execution of its own could not be undone' };
+  return stepAfter(record, 'fail-undo', inputs, { ...changes, failure });
+}
+
+/**
+ * Before they could be stopped all had succeeded, and what they did stays: the step is done like any other.
+ */
+export const staysDone = (step: ChildStep | MapStep, record: Step, left: boolean): boolean =>
+  record.status === 'compensating' &&
+  !isStopping(record) &&
+  // Whether the latest round was the last nobody has asked.
+  !isRepeated(step) &&
+  (left || isKept(step)) &&
+  record.children !== undefined &&
+  record.children.count > 0 &&
+  !hasOpenChildren(record.children) &&
+  failedOf(record.children) <= record.children.tolerated &&
+  Object.values(record.children.ended).every(({ status }) => status === 'succeeded');

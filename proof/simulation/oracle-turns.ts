@@ -1,0 +1,85 @@
+/**
+ * Since when a step counts, and until when: its turn, its record after a pause or a retry, the end of its
+ * time, when nothing that depends on it acts any more.
+ *
+ * Owns: these instants, reckoned anew from the records. Does not own: what is due then (`oracle-wake.ts`),
+ * what is late (`oracle-times.ts`, `oracle-within.ts`).
+ */
+
+import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import { incidentsIn, type Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Execution, Step } from '../../lib/core/records/state.ts';
+import { acceptedTill } from './oracle-accepted.ts';
+import { actedAs, allDependents, reasonsAgainstUndo } from './oracle-order.ts';
+
+/** Since when it is the step's turn; nothing while it is not. */
+export function turnOf(step: PlanStep, { execution, steps }: Snapshot): number | undefined {
+  let at = Math.max(execution.startedAt, execution.retries?.at(-1)?.at ?? 0, execution.end?.at ?? 0);
+  for (const name of step.after) {
+    const { status = 'ready', changedAt = 0, epoch } = steps[name] ?? {};
+    // A place is of one epoch.
+    if (name === 'lane' && epoch !== execution.epoch) return undefined;
+    if (status !== 'done' && status !== 'skipped' && status !== 'tolerated') return undefined;
+    at = Math.max(at, changedAt);
+  }
+  return at;
+}
+
+/**
+ * What a record counts as after a pause, or after a retry of its execution; nothing for one that begins anew.
+ */
+export function effectiveStep(
+  step: PlanStep,
+  record: Step | undefined,
+  execution: Execution,
+): Step | undefined {
+  if (record === undefined || record.status === 'ready') return undefined;
+  if (record.status === 'suspended') {
+    if ((record.suspendedFrom ?? 'ready') === 'ready') return undefined;
+    const changedAt = Math.max(record.changedAt, execution.pauses?.at(-1)?.endedAt ?? 0);
+    return { ...record, status: record.suspendedFrom ?? 'ready', changedAt };
+  }
+  const isStale = record.epoch < execution.epoch && ['failed', 'fenced'].includes(record.status);
+  if (!isStale) return record;
+  if (!record.mayHaveActed || step.kind !== 'agent') return undefined;
+  const { retryAt: _, deferred: _deferred, ...rest } = record;
+  const changedAt = Math.max(record.changedAt, execution.retries?.at(-1)?.at ?? 0);
+  const status = actedAs(step, record).effect === 'idempotent' ? 'retrying' : 'unknown';
+  return { ...rest, status, changedAt };
+}
+
+/** A person who has it tried again gives it its time once more, and a pause gives its own back. */
+export function overTimeAt(
+  name: string,
+  withinMs: number,
+  turnAt: number,
+  { execution, questions = {} }: Snapshot,
+): number {
+  const again = incidentsIn({ questions }).flatMap(({ step, choice, closedAt }) =>
+    step === name && choice?.startsWith('retry') === true ? [closedAt ?? 0] : [],
+  );
+  const sinceAt = Math.max(turnAt, ...again);
+  const paused = (execution.pauses ?? []).map(({ at, endedAt = at }) =>
+    Math.max(0, endedAt - Math.max(at, sinceAt)),
+  );
+  return sinceAt + withinMs + paused.reduce((sum, ms) => sum + ms, 0);
+}
+
+/** When all that depends on it was clear; nothing while it is not. */
+export function clearOf(plan: Plan, step: PlanStep, state: Snapshot): number | undefined {
+  if (reasonsAgainstUndo(plan, state, step.name, Number.POSITIVE_INFINITY).length > 0) return undefined;
+  let at = 0;
+  for (const other of allDependents(plan, step.name)) {
+    const record = state.steps[other.name];
+    const quietAt =
+      record?.mayHaveActed === true && other.kind === 'agent'
+        ? Math.max(
+            record.processDeadlineAt + actedAs(other, record).settleMs,
+            acceptedTill(actedAs(other, record), record),
+          )
+        : 0;
+    const below = Object.values(record?.children?.ended ?? {}).map(({ actsUntil = 0 }) => actsUntil);
+    at = Math.max(at, record?.changedAt ?? 0, quietAt, ...below);
+  }
+  return at;
+}
