@@ -290,7 +290,8 @@ export class World {
       this.#host.external.file?.expire(id);
     }
     this.#clients.startAgain(RETENTION_MS);
-    if (!faults.healed()) this.#healAt = events.now + RETENTION_MS + FAULTY_MS;
+    // The first life may have waited a day for a person: the second has as long.
+    this.#healAt = events.now + RETENTION_MS + (faults.healed() ? 0 : FAULTY_MS);
   }
 
   /**

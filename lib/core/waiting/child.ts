@@ -257,8 +257,8 @@ function recordChildEnded(
 ): Step | undefined {
   const news = { [event.index]: event.end };
   if (record?.children === undefined) {
-    // Faster than the starter's own record.
-    const family = familyOf(step, state);
+    // Faster than the starter's own record; and it ends once, also where what it was given is lost here.
+    const family = familyOf(step, state, true);
     if ('code' in family || !isUnbegun(record)) return undefined;
     return childrenStarted(state, { step: step.name, family, started: 0, ended: news }, event);
   }

@@ -7,6 +7,7 @@ import { decide } from '../../../lib/core/decide.ts';
 import type { ChildStep, MapStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd, Children } from '../../../lib/core/records/children.ts';
 import { nothing } from '../../../lib/core/decisions/decision.ts';
+import { withValue } from '../../../lib/core/records/large-values.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
@@ -88,6 +89,20 @@ describe('an end that a parent is told', () => {
     });
     const begun = stateOf([recordOf('list', 'ready')], parentOf());
     expect(notifyParent(begun, { index: 0 }).write?.step).toMatchObject({ status: 'running', version: 2 });
+  });
+
+  it('is kept where the list that it is a part of is lost before the start is recorded (seed 441)', () => {
+    const inputAt = { hash: 'h', id: 'w-1', bytes: 40_000 };
+    const state = stateOf([], { input: null, inputAt, status: 'compensating' });
+    const lost = withValue(
+      { ...state, values: { lost: new Set<string>() } },
+      { holder: 'input', ref: inputAt },
+      'lost',
+    );
+    const { write } = notifyParent(lost, { index: 0 });
+    // All the places that a process which has read the list may be taking are stopped; this one has ended.
+    expect(write?.step?.children).toMatchObject({ count: 51, started: 0, ended: { 0: news.end } });
+    expect(indexesToStop(51, write?.step?.children, true)).toHaveLength(50);
   });
 
   it.each<[string, Snapshot, object]>([
