@@ -16,9 +16,8 @@
 import { questionKey } from '../lib/core/records/question.ts';
 import type { Write } from '../lib/core/decisions/decision.ts';
 import type { Store } from '../lib/core/ports.ts';
-import type { Snapshot } from '../lib/core/records/snapshot.ts';
+import { type Snapshot, withWrite } from '../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../lib/core/records/state.ts';
-import { withWrite } from '../lib/engine/commit.ts';
 
 /** Some 30 KB each. */
 const MOST_EXECUTIONS = 1_000;

@@ -10,8 +10,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { METRICS, TABLE } from '../lib/aws/names.ts';
 import { CHOICES } from '../lib/core/records/question.ts';
-import { EXECUTION_EVENTS, STEP_EVENTS } from '../lib/core/moves.ts';
-import { EXECUTION_STATUSES, STEP_STATUSES } from '../lib/core/transitions.ts';
+import { EXECUTION_EVENTS, STEP_EVENTS, EXECUTION_STATUSES, STEP_STATUSES } from '../lib/core/moves.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 

@@ -27,7 +27,7 @@ const ORDER: readonly (readonly string[])[] = [
   ['operators/'],
   ['supervision/'],
   ['execution/'],
-  ['rules.ts', 'decide.ts'],
+  ['rules.ts', 'evaluate.ts', 'decide.ts'],
   ['explain/'],
   ['ports.ts'],
 ];

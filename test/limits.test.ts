@@ -31,7 +31,7 @@ test('lines of a function', () => {
 test('lines of the first sitting', () => {
   const [sitting = ''] = /First sitting.*?Second sitting/s.exec(read('AGENTS.md')) ?? [];
   const paths = [...sitting.matchAll(/`(lib\/[^`]+\.ts)`/g)].map(([, path = '']) => path);
-  expect(paths).toHaveLength(4);
+  expect(paths).toHaveLength(5);
   const lines = paths.reduce((sum, path) => sum + read(path).split('\n').length - 1, 0);
   expect(lines).toBeLessThanOrEqual(said(/first sitting[^;]*? have at most (\d+) lines/));
 });

@@ -8,8 +8,7 @@ import { newExecution } from '../../lib/core/execution/start.ts';
 import type { Decision } from '../../lib/core/decisions/decision.ts';
 import type { Event } from '../../lib/core/decisions/events.ts';
 import type { Message } from '../../lib/core/decisions/message.ts';
-import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { withWrite } from '../../lib/engine/commit.ts';
+import { type Snapshot, withWrite } from '../../lib/core/records/snapshot.ts';
 import { chain5 } from '../workflows/load/workflow.ts';
 
 export interface CoreFigures {

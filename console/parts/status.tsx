@@ -5,7 +5,7 @@
 import type { JSX } from 'preact';
 import type { AskedBelow } from '../../lib/api/answers.ts';
 import { type Tone, toneOf } from '../../lib/view/graph.ts';
-import type { ExecutionStatus, StepStatus } from '../../lib/core/transitions.ts';
+import type { ExecutionStatus, StepStatus } from '../../lib/core/moves.ts';
 
 const TONE_OF_EXECUTION: Readonly<Record<ExecutionStatus, Tone>> = {
   running: 'active',

@@ -2,8 +2,8 @@
  * What a claim needs besides the execution: no pause of its own kind, a slot of its agent's rate, and a
  * breaker that lets it through.
  *
- * Owns: their order, and what is decided without one of them. Does not own: the slots (`process-rate.ts`),
- * the breaker (`breaker.ts`), the claim (`message.ts`).
+ * Owns: their order, what is decided without one of them, and the claim's write, whose answer may be lost.
+ * Does not own: the slots (`process-rate.ts`), the breaker (`breaker.ts`), the claim (`message.ts`).
  *
  * All are read only if the step would be claimed, so an outdated message uses up neither slot nor trial.
  * The slot comes first: a trial that then had to wait would keep the breaker from all others.
@@ -16,10 +16,13 @@ import type { Message } from '../core/decisions/message.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
+import type { Execution } from '../core/records/state.ts';
 import { given } from '../core/values/given.ts';
+import { commit } from '../engine/commit.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { decideWith } from '../engine/large-values.ts';
 import type { Worker } from './author-code.ts';
+import { STORE_RETRY_MS } from './reporting.ts';
 
 /** A lease may be shorter by so much. */
 const SOON_MS = 20;
@@ -37,10 +40,16 @@ export async function decideDelivery(
   { agent, breaker, rate, deferredBy }: Worker,
   plan: Plan,
   state: Snapshot,
-  delivery: EventOf<'deliver'>,
+  delivered: Pick<EventOf<'deliver'>, 'message' | 'token' | 'processDeadlineAt' | 'readAt'>,
   pass: Pass,
 ): Promise<{ readonly decision: Decision; readonly pass: Pass }> {
-  const { message } = delivery;
+  const { message } = delivered;
+  const delivery: EventOf<'deliver'> = {
+    type: 'deliver',
+    agent: agent.spec.name,
+    ...delivered,
+    ...decisionInputsOf(ports),
+  };
   const { decision, state: known } = await decideWith(ports, plan, state, delivery);
   const later = (more: Pick<EventOf<'deliver'>, 'openBreaker' | 'turnAt'> = {}): Decision =>
     decide(plan, known, { ...delivery, ...decisionInputsOf(ports), ...more });
@@ -90,3 +99,18 @@ const unread = ({ execution, step, attempt }: Message, what: 'pause' | 'rate'): 
     detail:
       what === 'pause' ? 'whether its agent is paused cannot be read' : "its agent's rate cannot be read",
   });
+
+/** A rejected write may have taken place: the next read shows it. */
+export async function commitClaim(
+  ports: Ports,
+  decision: Decision,
+  before: Execution,
+): Promise<'written' | 'conflict' | 'unsure'> {
+  try {
+    return await commit(ports, decision, before);
+  } catch (error) {
+    if (decision.next.kind !== 'perform') throw error;
+    await ports.clock.sleep(STORE_RETRY_MS);
+    return 'unsure';
+  }
+}

@@ -2,28 +2,24 @@
  * The agent: takes a message, claims the step, performs it, reports, and carries the execution on.
  *
  * Owns: what happens to one message, and what an ambiguous answer to a claim means. Does not own: whether
- * the message is still true (`decide`), what a claim needs (`claim-pass.ts`), the attempt itself
- * (`attempt.ts`), its report (`reporting.ts`), the queue's acknowledgement (`handler.ts`).
+ * the message is still true (`decide`), what a claim needs (`claim-pass.ts`), the attempt (`attempt.ts`) and
+ * its report (`reporting.ts`), the queue's acknowledgement (`handler.ts`).
  *
  * S5 after an ambiguous answer the token decides whether a claim took place, never the answer. S9 a
  * message that could not be handled is given back, and costs no attempt.
  */
 
 import type { Ports } from '../core/ports.ts';
-import type { Decision } from '../core/decisions/decision.ts';
-import type { EventOf } from '../core/decisions/events.ts';
 import type { Message } from '../core/decisions/message.ts';
-import { type Execution, type LeasedStep, isLeased } from '../core/records/state.ts';
-import { commit, withWrite } from '../engine/commit.ts';
+import { withWrite } from '../core/records/snapshot.ts';
+import { type LeasedStep, isLeased } from '../core/records/state.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
 import { continueWith } from '../engine/reconcile.ts';
-import { decisionInputsOf } from '../engine/decision-inputs.ts';
-import { type Claim, claimOf, runAttempt } from './attempt.ts';
+import { claimOf } from './attempt.ts';
 import type { Worker } from './author-code.ts';
 import { readForClaim } from './claim-read.ts';
-import { decideDelivery, type Pass } from './claim-pass.ts';
-import { notifyBreaker } from './notify-breaker.ts';
-import { deliverReport, STORE_RETRY_MS } from './reporting.ts';
+import { commitClaim, decideDelivery, type Pass } from './claim-pass.ts';
+import { performAndReport } from './reporting.ts';
 
 /** Lost races and ambiguous answers to a claim before the message is given back. */
 const MAX_CLAIM_LAPS = 5;
@@ -60,15 +56,7 @@ export async function handleMessage(
     }
     const token = ports.random.id();
     tokens.add(token);
-    const delivery: EventOf<'deliver'> = {
-      type: 'deliver',
-      agent: worker.agent.spec.name,
-      message,
-      token,
-      processDeadlineAt,
-      readAt,
-      ...decisionInputsOf(ports),
-    };
+    const delivery = { message, token, processDeadlineAt, readAt };
     const decided = await decideDelivery(ports, worker, plan, state, delivery, pass);
     const { decision } = decided;
     pass = decided.pass;
@@ -79,7 +67,7 @@ export async function handleMessage(
       await ports.clock.sleep(next.untilAt - ports.clock.now());
       continue;
     }
-    const result = await commitOrUnsure(ports, decision, state.execution);
+    const result = await commitClaim(ports, decision, state.execution);
     if (result !== 'written') continue;
     if (next.kind === 'perform') {
       const claimed = withWrite(state, decision.write);
@@ -91,35 +79,4 @@ export async function handleMessage(
     return 'handled';
   }
   return 'give-back';
-}
-
-/** A rejected write may have taken place: the next read shows it. */
-async function commitOrUnsure(
-  ports: Ports,
-  decision: Decision,
-  before: Execution,
-): Promise<'written' | 'conflict' | 'unsure'> {
-  try {
-    return await commit(ports, decision, before);
-  } catch (error) {
-    if (decision.next.kind !== 'perform') throw error;
-    await ports.clock.sleep(STORE_RETRY_MS);
-    return 'unsure';
-  }
-}
-
-async function performAndReport(
-  ports: Ports,
-  worker: Worker,
-  claim: Claim,
-  trial: string | undefined,
-): Promise<void> {
-  const ran = await runAttempt(ports, worker, claim);
-  const { report, work } = ran;
-  const openBreaker = await notifyBreaker(ports, worker, claim, ran, trial);
-  if (openBreaker !== undefined) claim.openBreaker = openBreaker;
-  await deliverReport(ports, worker, claim, report);
-  // Until `processDeadline` the author's code may still act. A process that is given back now would be frozen
-  // and go on beside its next message, so it is kept busy until its own return or the platform ends it.
-  if (!report.codeReturned) await work;
 }

@@ -1,5 +1,5 @@
 /**
- * The report of an attempt: written once, however often its answer is lost, and then what follows from it.
+ * An attempt and its report: written once, however often its answer is lost, and then what follows from it.
  *
  * Owns: the repetitions, until the report is written or refused or the process ends, and what an ambiguous
  * answer to it means. Does not own: what a report says (`attempt.ts`), what becomes of the step
@@ -20,18 +20,36 @@ import { commit } from '../engine/commit.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { decideWith } from '../engine/large-values.ts';
 import { continueWith, reconcile } from '../engine/reconcile.ts';
-import type { Claim } from './attempt.ts';
+import { type Claim, runAttempt } from './attempt.ts';
 import type { Worker } from './author-code.ts';
+import { notifyBreaker } from './notify-breaker.ts';
 
 /** The first and the longest pause between two tries at the store. */
 export const STORE_RETRY_MS = 200;
 const MAX_STORE_RETRY_MS = 5_000;
 
+/** The author's code, then what became of it. @throws as `deliverReport` */
+export async function performAndReport(
+  ports: Ports,
+  worker: Worker,
+  claim: Claim,
+  trial: string | undefined,
+): Promise<void> {
+  const ran = await runAttempt(ports, worker, claim);
+  const { report, work } = ran;
+  const openBreaker = await notifyBreaker(ports, worker, claim, ran, trial);
+  if (openBreaker !== undefined) claim.openBreaker = openBreaker;
+  await deliverReport(ports, worker, claim, report);
+  // Until `processDeadline` the author's code may still act. A process that is given back now would be frozen
+  // and go on beside its next message, so it is kept busy until its own return or the platform ends it.
+  if (!report.codeReturned) await work;
+}
+
 /**
  * Tries until the report is written, refused, or the process's time is over: the
  * work is done and must not be lost.
  */
-export async function deliverReport(
+async function deliverReport(
   ports: Ports,
   worker: Worker,
   claim: Claim,

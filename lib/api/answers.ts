@@ -40,7 +40,7 @@ import type { Pause } from '../core/records/pauses.ts';
 import type { Attempt, Cause, Deferred, Retried } from '../core/records/state.ts';
 import { isAfterLeftOut, type LeftOut } from '../core/step/history.ts';
 import type { ItemsSoFar } from '../core/waiting/map.ts';
-import { EXECUTION_STATUSES, type ExecutionStatus, type StepStatus } from '../core/transitions.ts';
+import { EXECUTION_STATUSES, type ExecutionStatus, type StepStatus } from '../core/moves.ts';
 
 export {
   aboutText,

@@ -7,7 +7,7 @@
 
 import type { BulkAction } from '../core/operators/bulk.ts';
 import type { Caller } from '../core/values/caller.ts';
-import type { ExecutionStatus } from '../core/transitions.ts';
+import type { ExecutionStatus } from '../core/moves.ts';
 import type { Choice, ExecutionSummary, Json } from './answers.ts';
 import type { ListOptions } from './call-options.ts';
 

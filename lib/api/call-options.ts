@@ -4,7 +4,7 @@
  * Does not own: what is answered (`answers.ts`), what is checked (`requests.ts`).
  */
 
-import type { ExecutionStatus } from '../core/transitions.ts';
+import type { ExecutionStatus } from '../core/moves.ts';
 import type { Json } from '../core/values/json.ts';
 
 export interface StartOptions {

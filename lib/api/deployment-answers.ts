@@ -15,7 +15,7 @@ import type { Json } from '../core/values/json.ts';
 import type { EndedHold, Hold } from '../core/records/hold.ts';
 import type { ShownOutage } from '../scheduler/outages.ts';
 import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
-import type { ExecutionStatus } from '../core/transitions.ts';
+import type { ExecutionStatus } from '../core/moves.ts';
 
 export interface WorkflowView extends WorkflowPauseView {
   readonly plan: string;

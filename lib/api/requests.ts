@@ -19,7 +19,7 @@ import { CHOICES } from '../core/records/question.ts';
 import { misfitOf, misfitText } from '../core/values/issues.ts';
 import { JSON_LIMITS, type Json, type JsonLimits, jsonProblem } from '../core/values/json.ts';
 import { cut, hasReplacement, REPLACED_IN_KEY } from '../core/values/text.ts';
-import { EXECUTION_STATUSES, type ExecutionStatus } from '../core/transitions.ts';
+import { EXECUTION_STATUSES, type ExecutionStatus } from '../core/moves.ts';
 import { jsonLimitsOf } from '../engine/schema.ts';
 import type { ListRequest } from '../scheduler/lists.ts';
 

@@ -14,7 +14,7 @@ import { badEndOf } from '../core/operators/list-filter.ts';
 import { isIncident, type Question } from '../core/records/question.ts';
 import { riskAt } from '../core/records/risk.ts';
 import { type Execution, isTerminal } from '../core/records/state.ts';
-import type { ExecutionStatus } from '../core/transitions.ts';
+import type { ExecutionStatus } from '../core/moves.ts';
 import { TABLE, TAG_INDEXES } from './names.ts';
 
 type Attributes = Record<string, AttributeValue>;

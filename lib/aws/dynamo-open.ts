@@ -24,7 +24,7 @@ import { isExecutionId } from '../core/values/names.ts';
 import { OVERDUE_RISK_MS } from '../core/records/risk.ts';
 import type { ListedPage, ListQuery } from '../core/ports.ts';
 import type { Execution } from '../core/records/state.ts';
-import type { ExecutionStatus } from '../core/transitions.ts';
+import type { ExecutionStatus } from '../core/moves.ts';
 import { BATCH } from './dynamo-batch.ts';
 import {
   badCursor,

@@ -17,7 +17,7 @@ import {
   type Survey,
 } from '../core/operators/list-filter.ts';
 import { given } from '../core/values/given.ts';
-import type { ExecutionStatus } from '../core/transitions.ts';
+import type { ExecutionStatus } from '../core/moves.ts';
 import { type Condition, readAll } from './dynamo-index-keys.ts';
 import { LIST_SHARDS, INBOX_SHARDS, INBOX_KEY, shardsOf, unsharded } from './dynamo-indexes.ts';
 import { executionKey, idOfKey, type Item, number, text } from './dynamo-items.ts';

@@ -25,7 +25,7 @@ import { type Decision, nothing } from './decisions/decision.ts';
 import type { Event } from './decisions/events.ts';
 import { NotLoaded } from './records/large-values.ts';
 import type { Snapshot } from './records/snapshot.ts';
-import { evaluate } from './rules.ts';
+import { evaluate } from './evaluate.ts';
 import { noticeRisk } from './supervision/notice-risk.ts';
 import { bringForward } from './supervision/wake-time.ts';
 import { answerCallback } from './waiting/callback.ts';

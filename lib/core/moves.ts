@@ -1,9 +1,45 @@
 /**
- * What can happen to a step and to an execution: the names of the moves, and what each means in words.
+ * The statuses of a step and of an execution, and what can happen to them: the names of the moves, and what
+ * each means in words.
  *
  * Owns: the words, which `docs/STATE-MACHINE.md` prints. Does not own: which status a move leads
  * from and to (`transitions.ts`).
  */
+
+export const EXECUTION_STATUSES = [
+  'running',
+  'waiting',
+  'pausing',
+  'paused',
+  'compensating',
+  'following-up',
+  'succeeded',
+  'compensated',
+  'failed',
+  'canceled',
+] as const;
+export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
+
+export const STEP_STATUSES = [
+  'ready',
+  'running',
+  'retrying',
+  'accepted',
+  'waiting',
+  'answered',
+  'unknown',
+  'probing',
+  'suspended',
+  'fenced',
+  'done',
+  'failed',
+  'skipped',
+  'tolerated',
+  'compensating',
+  'compensated',
+  'compensation-failed',
+] as const;
+export type StepStatus = (typeof STEP_STATUSES)[number];
 
 /** What can happen to a step, and what it means. */
 export const STEP_EVENTS = {

@@ -1,15 +1,11 @@
 /**
  * RULES[status]: what can happen to an execution in each status, in order. The first rule that
- * has a write to make is followed.
+ * has a write to make is followed (`evaluate.ts`).
  *
- * Owns: which rules hold in which status, their order, and the evaluation that follows them. Does not own:
- * the rules, each a value that says when it is due, what it does and how it is said (`step/rule.ts`), which
- * messages are sent (`supervision/dispatch.ts`).
+ * Owns: which rules hold in which status, and their order. Does not own: the rules, each a value that says
+ * when it is due, what it does and how it is said (`step/rule.ts`).
  *
- * An agent after its report, the scheduler after a start or a command, and a supervisor evaluate in the same
- * way; only a supervisor ends leases, repeats messages that no agent took, and sets the wake time. S8 a join
- * starts once, because the claim decides, not the message. S12 no rule is due before the wake time
- * (`supervision/wake-time.ts`).
+ * S12 no rule is due before the wake time (`supervision/wake-time.ts`).
  */
 
 import { beginTry, endChildren, endOverTime, startChildren, stopChildren } from './execution/child-rules.ts';
@@ -33,14 +29,9 @@ import { askAboutDeadline } from './questions/deadline.ts';
 import { askForAnswer, moveDeadline } from './questions/callback.ts';
 import { announceChange, remind } from './questions/life.ts';
 import { askAboutPause, halt, suspend } from './holds/pause.ts';
-import type { Plan } from './plan/plan.ts';
-import { type Decision, evaluateNext, nothing } from './decisions/decision.ts';
-import type { Evaluation } from './decisions/events.ts';
-import type { Snapshot } from './records/snapshot.ts';
 import { giveUpDeferred } from './step/defer.ts';
 import type { Rule } from './step/rule.ts';
-import { send, supervise } from './supervision/dispatch.ts';
-import type { ExecutionStatus } from './transitions.ts';
+import type { ExecutionStatus } from './moves.ts';
 
 const FORWARD: readonly Rule[] = [
   endLease,
@@ -118,31 +109,3 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
   failed: ENDED,
   canceled: ENDED,
 };
-
-/**
- * The rule that has something to write now, with its decision.
- * @param plan as it is during the execution's status
- */
-export function ruleThatApplies(
-  plan: Plan,
-  state: Snapshot,
-  event: Evaluation,
-): { readonly rule: Rule; readonly decision: Decision } | undefined {
-  for (const rule of RULES[state.execution.status]) {
-    const decision = rule.apply(plan, state, event);
-    if (decision !== undefined) return { rule, decision };
-  }
-  return undefined;
-}
-
-/** The next write that is due, or the messages to send. @param plan as it is during the execution's status */
-export function evaluate(plan: Plan, state: Snapshot, event: Evaluation): Decision {
-  const found = ruleThatApplies(plan, state, event);
-  if (found === undefined)
-    return event.by === 'supervisor'
-      ? supervise(plan, state, event, RULES[state.execution.status])
-      : send(plan, state, event);
-  // On a state that was not just read, only sends and the end are safe.
-  const allowed = event.fresh || found.rule.unread === true;
-  return allowed ? found.decision : nothing(evaluateNext(event.affected));
-}

@@ -4,7 +4,7 @@
  * Owns: the fields. Does not own: when they are set (`records/state.ts` says what each is).
  */
 
-import type { StepStatus } from './transitions.ts';
+import type { StepStatus } from './moves.ts';
 
 /** The fields of a step's record that say more than its status (`records/state.ts`). */
 export const STEP_DETAILS: Readonly<

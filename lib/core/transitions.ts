@@ -6,47 +6,11 @@
  * `docs/STATE-MACHINE.md` is printed from these tables.
  *
  * S1 no row leads out of a terminal execution status, except the retry of a failed execution and, for a child
- * that succeeded, the recall by its parent. S2 only `moveStep` and `moveExecution` change a status, and they
- * refuse a move without a row.
+ * that succeeded, the recall by its parent. S2 only `moveStep` and `moveExecution` (`decisions/change.ts`)
+ * change a status, and they refuse a move without a row.
  */
 
-import { refuse } from './values/errors.ts';
-import type { ExecutionEvent, StepEvent } from './moves.ts';
-
-export const EXECUTION_STATUSES = [
-  'running',
-  'waiting',
-  'pausing',
-  'paused',
-  'compensating',
-  'following-up',
-  'succeeded',
-  'compensated',
-  'failed',
-  'canceled',
-] as const;
-export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
-
-export const STEP_STATUSES = [
-  'ready',
-  'running',
-  'retrying',
-  'accepted',
-  'waiting',
-  'answered',
-  'unknown',
-  'probing',
-  'suspended',
-  'fenced',
-  'done',
-  'failed',
-  'skipped',
-  'tolerated',
-  'compensating',
-  'compensated',
-  'compensation-failed',
-] as const;
-export type StepStatus = (typeof STEP_STATUSES)[number];
+import type { ExecutionEvent, ExecutionStatus, StepEvent, StepStatus } from './moves.ts';
 
 type Table<Status extends string, Event extends string> = Readonly<
   Record<Status, Readonly<Partial<Record<Event, Status>>>>
@@ -242,18 +206,3 @@ export const EXECUTION_MOVES: Table<ExecutionStatus, ExecutionEvent> = {
   failed: { 'set-wake-time': 'failed', announce: 'failed', retry: 'running' },
   canceled: { 'set-wake-time': 'canceled', announce: 'canceled' },
 };
-
-export const canMoveStep = (status: StepStatus, event: StepEvent): boolean =>
-  STEP_MOVES[status][event] !== undefined;
-
-/** @throws SteadfastError `illegal-move`: a defect of ours, because every caller asks first */
-export const moveStep = (status: StepStatus, event: StepEvent): StepStatus =>
-  STEP_MOVES[status][event] ?? illegal(`a step that is ${status} cannot '${event}'`);
-
-/** @throws SteadfastError `illegal-move` */
-export const moveExecution = (status: ExecutionStatus, event: ExecutionEvent): ExecutionStatus =>
-  EXECUTION_MOVES[status][event] ?? illegal(`an execution that is ${status} cannot '${event}'`);
-
-function illegal(message: string): never {
-  throw refuse('illegal-move', message);
-}

@@ -10,10 +10,8 @@
  */
 
 import type { Ports, WriteResult } from '../core/ports.ts';
-import type { Decision, Send, Write } from '../core/decisions/decision.ts';
-import { given } from '../core/values/given.ts';
+import type { Decision, Send } from '../core/decisions/decision.ts';
 import { riskNews } from '../core/decisions/news.ts';
-import { type Snapshot, withQuestion } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
 import { announceOnce, originOf } from './announce.ts';
 import { mayBeOfMany, quietIfAnother } from './announced-lists.ts';
@@ -63,14 +61,4 @@ function reachable({ queue, log }: Ports, sends: readonly Send[]): readonly Send
     log.note({ what: 'not-sent', executionId, step, attempt, agent, detail });
   }
   return sends.filter(isReached);
-}
-
-/** The state as it is after our own write, without a read. */
-export function withWrite(state: Snapshot, write: Write | undefined): Snapshot {
-  if (write === undefined) return state;
-  const { step, execution = state.execution } = write;
-  const steps = step === undefined ? state.steps : { ...state.steps, [step.name]: step };
-  const { questions } = withQuestion(state, write.question);
-  const { values } = state;
-  return { execution, steps, ...given({ questions, values }) };
 }

@@ -18,10 +18,10 @@ import {
 import type { ChildrenDone, Admissions, EvaluateEvent, Evaluation } from '../core/decisions/events.ts';
 import type { LaneDone } from '../core/records/lane.ts';
 import { given } from '../core/values/given.ts';
-import type { Snapshot } from '../core/records/snapshot.ts';
+import { type Snapshot, withWrite } from '../core/records/snapshot.ts';
 import { type HandedOn, notifyParent, withChildren } from './children.ts';
 import { atLane, carryOnHanded, leaveIfOver } from './lanes.ts';
-import { commit, withWrite } from './commit.ts';
+import { commit } from './commit.ts';
 import { decisionInputsOf } from './decision-inputs.ts';
 import { type Decided, decideWith } from './large-values.ts';
 

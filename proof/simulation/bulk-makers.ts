@@ -10,7 +10,7 @@ import { BULK_ACTIONS, type BulkAction, type BulkCommand } from '../../lib/core/
 import { BULK } from '../../lib/core/plan/built-in.ts';
 import { isSteadfastError } from '../../lib/core/values/errors.ts';
 import { type Snapshot, openIncidents, openQuestions } from '../../lib/core/records/snapshot.ts';
-import type { ExecutionStatus } from '../../lib/core/transitions.ts';
+import type { ExecutionStatus } from '../../lib/core/moves.ts';
 import { type BulkRequest, collectBulk, confirmBulk, makeBulk } from '../../lib/scheduler/bulks.ts';
 import type { Scheduler } from '../../lib/scheduler/start.ts';
 import type { BulkWorld } from './bulk-world.ts';

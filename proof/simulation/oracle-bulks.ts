@@ -23,7 +23,7 @@ import type { BulkWrite } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
-import type { ExecutionStatus } from '../../lib/core/transitions.ts';
+import type { ExecutionStatus } from '../../lib/core/moves.ts';
 import { type Deed, deedsIn } from './deeds.ts';
 import type { Kind, KindCounts } from './kinds.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';

@@ -16,7 +16,7 @@ import type { Write } from '../../lib/core/decisions/decision.ts';
 import { type Incident, asIncident } from '../../lib/core/records/question.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
-import type { ExecutionStatus, StepStatus } from '../../lib/core/transitions.ts';
+import type { ExecutionStatus, StepStatus } from '../../lib/core/moves.ts';
 import { isFollowing } from './on-failure.ts';
 import { isGivenAnotherInput } from './oracle-retries.ts';
 import { isBesideTheWay } from './oracle-tolerate.ts';

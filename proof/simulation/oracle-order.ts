@@ -18,7 +18,7 @@ import type { Children } from '../../lib/core/records/children.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
-import type { StepStatus } from '../../lib/core/transitions.ts';
+import type { StepStatus } from '../../lib/core/moves.ts';
 import { keyPartOf } from '../../lib/core/values/names.ts';
 import { acceptedTill } from './oracle-accepted.ts';
 

@@ -15,7 +15,7 @@ import { createMeter, METRICS_OF_NOTES, type Meter, metered } from '../../lib/aw
 import type { Item } from '../../lib/aws/dynamo-items.ts';
 import { type DetailBy, ENV, METRICS, WAKE_EVENT } from '../../lib/aws/names.ts';
 import { serviceLogger, tellAll } from '../../lib/aws/telemetry.ts';
-import { STEP_STATUSES } from '../../lib/core/transitions.ts';
+import { STEP_STATUSES } from '../../lib/core/moves.ts';
 import { auditHandler } from '../../lib/supervisor/audit-handler.ts';
 import { supervisorHandler } from '../../lib/supervisor/handler.ts';
 import { OpenGauge } from '../../lib/aws/open-now.ts';

@@ -12,7 +12,7 @@ import { graphOfExecution, graphOfWorkflow } from '../../lib/view/graph.ts';
 import { mermaidText } from '../../cli/graph/mermaid.ts';
 import { planSource } from '../../cli/graph/plan-source.ts';
 import { createClient } from '../../lib/api/client.ts';
-import { STEP_STATUSES } from '../../lib/core/transitions.ts';
+import { STEP_STATUSES } from '../../lib/core/moves.ts';
 import { type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');

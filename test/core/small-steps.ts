@@ -14,7 +14,7 @@ import type {
 import { retry } from '../../lib/core/plan/builder/workflow.ts';
 import type { ChildEnd, Children } from '../../lib/core/records/children.ts';
 import type { Step } from '../../lib/core/records/state.ts';
-import { STEP_STATUSES } from '../../lib/core/transitions.ts';
+import { STEP_STATUSES } from '../../lib/core/moves.ts';
 import { otherStage, recordOf } from './one-step.ts';
 import { planStep } from './refusals.ts';
 

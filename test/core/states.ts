@@ -9,7 +9,7 @@ import { retry } from '../../lib/core/plan/builder/workflow.ts';
 import type { Message } from '../../lib/core/decisions/message.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
-import { EXECUTION_STATUSES, type StepStatus } from '../../lib/core/transitions.ts';
+import { EXECUTION_STATUSES, type StepStatus } from '../../lib/core/moves.ts';
 import { kindRecord, kindStep, lists, times } from './waiting-steps.ts';
 
 export const NOW = 1_700_000_000_000;

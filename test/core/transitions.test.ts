@@ -1,16 +1,16 @@
 /** S1, S2: the legal moves, written out a second time; whatever is not here is refused. */
 
 import { isTerminal } from '../../lib/core/records/state.ts';
-import { EXECUTION_EVENTS, type ExecutionEvent, STEP_EVENTS, type StepEvent } from '../../lib/core/moves.ts';
 import {
-  canMoveStep,
-  EXECUTION_MOVES,
+  EXECUTION_EVENTS,
+  type ExecutionEvent,
+  STEP_EVENTS,
+  type StepEvent,
   EXECUTION_STATUSES,
-  moveExecution,
-  moveStep,
-  STEP_MOVES,
   STEP_STATUSES,
-} from '../../lib/core/transitions.ts';
+} from '../../lib/core/moves.ts';
+import { canMoveStep, moveExecution, moveStep } from '../../lib/core/decisions/change.ts';
+import { EXECUTION_MOVES, STEP_MOVES } from '../../lib/core/transitions.ts';
 
 const STEP_ROWS = `
   ready     claim              running

@@ -9,7 +9,7 @@ import { blankStep } from '../../lib/core/decisions/change.ts';
 import type { ChildEnd, Children } from '../../lib/core/records/children.ts';
 import type { Json } from '../../lib/core/values/json.ts';
 import type { Step } from '../../lib/core/records/state.ts';
-import type { ExecutionStatus, StepStatus } from '../../lib/core/transitions.ts';
+import type { ExecutionStatus, StepStatus } from '../../lib/core/moves.ts';
 import { planStep } from './refusals.ts';
 
 const HOUR = 3_600_000;

@@ -5,12 +5,13 @@
  * Does not own: which changes are due.
  */
 
-import { moveExecution, moveStep } from '../transitions.ts';
+import { EXECUTION_MOVES, STEP_MOVES } from '../transitions.ts';
 import type { Caller } from '../values/caller.ts';
 import { type Decision, evaluateNext, writing } from './decision.ts';
 import type { OrUndefined } from '../values/given.ts';
 import type { Incident } from '../records/question.ts';
-import type { ExecutionEvent, StepEvent } from '../moves.ts';
+import type { ExecutionEvent, ExecutionStatus, StepEvent, StepStatus } from '../moves.ts';
+import { refuse } from '../values/errors.ts';
 import { type Acted, peopleAfter } from '../records/people.ts';
 import { waitsAgain } from '../records/in-lane.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -168,3 +169,18 @@ export const endedPause = (execution: Execution, now: number, by?: Caller): Pick
     ],
   };
 };
+
+export const canMoveStep = (status: StepStatus, event: StepEvent): boolean =>
+  STEP_MOVES[status][event] !== undefined;
+
+/** @throws SteadfastError `illegal-move`: a defect of ours, because every caller asks first */
+export const moveStep = (status: StepStatus, event: StepEvent): StepStatus =>
+  STEP_MOVES[status][event] ?? illegal(`a step that is ${status} cannot '${event}'`);
+
+/** @throws SteadfastError `illegal-move` */
+export const moveExecution = (status: ExecutionStatus, event: ExecutionEvent): ExecutionStatus =>
+  EXECUTION_MOVES[status][event] ?? illegal(`an execution that is ${status} cannot '${event}'`);
+
+function illegal(message: string): never {
+  throw refuse('illegal-move', message);
+}

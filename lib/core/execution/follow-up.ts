@@ -17,14 +17,18 @@
 
 import { onFailureSteps, wholeOf } from '../plan/on-failure.ts';
 import type { Plan } from '../plan/plan.ts';
-import { executionAfter, type DecisionInputs, type ExecutionChanges } from '../decisions/change.ts';
+import {
+  executionAfter,
+  type DecisionInputs,
+  type ExecutionChanges,
+  moveExecution,
+} from '../decisions/change.ts';
 import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { FailedOnFailure } from '../records/ended.ts';
 import type { Evaluation } from '../decisions/events.ts';
 import type { ExecutionEvent } from '../moves.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isSatisfied } from '../records/state.ts';
-import { moveExecution } from '../transitions.ts';
 import { endOf } from '../waiting/child-end.ts';
 import type { Rule } from '../step/rule.ts';
 

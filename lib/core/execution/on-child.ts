@@ -17,7 +17,13 @@ import {
 } from '../plan/plan.ts';
 import { wholeOf } from '../plan/on-failure.ts';
 import { outputsIn } from '../plan/refs-in.ts';
-import { endedPause, executionAfter, type DecisionInputs, stepAfter } from '../decisions/change.ts';
+import {
+  endedPause,
+  executionAfter,
+  type DecisionInputs,
+  stepAfter,
+  canMoveStep,
+} from '../decisions/change.ts';
 import { MAX_GATHERED_BYTES } from '../records/children.ts';
 import { MAX_WHOLE_BYTES, mostBytes } from '../records/large-values.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
@@ -25,12 +31,11 @@ import type { ChildEvent, ChildrenDone } from '../decisions/events.ts';
 import { waitsAgain } from '../records/in-lane.ts';
 import type { Failure } from '../values/failure.ts';
 import { type Json, type JsonObject, utf8Bytes } from '../values/json.ts';
-import type { StepEvent } from '../moves.ts';
+import type { StepEvent, ExecutionStatus } from '../moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Cause, isForward, isPausedOrPausing, isTerminal, type Step } from '../records/state.ts';
 import { lostValue } from '../step/left-out.ts';
 import { keepsEffects } from '../step/ready.ts';
-import { canMoveStep, type ExecutionStatus } from '../transitions.ts';
 import { isCanceledKeepingEffects, isToGoOn } from '../waiting/child-retry.ts';
 import { childEnded, childrenStarted, failedOf } from '../waiting/child.ts';
 import { childrenOverTime, childrenStopped, staysDone } from '../waiting/child-stop.ts';

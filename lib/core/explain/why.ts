@@ -21,7 +21,8 @@ import {
   isTerminal,
   type Step,
 } from '../records/state.ts';
-import { RULES, ruleThatApplies } from '../rules.ts';
+import { ruleThatApplies } from '../evaluate.ts';
+import { RULES } from '../rules.ts';
 import { failureWaits, lastPoint } from '../step/point-of-no-return.ts';
 import { isClear, needsUndo, openWork, type Work, workKey } from '../step/ready.ts';
 import { isBetweenStages, isTurn, mayFail, shownStatus } from '../step/turn.ts';

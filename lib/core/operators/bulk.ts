@@ -12,7 +12,7 @@
 import type { Caller } from '../values/caller.ts';
 import type { Choice } from '../records/question.ts';
 import type { Json } from '../values/json.ts';
-import type { ExecutionStatus } from '../transitions.ts';
+import type { ExecutionStatus } from '../moves.ts';
 import { type ListFilter, STATUS_GROUPS } from './list-filter.ts';
 
 export const BULK_ACTIONS = ['retry', 'cancel', 'pause', 'resume', 'resolve', 'approve', 'reject'] as const;

@@ -11,7 +11,7 @@ import { isBuiltIn } from '../plan/built-in.ts';
 import type { Question } from '../records/question.ts';
 import { atRiskSince, type Risk, riskOf } from '../records/risk.ts';
 import { type Execution, isTerminal } from '../records/state.ts';
-import { EXECUTION_STATUSES, type ExecutionStatus } from '../transitions.ts';
+import { EXECUTION_STATUSES, type ExecutionStatus } from '../moves.ts';
 
 export interface ListFilter {
   readonly workflow?: string;

@@ -10,7 +10,13 @@
  */
 
 import { type CallbackStep, graphOf, isCallback } from '../plan/plan.ts';
-import { blankStep, executionAfter, type DecisionInputs, stepAfter } from '../decisions/change.ts';
+import {
+  blankStep,
+  executionAfter,
+  type DecisionInputs,
+  stepAfter,
+  moveExecution,
+} from '../decisions/change.ts';
 import { alsoAffected, type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Evaluation, Event } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
@@ -21,7 +27,6 @@ import type { Execution, Step } from '../records/state.ts';
 import { leftOutIn } from '../step/left-out.ts';
 import { applies, isTurn } from '../step/turn.ts';
 import { timeOverAt } from '../step/within.ts';
-import { moveExecution } from '../transitions.ts';
 import { shownBy } from '../waiting/shown.ts';
 import { changed, closed, movedBy, nextReminder, opened } from './life.ts';
 import type { Rule } from '../step/rule.ts';

@@ -5,7 +5,7 @@
  * Owns: the shapes. Does not own: what follows from them (`waiting/child.ts`, `waiting/child-retry.ts`).
  */
 
-import type { ExecutionStatus } from '../transitions.ts';
+import type { ExecutionStatus } from '../moves.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Json } from '../values/json.ts';
 import type { ValueRef } from './value-ref.ts';

@@ -5,7 +5,7 @@
  * end is announced (`rules.ts`).
  */
 
-import type { ExecutionStatus } from '../transitions.ts';
+import type { ExecutionStatus } from '../moves.ts';
 import type { Caller } from '../values/caller.ts';
 import type { Cause } from './state.ts';
 

@@ -5,7 +5,7 @@
  * (`supervision/notice-risk.ts`), who asks (lists and counts).
  */
 
-import type { ExecutionStatus } from '../transitions.ts';
+import type { ExecutionStatus } from '../moves.ts';
 import { type Execution, isForward, isTerminal, type RiskReason } from './state.ts';
 
 /** One that is overdue for so long is at risk: no supervisor has come. */

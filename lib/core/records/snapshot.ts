@@ -15,6 +15,7 @@ import {
   type Question,
   questionKey,
 } from './question.ts';
+import { given } from '../values/given.ts';
 import type { Pause } from './pauses.ts';
 import type { Execution, Step } from './state.ts';
 
@@ -57,6 +58,22 @@ export const withQuestion = (snapshot: Questions, question: Question | undefined
   question === undefined
     ? snapshot
     : { questions: { ...snapshot.questions, [questionKey(question)]: question } };
+
+/** The state as it is after our own write, without a read. */
+export function withWrite(state: Snapshot, write: Written | undefined): Snapshot {
+  if (write === undefined) return state;
+  const { step, execution = state.execution } = write;
+  const steps = step === undefined ? state.steps : { ...state.steps, [step.name]: step };
+  const { questions } = withQuestion(state, write.question);
+  const { values } = state;
+  return { execution, steps, ...given({ questions, values }) };
+}
+
+interface Written {
+  readonly execution?: Execution;
+  readonly step?: Step;
+  readonly question?: Question;
+}
 
 /** A change of a question is written, and not announced yet. */
 export const hasUnannounced = (snapshot: Questions): boolean =>

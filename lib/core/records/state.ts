@@ -9,7 +9,7 @@
  * yet). Absent optional fields are left out, never `undefined`.
  */
 
-import type { ExecutionStatus, StepStatus } from '../transitions.ts';
+import type { ExecutionStatus, StepStatus } from '../moves.ts';
 import type { Caller } from '../values/caller.ts';
 import type { Children, Parent } from './children.ts';
 import type { Failure } from '../values/failure.ts';

@@ -9,9 +9,8 @@
  * deadline is lowered but its own.
  */
 
-import { canMoveStep } from '../transitions.ts';
+import { canMoveStep, type DecisionInputs, stepAfter } from '../decisions/change.ts';
 import type { AgentStep } from '../plan/plan.ts';
-import { type DecisionInputs, stepAfter } from '../decisions/change.ts';
 import type { EventOf } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';

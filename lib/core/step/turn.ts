@@ -14,7 +14,7 @@ import type { Children } from '../records/children.ts';
 import { inputIn, outputIn } from '../records/large-values.ts';
 import { given } from '../values/given.ts';
 import { leftOutIn } from './left-out.ts';
-import type { StepStatus } from '../transitions.ts';
+import type { StepStatus } from '../moves.ts';
 import type { Json } from '../values/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import {

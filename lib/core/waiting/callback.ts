@@ -11,13 +11,19 @@
 
 import { graphOf, isCallback, type Plan } from '../plan/plan.ts';
 import type { Caller } from '../values/caller.ts';
-import { blankStep, entering, executionAfter, type DecisionInputs, stepAfter } from '../decisions/change.ts';
+import {
+  blankStep,
+  entering,
+  executionAfter,
+  type DecisionInputs,
+  stepAfter,
+  canMoveStep,
+} from '../decisions/change.ts';
 import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
 import type { CallbackAnswer, EventOf } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, isPausedOrPausing, type Step } from '../records/state.ts';
 import { applies, isTurn } from '../step/turn.ts';
-import { canMoveStep } from '../transitions.ts';
 import { over } from './timer.ts';
 
 /** Why an answer cannot be taken, or nothing. */

@@ -14,7 +14,13 @@
 import { childPlanId, partPlanId } from '../plan/child-plans.ts';
 import { type ChildStep, graphOf, hasChildren, type MapStep, MAX_ITEMS, type Plan } from '../plan/plan.ts';
 import { evaluateExpression, type Expr } from '../plan/refs.ts';
-import { blankStep, executionAfter, type DecisionInputs, stepAfter } from '../decisions/change.ts';
+import {
+  blankStep,
+  executionAfter,
+  type DecisionInputs,
+  stepAfter,
+  canMoveStep,
+} from '../decisions/change.ts';
 import type { ChildEnd, Children, ChildStart, Family, Root } from '../records/children.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { EventOf } from '../decisions/events.ts';
@@ -27,7 +33,6 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
 import { isLostFailure, leftOutIn, leftOutOfList, lostOfRound } from '../step/left-out.ts';
 import { hasOpenChildren, isUnbegun, scopeOf } from '../step/turn.ts';
-import { canMoveStep } from '../transitions.ts';
 import { epochOfIds, knownVersion } from './child-retry.ts';
 import { inputOfTry, tryOf } from './child-tries.ts';
 import { inputOf, itemsOf, MAX_PART_BYTES, partsOf, roomFor, shareOf } from './map.ts';

@@ -13,7 +13,13 @@
 
 import { laneOf } from '../plan/lane.ts';
 import { hasChildren, type LaneStep, type Plan, type PlanStep } from '../plan/plan.ts';
-import { blankStep, type DecisionInputs, executionAfter, stepAfter } from '../decisions/change.ts';
+import {
+  blankStep,
+  type DecisionInputs,
+  executionAfter,
+  stepAfter,
+  canMoveStep,
+} from '../decisions/change.ts';
 import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
 import type { Children } from '../records/children.ts';
 import type { LaneDone, OwnLane, Queued } from '../records/lane.ts';
@@ -31,7 +37,6 @@ import { actsNoMoreAt, openWork } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { actsUntil } from '../step/turn.ts';
 import { timeOverAt } from '../step/within.ts';
-import { canMoveStep } from '../transitions.ts';
 import { given } from '../values/given.ts';
 import type { Failure } from '../values/failure.ts';
 

@@ -12,7 +12,7 @@ import { evaluateExpression, type Scope } from '../plan/refs.ts';
 import type { Children } from '../records/children.ts';
 import type { Failure } from '../values/failure.ts';
 import { type Json, utf8Bytes } from '../values/json.ts';
-import type { ExecutionStatus } from '../transitions.ts';
+import type { ExecutionStatus } from '../moves.ts';
 
 /**
  * Few enough that every report's read of its siblings stays cheap, many enough to

@@ -15,7 +15,7 @@ import type { Incident } from '../../core/records/question.ts';
 import type { Json } from '../../core/values/json.ts';
 import { type Attempt, isForward, isTerminal, type Step } from '../../core/records/state.ts';
 import { isTurn } from '../../core/step/turn.ts';
-import type { ExecutionStatus, StepStatus } from '../../core/transitions.ts';
+import type { ExecutionStatus, StepStatus } from '../../core/moves.ts';
 import { waitsUntil } from '../../core/waiting/timer.ts';
 import type { Shown } from '../../scheduler/start.ts';
 import type { RunEnd } from './driver.ts';

@@ -6,7 +6,7 @@
  */
 
 import type { RuleInput } from '../../../examples/world/behaviour.ts';
-import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
+import type { ExecutionStatus } from '../../../lib/core/moves.ts';
 import type { PlannedStart } from '../load.ts';
 import { SERVICES, trouble, troubleWhileUndoing, usualTimes } from '../order-plan.ts';
 import { type Draws, drawsOf } from '../../../lib/testing/cloud/random.ts';

@@ -7,7 +7,7 @@
 
 import { planAt, storedHash } from '../../../lib/core/plan/child-plans.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
-import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
+import type { ExecutionStatus } from '../../../lib/core/moves.ts';
 import type { BlindSpots } from '../saboteur.ts';
 import { type Facts, type Machine, missingFaults, blindSpotsOf } from '../report.ts';
 import type { Tally } from '../saboteur.ts';

@@ -3,7 +3,7 @@
 import { effectiveState } from '../../../lib/core/execution/effective-state.ts';
 import type { AgentStep, CallbackStep, ChildStep, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import type { StepStatus } from '../../../lib/core/transitions.ts';
+import type { StepStatus } from '../../../lib/core/moves.ts';
 import { childrenOf, end, map } from '../family.ts';
 import { changesOf, planOf, recordOf, stateOf, step as recovering } from '../one-step.ts';
 import { NOW } from '../states.ts';

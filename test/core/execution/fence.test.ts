@@ -14,7 +14,7 @@ import {
   stepToSuspend,
   stepToFence,
 } from '../../../lib/core/step/ready.ts';
-import { STEP_STATUSES } from '../../../lib/core/transitions.ts';
+import { STEP_STATUSES } from '../../../lib/core/moves.ts';
 import { planOf, recordOf, stateOf } from '../one-step.ts';
 import {
   agentStepOf,

@@ -10,7 +10,7 @@ import type { Decision } from '../../../lib/core/decisions/decision.ts';
 import type { ChildEvent } from '../../../lib/core/decisions/events.ts';
 import type { Json } from '../../../lib/core/values/json.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
-import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
+import type { ExecutionStatus } from '../../../lib/core/moves.ts';
 import { child, childrenOf, end, familyPlan, map } from '../family.ts';
 import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';

@@ -1,7 +1,7 @@
 /** What an explanation says that a supervisor would do now, for every rule that ends in a write. */
 
 import type { Cause, Execution, Step } from '../../../lib/core/records/state.ts';
-import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
+import type { ExecutionStatus } from '../../../lib/core/moves.ts';
 import { child, childrenOf, end, map } from '../family.ts';
 import { failure, suspendedAs, planOf, recordOf, step } from '../one-step.ts';
 import { agentStepOf, waitOf } from '../small-steps.ts';

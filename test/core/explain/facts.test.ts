@@ -2,7 +2,7 @@
 
 import { explain } from '../../../lib/core/explain/why.ts';
 import type { Attempt, Cause, Execution, Step } from '../../../lib/core/records/state.ts';
-import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
+import type { ExecutionStatus } from '../../../lib/core/moves.ts';
 import { child, childrenOf, end } from '../family.ts';
 import {
   DEADLINE,

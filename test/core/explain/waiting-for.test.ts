@@ -8,7 +8,7 @@ import type { PlanStep } from '../../../lib/core/plan/plan.ts';
 import { workflow } from '../../../lib/core/plan/builder/workflow.ts';
 import type { Children } from '../../../lib/core/records/children.ts';
 import { type Execution, type Step, callbackToken } from '../../../lib/core/records/state.ts';
-import type { StepStatus } from '../../../lib/core/transitions.ts';
+import type { StepStatus } from '../../../lib/core/moves.ts';
 import { closeCallback } from '../../../lib/scheduler/callbacks.ts';
 import { childrenOf, end } from '../family.ts';
 import { failure, planOf, recordOf } from '../one-step.ts';

@@ -7,7 +7,7 @@ import { timeText } from '../../../lib/core/values/text.ts';
 import { SUPERVISOR_LATE_MS } from '../../../lib/core/explain/warnings.ts';
 import type { PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import type { StepStatus } from '../../../lib/core/transitions.ts';
+import type { StepStatus } from '../../../lib/core/moves.ts';
 import { otherStage, planOf, recordOf, step } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { NOW } from '../states.ts';

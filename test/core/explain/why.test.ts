@@ -8,7 +8,7 @@ import * as fc from 'fast-check';
 import { explain } from '../../../lib/core/explain/why.ts';
 import type { Incident } from '../../../lib/core/records/question.ts';
 import type { Attempt, Cause, Execution, Mode, Deferred, Step } from '../../../lib/core/records/state.ts';
-import type { StepStatus } from '../../../lib/core/transitions.ts';
+import type { StepStatus } from '../../../lib/core/moves.ts';
 import { check } from '../check.ts';
 import { failure, suspendedAs, otherStage, planOf, recordOf, step } from '../one-step.ts';
 import { agentStepOf, mapOf, undoableOf } from '../small-steps.ts';

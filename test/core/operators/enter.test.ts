@@ -2,7 +2,7 @@
 
 import { decide } from '../../../lib/core/decide.ts';
 import type { People } from '../../../lib/core/records/people.ts';
-import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
+import type { ExecutionStatus } from '../../../lib/core/moves.ts';
 import { anExecution } from '../../contract/records.ts';
 import { planOf } from '../one-step.ts';
 

@@ -14,7 +14,7 @@ import type { ChildEnd } from '../../../lib/core/records/children.ts';
 import type { Standing } from '../../../lib/core/records/ended.ts';
 import type { Incident } from '../../../lib/core/records/question.ts';
 import type { Step } from '../../../lib/core/records/state.ts';
-import { STEP_STATUSES } from '../../../lib/core/transitions.ts';
+import { STEP_STATUSES } from '../../../lib/core/moves.ts';
 import { check } from '../check.ts';
 import { child, childrenOf, end, keptMap, map } from '../family.ts';
 import { failure, planOf, recordOf, stateOf } from '../one-step.ts';

@@ -20,7 +20,7 @@ import { planStep } from '../refusals.ts';
 import { CHOICES } from '../../../lib/core/records/question.ts';
 import { askedAboutPause, type Snapshot } from '../../../lib/core/records/snapshot.ts';
 import { callbackToken, pauseOf } from '../../../lib/core/records/state.ts';
-import { EXECUTION_STATUSES, type ExecutionStatus, STEP_STATUSES } from '../../../lib/core/transitions.ts';
+import { EXECUTION_STATUSES, type ExecutionStatus, STEP_STATUSES } from '../../../lib/core/moves.ts';
 import { named } from '../evaluations.ts';
 import { NOW } from '../states.ts';
 import { incidentOf, pause } from '../words.ts';

@@ -13,7 +13,7 @@ import {
   wayBack,
   type WayBack,
 } from '../../../lib/core/step/point-of-no-return.ts';
-import { type ExecutionStatus, STEP_STATUSES, type StepStatus } from '../../../lib/core/transitions.ts';
+import { type ExecutionStatus, STEP_STATUSES, type StepStatus } from '../../../lib/core/moves.ts';
 import { suspendedAs, planOf, recordOf, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { NOW } from '../states.ts';

@@ -5,7 +5,7 @@ import type { CallbackStep, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Decision } from '../../../lib/core/decisions/decision.ts';
 import type { CallbackAnswer } from '../../../lib/core/decisions/events.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
+import type { ExecutionStatus } from '../../../lib/core/moves.ts';
 import { answerCallback, callbackProblem } from '../../../lib/core/waiting/callback.ts';
 import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';

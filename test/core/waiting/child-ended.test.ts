@@ -10,7 +10,7 @@ import { nothing } from '../../../lib/core/decisions/decision.ts';
 import { withValue } from '../../../lib/core/records/large-values.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
+import type { ExecutionStatus } from '../../../lib/core/moves.ts';
 import { endOf } from '../../../lib/core/waiting/child-end.ts';
 import { childrenFailure, failedOf, childEnded } from '../../../lib/core/waiting/child.ts';
 import { indexesToStop, stepOnceStopped } from '../../../lib/core/waiting/child-stop.ts';

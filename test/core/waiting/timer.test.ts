@@ -7,7 +7,7 @@ import { passedTime } from '../../../lib/core/execution/time-rules.ts';
 import type { Pause } from '../../../lib/core/records/pauses.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { RULES } from '../../../lib/core/rules.ts';
-import { EXECUTION_STATUSES } from '../../../lib/core/transitions.ts';
+import { EXECUTION_STATUSES } from '../../../lib/core/moves.ts';
 import { externalTimes, passTime, waitsUntil } from '../../../lib/core/waiting/timer.ts';
 import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
