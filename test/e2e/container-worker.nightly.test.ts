@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { LocalWorker } from '../../cli/dev/workers.ts';
 import type { Json } from '../../local/template/json.ts';
+import { VALUES } from '../infra/value-permissions.ts';
 import { policyActions, unnoticed } from './policy-changes.ts';
 import { SMALL_STACK } from './small-stack.ts';
 import { dead, exited, type Run, setWorkerStage, wordsOf, type WorkerStage } from './worker-stage.ts';
@@ -29,7 +30,9 @@ afterAll(() => stage?.strike());
 describe('a worker', () => {
   it('sends what is to be tried again itself', async () => {
     const worker = stage.start('encode');
-    const run = await stage.begin('encode-video', { ms: 0, fail: true });
+    // Too large for a record: the task reads it from the bucket, and writes its answer there.
+    const film = 'x'.repeat(40_000);
+    const run = await stage.begin('encode-video', { ms: 0, fail: true, film });
     expect(await run.ended()).toMatchObject({ status: 'succeeded', output: { attempt: 2 } });
     expect(wordsOf(run)).toEqual(['begun 1', 'begun 2', 'done 2']);
     await worker.stop();
@@ -120,6 +123,8 @@ describe('a worker', () => {
         'dynamodb:PutItem',
         'dynamodb:Query',
         'events:PutEvents',
+        's3:GetObject',
+        's3:PutObject',
         'sqs:ChangeMessageVisibility',
         'sqs:DeleteMessage',
         'sqs:ReceiveMessage',
@@ -135,7 +140,9 @@ describe('a worker', () => {
     const asksHere = ofTask.filter((one) => !JSON.stringify(one).includes('ecs:UpdateTaskProtection'));
     expect(ofTask.length).toBeGreaterThan(7);
     const requests = stage.stack.cloud.control.accessRequests();
-    expect(unnoticed(asksHere, { template, stackName: SMALL_STACK, requests, mayBeIdle: [] })).toEqual([]);
+    // No value is lost here.
+    const mayBeIdle = VALUES('encode').filter(({ actions }) => actions.includes('s3:ListBucket'));
+    expect(unnoticed(asksHere, { template, stackName: SMALL_STACK, requests, mayBeIdle })).toEqual([]);
     expect(new Set(asked)).toEqual(new Set(['a-token']));
     expect(stage.stack.cloud.control.calls().map(({ caller }) => caller)).toContain('task');
   });

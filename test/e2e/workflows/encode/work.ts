@@ -9,6 +9,7 @@ export interface Input {
   readonly ms: number;
   readonly wedge?: boolean | undefined;
   readonly fail?: boolean | undefined;
+  readonly film?: string | undefined;
 }
 
 interface Film {
@@ -42,8 +43,8 @@ export async function unfilm(ctx: AttemptContext, { journal, height }: Film): Pr
 
 export async function work(
   ctx: AttemptContext,
-  { journal, ms, wedge, fail }: Input,
-): Promise<{ attempt: number }> {
+  { journal, ms, wedge, fail, film: reel }: Input,
+): Promise<{ attempt: number; film: string | undefined }> {
   const { attempt } = ctx;
   const tell = tellerOf(ctx, journal);
   tell('begun');
@@ -56,5 +57,5 @@ export async function work(
   if (attempt === 1 && fail === true) throw new TransientError('not now');
   if (attempt === 1) await new Promise((done) => setTimeout(done, ms));
   tell('done');
-  return { attempt };
+  return { attempt, film: reel };
 }

@@ -12,10 +12,12 @@ const Input = z.object({
   wedge: z.optional(z.boolean()),
   /** The first attempt says that it could not, and that it may be tried again. */
   fail: z.optional(z.boolean()),
+  /** It answers with this too. */
+  film: z.optional(z.string()),
 });
 const contract = {
   input: Input,
-  output: z.object({ attempt: z.number() }),
+  output: z.object({ attempt: z.number(), film: z.optional(z.string()) }),
   effect: 'idempotent',
   runsIn: 'container',
   lease: '3s',
