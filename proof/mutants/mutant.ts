@@ -37,9 +37,9 @@ export const MAX_PLANTED = 73;
 /** The seeds that `npm test` runs in each mode, so that what they kill is killed with every commit. */
 export const COMMIT_WORLDS: Readonly<Record<FaultMode, number>> = {
   all: 80,
-  none: 40,
-  masked: 30,
-  crowded: 30,
+  none: 25,
+  masked: 20,
+  crowded: 20,
 };
 
 export const simulation = (mode: FaultMode = 'all', worlds: number = COMMIT_WORLDS[mode]): Killer => ({

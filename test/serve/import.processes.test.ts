@@ -22,7 +22,7 @@ it('has executions under way end on the local cloud', async () => {
   const server = await serveProcess([WORKFLOWS, '--data', data, '--stop-within', '1']);
   const local = createClient({ url: server.url });
   const { executionId } = await local.start('hello', { input: { name: 'wait 5000' } });
-  while (!server.lines.some((line) => line.includes('"message":"sending"'))) await new Promise(setImmediate);
+  await server.wrote((lines) => lines.some((line) => line.includes('"message":"sending"')));
   expect(await server.kill('SIGTERM')).toBe(0);
   expect(await command(['export', items, '--data', data])).toBe(0);
   const key = `${executionId}/life/input/hash/write`;

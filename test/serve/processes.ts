@@ -12,6 +12,8 @@ export interface ServeProcess {
   readonly child: ChildProcess;
   /** What it has written so far, a line each. */
   readonly lines: readonly string[];
+  /** Resolves once what it has written is so. @throws Error with what it wrote, where it ends before that */
+  readonly wrote: (isSo: (lines: readonly string[]) => boolean) => Promise<void>;
   readonly kill: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals>;
 }
 
@@ -25,19 +27,31 @@ export async function serveProcess(args: readonly string[], env: object = {}): P
   });
   const lines: string[] = [];
   const gone = once(child, 'close');
-  const url = await new Promise<string>((found, failed) => {
-    for (const input of [child.stdout, child.stderr])
-      createInterface({ input }).on('line', (line) => {
-        lines.push(line);
-        const [, at] = /^Steadfast serves at (\S+)/.exec(line) ?? [];
-        if (at !== undefined) found(at);
-      });
-    void gone.then(() => failed(new Error(lines.join('\n'))));
-  });
+  const waiting = new Set<() => void>();
+  for (const input of [child.stdout, child.stderr])
+    createInterface({ input }).on('line', (line) => {
+      lines.push(line);
+      for (const ask of waiting) ask();
+    });
+  const wrote: ServeProcess['wrote'] = (isSo) =>
+    new Promise((found, failed) => {
+      const ask = (): void => {
+        if (!isSo(lines)) return;
+        waiting.delete(ask);
+        found();
+      };
+      waiting.add(ask);
+      ask();
+      void gone.then(() => failed(new Error(lines.join('\n'))));
+    });
+  const address = (): string | undefined =>
+    lines.map((line) => /^Steadfast serves at (\S+)/.exec(line)?.[1]).find((at) => at !== undefined);
+  await wrote(() => address() !== undefined);
   return {
-    url,
+    url: address() ?? '',
     child,
     lines,
+    wrote,
     kill: async (signal) => {
       child.kill(signal);
       const [code, by] = (await gone) as [number | null, NodeJS.Signals];

@@ -29,10 +29,8 @@ const start = (server: ServeProcess, name: string) =>
   createClient({ url: server.url }).start('hello', { input: { name } });
 
 /** Resolves once as many steps are at work. */
-async function atWork(server: ServeProcess, count: number): Promise<void> {
-  while (server.lines.filter((line) => line.includes('"message":"sending"')).length < count)
-    await new Promise(setImmediate);
-}
+const atWork = (server: ServeProcess, count: number): Promise<void> =>
+  server.wrote((lines) => lines.filter((line) => line.includes('"message":"sending"')).length >= count);
 
 it('goes on after kill -9, and records the deaths of all attempts at once (S4, L2)', async () => {
   const first = await serve();
@@ -62,7 +60,7 @@ it('ends at once at a second signal', async () => {
   await start(server, 'wait 600000');
   await atWork(server, 1);
   server.child.kill('SIGTERM');
-  while (!server.lines.some((line) => line.startsWith('Stopping'))) await new Promise(setImmediate);
+  await server.wrote((lines) => lines.some((line) => line.startsWith('Stopping')));
   expect(await server.kill('SIGINT')).toBe(1);
 });
 

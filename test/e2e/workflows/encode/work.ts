@@ -52,7 +52,7 @@ export async function work(
     const program = spawn('sleep', ['600'], { stdio: 'ignore' });
     tell('program', program.pid);
     // Heartbeats need the event loop; nothing but a kill ends this.
-    for (;;);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   }
   if (attempt === 1 && fail === true) throw new TransientError('not now');
   if (attempt === 1) await new Promise((done) => setTimeout(done, ms));

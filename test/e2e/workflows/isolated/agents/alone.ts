@@ -1,16 +1,13 @@
 import { accepted, done, notDone } from 'steadfast';
 import { alone } from '../workflow.ts';
 
-/** Computes without a pause for an hour, so that no other code of the process gets a turn. */
-function compute(): void {
-  const untilAt = Date.now() + 3_600_000;
-  while (Date.now() < untilAt) continue;
-}
+/** For an hour, so that no other code of the process gets a turn. */
+const block = (): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_600_000);
 
 export const handler = alone.handler({
   execute: async (_, { way }) => {
     if (way === 'dies') process.exit(7);
-    if (way === 'hangs') compute();
+    if (way === 'hangs') block();
     return way === 'accepts'
       ? accepted({ token: String(process.pid), askAfter: '5s' })
       : { pid: process.pid };

@@ -8,7 +8,7 @@ export const handler = sendGreeting.handler({
     const [, how, ms] = /(wait|block) (\d+)/.exec(text) ?? [];
     log.info('sending');
     if (how === 'wait') await setTimeout(Number(ms));
-    for (const untilAt = Date.now() + (how === 'block' ? Number(ms) : 0); Date.now() < untilAt; );
+    if (how === 'block') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(ms));
     return { sent: text };
   },
 });
