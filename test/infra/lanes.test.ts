@@ -1,0 +1,38 @@
+/** What a deployment with lanes allows, and which lanes it refuses. */
+
+import { checkLanes, type FoundWorkflow } from '../../lib/infra/discovery.ts';
+import { FOUND } from './fixture.ts';
+import { makeStack, Reader } from './template.ts';
+
+const [order, report] = FOUND.workflows as readonly [FoundWorkflow, FoundWorkflow];
+const inLane = (workflow: FoundWorkflow, atMost: number): FoundWorkflow => ({
+  ...workflow,
+  lanes: [{ name: 'customer', atMost }],
+});
+
+/** What each function that decides may delete from the table: the conditions. */
+function deletions(workflows: readonly FoundWorkflow[]): unknown[] {
+  const reader = new Reader(makeStack({ workflows: { ...FOUND, workflows } }));
+  return ['Scheduler', 'Supervisor', 'Agents/pay', 'Agents/mail'].map((path) =>
+    reader
+      .statementsOf(path)
+      .filter(({ Action }) => [Action].flat().includes('dynamodb:DeleteItem'))
+      .map(({ Condition }) => Condition),
+  );
+}
+
+test('whoever decides may delete items of lanes, and nothing else', () => {
+  const lanesAlone = [{ 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['lane#*'] } }];
+  expect(deletions([inLane(order, 1), report])).toEqual(Array.from({ length: 4 }, () => lanesAlone));
+});
+
+test('without a lane nobody who decides may delete', () => {
+  expect(deletions(FOUND.workflows)).toEqual([[], [], [], []]);
+});
+
+test('one name has one number of places', () => {
+  expect(() => checkLanes([inLane(order, 2), inLane(report, 2)])).not.toThrow();
+  expect(() => checkLanes([inLane(order, 2), inLane(report, 3)])).toThrow(
+    "lane 'customer' has atMost 2 in workflow 'order' and 3 in 'report'",
+  );
+});

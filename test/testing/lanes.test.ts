@@ -1,0 +1,58 @@
+/** A lane in a user's test: one at a time, and no crash leaves anybody in the queue or lets two in. */
+
+import { agent, workflow } from 'steadfast';
+import { crashEverywhere, externalWorld, testWorkflow } from 'steadfast/testing';
+import * as z from 'zod/mini';
+
+const Order = z.object({ account: z.string() });
+const book = agent('book', { input: Order, output: Order, effect: 'idempotent' });
+const booking = workflow(
+  'booking',
+  {
+    input: Order,
+    within: '1h',
+    lane: { by: (input) => input.account, atMost: 1, waitAtMost: '6h' },
+  },
+  (w) => w.step('book', book, w.input).output,
+);
+
+/** @returns the agent, and how many executions of the lane have acted at the same time */
+function observed() {
+  const world = externalWorld();
+  const [inside, most] = [new Set<string>(), { at: 0 }];
+  const handler = book.handler({
+    execute: async ({ effectKey, executionId }, input) => {
+      inside.add(executionId);
+      most.at = Math.max(most.at, inside.size);
+      await world.actOnce(effectKey, 'booked');
+      inside.delete(executionId);
+      return input;
+    },
+    undo: async ({ effectKey }) => world.undo(effectKey),
+  });
+  return { agents: [handler], world, most };
+}
+
+it('lets one in after the other', async () => {
+  const { agents, most } = observed();
+  const trial = testWorkflow(booking, { agents });
+  const runs = [await trial.start({ account: 'a' }), await trial.start({ account: 'a' })];
+  for (const run of runs) expect((await run.untilEnd()).status).toBe('succeeded');
+  expect(most.at).toBe(1);
+});
+
+it('loses and doubles nothing, wherever it crashes, while another is in the lane', async () => {
+  const { agents, world } = observed();
+  const report = await crashEverywhere(booking, {
+    agents,
+    input: { account: 'a' },
+    world,
+    slowest: '1s',
+    scenario: async (trial, input) => {
+      await trial.start(input, { idempotencyKey: 'the first' });
+      return trial.start(input);
+    },
+  });
+  expect(report.findings).toEqual([]);
+  expect(report.runs).toBeGreaterThan(40);
+});
