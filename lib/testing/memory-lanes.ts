@@ -14,20 +14,36 @@ export interface MemoryLanes extends Lanes {
   readonly inQueue: (lane: string) => readonly Queued[];
 }
 
+/** Its keys in order: a queue may be long, and is read from its front. */
+interface Queue {
+  readonly keys: string[];
+  readonly byKey: Map<string, Queued>;
+}
+
+/** How many keys come before this one. */
+function placeIn(keys: readonly string[], key: string): number {
+  let [low, high] = [0, keys.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((keys[middle] as string) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 export function memoryLanes(): MemoryLanes {
   const lanes = new Map<string, Lane>();
-  const queues = new Map<string, Map<string, Queued>>();
-  const queueOf = (lane: string): Map<string, Queued> => {
-    const known = queues.get(lane) ?? new Map<string, Queued>();
+  const queues = new Map<string, Queue>();
+  const queueOf = (lane: string): Queue => {
+    const known = queues.get(lane) ?? { keys: [], byKey: new Map<string, Queued>() };
     queues.set(lane, known);
     return known;
   };
+  const itemsOf = ({ keys, byKey }: Queue, from: number, to?: number): Queued[] =>
+    keys.slice(from, to).flatMap((key) => byKey.get(key) ?? []);
   return {
     lanes,
-    inQueue: (lane) =>
-      [...queueOf(lane).entries()]
-        .sort(([one], [other]) => (one < other ? -1 : 1))
-        .map(([, queued]) => queued),
+    inQueue: (lane) => itemsOf(queueOf(lane), 0),
     hash: textHash,
     readLane: async (lane) => lanes.get(lane),
     writeLane: async (record) => {
@@ -38,14 +54,24 @@ export function memoryLanes(): MemoryLanes {
       lanes.set(record.lane, record);
       return 'written';
     },
-    queue: async (lane, queued) => void queueOf(lane).set(keyOf(queued), queued),
-    queued: async (lane, limit, cursor = '') => {
-      const rest = [...queueOf(lane).keys()].filter((key) => key > cursor).sort();
-      const keys = rest.slice(0, limit);
-      const items = keys.flatMap((key) => queueOf(lane).get(key) ?? []);
-      const last = keys.at(-1);
-      return rest.length > limit && last !== undefined ? { items, cursor: last } : { items };
+    queue: async (lane, queued) => {
+      const { keys, byKey } = queueOf(lane);
+      const key = keyOf(queued);
+      if (!byKey.has(key)) keys.splice(placeIn(keys, key), 0, key);
+      byKey.set(key, queued);
     },
-    unqueue: async (lane, queued) => void queueOf(lane).delete(keyOf(queued)),
+    queued: async (lane, limit, cursor) => {
+      const queue = queueOf(lane);
+      const from = cursor === undefined ? 0 : placeIn(queue.keys, `${cursor}\0`);
+      const to = from + limit;
+      const last = queue.keys[to - 1];
+      const items = itemsOf(queue, from, to);
+      return queue.keys.length > to && last !== undefined ? { items, cursor: last } : { items };
+    },
+    unqueue: async (lane, queued) => {
+      const { keys, byKey } = queueOf(lane);
+      const key = keyOf(queued);
+      if (byKey.delete(key)) keys.splice(placeIn(keys, key), 1);
+    },
   };
 }
