@@ -144,7 +144,8 @@ export function lostFamily(step: ChildStep | MapStep, snapshot: Snapshot, refuse
   const { execution, steps } = snapshot;
   // One more than are started before a record says so: it is free, so its place is taken and the step fails.
   const most = step.kind === 'child' ? 1 : MAX_STARTS + 1;
-  const { count = most, items = most, tolerated = 0 } = steps[step.name]?.children ?? {};
+  // A share of a list that is lost is no number: no end of an item fails it.
+  const { count = most, items = most, tolerated = MAX_ITEMS } = steps[step.name]?.children ?? {};
   const isPart = step.kind === 'map' || step.rounds?.byAgent === true;
   const startOf = startsOf(step, snapshot);
   const planId =
@@ -262,8 +263,8 @@ function recordChildEnded(
 ): Step | undefined {
   const news = { [event.index]: event.end };
   if (record?.children === undefined) {
-    // Faster than the starter's own record; and it ends once, also where what it was given is lost here.
-    const family = familyOf(step, state, true);
+    // Faster than the starter's own record, or than that of who stops it, who may not know its list any more.
+    const family = familyOf(step, state, state.execution.status === 'compensating');
     if ('code' in family || !isUnbegun(record)) return undefined;
     return childrenStarted(state, { step: step.name, family, started: 0, ended: news }, event);
   }

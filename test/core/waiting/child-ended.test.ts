@@ -103,6 +103,9 @@ describe('an end that a parent is told', () => {
     // All the places that a process which has read the list may be taking are stopped; this one has ended.
     expect(write?.step?.children).toMatchObject({ count: 51, started: 0, ended: { 0: news.end } });
     expect(indexesToStop(51, write?.step?.children, true)).toHaveLength(50);
+    // Going forward its places are taken first, and the step fails by that, not by what it would tolerate.
+    const forward = { ...lost, execution: { ...lost.execution, status: 'running' as const } };
+    expect(notifyParent(forward, { index: 0 })).toEqual(nothing());
   });
 
   it.each<[string, Snapshot, object]>([
