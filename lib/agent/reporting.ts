@@ -49,12 +49,7 @@ export async function performAndReport(
  * Tries until the report is written, refused, or the process's time is over: the
  * work is done and must not be lost.
  */
-async function deliverReport(
-  ports: Ports,
-  worker: Worker,
-  claim: Claim,
-  report: Report,
-): Promise<void> {
+async function deliverReport(ports: Ports, worker: Worker, claim: Claim, report: Report): Promise<void> {
   let onTime = true;
   for (let waitMs = STORE_RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_STORE_RETRY_MS)) {
     try {
