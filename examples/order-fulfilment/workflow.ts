@@ -82,7 +82,8 @@ export const notifyCustomer = agent('notify-customer', {
 const Order = z.object({ orderId: Id, email: Id, address: Id, items: Items, total: Amount });
 export type Order = z.infer<typeof Order>;
 
-export const orderFulfilment = workflow('order-fulfilment', { input: Order, within: '15m' }, (w) => {
+const options = { input: Order, within: '15m', search: ['orderId'] } as const;
+export const orderFulfilment = workflow('order-fulfilment', options, (w) => {
   const { orderId, email } = w.input;
   const undo = retry(10, { first: '500ms', max: '5s' });
 
