@@ -8,6 +8,7 @@
  */
 
 import { type Finding, situationText, verdictOf, worstFirst } from '../lib/api/answers.ts';
+import { given } from '../lib/core/values/given.ts';
 
 interface Situation {
   readonly status: string;
@@ -32,32 +33,36 @@ export const withSchedules =
   async (input, init) => {
     const answer = await send(input, init);
     const url = new URL(String(input instanceof Request ? input.url : input));
-    if (!SITUATIONS.test(url.pathname) || !(await isOff(send, url))) return answer;
+    const off = SITUATIONS.test(url.pathname) ? await offSchedule(send, url) : undefined;
+    if (off === undefined) return answer;
     const body = (await answer.clone().json()) as Situation & Partial<Counted>;
     if (body.health !== undefined)
-      return answered(answer, { ...body, health: switchedOff(body.health, body.sweptAt) });
-    return body.findings === undefined ? answer : answered(answer, switchedOff(body));
+      return answered(answer, { ...body, health: switchedOff(body.health, off, body.sweptAt) });
+    return body.findings === undefined ? answer : answered(answer, switchedOff(body, off));
   };
 
 const answered = ({ status }: Response, body: unknown): Response => Response.json(body, { status });
 
-function switchedOff(health: Situation, sweptAt?: number): Situation {
-  const swept = sweptAt === undefined ? {} : { sweptAt };
-  const findings = worstFirst([{ kind: 'schedule-off' as const, ...swept }, ...health.findings]);
+function switchedOff(health: Situation, { disabledAt: since }: Schedule, sweptAt?: number): Situation {
+  const off = { kind: 'schedule-off' as const, ...given({ since, sweptAt }) };
+  const findings = worstFirst([off, ...health.findings]);
   return { ...health, status: verdictOf(findings), says: situationText(findings, Date.now()), findings };
 }
 
-/** No where nothing answers as a local cloud does. */
-async function isOff(send: typeof fetch, { origin }: URL): Promise<boolean> {
+interface Schedule {
+  readonly logicalId: string;
+  readonly enabled: boolean;
+  readonly disabledAt?: number;
+}
+
+/** The one that is off; nothing where nothing answers as a local cloud does. */
+async function offSchedule(send: typeof fetch, { origin }: URL): Promise<Schedule | undefined> {
   try {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const answer = await send(`${origin}/_local/schedules`, { signal });
-    const schedules = (await answer.json()) as readonly {
-      readonly logicalId: string;
-      readonly enabled: boolean;
-    }[];
-    return schedules.some(({ logicalId, enabled }) => TICK.test(logicalId) && !enabled);
+    const schedules = (await answer.json()) as readonly Schedule[];
+    return schedules.find(({ logicalId, enabled }) => TICK.test(logicalId) && !enabled);
   } catch {
-    return false;
+    return undefined;
   }
 }

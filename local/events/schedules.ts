@@ -17,6 +17,8 @@ export interface ScheduleState {
   readonly name: string;
   readonly expression: string;
   readonly enabled: boolean;
+  /** Since when it is not. */
+  readonly disabledAt?: number;
   readonly ticks: number;
   readonly lastTickAt: number | undefined;
 }
@@ -28,6 +30,8 @@ export class Schedules {
   readonly #place: { readonly region: string; readonly accountId: string };
   readonly #ticks = new Map<string, { count: number; lastAt: number | undefined }>();
   readonly #timers = new Map<string, () => void>();
+  /** By rule. One that is disabled in the template is so since the start. */
+  readonly #disabledAt = new Map<string, number>();
 
   constructor(
     rules: readonly RuleSpec[],
@@ -39,6 +43,8 @@ export class Schedules {
     this.#bus = bus;
     this.#clock = clock;
     this.#place = place;
+    for (const { ruleName } of this.#rules)
+      if (!bus.isEnabled(ruleName)) this.#disabledAt.set(ruleName, clock.now());
   }
 
   start(): void {
@@ -56,6 +62,7 @@ export class Schedules {
       name: rule.ruleName,
       expression: rule.scheduleExpression ?? '',
       enabled: this.#bus.isEnabled(rule.ruleName),
+      ...disabled(this.#disabledAt.get(rule.ruleName)),
       ticks: this.#ticks.get(rule.ruleName)?.count ?? 0,
       lastTickAt: this.#ticks.get(rule.ruleName)?.lastAt,
     }));
@@ -63,6 +70,8 @@ export class Schedules {
 
   setEnabled(name: string, enabled: boolean): void {
     this.#bus.setEnabled(name, enabled);
+    if (enabled) this.#disabledAt.delete(name);
+    else if (!this.#disabledAt.has(name)) this.#disabledAt.set(name, this.#clock.now());
   }
 
   /** Fires a schedule now, enabled or not. Resolves when its functions have run (once). */
@@ -95,3 +104,6 @@ export class Schedules {
     this.#timers.set(rule.ruleName, cancel);
   }
 }
+
+const disabled = (at: number | undefined): Pick<ScheduleState, 'disabledAt'> =>
+  at === undefined ? {} : { disabledAt: at };

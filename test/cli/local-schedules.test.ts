@@ -1,12 +1,18 @@
 /** On this machine what is said of a deployment begins with the supervisors' schedule, where that is off. */
 
 import { withSchedules } from '../../cli/local-schedules.ts';
+import { Schedules } from '../../local/events/schedules.ts';
+import { ManualClock } from '../local/manual-clock.ts';
 import { findingText } from '../../lib/core/explain/situation.ts';
 
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5);
 const healthy = { status: 'healthy', says: 'all is well', findings: [], oldestOverdueMs: 0 };
 const risk = { kind: 'at-risk', waiting: 2, why: 'late' };
-const schedule = (logicalId: string, enabled: boolean): object => ({ logicalId, enabled });
+const schedule = (logicalId: string, enabled: boolean): object => ({
+  logicalId,
+  enabled,
+  ...(enabled ? {} : { disabledAt: AT - 60_000 }),
+});
 const TICK = 'SteadfastSupervisorTick3FA1B2C9';
 const others = [schedule('SteadfastAuditTick3FA1B2C9', false), schedule('NightlySupervisorReport', false)];
 
@@ -31,11 +37,15 @@ test.each([
   const { status, body: told, paths } = await asked(off, body, path);
   expect([status, paths]).toEqual([203, [path, '/_local/schedules']]);
   const { health = told, ...rest } = told as { health?: object };
-  const first = { kind: 'schedule-off', ...(path === '/overview' ? { sweptAt: AT } : {}) };
+  const first = {
+    kind: 'schedule-off',
+    since: AT - 60_000,
+    ...(path === '/overview' ? { sweptAt: AT } : {}),
+  };
   expect(health).toMatchObject({
     status: 'down',
     says: expect.stringMatching(
-      /^The supervisors' schedule is off.*; enable it \(POST .*\): .* And 1 more\.$/,
+      /^The supervisors' schedule has been off since 2026-01-02 03:03:05Z .*; enable it \(POST .*\): .* And 1 more\.$/,
     ),
     findings: [first, risk],
     oldestOverdueMs: 0,
@@ -54,6 +64,27 @@ test.each([
 
 test('nothing is asked beside any other call', async () => {
   expect((await asked([schedule(TICK, false)], { items: [] }, '/agents')).paths).toEqual(['/agents']);
+});
+
+test('a schedule is off since it was first disabled, and that ends when it is enabled', () => {
+  const clock = new ManualClock();
+  const rule = { ruleName: 'sweep', logicalId: TICK, scheduleExpression: 'rate(1 minute)' };
+  const disabled = new Set(['nightly']);
+  const bus = {
+    isEnabled: (name: string) => !disabled.has(name),
+    setEnabled: (name: string, on: boolean) => (on ? disabled.delete(name) : disabled.add(name)),
+  };
+  const rules = [rule, { ...rule, ruleName: 'nightly' }];
+  const schedules = new Schedules(rules as never, bus as never, clock, { region: '', accountId: '' });
+  const since = (): unknown[] => schedules.list().map((one) => one.disabledAt);
+  const begun = clock.now();
+  clock.advance(1_000);
+  schedules.setEnabled('sweep', false);
+  clock.advance(1_000);
+  schedules.setEnabled('sweep', false);
+  expect(since()).toEqual([begun + 1_000, begun]);
+  schedules.setEnabled('sweep', true);
+  expect(since()).toEqual([undefined, begun]);
 });
 
 test('the sentence says since when no sweep was seen', () => {

@@ -36,7 +36,10 @@ export interface Finding {
    */
   readonly kind: 'storage' | 'schedule-off' | 'overdue' | 'missing' | 'breaker' | 'paused' | 'at-risk';
   readonly agent?: string;
-  /** When the oldest was due, the service of a breaker began to fail, or a first write was not kept. */
+  /**
+   * When the oldest was due, the schedule was disabled, the service of a breaker began to fail, or a first
+   * write was not kept.
+   */
   readonly since?: number;
   /** For 'schedule-off' and 'overdue': the latest sweep that found something due. */
   readonly sweptAt?: number;
@@ -99,7 +102,8 @@ const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => 
   storage: (finding, now) => `No write has been kept${since(finding, now)}${answering(finding)}`,
   overdue: (finding, now) =>
     `No supervisor is at work: nothing that is due has been evaluated${since(finding, now)}${swept(finding, now)}`,
-  'schedule-off': (finding, now) => `The supervisors' schedule is off${swept(finding, now)}`,
+  'schedule-off': (finding, now) =>
+    `The supervisors' schedule ${finding.since === undefined ? 'is' : 'has been'} off${since(finding, now)}${swept(finding, now)}`,
   missing: (finding, now) =>
     `${named(finding)} ${finding.since === undefined ? 'is not' : 'has not been'} deployed${since(finding, now)}`,
   breaker: (finding, now) => `${named(finding)} has been failing${since(finding, now)}${answering(finding)}`,
