@@ -242,10 +242,14 @@ async function readSteps(
   if (own === undefined) return undefined;
   const inputKey = own['inputKey']?.S;
   const steps = items.map(stepOf);
-  if (inputKey === undefined || !withInput) return snapshotOf(executionOf(own), { steps });
+  if (inputKey === undefined || !withInput) return partOf(executionOf(own));
   const input = await getItem(client, table, { ...key, [TABLE.sk]: { S: inputSk(inputKey) } });
   const inputs = input === undefined ? [] : [input];
-  return snapshotOf(executionOf(own, inputIn(inputs, inputKey)), { steps });
+  return partOf(executionOf(own, inputIn(inputs, inputKey)));
+
+  function partOf(execution: Execution): Snapshot {
+    return { ...snapshotOf(execution, { steps }), isPart: true };
+  }
 }
 
 /** What an earlier life of the same id has left behind is not there. */

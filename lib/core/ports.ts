@@ -74,7 +74,7 @@ export interface Store {
   readonly read: (executionId: string) => Promise<Snapshot | undefined>;
   /**
    * The records of these steps, and read after them the execution's: a claim needs no more of a long one. No
-   * incident is read. @default a reader reads everything
+   * incident is read, and the answer says that it is a part. @default a reader reads everything
    * @param withInput an input that is beside the record, too, without which it is `null`. @default true
    */
   readonly readSteps?: (

@@ -83,7 +83,7 @@ export class MemoryTable {
     const all = this.#executions.get(executionId);
     if (all === undefined) return undefined;
     const steps = names.flatMap((name) => (all.steps[name] === undefined ? [] : [[name, all.steps[name]]]));
-    return { execution: all.execution, steps: Object.fromEntries(steps) as Snapshot['steps'] };
+    return { execution: all.execution, steps: Object.fromEntries(steps) as Snapshot['steps'], isPart: true };
   }
 
   write({ executionId, execution, step, question }: Write): WriteResult {

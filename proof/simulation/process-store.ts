@@ -86,7 +86,7 @@ export class ProcessStore implements Store {
     );
     const steps = (await Promise.all(parts)).map((part) => part?.steps ?? {});
     const execution = await this.readExecution(id);
-    return execution && { execution, steps: Object.assign({}, ...steps) as Snapshot['steps'] };
+    return execution && { execution, steps: Object.assign({}, ...steps) as Snapshot['steps'], isPart: true };
   }
   readExecution(id: string) {
     return this.#call(

@@ -27,6 +27,8 @@ export interface Snapshot {
   readonly questions?: Readonly<Record<string, Question>>;
   /** Known to the process that reads, in no record; absent where it has no place beside the table. */
   readonly values?: KnownValues;
+  /** Records of some steps, and no question: of all others nothing is known. */
+  readonly isPart?: true;
 }
 
 /** What a process knows of values that lie beside the table. */
@@ -65,8 +67,8 @@ export function withWrite(state: Snapshot, write: Written | undefined): Snapshot
   const { step, execution = state.execution } = write;
   const steps = step === undefined ? state.steps : { ...state.steps, [step.name]: step };
   const { questions } = withQuestion(state, write.question);
-  const { values } = state;
-  return { execution, steps, ...given({ questions, values }) };
+  const { values, isPart } = state;
+  return { execution, steps, ...given({ questions, values, isPart }) };
 }
 
 interface Written {

@@ -23,14 +23,24 @@ export function noticeRisk(plan: Plan, state: Snapshot, now: number, decision: D
   const { write } = decision;
   if (write?.execution === undefined) return decision;
   const { riskSince, risk: before, asks: asked, ...execution } = write.execution;
-  const reason = isTerminal(execution.status) ? undefined : reasonOf(plan, execution, now, recordOf);
+  const reason = isTerminal(execution.status) ? undefined : reasonFound();
   // The same object for the same reason, so that an unchanged record is not written.
   const risk = isSame(before, reason) ? before : reason;
   const since = reason && (riskSince ?? now);
-  const asks = execution.status === 'waiting' ? askedAbout(state, write) : undefined;
+  const asks = execution.status === 'waiting' ? asksNow() : undefined;
   if (since === riskSince && risk === before && asks === asked) return decision;
   const noticed: Execution = { ...execution, ...given({ riskSince: since, risk, asks }) };
   return { ...decision, write: { ...write, execution: noticed } };
+
+  /** A part of the records takes nothing back: what puts it at risk may be in those that were not read. */
+  function reasonFound(): RiskReason | undefined {
+    const found = reasonOf(plan, execution as Execution, now, recordOf);
+    return state.isPart ? (before ?? found) : found;
+  }
+
+  function asksNow(): string | undefined {
+    return state.isPart ? asked : askedAbout(state, write as Write);
+  }
 
   function recordOf({ name }: PlanStep): Step | undefined {
     return write?.step?.name === name ? write.step : state.steps[name];

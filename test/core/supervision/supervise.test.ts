@@ -298,6 +298,22 @@ describe('risk is noticed in a write that is made anyway', () => {
     expect(noticed(risky, { riskSince: NOW - 9, status: 'failed' })).toBeUndefined();
   });
 
+  it('and a part of the records takes nothing back: the rest may hold the reason (seed 803)', () => {
+    const risk = { why: 'cannot-tell', step: 'a' } as const;
+    const part = (records: readonly Step[], execution: Partial<Execution>) => {
+      const state: Snapshot = { ...stateOf([...records], execution), isPart: true };
+      const write = { executionId: 'e-1', execution: { ...state.execution, version: 2 } };
+      const decision: Decision = { write, sends: [], next: { kind: 'idle' }, notes: [] };
+      return noticeRisk(plan, state, NOW, decision).write?.execution;
+    };
+    const before = { riskSince: NOW - 9, risk };
+    expect(part([], before)).toMatchObject(before);
+    expect(part([retrying('b', { stage: 2 })], before)).toMatchObject(before);
+    expect(part([retrying('b', { stage: 2 })], {})).toMatchObject({ riskSince: NOW, risk: { step: 'b' } });
+    expect(part([], { status: 'waiting', asks: 'a' })).toMatchObject({ asks: 'a' });
+    expect(part([], { ...before, status: 'failed' })?.riskSince).toBeUndefined();
+  });
+
   it('and where the execution is not written, nothing is', () => {
     const decision: Decision = {
       sends: [],
