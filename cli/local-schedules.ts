@@ -8,7 +8,6 @@
  */
 
 import { type Finding, situationText, verdictOf, worstFirst } from '../lib/api/answers.ts';
-import { given } from '../lib/core/values/given.ts';
 
 interface Situation {
   readonly status: string;
@@ -44,7 +43,11 @@ export const withSchedules =
 const answered = ({ status }: Response, body: unknown): Response => Response.json(body, { status });
 
 function switchedOff(health: Situation, { disabledAt: since }: Schedule, sweptAt?: number): Situation {
-  const off = { kind: 'schedule-off' as const, ...given({ since, sweptAt }) };
+  const off = {
+    kind: 'schedule-off' as const,
+    ...(since === undefined ? {} : { since }),
+    ...(sweptAt === undefined ? {} : { sweptAt }),
+  };
   const findings = worstFirst([off, ...health.findings]);
   return { ...health, status: verdictOf(findings), says: situationText(findings, Date.now()), findings };
 }
