@@ -10,7 +10,7 @@ import { manifestOf, type Sample, sampleFile, sorted } from './sample.ts';
 
 /** How many files a scene has, and how many of them are bad. */
 const SIZES: Readonly<Record<string, readonly [files: number, bad: number]>> = {
-  'bad-file': [50, 1],
+  'bad-file': [60, 1],
   'dies-at-it': [3, 0],
   'too-many-bad': [4, 2],
   'written-again': [3, 0],
@@ -60,14 +60,15 @@ const started = (stage: Stage, subject: string): Promise<string> =>
 const scenes: readonly Scene[] = [
   {
     name: 'bad-file',
-    wrong: 'Of fifty files one breaks off, and the event that starts the batch is delivered twice',
+    wrong:
+      'Of sixty files, read in two pages, one breaks off, and the event that starts the batch is delivered twice',
     ends: ['succeeded'],
     play: async (stage, subject) => {
       put(stage, subject);
       deliverAgain(stage, subject);
       return started(stage, subject);
     },
-    tell: ({ output }) => `One batch, with ${JSON.stringify(output)}: two in a hundred are tolerated.`,
+    tell: ({ output }) => `One batch, ${JSON.stringify(output)}: one bad file of a page is tolerated.`,
   },
   {
     name: 'dies-at-it',
@@ -138,7 +139,7 @@ export function rowsFinding(
 
 export default {
   title:
-    'ETL from S3: an object starts it; fifty files are extracted, transformed and loaded, of which two in a hundred may be bad.',
+    'ETL from S3: an object starts it; files are read in pages, extracted, transformed and loaded, of which two in a hundred may be bad.',
   world: 'WAREHOUSE_URL',
   scenes,
   audit: async ({ stage, played }) => {

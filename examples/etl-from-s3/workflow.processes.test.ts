@@ -79,9 +79,36 @@ test('a batch with one bad file in fifty is loaded, row by row what the good one
   const files = fiftyFiles([17]);
   put(files);
   const run = await testWorkflow(etlFromS3, { agents }).start(BATCH);
-  expect(await run.untilEnd()).toMatchObject({ status: 'succeeded', output: { files: 50, bad: 1 } });
+  expect(await run.untilEnd()).toMatchObject({
+    status: 'succeeded',
+    output: { files: 50, pages: 1 },
+  });
   expect(world.warehouse.rows()).toEqual(sorted(files.flatMap(({ rows }) => rows)));
   expect(effects().filter(({ kind }) => kind === 'load')).toHaveLength(49);
+});
+
+const files = (count: number, bad: readonly number[] = []): readonly Sample[] =>
+  Array.from({ length: count }, (_, number) => sampleFile(number, 2, bad.includes(number)));
+
+test('a manifest of more than a page is read in rounds, from the bytes that the first one read', async () => {
+  const all = files(120);
+  put(all);
+  const trial = testWorkflow(etlFromS3, { agents });
+  const run = await trial.start(BATCH);
+  await run.until(() => world.warehouse.loads().length > 50);
+  // Written again with other names while the second page is loaded.
+  buckets.objects.set(`/drop/${BATCH.key}`, manifestOf(files(3)));
+  const { status, output } = await run.untilEnd();
+  expect([status, output]).toEqual(['succeeded', { files: 120, pages: 3 }]);
+  expect(world.warehouse.rows()).toEqual(sorted(all.flatMap(({ rows }) => rows)));
+});
+
+test('a page with two bad files takes back the pages before it, the latest first', async () => {
+  put(files(60, [52, 53]));
+  const run = await testWorkflow(etlFromS3, { agents }).start(BATCH);
+  expect((await run.untilEnd()).status).toBe('compensated');
+  expect(world.warehouse.rows()).toEqual([]);
+  expect(effects().filter(({ undone }) => undone !== 1)).toEqual([]);
 });
 
 test('of a batch with two bad files in fifty nothing is left', async () => {

@@ -6,15 +6,18 @@
 import type { AttemptContext } from 'steadfast';
 import { readText, remove, write } from '../objects.ts';
 import { linesOf } from '../rows.ts';
-import { extractObject, type SourceObject } from '../workflow.ts';
+import { extractObject, PAGE } from '../workflow.ts';
 
 const copyOf = (ctx: AttemptContext): string => `work/${ctx.effectKey}.copy`;
 
 export const handler = extractObject.handler({
-  execute: async (ctx, { bucket, key }) => {
+  execute: async (ctx, { bucket, key, from }) => {
     const text = await readText(ctx, { bucket, key });
     await write(ctx, { bucket, key: copyOf(ctx) }, text);
-    return { copy: copyOf(ctx), names: key.endsWith('.manifest') ? linesOf(text) : [] };
+    const all = from === undefined ? [] : linesOf(text);
+    const names = all.slice(from, (from ?? 0) + PAGE);
+    const upTo = (from ?? 0) + names.length;
+    return { copy: copyOf(ctx), names, upTo, more: upTo < all.length };
   },
-  undo: (ctx, { bucket }: SourceObject) => remove(ctx, { bucket, key: copyOf(ctx) }),
+  undo: (ctx, { bucket }) => remove(ctx, { bucket, key: copyOf(ctx) }),
 });
