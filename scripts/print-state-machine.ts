@@ -30,8 +30,8 @@ export function printStateMachine(): string {
   const head = [
     '# State machine',
     '',
-    'Printed from `lib/core/transitions.ts` by `npm run docs`; do not edit. That file also has the events that keep a status,',
-    'and what each event means. Any other move is refused with `illegal-move` (S2).',
+    'Printed from `lib/core/transitions.ts` by `npm run docs`; do not edit. That file also has the events that keep a status;',
+    '`moves.ts` beside it says what each event means. Any other move is refused with `illegal-move` (S2).',
   ];
   return `${[...head, ...MACHINES.flatMap(section), ...details()].join('\n')}\n`;
 }

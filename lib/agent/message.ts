@@ -2,11 +2,11 @@
  * The agent: takes a message, claims the step, performs it, reports, and carries the execution on.
  *
  * Owns: what happens to one message, and what an ambiguous answer to a claim means. Does not own: whether
- * the message is still true (`decide`), what a claim needs (`claim-pass.ts`), the attempt (`attempt.ts`) and
+ * the message is outdated (`decide`), what a claim needs (`claim-pass.ts`), the attempt (`attempt.ts`) and
  * its report (`reporting.ts`), the queue's acknowledgement (`handler.ts`).
  *
- * S5 after an ambiguous answer the token decides whether a claim took place, never the answer. S9 a
- * message that could not be handled is given back, and costs no attempt.
+ * S5 if the answer to a claim is ambiguous, the step is read again: its token shows whether the claim took
+ * place. S9 a message that could not be handled is given back, and costs no attempt.
  */
 
 import type { Ports } from '../core/ports.ts';
@@ -25,7 +25,7 @@ import { performAndReport } from './reporting.ts';
 const MAX_CLAIM_LAPS = 5;
 
 /**
- * @param processDeadlineAt when this process is dead for certain
+ * @param processDeadlineAt when this process is certainly dead
  * @returns 'give-back' when the message must be delivered again, to a process with more time
  * @throws as the ports reject; the message must then be delivered again
  */
@@ -36,7 +36,7 @@ export async function handleMessage(
   message: Message,
   processDeadlineAt: number,
 ): Promise<'handled' | 'give-back'> {
-  // One for each claim (S3); a claim whose answer was lost is recognised by any of them.
+  // Each claim has its own token (S3), by which it is recognised if its answer was lost.
   const tokens = new Set<string>();
   let pass: Pass = {};
   for (let lap = 0; lap < MAX_CLAIM_LAPS; lap += 1) {
@@ -61,6 +61,7 @@ export async function handleMessage(
     const { decision } = decided;
     pass = decided.pass;
     const { next } = decision;
+    // A part of the execution is enough for a claim only; for anything else the next lap reads all of it.
     if (isPart && next.kind !== 'perform') continue;
     if (next.kind === 'give-back') return 'give-back';
     if (next.kind === 'wait') {

@@ -4,10 +4,10 @@
  * Owns: which rule answers which event. Does not own: events and decisions (`decisions/`), effects
  * (`engine/commit.ts`), clock and random source (they come with the event).
  *
- * V4 what rests on a value that is not loaded is not decided: the decision asks for the value.
+ * V4 if a rule needs a large value that is not loaded, the decision only asks for the value.
  *
  * S14 pure, total, deterministic, bounded: at most one write (a step and its execution in one transaction
- * count as one), then sends. S15 a decision that was applied is refused by its version the second time.
+ * count as one), then sends. S15 a decision takes effect once: the second time its version is outdated.
  */
 
 import { effectiveState } from './execution/effective-state.ts';
@@ -32,10 +32,10 @@ import { answerCallback } from './waiting/callback.ts';
 import { endingInLane } from './waiting/lane.ts';
 
 /**
- * The rules see the effective state, because one write ends a pause or begins a retry for all steps;
- * and the plan of the status, because after an end only on-failure steps go on. Every decision then
- * closes the question that its write ends, brings the wake time forward, and notes in its write
- * whether the execution is at risk.
+ * The rules see the effective state, because one write ends a pause or begins a retry for all steps, and
+ * after an end only the on-failure steps of the plan. Then each write is completed: it closes the question
+ * of a callback that it ends, says until when an ended execution keeps its place in a lane, brings the wake
+ * time forward, and records whether the execution is at risk.
  * @param whole the plan as it was read
  * @param stored the execution as it was read
  * @returns the write, the messages to send after it, and what the caller does next

@@ -5,7 +5,9 @@
  * Owns: which rules hold in which status, and their order. Does not own: the rules, each a value that says
  * when it is due, what it does and how it is said (`step/rule.ts`).
  *
- * S12 no rule is due before the wake time (`supervision/wake-time.ts`).
+ * S12 no rule is due before the wake time, when a supervisor evaluates the execution again. It is the
+ * earliest of three times: a rule is due; a message that no agent took must be repeated; the shortest lease
+ * has passed, because a lease may have begun without a write of the wake time (`supervision/wake-time.ts`).
  */
 
 import { beginTry, endChildren, endOverTime, startChildren, stopChildren } from './execution/child-rules.ts';
@@ -50,7 +52,7 @@ const FORWARD: readonly Rule[] = [
   passedTime,
   useLane,
   moveDeadline,
-  // An open question is announced again every `remindEvery` of its author, else not.
+  // Announces an open question again, as often as the author's `remindEvery` says; without that, never.
   remind,
   endOverTime,
   beginTry,
@@ -58,17 +60,19 @@ const FORWARD: readonly Rule[] = [
   giveUpDeferred,
   openIncident,
   wakeForTime,
-  // A question's opening, its reminders and its end: each at least once, to the event bus.
+  // Announces a question's opening, reminders and end on the event bus, each at least once.
   announceChange,
 ];
 const ENDED: readonly Rule[] = [announceChange, leaveLane, announce];
 
 export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
   running: FORWARD,
-  // A person is asked, so it does not succeed before the answer.
+  // A person is asked, so the execution does not succeed before the answer.
   waiting: FORWARD.filter((rule) => rule !== succeed),
-  // Attempts under way finish, and their reports count. Nothing starts. If all steps are done meanwhile, the
-  // execution succeeds. A person may resume or cancel it, and answer what is open (`operators/`).
+  // Nothing starts, and no time limit passes: a resume gives the time back. Attempts under way report, or
+  // their leases end; if all steps are done then, the execution succeeds. A person may resume or cancel it,
+  // and answer questions, which takes effect at the resume (`operators/`). If the pause lasts longer than it
+  // may, a person is asked; without an answer, what can be undone is undone (`holds/pause.ts`).
   pausing: [endLease, closeIncidents, endChildren, succeed, suspend, useLane, halt, announceChange],
   paused: [endLease, closeIncidents, endChildren, succeed, suspend, useLane, askAboutPause, announceChange],
   compensating: [
@@ -88,7 +92,7 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
     wakeForTime,
     announceChange,
   ],
-  // Its end is certain. Its on-failure steps are left, and each of them may fail.
+  // The end is certain. Only the on-failure steps still run, and each of them may fail.
   'following-up': [
     endLease,
     closeIncidents,

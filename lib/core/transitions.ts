@@ -16,8 +16,8 @@ type Table<Status extends string, Event extends string> = Readonly<
   Record<Status, Readonly<Partial<Record<Event, Status>>>>
 >;
 
-/** Rows that several statuses share: closed, undone, asked, taken, begun again; the ends of an execution. */
-const CLOSED = { suspend: 'suspended', fence: 'fenced' } as const;
+/** Rows that several statuses share. `moves.ts` says what each event means. */
+const CLOSED = { suspend: 'suspended', fence: 'fenced' } as const; // no agent may claim the step
 const UNDONE = { 'start-undo': 'compensating', 'give-up-undo': 'compensation-failed' } as const;
 const ASKED = { probe: 'probing', overdue: 'waiting', ...CLOSED, ...UNDONE } as const;
 const TAKEN = { done: 'done', accept: 'accepted' } as const;

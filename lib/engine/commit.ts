@@ -30,7 +30,7 @@ export async function commit(
 ): Promise<WriteResult> {
   if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);
   const { write: decided } = decision;
-  // One of the like questions of a list's items is announced: the others are written as `quiet`.
+  // If many items of a list ask the same, one question is announced; the others are written as `quiet`.
   const write =
     decided !== undefined && mayBeOfMany(decided) ? await quietIfAnother(ports, decided) : decided;
   if (write !== undefined) {

@@ -6,9 +6,9 @@
  * `callback.ts`, `deadline.ts`, `holds/pause.ts`), when it is closed (`operators/resolution.ts`,
  * `callback.ts`), how an event is put on the bus (`aws/event-bus.ts`).
  *
- * The event bus gets each change at least once: it is written as one that is not announced, announced,
- * and that is written; if the process dies between, the wake time repeats it. Reminders come every
- * `remindEvery`, while the question is open; without it there is none, and the alarm `IncidentOpen` is left.
+ * The event bus gets each change at least once. The change is written as unannounced, then announced, then
+ * written as announced; if the process dies in between, the next evaluation announces it again. While the
+ * question is open, reminders come every `remindEvery`; without that option, only the alarm `IncidentOpen`.
  */
 
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
@@ -116,8 +116,8 @@ export const humanOf = (step: PlanStep): HumanStage | undefined => {
 };
 
 /**
- * A reminder that is due. In one transaction with the execution, so that there is none during a pause. If
- * several were missed, one is sent.
+ * Writes a reminder that is due, in one transaction with the execution, so that there is none during a pause.
+ * If several were missed, one is sent.
  */
 export const remind: Rule = {
   apply: (plan, state, event) => {
@@ -128,7 +128,7 @@ export const remind: Rule = {
       reminders: due.reminders + 1,
       remindedAt: event.now,
       remindAt: nextReminder(remindsEvery(plan, due.step), event.now, due.deadlineAt),
-      // If several are not announced yet, the latest is.
+      // If several reminders are not announced yet, only the latest will be.
       unannounced: [...(due.unannounced ?? []).filter((one) => one !== 'reminded'), 'reminded'],
     });
     const woken = executionAfter(execution, 'set-wake-time', event, {});
@@ -152,8 +152,8 @@ export const changed = (
 ): Decision => writing(id, records, evaluateNext(affected), { what, step: records.question.step });
 
 /**
- * Announces what was written and is not announced yet, one change at a time. The last of all rules, and not
- * where the bus has just refused it: what the execution does next waits for no listener.
+ * Announces what was written and is not announced yet, one change at a time. It is the last rule, and does
+ * nothing if the bus has just refused the change: what the execution does next waits for no listener.
  */
 export const announceChange: Rule = {
   apply: (_plan, state, event) => {

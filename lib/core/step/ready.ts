@@ -258,7 +258,7 @@ export function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot
   return clearAt;
 }
 
-/** A reader of an older state may take the step from here, or a person may send it there. */
+/** An agent with an older state may claim the step, or can after an answer or the end of a pause. */
 const CLAIMABLE: ReadonlySet<Step['status']> = new Set([
   'retrying',
   'accepted',

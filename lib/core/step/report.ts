@@ -5,9 +5,9 @@
  * heartbeats (`claim.ts`), what all of them write (`ending.ts`), what a probe has found (`probe-report.ts`),
  * what follows in the execution (`rules.ts`).
  *
- * S5 a report commits only with the current token, or as a late success: same token, no claim since but to
- * probe. S6 `done` only by a report of done or a probe that found it. S10 an unknown outcome is remembered
- * (`mayHaveActed`) until it is undone or a believed `notDone`.
+ * S5 a report commits only with the current token, or as a late success: the same token, and no claim since
+ * except to probe. S6 a step is `done` only by a report, or a probe, that says so. S10 an unknown outcome is
+ * remembered (`mayHaveActed`) until the step is undone, or a probe's `notDone` is believed.
  */
 
 import { MAX_DURATION_MS } from '../values/duration.ts';
@@ -59,12 +59,12 @@ export function reported(
   }
 }
 
-/** What was accepted is known already, but maybe not as what; and work that is done is not accepted again. */
+/** An acceptance counts unless it is recorded already with its token, or the work is known to be done. */
 const saysMore = ({ accepted, wrongAnswer }: Step, { token }: AcceptedAnswer): boolean =>
   wrongAnswer === undefined &&
   (accepted === undefined || (accepted.token === undefined && token !== undefined));
 
-/** Whether a report counts that comes after the end of its lease: P7, that of a success alone. */
+/** Whether a report that comes after the end of its lease counts: P7 only a success does. */
 export const adoptsLate = (record: Step, report: Report, mayFail: boolean): boolean =>
   (record.status === 'probing' || adoptsLateSuccess(record, mayFail)) &&
   (report.kind === 'done' || (report.kind === 'accepted' && saysMore(record, report)));
@@ -120,8 +120,8 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
 }
 
 /**
- * After a failed or lost attempt: the next try, an incident, or the end of the recovery. A stage that changes
- * something is entered only in certainty, so an outcome that is still open is resolved by a probe first.
+ * After a failed or lost attempt: the next try, an incident, or the end of the recovery. A stage with
+ * another input or agent begins only in certainty, so an outcome that is still open is probed first.
  */
 function afterFailure(
   { step, variant, record, inputs, isOverTime }: Ending,
@@ -143,7 +143,7 @@ function afterFailure(
     const isNeeded = isRefused || (variant.effect === 'unsafe' && changes.mayHaveActed === true);
     return isOverTime && !isNeeded ? forTime() : stepAfter(record, 'ask', inputs, last);
   }
-  // A failure for good says more than that the time was over.
+  // A permanent failure says more than that the time was over.
   if (next.kind === 'end')
     return isOverTime && failed.permanent !== true ? forTime() : stepAfter(record, 'fail', inputs, last);
   const isOpen = changes.mayHaveActed === true && variant.effect !== 'none';
@@ -219,8 +219,8 @@ const LEASE_LOST: Failure = { code: 'lease-ended', message: 'the attempt went si
 const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive but did not advance' };
 
 /**
- * The record after a lost lease: it ended without a report, which the caller has checked. A
- * probe or an undo is made again.
+ * The record after a lost lease. The caller has checked that the lease ended without a report. What becomes
+ * of an attempt to execute is in `lost`; a probe or an undo is made again, as often as its limit allows.
  * @param failure why the attempt ended, if not by its lease
  */
 export function expired(

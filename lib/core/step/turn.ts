@@ -1,8 +1,8 @@
 /**
  * Which steps can begin now, by their predecessors and their conditions.
  *
- * Owns: that, when a failure is the last word, and whether child executions may be under way that no record
- * shows yet. Does not own: the pieces of work that follow (`ready.ts`).
+ * Owns: a step's turn and condition, when a failure is final, and whether child executions may be under way
+ * that no record shows yet. Does not own: the pieces of work that follow (`ready.ts`).
  *
  * S7 a step is ready only when its predecessors are done, skipped or tolerated.
  */
@@ -33,7 +33,7 @@ const OUTCOMES: Readonly<Partial<Record<Step['status'], string>>> = {
   skipped: 'skipped',
 };
 
-/** What lies beside the table and is not loaded ends the evaluation that reads it (`NotLoaded`). */
+/** What expressions may read. Reading a large value that is not loaded throws `NotLoaded`. */
 export function scopeOf(state: Snapshot): Scope {
   const { execution, steps } = state;
   const recordOf = (step: string): Step | undefined => (Object.hasOwn(steps, step) ? steps[step] : undefined);
@@ -100,7 +100,7 @@ export function mayFail(plan: Plan, step: PlanStep, record: Step | undefined): b
   );
 }
 
-/** It has failed, but that is not final: its undo is still to come, and a late success counts until then. */
+/** The step has failed, but not finally: its undo is still to come, and until then a late success counts. */
 export const isFailureOpen = (plan: Plan, step: PlanStep, record: Step | undefined): boolean =>
   isBetweenStages(record) || mayFail(plan, step, record);
 
@@ -159,18 +159,18 @@ export const shownStatus = (step: PlanStep, snapshot: Snapshot): StepStatus | 'p
   return isUntried(step, record) ? 'ready' : record.status;
 };
 
-/** Nothing but a claim is needed to start the step. */
+/** The step has no attempt yet, and it is its turn. If its condition holds as well, a claim starts it. */
 export const isReady = (step: PlanStep, snapshot: Snapshot): boolean =>
   isUnbegun(snapshot.steps[step.name]) && isTurn(step, snapshot);
 
 export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.when === undefined || evaluateExpression(step.when, scopeOf(snapshot)) === true;
 
-/** Not all ends are recorded. Any of them may be under way, started by a process that has not said so yet. */
+/** Not all ends are recorded. Any child may be under way, started by a process that has not recorded it. */
 export const hasOpenChildren = (children: Children | undefined): boolean =>
   children !== undefined && Object.keys(children.ended).length < children.count;
 
-/** Rounds of it have succeeded before the one at hand, and are not undone. */
+/** Rounds before the current one have succeeded and are not undone. */
 export const hasEarlierRounds = (children: Children | undefined): boolean =>
   (children?.rounds?.done ?? 0) > 0 && (children?.rounds?.compensating ?? children?.try ?? 1) > 1;
 
@@ -182,7 +182,7 @@ export const actsUntil = (children: Children | undefined): number =>
 export const isStopping = (record: Step | undefined): boolean =>
   record?.status === 'compensating' && record.children?.stopped !== undefined;
 
-/** The time of their step is over, and some of them must still be stopped. */
+/** The step's time is over, and some of its child executions must still be stopped. */
 export const isEnding = (children: Children | undefined): boolean =>
   children?.overTime !== undefined && children.overTime < children.count;
 
