@@ -107,7 +107,7 @@ function inboxText({ inbox: { count, atLeast, byKind, next }, at }: Overview, co
   const first =
     next === undefined
       ? ''
-      : `; ${next.executionId} runs out first, ${next.deadlineAt > at ? `in ${durationText(next.deadlineAt - at)}` : 'now'}`;
+      : `; ${next.executionId} expires first, ${next.deadlineAt > at ? `in ${durationText(next.deadlineAt - at)}` : 'now'}`;
   return `${many(count, atLeast)}: ${listed(byKind)}${first}: ${command}`;
 }
 

@@ -77,7 +77,7 @@ export class Insights implements LogSource {
     this.#options = options;
     this.#from = options.from;
     if (!ID.test(options.wanted.executionId))
-      throw new CliError('bad-id', `'${options.wanted.executionId}' is no id of an execution`);
+      throw new CliError('bad-id', `'${options.wanted.executionId}' is not the id of an execution`);
   }
 
   /** @throws CliError `no-stack`, `no-logs`, `query-failed`, and as `Calls` does */

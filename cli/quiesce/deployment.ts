@@ -81,7 +81,7 @@ export class Deployment {
     const names = strangers.map(({ logicalId, type }) => `${logicalId} (${type})`);
     throw new CliError(
       'incomplete',
-      `'${this.#stack}' holds what its tags do not show: ${names.join(', ')}. Tags can be found some minutes after a deployment; what is not Steadfast's is left alone with --leave ${strangers.map(({ logicalId }) => logicalId).join(' ')}`,
+      `'${this.#stack}' has resources that its tags do not show: ${names.join(', ')}. Tags can be found some minutes after a deployment; what is not Steadfast's is left alone with --leave ${strangers.map(({ logicalId }) => logicalId).join(' ')}`,
     );
   }
 

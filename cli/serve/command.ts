@@ -89,7 +89,7 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     void server.resumed.then(
       ({ executions, attempts }) => {
         io.out(
-          `Resumed: ${executions} open executions, ${attempts} attempts of the process before were lost.\n`,
+          `Resumed: ${executions} open executions, ${attempts} attempts of the previous process were lost.\n`,
         );
       },
       () => undefined,
@@ -197,5 +197,5 @@ const stopAsked = (io: Io): Promise<void> =>
 
 function wholeNumber(text: string): number {
   if (/^[1-9][0-9]{0,4}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('a whole number of at least 1 is wanted.');
+  throw new InvalidArgumentError('give a whole number of at least 1.');
 }

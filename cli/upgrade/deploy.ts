@@ -30,7 +30,7 @@ export const cdkDeploy =
     if (code !== 0)
       throw new CliError(
         'not-deployed',
-        `npx ${args.join(' ')} ended with ${String(code)}; when the cause is away, run the same command again: it goes on from here`,
+        `npx ${args.join(' ')} ended with ${String(code)}; once the cause is fixed, run the same command again: it continues from here`,
         EXIT.failed,
       );
   };

@@ -27,7 +27,7 @@ export interface LocalOptions {
 const REGION = 'us-east-1';
 const CREDENTIALS = { accessKeyId: 'verify', secretAccessKey: 'verify' };
 const LACKS: Ports['lacks'] = {
-  account: 'the local cloud is no account',
+  account: 'the local cloud is not an account',
   signature: 'the local cloud verifies no signature',
   deployment: 'the local cloud runs no CloudFormation',
   redrive: 'the local cloud moves no dead letters',

@@ -52,7 +52,7 @@ export function Head({ view }: { view: ExecutionView }): JSX.Element {
         <p class="notice warn">
           <span>
             It waits for people: {questionsText(view.asked)},{' '}
-            {view.asked.count === 1 ? 'which runs out ' : 'the first runs out '}
+            {view.asked.count === 1 ? 'which expires ' : 'the first expires '}
             <Until at={view.asked.next.deadlineAt} />.{' '}
             <a href={executionLink(view.asked.next.executionId)}>Answer in the execution that asks</a>, or see{' '}
             <a href={addressOf(['people'])}>all that waits for people</a>.

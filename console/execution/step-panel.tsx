@@ -176,7 +176,7 @@ function Children({ step: { children }, placeOf }: Pick<PanelProps, 'step' | 'pl
       {children.executionIds.length < children.started ? (
         <p class="faint">
           {children.rounds === undefined
-            ? `These are the first ${children.executionIds.length}; the numbers of the others follow on.`
+            ? `These are the first ${children.executionIds.length}; the others are numbered consecutively.`
             : `These are the latest ${children.executionIds.length}.`}
         </p>
       ) : null}

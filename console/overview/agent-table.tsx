@@ -71,7 +71,7 @@ const Table = ({
           <th scope="col">Agent</th>
           <th scope="col">Breaker</th>
           <th scope="col">Waiting</th>
-          <th scope="col">Under work</th>
+          <th scope="col">In progress</th>
           <th scope="col">Delayed</th>
           <th scope="col" title="From due to claimed, 99th percentile">
             Claimed, p99

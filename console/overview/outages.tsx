@@ -95,7 +95,7 @@ const Calls = ({ calls }: { calls: OutageView['calls'] }): JSX.Element => (
             <td>{step}</td>
             <td>{attempt}</td>
             <td>
-              {unknown === true ? `its outcome was unknown: ${BECAME[settled]}` : 'it failed for certain'}
+              {unknown === true ? `its outcome was unknown: ${BECAME[settled]}` : 'it certainly failed'}
             </td>
           </tr>
         ))}

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => office.stop());
 
-test('a greeting is posted once, although its agent was killed when it had posted it', async () => {
+test('a greeting is posted once, although its agent was killed after it had posted it', async () => {
   const trial = testWorkflow(helloGreeting, { agents });
   trial.die(postGreeting, { when: 'after' });
   const run = await trial.start({ name: 'Ada' });

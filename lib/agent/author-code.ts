@@ -205,7 +205,7 @@ async function probe(worker: Worker, task: Task, input: unknown): Promise<Report
   return { kind: 'wrong-answer', codeReturned: true, failure, answer: answerText(answer.output) };
 }
 
-const NO_VERDICT = 'its answer is no verdict: allowed are done(), notDone(), running() and cannotTell()';
+const NO_VERDICT = 'its answer is not a verdict: allowed are done(), notDone(), running() and cannotTell()';
 
 const runningOf = ({ progress, askAfter }: Verdict<unknown> & { readonly verdict: 'running' }): Report => ({
   kind: 'found',
@@ -257,7 +257,7 @@ function refusedInput(issues: string): Report {
 
 /** The note is kept where the message must be cut. */
 function withNote(message: string, retryAfterMs: number): string {
-  const note = ` (its retryAfterMs, ${retryAfterMs}, is over a year and was left out: a duration is wanted, no instant)`;
+  const note = ` (its retryAfterMs, ${retryAfterMs}, is over a year and was ignored: give a duration, not a time)`;
   return `${cut(message, MAX_FAILURE_CHARS - note.length)}${note}`;
 }
 

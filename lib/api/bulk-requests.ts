@@ -54,7 +54,7 @@ function problemOf(body: Body): string | undefined {
   }
   if (action === 'resolve' && choice === undefined) return "'resolve' needs a choice";
   if (action === 'retry' && step !== undefined && input === undefined)
-    return "step goes with the other input of a 'retry'; without an input it is of all that failed";
+    return "step needs the input of a 'retry'; without an input, all failed steps are retried";
   return undefined;
 }
 

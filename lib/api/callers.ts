@@ -34,7 +34,7 @@ export function callerOf(c: Context): { readonly by?: Caller } {
   if (c.req.header(AS_HEADER) !== undefined) {
     throw refuse(
       'bad-request',
-      `header ${AS_HEADER} (--as) is for a laptop: here who calls is what the API's authorizer says`,
+      `header ${AS_HEADER} (--as) is for an API on this machine; here the API's authorizer names the caller`,
     );
   }
   const env = c.env as { requestContext?: { authorizer?: Authorizer } } | undefined;
@@ -43,7 +43,7 @@ export function callerOf(c: Context): { readonly by?: Caller } {
   if (isCallerName(by.name)) return { by };
   throw refuse(
     'bad-caller',
-    `who calls cannot be recorded: up to ${MAX_CALLER_CHARS} printable ASCII characters can, and the ${by.kind === 'iam' ? 'ARN' : 'issuer and the subject of the token'} has ${by.name.length} or other ones`,
+    `the caller cannot be recorded: up to ${MAX_CALLER_CHARS} printable ASCII characters can, and the ${by.kind === 'iam' ? 'ARN' : 'issuer and the subject of the token'} has ${by.name.length} or other ones`,
   );
 }
 

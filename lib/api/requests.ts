@@ -65,7 +65,7 @@ const MAX_PRIORITY = 9;
 export const startBody = z.strictObject({
   input: z.unknown(),
   idempotencyKey: z.optional(key),
-  redriveOf: z.optional(z.string().check(z.regex(/^[a-z0-9-]{1,64}$/, 'the id of an execution is wanted'))),
+  redriveOf: z.optional(z.string().check(z.regex(/^[a-z0-9-]{1,64}$/, 'it must be the id of an execution'))),
   priority: z.optional(z.int().check(z.minimum(0), z.maximum(MAX_PRIORITY))),
   tags: z.optional(
     z
@@ -94,7 +94,7 @@ export const pauseBody = z.strictObject({
 });
 
 /** The name of a step. */
-const step = z.optional(z.string().check(z.regex(/^[a-z][a-z0-9-]{0,47}$/, 'the name of a step is wanted')));
+const step = z.optional(z.string().check(z.regex(/^[a-z][a-z0-9-]{0,47}$/, 'it must be the name of a step')));
 
 export const retryBody = z.strictObject({
   ...commandBody.shape,
@@ -150,7 +150,7 @@ export const showQuery = z.strictObject({
 
 export const agentsQuery = z.strictObject({ needed: z.optional(z.literal('true')) });
 
-const TIME_WANTED = 'a time in ms since 1970 is wanted, not before 2001 (or 0): are these seconds?';
+const TIME_WANTED = 'it must be a time in ms since 1970, not before 2001 (or 0): are these seconds?';
 
 /**
  * 0 is the beginning of all. Seconds taken for milliseconds would find, and act on, executions that the
@@ -161,7 +161,7 @@ const isTime = (at: number): boolean => at === 0 || at >= EARLIEST_TIME;
 /** Epoch ms, as all times. */
 const time = z.optional(
   z.string().check(
-    z.regex(/^\d{1,15}$/, 'a time in ms since 1970 is wanted'),
+    z.regex(/^\d{1,15}$/, 'it must be a time in ms since 1970'),
     z.refine((text) => isTime(Number(text)), TIME_WANTED),
   ),
 );
@@ -172,7 +172,7 @@ const filterQuery = {
   status: z.optional(z.enum([...EXECUTION_STATUSES, 'open', 'bad'])),
   atRisk: z.optional(z.literal('true')),
   key: z.optional(key),
-  tag: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_.-]{1,64}:[^]{1,200}$/, 'name:value is wanted'))),
+  tag: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_.-]{1,64}:[^]{1,200}$/, 'it must be name:value'))),
   code: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
   plan: z.optional(z.string().check(z.minLength(1), z.maxLength(300))),
   since: time,
@@ -280,7 +280,7 @@ const unknownText = (keys: readonly string[]): string =>
     .map((one) => cut(one, MAX_NAME_CHARS))
     .join(
       ', ',
-    )}${keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} others` : ''}${keys.includes('by') ? " (who calls is what the API's authorizer says: leave it out)" : ''}`;
+    )}${keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} others` : ''}${keys.includes('by') ? " (leave it out: the API's authorizer names the caller)" : ''}`;
 
 /** @throws SteadfastError `bad-request` when the text is no duration; a longer wait than allowed is cut */
 export function parseWait(text: string | undefined, of: 'query' | 'body'): number | undefined {

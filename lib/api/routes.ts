@@ -223,7 +223,7 @@ function commandRoutes(app: Hono, scheduler: Scheduler): void {
   });
 }
 
-const STEP_WITHOUT_INPUT = 'step goes with an input; without one the retry is of all that failed';
+const STEP_WITHOUT_INPUT = 'step needs an input; without one, all failed steps are retried';
 
 const obeyed = (c: Context, { id, status }: Execution): Response => c.json({ executionId: id, status }, 202);
 

@@ -74,7 +74,7 @@ async function wholeId(api: Search, text: string, refusal: ApiError): Promise<st
   if (one === undefined)
     throw new ApiError(
       refusal.code,
-      `${refusal.message}, and none that begins so among the latest ${MOST_OF_A_LIST}, the open and those that ended without success (${MOST_OF_A_LIST} of each): give the whole id`,
+      `${refusal.message}, and none of the latest ${MOST_OF_A_LIST}, the open ones or those that ended without success (${MOST_OF_A_LIST} of each) begins with it: give the whole id`,
       refusal.status === undefined ? {} : { status: refusal.status },
     );
   if (others.length === 0) return `${one.executionId}${rest}`;

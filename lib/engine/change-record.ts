@@ -27,5 +27,5 @@ export async function changeRecord<Kept extends SideRecord, Key extends readonly
     if ((await records.write(next)) === 'written') return { before, written: next };
     before = await records.read(...key);
   }
-  throw new Error(`another was faster at each of ${MAX_LAPS} tries to change a record: ${key.join(' ')}`);
+  throw new Error(`other processes changed a record first, at each of ${MAX_LAPS} tries: ${key.join(' ')}`);
 }

@@ -333,7 +333,7 @@ export async function notifyParent(
     // Its siblings end at the same time.
     await ports.clock.sleep(Math.floor(ports.random.number() * TELL_RETRY_MS * (lap + 1)));
   }
-  throw new Error(`the parent changed at every try to tell it`);
+  throw new Error(`the parent changed at every try to report to it`);
 }
 
 interface Heard {

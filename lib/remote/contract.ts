@@ -105,10 +105,10 @@ export function parseSaid(text: string, call: CallKind): Said {
   try {
     value = JSON.parse(text);
   } catch {
-    throw bad('is no JSON; of a command, what is to be logged goes to stderr');
+    throw bad('is not JSON; a command must write its log to stderr');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw bad('is no JSON object such as {"answer":"done","output":{}}');
+    throw bad('is not a JSON object such as {"answer":"done","output":{}}');
   const said = value as Readonly<Record<string, unknown>>;
   if (Object.hasOwn(said, 'answer')) return checkedAnswer(said, call);
   if (!Object.hasOwn(said, 'progress')) throw bad("has neither 'answer' nor 'progress'");
@@ -122,7 +122,7 @@ function checkedAnswer(said: Readonly<Record<string, unknown>>, call: CallKind):
   if (known === undefined) throw bad(`is not one of those to ${call}: ${ANSWERS[call].join(', ')}`);
   const { message, token, progress } = said;
   for (const [name, text] of Object.entries({ message, token }))
-    if (text !== undefined && typeof text !== 'string') throw bad(`has a '${name}' that is no text`);
+    if (text !== undefined && typeof text !== 'string') throw bad(`has a '${name}' that is not a text`);
   if (progress !== undefined && !isProgress(progress))
     throw bad("has a 'progress' that is neither a number nor a text");
   return {
@@ -147,7 +147,7 @@ function wishOf<Name extends 'retryAfterMs' | 'askAfterMs'>(
   if (wish === undefined) return {};
   if (typeof wish === 'number' && wish >= 0 && wish <= MAX_DURATION_MS)
     return { [name]: wish } as { readonly [Key in Name]: number };
-  throw bad(`has a '${name}' that is no number of milliseconds from 0 to ${MAX_DURATION_MS}`);
+  throw bad(`has a '${name}' that is not a number of milliseconds from 0 to ${MAX_DURATION_MS}`);
 }
 
 /**

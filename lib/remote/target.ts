@@ -111,11 +111,11 @@ const HERE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 export function addressProblem(text: string, withSecret: boolean): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['https:', 'http:'].includes(url.protocol))
-    return 'the url is no address; allowed is one such as https://parcels.example/agent';
+    return 'the url is not an address; allowed is one such as https://parcels.example/agent';
   if (url.username !== '' || url.password !== '')
     return 'the url holds a user or a password; leave them out and use secret: { header, env }';
   if (withSecret && url.protocol === 'http:' && !HERE.has(url.hostname))
-    return `a secret or a signature to ${url.hostname} would go over http: in the open; allowed is https:`;
+    return `a secret or a signature to ${url.hostname} would go over http: unencrypted; allowed is https:`;
   return undefined;
 }
 

@@ -130,7 +130,11 @@ async function obeyed(
       if (isSteadfastError(error) && REFUSALS.has(error.code))
         return refusedOnce(executionId, error.code, cut(error.message, MAX_MESSAGE));
       if (attempt < LAST_TRIES) throw error;
-      return refusedOnce(executionId, 'internal', `whether it has obeyed is not known: ${sayable(error)}`);
+      return refusedOnce(
+        executionId,
+        'internal',
+        `it is not known whether the command took effect: ${sayable(error)}`,
+      );
     }
   });
   return sumOf(results);

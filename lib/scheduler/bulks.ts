@@ -170,7 +170,7 @@ export async function collectBulk(scheduler: Scheduler, id: string): Promise<Bul
     if (next.bulk.pages > MOST_PAGES)
       throw refuse(
         'too-large',
-        `more than ${MOST_PAGES * BULK_PAGE} executions are found; narrow the filter, by since and until for example`,
+        `more than ${MOST_PAGES * BULK_PAGE} executions match; narrow the filter, by since and until for example`,
       );
     if ((await bulks.write(next)) === 'written') return next.bulk;
   }
@@ -271,7 +271,7 @@ function problemOf({ id, isCollected, count, createdAt }: Bulk, now: number): St
   if (now - createdAt > CONFIRM_WITHIN_MS)
     return refuse(
       'bulk-expired',
-      `its executions were looked for at ${timeText(createdAt)}, over a day ago; make a new one`,
+      `its executions were selected at ${timeText(createdAt)}, over a day ago; make a new one`,
     );
   return undefined;
 }
@@ -328,7 +328,7 @@ export async function shownBulk(scheduler: Scheduler, bulk: Bulk): Promise<Shown
 async function bulkOf(scheduler: Scheduler, id: string): Promise<Bulk> {
   const bulk = isExecutionId(id) ? await bulksOf(scheduler).read(id) : undefined;
   if (bulk !== undefined) return bulk;
-  throw refuse('unknown-bulk', `there is no bulk action '${cut(id, 70)}', or it was over 30 days ago`);
+  throw refuse('unknown-bulk', `there is no bulk action '${cut(id, 70)}', or it is more than 30 days old`);
 }
 
 /** @throws SteadfastError `no-bulk-actions` */

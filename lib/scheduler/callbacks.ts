@@ -176,7 +176,7 @@ function approvalOf(output: Json): { comment?: string } {
   if ('by' in given)
     throw refuse(
       'bad-output',
-      "an approval's output takes no 'by': who approves is what the API's authorizer says; leave it out",
+      "an approval's output takes no 'by': leave it out, because the API's authorizer names the person",
     );
   const allowed = ['approved', 'comment'];
   const unknown = Object.keys(given).filter((key) => !allowed.includes(key));

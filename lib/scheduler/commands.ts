@@ -158,7 +158,7 @@ function refuseWhereFull(execution: Execution, { type, commandId }: Command, now
   if (type === 'cancel' || commandId === undefined || !isMemoryFull(execution, now)) return;
   throw refuse(
     'too-many-commands',
-    `execution ${execution.id} was given ${MAX_REMEMBERED} commands within ${REMEMBERED_DAYS} days, and could not tell another one that is repeated; it can still be canceled`,
+    `execution ${execution.id} was given ${MAX_REMEMBERED} commands within ${REMEMBERED_DAYS} days, and no more are accepted, because a repeated one would not be recognised; it can still be canceled`,
   );
 }
 
@@ -182,10 +182,10 @@ function notMeant(state: Snapshot, command: Command): string | undefined {
   const { asOf } = command;
   const { status, endedAt = 0 } = state.execution;
   if (status === 'failed' && endedAt > asOf)
-    return `it failed at ${timeText(endedAt)}, after those that are meant were looked for`;
+    return `it failed at ${timeText(endedAt)}, after the executions were selected`;
   const asked = status === 'waiting' && openRecoveryIncidents(state).length > 0;
   if (!asked || openRecoveryIncidents(state, asOf).length > 0) return undefined;
-  return 'its open questions came after those that are meant were looked for';
+  return 'its open questions came after the executions were selected';
 }
 
 function refusal({ id, status }: Execution, { type }: Command, problem: string): SteadfastError {

@@ -87,7 +87,7 @@ async function startedWith(scheduler: Scheduler, key: string, filter: ListFilter
   if (workflow === undefined || indexFor(filter) !== 'list')
     throw refuse(
       'bad-request',
-      'key goes with workflow, and with no other filter: of a workflow it is the key of one execution',
+      'key needs workflow and takes no other filter: in a workflow it belongs to one execution',
     );
   const execution = await scheduler.ports.store.readExecution(idOfKey(scheduler, workflow, key));
   const { since = 0, until = Number.POSITIVE_INFINITY } = filter;

@@ -108,12 +108,12 @@ function notAnother(
   const who = by === undefined ? 'the caller' : callerText(by);
   const why = deed === undefined ? 'who has acted in it is not known' : `${who} ${deedText(deed)}`;
   const role = by?.kind === 'iam' && by.name.includes(':assumed-role/');
-  const message = `approval '${step}' of execution ${id} takes only the answer of another person, and ${why}. A person may answer who has not started execution ${rootId}, tried it again, resolved an incident of it so that it goes on, or given another approval in it${role ? '. All who use one role count as one person, unless the deployment names it in personalRoles' : ''}`;
+  const message = `approval '${step}' of execution ${id} takes only the answer of another person, and ${why}. A person may answer who has not started execution ${rootId}, retried it, resolved an incident of it so that it goes on, or given another approval in it${role ? '. All who use one role count as one person, unless the deployment names it in personalRoles' : ''}`;
   return refuse('not-another', message, { executionId: rootId, ...(deed === undefined ? {} : { deed }) });
 }
 
 const tooMany = (rootId: string): SteadfastError =>
   refuse(
     'too-many-people',
-    `${MAX_PEOPLE} persons have acted in execution ${rootId}, and no more are kept: one of them may act again`,
+    `${MAX_PEOPLE} people have acted in execution ${rootId}, and no more can be recorded: only these may act in it`,
   );

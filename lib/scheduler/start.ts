@@ -245,7 +245,7 @@ export function vouchedFor(by: Caller | undefined, what: string): Caller {
   if (by !== undefined) return by;
   throw refuse(
     'unknown-caller',
-    `who ${what} must be known, for an approval in it must be another person's; the API's authorizer vouches for nobody here: it takes one for IAM or for JWT`,
+    `who ${what} must be known, because an approval in it must be another person's; this API's authorizer names nobody: use one for IAM or JWT`,
   );
 }
 
@@ -304,7 +304,7 @@ export function workflowOf(scheduler: Scheduler, name: string): Registered {
   if (isBuiltIn(name))
     throw refuse(
       'unknown-workflow',
-      `'${cut(name, 60)}' is no workflow that is started or paused like others: bulk actions are, by POST /bulk (steadfast bulk)`,
+      `'${cut(name, 60)}' cannot be started or paused like other workflows: make a bulk action by POST /bulk (steadfast bulk)`,
     );
   const known = [...scheduler.workflows.keys()].join(', ') || 'none';
   throw refuse('unknown-workflow', `there is no workflow '${cut(name, 60)}'; there are: ${known}`);

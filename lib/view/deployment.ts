@@ -28,7 +28,7 @@ export function agentsText({ items, missing, examined }: Agents, now: number): s
       ? ''
       : `${durationText(Math.max(0, now - lastError.at))} ago: ${lastError.message}`,
   ]);
-  const shown = table(['AGENT', 'WAITING', 'UNDER WORK', 'DELAYED', 'BREAKER', 'LAST ERROR'], rows);
+  const shown = table(['AGENT', 'WAITING', 'IN PROGRESS', 'DELAYED', 'BREAKER', 'LAST ERROR'], rows);
   return gone === '' ? shown : `${shown}\n${gone}`;
 }
 
@@ -147,7 +147,7 @@ export function unknownText({ closedAt, failed, calls }: OutageView): string {
     unknown.filter(({ settled = 'open' }) => kinds.includes(settled)).length;
   const [left, decided] = [count('open', 'gone'), count('person')];
   const by = decided === 0 ? '' : `, ${decided} by a person or a default`;
-  const settled = left === 0 ? `each settled${by}` : `${left} not settled${by}`;
+  const settled = left === 0 ? `each resolved${by}` : `${left} not resolved${by}`;
   const text = unknown.length === 0 ? 'none' : `${unknown.length}, ${settled}`;
   if (failed > calls.length) return `${text}, of those listed`;
   return closedAt !== undefined && left + decided === 0 ? `${text}: nothing was done twice or lost` : text;

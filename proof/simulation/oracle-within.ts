@@ -12,7 +12,7 @@ import type { KindCounts } from './kinds.ts';
 import { overTimeAt, turnOf } from './oracle-turns.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
-/** Since when the time of a step runs: its turn, or when a person had it tried again, and not its undo. */
+/** Since when the time of a step runs: its turn, or when a person retried it, and not its undo. */
 function sinceOf(step: PlanStep, state: Snapshot): number {
   const again = incidentsIn(state)
     .filter(({ step: about, kind }) => about === step.name && kind === 'recovery')

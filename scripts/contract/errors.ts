@@ -23,7 +23,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     next: 'Correct what `details.issues` names.',
   },
   'bad-lane': {
-    means: 'The input names no lane: its key is no text of 1 to 1,000 characters and no whole number.',
+    means: 'The input has no key for the lane: a text of 1 to 1,000 characters, or a whole number.',
     next: 'Give the field that the lane of the workflow reads.',
   },
   'bad-priority': {
@@ -31,11 +31,11 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     next: 'Correct it, or leave it out.',
   },
   'bad-json': {
-    means: 'The body is no JSON, is nested too deeply, or has a key that is not allowed.',
+    means: 'The body is not JSON, is nested too deeply, or has a key that is not allowed.',
     next: 'Send JSON; the limits are below.',
   },
   'bad-request': {
-    means: 'A field of the body, of the query or a header is not known, or is not what is allowed.',
+    means: 'A header, or a field of the body or query, is not known or has a value that is not allowed.',
     next: 'Correct what `details.issues`, or the message, names.',
   },
   'bad-cursor': {
@@ -44,15 +44,15 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
   },
   'bad-output': {
     means:
-      "The answer to a callback does not fit its schema, or an approval's output is not what is allowed.",
-    next: 'Correct what `details.issues`, or the message, names. The step waits on.',
+      "The answer to a callback does not fit its schema, or an approval's output has what is not allowed.",
+    next: 'Correct what `details.issues`, or the message, names. The step keeps waiting.',
   },
   'unsafe-number': {
     means: 'A whole number is too large to be read exactly.',
     next: 'Send it as text.',
   },
   'bad-duration': {
-    means: 'A duration is none.',
+    means: 'A duration is not valid.',
     next: "Write it as '20s', '5m', '2h' or '7d'.",
   },
   'unknown-workflow': {
@@ -81,10 +81,10 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
   },
   'unknown-callback': {
     means: 'No callback or approval has this token.',
-    next: 'Use the token as the step has given it out.',
+    next: 'Use the token that the step has given out.',
   },
   'unknown-bulk': {
-    means: 'There is no such bulk action, or it was over 30 days ago.',
+    means: 'There is no such bulk action, or it is more than 30 days old.',
     next: 'Make a new one: `POST /bulk`.',
   },
   'not-another': {
@@ -92,7 +92,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     next: 'Have another person answer; the message says who may.',
   },
   'unknown-caller': {
-    means: 'The caller must be known, and the API has no authorizer that vouches for one.',
+    means: 'The caller must be known, and the API has no authorizer that names one.',
     next: 'Call with an authorizer for IAM or for tokens (JWT).',
   },
   'bad-caller': {
@@ -104,7 +104,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     next: 'Use a new key for a new start.',
   },
   'already-closed': {
-    means: 'The callback was answered otherwise, or is not waited for any more; or the execution is over.',
+    means: 'The callback was answered differently or is no longer waited for, or the execution is over.',
     next: 'Nothing: the answer came too late. `details.status` says what became of it.',
   },
   'not-open': {
@@ -123,11 +123,11 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
   'not-resumable': { means: 'It is not paused.', next: again },
   'not-retryable': {
     means:
-      'It has neither failed nor an incident that takes `retry`, belongs to another execution, or an attempt of it may still be acting.',
+      'It has neither failed nor an open incident that takes `retry`, it belongs to another execution, or an attempt may still act.',
     next: 'Read the message: it says from when, or what is possible instead.',
   },
   'already-resolved': {
-    means: 'Another person, or the time, was first: `details.choice`.',
+    means: 'Another person was first, or the time was over: `details.choice`.',
     next: 'Read the execution to see what came of it.',
   },
   'unsafe-choice': {
@@ -135,19 +135,19 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     next: 'Choose one of them.',
   },
   'not-collected': {
-    means: 'Not all executions of the bulk action are found yet.',
+    means: 'The executions of the bulk action are not all collected yet.',
     next: '`POST /bulk/{id}/collect` until its status is `collected`, then confirm it.',
   },
   'empty-bulk': {
     means: 'The bulk action selects no execution.',
-    next: 'Nothing; or make one with another filter.',
+    next: 'Make one with another filter.',
   },
   'bulk-expired': {
-    means: 'Its executions were looked for over a day ago.',
-    next: 'Make a new one: what is meant may have changed.',
+    means: 'Its executions were selected over a day ago.',
+    next: 'Make a new one: other executions may match by now.',
   },
   'no-bulk-actions': {
-    means: 'The deployment was made without the agent of bulk actions (`bulkActions: false`).',
+    means: 'The deployment has no agent for bulk actions (`bulkActions: false`).',
     next: 'Deploy with it, or act on the executions one by one.',
   },
   'too-large': {
@@ -155,15 +155,15 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     next: 'Store what is large elsewhere, and send where it is.',
   },
   'too-many-commands': {
-    means: `The execution was given ${MAX_REMEMBERED} commands within ${REMEMBERED_DAYS} days, and could not tell another one that is repeated.`,
-    next: 'Cancel it, which is always possible, or find out who gives them.',
+    means: `The execution was given ${MAX_REMEMBERED} commands within ${REMEMBERED_DAYS} days, and would not recognise another one that is repeated.`,
+    next: 'Cancel it, which is always possible, or find out who sends them.',
   },
   internal: {
-    means: 'What happened was not foreseen; it is in the log of the API, by the time.',
+    means: 'An unexpected error; the log of the API has it at this time.',
     next: 'Call again with the same key.',
   },
   'newer-item': {
     means: 'The record was written by a newer release than the function that read it.',
-    next: 'Call again in a moment; during a deployment it goes by itself.',
+    next: 'Call again in a moment; it ends with the deployment.',
   },
 };

@@ -116,8 +116,8 @@ describe('an agent that accepts', () => {
   });
 
   it.each([
-    [{ effect: 'unsafe' }, /asked for/],
-    [{ effect: 'idempotent', probe: 'none' }, /asked for/],
+    [{ effect: 'unsafe' }, /must be probed/],
+    [{ effect: 'idempotent', probe: 'none' }, /must be probed/],
     [{ accepts: '4s' }, /under 5s/],
   ] as const)('is refused where it cannot be asked: %j', (options, why) => {
     expect(() => declared(options)).toThrow(why);

@@ -81,7 +81,7 @@ describe('what an attempt that met a dead service leaves', () => {
       const step = await stepOf(h, id);
       expect(step?.retryAt).toBeLessThan(T0 + 300_000);
       expect(step?.attempts[0]?.failure?.message).toBe(
-        `503 (its retryAfterMs, ${retryAfterMs}, is over a year and was left out: a duration is wanted, no instant)`,
+        `503 (its retryAfterMs, ${retryAfterMs}, is over a year and was ignored: give a duration, not a time)`,
       );
     }
   });

@@ -60,7 +60,7 @@ it('is not called any more, also by a process that was well, and its step says w
   const [said] = explain(ship.plan, state, w.clock.now(), () => true, now).steps;
   expect(said?.status).toBe('ready');
   expect(said?.because).toBe(
-    `not tried yet: agent 'carrier' is paused since ${timeText(pausedAt)}, by local:ann: asked to; it is not called until that ends, and no attempt is charged`,
+    `not tried yet: agent 'carrier' has been paused since ${timeText(pausedAt)}, by local:ann: asked to; it is not called until that ends, and no attempt is charged`,
   );
   expect(said?.next.what).toBe(
     "a supervisor sends it to agent 'carrier' unless that is still paused: attempt 1",

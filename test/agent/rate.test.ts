@@ -192,7 +192,9 @@ describe('one process', () => {
   });
 
   it.each(['501/s', '40000/min', '0/s', '5', '5/h', '1.5/s', 'fast'])('refuses %s', (text) => {
-    expect(() => perSecondOf(text)).toThrow(/^the rate '.*' is (none; write it like|too high; at most)/);
+    expect(() => perSecondOf(text)).toThrow(
+      /^(the rate )?'.*' is (not a rate; write it like|too high; at most)/,
+    );
   });
 });
 

@@ -61,7 +61,7 @@ describe('POST /bulk', () => {
     [{ action: 'retry', filter: { status: 'failed' }, ids: ['e-1'] }, 'either filter or ids'],
     [{ action: 'retry', filter: {} }, 'the filter finds everything'],
     [{ action: 'retry', ids: ['e-1'], undo: false }, "undo does not go with 'retry'"],
-    [{ action: 'retry', ids: ['e-1'], step: 'a' }, 'step goes with the other input'],
+    [{ action: 'retry', ids: ['e-1'], step: 'a' }, 'step needs the input'],
     [{ action: 'resolve', ids: ['e-1'] }, "'resolve' needs a choice"],
     [{ action: 'delete', ids: ['e-1'] }, 'action'],
     [{ action: 'retry', ids: [] }, 'ids'],

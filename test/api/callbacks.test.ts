@@ -218,7 +218,7 @@ describe('an approval', () => {
       expect([bad.status, codeOf(bad)]).toEqual([400, 'bad-output']);
     }
     const named = await c.post(path, { output: { by: 'ann' } });
-    expect((named.body['error'] as { message?: string }).message).toContain('authorizer says; leave it out');
+    expect((named.body['error'] as { message?: string }).message).toContain('leave it out, because');
     expect(await c.post(path, { output: { comment: 'ok' } })).toMatchObject({ status: 200 });
     expect(await c.post(path, { output: { comment: 'ok' } })).toMatchObject({ status: 200 });
     expect((await stepOf(c, id, 'ok'))?.output).toEqual({ approved: true, comment: 'ok' });

@@ -128,7 +128,7 @@ describe('a name of the caller’s own', () => {
       expect([path, refused.status, refused.body['error']]).toMatchObject([
         path,
         400,
-        { code: 'bad-request', message: expect.stringContaining("is what the API's authorizer says") },
+        { code: 'bad-request', message: expect.stringContaining("the API's authorizer names the caller") },
       ]);
     }
   });
@@ -141,7 +141,7 @@ describe('a name of the caller’s own', () => {
         400,
         {
           code: 'bad-request',
-          message: expect.stringContaining("who calls is what the API's authorizer says"),
+          message: expect.stringContaining("the API's authorizer names the caller"),
         },
       ]);
     }

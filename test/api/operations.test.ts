@@ -142,7 +142,7 @@ describe('a retry', () => {
     const alone = await c.post(`/executions/${id}/retry`, { step: 'do' });
     expect(errorOf(alone)).toMatchObject([
       400,
-      { code: 'bad-request', message: expect.stringContaining('step goes with an input') },
+      { code: 'bad-request', message: expect.stringContaining('step needs an input') },
     ]);
     expect((await c.post(`/executions/${id}/retry`, { input: { orderId: 'o-9' } })).body).toMatchObject({
       status: 'running',
@@ -245,7 +245,7 @@ describe('what is possible', () => {
     });
     await run(id);
     const { redrive, ...said } = await commands();
-    expect(redrive).toBe('it has succeeded, and there is nothing to make good for');
+    expect(redrive).toBe('it has succeeded, so there is nothing to start again');
     expect(Object.keys(said)).toEqual(['cancel', 'cancel-as-is', 'pause', 'resume', 'retry']);
     for (const [command, because] of Object.entries(said)) {
       const route = command === 'cancel-as-is' ? 'cancel' : command;

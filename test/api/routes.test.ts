@@ -83,7 +83,7 @@ describe('GET /executions/{id}/why', () => {
     await run(id);
     expect((await get(`/executions/${id}/why`)).body).toMatchObject({
       status: 'succeeded',
-      next: { what: 'nothing: it has ended and said so' },
+      next: { what: 'nothing: it has ended, and its end is announced' },
     });
   });
 });

@@ -204,10 +204,10 @@ describe('a body', () => {
     ['an unknown field', { input, inptu: {} }, 'unknown: inptu'],
     ['an empty key', { input, idempotencyKey: '' }, 'idempotencyKey'],
     ['a key of 201 characters', { input, idempotencyKey: 'k'.repeat(201) }, 'idempotencyKey'],
-    ['a key that is no text', { input, idempotencyKey: 5 }, 'idempotencyKey'],
+    ['a key that is not a text', { input, idempotencyKey: 5 }, 'idempotencyKey'],
     ['tags that are a list', { input, tags: ['a'] }, 'tags'],
     ['a tag with an illegal name', { input, tags: { 'a b': 'x' } }, 'tags'],
-    ['a tag that is no text', { input, tags: { a: 1 } }, 'tags.a'],
+    ['a tag that is not a text', { input, tags: { a: 1 } }, 'tags.a'],
     ['a tag that is too long', { input, tags: { a: 'x'.repeat(201) } }, 'tags.a'],
   ])('of another shape (%s) is refused, saying where', async (_, body, where) => {
     const { post } = client();

@@ -226,7 +226,7 @@ it('15 what did last night’s outage do', async () => {
     '4 s',
     'ended',
     '10 min 4 s',
-    '1, each settled: nothing was done twice or lost',
+    '1, each resolved: nothing was done twice or lost',
   ])
     await card.getByText(said, { exact: true }).waitFor();
 });

@@ -118,7 +118,7 @@ describe('an agent', () => {
       const card = page.getByRole('article', { name: /^Outage of/ });
       await card.getByText('5 s', { exact: true }).waitFor();
       await card.getByText('2 min 5 s').waitFor();
-      await card.getByText('1, 1 not settled').waitFor();
+      await card.getByText('1, 1 not resolved').waitFor();
       await card.getByText('1 more failed; they are not listed').waitFor();
       expect(await card.innerText()).toContain('<img src=x onerror=');
       await expectAccessible(page);

@@ -205,7 +205,7 @@ describe('status', () => {
         `open                   1,204: 1,200 running, 4 waiting: npx steadfast list --status open ${at}`,
         'overdue longest        e1 (order), for 2 s',
         `ended without success  9 in the last 1 d (at least 10,000 were started in that time): 7 card-declined, 2 lost: npx steadfast list --status bad --since 24h ${at}`,
-        `inbox                  5: 2 recovery, 3 approval; e2 runs out first, in 30 min: npx steadfast incidents ${at}`,
+        `inbox                  5: 2 recovery, 3 approval; e2 expires first, in 30 min: npx steadfast incidents ${at}`,
         "paused                 starts of 'order': paused for 2 s by local:ann: the bank is away",
         `old plan               4 of 'order': npx steadfast list --plan p0 ${at}`,
         '',

@@ -145,7 +145,7 @@ it('15 what did last night’s outage do', async () => {
   expect(commandOf(15)).toBe('outages charge-card');
   const { out } = await steadfast(['outages', 'carrier', '--url', 'http://127.0.0.1:4510']);
   expect(out).toMatch(
-    /^began .*Z, noticed after 4 s, ended .*Z \(10 min 4 s\): Error: socket hang up\n1 call failed; outcome unknown: 1, each settled: nothing was done twice or lost\n/,
+    /^began .*Z, noticed after 4 s, ended .*Z \(10 min 4 s\): Error: socket hang up\n1 call failed; outcome unknown: 1, each resolved: nothing was done twice or lost\n/,
   );
 });
 

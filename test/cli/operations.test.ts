@@ -144,7 +144,7 @@ test('outages says when a service was away, what failed, and how each unknown ou
   expect((await cli('outages', 'pay')).out).toBe(
     [
       'began 1970-01-01 00:00:00Z, noticed after 4 s, ended 1970-01-01 00:10:40Z (10 min 40 s): Error: socket hang up',
-      '3 calls failed; outcome unknown: 1, each settled, of those listed',
+      '3 calls failed; outcome unknown: 1, each resolved, of those listed',
       'EXECUTION  STEP  ATTEMPT  SETTLED',
       'e1         pay   1        the work was not done, and was tried again',
       '1 more failed; they are not listed\n',
@@ -155,15 +155,15 @@ test('outages says when a service was away, what failed, and how each unknown ou
 
 const OVER = { closedAt: 640_000 };
 test.each([
-  ['some is not settled', ['done', 'open', 'gone'], OVER, '3, 2 not settled\n'],
+  ['some is not settled', ['done', 'open', 'gone'], OVER, '3, 2 not resolved\n'],
   [
     'each is, by evidence',
     ['done', 'not-done', 'repeated', 'undone'],
     OVER,
-    '4, each settled: nothing was done twice or lost\n',
+    '4, each resolved: nothing was done twice or lost\n',
   ],
-  ['a person decided one', ['done', 'person'], OVER, '2, each settled, 1 by a person or a default\n'],
-  ['each is, and it is not over', ['done'], {}, '1, each settled\n'],
+  ['a person decided one', ['done', 'person'], OVER, '2, each resolved, 1 by a person or a default\n'],
+  ['each is, and it is not over', ['done'], {}, '1, each resolved\n'],
   ['there was none', [], OVER, 'none: nothing was done twice or lost\n'],
 ])('outages says what may be doubled or lost: %s', async (_, unknown, end, said) => {
   const failure = { code: 'Error', message: 'socket hang up' };

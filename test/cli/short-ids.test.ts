@@ -66,9 +66,7 @@ it('says where it has looked where none does', async () => {
   expect(JSON.parse(err)).toMatchObject({
     error: {
       code: 'unknown-execution',
-      message: expect.stringMatching(
-        /^there is no execution 'cafe', and none that begins so among the latest 300, /,
-      ),
+      message: expect.stringMatching(/^there is no execution 'cafe', and none of the latest 300, /),
     },
   });
 });

@@ -35,7 +35,7 @@ test('agents: queues, breakers and latest failures; what could not be asked is a
   const { exitCode, out } = await cli('agents');
   expect([exitCode, api.asked.at(-1)?.path]).toEqual([0, '/agents']);
   const [head, first, second] = out.split('\n').map((line) => line.split(/ {2,}/));
-  expect(head).toEqual(['AGENT', 'WAITING', 'UNDER WORK', 'DELAYED', 'BREAKER', 'LAST ERROR']);
+  expect(head).toEqual(['AGENT', 'WAITING', 'IN PROGRESS', 'DELAYED', 'BREAKER', 'LAST ERROR']);
   expect(first?.slice(0, 4)).toEqual(['charge-card', '3', '2', '1']);
   expect(first?.[4]).toMatch(/^half-open for 1 min.*, a trial is under way$/);
   expect(first?.[5]).toMatch(/ ago: 503$/);

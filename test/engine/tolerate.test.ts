@@ -105,7 +105,7 @@ describe('a step that may fail', () => {
     expect(book.slice(-3)).toEqual(['undo car by cars', 'other-car by flights', 'mail by mails']);
   });
 
-  it('is asked about where it may have acted and cannot be undone; in silence it is tolerated, and the end says so', async () => {
+  it('is asked about where it may have acted and cannot be undone; without an answer it is tolerated, and the end says so', async () => {
     const h = harness(holiday, {
       flights: does('flights'),
       cars: does('cars'),

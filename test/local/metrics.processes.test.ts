@@ -74,7 +74,7 @@ describe('a line', () => {
       line({ Sold: 1 }).replace('"Name":"Sold"', '"Name":"constructor"'),
     ],
     ['with a dimension that it has no value of', line({ Sold: 1 }).replace('["service"]', '["toString"]')],
-    ['with a dimension that is no text', line({ Sold: 1 }).replace('"service":"shop"', '"service":7')],
+    ['with a dimension that is not a text', line({ Sold: 1 }).replace('"service":"shop"', '"service":7')],
     ['too long', line({ Sold: 1, x: 'x'.repeat(1_048_576) })],
   ])('that is %s measures nothing', (_, text) => {
     expect(measuredBy(text)).toEqual([]);

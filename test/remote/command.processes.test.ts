@@ -97,8 +97,8 @@ describe('what says nothing leaves an unknown outcome, and says what was wrong',
     failure: { code, message: expect.stringMatching(message) as string },
   });
   it.each<[string, string, string, RegExp]>([
-    ['no JSON', 'echo charged card 4111', 'bad-answer', /is no JSON; .*stderr/],
-    ['no object', 'echo "[1]"', 'bad-answer', /is no JSON object/],
+    ['no JSON', 'echo charged card 4111', 'bad-answer', /is not JSON; .*stderr/],
+    ['no object', 'echo "[1]"', 'bad-answer', /is not a JSON object/],
     ['neither', 'echo "{}"', 'bad-answer', /neither 'answer' nor 'progress'/],
     [
       'another word',
@@ -123,7 +123,7 @@ describe('what says nothing leaves an unknown outcome, and says what was wrong',
     ['no answer', 'true', 'no-answer', /exit code 0 and without an answer/],
     ['an exit code', 'exit 3', 'no-answer', /exit code 3/],
     ['a kill', 'kill -9 $$', 'no-answer', /by SIGKILL/],
-    ['half of an answer', 'printf \'{"answer":"do\'', 'bad-answer', /is no JSON/],
+    ['half of an answer', 'printf \'{"answer":"do\'', 'bad-answer', /is not JSON/],
     [
       'too long a line',
       `head -c ${MAX_ANSWER_BYTES + 1} /dev/zero | tr '\\0' ' '`,

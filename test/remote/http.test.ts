@@ -315,7 +315,7 @@ describe('accepted work', () => {
     });
     answer = gives(200, '{"answer":"accepted","token":7}');
     expect(await performed(here(), { accepts: '1h' })).toEqual(
-      unknown('bad-answer', /'token' that is no text/),
+      unknown('bad-answer', /'token' that is not a text/),
     );
   });
 

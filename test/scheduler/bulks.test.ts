@@ -104,7 +104,7 @@ describe('a bulk retry', () => {
           examples: [
             {
               executionId: one,
-              message: expect.stringContaining('after those that are meant were looked for'),
+              message: expect.stringContaining('after the executions were selected'),
             },
           ],
         },

@@ -218,7 +218,7 @@ describe('without an answer in time', () => {
     const { h, id } = await begun({ otherwise: 'approve', remindEvery: '40m' });
     const { plan } = asking({ otherwise: 'approve', remindEvery: '40m' });
     const said = explain(plan, await h.state(id), h.clock.now()).steps.find(({ name }) => name === 'ok');
-    expect(said?.next.what).toBe('a person approves or rejects; in silence it is approved');
+    expect(said?.next.what).toBe('a person approves or rejects; without an answer it is approved');
     const end = await h.run(id, { maxMs: 2 * HOUR });
     const { past, steps } = explain(plan, end, h.clock.now());
     expect(past.filter(({ step }) => step === 'ok').map(({ what }) => what)).toEqual([

@@ -322,5 +322,5 @@ it('why tells the question, the answer and who gave it, and does not blame a con
   expect(past).toContain('incident 1: a person was asked');
   expect(past).toContain("incident 1: a person chose 'skip' (sold out)");
   expect(past).toContain('attempt 1, 0 ms: failed: declined');
-  expect(told.steps.find((step) => step.name === 'asked')?.because).toBe('a person had it skipped');
+  expect(told.steps.find((step) => step.name === 'asked')?.because).toBe('a person skipped it');
 });

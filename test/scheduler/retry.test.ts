@@ -78,7 +78,7 @@ describe('the retry of a failed execution', () => {
     expect(explain(chain.plan, await h.state(id), h.clock.now())).toMatchObject({
       steps: [{ status: 'done' }, { status: 'ready', because: 'it waits for an agent to take it' }, {}],
       past: expect.arrayContaining([
-        expect.objectContaining({ what: expect.stringContaining('tried again: the bank is back') }),
+        expect.objectContaining({ what: expect.stringContaining('retried it: the bank is back') }),
       ]),
     });
     const { execution, steps } = await h.run(id);
@@ -203,7 +203,7 @@ describe('what is not tried again', () => {
     });
   });
 
-  it('is an effect that may have taken place and can neither be asked for nor repeated (S6)', async () => {
+  it('is an effect that may have taken place and can be neither probed nor repeated (S6)', async () => {
     const h = harness(oneStep(blind, [human()] as never), {
       undone: { execute: async () => ({}), undo: async () => undefined },
       blind: { execute: lose },

@@ -72,7 +72,7 @@ it('starts are born paused and answered so, send nothing, and are watched at the
   const why = explain(inner.plan, state, w.clock.now());
   expect(why.past.map(({ what }) => what)).toEqual([
     "workflow 'inner' was started",
-    `it was born paused, for local:ann had paused workflow 'inner' at ${timeText(
+    `it started paused, because local:ann had paused workflow 'inner' at ${timeText(
       pausedAt,
     )}: closed; a person is asked at ${timeText(born.wakeAt ?? 0)}`,
   ]);

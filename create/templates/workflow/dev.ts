@@ -6,6 +6,6 @@ import { BAD_DAYS, startPostOffice } from './post-office__ending__';
 
 export default async function startDev(context: { readonly log: (line: string) => void }) {
   const office = await startPostOffice(BAD_DAYS);
-  context.log(`a post office with bad days at ${office.url}`);
+  context.log(`a post office that misbehaves at ${office.url}`);
   return { environment: { POST_OFFICE_URL: office.url }, stop: office.stop };
 }

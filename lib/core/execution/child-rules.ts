@@ -90,7 +90,7 @@ export const startChildren: Rule = {
   },
   says: {
     'start-children': 'executions of a step are started',
-    'step-failed': 'a step fails: it is to have executions for the elements of what is no list',
+    'step-failed': 'a step fails: what it should run through is not a list',
   },
 };
 
@@ -156,7 +156,7 @@ export const endChildren: Rule = {
     'step-compensated': 'a step is undone: all of its executions are',
     'step-compensation-failed': 'a step cannot be undone: one of its executions could not be',
     'try-failed': 'a try of a child is over, and has left nothing: the next one follows',
-    'tries-over': 'nothing is left to try of a child by itself: a person is asked',
+    'tries-over': 'no automatic try of a child is left: a person is asked',
     'round-undone': 'a round is undone, and the one before it is next',
   },
 };

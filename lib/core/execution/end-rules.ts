@@ -68,7 +68,7 @@ export const endUndo: Rule = {
     compensated: 'it ends as compensated: everything that acted is undone',
     canceled: 'it ends as canceled: everything that acted is undone',
     failed: 'it ends as failed',
-    'following-up': 'nothing is owed any more: it has its end, and its on-failure steps begin',
+    'following-up': 'nothing is left to undo: its end is certain, and its on-failure steps begin',
   },
 };
 

@@ -73,7 +73,7 @@ export const notifyOfEnd: Rule = {
       notifyParent: { parent, end: endOf(wholeOf(plan), state) },
     };
   },
-  says: { evaluate: 'the execution above is told of its end' },
+  says: { evaluate: 'its end is reported to its parent' },
 };
 
 const MOVES: Readonly<Partial<Record<Execution['status'], EndMove>>> = {

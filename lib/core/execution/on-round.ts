@@ -113,7 +113,7 @@ function judged(
     return failure(code, message);
   }
   if (last === undefined || utf8Bytes(JSON.stringify(last)) > most) {
-    const message = `round ${number} answered more than ${most} bytes, and what it answered says whether another one follows`;
+    const message = `round ${number} answered more than ${most} bytes, and its answer decides whether another round follows`;
     return failure('output-too-large', message);
   }
   const leftOut = leftOutIn(ofRounds(step), state) ?? lostOfRound(state, record);

@@ -59,10 +59,10 @@ export const endLease: Rule = {
         step: record.name,
         coming: () => ({ what: SILENT, who: 'supervisor' }),
       })),
-  says: { 'lease-ended': 'the lease has ended: the outcome of the attempt is taken for unknown' },
+  says: { 'lease-ended': 'the lease has ended: the outcome of the attempt counts as unknown' },
 };
 
-const SILENT = 'its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown';
+const SILENT = 'its agent reports, or renews its lease; if it stays silent, its outcome counts as unknown';
 
 export const closeIncidents: Rule = {
   apply: (plan, state, event) => stillAffected(event, closeDueIncidents(plan, state, event)),
@@ -77,7 +77,7 @@ export const closeIncidents: Rule = {
   says: {
     'incident-timed-out': 'the time for an answer is over',
     'incident-moot': 'an open question is closed, because the execution went another way',
-    'question-moved': 'the time for an answer is moved by the time of the pause',
+    'question-moved': 'the time for an answer is extended by the time of the pause',
     compensating: 'the time for an answer is over: what has acted is undone',
     resumed: 'the time for an answer is over: the pause ends',
     'incident-resolved': 'the time for an answer is over',
@@ -121,7 +121,7 @@ export const refuseCondition: Rule = {
     }
     return undefined;
   },
-  says: { 'step-failed': 'a step fails, because its condition cannot be told' },
+  says: { 'step-failed': 'a step fails, because its condition cannot be evaluated' },
 };
 
 /** A callback may be answered, or get a heartbeat, before its turn. */

@@ -49,7 +49,7 @@ function answerOrTime(step: PlanStep, state: Snapshot): Coming {
   if (!isCallback(step)) return { what: 'its time comes', who: 'supervisor' };
   if (state.steps[step.name]?.status === 'answered') return { what: 'its answer counts', who: 'supervisor' };
   return {
-    what: `${whomText(step)}; in silence it ${IN_SILENCE[step.otherwise ?? 'fail']}`,
+    what: `${whomText(step)}; without an answer it ${IN_SILENCE[step.otherwise ?? 'fail']}`,
     who: step.kind === 'approval' ? 'person' : 'external-party',
   };
 }
@@ -59,7 +59,7 @@ const IN_SILENCE = { approve: 'is approved', reject: 'is rejected', fail: 'fails
 function whomText(step: CallbackStep): string {
   if (step.kind === 'approval')
     return `${isForAnother(step) ? 'another person' : 'a person'} approves or rejects`;
-  return `the external party answers${step.heartbeatMs === undefined ? '' : ' or heartbeats'}`;
+  return `the external party answers${step.heartbeatMs === undefined ? '' : ' or sends a heartbeat'}`;
 }
 
 /**
@@ -76,7 +76,7 @@ export const wakeForTime: Rule = {
     const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt: untilAt });
     return writing(execution.id, { execution: woken }, evaluateNext(event.affected));
   },
-  says: { 'set-wake-time': 'what becomes due sooner than the wake time is looked at then' },
+  says: { 'set-wake-time': 'the wake time is brought forward, because something is due before it' },
 };
 
 const deferredTimes = (plan: Plan, state: Snapshot): number[] =>

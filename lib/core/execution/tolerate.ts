@@ -46,9 +46,9 @@ export const tolerate: Rule = {
     })),
   says: {
     'no-undo': 'a person is asked, because it may have acted and has no undo',
-    'step-tolerated': 'a failure is tolerated: nothing of it is under way or owed any more',
+    'step-tolerated': 'a failure is tolerated: nothing of it is under way or left to undo',
     'step-failed': 'a failure is left as it is, because nothing is undone any more',
-    'on-failure-failed': 'an on-failure step failed for good, which changes no end',
+    'on-failure-failed': 'an on-failure step failed for good, which does not change how the execution ended',
   },
 };
 

@@ -77,8 +77,8 @@ function wayNow(agent: string, { why, at }: Deferred, now: OpenBreaker | 'closed
       ? `agent '${agent}' was paused at ${timeText(at)}, and is not paused any more`
       : `the breaker of agent '${agent}' was open at ${timeText(at)}, and has closed since`;
   return now.pause === undefined
-    ? `the breaker of agent '${agent}' is open since ${timeText(now.since)}: it is not called until that closes, and no attempt is charged`
-    : `agent '${agent}' is paused since ${timeText(now.since)}, ${byWhom(now.pause)}; it is not called until that ends, and no attempt is charged`;
+    ? `the breaker of agent '${agent}' has been open since ${timeText(now.since)}: it is not called until that closes, and no attempt is charged`
+    : `agent '${agent}' has been paused since ${timeText(now.since)}, ${byWhom(now.pause)}; it is not called until that ends, and no attempt is charged`;
 }
 
 const wayThen = (agent: string, { why, at, since = at, pause }: Deferred): string =>

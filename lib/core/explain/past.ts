@@ -62,7 +62,7 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
     const { at, status } = execution.end;
     happened.push({
       at,
-      what: `nothing is owed any more: it ends as ${status}, and its on-failure steps begin`,
+      what: `nothing is left to undo: it will end as ${status}, and its on-failure steps begin`,
       evidence: { status },
     });
   }
@@ -101,11 +101,11 @@ function happenedPause(workflow: string, pause: Pause): Happened[] {
     workflowPausedAt === undefined
       ? [
           ...told(at, `${personText(by)} paused it: ${reason}`, by),
-          ...told(pausedAt, `the pause was complete: nobody worked any more${until}`),
+          ...told(pausedAt, `the pause was complete: no attempt was under way${until}`),
         ]
       : told(
           at,
-          `it was born paused, for ${personText(by)} had paused workflow '${workflow}' at ${timeText(workflowPausedAt)}: ${reason}${until}`,
+          `it started paused, because ${personText(by)} had paused workflow '${workflow}' at ${timeText(workflowPausedAt)}: ${reason}${until}`,
           by,
         );
   return [
@@ -121,7 +121,7 @@ const happenedRetry = ({ at, by, reason, cause }: Retried): Happened => {
       : `; it had failed because of ${cause.step === undefined ? '' : `step '${cause.step}': `}${cause.failure.message}`;
   return {
     at,
-    what: `${personText(by)} had it tried again: ${reason}${failed}`,
+    what: `${personText(by)} retried it: ${reason}${failed}`,
     evidence: { ...cause?.failure, ...given({ by }) },
   };
 };

@@ -99,7 +99,7 @@ export function findingText(finding: Finding, now: number): string {
 }
 
 const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => string>> = {
-  storage: (finding, now) => `No write has been kept${since(finding, now)}${answering(finding)}`,
+  storage: (finding, now) => `No write has been stored${since(finding, now)}${answering(finding)}`,
   overdue: (finding, now) =>
     `No supervisor is at work: nothing that is due has been evaluated${since(finding, now)}${swept(finding, now)}`,
   'schedule-off': (finding, now) =>
@@ -168,10 +168,10 @@ const RISK: Readonly<Record<RiskReason['why'], string>> = {
   unclaimed: 'no process has taken its step',
   budget: 'its step was sent too often',
   'not-deployed': 'its agent is not deployed',
-  'cannot-tell': 'its outcome cannot be told',
+  'cannot-tell': 'its outcome cannot be found out',
   'last-try': 'nothing is left to try after this',
   late: 'three quarters of its time are over',
-  overdue: 'no supervisor has come',
+  overdue: 'no supervisor has evaluated it',
 };
 
 /** 'its agent's service did not answer (confirm-booking)'. */

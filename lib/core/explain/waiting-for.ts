@@ -55,8 +55,8 @@ export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | unde
     case 'tolerated':
       if (record.isOverTime === true) return `its time is over${inBrackets(record.failure)}`;
       return step.kind === 'wait'
-        ? `its time cannot be told${inBrackets(record.failure)}`
-        : `it was not answered with a success${inBrackets(record.failure)}`;
+        ? `the time until which it waits is not known${inBrackets(record.failure)}`
+        : `its answer was not a success${inBrackets(record.failure)}`;
     default:
       return undefined;
   }

@@ -40,7 +40,7 @@ export function warningsOf(
 function lateSupervisor({ execution: { wakeAt } }: Snapshot, now: number): string[] {
   if (wakeAt === undefined || now - wakeAt <= SUPERVISOR_LATE_MS) return [];
   return [
-    `the supervisor is late: it should have looked at ${timeText(wakeAt)}, ${durationText(now - wakeAt)} ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and EvaluationsFailing, and the supervisor's log for the id of this execution`,
+    `the supervisor is late: it should have evaluated this at ${timeText(wakeAt)}, ${durationText(now - wakeAt)} ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and EvaluationsFailing, and the supervisor's log for the id of this execution`,
   ];
 }
 

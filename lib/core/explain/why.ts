@@ -104,7 +104,7 @@ function because(plan: Plan, step: PlanStep, state: Snapshot, breakers: Breakers
   if (ofKind !== undefined) return ofKind;
   if (record === undefined || record.status === 'ready') return becauseUnbegun(plan, step, state);
   if (isLeased(record)) {
-    return `an agent holds it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), heartbeat ${record.heartbeat}${record.heartbeatAt === undefined ? '' : ` at ${timeText(record.heartbeatAt)}`}`;
+    return `an agent is working on it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), heartbeat ${record.heartbeat}${record.heartbeatAt === undefined ? '' : ` at ${timeText(record.heartbeatAt)}`}`;
   }
   const isOpen = record.mayHaveActed && record.wrongAnswer === undefined;
   const acted = isOpen ? '; an attempt of unknown outcome may have acted' : '';
@@ -119,19 +119,19 @@ function because(plan: Plan, step: PlanStep, state: Snapshot, breakers: Breakers
     case 'waiting':
       return record.wrongAnswer === undefined
         ? `attempt ${record.attempt} failed${failure}, and a person is asked what to do${acted}`
-        : `attempt ${record.attempt}: ${record.failure?.message ?? 'its answer is no output'}; a person is asked what to do`;
+        : `attempt ${record.attempt}: ${record.failure?.message ?? 'its answer is not a valid output'}; a person is asked what to do`;
     case 'unknown':
-      return `the outcome of attempt ${record.attempt} is not known${failure}: nothing is repeated before it is settled`;
+      return `the outcome of attempt ${record.attempt} is not known${failure}: nothing is repeated before it is known`;
     case 'suspended':
       return `${SUSPENDED_AS[record.suspendedFrom ?? 'ready']}${failure}, and the execution is paused${acted}`;
     case 'failed':
-      return `attempt ${record.attempt} failed${failure}, and nothing is left on its recovery${acted}${failedFor(plan, step, state)}`;
+      return `attempt ${record.attempt} failed${failure}, and its recovery has no attempt left${acted}${failedFor(plan, step, state)}`;
     case 'tolerated':
       if (isOnFailure(plan, step.name))
-        return `it failed${failure}, which changes no end${record.mayHaveActed ? ': it may have acted all the same' : ''}`;
+        return `it failed${failure}, which does not change how the execution ended${record.mayHaveActed ? ': it may have acted all the same' : ''}`;
       return `it failed${failure}, which its workflow tolerates${record.mayHaveActed ? ': its effect may still be in place' : ''}`;
     case 'skipped':
-      return chosenBy(state, step.name, 'skip') ? 'a person had it skipped' : 'its condition does not hold';
+      return chosenBy(state, step.name, 'skip') ? 'a person skipped it' : 'its condition does not hold';
     case 'fenced':
       return record.attempt === 0
         ? 'the execution is being undone, so it will never start'
@@ -271,7 +271,7 @@ function nextOf(
   const { execution } = state;
   if (isTerminal(execution.status)) {
     return execution.wakeAt === undefined
-      ? { what: 'nothing: it has ended and said so' }
+      ? { what: 'nothing: it has ended, and its end is announced' }
       : { what: 'its end is announced', at: execution.wakeAt, who: 'supervisor' };
   }
   const found = ruleThatApplies(plan, state, {

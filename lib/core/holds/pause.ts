@@ -104,7 +104,7 @@ export const suspend: Rule = {
     const note = { what: 'step-suspended', step: step.name };
     return writing(state.execution.id, { step: suspended }, evaluateNext(event.affected), note);
   },
-  says: { 'step-suspended': 'a step that could begin is held, because the execution is paused' },
+  says: { 'step-suspended': 'a step is suspended, because the execution is paused' },
 };
 
 const isSuspendable = (status: Step['status']): status is SuspendedFrom =>
@@ -127,7 +127,7 @@ export const halt: Rule = {
       wakeTime: 'as-written',
     };
   },
-  says: { paused: 'the pause is complete: nobody works and nobody can begin' },
+  says: { paused: 'the pause is complete: no attempt is under way, and none can begin' },
 };
 
 /** The time of the pause is over: a person is asked. */

@@ -126,10 +126,10 @@ function redriveProblem(plan: Plan, state: Snapshot, isDeployed: boolean): strin
   if (parent !== undefined)
     return `it belongs to step '${parent.step}' of execution ${parent.executionId}, and is started by that one`;
   if (!isTerminal(status)) return whatItIs(state.execution);
-  if (status === 'succeeded') return 'it has succeeded, and there is nothing to make good for';
+  if (status === 'succeeded') return 'it has succeeded, so there is nothing to start again';
   if (status === 'failed' && restartProblemOf(plan, state) === undefined)
     return 'it goes on where it failed: retry it';
-  if (plan.workflow === BULK.name) return 'it is a bulk action: ask for another one';
+  if (plan.workflow === BULK.name) return 'it is a bulk action: make another one';
   return isDeployed ? undefined : `workflow '${plan.workflow}' is not deployed any more`;
 }
 
@@ -144,7 +144,7 @@ function whatItIs({ status, cause, end }: Execution): string {
   switch (status) {
     case 'compensating':
       return cause?.undo === false
-        ? `it is already ending as it is (${cause.failure.code}), and nothing is undone`
+        ? `it is already ending without an undo (${cause.failure.code}), and nothing is undone`
         : `it is already being undone (${cause?.failure.code ?? 'failure'})`;
     case 'following-up':
       return `it has ended: ${end?.status ?? 'failed'}; its on-failure steps are under way, and nothing stops them`;

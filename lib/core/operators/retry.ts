@@ -53,11 +53,11 @@ export function retryProblem(plan: Plan, state: Snapshot, now: number): string |
     case 'succeeded':
     case 'compensated':
     case 'canceled':
-      return `it has ended as '${state.execution.status}', and of those that have ended only a failed one goes on; ${instead(state)}`;
+      return `it has ended as '${state.execution.status}', and only a failed execution can be retried; ${instead(state)}`;
     case 'compensating':
       return 'it is being undone';
     case 'following-up':
-      return 'its on-failure steps are under way: try again when they are over';
+      return 'its on-failure steps are under way: retry it when they are over';
     case 'pausing':
     case 'paused':
       return 'it is paused: resume it first';
@@ -88,17 +88,17 @@ function failedProblem(plan: Plan, state: Snapshot, now: number): string | undef
 export function inputProblem(plan: Plan, state: Snapshot, name?: string): string | undefined {
   const { status } = state.execution;
   if (status === 'waiting')
-    return "it waits with an incident: resolve that with 'retry-with-input', which gives the step that asks another input";
+    return "it has an open incident: resolve that with 'retry-with-input', which gives the step that asks another input";
   const failed = failedSteps(plan, state, name);
   const [step, ...others] = failed;
   const names = failedSteps(plan, state).map((one) => `'${one.name}'`);
   if (step === undefined)
     return names.length === 0
-      ? 'no step of it has failed, so there is none that another input would help'
+      ? 'none of its steps has failed, so none can be given another input'
       : `step '${name}' has not failed; of those that have, ${names.join(', ')}, one can be given another input`;
   if (others.length > 0)
     return `several steps have failed, ${names.join(', ')}: name the one that gets the input`;
-  if (step.kind !== 'agent') return `no agent performs step '${step.name}', so there is nothing to be given`;
+  if (step.kind !== 'agent') return `no agent performs step '${step.name}', so it takes no other input`;
   return state.steps[step.name]?.mayHaveActed === true
     ? `an attempt of '${step.name}' may have acted, and another input would be another request; ${instead(state)}`
     : undefined;
@@ -179,14 +179,14 @@ export function restartProblemOf(plan: Plan, state: Snapshot): string | undefine
   }
   const left = plan.steps.find((step) => wasLeft(plan, state.steps[step.name]));
   if (left !== undefined)
-    return `'${left.name}' may be in effect, for its undo was not finished, and another step asks whether it failed; ${instead(state)}`;
+    return `'${left.name}' may be in effect, because its undo was not finished, and another step asks whether it failed; ${instead(state)}`;
   const final = failedItems(plan, state).filter(({ status }) => status === 'tolerated').length;
   if (plan.tolerated !== undefined && final > plan.tolerated)
     return `${final} of its items failed for good, and ${plan.tolerated} are tolerated; ${instead(state)}`;
   const unsafe = plan.steps.filter((step) => isUnsafeToRestart(step, state.steps[step.name]));
   if (unsafe.length === 0) return undefined;
   const names = unsafe.map(({ name }) => `'${name}'`).join(', ');
-  return `${names} may have acted, and its effect can neither be asked for nor repeated; ${instead(state)}`;
+  return `${names} may have acted, and its effect can be neither probed nor repeated; ${instead(state)}`;
 }
 
 /**

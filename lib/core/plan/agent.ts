@@ -309,15 +309,15 @@ export function agentProblem(spec: AgentSpec): string | undefined {
   if (spec.acceptsMs !== undefined && spec.acceptsMs < MIN_ASK_AFTER_MS)
     return 'accepts is under 5s, the shortest time after which accepted work is asked for';
   if (spec.acceptsMs !== undefined && (spec.effect === 'unsafe' || spec.probe === 'none'))
-    return "accepted work is asked for: leave accepts out, or say effect: 'probed' or 'idempotent' with a probe";
+    return "accepted work must be probed: leave accepts out, or write effect: 'probed', or 'idempotent' with a probe";
   if (!['required', 'none'].includes(spec.undo))
     return `undo is ${JSON.stringify(spec.undo)}; allowed are 'required' and 'none'`;
   if (spec.probe !== undefined && !['required', 'none'].includes(spec.probe))
     return `probe is ${JSON.stringify(spec.probe)}; allowed are 'required' and 'none'`;
   if (spec.effect === 'none' && (spec.undo !== 'none' || spec.probe !== undefined))
-    return "effect 'none' leaves nothing that could be taken back or asked for: leave undo and probe out, or say effect: 'idempotent'";
+    return "effect 'none' leaves nothing to undo or to probe: leave undo and probe out, or write effect: 'idempotent'";
   if (spec.effect === 'unsafe' && spec.probe !== undefined)
-    return "an 'unsafe' effect is one that nobody can be asked about: leave probe out, or say effect: 'probed'";
+    return "an 'unsafe' effect cannot be probed: leave probe out, or write effect: 'probed'";
   if (spec.probe === 'none' && spec.effect === 'probed')
     return `effect '${spec.effect}' needs a probe: leave probe: 'none' out, or say effect: 'idempotent' if the service deduplicates`;
   return undefined;

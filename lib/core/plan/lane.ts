@@ -52,8 +52,8 @@ export function laneKey(
 const kindOf = (value: Json | undefined): string => {
   if (value === undefined || value === null) return 'missing';
   return typeof value === 'number'
-    ? 'no whole number'
-    : `no text: ${Array.isArray(value) ? 'a list' : typeof value}`;
+    ? 'not a whole number'
+    : `not a text: ${Array.isArray(value) ? 'a list' : typeof value}`;
 };
 
 /** What is refused of a workflow with a lane, or of one above such. */
@@ -79,7 +79,7 @@ function ownProblem({ lane, by, atMost, withinMs }: LaneStep, plan: Plan): Probl
   if (!isOfInput || !isOneValue(by))
     return problem(
       'bad-lane',
-      "'by' of its lane is no text or number of the input: write by: (input) => input.account",
+      "'by' of its lane is not a text or number of the input: write by: (input) => input.account",
     );
   if (plan.steps.length > 1) return undefined;
   return problem('no-end', 'it has no steps, so it would never reach an end');
@@ -90,7 +90,7 @@ function belowProblem(inner: Plan): Problem | undefined {
   const all = plansIn(inner);
   const other = all.find((plan) => laneOf(plan) !== undefined);
   if (other !== undefined) {
-    const message = `it runs workflow '${other.workflow}', which has a lane, and so has this one: two that each hold a place the other waits for would wait for ever. Leave one of the lanes out`;
+    const message = `it runs workflow '${other.workflow}', which has a lane, and so has this one: two executions, each in the place that the other waits for, would wait for ever. Leave one of the lanes out`;
     return problem('lane-in-lane', message);
   }
   const late = all.find((plan) => plan.onFailure !== undefined);
@@ -113,11 +113,11 @@ function aboveProblem(step: PlanStep, inner: Plan, plan: Plan): Problem | undefi
   if (lane === undefined) return undefined;
   const performed = step.kind === 'map' ? step.each : step;
   if (performed.kind !== 'child' || performed.undo !== 'none') {
-    const message = `workflow '${inner.workflow}' has a lane, and undone with this one it would act without a place: write undo: 'none'`;
+    const message = `workflow '${inner.workflow}' has a lane, and when undone with this one it would act without a place: write undo: 'none'`;
     return problem('undo-in-lane', message);
   }
   const withinMs = step.withinMs ?? plan.withinMs;
   if (withinMs > lane.withinMs) return undefined;
-  const message = `workflow '${inner.workflow}' may wait for its place for ${formatDuration(lane.withinMs)}, which counts, and there are ${formatDuration(withinMs)}: give more 'within', or a shorter 'waitAtMost'`;
+  const message = `workflow '${inner.workflow}' may wait for its place for ${formatDuration(lane.withinMs)}, and this step has ${formatDuration(withinMs)}, wait included: write a longer 'within' here, or a shorter 'waitAtMost' there`;
   return problem('within-too-short', message);
 }

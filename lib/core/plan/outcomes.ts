@@ -173,6 +173,6 @@ export function tolerateProblem(step: PlanStep): Problem | undefined {
   }
   if (step.pointOfNoReturn !== true) return undefined;
   const message =
-    "a point of no return cannot be tolerated: what comes after it rests on its success. Leave 'tolerate' out, or make what may fail a step of its own";
+    "a point of no return cannot be tolerated: what comes after it depends on its success. Leave 'tolerate' out, or move what may fail into a step of its own";
   return problem('tolerated-point-of-no-return', message);
 }

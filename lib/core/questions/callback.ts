@@ -93,7 +93,7 @@ export const moveDeadline: Rule = {
     }
     return undefined;
   },
-  says: { 'question-moved': 'the time for an answer is moved by the time of the pause' },
+  says: { 'question-moved': 'the time for an answer is extended by the time of the pause' },
 };
 
 /**

@@ -142,7 +142,7 @@ interface Offered {
 function stopFirst(plan: Plan, state: Snapshot, { choice }: Resolution): string {
   if (choice !== 'undo-all' || wayBack(plan, state) !== 'stoppable') return '';
   const name = lastPoint(plan, state)?.name ?? '';
-  return `, for step '${name}' is a point of no return, and its execution has not ended: a cancel stops that first, then undoes everything if it left nothing behind`;
+  return `, because step '${name}' is a point of no return, and its execution has not ended: a cancel stops that first, then undoes everything if it left nothing behind`;
 }
 
 /**

@@ -56,11 +56,11 @@ export const deedAgainst = (people: People, person: string, approval: Deed): Dee
 
 const WORDS: Readonly<Record<Exclude<Deed, `approved:${string}`>, string>> = {
   started: 'started it',
-  retried: 'had it tried again',
+  retried: 'retried it',
   'gave-input': 'gave input to it',
-  'gave-output': 'gave the output of a step of it',
-  skipped: 'had a step of it skipped',
-  continued: 'had it go on, after an incident',
+  'gave-output': 'gave the output of one of its steps',
+  skipped: 'skipped one of its steps',
+  continued: 'let it continue after an incident',
 };
 
 /** 'started it', 'approved step …': what a person did, of the tree. */

@@ -88,7 +88,7 @@ export interface Deferred {
 export interface RiskReason {
   /**
    * As of a deferral; or `cannot-tell`: a probe could not, `last-try`: nothing is left to try but what it is
-   * at, `late`: three quarters of its time are over, `overdue`: no supervisor has come.
+   * at, `late`: three quarters of its time are over, `overdue`: no supervisor has evaluated it.
    */
   readonly why: Exclude<Deferred['why'], 'rate'> | 'cannot-tell' | 'last-try' | 'late' | 'overdue';
   readonly step?: string;
@@ -277,7 +277,7 @@ export interface Step {
   readonly isPermanent?: true;
   /** It failed because its time was over (`within`), not because of its last attempt. */
   readonly isOverTime?: true;
-  /** When a person had it tried again: the time that it has (`within`) began once more. */
+  /** When a person retried it: the time that it has (`within`) began once more. */
   readonly againAt?: number;
   /**
    * The input that a person gave for the next attempt, instead of the plan's; its claim makes it the key's.

@@ -30,7 +30,7 @@ export function leftOutIn(expr: Expr | undefined, state: Snapshot): Failure | un
     const name = source.startsWith('step:') ? source.slice('step:'.length) : '';
     const bytes = steps[name]?.children?.leftOutBytes;
     if (bytes === undefined || (path.length > 0 && path[0] !== 'items')) continue;
-    const message = `it reads the outputs of the items of '${name}', which have ${bytes} bytes together; kept are ${mostBytes(state, MAX_GATHERED_BYTES, MAX_WHOLE_BYTES)}: have each item answer with less, for example a reference to a store of yours`;
+    const message = `it reads the outputs of the items of '${name}', which have ${bytes} bytes in all; allowed are ${mostBytes(state, MAX_GATHERED_BYTES, MAX_WHOLE_BYTES)}: let each item return less, for example a reference to a store of yours`;
     return { code: 'list-too-large', message };
   }
   return undefined;
@@ -71,7 +71,7 @@ export const isLostFailure = (failure: Failure | undefined): boolean => failure?
 /** The failure of what reads a value that is lost. */
 export const lostValue = (what: string, bytes: number): Failure => ({
   code: 'value-lost',
-  message: `it reads ${what}, which has ${bytes} bytes and lies beside the table: it is not there any more, or is another`,
+  message: `it reads ${what}, which has ${bytes} bytes and lies beside the table: it has been deleted or replaced`,
 });
 
 const isLeftOut = ({ children }: Snapshot['steps'][string] & object): boolean =>

@@ -182,11 +182,11 @@ function scalarProblem(value: unknown, path: string): string | undefined {
 function textProblem(value: unknown, path: string): string | undefined {
   const what = (path || 'the value').toWellFormed();
   if (typeof value === 'string' && !value.isWellFormed())
-    return `${what} has half of a character in it (an unpaired surrogate), which is no Unicode text`;
+    return `${what} contains half a character (an unpaired surrogate), which is not valid Unicode`;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   return Object.keys(value).every((key) => key.isWellFormed())
     ? undefined
-    : `a key of ${what} has half of a character in it (an unpaired surrogate), which is no Unicode text`;
+    : `a key of ${what} contains half a character (an unpaired surrogate), which is not valid Unicode`;
 }
 
 export function isPlainObject(value: object): boolean {

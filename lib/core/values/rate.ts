@@ -18,7 +18,7 @@ function readRate(rate: string): number {
 /** Why it is no rate, and what is allowed; nothing where it is one. */
 export function rateProblem(rate: string): string | undefined {
   const perSecond = readRate(rate);
-  if (Number.isNaN(perSecond)) return `the rate '${rate}' is none; write it like '50/s' or '30/min'`;
+  if (Number.isNaN(perSecond)) return `'${rate}' is not a rate; write it like '50/s' or '30/min'`;
   return perSecond > MOST_A_SECOND
     ? `the rate '${rate}' is too high; at most ${MOST_A_SECOND}/s is allowed`
     : undefined;

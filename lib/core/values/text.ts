@@ -54,7 +54,7 @@ export const hasReplacement = (text: string): boolean => text.includes('\uFFFD')
 
 /** Why such a text is no key: two that differ would be one. */
 export const REPLACED_IN_KEY =
-  'it has U+FFFD, which stands for bytes that were no UTF-8: two keys that differ would be one';
+  'it has U+FFFD, which replaces bytes that were not UTF-8, so two different keys could become one';
 
 /** The value with U+FFFD for each half of a character, also in keys; without one, the same object. */
 export function wellFormed(value: Json): Json {

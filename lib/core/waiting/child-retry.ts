@@ -55,15 +55,15 @@ export function restartProblem(
   { isPermanent }: Pick<Step, 'isPermanent'>,
 ): string | undefined {
   const ends = endsOf(children);
-  if (ends.length < children.count) return 'some of its executions have not said how they ended';
+  if (ends.length < children.count) return 'the ends of some of its executions are not known yet';
   if (takesNewChildren(step, children) || triesRoundAgain(children)) return undefined;
   // Another round follows, unless what stopped them would again.
   if (isRepeated(step) && ends.every(({ status }) => status === 'succeeded'))
     return isPermanent === true ? 'its rounds have succeeded, and would answer the same' : undefined;
   const stopped = ends.find(({ status }) => status !== 'failed' && status !== 'succeeded');
-  if (stopped !== undefined) return `of its executions some were stopped (${stopped.status})`;
+  if (stopped !== undefined) return `some of its executions were stopped (${stopped.status})`;
   if (ends.some(({ canceled }) => canceled === true))
-    return 'an operator canceled one of its executions, which ended as it was';
+    return 'an operator canceled one of its executions without an undo';
   return ends.some(({ status }) => status === 'failed')
     ? undefined
     : 'its executions have succeeded, and would answer the same';

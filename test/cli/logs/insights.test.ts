@@ -95,7 +95,7 @@ test('levels and children are filtered there', async () => {
   expect(asked('StartQuery')[0]?.['queryString']).toBe(
     String.raw`fields @timestamp, @message, @log | filter correlation_id = 'e1.pack.0' or correlation_id like /^e1\.pack\.0\./ | filter level in ['ERROR', 'CRITICAL'] | sort @timestamp asc | limit 10000`,
   );
-  expect(() => source({ wanted: { ...WANTED, executionId: "e1' or 1 = 1" } })).toThrow('is no id');
+  expect(() => source({ wanted: { ...WANTED, executionId: "e1' or 1 = 1" } })).toThrow('is not the id');
 });
 
 test('it waits for the query, and asks again only for what may have come since; no line twice', async () => {

@@ -144,12 +144,16 @@ describe('while it follows up', () => {
       NOW,
     );
     expect(steps.map(({ name, status, because }) => [name, status, because])).toEqual([
-      ['it', 'failed', expect.stringContaining('nothing is left on its recovery')],
+      ['it', 'failed', expect.stringContaining('its recovery has no attempt left')],
       ['tell', 'ready', 'it waits for an agent to take it'],
-      ['file', 'tolerated', 'it failed (x: y), which changes no end: it may have acted all the same'],
+      [
+        'file',
+        'tolerated',
+        'it failed (x: y), which does not change how the execution ended: it may have acted all the same',
+      ],
     ]);
     expect(past.map(({ what }) => what)).toContain(
-      'nothing is owed any more: it ends as failed, and its on-failure steps begin',
+      'nothing is left to undo: it will end as failed, and its on-failure steps begin',
     );
     expect(next.who).toBe('agent');
   });

@@ -26,7 +26,7 @@ const wasPaused: Partial<Execution> = {
 
 it.each<[string, Step[], Partial<Execution>?, More?]>([
   [
-    'the lease has ended: the outcome of the attempt is taken for unknown',
+    'the lease has ended: the outcome of the attempt counts as unknown',
     [suspendedAs('execute', { leaseUntil: NOW - 1_000 })],
   ],
   ['what has acted is undone', [recordOf('it', 'failed')]],
@@ -44,15 +44,19 @@ it.each<[string, Step[], Partial<Execution>?, More?]>([
     {},
     { plan: planOf({ ...step, when: false }) },
   ],
-  ['a step that could begin is held, because the execution is paused', [], { ...paused, status: 'pausing' }],
-  ['the pause is complete: nobody works and nobody can begin', [held], { ...paused, status: 'pausing' }],
+  ['a step is suspended, because the execution is paused', [], { ...paused, status: 'pausing' }],
+  [
+    'the pause is complete: no attempt is under way, and none can begin',
+    [held],
+    { ...paused, status: 'pausing' },
+  ],
   [
     'a person is asked, because nobody could undo a step for a day',
     [recordOf('it', 'done', { ...forDays, deferred: { mode: 'undo', why: 'unclaimed', at: NOW } })],
     compensating,
   ],
   [
-    'the time for an answer is moved by the time of the pause',
+    'the time for an answer is extended by the time of the pause',
     [waiting],
     wasPaused,
     { incidents: [incidentOf(over)] },

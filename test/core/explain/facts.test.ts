@@ -120,7 +120,7 @@ it.each<[string, string, Step[], Partial<Execution>?, More?]>([
 
 it('next for an execution that has ended and said so is nothing', () => {
   const { wakeAt: _, ...execution } = stateOf([], ended).execution;
-  const next = { what: 'nothing: it has ended and said so' };
+  const next = { what: 'nothing: it has ended, and its end is announced' };
   expect(explain(plan, { execution, steps: {} }, NOW).next).toEqual(next);
 });
 

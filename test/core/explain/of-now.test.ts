@@ -32,7 +32,7 @@ it('says why steps are held back, by what their breakers are now', () => {
       ({ status, because }) => `${status}: ${because.replaceAll(/\d{4}-\d\d-\d\d [\d:]+Z/g, '<at>')}`,
     );
   expect(lines(open)[0]).toBe(
-    "ready: not tried yet: the breaker of agent 'worker' is open since <at>: it is not called until that closes, and no attempt is charged",
+    "ready: not tried yet: the breaker of agent 'worker' has been open since <at>: it is not called until that closes, and no attempt is charged",
   );
   expect(lines('closed')).toEqual([
     "ready: not tried yet: the breaker of agent 'worker' was open at <at>, and has closed since",

@@ -22,6 +22,6 @@ it('a storage that keeps no write comes first, and is down', () => {
   expect(findings[0]).toBe(storage);
   expect(verdictOf([storage])).toBe('down');
   expect(situationText(findings, AT + 60_000)).toBe(
-    'No write has been kept since 2026-07-01 09:30:00Z (1 min) (DiskFull: the disk is full); fix that and nothing else: executions continue by themselves with the next write. And 2 more.',
+    'No write has been stored since 2026-07-01 09:30:00Z (1 min) (DiskFull: the disk is full); fix that and nothing else: executions continue by themselves with the next write. And 2 more.',
   );
 });

@@ -61,22 +61,22 @@ first ready: it waits until <+40000>
 recorded ready: it waits until <+40000>
   → supervisor recorded +40000: its time comes
 came done: its time has come
-no-time failed: its time cannot be told (x: y)
+no-time failed: the time until which it waits is not known (x: y)
 asked ready: the external party has not answered yet
-  → external-party asked +50000: the external party answers; in silence it fails
+  → external-party asked +50000: the external party answers; without an answer it fails
 silent ready: the external party has not answered yet, and there was no heartbeat
-  → external-party silent +30000: the external party answers or heartbeats; in silence it fails
+  → external-party silent +30000: the external party answers or sends a heartbeat; without an answer it fails
 beating waiting: the external party has not answered yet; its last heartbeat, 4, was at <-1000>
-  → external-party beating +50000: the external party answers or heartbeats; in silence it fails
+  → external-party beating +50000: the external party answers or sends a heartbeat; without an answer it fails
 approval ready: a person has not answered yet
-  → person approval +50000: a person approves or rejects; in silence it fails
+  → person approval +50000: a person approves or rejects; without an answer it fails
 early answered: the external party answered before its turn; the answer is kept
 in-turn answered: the external party answered before its turn; the answer is kept
   → supervisor in-turn -60000: its answer counts
 answered done: the external party answered
 approved done: a person approved it
-rejected failed: it was not answered with a success (x: y)
-speechless failed: it was not answered with a success
+rejected failed: its answer was not a success (x: y)
+speechless failed: its answer was not a success
 skipped skipped: its condition does not hold
 -60000: workflow 'flow' was started
 -3 came: its time came
@@ -221,7 +221,7 @@ sub running: 0 of 1 executions ended
   → child sub: execution e-1.sub.0 end
 -60000: workflow 'flow' was started
 -9: a person paused it: r
--5: the pause was complete: nobody worked any more; a person is asked at <+9000>
+-5: the pause was complete: no attempt was under way; a person is asked at <+9000>
 -3 sub: its executions were started, 1 of 1
 `);
   });

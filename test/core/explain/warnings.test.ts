@@ -22,7 +22,7 @@ describe('a supervisor', () => {
   it('is late when nobody has looked for a tick and some seconds, and it is said since when and where to look', () => {
     expect(late(NOW - SUPERVISOR_LATE_MS)).toEqual([]);
     expect(late(NOW - 119_000)).toEqual([
-      `the supervisor is late: it should have looked at ${timeText(NOW - 119_000)}, 1 min 59 s ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and EvaluationsFailing, and the supervisor's log for the id of this execution`,
+      `the supervisor is late: it should have evaluated this at ${timeText(NOW - 119_000)}, 1 min 59 s ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and EvaluationsFailing, and the supervisor's log for the id of this execution`,
     ]);
   });
 

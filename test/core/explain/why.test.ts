@@ -63,15 +63,15 @@ describe('why', () => {
     const given = [...records, record('chosen', 'skipped')];
     expect(told(given, { status: 'waiting' }, { plan, incidents })).toBe(`
 waiting → supervisor list +0: executions of a step are started
-suspended running: an agent holds it (attempt 2), heartbeat 3
-  → supervisor suspended +21000: its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown
-asked probing: an agent holds it (probe of attempt 2), heartbeat 3 at <-1000>
-  → supervisor asked +21000: its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown
+suspended running: an agent is working on it (attempt 2), heartbeat 3
+  → supervisor suspended +21000: its agent reports, or renews its lease; if it stays silent, its outcome counts as unknown
+asked probing: an agent is working on it (probe of attempt 2), heartbeat 3 at <-1000>
+  → supervisor asked +21000: its agent reports, or renews its lease; if it stays silent, its outcome counts as unknown
 restart retrying: attempt 2 failed (x: y), and its recovery allows another
   → agent restart +5000: agent 'worker' takes it: attempt 3, from <+5000>; if it has not by <+35000>, its message is sent again
 doubtful retrying: attempt 2 failed, and its recovery allows another; an attempt of unknown outcome may have acted
   → agent doubtful +0: agent 'worker' takes it: attempt 3, from <+0>; if it has not by <+30000>, its message is sent again
-unknown unknown: the outcome of attempt 2 is not known (x: y): nothing is repeated before it is settled
+unknown unknown: the outcome of attempt 2 is not known (x: y): nothing is repeated before it is known
   → agent unknown +0: agent 'worker' takes it: a probe of attempt 2, from <+0>; if it has not by <+30000>, its message is sent again
 person waiting: attempt 2 failed (x: y), and a person is asked what to do
   → person person +70000: a person answers incident 1; without an answer 'fail' is chosen
@@ -84,7 +84,7 @@ new ready: it waits for an agent to take it
   → agent new +0: agent 'worker' takes it: attempt 1, from <+0>; if it has not by <+30000>, its message is sent again
 later pending: it waits for 'ready', 'suspended'
 list ready: it is to begin
-chosen skipped: a person had it skipped
+chosen skipped: a person skipped it
 -60000: workflow 'flow' was started
 -50 person: incident 1: a person was asked
 -50 chosen: incident 2: a person was asked
@@ -160,14 +160,14 @@ sent retrying: no agent 'worker' has taken its message yet, so it is sent again 
     ).toBe(
       `
 compensating → supervisor never +0: a step that has not started is closed for good
-suspended compensating: an agent holds it (undo 5), heartbeat 3
-  → supervisor suspended +21000: its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown
+suspended compensating: an agent is working on it (undo 5), heartbeat 3
+  → supervisor suspended +21000: its agent reports, or renews its lease; if it stays silent, its outcome counts as unknown
 compensated compensated: it is compensated
 first done: it is undone after 'second', 'third'
 second done: it is done and is to be undone
 third done: it is done and is to be undone
 kept done: it is done
-failed failed: attempt 2 failed (x: y), and nothing is left on its recovery; an attempt of unknown outcome may have acted
+failed failed: attempt 2 failed (x: y), and its recovery has no attempt left; an attempt of unknown outcome may have acted
 unbegun fenced: the execution is being undone, so it will never start
 begun fenced: attempt 2 is the last, because the execution is being undone; an attempt of unknown outcome may have acted
 restart compensating: undo 3 did not succeed (x: y) and is tried again
@@ -200,21 +200,21 @@ never pending: it was never started
         { plan, incidents: [incidentOf({ step: 'asked' })] },
       ),
     ).toBe(`
-paused → supervisor new +0: a step that could begin is held, because the execution is paused
+paused → supervisor new +0: a step is suspended, because the execution is paused
 ready suspended: it was ready to begin, and the execution is paused
 old suspended: it was ready to begin, and the execution is paused
 due suspended: its next attempt was due (x: y), and the execution is paused; an attempt of unknown outcome may have acted
 doubt suspended: its outcome was to be asked for, and the execution is paused
 asked waiting: attempt 2 failed, and a person is asked what to do
   → person asked: a person answers incident 1; its deadline stands still during the pause
-failed failed: attempt 2 failed, and nothing is left on its recovery; what follows is decided after the pause
+failed failed: attempt 2 failed, and its recovery has no attempt left; what follows is decided after the pause
 new ready: it has not begun, and the execution is paused
 -60000: workflow 'flow' was started
 -50000: a person paused it: s
 -40000: the pause ended
 -50 asked: incident 1: a person was asked
 -9: a person paused it: r
--5: the pause was complete: nobody worked any more; a person is asked at <+9000>
+-5: the pause was complete: no attempt was under way; a person is asked at <+9000>
 `);
   });
 
@@ -223,8 +223,8 @@ new ready: it has not begun, and the execution is paused
     const records = [record('it', 'failed'), recordOf('point', 'unknown', acted)];
     expect(told(records, {}, { plan })).toBe(`
 running → agent point +0: agent 'worker' takes it: a probe of attempt 0, from <+0>; if it has not by <+30000>, its message is sent again
-it failed: attempt 2 failed, and nothing is left on its recovery; what follows is decided when the outcome of 'point', a point of no return, is known
-point unknown: the outcome of attempt 0 is not known: nothing is repeated before it is settled
+it failed: attempt 2 failed, and its recovery has no attempt left; what follows is decided when the outcome of 'point', a point of no return, is known
+point unknown: the outcome of attempt 0 is not known: nothing is repeated before it is known
   → agent point +0: agent 'worker' takes it: a probe of attempt 0, from <+0>; if it has not by <+30000>, its message is sent again
 -60000: workflow 'flow' was started
 `);
@@ -289,7 +289,7 @@ it compensated: it is compensated
 -50 it: incident 2: a person was asked
 -50: incident 3: a person was asked
 -9: a person paused it: r
--5: the pause was complete: nobody worked any more; a person is asked at <+9000>
+-5: the pause was complete: no attempt was under way; a person is asked at <+9000>
 -3: the pause ended
 +0 it: attempt 2, 5 s: failed: y
 +100 it: attempt 2, 5 s: ended with an unknown outcome
@@ -303,9 +303,9 @@ it compensated: it is compensated
 +2000 it: incident 1: a person chose 'skip' (so)
 +2001 it: incident 2: nobody answered in time, so it was 'fail'
 +2002: incident 3: it needed no answer any more
-+3000: a person had it tried again: r
-+3001: a person had it tried again: s; it had failed because of y
-+3002: a person had it tried again: t; it had failed because of step 'it': y
++3000: a person retried it: r
++3001: a person retried it: s; it had failed because of y
++3002: a person retried it: t; it had failed because of step 'it': y
 +9000: it is being undone because of the failure of step 'it'
 +9001: it ended: canceled
 `);

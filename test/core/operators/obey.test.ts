@@ -235,7 +235,7 @@ describe('a redrive', () => {
 
   it.each([
     ['is running', as('running'), 'it is running'],
-    ['has succeeded', as('succeeded'), 'it has succeeded, and there is nothing to make good for'],
+    ['has succeeded', as('succeeded'), 'it has succeeded, so there is nothing to start again'],
     [
       'belongs to another execution',
       as('compensated', { parent: { executionId: 'e-0', step: 'ship', index: 0 } as never }),
@@ -249,6 +249,6 @@ describe('a redrive', () => {
     const state = as('compensated');
     expect(redrive(state, false)?.because).toBe(`workflow '${plan.workflow}' is not deployed any more`);
     const bulk = { ...plan, workflow: 'steadfast-bulk' };
-    expect(redrive(state, false, bulk)?.because).toBe('it is a bulk action: ask for another one');
+    expect(redrive(state, false, bulk)?.because).toBe('it is a bulk action: make another one');
   });
 });

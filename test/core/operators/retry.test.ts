@@ -22,18 +22,9 @@ const problem = (state: Snapshot, of: Plan = plan) => retryProblem(of, state, NO
 const another = 'start a new execution with "redriveOf": "e-1"';
 
 it.each([
-  [
-    'succeeded',
-    `it has ended as 'succeeded', and of those that have ended only a failed one goes on; ${another}`,
-  ],
-  [
-    'compensated',
-    `it has ended as 'compensated', and of those that have ended only a failed one goes on; ${another}`,
-  ],
-  [
-    'canceled',
-    `it has ended as 'canceled', and of those that have ended only a failed one goes on; ${another}`,
-  ],
+  ['succeeded', `it has ended as 'succeeded', and only a failed execution can be retried; ${another}`],
+  ['compensated', `it has ended as 'compensated', and only a failed execution can be retried; ${another}`],
+  ['canceled', `it has ended as 'canceled', and only a failed execution can be retried; ${another}`],
   ['compensating', 'it is being undone'],
   ['pausing', 'it is paused: resume it first'],
   ['paused', 'it is paused: resume it first'],
@@ -75,19 +66,19 @@ describe('what has failed is retried', () => {
     );
   });
 
-  it('not where it may have acted, which can neither be asked for nor repeated', () => {
+  it('not where it may have acted, which can be neither probed nor repeated', () => {
     const [it1, it2] = [recordOf('it', 'failed'), recordOf('b', 'fenced')];
     const state = failed([it1, it2].map((record) => ({ ...record, mayHaveActed: true })));
     expect(
       problem(state, planOf(...['it', 'b'].map((name) => agentStepOf(name, { effect: 'unsafe' })))),
-    ).toBe(`'it', 'b' may have acted, and its effect can neither be asked for nor repeated; ${another}`);
+    ).toBe(`'it', 'b' may have acted, and its effect can be neither probed nor repeated; ${another}`);
   });
 
   const end = (status: ChildEnd['status']): ChildEnd => ({ status, version: 1, clean: false });
   it.each<[string, Step['status'], ChildEnd['status'] | undefined, string | undefined]>([
     ['failed', 'failed', 'failed', undefined],
-    ['was stopped', 'failed', 'canceled', 'of its executions some were stopped (canceled)'],
-    ['says nothing', 'failed', undefined, 'some of its executions have not said how they ended'],
+    ['was stopped', 'failed', 'canceled', 'some of its executions were stopped (canceled)'],
+    ['says nothing', 'failed', undefined, 'the ends of some of its executions are not known yet'],
     ['is not what failed', 'done', 'canceled', undefined],
   ])('where an execution of its own %s', (_, status, ended, why) => {
     const record = recordOf('it', status, {

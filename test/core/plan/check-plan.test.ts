@@ -48,7 +48,7 @@ const refusals: readonly [Partial<Plan>, string, string][] = [
     'bad-fair-by',
     "'fairBy' is never a text or a number: return a text or a number of it, for example fairBy: (input) => input.tenant",
   ]),
-  [{ fairBy: { $what: 1 } }, 'bad-fair-by', "what it is fair by has the unknown operator '$what'"],
+  [{ fairBy: { $what: 1 } }, 'bad-fair-by', "its 'fairBy' has the unknown operator '$what'"],
   [{ steps: [] }, 'no-end', 'it has no steps, so it would never reach an end'],
   [
     { steps: Array.from({ length: 1_001 }, (_, at) => ({ ...planStep, name: `s${at}` })) },
@@ -69,7 +69,7 @@ const refusals: readonly [Partial<Plan>, string, string][] = [
   [
     { output: { $ref: 'token:it', path: [] } },
     'bad-output',
-    "of the output it reads the token of 'it', which is no callback",
+    "of the output it reads the token of 'it', which is not a callback",
   ],
 ];
 it.each(
@@ -135,7 +135,7 @@ describe('steps', () => {
     expect(refused({ ...map, each: { ...planStep, ...point } })).toMatchObject({
       step: 'list',
       reason: 'bad-point-of-no-return',
-      message: expect.stringContaining('of a list some items would be past it'),
+      message: expect.stringContaining('some items of a list would be past it'),
     });
   });
 });

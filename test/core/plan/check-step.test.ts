@@ -39,13 +39,13 @@ const notAnEffect = "effect 'x' is not 'idempotent', 'probed', 'unsafe' or 'none
 const noWayBack = "it is a point of no return, which is never undone: leave its 'undo' out, or say 'none'";
 const notAgain = "an 'unsafe' effect must not be tried again by itself: its recovery is [human(…)]";
 const noProgress = 'maxNoProgressMs is 0; leave it out or give a time';
-const neverTried = 'human is the last stage: what comes after it is never tried';
+const neverTried = 'human must be the last stage: what comes after it is never tried';
 const needsHuman = "an 'unsafe' effect needs a human stage: only a person can say what follows";
 const notJson = 'an expression must become JSON: /at is not plain JSON but of class Date';
 const notBefore = "it reads the output of 'x', which need not be done before it";
 const noInput = retry({ kind: 'withInput', input: {}, attempts: 0 });
 const refusals: readonly [changes: Partial<AgentStep>, reason: string, message: string][] = [
-  [{ agent: 'No' }, 'bad-name', "its agent 'No' has no legal name"],
+  [{ agent: 'No' }, 'bad-name', "its agent 'No' has no valid name"],
   [{ timeoutMs: 0 }, 'unbounded', unbounded('timeoutMs is 0')],
   [{ leaseMs: Number.NaN }, 'unbounded', unbounded('leaseMs is NaN')],
   [{ pickupMs: MAX_DURATION_MS + 1 }, 'unbounded', unbounded(`pickupMs is ${MAX_DURATION_MS + 1}`)],
@@ -62,7 +62,7 @@ const refusals: readonly [changes: Partial<AgentStep>, reason: string, message: 
   [{ recovery: [retry({ firstMs: 0 })] }, 'bad-backoff', backoff],
   [{ recovery: [retry({ maxMs: Number.NaN })] }, 'bad-backoff', backoff],
   [{ recovery: [retry({ firstMs: 2 })] }, 'bad-backoff', backoff],
-  [{ recovery: [useAgent({ agent: '' })] }, 'bad-name', "useAgent: '' is no legal name"],
+  [{ recovery: [useAgent({ agent: '' })] }, 'bad-name', "useAgent: '' is not a legal name"],
   [{ recovery: [useAgent({ settleMs: 0 })] }, 'unbounded', unbounded("agent 'other': settleMs is 0")],
   [{ recovery: [useAgent({ maxNoProgressMs: 0 })] }, 'unbounded', `agent 'other': ${noProgress}`],
   [{ recovery: [useAgent({ effect: 'x' })] }, 'bad-effect', `agent 'other': ${notAnEffect}`],
@@ -76,7 +76,7 @@ const refusals: readonly [changes: Partial<AgentStep>, reason: string, message: 
     'bad-stage',
     "human's 'otherwise' is 'undo' or 'fail'",
   ],
-  [{ recovery: [human({ remindMs: Number.NaN })] }, 'unbounded', "'remindEvery' is no time"],
+  [{ recovery: [human({ remindMs: Number.NaN })] }, 'unbounded', "'remindEvery' is not a time"],
   [
     { recovery: [human({ remindMs: 59_999 })] },
     'bad-reminder',
@@ -85,7 +85,7 @@ const refusals: readonly [changes: Partial<AgentStep>, reason: string, message: 
   [
     { recovery: [human({ withinMs: 60_000, remindMs: 60_000 })] },
     'bad-reminder',
-    "its human stage reminds every 1m, and it waits for 1m alone: nobody would be reminded; write a 'remindEvery' that is less than 'within', or leave it out",
+    "its human stage reminds every 1m, and it waits for only 1m: nobody would be reminded; write a 'remindEvery' that is less than 'within', or leave it out",
   ],
   [{ recovery: [human(), retry()] }, 'unreachable-stage', neverTried],
   [{ effect: 'unsafe', recovery: [retry(), human()] }, 'unsafe-retry', notAgain],

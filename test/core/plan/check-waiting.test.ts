@@ -68,7 +68,7 @@ it.each<[Partial<CallbackStep>, string | undefined]>([
     "a step of kind 'approval' needs 'within', or it could wait for ever",
   ],
   [{ heartbeatMs: 1 }, undefined],
-  [{ heartbeatMs: 0 }, "'heartbeatEvery' is no time"],
+  [{ heartbeatMs: 0 }, "'heartbeatEvery' is not a time"],
   [{ withinMs: 60_000 }, undefined],
 ])('a callback %j: %s', (more, message) => {
   const step: CallbackStep = { kind: 'callback', name: 'c', after: [], withinMs: 5, ...more };
@@ -102,7 +102,7 @@ it.each<[Partial<CallbackStep>, string, string]>([
   [
     { kind: 'callback', otherwise: 'approve' },
     'bad-default',
-    "'otherwise' is 'approve', and nobody but the external party knows the output of a callback; write otherwise: 'fail' or leave it out, or make the step an approval",
+    "'otherwise' is 'approve', and only the external party knows the output of a callback; write otherwise: 'fail' or leave it out, or make the step an approval",
   ],
   [
     { otherwise: 'skip' as never },
@@ -112,12 +112,12 @@ it.each<[Partial<CallbackStep>, string, string]>([
   [
     { otherwise: 'approve', by: 'another' },
     'bad-default',
-    "'otherwise' is 'approve', and another person has to approve it: in silence nobody would have; write 'reject' or 'fail'",
+    "'otherwise' is 'approve', and another person has to approve it: without an answer nobody would have; write 'reject' or 'fail'",
   ],
   [
     { kind: 'callback', show: { amount: 1 } },
     'bad-show',
-    "a callback has no 'show', for a system answers it; a person is asked by w.approval",
+    "a callback has no 'show', because a system answers it; to ask a person, use w.approval",
   ],
   [{ show: {} }, 'bad-show', "'show' names 1 to 16 values, such as { amount: w.input.amount }; it names 0"],
   [
@@ -130,12 +130,12 @@ it.each<[Partial<CallbackStep>, string, string]>([
     'bad-show',
     "'show' names '$literal'; allowed are up to 40 letters, digits, blanks, '-' and '_', a letter first",
   ],
-  [{ remindMs: Number.NaN }, 'unbounded', "'remindEvery' is no time"],
+  [{ remindMs: Number.NaN }, 'unbounded', "'remindEvery' is not a time"],
   [{ remindMs: 59_999 }, 'bad-reminder', "it reminds every 59s999ms; write remindEvery: '1m' or more"],
   [
     { remindMs: 120_000 },
     'bad-reminder',
-    "it reminds every 2m, and it waits for 2m alone: nobody would be reminded; write a 'remindEvery' that is less than 'within', or leave it out",
+    "it reminds every 2m, and it waits for only 2m: nobody would be reminded; write a 'remindEvery' that is less than 'within', or leave it out",
   ],
 ])('what holds without an answer, and reminders: %j', (more, reason, message) => {
   expect(problem({ ...approval, ...more }, 120_000)).toEqual({ reason, message });
@@ -196,7 +196,7 @@ it.each(
 it('there are no other kinds', () => {
   expect(problem({ ...map, kind: 'x' } as never)).toEqual({
     reason: 'bad-kind',
-    message: "'x' is no kind of step",
+    message: "'x' is not a kind of step",
   });
 });
 
@@ -207,7 +207,7 @@ describe('what a reference points to', () => {
     sourceProblem({ a: [{ $ref, path: [] }] }, plan, ofItem ? 'item' : undefined);
   const noCallback = (name: string) => ({
     reason: 'unknown-step',
-    message: `it reads the token of '${name}', which is no callback`,
+    message: `it reads the token of '${name}', which is not a callback`,
   });
   const noList = (kind: string) => ({
     reason: 'bad-expression',

@@ -63,7 +63,7 @@ it.each<[string, readonly Stage[], string, string]>([
     'bad-stage',
     "write retry, withInput or human; for another workflow instead say 'tolerate: true' here, and add a child with 'when: failed(…)'",
   ],
-  ['a person first', [human(), retry(1)], 'unreachable-stage', 'human is the last stage'],
+  ['a person first', [human(), retry(1)], 'unreachable-stage', 'human must be the last stage'],
   [
     'tries without end',
     [retry(Number.POSITIVE_INFINITY)],
@@ -144,7 +144,7 @@ describe('a list of workflows', () => {
       'lists of lists without end',
       () => nested(6),
       'too-deep',
-      "a list of workflows counts twice, for its parts and for its items: let 'flow' have its steps itself, not in children",
+      "a list of workflows counts twice, for its parts and for its items: put the steps of the children into 'flow' itself",
     ],
     ['what is neither', () => over({}), 'not-an-agent', 'of a list: an agent or a workflow'],
     [

@@ -41,7 +41,7 @@ test('it says which list, who reads it, what is kept and what the schemas allow'
       workflow: 'reduce',
       step: 'all',
       message:
-        "workflow 'reduce', list 'all': step 'join' reads the outputs of its items, of which 100000 bytes together are kept, and the schemas allow more: 20 items, each of up to 9011 bytes. Beyond that it fails with list-too-large, behind work that is done: bound the list and what an item answers (z.maxLength), or have it answer with what is small, such as a key of a store of yours",
+        "workflow 'reduce', list 'all': step 'join' reads the outputs of its items, of which 100000 bytes in all are kept, and the schemas allow more: 20 items, each of up to 9011 bytes. With more, it fails with list-too-large, after the items are done: bound the list and what an item answers (z.maxLength), or return something small, such as a key in a store of yours",
     },
   ]);
 });

@@ -57,11 +57,11 @@ describe('a variant that a crash would bar for ever, for nobody could say whethe
     // Nobody can be asked, so nobody would ever call it.
     for (const probe of ['required', 'none'])
       expect(refusalOf(declare({ effect: 'unsafe', probe })).message).toContain(
-        "leave probe out, or say effect: 'probed'",
+        "leave probe out, or write effect: 'probed'",
       );
     for (const more of [{ undo: 'required' }, { probe: 'none' }])
       expect(refusalOf(declare({ effect: 'none', ...more })).message).toContain(
-        'leave undo and probe out, or say effect',
+        'leave undo and probe out, or write effect',
       );
   });
 });

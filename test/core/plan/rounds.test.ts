@@ -45,9 +45,9 @@ it.each<[string, Options, string, string]>([
     'another input',
     { recovery: [withInput({ at: 1 })] },
     'bad-stage',
-    'its recovery is retry and human alone',
+    'its recovery may only have retry and human',
   ],
-  ['a failure that is tolerated', { tolerate: true }, 'bad-tolerance', "say undo: 'none'"],
+  ['a failure that is tolerated', { tolerate: true }, 'bad-tolerance', "write undo: 'none'"],
   ['a point of no return', { pointOfNoReturn: true }, 'bad-point-of-no-return', 'some of its rounds'],
   ['less time than an attempt', { within: '5s' }, 'within-too-short', 'one attempt may take'],
 ])('%s is refused', (_, options, reason, message) => {
@@ -65,7 +65,7 @@ it('a workflow with a point of no return is refused', () => {
     workflow('points', { input: z.object({}), within: '1h' }, (w) => {
       w.repeat('all', point, { at: 1 }, { until: (last) => eq(last.more, false), atMost: 3 });
     }),
-  ).toThrow(/has a point of no return \('copy'\), and of its rounds some would be past it/);
+  ).toThrow(/has a point of no return \('copy'\), and some of its rounds would be past it/);
 });
 
 it('what a round answered is read by its own step alone', () => {

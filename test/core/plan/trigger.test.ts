@@ -39,8 +39,8 @@ describe('the start that an event asks for', () => {
       ['"o-1"', big, 'unsafe-number', "'detail.id'"],
       ['"e-1"', big, 'unsafe-number', "'id'"],
       [':2,', `:-${big},`, 'unsafe-number', "'part'"],
-      ['"o-1"', '"o\\ud83d"', 'bad-event', '/id has half'],
-      ['"e-1"', '"e\\ud83d"', 'bad-event', 'half of a character'],
+      ['"o-1"', '"o\\ud83d"', 'bad-event', '/id contains half'],
+      ['"e-1"', '"e\\ud83d"', 'bad-event', 'half a character'],
     ] as const) {
       expect(() => at(place, text)).toThrow(
         expect.objectContaining({ code, message: expect.stringContaining(path) }),

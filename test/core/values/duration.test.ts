@@ -72,7 +72,7 @@ describe('a duration', () => {
   });
 
   it.each([[30], [null], [{}], [['30s', '1s']], [Number.NaN]])(
-    'that is no text but %j is refused as bad-duration',
+    'that is not a text but %j is refused as bad-duration',
     (value) => {
       expect(() => parseDuration(value as never, 'lease')).toThrow(
         expect.objectContaining({ code: 'bad-duration' }),

@@ -62,10 +62,10 @@ it('is refused where it comes in, unless any is wanted', () => {
     }),
   );
   expect(jsonProblem({ a: { b: 'x\ud83d' } })).toBe(
-    '/a/b has half of a character in it (an unpaired surrogate), which is no Unicode text',
+    '/a/b contains half a character (an unpaired surrogate), which is not valid Unicode',
   );
   expect(jsonProblem({ a: { '\ud83d': 1 } })).toBe(
-    'a key of /a has half of a character in it (an unpaired surrogate), which is no Unicode text',
+    'a key of /a contains half a character (an unpaired surrogate), which is not valid Unicode',
   );
   expect(jsonProblem('\ud83d', { depth: 1, nodes: 1, anyText: true })).toBeUndefined();
 });

@@ -220,7 +220,7 @@ describe('the record of executions', () => {
 
 const gone = end('canceled');
 
-const open = 'some of its executions have not said how they ended';
+const open = 'the ends of some of its executions are not known yet';
 const restartedAfter = 'its executions have succeeded, and would answer the same';
 it.each<[string, Children, boolean, string | undefined]>([
   ['were all canceled or undone', childrenOf(2, { 0: gone, 1: end('compensated') }), true, undefined],
@@ -239,19 +239,19 @@ it.each<[string, Children, boolean, string | undefined]>([
     'were stopped beside others',
     childrenOf(3, { 0: end('failed'), 1: gone, 2: end('succeeded') }),
     false,
-    'of its executions some were stopped (canceled)',
+    'some of its executions were stopped (canceled)',
   ],
   [
     'an operator canceled as they were',
     childrenOf(1, { 0: end('failed', 1, { canceled: true }) }),
     false,
-    'an operator canceled one of its executions, which ended as it was',
+    'an operator canceled one of its executions without an undo',
   ],
   [
     'were stopped and left something',
     childrenOf(1, { 0: end('compensated', 1, { clean: false }) }),
     false,
-    'of its executions some were stopped (compensated)',
+    'some of its executions were stopped (compensated)',
   ],
 ])('executions that %s', (_, children, restarted, problem) => {
   expect(takesNewChildren(child, children)).toBe(restarted);

@@ -51,7 +51,7 @@ function stepProblem(
   checks: Checks,
 ): Problem | undefined {
   if ((step.kind as string) !== 'agent') {
-    const message = `it is of kind '${step.kind}'; after the end agents alone act: write w.onFailure(name, agent, input)`;
+    const message = `it is of kind '${step.kind}'; after the end only agents act: write w.onFailure(name, agent, input)`;
     return problem('bad-kind', message);
   }
   return (
@@ -90,7 +90,7 @@ function orderProblem({ name, after }: AgentStep, plan: Plan): Problem | undefin
   for (const other of after) {
     if (plan.steps.some((step) => step.name === other))
       return refused(
-        `and '${other}', which is none, is over when it begins, or never began`,
+        `and '${other}' is not one: it is over when this step begins, or never began`,
         `leave it out of 'after', or write 'when: exists(${other}.output)'`,
       );
     if (!own.includes(other))

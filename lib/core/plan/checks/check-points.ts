@@ -25,7 +25,7 @@ export function pointProblem(step: Exclude<PlanStep, AgentStep>, plan: Plan): Pr
   const inner = step.kind === 'map' ? workflowIn(step) : undefined;
   const hidden = inner && pointIn(inner);
   if (hidden !== undefined) {
-    const message = `its workflow '${inner?.workflow}' has a point of no return (${hidden}), and of a list some items would be past it and others would not: take the point out of '${inner?.workflow}', or write single children with 'pointOfNoReturn: true'`;
+    const message = `its workflow '${inner?.workflow}' has a point of no return (${hidden}), and some items of a list would be past it and others would not: take the point out of '${inner?.workflow}', or write single children with 'pointOfNoReturn: true'`;
     return problem('bad-point-of-no-return', message);
   }
   const isPoint =
@@ -33,7 +33,7 @@ export function pointProblem(step: Exclude<PlanStep, AgentStep>, plan: Plan): Pr
   if (!isPoint) return undefined;
   const instead =
     step.kind === 'map'
-      ? '; of a list some items would be past it and others would not, so use single steps'
+      ? '; some items of a list would be past it and others would not, so use single steps'
       : '';
   const message = `only a step that an agent performs, or a child, can be a point of no return${instead}`;
   return problem('bad-point-of-no-return', message);
@@ -45,10 +45,10 @@ function childProblem(step: ChildStep, plan: Plan): Problem | undefined {
   const hidden = pointIn(step.plan);
   if (hidden === undefined) return undefined;
   if (isRepeated(step)) {
-    const message = `its workflow '${step.plan.workflow}' has a point of no return (${hidden}), and of its rounds some would be past it and others would not: take the point out of '${step.plan.workflow}'`;
+    const message = `its workflow '${step.plan.workflow}' has a point of no return (${hidden}), and some of its rounds would be past it and others would not: take the point out of '${step.plan.workflow}'`;
     return problem('bad-point-of-no-return', message);
   }
-  const message = `its workflow '${step.plan.workflow}' has a point of no return (${hidden}), and nothing outside of it must be undone behind that: say 'pointOfNoReturn: true' here, too`;
+  const message = `its workflow '${step.plan.workflow}' has a point of no return (${hidden}), and nothing outside it may be undone after that: write 'pointOfNoReturn: true' here, too`;
   return problem('hidden-point-of-no-return', message);
 }
 
@@ -75,7 +75,7 @@ function besideProblem(step: ChildStep, plan: Plan): Problem | undefined {
       !isBefore(plan, step.name, other.name),
   );
   if (beside === undefined) return undefined;
-  const message = `it is a point of no return and may be under way at the same time as '${beside.name}', which is one, too; when one of them is stopped nobody knows yet whether the other is past it: let one come 'after' the other`;
+  const message = `it is a point of no return and may be under way at the same time as '${beside.name}', which is one, too; when one is stopped, it is not known yet whether the other is past it: let one come 'after' the other`;
   return problem('points-of-no-return-at-once', message);
 }
 

@@ -14,7 +14,7 @@ export const MAX_ROUNDS = 1_000;
 export function roundsProblem(step: ChildStep & { readonly rounds: Rounds }): Problem | undefined {
   const { until, atMost } = step.rounds;
   if (!Number.isInteger(atMost) || atMost < 1 || atMost > MAX_ROUNDS) {
-    const message = `its atMost is ${String(atMost)}; allowed are 1 to ${MAX_ROUNDS} rounds, for it could go on without end`;
+    const message = `its atMost is ${String(atMost)}; allowed are 1 to ${MAX_ROUNDS} rounds, because it could go on for ever`;
     return problem('unbounded', message);
   }
   if (!sourcesIn(until).some((source) => source === 'last' || source === 'given')) {
@@ -32,7 +32,7 @@ const recoveryProblem = (recovery: readonly Stage[] = []): Problem | undefined =
     ? undefined
     : problem(
         'bad-stage',
-        "what a round is given follows from the one before ('next'), so its recovery is retry and human alone; for another way put withInput or useAgent on a step of the workflow that is repeated",
+        "a round's input follows from the round before ('next'), so its recovery may only have retry and human; put withInput or useAgent on a step of the workflow that is repeated",
       );
 
 function undoProblem({ tolerate, undo, pointOfNoReturn }: ChildStep): Problem | undefined {
@@ -43,6 +43,6 @@ function undoProblem({ tolerate, undo, pointOfNoReturn }: ChildStep): Problem | 
     );
   if (tolerate !== true || undo === 'none') return undefined;
   const message =
-    "it is repeated, and its rounds are undone if it fails, which takes the whole execution: leave 'tolerate' out, or say undo: 'none' if what they did may stay";
+    "it is repeated, and its rounds can be undone only with the whole execution: leave 'tolerate' out, or write undo: 'none' if what they did may stay";
   return problem('bad-tolerance', message);
 }

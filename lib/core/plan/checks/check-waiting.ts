@@ -55,7 +55,7 @@ export function waitingStepProblem(
         (step.each.kind === 'agent' ? agentProblem(step.each, plan) : depthProblem(plan, step.each))
       );
     default:
-      return problem('bad-kind', `'${String((step as PlanStep).kind)}' is no kind of step`);
+      return problem('bad-kind', `'${String((step as PlanStep).kind)}' is not a kind of step`);
   }
 }
 
@@ -120,7 +120,7 @@ function callbackProblem(step: CallbackStep, plan: Plan): Problem | undefined {
   if (!isDurationMs(withinMs))
     return problem('unbounded', `a step of kind '${kind}' needs 'within', or it could wait for ever`);
   if (heartbeatMs !== undefined && !isDurationMs(heartbeatMs))
-    return problem('unbounded', "'heartbeatEvery' is no time");
+    return problem('unbounded', "'heartbeatEvery' is not a time");
   return (
     byProblem(step) ??
     longerThanWithin(withinMs, plan, 'it waits for an answer for') ??
@@ -147,13 +147,13 @@ function defaultProblem({ kind, otherwise, by }: CallbackStep): Problem | undefi
   if (otherwise === undefined) return undefined;
   const said = `'otherwise' is '${String(otherwise)}'`;
   if (kind === 'callback') {
-    const message = `${said}, and nobody but the external party knows the output of a callback; write otherwise: 'fail' or leave it out, or make the step an approval`;
+    const message = `${said}, and only the external party knows the output of a callback; write otherwise: 'fail' or leave it out, or make the step an approval`;
     return problem('bad-default', message);
   }
   if (!['approve', 'reject'].includes(otherwise))
     return problem('bad-default', `${said}; allowed are 'approve', 'reject' and 'fail'`);
   if (otherwise === 'reject' || by === undefined) return undefined;
-  const message = `${said}, and another person has to approve it: in silence nobody would have; write 'reject' or 'fail'`;
+  const message = `${said}, and another person has to approve it: without an answer nobody would have; write 'reject' or 'fail'`;
   return problem('bad-default', message);
 }
 
@@ -166,7 +166,7 @@ function showProblem({ kind, show }: CallbackStep): Problem | undefined {
   if (kind !== 'approval')
     return problem(
       'bad-show',
-      "a callback has no 'show', for a system answers it; a person is asked by w.approval",
+      "a callback has no 'show', because a system answers it; to ask a person, use w.approval",
     );
   const names = isJsonObject(show) ? Object.keys(show) : [];
   if (names.length === 0 || names.length > MAX_SHOWN)
@@ -194,11 +194,11 @@ export function reminderProblem(
   who: string,
 ): Problem | undefined {
   if (remindMs === undefined) return undefined;
-  if (!isDurationMs(remindMs)) return problem('unbounded', "'remindEvery' is no time");
+  if (!isDurationMs(remindMs)) return problem('unbounded', "'remindEvery' is not a time");
   const said = `${who} reminds every ${formatDuration(remindMs)}`;
   if (remindMs < MIN_REMIND_MS) return problem('bad-reminder', `${said}; write remindEvery: '1m' or more`);
   if (remindMs < withinMs) return undefined;
-  const message = `${said}, and it waits for ${formatDuration(withinMs)} alone: nobody would be reminded; write a 'remindEvery' that is less than 'within', or leave it out`;
+  const message = `${said}, and it waits for only ${formatDuration(withinMs)}: nobody would be reminded; write a 'remindEvery' that is less than 'within', or leave it out`;
   return problem('bad-reminder', message);
 }
 
@@ -219,7 +219,7 @@ function depthProblem(plan: Plan, each?: ChildStep): Problem | undefined {
   const instead =
     each === undefined
       ? ''
-      : `; a list of workflows counts twice, for its parts and for its items: let '${each.plan.workflow}' have its steps itself, not in children`;
+      : `; a list of workflows counts twice, for its parts and for its items: put the steps of the children into '${each.plan.workflow}' itself`;
   return problem('too-deep', `workflows within workflows, over ${MAX_DEPTH} deep${instead}`);
 }
 
@@ -261,10 +261,10 @@ export function sourceProblem(expr: Expr, plan: Plan, each?: Each): Problem | un
     if (kind === 'token') {
       const callback = plan.steps.find((other) => other.name === name);
       if (callback?.kind !== 'callback' && callback?.kind !== 'approval') {
-        return problem('unknown-step', `it reads the token of '${name}', which is no callback`);
+        return problem('unknown-step', `it reads the token of '${name}', which is not a callback`);
       }
     } else if (source === 'failure') {
-      const message = 'it reads w.failure, which is there after the end alone: read it in w.onFailure';
+      const message = 'it reads w.failure, which exists only after the end: read it in w.onFailure';
       return problem('bad-expression', message);
     } else if (OF_EACH[kind ?? ''] !== undefined && OF_EACH[kind ?? ''] !== each) {
       const whole = OF_EACH[kind ?? ''] === 'item' ? 'list' : 'round';

@@ -65,7 +65,7 @@ export function checkPlan(plan: Plan): void {
   const search = searchProblem(plan.search ?? []);
   if (search !== undefined) throw refusal(plan.workflow, undefined, search);
   const unread = plan.fairBy === undefined ? undefined : exprProblem(plan.fairBy);
-  if (unread !== undefined) throw refused('bad-fair-by', `what it is fair by ${unread}`);
+  if (unread !== undefined) throw refused('bad-fair-by', `its 'fairBy' ${unread}`);
   const fair = fairProblem(plan.fairBy);
   if (fair !== undefined) throw refusal(plan.workflow, undefined, fair);
   const lane = laneProblem(plan);
@@ -121,7 +121,7 @@ function stepProblem(step: PlanStep, seen: ReadonlySet<string>, plan: Plan): Pro
 }
 
 function agentProblem(step: AgentStep, plan: Plan): Problem | undefined {
-  if (!isName(step.agent)) return problem('bad-name', `its agent '${step.agent}' has no legal name`);
+  if (!isName(step.agent)) return problem('bad-name', `its agent '${step.agent}' has no valid name`);
   return limitsProblem(step, '') ?? recoveryProblem(step, plan) ?? undoProblem(step);
 }
 
@@ -159,7 +159,7 @@ function stagesProblem(
   }
   const person = recovery.findIndex((stage) => stage.kind === 'human');
   return person >= 0 && person !== recovery.length - 1
-    ? problem('unreachable-stage', 'human is the last stage: what comes after it is never tried')
+    ? problem('unreachable-stage', 'human must be the last stage: what comes after it is never tried')
     : undefined;
 }
 
@@ -197,7 +197,7 @@ function triesProblem(stage: Exclude<Stage, HumanStage>): Problem | undefined {
   if (!isDurationMs(stage.firstMs) || !isDurationMs(stage.maxMs) || stage.firstMs > stage.maxMs)
     return problem('bad-backoff', `${stage.kind} needs 0 < 'first' ≤ 'max'`);
   if (stage.kind !== 'useAgent') return undefined;
-  if (!isName(stage.agent)) return problem('bad-name', `useAgent: '${stage.agent}' is no legal name`);
+  if (!isName(stage.agent)) return problem('bad-name', `useAgent: '${stage.agent}' is not a legal name`);
   return limitsProblem(stage, `agent '${stage.agent}': `);
 }
 
@@ -223,12 +223,12 @@ function noneProblem(step: AgentStep): Problem | undefined {
   const none = agents.filter(({ effect }) => effect === 'none');
   if (none.some(({ undo }) => undo !== 'none')) {
     const message =
-      "effect 'none' leaves nothing to take back: leave 'undo' out, or declare the agent with effect: 'idempotent'";
+      "effect 'none' leaves nothing to undo: leave 'undo' out, or declare the agent with effect: 'idempotent'";
     return problem('undo-of-nothing', message);
   }
   if (none.length === 0 || step.pointOfNoReturn !== true) return undefined;
   const message =
-    "an agent with effect 'none' cannot be a point of no return, for it says that leaving it is harmless: leave 'pointOfNoReturn' out, or declare the agent with its effect";
+    "an agent with effect 'none' cannot be a point of no return, because abandoning its work is harmless: leave 'pointOfNoReturn' out, or declare the agent with its effect";
   return problem('point-without-effect', message);
 }
 

@@ -85,11 +85,11 @@ function readsOf(step: PlanStep, workflow: Workflow, jsonSchemaOf: JsonSchemaOf)
     case 'wait':
       return [
         ...inCondition,
-        ...readsIn(step.for ?? null, { ...OPERAND, needs: 'it waits so long' }),
+        ...readsIn(step.for ?? null, { ...OPERAND, needs: 'it waits that long' }),
         ...readsIn(step.until ?? null, { ...OPERAND, needs: 'it waits until then' }),
       ];
     case 'lane':
-      return [...inCondition, ...readsIn(step.by, { ...OPERAND, needs: 'it is whose place it is' })];
+      return [...inCondition, ...readsIn(step.by, { ...OPERAND, needs: 'it is the key of its lane' })];
     default:
       // What an approval shows is left out where there is none.
       return step.show === undefined ? inCondition : [...inCondition, ...readsIn(step.show, ANYTHING)];

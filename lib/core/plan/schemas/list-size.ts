@@ -44,7 +44,7 @@ export function largeLists(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Larg
     // With their commas and the brackets.
     if (items * (bytes + 1) + 1 <= MAX_GATHERED_BYTES) return [];
     const size = bytes === Number.POSITIVE_INFINITY ? 'of any size' : `of up to ${bytes} bytes`;
-    const message = `workflow '${name}', list '${step.name}': ${reader} reads the outputs of its items, of which ${MAX_GATHERED_BYTES} bytes together are kept, and the schemas allow more: ${items} items, each ${size}. Beyond that ${reader === 'its output' ? 'the output is not shown' : 'it fails with list-too-large, behind work that is done'}: bound the list and what an item answers (z.maxLength), or have it answer with what is small, such as a key of a store of yours`;
+    const message = `workflow '${name}', list '${step.name}': ${reader} reads the outputs of its items, of which ${MAX_GATHERED_BYTES} bytes in all are kept, and the schemas allow more: ${items} items, each ${size}. With more, ${reader === 'its output' ? 'the output is not shown' : 'it fails with list-too-large, after the items are done'}: bound the list and what an item answers (z.maxLength), or return something small, such as a key in a store of yours`;
     return [{ workflow: name, step: step.name, message }];
   });
   return [...own, ...children.flatMap((child) => largeLists(child, jsonSchemaOf))];
