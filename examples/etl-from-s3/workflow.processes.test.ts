@@ -87,24 +87,24 @@ test('a batch with one bad file in fifty is loaded, row by row what the good one
   expect(effects().filter(({ kind }) => kind === 'load')).toHaveLength(49);
 });
 
-const files = (count: number, bad: readonly number[] = []): readonly Sample[] =>
+const shortFiles = (count: number, bad: readonly number[] = []): readonly Sample[] =>
   Array.from({ length: count }, (_, number) => sampleFile(number, 2, bad.includes(number)));
 
 test('a manifest of more than a page is read in rounds, from the bytes that the first one read', async () => {
-  const all = files(120);
+  const all = shortFiles(120);
   put(all);
   const trial = testWorkflow(etlFromS3, { agents });
   const run = await trial.start(BATCH);
   await run.until(() => world.warehouse.loads().length > 50);
   // Written again with other names while the second page is loaded.
-  buckets.objects.set(`/drop/${BATCH.key}`, manifestOf(files(3)));
+  buckets.objects.set(`/drop/${BATCH.key}`, manifestOf(shortFiles(3)));
   const { status, output } = await run.untilEnd();
   expect([status, output]).toEqual(['succeeded', { files: 120, pages: 3 }]);
   expect(world.warehouse.rows()).toEqual(sorted(all.flatMap(({ rows }) => rows)));
 });
 
 test('a page with two bad files takes back the pages before it, the latest first', async () => {
-  put(files(60, [52, 53]));
+  put(shortFiles(60, [52, 53]));
   const run = await testWorkflow(etlFromS3, { agents }).start(BATCH);
   expect((await run.untilEnd()).status).toBe('compensated');
   expect(world.warehouse.rows()).toEqual([]);
