@@ -6,7 +6,7 @@ import * as z from 'zod/mini';
 import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { cancel, pause, resume, retry as tryAgain } from '../../lib/scheduler/commands.ts';
-import { start } from '../../lib/scheduler/start.ts';
+import { createScheduler, start } from '../../lib/scheduler/start.ts';
 import { anAgent, drain, type Harness, harness, settle } from './harness.ts';
 
 const input = z.object({ account: z.any(), fails: z.optional(z.boolean()) });
@@ -140,6 +140,20 @@ describe('a lane of one', () => {
     await drain(h);
     const { execution } = await h.state(id);
     expect(execution.deadlineAt).toBe(h.clock.now() + 600_000);
+  });
+
+  it('keeps the limit that is deployed when one of an earlier version is resumed', async () => {
+    const { h } = inLane(2);
+    for (let at = 0; at < 3; at += 1) await h.begin({ account: 'a' });
+    await pause(h.scheduler, 'e-3', asked);
+    await settle();
+    const later = createScheduler(h, [flowOf(1)], { hash: h.lanes.hash, newId: () => 'later' });
+    await start(later, { workflow: 'flow', input: { account: 'a' } });
+    expect([...h.lanes.lanes.values()]).toMatchObject([{ atMost: 1 }]);
+    h.clock.advanceTo(h.clock.now() + 1);
+    await resume(h.scheduler, 'e-3', { commandId: 'c2', reason: 'test' });
+    await settle();
+    expect([...h.lanes.lanes.values()]).toMatchObject([{ atMost: 1 }]);
   });
 
   it('waits again when it is tried again', async () => {

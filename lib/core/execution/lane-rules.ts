@@ -33,12 +33,16 @@ function workOf(plan: Plan, state: Snapshot, how: LaneWork['how']): Decision | u
     how,
     lane: execution.lane.key,
     atMost: step.atMost,
-    setsLimit: how === 'enter' && execution.parent === undefined && execution.epoch === 1,
+    setsLimit: how === 'enter' && isStart(execution),
     own: queuedOf(step, execution),
     isPaused: !isForward(execution.status),
     wasIn: isAdmitted(execution),
   });
 }
+
+/** One that was paused, or is tried again, may come long after a deployment that says another limit. */
+const isStart = ({ parent, epoch, pauses }: Execution): boolean =>
+  parent === undefined && epoch === 1 && pauses === undefined;
 
 /** It queues, or reads the lane again: at its time, or after a pause, in which it was passed over. */
 export const useLane: Rule = {
