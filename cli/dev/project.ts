@@ -6,7 +6,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ENV } from '../../lib/aws/names.ts';
+import { ENV, LANES_KEY } from '../../lib/aws/names.ts';
 import { projectRoot } from '../../lib/project/project-files.ts';
 import { CliError, EXIT } from '../io.ts';
 
@@ -62,6 +62,8 @@ export interface FoundSteadfast {
   readonly template: string;
   /** The agents that it deploys. */
   readonly agents: readonly string[];
+  /** Its lanes, each as 'workflow/lane'. */
+  readonly lanes: readonly string[];
 }
 
 export interface Chosen extends FoundSteadfast {
@@ -140,7 +142,7 @@ function stacksIn(assembly: string): Stack[] {
 /** By the function behind the API, which every Steadfast has once. */
 function steadfastsOf(
   resources: Readonly<Record<string, Resource>>,
-): Pick<FoundSteadfast, 'path' | 'api' | 'agents'>[] {
+): Pick<FoundSteadfast, 'path' | 'api' | 'agents' | 'lanes'>[] {
   const all = Object.entries(resources).map(([id, resource]) => ({ id, ...resource }));
   const pathOf = ({ Metadata }: Resource): string => Metadata?.['aws:cdk:path'] ?? '';
   return all
@@ -150,7 +152,9 @@ function steadfastsOf(
       if (!path.endsWith(SCHEDULER)) return [];
       const own = path.slice(0, -SCHEDULER.length);
       const api = all.find((each) => pathOf(each) === `${own}${API}`);
-      return api === undefined ? [] : [{ path: own, api: api.id, agents: agentsOf(resource) }];
+      if (api === undefined) return [];
+      const lanes = resource.Metadata?.[LANES_KEY]?.split(',') ?? [];
+      return [{ path: own, api: api.id, agents: agentsOf(resource), lanes }];
     });
 }
 

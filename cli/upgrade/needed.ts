@@ -1,12 +1,12 @@
 /**
- * `steadfast agents --needed`: which agents a deployment would take away although open executions have them
- * in their plans.
+ * `steadfast agents --needed`: which agents and lanes a deployment would take away although open executions
+ * have them in their plans.
  *
  * Owns: the comparison, what is printed. Does not own: what is needed (`lib/api/agents.ts`), what would be
  * deployed (`../dev/project.ts`).
  */
 
-import type { Agents } from '../../lib/api/deployment-answers.ts';
+import type { Agents, LaneInUse } from '../../lib/api/deployment-answers.ts';
 import { CliError, EXIT } from '../io.ts';
 import { steadfastIn } from '../dev/project.ts';
 
@@ -15,6 +15,8 @@ export interface Needed {
   readonly stack: string;
   /** What the template does not have, with the open executions that may need it. */
   readonly takenAway: readonly { readonly name: string; readonly executions: number }[];
+  /** What open executions are in, and those that it starts will not be. */
+  readonly otherLanes?: readonly LaneInUse[];
   readonly examined: number;
   readonly atLeast?: true;
 }
@@ -31,32 +33,40 @@ export function compared({ needed }: Agents, assembly: string, stack: string | u
       EXIT.failed,
     );
   const chosen = steadfastIn(assembly, { stack });
-  const { agents, examined, atLeast } = needed;
+  const { agents, lanes = [], examined, atLeast } = needed;
+  const otherLanes = lanes.filter(({ workflow, lane }) => !chosen.lanes.includes(`${workflow}/${lane}`));
   return {
     stack: chosen.stack,
     takenAway: agents.filter(({ name }) => !chosen.agents.includes(name)),
+    ...(otherLanes.length === 0 ? {} : { otherLanes }),
     examined,
     ...(atLeast === undefined ? {} : { atLeast }),
   };
 }
 
 /** A count of some of the executions says nothing of the agents of the others. */
-export function exitOf({ takenAway, atLeast }: Pick<Needed, 'takenAway' | 'atLeast'>): number {
-  if (takenAway.length > 0) return EXIT.failed;
+export function exitOf({ takenAway, otherLanes, atLeast }: Omit<Needed, 'stack' | 'examined'>): number {
+  if (takenAway.length > 0 || otherLanes !== undefined) return EXIT.failed;
   return atLeast === undefined ? EXIT.ok : EXIT.notKnown;
 }
 
-/** Prints what is taken away, each agent with how many open executions have it in their plan. */
-export function neededText({ stack, takenAway, examined, atLeast }: Needed): string {
+/** What is taken away, each agent and each lane with how many open executions have it in their plan. */
+export function neededText({ stack, takenAway, otherLanes = [], examined, atLeast }: Needed): string {
   const of = `${atLeast === undefined ? '' : 'at least '}${examined} open executions`;
   const rest = atLeast === undefined ? '' : NOT_KNOWN;
-  if (takenAway.length === 0) return `'${stack}' has every agent that ${of} may need\n${rest}`;
+  const lanes = otherLanes.map(
+    ({ workflow, lane, executions }) =>
+      `'${stack}' has no lane '${lane}' for the workflow '${workflow}': ${executions} of ${of} are in it, and new ones run beside them\n`,
+  );
+  const beside = lanes.length === 0 ? '' : `${lanes.join('')}${BESIDE}`;
+  if (takenAway.length === 0) return `'${stack}' has every agent that ${of} may need\n${rest}${beside}`;
   const lines = takenAway.map(
     ({ name, executions }) =>
       `'${stack}' would take away the agent '${name}': ${executions} of ${of} may need it\n`,
   );
-  return `${lines.join('')}Deploy these agents until the executions have ended.\n`;
+  return `${lines.join('')}Deploy these agents until the executions have ended.\n${beside}`;
 }
 
+const BESIDE = 'Where both must not act at the same time, pause the workflow until they have ended.\n';
 const NOT_KNOWN =
   'Not known: there are more, or a plan could not be read. Keep every agent until fewer executions are open\n';

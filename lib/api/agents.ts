@@ -11,13 +11,14 @@
 
 import type { Breakers } from '../core/explain/deferred.ts';
 import { type Breaker, openBreakerOf, passageOf } from '../core/step/breaker.ts';
+import { laneOf } from '../core/plan/lane.ts';
 import { agentsNamed, type Plan } from '../core/plan/plan.ts';
 import type { Receipts } from '../core/ports.ts';
 import type { Failure } from '../core/values/failure.ts';
 import { given } from '../core/values/given.ts';
 import { planOf } from '../engine/plans.ts';
 import type { Scheduler } from '../scheduler/start.ts';
-import type { Agents, AgentView, BreakerView, NeededAgents } from './deployment-answers.ts';
+import type { Agents, AgentView, BreakerView, LaneInUse, NeededAgents } from './deployment-answers.ts';
 import { missingNow } from './missing.ts';
 
 /**
@@ -35,24 +36,31 @@ export async function agentsOf(scheduler: Scheduler, receipts?: Receipts): Promi
 }
 
 /**
- * All agents that open executions have in their plans, deployed or not: what a deployment must not take away.
- * Reads the keys of all that is open, and each plan once.
+ * All agents and lanes that open executions have in their plans, deployed or not: what a deployment must not
+ * take away. Reads the keys of all that is open, and each plan once.
  */
 export async function neededAgents({ ports: { store, clock }, plans }: Scheduler): Promise<NeededAgents> {
   const { open } = await store.survey(clock.now(), []);
   const byPlan = new Map<string, number>();
   for (const { plan } of open.items) byPlan.set(plan, (byPlan.get(plan) ?? 0) + 1);
   const counts = new Map<string, number>();
+  const inLanes = new Map<string, LaneInUse>();
   let isWhole = open.atLeast !== true;
   for (const [hash, executions] of byPlan) {
     const plan = await planOf(store, plans, hash).catch(() => undefined);
     if (plan === undefined) isWhole = false;
     for (const agent of plan === undefined ? [] : agentsNamed(plan))
       counts.set(agent, (counts.get(agent) ?? 0) + executions);
+    const lane = plan && laneOf(plan)?.lane;
+    if (plan === undefined || lane === undefined) continue;
+    const { workflow } = plan;
+    const before = inLanes.get(`${workflow}/${lane}`)?.executions ?? 0;
+    inLanes.set(`${workflow}/${lane}`, { workflow, lane, executions: before + executions });
   }
   const agents = [...counts].map(([name, executions]) => ({ name, executions }));
   return {
     agents: agents.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    ...(inLanes.size === 0 ? {} : { lanes: [...inLanes.values()] }),
     examined: open.items.length,
     ...(isWhole ? {} : { atLeast: true }),
   };

@@ -175,10 +175,19 @@ export interface Agents {
 /** Which agents open executions have in their plans. Some of them may need one no more. */
 export interface NeededAgents {
   readonly agents: readonly { readonly name: string; readonly executions: number }[];
+  /** The lanes that they wait in, or have a place in; absent where there is none. */
+  readonly lanes?: readonly LaneInUse[];
   /** Open executions that were counted. */
   readonly examined: number;
   /** Where there are more than were counted, or a plan could not be read. */
   readonly atLeast?: true;
+}
+
+/** A lane that open executions of a workflow are in. */
+export interface LaneInUse {
+  readonly workflow: string;
+  readonly lane: string;
+  readonly executions: number;
 }
 
 export interface Health {

@@ -5,6 +5,9 @@
  * anything physical; the environment carries the names of tables and queues.
  */
 
+/** A template says under it, of the scheduler's function, which workflow has which lane. */
+export const LANES_KEY = 'steadfast:lanes';
+
 /** Environment variables that `infra` sets; `ports.ts`, the handlers and the worker read them. */
 export const ENV = {
   /** Name of the state table. */

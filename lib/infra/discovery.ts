@@ -38,6 +38,8 @@ export interface FoundAgent {
 }
 
 export interface FoundLane {
+  /** Whose lane it is: the workflow that was found, or one below it. */
+  readonly workflow: string;
   readonly name: string;
   readonly atMost: number;
 }
@@ -77,6 +79,12 @@ export interface Discovery {
   readonly triggers: readonly FoundTrigger[];
   readonly warnings: readonly FoundWarning[];
 }
+
+/** Each as 'workflow/lane', for the template: a deployment is compared by it with what is under way. */
+export const laneNames = ({ workflows }: Pick<Discovery, 'workflows'>): string => {
+  const all = workflows.flatMap(({ lanes = [] }) => lanes.map(({ workflow, name }) => `${workflow}/${name}`));
+  return [...new Set(all)].sort().join(',');
+};
 
 export const hasLanes = ({ workflows }: Pick<Discovery, 'workflows'>): boolean =>
   workflows.some(({ lanes }) => lanes !== undefined);

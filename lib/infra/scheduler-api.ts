@@ -36,10 +36,10 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import { type Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type Code, type Function, RecursiveLoop, type Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { Duration, Fn, Stack, Validations } from 'aws-cdk-lib/core';
+import { type CfnResource, Duration, Fn, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { type CallKind, CALLS } from '../api/calls.ts';
-import { ENV } from '../aws/names.ts';
+import { ENV, LANES_KEY } from '../aws/names.ts';
 import { addFunction, type LogSettings } from './function.ts';
 import { grantCalls } from './grants.ts';
 import { tagAddress, tagPart } from './parts.ts';
@@ -105,6 +105,8 @@ export interface SchedulerApiProps {
   readonly reservedConcurrency?: number;
   /** Tells this deployment from others of the account. */
   readonly deploymentName: string;
+  /** Each as 'workflow/lane', by commas; for who compares the template with what is under way. */
+  readonly lanes: string;
 }
 
 /**
@@ -118,6 +120,8 @@ function accessLogName(scope: Construct, { deploymentName }: SchedulerApiProps):
   const id = Fn.select(0, Fn.split('-', Fn.select(2, Fn.split('/', Stack.of(scope).stackId))));
   return `/aws/vendedlogs/apis/${deploymentName}-${id}`;
 }
+
+const resourceOf = ({ node }: Function): CfnResource => node.defaultChild as CfnResource;
 
 const withoutSlash = (url: string): string => (url.endsWith('/') ? url.slice(0, -1) : url);
 
@@ -155,6 +159,7 @@ export class SchedulerApi extends Construct {
         ? {}
         : { reservedConcurrentExecutions: props.reservedConcurrency }),
     });
+    if (props.lanes !== '') resourceOf(this.function).addMetadata(LANES_KEY, props.lanes);
     const { level: _, ...logs } = props.logs;
     this.accessLog = new LogGroup(this, 'AccessLog', { ...logs, logGroupName: accessLogName(this, props) });
     this.api = new HttpApi(this, 'Api', {

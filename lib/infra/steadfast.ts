@@ -33,7 +33,7 @@ import { allowServices, grantUse } from './encryption.ts';
 import type { WorkflowReference } from './event-mapping.ts';
 import { startCanary, withCanary } from './canary.ts';
 import { checkFourEyes } from './four-eyes.ts';
-import { type Discovery, hasLanes, withLargeValues } from './discovery.ts';
+import { type Discovery, hasLanes, laneNames, withLargeValues } from './discovery.ts';
 import { metricsOf } from './metrics.ts';
 import { keepWithinLimits } from './limits.ts';
 import { Monitoring } from './monitoring.ts';
@@ -127,6 +127,7 @@ export class Steadfast extends Construct {
       ...shared,
       code: code('scheduler'),
       deploymentName: this.deploymentName,
+      lanes: laneNames(props.workflows),
       environment: { ...shared.environment, ...callerSetting(props) },
       ...apiSettings(props),
     });

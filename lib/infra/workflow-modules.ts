@@ -28,6 +28,7 @@ import { testedReferences } from './tested-references.ts';
 
 /** What is read of a plan. */
 interface PlanLike {
+  readonly workflow: string;
   readonly fairBy?: unknown;
   readonly steps: readonly StepLike[];
 }
@@ -41,9 +42,9 @@ interface StepLike {
 }
 
 /** Its lanes, and those of the workflows below it. */
-export const lanesOf = ({ steps }: PlanLike): readonly FoundLane[] =>
+export const lanesOf = ({ workflow, steps }: PlanLike): readonly FoundLane[] =>
   steps.flatMap(({ kind, lane = '', atMost = 0, plan, each }) => [
-    ...(kind === 'lane' ? [{ name: lane, atMost }] : []),
+    ...(kind === 'lane' ? [{ workflow, name: lane, atMost }] : []),
     ...[plan, each?.plan].flatMap((below) => (below === undefined ? [] : lanesOf(below))),
   ]);
 

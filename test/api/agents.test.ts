@@ -1,10 +1,12 @@
 /** GET /agents: queues, breakers, latest failures; what cannot be asked is left out. */
 
+import * as z from 'zod/mini';
+import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { Ports, Queue } from '../../lib/core/ports.ts';
 import { memoryBreakers, memoryOutages } from '../../lib/testing/memory-side-records.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
-import { client } from './app.ts';
+import { client, flow } from './app.ts';
 
 const T = 1_700_000_000_000;
 const open: Breaker = {
@@ -72,6 +74,26 @@ it('counts on demand the open executions that have an agent in their plan, deplo
     examined: 2,
   });
   expect((await c.get('/agents?needed=yes')).status).toBe(400);
+});
+
+it('counts on demand the open executions of a workflow that are in its lane', async () => {
+  const lane = {
+    by: (input: object) => (input as { orderId: never }).orderId,
+    atMost: 1,
+    waitAtMost: '1h',
+  } as const;
+  const worker = flow.agents[0] as never;
+  const served = workflow(
+    'flow',
+    { input: z.object({ orderId: z.string() }), within: '1h', lane: { ...lane, name: 'orders' } },
+    (w) => void w.step('a', worker, {}, { recovery: [retry(0)] }),
+  );
+  const c = client(undefined, undefined, served as Workflow);
+  for (const orderId of ['o-1', 'o-1', 'o-2']) await c.begun({ input: { orderId } });
+  expect((await c.get('/agents?needed=true')).body['needed']).toMatchObject({
+    lanes: [{ workflow: 'flow', lane: 'orders', executions: 3 }],
+    examined: 3,
+  });
 });
 
 describe('an agent that is not deployed', () => {

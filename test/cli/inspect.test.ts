@@ -37,6 +37,7 @@ const found = (path: string) => ({
   api: 'Api',
   template: join(assembly, 'Shop.template.json'),
   agents: ['encode'],
+  lanes: [],
 });
 const inspect = (agent: string, path = 'Shop/Orders') => inspectIn(found(path), { agent, port: 9_229 });
 

@@ -7,7 +7,7 @@ import { makeStack, Reader } from './template.ts';
 const [order, report] = FOUND.workflows as readonly [FoundWorkflow, FoundWorkflow];
 const inLane = (workflow: FoundWorkflow, atMost: number): FoundWorkflow => ({
   ...workflow,
-  lanes: [{ name: 'customer', atMost }],
+  lanes: [{ workflow: workflow.name, name: 'customer', atMost }],
 });
 
 /** What each function that decides may delete from the table: the conditions. */
@@ -28,6 +28,15 @@ test('whoever decides may delete items of lanes, and nothing else', () => {
 
 test('without a lane nobody who decides may delete', () => {
   expect(deletions(FOUND.workflows)).toEqual([[], [], [], []]);
+});
+
+test('the template says which workflow has which lane', () => {
+  const said = (workflows: readonly FoundWorkflow[]): unknown =>
+    new Reader(makeStack({ workflows: { ...FOUND, workflows } })).functionOf('Scheduler').Metadata?.[
+      'steadfast:lanes'
+    ];
+  expect(said([inLane(order, 1), inLane(report, 1)])).toBe(`${order.name}/customer,${report.name}/customer`);
+  expect(said(FOUND.workflows)).toBeUndefined();
 });
 
 test('one name has one number of places', () => {

@@ -12,7 +12,10 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'steadfast-needed-'));
   const at = (path: string, Properties: object): object => ({
     Properties,
-    Metadata: { 'aws:cdk:path': `Shop/Steadfast/Scheduler/${path}/Resource` },
+    Metadata: {
+      'aws:cdk:path': `Shop/Steadfast/Scheduler/${path}/Resource`,
+      'steadfast:lanes': 'order/customer,refund/customer',
+    },
   });
   const Variables = { STEADFAST_TABLE: 't', STEADFAST_AGENTS: 'pay,mail' };
   const Resources = { Fn: at('Function', { Environment: { Variables } }), Api: at('Api', {}) };
@@ -49,6 +52,20 @@ test('a deployment that takes away what an open execution may need fails', async
     1,
     { stack: 'Shop', takenAway: [{ name: 'ship', executions: 2 }], examined: 3, atLeast: true },
   ]);
+});
+
+test('one that drops or renames a lane in which open executions are fails, and says that both are in use', async () => {
+  const lanes = [
+    { workflow: 'order', lane: 'customer', executions: 1 },
+    { workflow: 'order', lane: 'account', executions: 2 },
+  ];
+  const needed = { agents: [{ name: 'pay', executions: 3 }], lanes, examined: 3 };
+  expect(await asked(needed)).toMatchObject({
+    exitCode: 1,
+    out: "'Shop' has every agent that 3 open executions may need\n'Shop' has no lane 'account' for the workflow 'order': 2 of 3 open executions are in it, and new ones run beside them\nWhere both must not act at the same time, pause the workflow until they have ended.\n",
+  });
+  const { out } = await asked(needed, '--json');
+  expect(JSON.parse(out)).toMatchObject({ takenAway: [], otherLanes: [lanes[1]] });
 });
 
 test('one that takes away nothing of it passes', async () => {
