@@ -26,7 +26,7 @@ export async function refuseClosed(client: DynamoDBClient, file: string): Promis
   if (Item === undefined) return;
   const at = new Date(Number(Item['at']?.N)).toISOString();
   throw new Error(
-    `${file} was exported at ${at} and is closed for good: its executions go on where they were taken in`,
+    `${file} was exported at ${at} and is closed for good: its executions continue where it was imported`,
   );
 }
 

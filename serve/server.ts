@@ -112,7 +112,7 @@ const LONGEST_GAP_MS = 30 * 60_000;
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { host: address = LOOPBACK, tokens = Tokens.none } = options;
   if (address !== LOOPBACK && tokens.size === 0)
-    throw new Error(`${address} is listened to only with tokens: without them every caller may do anything`);
+    throw new Error(`${address} needs tokens: without them every caller may do anything`);
   const running = new Running(options);
   try {
     return await running.start(address, tokens);

@@ -39,7 +39,7 @@ export class Tokens {
       const [name, token] = second === undefined ? [UNNAMED, first] : [first, second];
       if (others.length > 0 || token.length < LEAST_CHARS || !isCallerName(name))
         throw new Error(
-          `line ${at + 1} of the tokens is none: write a name, a space and a token of at least ${LEAST_CHARS} characters`,
+          `line ${at + 1} of the tokens is not valid: write a name, a space and a token of at least ${LEAST_CHARS} characters`,
         );
       return [{ digest: digest(token), name }];
     });

@@ -186,7 +186,7 @@ export function Operated({ view }: { view: ExecutionView }): JSX.Element | null 
   if (facts.length === 0) return null;
   return (
     <section aria-labelledby="operated">
-      <h2 id="operated">By hand</h2>
+      <h2 id="operated">By people</h2>
       <dl class="facts">
         {facts.map(([name, value]) => (
           <Fact key={`${name} ${value}`} name={name}>

@@ -156,7 +156,7 @@ const AN_INSTANT = /(?:At|Until)$/;
 
 const Evidence = ({ evidence }: { evidence: Readonly<Record<string, unknown>> }): JSX.Element =>
   Object.keys(evidence).length === 0 ? (
-    <p class="faint">The record itself.</p>
+    <p class="faint">The execution’s record.</p>
   ) : (
     <dl class="facts">
       {Object.entries(evidence).map(([name, value]) => (

@@ -163,8 +163,8 @@ function Plans({ workflow: { workflow, plan: newest } }: { workflow: WorkflowVie
   const live = useLive(`plans ${workflow}`, () => plansUnderWay(workflow));
   return (
     <section aria-labelledby="plans">
-      <h2 id="plans">Plans under way</h2>
-      <Shown live={live} what="the plans under way">
+      <h2 id="plans">Plans of open executions</h2>
+      <Shown live={live} what="the plans of open executions">
         {(plans) =>
           plans.length === 0 ? (
             <p class="faint">No execution is open.</p>

@@ -20,7 +20,7 @@ export type DeclaredSpec = { readonly name: string } & Partial<Parameters<typeof
 
 /** What an author may have meant who wrote no such part. */
 const WITHOUT_PART = {
-  undo: "undo: 'none' where there is nothing to take back",
+  undo: "undo: 'none' where there is nothing to undo",
   probe: "effect: 'idempotent' where the service deduplicates",
 } as const;
 

@@ -65,5 +65,5 @@ const beyondAccount = (reserved: number, account: number): string[] =>
   reserved === 0 || reserved + UNRESERVED <= account
     ? []
     : [
-        `${reserved} concurrent executions are to be set aside, and of the account's ${account} (accountConcurrency) ${UNRESERVED} must stay for all; have the limit raised to ${reserved + UNRESERVED} or more, or set fewer aside (supervisorConcurrency, schedulerConcurrency, reservedConcurrency of an agent)`,
+        `${reserved} concurrent executions are reserved, and ${UNRESERVED} of the account's ${account} (accountConcurrency) must stay unreserved; have the limit raised to ${reserved + UNRESERVED} or more, or reserve fewer (supervisorConcurrency, schedulerConcurrency, reservedConcurrency of an agent)`,
       ];

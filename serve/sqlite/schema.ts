@@ -86,6 +86,6 @@ export function exactNumber(value: AttributeValue, name: string): number {
   const text = numberText(value.N);
   const number = Number(text);
   if (numberText(String(number)) !== text)
-    throw invalid(`${name} is a key of an index, and ${text} has more digits than are kept of one`);
+    throw invalid(`${name} is a key of an index, and ${text} has more digits than an index keeps`);
   return number;
 }

@@ -27,7 +27,7 @@ export function refusedFile(file: string, error: unknown): FileRefused {
   const code = codeOf(error);
   if (code.startsWith('SQLITE_NOTADB'))
     return new FileRefused(
-      `${file} is not a file of Steadfast's: it is no SQLite file. Name another with --data`,
+      `${file} is not a file of Steadfast's: it is not a SQLite file. Name another with --data`,
     );
   if (code.startsWith('SQLITE_CORRUPT'))
     return new FileRefused(

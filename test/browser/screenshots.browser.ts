@@ -94,7 +94,7 @@ it('are taken of an order that failed, of the overview and of the workflow', asy
   const places = [
     ['console-execution', `#/executions/${failed}`, 'What happens next', 880],
     ['console-overview', '', 'Success rate', 1_520],
-    ['console-workflow', '#/workflows/order-fulfilment', 'Plans under way', 900],
+    ['console-workflow', '#/workflows/order-fulfilment', 'Plans of open executions', 900],
   ] as const;
   for (const [name, address, text, height] of places) {
     const { page } = await openPage(browser, server, address, { width: 1_200, height });

@@ -64,7 +64,7 @@ describe('an agent’s file, which is not run', () => {
     [
       'undo',
       '({ execute, probe: async () => done(1) }) // no undo',
-      "undo: 'none' where there is nothing to take back",
+      "undo: 'none' where there is nothing to undo",
     ],
     ['probe', '({ execute, undo }); export const probe = (input) => ({ ...input })', known],
     [

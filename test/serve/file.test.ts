@@ -77,7 +77,7 @@ describe('is refused', () => {
   it('when it is no SQLite file, and left as it was', () => {
     writeFileSync(file, 'a letter to nobody, '.repeat(1_000));
     const before = readFileSync(file);
-    expect(() => opened()).toThrow(/is no SQLite file\. Name another with --data$/);
+    expect(() => opened()).toThrow(/is not a SQLite file\. Name another with --data$/);
     expect(readFileSync(file)).toEqual(before);
     expect(existsSync(`${file}-lock`)).toBe(false);
   });
@@ -150,7 +150,7 @@ describe('is refused', () => {
 
   it('and can be opened when that is mended: the lock was given up', () => {
     writeFileSync(file, 'nonsense '.repeat(100));
-    expect(() => opened()).toThrow(/no SQLite file/);
+    expect(() => opened()).toThrow(/not a SQLite file/);
     rmSync(file);
     expect(() => opened()).not.toThrow();
   });

@@ -167,7 +167,7 @@ describe('who may call', () => {
   });
 
   it('listens elsewhere only with tokens', async () => {
-    await expect(world.start({ served: echo, host: '0.0.0.0' })).rejects.toThrow('only with tokens');
+    await expect(world.start({ served: echo, host: '0.0.0.0' })).rejects.toThrow('needs tokens');
   });
 
   it('refuses a page of elsewhere, and a body that is too long, before it is read', async () => {

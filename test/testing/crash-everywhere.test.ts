@@ -316,7 +316,9 @@ describe('a mistake is found:', () => {
   it('a book that knows nothing of a step is named, for nothing of it can be missed', async () => {
     const { agents } = goodAgents();
     const report = await crashEverywhere(bookTrip, { input, agents, effects: () => [], only: 'execute:1' });
-    expect(report.blind).toContain("the book has no effect of step 'flight', so none of it can be missed");
+    expect(report.blind).toContain(
+      "the effects given have none of step 'flight', so a missing one would not be noticed",
+    );
   });
 
   it('an execution that does not end in time is stuck, with what it waits for', async () => {

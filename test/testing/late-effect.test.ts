@@ -72,7 +72,7 @@ describe('crashEverywhere', () => {
       ['late:execute:1', 'late:request:1'].map((point) => [
         'doubled',
         point,
-        "step 'flight': 'flight' took place 2 times; agent 'book-flight' has settle: '1s', and its service may act 45s after its caller is gone: say settle: '45s' or more",
+        "step 'flight': 'flight' took place 2 times; agent 'book-flight' has settle: '1s', and its service may act 45s after its caller is gone: write settle: '45s' or more",
       ]),
     );
     expect(blind).toEqual([expect.stringContaining('(confirm-trip 1s)')]);

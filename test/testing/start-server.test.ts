@@ -64,7 +64,7 @@ it('names an agent with a rate that there is not, and a rate that is none', asyn
   await expect(startServer({ ...given, rates: { charge: '1/s' } })).rejects.toThrow(
     "no agent is named 'charge'; there are compose, post",
   );
-  await expect(startServer({ ...given, rates: { compose: '1' } })).rejects.toThrow("the rate '1' is none");
+  await expect(startServer({ ...given, rates: { compose: '1' } })).rejects.toThrow("'1' is not a rate");
 });
 
 it('names the handler that is missing', async () => {

@@ -21,7 +21,7 @@ export function mayHaveLeft({ status, mayHaveActed, children }: Step): boolean {
   const ends = Object.values(children?.ended ?? {});
   if (children?.rounds?.left === true || ends.some(({ left }) => left === true))
     return status === 'done' || status === 'tolerated';
-  // Rounds that succeeded are only ever left where there is nothing to take back.
+  // Rounds that succeeded are only ever left where there is nothing to undo.
   const failed = ends.filter((end) => children?.rounds === undefined || end.status !== 'succeeded');
   return status === 'tolerated' && (mayHaveActed || failed.some(({ clean }) => !clean));
 }

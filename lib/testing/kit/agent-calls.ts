@@ -301,4 +301,4 @@ export class AgentCalls {
 const adviceOn = ({ name, settleMs }: AgentSpec, lateMs: number): string | undefined =>
   lateMs <= settleMs
     ? undefined
-    : `agent '${name}' has settle: '${formatDuration(settleMs)}', and its service may act ${formatDuration(lateMs)} after its caller is gone: say settle: '${formatDuration(lateMs)}' or more`;
+    : `agent '${name}' has settle: '${formatDuration(settleMs)}', and its service may act ${formatDuration(lateMs)} after its caller is gone: write settle: '${formatDuration(lateMs)}' or more`;

@@ -205,7 +205,7 @@ function choose<I>(points: readonly Point[], { only, maxRuns = 2_000 }: CrashOpt
     const found = points.filter(({ name }) => name === only || name.endsWith(`:${only}`));
     if (found.length > 0 || only === 'none') return found;
     const shown = points.map(({ name }) => name).join(', ');
-    throw refuse('unknown-point', `no run comes to '${only}'; there are: ${shown}`);
+    throw refuse('unknown-point', `no run reaches '${only}'; there are: ${shown}`);
   }
   if (points.length <= maxRuns) return points;
   return Array.from(
@@ -261,7 +261,7 @@ function blindSpots(evidence: Evidence, { effects: usual }: Expectation): string
       .filter(({ name, status }) => status === 'done' && !usual.has(placeOf(shown, name)))
       .map(
         ({ name }) =>
-          `the book has no effect of step ${names.quoted(shown.state.execution.id, name)}, so none of it can be missed`,
+          `the effects given have none of step ${names.quoted(shown.state.execution.id, name)}, so a missing one would not be noticed`,
       ),
   );
   if (effects !== undefined) return [...new Set(unseen)];

@@ -107,7 +107,7 @@ const childrenState = ({ count, started, ended, try: number }: Children): StepSt
 const REASON: Readonly<Record<Exclude<RunEnd, 'over'>, string>> = {
   idle: 'nothing is left that could happen',
   late: 'the time is over',
-  endless: 'things happen for ever',
+  endless: 'it never comes to rest',
 };
 
 /** @param what 'end' */
