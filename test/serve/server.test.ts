@@ -183,7 +183,7 @@ describe('who may call', () => {
     ['a token that is guessed', 'shop 1234'],
     ['a third word', `shop ${SECRET} more`],
   ])('refuses %s, without saying it', (_, line) => {
-    expect(() => Tokens.read(line)).toThrow('line 1 of the tokens is none');
+    expect(() => Tokens.read(line)).toThrow('line 1 of the tokens is not valid');
   });
 });
 
