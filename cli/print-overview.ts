@@ -5,7 +5,7 @@
  */
 
 import type { Overview } from '../lib/api/deployment-answers.ts';
-import { breakerText, pauseText, sinceText, situationLines } from '../lib/view/deployment.ts';
+import { breakerText, pauseText, sinceText, situationLines, waitsText } from '../lib/view/deployment.ts';
 import { durationText, printable, table } from '../lib/view/text.ts';
 
 type Fact = readonly [name: string, text: string];
@@ -31,6 +31,7 @@ export function overviewText(overview: Overview, next: (line: string) => string)
     ['ended without success', badText(overview, next(`list ${badFilter(overview)}`))],
     ['inbox', inboxText(overview, next('incidents'))],
   ];
+  if (overview.waits !== undefined) facts.push(['waiting clients', waitsText(overview.waits, at)]);
   facts.push(...pauseFacts(overview), ...oldPlanFacts(overview, next));
   const width = Math.max(...facts.map(([name]) => name.length));
   const head = facts.map(([name, text]) => `${name.padEnd(width)}  ${text}\n`).join('');

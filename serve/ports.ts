@@ -68,6 +68,7 @@ export function serverPorts({ client, retentionMs, ...parts }: PortParts, log: L
   const pause = (ms: number): Promise<void> => parts.clock.sleep(ms);
   return {
     ...parts,
+    waitsHere: new Map(),
     store: knownExecutions(dynamoStore(client, { table, wakeShards, pause, log, ...given({ retentionMs }) })),
     breakers: dynamoRecords(client, table, BREAKER),
     outages: dynamoRecords(client, table, OUTAGE),

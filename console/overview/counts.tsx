@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import { durationText, findingText, situationText, VERDICTS } from '../../lib/api/answers.ts';
 import type { Overview } from '../../lib/api/deployment-answers.ts';
+import { waitsText } from '../../lib/view/deployment.ts';
 import { now as clock } from '../clock.ts';
 import { executionLink } from '../execution/head.tsx';
 import type { Filters } from '../executions/filters.ts';
@@ -121,7 +122,7 @@ export const ByCause = ({
 );
 
 export const Supervisors = ({
-  overview: { sweptAt, oldestOverdue, health },
+  overview: { sweptAt, oldestOverdue, health, waits, at },
 }: {
   overview: Overview;
 }): JSX.Element => (
@@ -151,6 +152,14 @@ export const Supervisors = ({
           )}
         </dd>
       </div>
+      {waits === undefined ? null : (
+        <div>
+          <dt>waiting clients</dt>
+          <dd>
+            <Prose text={waitsText(waits, Math.max(at, clock.value))} />
+          </dd>
+        </div>
+      )}
     </dl>
   </section>
 );

@@ -14,6 +14,7 @@ import type { Question } from '../core/records/question.ts';
 import type { Json } from '../core/values/json.ts';
 import type { EndedHold, Hold } from '../core/records/hold.ts';
 import type { ShownOutage } from '../scheduler/outages.ts';
+import type { CountedWaits } from '../core/records/open-waits.ts';
 import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
 import type { ExecutionStatus } from '../core/moves.ts';
 
@@ -321,4 +322,6 @@ export interface Overview {
   readonly missing: readonly { readonly agent: string; readonly waiting: number; readonly since?: number }[];
   /** The latest sweep that left a receipt; a supervisor leaves none while nothing is due. */
   readonly sweptAt?: number;
+  /** Callers that wait for an execution's end now, with `wait`. Absent while none does. */
+  readonly waits?: CountedWaits;
 }

@@ -6,8 +6,8 @@
  * (`core/operators/list-filter.ts`), the verdict (`health.ts`).
  *
  * Counts of the last seconds, by the indexes alone. With 10,000 open it reads some 400 units, in about eight
- * queries beside those of `/health` and one read for each agent and each workflow; and once something has
- * ended without success, four for each workflow to say of how many, of up to 10,000.
+ * queries beside those of `/health`, one read for each agent and each workflow, and one of who waits; and once
+ * something has ended without success, four for each workflow to say of how many, of up to 10,000.
  */
 
 import type { EndedKey, InboxKey, OpenKey, Survey } from '../core/operators/list-filter.ts';
@@ -20,6 +20,7 @@ import { atRiskSince } from '../core/records/risk.ts';
 import { isPausedOrPausing } from '../core/records/state.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import { showPause } from '../scheduler/holds.ts';
+import { waitsNow } from '../scheduler/wait.ts';
 import type { Overview, WorkflowCounts } from './deployment-answers.ts';
 import { readHealth } from './health.ts';
 
@@ -32,10 +33,11 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
   const { store, clock } = scheduler.ports;
   const now = clock.now();
   const since = now - ENDED_WITHIN_MS;
-  const [survey, { health, breakers }, pauses] = await Promise.all([
+  const [survey, { health, breakers }, pauses, waits] = await Promise.all([
     store.survey(since, [...scheduler.workflows.keys()]).then(ofAuthors),
     readHealth(scheduler, receipts),
     pausesOf(scheduler),
+    waitsNow(scheduler),
   ]);
   const { status, says, findings, oldestOverdueMs, missing, missingSince = {}, shards } = health;
   const sweeps = shards.flatMap(({ receipt }) => (receipt === undefined ? [] : [receipt.sweptAt]));
@@ -58,6 +60,7 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
       ...given({ since: missingSince[agent] }),
     })),
     ...(sweeps.length === 0 ? {} : { sweptAt: Math.max(...sweeps) }),
+    ...given({ waits }),
   };
 }
 

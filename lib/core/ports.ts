@@ -353,6 +353,8 @@ export interface Ports {
   readonly childInputs?: ChildInputs;
   /** @default as many callers wait for an end as like */
   readonly waits?: Waits;
+  /** Without `waits`: since when each of this process waits, by its id. @default they are not counted */
+  readonly waitsHere?: Map<string, number>;
   /** @default an end is found by reading again and again */
   readonly ends?: Ends;
   /** @default none is called: the next tick sees what is due. A supervisor has none. */

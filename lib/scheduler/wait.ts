@@ -6,12 +6,21 @@
  * client asks on (`api/until-end.ts`).
  *
  * A wait costs a strongly consistent read and a conditional write when it begins, and a write when it ends.
- * An execution that has ended already costs none of them.
+ * An execution that has ended already costs none of them. Refused calls are written together, once a second or
+ * as they grow by a quarter.
  */
 
 import type { AbortSignalLike } from '../core/plan/agent.ts';
 import type { Waits } from '../core/ports.ts';
-import { DEFAULT_MOST_WAITS, type OpenWaits, withoutWait, withWait } from '../core/records/open-waits.ts';
+import {
+  type CountedWaits,
+  countedWaits,
+  DEFAULT_MOST_WAITS,
+  type OpenWaits,
+  withoutWait,
+  withRefused,
+  withWait,
+} from '../core/records/open-waits.ts';
 import { isTerminal } from '../core/records/state.ts';
 import { changeRecord } from '../engine/change-record.ts';
 import { type Scheduler, show, type Shown } from './start.ts';
@@ -62,29 +71,66 @@ async function untilEnd(
 
 /** @returns what ends the wait; nothing where too many wait, or that cannot be known */
 async function enter({ ports }: Scheduler, untilAt: number): Promise<(() => Promise<void>) | undefined> {
-  const { waits, clock, random } = ports;
-  if (waits === undefined) return async () => undefined;
-  const { most = DEFAULT_MOST_WAITS } = waits;
+  const { waits, waitsHere, clock, random } = ports;
   const id = random.id();
+  if (waits === undefined) {
+    waitsHere?.set(id, clock.now());
+    return async () => void waitsHere?.delete(id);
+  }
+  const { most = DEFAULT_MOST_WAITS } = waits;
   const at = (): { now: number; writeId: string } => ({ now: clock.now(), writeId: random.id() });
-  const begun = await changed(waits, (stored) => withWait(stored, { id, untilAt }, { ...at(), most }));
-  if (begun === undefined) return undefined;
-  return async () => {
-    await changed(waits, (stored) => withoutWait(stored, id, at()), begun);
-  };
+  const entered = await changed(waits, (stored) => withWait(stored, { id, untilAt }, { ...at(), most }));
+  const begun = entered?.written;
+  if (begun !== undefined)
+    return async () => {
+      await changed(waits, (stored) => withoutWait(stored, id, at()), begun);
+    };
+  if (entered !== undefined) await refused(waits, at, entered.before);
+  return undefined;
+}
+
+/** What a process has refused and not written, and when it wrote last. */
+const unwritten = new WeakMap<Waits, { calls: number; writtenAt: number }>();
+/** One alone is no news. */
+const FEWEST_REFUSED = 2;
+const REFUSED_EVERY_MS = 1_000;
+
+async function refused(
+  waits: Waits,
+  at: () => { now: number; writeId: string },
+  known: OpenWaits | undefined,
+): Promise<void> {
+  const own = unwritten.get(waits) ?? { calls: 0, writtenAt: 0 };
+  unwritten.set(waits, own);
+  own.calls += 1;
+  const { now } = at();
+  const isMuch = own.calls * 4 >= (known?.refused?.calls ?? 0);
+  if (own.calls < FEWEST_REFUSED || (!isMuch && now - own.writtenAt < REFUSED_EVERY_MS)) return;
+  const { calls } = own;
+  Object.assign(own, { calls: 0, writtenAt: now });
+  const noted = await changed(waits, (stored) => withRefused(stored, calls, at()), known);
+  if (noted === undefined) own.calls += calls;
+}
+
+/** How many wait for an end now; nothing where none does, or that cannot be read. */
+export async function waitsNow({ ports }: Scheduler): Promise<CountedWaits | undefined> {
+  const { waits, waitsHere, clock } = ports;
+  if (waits !== undefined) return countedWaits(await waits.read().catch(() => undefined), clock.now());
+  const begun = [...(waitsHere?.values() ?? [])];
+  return begun.length === 0 ? undefined : { count: begun.length, since: Math.min(...begun) };
 }
 
 /**
  * @param known the record as this caller has written it. @default it is read
- * @returns what was written; nothing where there was nothing to write
+ * @returns the record as it was, and as it was written; nothing where either failed
  */
 async function changed(
   waits: Waits,
   change: (stored: OpenWaits | undefined) => OpenWaits | undefined,
   known?: OpenWaits,
-): Promise<OpenWaits | undefined> {
+): Promise<Awaited<ReturnType<typeof changeRecord<OpenWaits, []>>> | undefined> {
   try {
-    return (await changeRecord(waits, [], change, known)).written;
+    return await changeRecord(waits, [], change, known);
   } catch {
     // Unread, it may be full: the caller is answered at once. Unwritten, a wait
     // that is over ends by its own time.

@@ -12,6 +12,7 @@ import type {
   Health,
   MissingAgent,
   OutageView,
+  Overview,
   WorkflowPauseView,
 } from '../api/deployment-answers.ts';
 import { findingText, situationText, VERDICTS } from '../api/answers.ts';
@@ -107,6 +108,16 @@ function auditText({ auditedAt, pass, whole }: AuditHealth, now: number): string
     `${scanned} records, ${healed} healed, ${removed} removed, ${failed} failed`;
   const last = whole === undefined ? 'no complete pass yet' : `last complete pass: ${of(whole)}`;
   return `audit: ran ${durationText(Math.max(0, now - auditedAt))} ago; ${last}; this pass: ${of(pass)}`;
+}
+
+/** How many callers wait for an execution's end, since when, how many could not, and what to do. */
+export function waitsText({ count, since, refused }: NonNullable<Overview['waits']>, now: number): string {
+  const ago = (at: number): string => `${timeText(at)} (${durationText(Math.max(0, now - at))})`;
+  const calls = `${count} ${count === 1 ? 'call waits' : 'calls wait'} for the end of an execution`;
+  const says = `${calls}${since === undefined ? '' : ` since ${ago(since)}`}`;
+  if (refused === undefined) return `${says}; there is nothing to do: other calls have room`;
+  const more = `at least ${refused.calls.toLocaleString('en')} more were answered at once since ${ago(refused.since)}`;
+  return `${says}, as many as may at a time; ${more}; other calls have room, but let these clients ask less often, or listen to the events of ends`;
 }
 
 export const outagesText = (items: readonly OutageView[]): string =>

@@ -240,6 +240,16 @@ describe('status', () => {
     expect(overviewText(empty, (line) => line)).toBe(
       'health                 healthy: Nothing is overdue or at risk, and each agent that is needed is there.\nat risk                0\nopen                   0\nended without success  0 in the last 1 d\ninbox                  0\n',
     );
+    const waits = { count: 5, since: AT - 34_000 };
+    const text = (one: Overview['waits']): string =>
+      overviewText({ ...empty, waits: one ?? waits }, (line) => line);
+    expect(text(waits)).toMatch(
+      /^waiting clients +5 calls wait for the end of an execution since .* \(34 s\); there/m,
+    );
+    const refused = { calls: 1_200, since: AT - 33_000, at: AT - 1_000 };
+    expect(text({ ...waits, refused })).toMatch(
+      /\(34 s\), as many as may at a time; at least 1,200 more were answered at once since .* \(33 s\); .* ask less often/,
+    );
     const many: Overview = { ...empty, open: { count: 10_000, atLeast: true, atRisk: 0, byStatus: {} } };
     expect(overviewText(many, (line) => line)).toContain('open                   at least 10,000');
   });

@@ -5,7 +5,7 @@ import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts
 import type { Ports, Waits } from '../../lib/core/ports.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { show } from '../../lib/scheduler/start.ts';
-import { showAtEnd } from '../../lib/scheduler/wait.ts';
+import { showAtEnd, waitsNow } from '../../lib/scheduler/wait.ts';
 import { memoryWaits } from '../../lib/testing/memory-side-records.ts';
 import { listenersAsBus } from '../../serve/announcer.ts';
 import { AwaitedEnds } from '../../serve/awaited-ends.ts';
@@ -121,6 +121,40 @@ describe('of forty that wait at the same time', () => {
     expect(at).toEqual(Array.from({ length: 35 }, () => 0));
     await passed(h, Promise.all(all));
     expect(at.slice(35)).toEqual(Array.from({ length: 5 }, () => 20_000));
+  });
+
+  it('an operator finds how many, since when, and how many more there were, until a minute after', async () => {
+    const h = open({ waits: memoryWaits() });
+    const { id } = await h.begin();
+    expect(await waitsNow(h.scheduler)).toBeUndefined();
+    const since = h.clock.now();
+    const all = Array.from({ length: 40 }, () => showAtEnd(h.scheduler, id, 20_000));
+    for (let n = 0; n < 40; n += 1) await settle();
+    const shown = await waitsNow(h.scheduler);
+    expect(shown).toEqual({ count: 5, since, refused: { calls: expect.any(Number), since, at: since } });
+    expect(shown?.refused?.calls).toBeGreaterThanOrEqual(28);
+    h.clock.advanceTo(since + 10_000);
+    for (let n = 0; n < 9; n += 1) await showAtEnd(h.scheduler, id, 20_000);
+    expect(await waitsNow(h.scheduler)).toMatchObject({
+      count: 5,
+      since,
+      refused: { since, at: since + 10_000 },
+    });
+    await passed(h, Promise.all(all));
+    expect(await waitsNow(h.scheduler)).toMatchObject({ count: 0, refused: { since } });
+    h.clock.advanceTo(since + 70_000);
+    expect(await waitsNow(h.scheduler)).toBeUndefined();
+  });
+
+  it('all wait where one process is all there is, and are counted', async () => {
+    const h = open({ waitsHere: new Map() });
+    const { id } = await h.begin();
+    const since = h.clock.now();
+    const all = Array.from({ length: 40 }, () => showAtEnd(h.scheduler, id, 20_000));
+    await settle();
+    expect(await waitsNow(h.scheduler)).toEqual({ count: 40, since });
+    await passed(h, Promise.all(all));
+    expect(await waitsNow(h.scheduler)).toBeUndefined();
   });
 
   it('those whose execution ends leave room for the next', async () => {

@@ -8,6 +8,8 @@
  * processes share nothing but the table. A wait whose process died is over by its own time.
  */
 
+import { given } from '../values/given.ts';
+
 export interface OpenWait {
   readonly id: string;
   /** Epoch ms; from then on it counts no more. */
@@ -18,6 +20,25 @@ export interface OpenWaits {
   readonly version: number;
   readonly writeId: string;
   readonly waits: readonly OpenWait[];
+  /** Since when there has always been one. */
+  readonly since?: number;
+  readonly refused?: RefusedWaits;
+}
+
+/** Calls that were answered at once, because as many waited as may: at least so many. */
+export interface RefusedWaits {
+  readonly calls: number;
+  /** The first and the latest. */
+  readonly since: number;
+  readonly at: number;
+}
+
+/** For operators: how many wait now. */
+export interface CountedWaits {
+  readonly count: number;
+  readonly since?: number;
+  /** Of the last minute. */
+  readonly refused?: RefusedWaits;
 }
 
 /**
@@ -26,37 +47,62 @@ export interface OpenWaits {
  */
 export const DEFAULT_MOST_WAITS = 5;
 
+/** Refused calls farther apart than this have nothing to do with each other. */
+const REFUSED_FOR_MS = 60_000;
+
 const openAt = (stored: OpenWaits | undefined, now: number): readonly OpenWait[] =>
   (stored?.waits ?? []).filter(({ untilAt }) => untilAt > now);
 
-const after = (stored: OpenWaits | undefined, writeId: string, waits: readonly OpenWait[]): OpenWaits => ({
-  version: (stored?.version ?? 0) + 1,
-  writeId,
-  waits,
-});
+const refusedAt = (stored: OpenWaits | undefined, now: number): RefusedWaits | undefined =>
+  stored?.refused !== undefined && now - stored.refused.at < REFUSED_FOR_MS ? stored.refused : undefined;
+
+interface Write {
+  readonly now: number;
+  readonly writeId: string;
+}
+
+function after(
+  stored: OpenWaits | undefined,
+  { now, writeId }: Write,
+  { waits = openAt(stored, now), refused = refusedAt(stored, now) }: Partial<OpenWaits>,
+): OpenWaits {
+  const since = openAt(stored, now).length === 0 ? now : stored?.since;
+  return {
+    version: (stored?.version ?? 0) + 1,
+    writeId,
+    waits,
+    ...given({ since: waits.length === 0 ? undefined : since, refused }),
+  };
+}
 
 /** @returns the record's next version; nothing where as many wait as may */
 export function withWait(
   stored: OpenWaits | undefined,
   wait: OpenWait,
-  { now, most, writeId }: { readonly now: number; readonly most: number; readonly writeId: string },
+  { most, ...write }: Write & { readonly most: number },
 ): OpenWaits | undefined {
-  const open = openAt(stored, now);
-  return open.length >= most ? undefined : after(stored, writeId, [...open, wait]);
+  const open = openAt(stored, write.now);
+  return open.length >= most ? undefined : after(stored, write, { waits: [...open, wait] });
 }
 
 /** @returns the record's next version; nothing where the wait is no longer in it */
-export function withoutWait(
-  stored: OpenWaits | undefined,
-  id: string,
-  { now, writeId }: { readonly now: number; readonly writeId: string },
-): OpenWaits | undefined {
-  const open = openAt(stored, now);
+export function withoutWait(stored: OpenWaits | undefined, id: string, write: Write): OpenWaits | undefined {
+  const open = openAt(stored, write.now);
   return open.some((wait) => wait.id === id)
-    ? after(
-        stored,
-        writeId,
-        open.filter((wait) => wait.id !== id),
-      )
+    ? after(stored, write, { waits: open.filter((wait) => wait.id !== id) })
     : undefined;
+}
+
+/** @param calls that were refused since the caller wrote last */
+export const withRefused = (stored: OpenWaits | undefined, calls: number, write: Write): OpenWaits => {
+  const { calls: before = 0, since = write.now } = refusedAt(stored, write.now) ?? {};
+  return after(stored, write, { refused: { calls: before + calls, since, at: write.now } });
+};
+
+/** Nothing where none waits, and none was refused. */
+export function countedWaits(stored: OpenWaits | undefined, now: number): CountedWaits | undefined {
+  const count = openAt(stored, now).length;
+  const refused = refusedAt(stored, now);
+  if (count === 0 && refused === undefined) return undefined;
+  return { count, ...given({ since: count === 0 ? undefined : stored?.since, refused }) };
 }
