@@ -85,6 +85,9 @@ export class ProcessBreaker {
   #answeredAt = 0;
   /** When this process last wrote that calls are answered again. */
   #saidAt = 0;
+  /** The latest answer to a call that was no probe, and when one was written. */
+  #actedAt: number | undefined;
+  #saidActedAt = 0;
 
   constructor(agent: string) {
     this.#agent = agent;
@@ -135,17 +138,22 @@ export class ProcessBreaker {
     return now - known.readAt >= (isClosed ? CLOSED_FRESH_MS : FRESH_MS);
   }
 
-  /** After a call that was answered. */
-  async answered(ports: Ports, trial: string | undefined): Promise<void> {
+  /** After a call that was answered. @param acted it was no probe */
+  async answered(ports: Ports, trial: string | undefined, acted = false): Promise<void> {
     const now = ports.clock.now();
     if (now - this.#answeredAt >= WINDOW_MS) this.#answered = 0;
     this.#answered += 1;
     this.#suspects = false;
     this.#answeredAt = now;
+    if (acted) this.#actedAt = now;
     if (trial !== undefined) return this.#tell(ports, { trial, outcome: 'answered' });
     // A service may fail now and then: not each answer after a failure is written:
     // the next failure carries them.
-    if (this.#known?.breaker?.failingSince === undefined || now - this.#saidAt < CLOSED_FRESH_MS) return;
+    const { failingSince, unanswered } = this.#known?.breaker ?? {};
+    const isDue = (saidAt: number): boolean => now - saidAt >= CLOSED_FRESH_MS;
+    const isActing = acted && unanswered !== undefined && isDue(this.#saidActedAt);
+    if (!isActing && (failingSince === undefined || !isDue(this.#saidAt))) return;
+    if (acted) this.#saidActedAt = now;
     this.#saidAt = now;
     await this.#tell(ports, 'answered');
   }
@@ -196,13 +204,18 @@ export class ProcessBreaker {
       const [failed, calls] = news === 'answered' ? [0, []] : [this.#failed, [...this.#calls]];
       const answered = inputs.now - this.#answeredAt < WINDOW_MS ? this.#answered : 0;
       if (news !== 'answered' && !isTrial && failed === 0) return;
-      const answeredAt = this.#answeredAt;
+      const [answeredAt, actedAt] = [this.#answeredAt, this.#actedAt];
       const next =
         news === 'answered'
-          ? afterAnswers(before, answered, inputs, answeredAt)
+          ? afterAnswers(before, answered, inputs, answeredAt, actedAt)
           : isTrial
             ? before && afterTrial(before, news.trial, news.outcome, inputs)
-            : afterCalls(before, this.#agent, { failed, answered, answeredAt, calls, ...news }, inputs);
+            : afterCalls(
+                before,
+                this.#agent,
+                { failed, answered, answeredAt, actedAt, calls, ...news },
+                inputs,
+              );
       if (next === undefined && news === 'answered') return;
       if (next === undefined) {
         // It is open already: what failed since is no news, nor will it be when it has closed.

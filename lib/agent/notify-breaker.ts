@@ -30,10 +30,9 @@ export async function notifyBreaker(
     if (trial !== undefined) await breaker.freed(ports, trial);
     return undefined;
   }
-  if (said === 'answered' || said === 'found-nothing') {
-    await breaker[said === 'answered' ? 'answered' : 'foundNothing'](ports, trial);
-    return undefined;
-  }
+  if (said === 'found-nothing') await breaker.foundNothing(ports, trial);
+  if (said === 'answered') await breaker.answered(ports, trial, report.kind !== 'found');
+  if (said !== 'failed') return undefined;
   const failure = ('failure' in report ? report.failure : undefined) ?? UNTOLD;
   return breaker.failed(ports, trial, failure, failedCall(claim, report, ports.clock.now()));
 }

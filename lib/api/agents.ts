@@ -12,6 +12,7 @@
 import type { Breakers } from '../core/explain/deferred.ts';
 import { type Breaker, openBreakerOf, passageOf } from '../core/step/breaker.ts';
 import { laneOf } from '../core/plan/lane.ts';
+import { type Unanswered, unansweredNow } from '../core/step/unanswered.ts';
 import { agentsNamed, type Plan } from '../core/plan/plan.ts';
 import type { Receipts } from '../core/ports.ts';
 import type { Failure } from '../core/values/failure.ts';
@@ -148,6 +149,8 @@ export interface BreakerOf {
   readonly failure?: Failure;
   /** Since when its service has not answered. */
   readonly failingSince?: number;
+  /** Its calls to act, where it has answered none of them. */
+  readonly unanswered?: Unanswered;
 }
 
 /** For the agents of every workflow that can be started; a breaker that cannot be read counts as closed. */
@@ -161,7 +164,8 @@ export function breakersOf(
     names.map(async (agent) => {
       const breaker = await breakers?.read(agent).catch(() => undefined);
       const { failure, failingSince } = breaker ?? {};
-      return { agent, breaker: breakerView(breaker, now), ...given({ failure, failingSince }) };
+      const unanswered = breaker && unansweredNow(breaker, now);
+      return { agent, breaker: breakerView(breaker, now), ...given({ failure, failingSince, unanswered }) };
     }),
   );
 }

@@ -113,7 +113,7 @@ const HELD: ReadonlySet<RiskReason['why'] | undefined> = new Set([
  * then, and something waits for that.
  */
 function agentFinding(
-  { agent, breaker, failure, failingSince }: BreakerOf,
+  { agent, breaker, failure, failingSince, unanswered }: BreakerOf,
   waiting: number,
 ): Finding | undefined {
   const { status, since, pause } = breaker;
@@ -121,7 +121,8 @@ function agentFinding(
     // No execution waits for a paused agent that none needs.
     return waiting === 0 ? undefined : { kind: 'paused', agent, since: pause.at, reason: pause.reason };
   }
-  if (status === 'closed' && (waiting === 0 || failingSince === undefined)) return undefined;
+  if (status === 'closed' && (waiting === 0 || failingSince === undefined))
+    return unanswered && { kind: 'unanswered', agent, ...unanswered, ...given({ failure }) };
   return { kind: 'breaker', agent, ...given({ since: failingSince ?? since, failure }) };
 }
 

@@ -31,10 +31,19 @@ export interface Finding {
    * 'storage': no write is kept, as on a full disk, as far as that is known: on one machine.
    * 'schedule-off': the supervisors' schedule is disabled, as far as that can be known: on this machine.
    * 'overdue': what is due is not evaluated, so no supervisor is at work. 'missing': the agent is not
-   * deployed. 'breaker': its service does not answer. 'paused': an operator holds its work back. 'at-risk':
+   * deployed. 'breaker': its service does not answer. 'unanswered': it has answered none of few calls to act,
+   * though nothing waits for it, as where a probe settles each. 'paused': an operator holds its work back. 'at-risk':
    * other executions that may not end well or in time.
    */
-  readonly kind: 'storage' | 'schedule-off' | 'overdue' | 'missing' | 'breaker' | 'paused' | 'at-risk';
+  readonly kind:
+    | 'storage'
+    | 'schedule-off'
+    | 'overdue'
+    | 'missing'
+    | 'breaker'
+    | 'unanswered'
+    | 'paused'
+    | 'at-risk';
   readonly agent?: string;
   /**
    * When the oldest was due, the schedule was disabled, the service of a breaker began to fail, or a first
@@ -47,6 +56,8 @@ export interface Finding {
   readonly failure?: Failure;
   /** The person who paused it, and the reason. */
   readonly reason?: string;
+  /** For 'unanswered': at least so many calls. */
+  readonly calls?: number;
   /** Executions that wait for it. */
   readonly waiting?: number;
   /** There are more than `waiting`. */
@@ -63,6 +74,7 @@ const ORDER: readonly Finding['kind'][] = [
   'overdue',
   'missing',
   'breaker',
+  'unanswered',
   'paused',
   'at-risk',
 ];
@@ -107,6 +119,8 @@ const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => 
   missing: (finding, now) =>
     `${named(finding)} ${finding.since === undefined ? 'is not' : 'has not been'} deployed${since(finding, now)}`,
   breaker: (finding, now) => `${named(finding)} has been failing${since(finding, now)}${answering(finding)}`,
+  unanswered: (finding, now) =>
+    `${named(finding)} has answered none of at least ${finding.calls ?? 1} calls${since(finding, now)}${answering(finding)}`,
   paused: (finding, now) =>
     `${named(finding)} ${finding.since === undefined ? 'is' : 'has been'} paused${since(finding, now)}${finding.reason === undefined ? '' : `: ${finding.reason}`}`,
   'at-risk': atRiskText,
@@ -122,6 +136,8 @@ const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding) => string>> = 
     waiting === 0
       ? 'nothing waits for it'
       : 'fix its service and nothing else: they continue by themselves once it answers',
+  unanswered: ({ waiting = 0 }) =>
+    `${waiting === 0 ? 'nothing waits for it now; ' : ''}fix its service, or its timeout where answers come late: the first answer ends this`,
   paused: () => 'resume it: what waits for it continues by itself',
   'at-risk': () => 'for the reason of each: npx steadfast list --at-risk',
 };

@@ -18,7 +18,9 @@ import type { EndedHold, Hold } from '../records/hold.ts';
 import type { OpenBreaker, Report } from '../decisions/events.ts';
 import { CANNOT_TELL, type Failure } from '../values/failure.ts';
 import { cut } from '../values/text.ts';
+import { given } from '../values/given.ts';
 import { type FailedCall, MAX_OPENINGS, unknownOnce } from './outage.ts';
+import { isAnswered, type Unanswered, unansweredAfter } from './unanswered.ts';
 
 /** More failures than answers by so many open it. */
 export const THRESHOLD = 8;
@@ -58,6 +60,7 @@ export interface Breaker {
    * calls, far apart, never open it.
    */
   readonly failingSince?: number;
+  readonly unanswered?: Unanswered;
   /**
    * The calls that failed since then or are behind the score, those of unknown outcome before
    * others; gone once it has closed.
@@ -115,6 +118,8 @@ export interface Calls {
   readonly answered: number;
   /** When the latest of those was. @default now */
   readonly answeredAt?: number;
+  /** When the process's latest call to act was answered. */
+  readonly actedAt?: number | undefined;
   readonly failure: Failure;
   /** The calls that failed. */
   readonly calls?: readonly FailedCall[];
@@ -142,7 +147,7 @@ export function afterCalls(
   const recent = inputs.now - before.failedAt < WINDOW_MS;
   const left = Math.max(0, (recent ? before.score : 0) - calls.answered);
   const score = left + calls.failed;
-  const { calls: known = [], failed: count = known.length, failingSince, ...rest } = before;
+  const { calls: known = [], failed: count = known.length, failingSince, unanswered, ...rest } = before;
   const { answeredAt = inputs.now } = calls;
   // A process may carry answers from before it knew that calls fail.
   const isSilent = failingSince !== undefined && (calls.answered === 0 || answeredAt < failingSince);
@@ -152,6 +157,7 @@ export function afterCalls(
   const failed = (goesOn ? count : 0) + added.length;
   const next: Breaker = {
     ...rest,
+    ...given({ unanswered: unansweredAfter(unanswered, added, calls.actedAt) }),
     ...(failing.length === 0 ? {} : { calls: failing }),
     ...(failed === failing.length ? {} : { failed }),
     version: before.version + 1,
@@ -182,16 +188,22 @@ function mostTelling(calls: readonly FailedCall[]): readonly FailedCall[] {
  * The record after calls that were answered while it is closed, or nothing where that is no news:
  * nothing has failed since before.
  * @param answeredAt when the latest was: a process that was frozen tells of it late
+ * @param actedAt when the latest call to act was
  */
 export function afterAnswers(
   breaker: Breaker | undefined,
   answered: number,
   { now, writeId }: DecisionInputs,
   answeredAt: number = now,
+  actedAt?: number,
 ): Breaker | undefined {
-  const { failingSince, ...before } = breaker ?? newBreaker('');
-  if (failingSince === undefined || answeredAt < failingSince) return undefined;
-  if (before.openedAt !== undefined || before.pause !== undefined) return undefined;
+  const { failingSince, unanswered, ...others } = breaker ?? newBreaker('');
+  if (others.openedAt !== undefined || others.pause !== undefined) return undefined;
+  const isSilent = failingSince === undefined || answeredAt < failingSince;
+  const isActing = isAnswered(unanswered, actedAt);
+  if (isSilent && !isActing) return undefined;
+  const before = isActing ? others : { ...others, ...given({ unanswered }) };
+  if (isSilent) return { ...before, ...given({ failingSince }), version: before.version + 1, writeId };
   const recent = now - before.failedAt < WINDOW_MS;
   const score = recent ? Math.max(0, before.score - answered) : 0;
   const { calls: _calls, failed: _failed, ...rest } = before;
@@ -248,7 +260,7 @@ export function afterTrial(
     return cooled({ ...next, failedAt: inputs.now, failure: shortened(outcome) }, inputs);
   }
   const { openedAt: _opened, openUntil: _openUntil, calls: _calls, failed: _failed, ...closed } = next;
-  const { failingSince: _since, ...rest } = closed;
+  const { failingSince: _since, unanswered: _unanswered, ...rest } = closed;
   return { ...rest, score: 0, closedAt: inputs.now };
 }
 

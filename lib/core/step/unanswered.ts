@@ -1,0 +1,52 @@
+/**
+ * Calls to act of which none has been answered, however far apart: so few never open the breaker, and a probe
+ * that settles each of them, or the end of each execution, leaves nothing that waits.
+ *
+ * Owns: since when, how many, and from when that is news. Does not own: the breaker (`breaker.ts`), the words
+ * (`explain/situation.ts`).
+ */
+
+import type { FailedCall } from './outage.ts';
+
+export interface Unanswered {
+  readonly since: number;
+  readonly calls: number;
+}
+
+/** A service may lose an answer, and then another. */
+const FEWEST = 3;
+const SHORTEST_MS = 60_000;
+/** What nothing has called for so long may answer again. */
+const LONGEST_SILENCE_MS = 86_400_000;
+
+/**
+ * @param calls that failed
+ * @param actedAt when one was last answered, as far as the process knows
+ */
+export function unansweredAfter(
+  before: Unanswered | undefined,
+  calls: readonly FailedCall[],
+  actedAt: number | undefined,
+): Unanswered | undefined {
+  const acting = calls.filter(({ mode }) => mode !== 'probe');
+  const kept = isAnswered(before, actedAt) ? undefined : before;
+  if (acting.length === 0) return kept;
+  const since = kept?.since ?? Math.min(...acting.map(({ at }) => at));
+  return { since, calls: (kept?.calls ?? 0) + acting.length };
+}
+
+/** Whether one has been answered since. */
+export const isAnswered = (before: Unanswered | undefined, actedAt: number | undefined): boolean =>
+  before !== undefined && actedAt !== undefined && actedAt >= before.since;
+
+/** Those that an operator must know of. @param failedAt when a call failed last */
+export const unansweredNow = (
+  { unanswered, failedAt }: { readonly unanswered?: Unanswered; readonly failedAt: number },
+  now: number,
+): Unanswered | undefined =>
+  unanswered !== undefined &&
+  unanswered.calls >= FEWEST &&
+  now - unanswered.since >= SHORTEST_MS &&
+  now - failedAt < LONGEST_SILENCE_MS
+    ? unanswered
+    : undefined;

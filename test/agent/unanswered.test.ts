@@ -1,0 +1,88 @@
+/** A service that answers no call to act is no healthy one, however few they are and whatever settles them. */
+
+import { done } from '../../lib/core/plan/agent.ts';
+import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
+import type { Ports } from '../../lib/core/ports.ts';
+import { healthOf } from '../../lib/api/health.ts';
+import { memoryBreakers } from '../../lib/testing/memory-side-records.ts';
+import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import { anAgent, anyObject, harness } from '../engine/harness.ts';
+
+const HOUR = 3_600_000;
+const timesOut = new Error('the attempt took longer than 2 s');
+const probed = workflow('probed', { input: anyObject, within: '40m' }, (w) => {
+  w.step('ship', anAgent('carrier', { effect: 'probed' }), {});
+}) as Workflow;
+const refunds = workflow('refunds', { input: anyObject, within: '40m' }, (w) => {
+  w.step('ship', anAgent('carrier', { effect: 'idempotent' }), {});
+}) as Workflow;
+
+function open(flow: Workflow) {
+  const service: { failure: Error | undefined } = { failure: timesOut };
+  const carrier = {
+    execute: async () => {
+      if (service.failure !== undefined) throw service.failure;
+      return {};
+    },
+    probe: async () => done({}),
+    undo: async () => undefined,
+  };
+  const writes: unknown[] = [];
+  const breakers = memoryBreakers();
+  const write: typeof breakers.write = (record) => (writes.push(record), breakers.write(record));
+  const wrap = (world: MemoryWorld): Ports => ({ ...world, breakers: { ...breakers, write } });
+  const h = harness(flow, { carrier }, 1, wrap);
+  /** One an hour. */
+  const hours = async (count: number): Promise<void> => {
+    for (let hour = 0; hour < count; hour += 1) {
+      const { id } = await h.begin();
+      await h.run(id);
+      h.clock.advanceTo(h.clock.now() + HOUR);
+    }
+  };
+  const said = async (): Promise<string> => {
+    const { status, says } = await healthOf(h.scheduler);
+    return `${status}: ${says}`;
+  };
+  return { h, service, hours, said, writes };
+}
+
+test('each call times out, and its probe says done: from the third on it is said, since the first', async () => {
+  const { hours, said, service } = open(probed);
+  await hours(2);
+  expect(await said()).toMatch(/^healthy/);
+  await hours(3);
+  expect(await said()).toMatch(
+    /^at-risk: Agent 'carrier' has answered none of at least 5 calls since .* \(5 h\) \(Error: the attempt took longer than 2 s\); nothing waits for it now; /,
+  );
+  service.failure = undefined;
+  await hours(1);
+  expect(await said()).toMatch(/^healthy/);
+});
+
+test('the same of calls that fail for certain, whose executions have ended', async () => {
+  const { hours, said, service } = open(refunds);
+  service.failure = new TransientError('503');
+  await hours(3);
+  expect(await said()).toMatch(/^at-risk: Agent 'carrier' has answered none of at least \d+ calls since/);
+  service.failure = new PermanentError('no such address');
+  await hours(1);
+  expect(await said()).toMatch(/^healthy/);
+});
+
+test('an answer in between ends it, and costs one write; nothing is said of what was not called for a day', async () => {
+  const { h, hours, said, service, writes } = open(probed);
+  await hours(2);
+  service.failure = undefined;
+  writes.length = 0;
+  await hours(3);
+  expect(writes).toHaveLength(1);
+  service.failure = timesOut;
+  await hours(2);
+  expect(await said()).toMatch(/^healthy/);
+  await hours(1);
+  expect(await said()).toMatch(/^at-risk/);
+  h.clock.advanceTo(h.clock.now() + 24 * HOUR);
+  expect(await said()).toMatch(/^healthy/);
+});
