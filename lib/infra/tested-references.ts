@@ -1,14 +1,15 @@
 /**
  * Finds references that a workflow's function tests as if they were values: `if (w.input.gift)`,
- * `!gift`, `gift && …`, `gift ? … : …`.
+ * `!gift`, `gift && …`, `gift ? … : …`; and those that it compares, `if (kind === 'box')`, `switch (kind)`,
+ * `if (eq(kind, 'box'))`.
  *
  * Owns: finding them, and the words. Does not own: another run of the function
  * (`core/plan/builder/rebuild.ts`), paths that lead nowhere (`core/plan/schemas/reference-check.ts`),
- * comparisons and texts, which a reference refuses itself.
+ * sums and texts, which a reference refuses itself.
  *
  * A reference cannot notice that it is tested: an object is true. So the function is run again with something
- * false in the place of a reference. Where that makes other steps, it was tested, in whatever words. A
- * function whose steps are others each time is believed.
+ * false in the place of a reference. Where that makes other steps, it was tested, in whatever words. Where it
+ * is nowhere in what was built, it was compared. A function whose steps are others each time is believed.
  */
 
 import { type Declared, rebuilt } from '../core/plan/builder/rebuild.ts';
@@ -33,16 +34,24 @@ interface Tested {
 /** One for each reference that is tested, in a workflow and in those that it runs. */
 export function testedReferences(workflow: Tested, file: string, shown: string): FoundWarning[] {
   const { name, children = [] } = workflow;
-  const own = testedIn(workflow, file).map(({ reference, line }) => ({
-    id: `steadfast:testedReference[${name}/${reference}]`,
-    message: `${shown}${line}: workflow '${name}' tests ${reference} as if it were a value (if, !, &&, ||, ?:), but while the workflow is built it is always true: give the step a condition (when: eq(${reference}, …) or when: exists(${reference})), or take a default with orElse`,
-  }));
+  const own = testedIn(workflow, file).map(({ reference, line, isCompared = false }) => {
+    const what = isCompared
+      ? `reads ${reference} and gives it to no step: compared while the workflow is built (===, switch, typeof, if (eq(…))), it is the same for every execution`
+      : `tests ${reference} as if it were a value (if, !, &&, ||, ?:), but while the workflow is built it is always true`;
+    return {
+      id: `steadfast:testedReference[${name}/${reference}]`,
+      message: `${shown}${line}: workflow '${name}' ${what}: give the step a condition (when: eq(${reference}, …) or when: exists(${reference})), or take a default with orElse`,
+    };
+  });
   return [...own, ...children.flatMap((child) => testedReferences(child, file, shown))];
 }
 
 interface Found {
   readonly reference: string;
   readonly line: string;
+  /** And no whole input or output, which each handle has. */
+  readonly isField: boolean;
+  readonly isCompared?: true;
 }
 
 function testedIn(workflow: Tested, file: string): Found[] {
@@ -51,19 +60,20 @@ function testedIn(workflow: Tested, file: string): Found[] {
   if (plain === undefined || plain.steps !== run(() => false)?.steps) return [];
   const isAny = run(() => true)?.shape !== plain.shape;
   if (!isAny && plain.reads > FEW_READS) return [];
-  const found = new Map<string, Found>();
+  const [found, compared] = [new Map<string, Found>(), new Map<string, Found>()];
   for (let at = 1; at <= Math.min(plain.reads, MOST_READS); at += 1) {
     let one: Found | undefined;
-    const steps = runWith(
+    const ran = runWith(
       workflow,
       (read) => read === at,
       file,
       (put) => (one = put),
-    )?.steps;
-    if (one !== undefined && steps !== plain.steps && !found.has(one.reference))
-      found.set(one.reference, one);
+    );
+    if (one === undefined || found.has(one.reference)) continue;
+    if (ran?.steps !== plain.steps) found.set(one.reference, one);
+    else if (!ran.isUsed && one.isField) compared.set(one.reference, { ...one, isCompared: true });
   }
-  if (found.size > 0 || !isAny) return [...found.values()];
+  if (found.size > 0 || !isAny) return [...new Map([...compared, ...found]).values()];
   // In `a || b` neither alone changes anything: the first of so many that do together. Whole inputs and
   // outputs have fields.
   const upTo =
@@ -87,6 +97,8 @@ interface Run {
   readonly steps: string;
   /** As text in which all references are the same. */
   readonly shape: string;
+  /** What is false was given to something, or its fields were read. */
+  readonly isUsed: boolean;
 }
 
 /** Whether a reference stands for a false value, by the number of its read, from 1, and its path. */
@@ -108,15 +120,20 @@ function runWith(
     reads += 1;
     if (!isFalse(reads, path)) return ref(source, path, make);
     latest = { $ref: source, path };
-    note?.({ reference: nameOf(source, path), line: lineOf(new Error().stack, file) });
+    const line = lineOf(new Error().stack, file);
+    note?.({ reference: nameOf(source, path), line, isField: path.length > 0 });
     return FALSE;
   };
-  const fieldOf = (key: string): unknown =>
-    latest === undefined ? undefined : make(latest.$ref, [...latest.path, key]);
+  let isReadOn = false;
+  const fieldOf = (key: string): unknown => {
+    isReadOn = true;
+    return latest === undefined ? undefined : make(latest.$ref, [...latest.path, key]);
+  };
   try {
     const declared = withFields(fieldOf, () => rebuilt(workflow, make));
     if (declared === undefined) return undefined;
-    return { reads, steps: textOf(declared, latest ?? {}), shape: textOf(declared) };
+    const isUsed = isReadOn || JSON.stringify(declared, asGiven).includes(GIVEN);
+    return { reads, steps: textOf(declared, latest ?? {}), shape: textOf(declared), isUsed };
   } catch {
     return undefined;
   }
@@ -150,6 +167,9 @@ const textOf = (declared: Declared, stood?: unknown): string =>
     if (typeof value === 'bigint') return stood ?? 'a reference';
     return isReference && stood === undefined ? 'a reference' : value;
   });
+
+const GIVEN = 'steadfast:given';
+const asGiven = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? GIVEN : value);
 
 /** ':12', where the file reads it. */
 function lineOf(stack: string | undefined, file: string): string {

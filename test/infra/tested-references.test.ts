@@ -92,6 +92,35 @@ test('each is told once, with the line that reads it and what to write', () => {
 });
 
 test.each<[string, (w: Free, paid: Free) => unknown]>([
+  ['with undefined', (w) => w.input.gift !== undefined && step(w, 'wrap', { x: w.input.gift })],
+  ['with null', (w) => w.input.gift == null || step(w, 'wrap')],
+  ['with a text', (w) => w.input.gift === 'box' && step(w, 'wrap')],
+  ['by its type', (w) => typeof w.input.gift === 'string' && step(w, 'wrap')],
+  ['as a list', (w) => Array.isArray(w.input.gift) && step(w, 'wrap')],
+  ['in a list', (w) => ['box', 'bag'].includes(w.input.gift) && step(w, 'wrap')],
+  ['in the language, outside `when`', (w) => eq(w.input.gift, 'box') && step(w, 'wrap')],
+  ['whether it exists', (w) => step(w, 'wrap', { x: exists(w.input.gift) ? 1 : 2 })],
+  ['with a default', (w) => orElse(w.input.gift, false) && step(w, 'wrap')],
+  [
+    'in a switch',
+    (w) => {
+      switch (w.input.gift) {
+        case 'box':
+          return step(w, 'wrap');
+        default:
+          return step(w, 'ship');
+      }
+    },
+  ],
+])('one that is compared %s is told', (_, build) => {
+  expect(told(build)).toEqual(named('input.gift'));
+  const [found] = testedReferences(flow(build), import.meta.filename, 'workflow.ts');
+  expect(found?.message).toMatch(
+    /^workflow\.ts:\d+: workflow 'flow' (tests input\.gift as|reads input\.gift and gives it to no step: compared) /,
+  );
+});
+
+test.each<[string, (w: Free, paid: Free) => unknown]>([
   [
     'what is given, compared and asked in the language',
     (w, paid) => {
