@@ -12,7 +12,7 @@
 import type { Breakers } from '../core/explain/deferred.ts';
 import { type Breaker, openBreakerOf, passageOf } from '../core/step/breaker.ts';
 import { laneOf } from '../core/plan/lane.ts';
-import { type Unanswered, unansweredNow } from '../core/step/unanswered.ts';
+import { type Unanswered, unansweredNow } from '../core/records/unanswered.ts';
 import { agentsNamed, type Plan } from '../core/plan/plan.ts';
 import type { Receipts } from '../core/ports.ts';
 import type { Failure } from '../core/values/failure.ts';

@@ -14,7 +14,7 @@ import type { Question } from '../core/records/question.ts';
 import type { Json } from '../core/values/json.ts';
 import type { EndedHold, Hold } from '../core/records/hold.ts';
 import type { ShownOutage } from '../scheduler/outages.ts';
-import type { CountedWaits } from '../core/records/open-waits.ts';
+import type { WaitsNow } from '../core/records/open-waits.ts';
 import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
 import type { ExecutionStatus } from '../core/moves.ts';
 
@@ -323,5 +323,5 @@ export interface Overview {
   /** The latest sweep that left a receipt; a supervisor leaves none while nothing is due. */
   readonly sweptAt?: number;
   /** Callers that wait for an execution's end now, with `wait`. Absent while none does. */
-  readonly waits?: CountedWaits;
+  readonly waits?: WaitsNow;
 }

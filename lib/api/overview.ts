@@ -6,8 +6,8 @@
  * (`core/operators/list-filter.ts`), the verdict (`health.ts`).
  *
  * Counts of the last seconds, by the indexes alone. With 10,000 open it reads some 400 units, in about eight
- * queries beside those of `/health`, one read for each agent and each workflow, and one of who waits; and once
- * something has ended without success, four for each workflow to say of how many, of up to 10,000.
+ * queries beside those of `/health`, one read for each agent and each workflow, and one of who waits; and
+ * once something has ended without success, four for each workflow to say of how many, of up to 10,000.
  */
 
 import type { EndedKey, InboxKey, OpenKey, Survey } from '../core/operators/list-filter.ts';

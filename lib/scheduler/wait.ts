@@ -6,15 +6,15 @@
  * client asks on (`api/until-end.ts`).
  *
  * A wait costs a strongly consistent read and a conditional write when it begins, and a write when it ends.
- * An execution that has ended already costs none of them. Refused calls are written together, once a second or
- * as they grow by a quarter.
+ * An execution that has ended already costs none of them. Refused calls are written together, once a second
+ * or as they grow by a quarter.
  */
 
 import type { AbortSignalLike } from '../core/plan/agent.ts';
 import type { Waits } from '../core/ports.ts';
 import {
-  type CountedWaits,
-  countedWaits,
+  type WaitsNow,
+  waitsAt,
   DEFAULT_MOST_WAITS,
   type OpenWaits,
   withoutWait,
@@ -113,9 +113,9 @@ async function refused(
 }
 
 /** How many wait for an end now; nothing where none does, or that cannot be read. */
-export async function waitsNow({ ports }: Scheduler): Promise<CountedWaits | undefined> {
+export async function waitsNow({ ports }: Scheduler): Promise<WaitsNow | undefined> {
   const { waits, waitsHere, clock } = ports;
-  if (waits !== undefined) return countedWaits(await waits.read().catch(() => undefined), clock.now());
+  if (waits !== undefined) return waitsAt(await waits.read().catch(() => undefined), clock.now());
   const begun = [...(waitsHere?.values() ?? [])];
   return begun.length === 0 ? undefined : { count: begun.length, since: Math.min(...begun) };
 }

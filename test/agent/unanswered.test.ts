@@ -1,4 +1,4 @@
-/** A service that answers no call to act is no healthy one, however few they are and whatever settles them. */
+/** A service that answers no call to act is not healthy, however few they are and whatever settles them. */
 
 import { done } from '../../lib/core/plan/agent.ts';
 import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';

@@ -32,8 +32,8 @@ export interface Finding {
    * 'schedule-off': the supervisors' schedule is disabled, as far as that can be known: on this machine.
    * 'overdue': what is due is not evaluated, so no supervisor is at work. 'missing': the agent is not
    * deployed. 'breaker': its service does not answer. 'unanswered': it has answered none of few calls to act,
-   * though nothing waits for it, as where a probe settles each. 'paused': an operator holds its work back. 'at-risk':
-   * other executions that may not end well or in time.
+   * though nothing waits for it, as where a probe settles each. 'paused': an operator holds its work back.
+   * 'at-risk': other executions that may not end well or in time.
    */
   readonly kind:
     | 'storage'

@@ -34,10 +34,10 @@ export interface RefusedWaits {
 }
 
 /** For operators: how many wait now. */
-export interface CountedWaits {
+export interface WaitsNow {
   readonly count: number;
   readonly since?: number;
-  /** Of the last minute. */
+  /** Those of the last minute. */
   readonly refused?: RefusedWaits;
 }
 
@@ -100,7 +100,7 @@ export const withRefused = (stored: OpenWaits | undefined, calls: number, write:
 };
 
 /** Nothing where none waits, and none was refused. */
-export function countedWaits(stored: OpenWaits | undefined, now: number): CountedWaits | undefined {
+export function waitsAt(stored: OpenWaits | undefined, now: number): WaitsNow | undefined {
   const count = openAt(stored, now).length;
   const refused = refusedAt(stored, now);
   if (count === 0 && refused === undefined) return undefined;

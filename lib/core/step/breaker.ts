@@ -16,11 +16,11 @@
 import type { DecisionInputs } from '../decisions/change.ts';
 import type { EndedHold, Hold } from '../records/hold.ts';
 import type { OpenBreaker, Report } from '../decisions/events.ts';
+import { isAnswered, type Unanswered, unansweredAfter } from '../records/unanswered.ts';
 import { CANNOT_TELL, type Failure } from '../values/failure.ts';
 import { cut } from '../values/text.ts';
 import { given } from '../values/given.ts';
 import { type FailedCall, MAX_OPENINGS, unknownOnce } from './outage.ts';
-import { isAnswered, type Unanswered, unansweredAfter } from './unanswered.ts';
 
 /** More failures than answers by so many open it. */
 export const THRESHOLD = 8;

@@ -2,11 +2,11 @@
  * Calls to act of which none has been answered, however far apart: so few never open the breaker, and a probe
  * that settles each of them, or the end of each execution, leaves nothing that waits.
  *
- * Owns: since when, how many, and from when that is news. Does not own: the breaker (`breaker.ts`), the words
- * (`explain/situation.ts`).
+ * Owns: since when, how many, and from when that is news. Does not own: the breaker (`step/breaker.ts`), the
+ * words (`explain/situation.ts`).
  */
 
-import type { FailedCall } from './outage.ts';
+import type { Attempt } from './state.ts';
 
 export interface Unanswered {
   readonly since: number;
@@ -25,7 +25,7 @@ const LONGEST_SILENCE_MS = 86_400_000;
  */
 export function unansweredAfter(
   before: Unanswered | undefined,
-  calls: readonly FailedCall[],
+  calls: readonly Pick<Attempt & { readonly at: number }, 'mode' | 'at'>[],
   actedAt: number | undefined,
 ): Unanswered | undefined {
   const acting = calls.filter(({ mode }) => mode !== 'probe');
