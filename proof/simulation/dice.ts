@@ -104,7 +104,7 @@ export function diceOf(
     waits: waitsShortly && isMild ? own(WAIT_DICE) : undefined,
     accepting: accepts && !isMild ? own(ACCEPTANCE_DICE) : undefined,
     repeating: repeats && !isMild ? own(ROUND_DICE) : undefined,
-    laning: hasLanes && !accepts && !isMild ? own(LANE_DICE) : undefined,
+    laning: hasLanes && !isMild ? own(LANE_DICE) : undefined,
     // Under one id there is one execution, whose commands it distinguishes.
     bulks: actsInBulk && !isMild && !livesTwice ? new BulkWorld(own(BULK_DICE)) : undefined,
   };
@@ -129,6 +129,6 @@ export const ratesIn = ({
   ...(hasContainers ? CONTAINER_RATES : {}),
   ...(accepts ? ACCEPTANCE_RATES : {}),
   ...(repeats ? ROUND_RATES : {}),
-  ...(hasLanes && !accepts ? LANE_RATES : {}),
+  ...(hasLanes ? LANE_RATES : {}),
   ...emphasis?.rates,
 });

@@ -70,6 +70,13 @@ export class OracleLanes {
     );
   }
 
+  #isPausedAndLooks({ id, life, epoch }: LaneEntry): boolean {
+    const { execution } = this.#world.read(id) ?? {};
+    const isPaused = execution?.status === 'paused' || execution?.status === 'pausing';
+    const isIt = execution?.life === life && execution.epoch === epoch;
+    return isPaused && isIt && execution.lane?.checkAt !== undefined;
+  }
+
   looks(lane: string, seen: Eyes): void {
     seen.set(
       lane,
@@ -149,12 +156,14 @@ export class OracleLanes {
     return problems;
   }
 
-  /** Where one ends for good, somebody of the queue looks again soon. */
+  /** Where one ends for good, somebody of the queue looks again soon; one that was paused since does, too. */
   #judgeForgotten(problems: string[], lane: string): void {
-    const alive = this.#world.lanes.inQueue(lane).filter((one) => this.#isAlive(one));
-    const wakes = alive
-      .slice(0, FIRST)
-      .map(({ id }) => this.#world.read(id)?.execution.wakeAt ?? Number.POSITIVE_INFINITY);
+    const queue = this.#world.lanes.inQueue(lane);
+    const alive = queue.filter((one) => this.#isAlive(one));
+    const paused = alive.length === 0 ? [] : queue.filter((one) => this.#isPausedAndLooks(one));
+    const wakes = [...alive.slice(0, FIRST), ...paused].map(
+      ({ id }) => this.#world.read(id)?.execution.wakeAt ?? Number.POSITIVE_INFINITY,
+    );
     const next = Math.min(...wakes) - this.#world.now();
     if (wakes.length > 0 && next > NEAR_MS)
       problems.push(`N7 nobody of the queue looks again for ${next} ms`);

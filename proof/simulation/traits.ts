@@ -56,7 +56,7 @@ export interface Traits {
   readonly hasRates: boolean;
   /** Its workflows have steps that are repeated. */
   readonly repeats: boolean;
-  /** Its workflows have lanes, unless its services accept work. */
+  /** Its workflows have lanes. */
   readonly hasLanes: boolean;
   /** Its values lie beside the table. */
   readonly keepsApart: boolean;
