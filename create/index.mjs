@@ -83,7 +83,7 @@ function install([program, ...args], cwd) {
   });
   if (status !== 0) {
     throw new Refusal(
-      `${program} did not install (${error?.message ?? `exit ${status}`}); the files are written. When what it says is settled: ${[program, ...args].join(' ')}`,
+      `${program} did not install (${error?.message ?? `exit ${status}`}); the files are written. Once its error is fixed: ${[program, ...args].join(' ')}`,
     );
   }
 }

@@ -26,7 +26,7 @@ const VERIFY = ['--import', 'tsx', 'bin/steadfast.ts', 'verify', '--local', '--j
 
 interface Opinion {
   readonly of: string;
-  readonly outcome: 'held' | 'failed' | 'not run';
+  readonly outcome: 'passed' | 'failed' | 'not run';
   /** The last line that was printed, or why it was not run. */
   readonly says: string;
 }
@@ -53,7 +53,7 @@ async function opinion(
   });
   const [code] = (await once(child, 'close')) as [number | null];
   const says = text.trim().split('\n').at(-1) ?? '';
-  return { of, outcome: code === 0 ? 'held' : 'failed', says };
+  return { of, outcome: code === 0 ? 'passed' : 'failed', says };
 }
 
 async function linted(): Promise<Opinion> {

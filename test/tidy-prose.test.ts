@@ -1,8 +1,9 @@
 /**
- * How comments are written: rules that no formatter checks. Each is a function of one comment, and is
- * itself tested on planted violations.
+ * How comments and messages are written: rules that no formatter checks. Each is a function of one of them,
+ * and is itself tested on planted violations.
  *
- * Only comments on lines of their own are read: what stands behind code is a few words.
+ * Only comments on lines of their own are read: what stands behind code is a few words. A message is a text
+ * of three words or more in a room that users meet.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -120,11 +121,42 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/\bheld\b/i, 'leased, suspended, deferred, or paused'],
 ];
 const words: Rule = ({ text }) => {
-  const prose = text.replace(/`[^`]*`|@param \w+/g, '').replaceAll('\n', ' ');
+  const prose = text.replace(/`[^`]*`|@param \w+|--\w+/g, '').replaceAll('\n', ' ');
   return REPLACED.flatMap(([word, instead]) => {
     const found = word.exec(prose)?.[0];
     return found === undefined ? [] : [`has '${found}'; write ${instead}`];
   });
+};
+
+/** Turns of phrase that make a native speaker stumble → what to write. */
+const CLUMSY: readonly (readonly [RegExp, string])[] = [
+  [/(?<!there )\b(?:is|are|was|were) no (?!longer\b|more\b)[a-z]/i, "'is not a …'"],
+  [/\b(?:is|are) wanted\b/, "what it must be, or 'give …'"],
+  [/\b(?:is|are) (?:open|closed|paused|down) since\b/, "'has been … since'"],
+  [/(?<!there )\bis none\b/, "'is not valid'"],
+];
+const fluent: Rule = ({ text }) =>
+  CLUMSY.flatMap(([turn, instead]) => {
+    const found = turn.exec(text)?.[0];
+    return found === undefined ? [] : [`has '${found}'; write ${instead}`];
+  });
+
+/** The rooms whose texts users read. */
+const SPOKEN = /^(?:lib|cli|console|serve|create|scripts\/contract)\//;
+
+/** Texts of a file, each as a comment of its own, so that the rules read it. */
+const messagesOf = (file: string): Comment[] =>
+  file.split('\n').flatMap((line, at) => {
+    if (/^\s*(?:\/\/|\/?\*)/.test(line)) return [];
+    return [...line.matchAll(/'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`/g)]
+      .map(([, ...texts]) => (texts.find((one) => one !== undefined) ?? '').replace(/\$\{[^}]*\}/g, '…'))
+      .filter((text) => /\S \S+ \S/.test(text))
+      .map((text) => ({ line: at + 1, lines: [], text, code: '' }));
+  });
+
+const MESSAGE_RULES: Readonly<Record<string, Rule>> = {
+  'has a word that the glossary has replaced': words,
+  'has a clumsy turn of phrase': fluent,
 };
 
 const RULES: Readonly<Record<string, Rule>> = {
@@ -152,6 +184,37 @@ describe('no comment', () => {
     expect(
       files.flatMap(({ path, text }) => problems(rule, text).map((problem) => `${path} ${problem}`)),
     ).toEqual([]);
+  });
+});
+
+const inMessages = (rule: Rule, file: string): string[] =>
+  messagesOf(file).flatMap((one) => rule(one).map((problem) => `line ${one.line} ${problem}`));
+
+describe('no message', () => {
+  const spoken = files.filter(({ path }) => SPOKEN.test(path));
+  it('is left out', () => {
+    expect(spoken.flatMap(({ text }) => messagesOf(text)).length).toBeGreaterThan(2_500);
+  });
+  it.each(Object.entries(MESSAGE_RULES))('%s', (_, rule) => {
+    expect(
+      spoken.flatMap(({ path, text }) => inMessages(rule, text).map((problem) => `${path} ${problem}`)),
+    ).toEqual([]);
+  });
+  it.each<[string, Rule, string]>([
+    ['a replaced word', words, 'const a = `the parent ${id} was told of it`;'],
+    ['no noun', fluent, "throw bad('the url is no address');"],
+    ['a wish', fluent, '  ? "the name of a step is wanted"'],
+    ['a time with the wrong tense', fluent, "`the breaker of agent '${agent}' is open since ${at}`"],
+  ])('is passed with %s', (_, rule, file) => {
+    expect(inMessages(rule, file)).toHaveLength(1);
+  });
+  it.each([
+    "refuse('unknown-agent', `there is no agent '${name}' here`)",
+    "'this callback is no longer open'",
+    '// the url is no address',
+    "import { told } from './told.ts'",
+  ])('is refused that is well: %s', (file) => {
+    expect([...inMessages(fluent, file), ...inMessages(words, file)]).toEqual([]);
   });
 });
 

@@ -111,7 +111,7 @@ async function deployedTemplate(calls: Calls, stack: string): Promise<Template |
   if (template !== undefined) return template;
   throw new CliError(
     'no-template',
-    `what is deployed as stack '${stack}' is no JSON template with resources, as the CDK deploys it: is the name right?`,
+    `what is deployed as stack '${stack}' is not a JSON template with resources, as the CDK deploys it: is the name right?`,
     EXIT.failed,
   );
 }

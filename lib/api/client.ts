@@ -269,7 +269,7 @@ export function exactJson(text: string, what = 'the text'): Json {
 function baseOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !['http:', 'https:'].includes(parsed.protocol)) {
-    throw new ApiError('bad-url', `'${url}' is not the URL of an API; one looks like http://127.0.0.1:4510`);
+    throw new ApiError('bad-url', `'${url}' is not the URL of an API, such as http://127.0.0.1:4510`);
   }
   return `${parsed.origin}${parsed.pathname}`.replace(/\/+$/, '');
 }

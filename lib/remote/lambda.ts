@@ -32,7 +32,7 @@ function placeOf(arn: string): Place {
   const [, partition, region] = ARN.exec(arn) ?? [];
   if (region === undefined)
     throw new TransientError(
-      `nothing was sent: ${ENV.remoteFunction} is no ARN of a Lambda function; agentSettings[…].remoteFunction sets it`,
+      `nothing was sent: ${ENV.remoteFunction} is not the ARN of a Lambda function; agentSettings[…].remoteFunction sets it`,
     );
   const suffix = partition === 'aws-cn' ? 'amazonaws.com.cn' : 'amazonaws.com';
   const host =

@@ -202,7 +202,7 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   },
   'POST /bulk/{id}/confirm': {
     summary:
-      'Confirms: from now on it acts, in the name of the caller. Each execution is told once, also if this is called again.',
+      'Confirms: from now on it acts, in the name of the caller. Each execution gets the command once, also if this is called again.',
     answers: { 202: 'BulkView' },
     errors: OF_CONFIRMATION,
   },
@@ -250,13 +250,13 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   },
   'GET /agents/{name}/outages': {
     summary:
-      'Lists the latest openings of an agent’s breaker: begun, noticed, ended, which calls failed, and how each unknown outcome was settled.',
+      'Lists the latest openings of an agent’s breaker: begun, noticed, ended, which calls failed, and how each unknown outcome was resolved.',
     answers: { 200: 'Outages' },
     errors: ['unknown-agent'],
   },
   'POST /agents/{name}/pause': {
     summary:
-      'Pauses an agent: its breaker is held open, within 10 s everywhere. Nothing new is sent to it, and executions wait.',
+      'Pauses an agent: its breaker is kept open, everywhere within 10 s. Nothing new is sent to it, and executions wait.',
     body: { type: 'PauseAgentOptions', schema: pauseAgentBody },
     answers: { 202: 'AgentPauseView' },
     errors: errors('unknown-agent', OF_BODY, OF_CALLER),

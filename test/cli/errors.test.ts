@@ -39,7 +39,7 @@ test('the URL comes from --url, else from STEADFAST_URL', async () => {
   const bad = await steadfast(['list', '--url', 'localhost:4510'], { STEADFAST_URL: api.url });
   expect([bad.exitCode, bad.err]).toEqual([
     2,
-    "'localhost:4510' is not the URL of an API; one looks like http://127.0.0.1:4510\n",
+    "'localhost:4510' is not the URL of an API, such as http://127.0.0.1:4510\n",
   ]);
 });
 

@@ -229,7 +229,9 @@ describe('what was certainly not sent is not done', () => {
 
   it('to a function that is not named', async () => {
     process.env['STEADFAST_REMOTE_FUNCTION'] = 'parcels';
-    expect(await performed({ lambda: true })).toMatchObject(nothingSent(/is no ARN of a Lambda function/));
+    expect(await performed({ lambda: true })).toMatchObject(
+      nothingSent(/is not the ARN of a Lambda function/),
+    );
   });
 });
 

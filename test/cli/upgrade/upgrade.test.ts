@@ -183,7 +183,7 @@ test.each(['Resources:\n  Table: {}', '{}', '[]', 'null', ''])(
   async (text) => {
     aws.deployed = text;
     expect(await run()).toEqual([
-      expect.stringContaining("what is deployed as stack 'Shop' is no JSON template"),
+      expect.stringContaining("what is deployed as stack 'Shop' is not a JSON template"),
     ]);
   },
 );
