@@ -12,7 +12,13 @@ import {
   ScanCommand,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb';
-import { type Found, type FoundInput, recordOf, type Removable } from '../core/supervision/audit.ts';
+import {
+  type Found,
+  type FoundInput,
+  type FoundQueued,
+  recordOf,
+  type Removable,
+} from '../core/supervision/audit.ts';
 import type { Inventory } from '../core/ports.ts';
 import {
   executionKey,
@@ -34,6 +40,7 @@ import {
   text,
 } from './dynamo-items.ts';
 import { shardsOf, WAKE_KEY } from './dynamo-indexes.ts';
+import { LANE_PREFIX, queuedIn, queuedKey } from './dynamo-lanes.ts';
 import { TABLE } from './names.ts';
 
 export interface InventoryOptions {
@@ -53,9 +60,9 @@ export function dynamoInventory(client: DynamoDBClient, options: InventoryOption
           ConsistentRead: true,
           Segment: segment.index,
           TotalSegments: segment.of,
-          FilterExpression: 'begins_with(#pk, :executions)',
+          FilterExpression: 'begins_with(#pk, :executions) OR begins_with(#pk, :lanes)',
           ExpressionAttributeNames: { '#pk': TABLE.pk },
-          ExpressionAttributeValues: { ':executions': { S: 'exec#' } },
+          ExpressionAttributeValues: { ':executions': { S: 'exec#' }, ':lanes': { S: LANE_PREFIX } },
           ...(items === undefined ? {} : { Limit: items }),
           ...(cursor === undefined ? {} : { ExclusiveStartKey: JSON.parse(cursor) as Item }),
         }),
@@ -65,6 +72,11 @@ export function dynamoInventory(client: DynamoDBClient, options: InventoryOption
       return last === undefined ? { items: found } : { items: found, cursor: JSON.stringify(last) };
     },
     remove: async (found) => {
+      if (found.kind === 'queued') {
+        const key = queuedKey(found.lane, found.queued);
+        await client.send(new DeleteItemCommand({ TableName: table, Key: key }));
+        return 'removed';
+      }
       const { version, writeId } = recordOf(found);
       try {
         await client.send(
@@ -87,7 +99,7 @@ export function dynamoInventory(client: DynamoDBClient, options: InventoryOption
   };
 }
 
-function keyOf(found: Removable): Item {
+function keyOf(found: Exclude<Removable, FoundQueued>): Item {
   if (found.kind === 'execution') return executionKey(found.execution.id);
   if (found.kind === 'input')
     return { ...executionKey(found.executionId), [TABLE.sk]: { S: inputSk(found.key) } };
@@ -99,6 +111,8 @@ function keyOf(found: Removable): Item {
 function foundIn(item: Item, wakeShards: number): Found[] {
   const executionId = idOfKey(item);
   try {
+    const place = queuedIn(item);
+    if (place !== undefined) return [{ kind: 'queued', executionId: place.queued.id, ...place }];
     if (isExecutionItem(item)) {
       return [{ kind: 'execution', execution: executionOf(item), wake: wakePlace(item, wakeShards) }];
     }

@@ -26,6 +26,8 @@ import { conditional, putOne } from './dynamo-put.ts';
 import { TABLE } from './names.ts';
 
 const ITEM_VERSION = '1';
+/** A partition of a lane begins with it. */
+export const LANE_PREFIX = 'lane#';
 const LANE_SK = 'lane';
 const QUEUE_PREFIX = 'queue#';
 /** Epoch ms have 13 digits until the year 2286. */
@@ -37,7 +39,7 @@ const KEPT_MS = 400 * 86_400_000;
 
 function partitionOf(lane: string): string {
   if (!isExecutionId(lane)) throw refuse('bad-key', 'that is not the key of a lane');
-  return `lane#${lane}`;
+  return `${LANE_PREFIX}${lane}`;
 }
 
 const keyOf = (lane: string, sk: string): Item => ({
@@ -47,6 +49,16 @@ const keyOf = (lane: string, sk: string): Item => ({
 
 const queueSk = ({ place, id, life, epoch }: Queued): string =>
   `${QUEUE_PREFIX}${String(place).padStart(PLACE_DIGITS, '0')}#${id.slice(0, ID_CHARS)}#${life}#${epoch}`;
+
+/** An item of a queue. */
+export function queuedIn(item: Item): { readonly lane: string; readonly queued: Queued } | undefined {
+  const sk = item[TABLE.sk]?.S ?? '';
+  if (!sk.startsWith(QUEUE_PREFIX) || item['queued'] === undefined) return undefined;
+  const lane = text(item, TABLE.pk).slice(LANE_PREFIX.length);
+  return { lane, queued: JSON.parse(text(item, 'queued')) as Queued };
+}
+
+export const queuedKey = (lane: string, queued: Queued): Item => keyOf(lane, queueSk(queued));
 
 const goneAt = (at: number): Item => ({ [TABLE.ttl]: { N: String(Math.ceil((at + KEPT_MS) / 1_000)) } });
 
@@ -107,7 +119,7 @@ export const dynamoLanes = (client: DynamoDBClient, table: string): Lanes => ({
     return last === undefined ? { items } : { items, cursor: JSON.stringify(last) };
   },
   unqueue: async (lane, queued) => {
-    const request = new DeleteItemCommand({ TableName: table, Key: keyOf(lane, queueSk(queued)) });
+    const request = new DeleteItemCommand({ TableName: table, Key: queuedKey(lane, queued) });
     await client.send(request).catch((error: unknown) => {
       if (!mayNotDelete(error)) throw error;
     });

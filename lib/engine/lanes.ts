@@ -19,7 +19,7 @@ import { decisionInputsOf } from './decision-inputs.ts';
 import { decideWith } from './large-values.ts';
 import { sideBySide } from './side-by-side.ts';
 import { isForward, isPausedOrPausing, isTerminal, type Execution } from '../core/records/state.ts';
-import { isAdmitted, isFree } from '../core/records/in-lane.ts';
+import { isAdmitted, isFree, mayBePlaced } from '../core/records/in-lane.ts';
 import {
   isSameEntry,
   type Lane,
@@ -208,8 +208,7 @@ async function walk(
     if (holders.some((holder) => isSameEntry(holder, one))) return 'dead';
     if (how !== 'leave' && isSameEntry(one, own)) return isPaused ? 'paused' : 'alive';
     const execution = await store.readExecution(one.id);
-    if (execution?.life !== one.life || execution.epoch !== one.epoch) return 'dead';
-    if (isAdmitted(execution) || !isOpen(execution)) return 'dead';
+    if (!mayBePlaced(one, execution)) return 'dead';
     return isForward(execution.status) ? 'alive' : 'paused';
   };
   let cursor: string | undefined;

@@ -10,7 +10,13 @@
  * minute had read, and finds in order what was healed.
  */
 
-import { type Found, heal, isLeftBehind, type Removable } from '../core/supervision/audit.ts';
+import {
+  type Found,
+  heal,
+  isLeftBehind,
+  mayBeLeftBehind,
+  type Removable,
+} from '../core/supervision/audit.ts';
 import { sayable } from '../core/values/errors.ts';
 import type { Inventory, Ports, Receipts } from '../core/ports.ts';
 import { given } from '../core/values/given.ts';
@@ -175,6 +181,7 @@ async function auditOne(ports: AuditPorts, found: Found, met: Met): Promise<Deed
       ports.log.note({ what: 'audit-failed', executionId: found.executionId, detail: 'unreadable' });
       return 'failed';
     default: {
+      if (!mayBeLeftBehind(found, ports.clock.now())) return 'nothing';
       const execution = await executionOf(ports, found.executionId, met);
       return isLeftBehind(found, execution, ports.clock.now()) ? remove(ports, found) : 'nothing';
     }

@@ -176,6 +176,8 @@ export class MemoryTable {
   }
 
   remove(found: Removable): 'removed' | 'conflict' {
+    // Lanes are beside this table.
+    if (found.kind === 'queued') return 'conflict';
     const { writeId } = recordOf(found);
     if (found.kind === 'execution') {
       if (this.#executions.get(found.execution.id)?.execution.writeId !== writeId) return 'conflict';

@@ -54,7 +54,8 @@ export function describeAdapters(where: string, open: () => Promise<OpenTable>):
   });
   describeLanes(where, async () => {
     const { client, name, close } = await open();
-    return { lanes: dynamoLanes(client, name), close };
+    const inventory = dynamoInventory(client, { table: name, wakeShards: SHARDS });
+    return { lanes: dynamoLanes(client, name), inventory, close };
   });
   describeInventory(where, async () => {
     const { client, name: table, close } = await open();

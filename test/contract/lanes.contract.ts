@@ -1,10 +1,13 @@
 /** What every place for lanes must do: keep a record under its condition, and a queue in its order. */
 
-import type { Lanes } from '../../lib/core/ports.ts';
+import type { Inventory, Lanes } from '../../lib/core/ports.ts';
+import type { Removable } from '../../lib/core/supervision/audit.ts';
 import type { Lane, Queued } from '../../lib/core/records/lane.ts';
 
 export interface OpenLanes {
   readonly lanes: Lanes;
+  /** That of the same table; absent where lanes are beside it. */
+  readonly inventory?: Inventory;
   readonly close: () => Promise<void>;
 }
 
@@ -54,6 +57,22 @@ export function describeLanes(where: string, open: () => Promise<OpenLanes>): vo
       for (const one of [queued('e-3', 5), queued('e-3', 5), { ...queued('e-2', 5), epoch: 2 }])
         await lanes.unqueue('l1', one);
       expect((await lanes.queued('l1', 9)).items.map(({ id }) => id)).toEqual(['e-2', 'e-0', 'e-1']);
+    });
+
+    it('shows an audit who is in a queue, and removes one of them', async () => {
+      const { lanes, inventory } = opened;
+      if (inventory === undefined) return;
+      await lanes.writeLane(lane());
+      for (const one of [queued('e-1.s.0', 5), queued('e-2', 6)]) await lanes.queue('l1', one);
+      const all = { index: 0, of: 1 };
+      const { items } = await inventory.page(all);
+      expect(items).toEqual([
+        { kind: 'queued', executionId: 'e-1.s.0', lane: 'l1', queued: queued('e-1.s.0', 5) },
+        { kind: 'queued', executionId: 'e-2', lane: 'l1', queued: queued('e-2', 6) },
+      ]);
+      expect(await inventory.remove(items[0] as Removable)).toBe('removed');
+      expect((await lanes.queued('l1', 9)).items).toEqual([queued('e-2', 6)]);
+      expect((await lanes.readLane('l1'))?.version).toBe(1);
     });
 
     it('hashes what no key may show', () => {

@@ -8,10 +8,20 @@
  */
 
 import type { LaneEntry } from './lane.ts';
-import { type Execution, isTerminal } from './state.ts';
+import { type Execution, isForward, isPausedOrPausing, isTerminal } from './state.ts';
 
 /** It has its place in this epoch, and its record says so. */
 export const isAdmitted = ({ lane, epoch }: Execution): boolean => lane?.admitted === epoch;
+
+/** It waits in the queue. Once it does not, this entry never will again. */
+export const mayBePlaced = (
+  { life, epoch }: LaneEntry,
+  execution: Execution | undefined,
+): execution is Execution =>
+  execution?.life === life &&
+  execution.epoch === epoch &&
+  !isAdmitted(execution) &&
+  (isForward(execution.status) || isPausedOrPausing(execution.status));
 
 /**
  * N2 what acts, acts in a place: one that was tried again and waits for another place undoes nothing of what

@@ -10,6 +10,8 @@
 
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
 import { type Decision, IDLE, writing } from '../decisions/decision.ts';
+import { mayBePlaced } from '../records/in-lane.ts';
+import type { Queued } from '../records/lane.ts';
 import type { Question } from '../records/question.ts';
 import { isAbandoned, isLeftover, isLongAgo } from '../records/retention.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
@@ -29,6 +31,7 @@ export type Found =
   | { readonly kind: 'question'; readonly executionId: string; readonly question: Question }
   /** An input beside its execution's record, which names it by its key. */
   | FoundInput
+  | FoundQueued
   /** A newer version's, or damaged. */
   | { readonly kind: 'unreadable'; readonly executionId: string };
 
@@ -41,10 +44,20 @@ export interface FoundInput {
   readonly storedAt: number;
 }
 
+/** In the queue of a lane. No other one has its key, which names life and epoch. */
+export interface FoundQueued {
+  readonly kind: 'queued';
+  readonly executionId: string;
+  readonly lane: string;
+  readonly queued: Queued;
+}
+
 /** What an audit may remove. */
 export type Removable = Exclude<Found, { kind: 'unreadable' }>;
 
-export const recordOf = (found: Removable): { readonly version: number; readonly writeId: string } =>
+export const recordOf = (
+  found: Exclude<Removable, FoundQueued>,
+): { readonly version: number; readonly writeId: string } =>
   found.kind === 'execution' ? found.execution : found.kind === 'input' ? found : besideOf(found);
 
 /** What is beside an execution's own record. */
@@ -71,12 +84,17 @@ export function heal(
   return writing(execution.id, { execution: healed }, IDLE, { what: 'wake-time-healed', detail: wake });
 }
 
-/** @param execution the one it lies beside, if there is one */
+/** Whether the execution has to be read to know it: of what waits in a queue, long after it came. */
+export const mayBeLeftBehind = (found: Found, now: number): boolean =>
+  found.kind !== 'queued' || isLongAgo(found.queued.place, now);
+
+/** @param execution the one it lies beside, or that waits, if there is one */
 export function isLeftBehind(
-  found: Beside | FoundInput,
+  found: Beside | FoundInput | FoundQueued,
   execution: Execution | undefined,
   now: number,
 ): boolean {
+  if (found.kind === 'queued') return !mayBePlaced(found.queued, execution);
   // It is there before its execution: one that no record names may be that of a start under way.
   if (found.kind === 'input') return execution?.inputKey !== found.key && isLongAgo(found.storedAt, now);
   const record = besideOf(found);
