@@ -8,7 +8,9 @@ import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { CONFIGS, RACED } from './model/config.ts';
-import { ABLATIONS, type Ablation, REAL_RULES } from './model/rules.ts';
+import { ABLATIONS, REAL_RULES } from './model/rules.ts';
+import { PLANTS } from './model/real/plants.ts';
+import { runScene, SCENES } from './model/real/scenes.ts';
 import { NO_BOUND, runConfig, type RunResult } from './model/run.ts';
 
 interface Task {
@@ -31,7 +33,15 @@ const whole = (text: string): number => {
   return value;
 };
 
-function perform(task: Task): RunResult {
+/** What is taken away, by name: rules of `decide`, or of the engine around it. */
+const TAKEN: Readonly<Record<string, { readonly rule: string; readonly run: string }>> = {
+  ...ABLATIONS,
+  ...PLANTS,
+};
+const RUNS: readonly string[] = [...CONFIGS.map(({ name }) => name), ...Object.keys(SCENES)];
+
+async function perform(task: Task): Promise<RunResult> {
+  if (task.run in SCENES) return runScene(task.run, task.maxStates, task.ablate);
   const config = [...CONFIGS, RACED].find(({ name }) => name === task.run);
   if (config === undefined) throw new Error(`there is no run '${task.run}'`);
   const rules = task.ablate === undefined ? REAL_RULES : (ABLATIONS[task.ablate] ?? REAL_RULES);
@@ -88,9 +98,9 @@ function showTrace({ name, first }: RunResult): void {
 }
 
 async function checkAll(options: Options): Promise<void> {
-  const chosen = CONFIGS.filter(({ name }) => options.run === undefined || name === options.run);
+  const chosen = RUNS.filter((name) => options.run === undefined || name === options.run);
   if (chosen.length === 0) program.error(`there is no run '${options.run}'; see --help`);
-  const tasks = chosen.map(({ name }) => ({ run: name, maxStates: options.max }));
+  const tasks = chosen.map((run) => ({ run, maxStates: options.max }));
   const results = await performAll(tasks, (_, result) => {
     if (options.json !== true) console.log(lineOf(result));
     if (options.trace === true || result.violations > 0 || result.stuck > 0) showTrace(result);
@@ -118,15 +128,15 @@ async function checkAll(options: Options): Promise<void> {
 
 /** Here a violation is what must be found. */
 async function checkAblations(options: Options): Promise<void> {
-  const chosen = Object.keys(ABLATIONS).filter((name) => options.ablate === 'all' || name === options.ablate);
+  const chosen = Object.keys(TAKEN).filter((name) => options.ablate === 'all' || name === options.ablate);
   if (chosen.length === 0) {
     program.error(
-      `there is no ablation '${options.ablate}'; there are: all, ${Object.keys(ABLATIONS).join(', ')}`,
+      `there is no ablation '${options.ablate}'; there are: all, ${Object.keys(TAKEN).join(', ')}`,
     );
   }
   const tasks = chosen.map((ablate) => ({
     ablate,
-    run: options.run ?? (ABLATIONS[ablate] as Ablation).run,
+    run: options.run ?? (TAKEN[ablate]?.run as string),
     maxStates: options.max,
   }));
   const ablations: object[] = [];
@@ -138,7 +148,7 @@ async function checkAblations(options: Options): Promise<void> {
     const problem = first?.problems[0];
     ablations.push({
       ablate,
-      rule: ABLATIONS[ablate]?.rule,
+      rule: TAKEN[ablate]?.rule,
       run: name,
       found,
       states,
@@ -159,18 +169,15 @@ const program = new Command('model')
   .description(
     'Explores every state that small configurations can reach under the real rules (docs/PROOF.md).',
   )
-  .option('--run <name>', `only this run: ${CONFIGS.map(({ name }) => name).join(', ')}`)
+  .option('--run <name>', `only this run: ${RUNS.join(', ')}`)
   .option('--max <n>', 'stop a run at so many states', whole, NO_BOUND)
-  .option(
-    '--ablate <rule>',
-    `take a rule away and find what breaks: all, ${Object.keys(ABLATIONS).join(', ')}`,
-  )
+  .option('--ablate <rule>', `take a rule away and find what breaks: all, ${Object.keys(TAKEN).join(', ')}`)
   .option('--trace', 'print the shortest trace to a violation')
   .option('--json', 'one JSON line at the end');
 
 if (process.env['MODEL_TASK'] === '1') {
   process.once('message', (task: Task) => {
-    process.send?.(perform(task), () => process.disconnect());
+    void perform(task).then((result) => process.send?.(result, () => process.disconnect()));
   });
 } else {
   program.parse();
