@@ -92,6 +92,13 @@ describe('a lane of one', () => {
     await expect(begin(10)).rejects.toMatchObject({ code: 'bad-priority' });
   });
 
+  it('reads the lane again as soon with a high priority as without one', async () => {
+    const { h } = inLane();
+    await h.begin({ account: 'a' });
+    const urgent = await start(h.scheduler, { workflow: 'flow', input: { account: 'a' }, priority: 9 });
+    expect((await h.state(urgent.id)).execution.lane?.checkAt).toBe(h.clock.now() + 5_000);
+  });
+
   it('refuses a key that is none', async () => {
     const { h } = inLane();
     for (const account of ['', null, 1.5, 'x'.repeat(1_001), {}])

@@ -43,11 +43,15 @@ import type { Failure } from '../values/failure.ts';
 /** The highest priority, 9, stands before who has waited for nine tenths of the time there is. */
 const PRIORITIES = 10;
 
+const queuedAt = ({ retries, startedAt }: Execution): number => retries?.at(-1)?.at ?? startedAt;
+
 /** Its own in the queue: priority and the time that it has waited, in one number. */
 export function queuedOf({ withinMs }: LaneStep, execution: Execution): Queued {
-  const { id, life, epoch, lane, retries, startedAt } = execution;
-  const since = retries?.at(-1)?.at ?? startedAt;
-  const place = Math.max(0, Math.floor(since - ((lane?.priority ?? 0) * withinMs) / PRIORITIES));
+  const { id, life, epoch, lane } = execution;
+  const place = Math.max(
+    0,
+    Math.floor(queuedAt(execution) - ((lane?.priority ?? 0) * withinMs) / PRIORITIES),
+  );
   return { id, life, epoch, place };
 }
 
@@ -55,8 +59,8 @@ const FIRST_CHECK_MS = 5_000;
 const MAX_CHECK_MS = 300_000;
 
 /** The longer it waits, the less often it reads its lane again. */
-const nextCheckAt = (queuedAt: number, now: number): number =>
-  now + Math.min(MAX_CHECK_MS, Math.max(FIRST_CHECK_MS, now - queuedAt));
+const nextCheckAt = (execution: Execution, now: number): number =>
+  now + Math.min(MAX_CHECK_MS, Math.max(FIRST_CHECK_MS, now - queuedAt(execution)));
 
 export const noPlace = ({ lane }: LaneStep): Failure => ({
   code: 'no-place',
@@ -117,7 +121,7 @@ function queued(
   const isNear = event.first || lane.checkAt !== undefined;
   const isNew = record.status === 'ready' || wasResumed(execution, record);
   if (!isNear && !isNew) return nothing();
-  const checkAt = isNear ? nextCheckAt(queuedOf(planStep, execution).place, now) : undefined;
+  const checkAt = isNear ? nextCheckAt(execution, now) : undefined;
   const step = stepAfter(record, 'queue', event, { changedAt: isNew ? now : record.changedAt });
   const own: OwnLane = { ...lane, ...given({ checkAt }) };
   const wakeAt = Math.min(
