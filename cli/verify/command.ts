@@ -207,8 +207,8 @@ function said({ io }: Cli, command: Command, results: readonly Result[]): number
   if (json === true) io.out(`${JSON.stringify({ verify: counts })}\n`);
   else {
     const failed = results.filter(({ outcome }) => outcome === 'failed');
-    const { passed, failed: bad, notRun, rows } = counts;
-    const sum = `${passed} passed, ${bad} failed, ${notRun} not run, of ${rows} rows`;
+    const { held, failed: bad, notRun, rows } = counts;
+    const sum = `${held} held, ${bad} failed, ${notRun} not run, of ${rows} rows`;
     io.out([...failed.map(lineOf), sum, ''].join('\n'));
   }
   return counts.failed === 0 ? EXIT.ok : EXIT.failed;

@@ -20,7 +20,7 @@ export interface Subject {
 
 export interface Counts {
   readonly rows: number;
-  readonly passed: number;
+  readonly held: number;
   readonly failed: number;
   readonly notRun: number;
 }
@@ -30,7 +30,7 @@ export const countsOf = (results: readonly Result[]): Counts => {
     results.filter((result) => result.outcome === outcome).length;
   return {
     rows: results.length,
-    passed: count('passed'),
+    held: count('held'),
     failed: count('failed'),
     notRun: count('not run'),
   };
@@ -57,14 +57,14 @@ export function jsonReport(results: readonly Result[], subject: Subject): string
 }
 
 export function markdownReport(results: readonly Result[], subject: Subject): string {
-  const { rows, passed, failed, notRun } = countsOf(results);
+  const { rows, held, failed, notRun } = countsOf(results);
   const { deployment, region, version, beganAt, endedAt } = subject;
   const seconds = Math.round((endedAt - beganAt) / 1_000);
   const head = [
     `# Verified: ${deployment}`,
     '',
     `Steadfast ${version}, ${region}, ${new Date(beganAt).toISOString()}, ${seconds} s.`,
-    `Of ${rows} rows ${passed} passed, ${failed} failed, ${notRun} were not run. Cost at most $${dollarsOf(results).toFixed(2)}.`,
+    `Of ${rows} rows ${held} held, ${failed} failed, ${notRun} were not run. Cost at most $${dollarsOf(results).toFixed(2)}.`,
   ];
   const areas = AREAS.flatMap((area) => {
     const own = results.filter(({ entry }) => entry.area === area);

@@ -13,7 +13,7 @@ import type { Ports } from './ports.ts';
 
 export interface Result {
   readonly entry: Entry;
-  readonly outcome: 'passed' | 'failed' | 'not run';
+  readonly outcome: 'held' | 'failed' | 'not run';
   /** What was seen, or why it was not run. */
   readonly evidence: string;
   readonly tookMs: number;
@@ -98,7 +98,7 @@ async function resultOf(check: Check, ports: Ports): Promise<Result> {
   });
   try {
     const { ok, evidence }: Finding = await check.run(ports);
-    return ended(ok ? 'passed' : 'failed', evidence);
+    return ended(ok ? 'held' : 'failed', evidence);
   } catch (error) {
     // A port of another module realm may have thrown it: the name decides.
     const { name } = Object(error) as { name?: string };

@@ -60,7 +60,7 @@ describe('on a local cloud with a missing permission', () => {
     const results = await run(entries, { ...real, clock }, { phases, budget: 5, say: () => {} });
     expect(results.map(({ entry, outcome }) => [entry.id, outcome])).toEqual([
       ['order', 'failed'],
-      ['child', 'passed'],
+      ['child', 'held'],
       ['permissions', 'failed'],
     ]);
     expect(results[2]?.evidence).toContain('is not authorized to perform: dynamodb:PutItem');

@@ -38,16 +38,16 @@ it('says of each row what came of it, in the order of the rows', async () => {
     check('game', { phase: 'game-day' }),
   ];
   expect(await outcomes(entries)).toEqual([
-    ['later', 'passed', 'later was seen'],
+    ['later', 'held', 'later was seen'],
     ['month', 'not run', 'by hand: it takes a month'],
-    ['first', 'passed', 'first was seen'],
+    ['first', 'held', 'first was seen'],
     ['bad', 'failed', 'it was not'],
     ['threw', 'failed', 'no connection'],
     ['game', 'not run', 'only with --game-day'],
   ]);
 });
 
-it('never says passed of what could not be answered (V1)', async () => {
+it('never says held of what could not be answered (V1)', async () => {
   const entries = [
     check('signed', { needs: ['signature'] }),
     check('asked', { run: () => Promise.reject(new CannotAnswer('there is no alarm here')) }),
@@ -64,10 +64,10 @@ it('stops at the budget, and goes on with what costs nothing (V2)', async () => 
   );
   const entries = [one, two, cheap, check('free')] as Entry[];
   expect(await outcomes(entries, { budget: 1 })).toEqual([
-    ['one', 'passed', 'one was seen'],
+    ['one', 'held', 'one was seen'],
     ['two', 'not run', 'the budget of $1 is used up'],
     ['cheap', 'not run', 'the budget of $1 is used up'],
-    ['free', 'passed', 'free was seen'],
+    ['free', 'held', 'free was seen'],
   ]);
 });
 
@@ -87,7 +87,7 @@ it('reports without accounts, requests and keys, and counts', async () => {
     beganAt: 0,
     endedAt: 60_000,
   };
-  expect(countsOf(results)).toEqual({ rows: 2, passed: 1, failed: 1, notRun: 0 });
+  expect(countsOf(results)).toEqual({ rows: 2, held: 1, failed: 1, notRun: 0 });
   for (const text of [jsonReport(results, subject), markdownReport(results, subject)]) {
     expect(text).not.toMatch(/123456789012|0f34aa41|AKIA/);
     expect(text).toContain('<account>');
