@@ -98,7 +98,7 @@ export interface BundleProps {
 export function bundleDeployment(found: Discovery, inspected?: string): ReadonlyMap<string, Bundle> {
   const agents = found.agents.filter(({ runsIn }) => runsIn === undefined);
   const isolated = agents.flatMap(({ name, isolate }) => (isolate === undefined ? [] : [agentEntry(name)]));
-  const bundles = bundleFunctions({
+  const roles = bundleFunctions({
     root: found.root,
     entries: {
       scheduler: lambda('scheduler'),
@@ -107,12 +107,19 @@ export function bundleDeployment(found: Discovery, inspected?: string): Readonly
       starter: lambda('starter'),
       [BULK_ENTRY]: lambda('bulk'),
     },
+    alias: {
+      '@steadfast/workflows': writeWorkflowsModule(found),
+      '@smithy/core/event-streams': programFile('lib/aws/no-event-streams'),
+    },
+  });
+  const performers = bundleFunctions({
+    root: found.root,
+    entries: {},
     agents: Object.fromEntries(agents.map(({ name, file }) => [agentEntry(name), file])),
     isolated,
-    alias: { '@steadfast/workflows': writeWorkflowsModule(found) },
   });
   const whole = new Map(
-    [...bundles].map(([name, bundle]) => [
+    [...roles, ...performers].map(([name, bundle]) => [
       name,
       name === 'scheduler'
         ? withFile(withFile(bundle, OPENAPI_FILE, openapi()), FORMS_FILE, formsIn(found))
