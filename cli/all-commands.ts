@@ -2,7 +2,7 @@
  * Every command, in the order in which help names them.
  *
  * Owns: which there are. Does not own: what each does (`commands.ts`, `lists.ts`, `operations.ts`,
- * `incidents.ts`, the `command.ts` of each folder), the options that they share (`main.ts`).
+ * `incidents.ts`, `erase.ts`, the `command.ts` of each folder), the options that they share (`main.ts`).
  */
 
 import type { Command } from 'commander';
@@ -11,6 +11,7 @@ import { addCallbacks } from './callbacks.ts';
 import { addCommands } from './commands.ts';
 import { addConsole } from './console/command.ts';
 import { addCost } from './cost/command.ts';
+import { addErase } from './erase.ts';
 import { addIncidents } from './incidents.ts';
 import { addLists } from './lists.ts';
 import { addLogs } from './logs/command.ts';
@@ -36,6 +37,7 @@ export function addAll(program: Command, cli: Cli): void {
   addLogs(program, cli);
   addCost(program, cli);
   addOperations(program, cli);
+  addErase(program, cli);
   addPauses(program, cli);
   addBulk(program, cli);
   addIncidents(program, cli);

@@ -9,7 +9,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynamoBulks } from '../lib/aws/dynamo-bulks.ts';
 import { dynamoLanes } from '../lib/aws/dynamo-lanes.ts';
-import { dynamoInventory } from '../lib/aws/dynamo-inventory.ts';
+import { dynamoErasure, dynamoInventory } from '../lib/aws/dynamo-inventory.ts';
 import { dynamoReceipts } from '../lib/aws/dynamo-receipts.ts';
 import {
   ANNOUNCED_LIST,
@@ -79,6 +79,7 @@ export function serverPorts({ client, retentionMs, ...parts }: PortParts, log: L
     bulks: dynamoBulks(client, table, pause),
     receipts: dynamoReceipts(client, table, wakeShards),
     inventory: dynamoInventory(client, { table, wakeShards }),
+    erasure: { ...dynamoErasure(client, { table, wakeShards }), values: parts.values },
     largeValues: parts.values,
     valuesAudit: dynamoRecords(client, table, VALUES_AUDIT),
     log,

@@ -83,6 +83,13 @@ export interface Started {
   readonly status: ExecutionStatus;
 }
 
+/** What became of an execution that is to be erased. */
+export interface Erased {
+  readonly executionId: string;
+  /** `erasing`: there is more of it than one call removes. */
+  readonly status: 'erased' | 'erasing';
+}
+
 /** How an execution goes on after it was stopped or one of its incidents was resolved. */
 export interface Stopped extends Started {
   /** False: nothing is undone, what has acted stays. */

@@ -7,7 +7,7 @@
  */
 
 /** What a call is for: what a caller with a token needs a scope of its own for. */
-export type CallKind = 'start' | 'run' | 'read' | 'operate' | 'callback';
+export type CallKind = 'start' | 'run' | 'read' | 'operate' | 'callback' | 'erase';
 
 export interface Call {
   readonly for: CallKind;
@@ -31,6 +31,7 @@ export const CALLS = {
   'POST /executions/{id}/pause': { for: 'operate', name: 'pause', has: 'executionId' },
   'POST /executions/{id}/resume': { for: 'operate', name: 'resume', has: 'executionId' },
   'POST /executions/{id}/retry': { for: 'operate', name: 'retry', has: 'executionId' },
+  'POST /executions/{id}/erase': { for: 'erase', name: 'erase', has: 'executionId' },
   'POST /executions/{id}/incidents/{n}/resolve': { for: 'operate', name: 'resolve', has: 'executionId' },
   'POST /bulk': { for: 'operate', name: 'makeBulk', has: 'bulkId' },
   'GET /bulk/{id}': { for: 'read', name: 'bulk', has: 'bulkId' },

@@ -16,6 +16,7 @@ import type {
   ListPage,
   Reasons,
   CallbackOutcome,
+  Erased,
   Started,
   StepView,
   Stopped,
@@ -101,6 +102,11 @@ export interface Client {
    * one are resolved with 'retry'.
    */
   readonly retry: (executionId: string, options?: RetryOptions) => Promise<Started>;
+  /**
+   * Removes an execution that is over, with those that its steps ran and all values: calls again until
+   * nothing is left.
+   */
+  readonly erase: (executionId: string) => Promise<Erased>;
   /** The open incidents, approvals and callbacks of all workflows, latest first. */
   readonly incidents: (options?: {
     readonly limit?: number;
@@ -215,6 +221,11 @@ export function createClient(options: ClientOptions): Client {
     url,
     get,
     untilEnd: (id) => endOf(get, id),
+    erase: async (id) => {
+      let answer = await made.erase(id);
+      while (answer.status === 'erasing') answer = await made.erase(id);
+      return answer;
+    },
     approve: async (id, step, { comment } = {}) =>
       made.completeCallback(approvalToken(await get(id), step), {
         output: comment === undefined ? {} : { comment },

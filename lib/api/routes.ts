@@ -23,6 +23,7 @@ import { LANE_STEP } from '../core/plan/lane.ts';
 import { possibleCommands } from '../core/operators/obey.ts';
 import { shownSteps } from '../core/plan/on-failure.ts';
 import { closeCallback } from '../scheduler/callbacks.ts';
+import { erase } from '../scheduler/erase.ts';
 import { cancel, pause, resume, retry } from '../scheduler/commands.ts';
 import { resolveIncident, type ResolutionRequest } from '../scheduler/incidents.ts';
 import { laneNow } from '../scheduler/lanes.ts';
@@ -46,6 +47,7 @@ import {
   checked,
   commandBody,
   completeBody,
+  emptyBody,
   failBody,
   keyOf,
   boundBody,
@@ -93,6 +95,7 @@ export function routes(
   });
   executionRoutes(app, scheduler);
   commandRoutes(app, scheduler);
+  erasureRoutes(app, scheduler);
   incidentRoutes(app, scheduler);
   callbackRoutes(app, scheduler);
   bulkRoutes(app, scheduler);
@@ -220,6 +223,13 @@ function commandRoutes(app: Hono, scheduler: Scheduler): void {
       c,
       await retry(scheduler, c.req.param('id'), { ...given(command), ...other, ...callerOf(c) }),
     );
+  });
+}
+
+function erasureRoutes(app: Hono, scheduler: Scheduler): void {
+  app.post('/executions/:id/erase', async (c) => {
+    parseBody(await bodyText(c), emptyBody);
+    return c.json(await erase(scheduler, c.req.param('id'), callerOf(c).by));
   });
 }
 

@@ -56,6 +56,7 @@ export function withShortIds(client: Client): Client {
     pause: of(client.pause),
     resume: of(client.resume),
     retry: of(client.retry),
+    erase: of(client.erase),
     resolve: of(client.resolve),
     approve: of(client.approve),
     reject: of(client.reject),

@@ -34,6 +34,7 @@ export const STATUS = {
   'not-pausable': 409,
   'not-resumable': 409,
   'not-retryable': 409,
+  'not-erasable': 409,
   'already-resolved': 409,
   'unsafe-choice': 409,
   'not-collected': 409,

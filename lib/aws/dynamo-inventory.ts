@@ -1,8 +1,8 @@
 /**
- * The state table without its indexes, for the audit.
+ * The state table without its indexes, for the audit and an erasure.
  *
- * Owns: the scan, the removal of one record. Does not own: what is out of order or left behind
- * (`core/supervision/audit.ts`).
+ * Owns: the scan, all records of one id, the removal of one record. Does not own: what is out of order or
+ * left behind (`core/supervision/audit.ts`).
  */
 
 import {
@@ -19,7 +19,7 @@ import {
   recordOf,
   type Removable,
 } from '../core/supervision/audit.ts';
-import type { Inventory } from '../core/ports.ts';
+import type { Erasure, Inventory } from '../core/ports.ts';
 import {
   executionKey,
   executionOf,
@@ -41,6 +41,7 @@ import {
 } from './dynamo-items.ts';
 import { shardsOf, WAKE_KEY } from './dynamo-indexes.ts';
 import { LANE_PREFIX, queuedIn, queuedKey } from './dynamo-lanes.ts';
+import { itemsOf } from './dynamo-partition.ts';
 import { TABLE } from './names.ts';
 
 export interface InventoryOptions {
@@ -70,6 +71,20 @@ export function dynamoInventory(client: DynamoDBClient, options: InventoryOption
       const found = (answer.Items ?? []).flatMap((item) => foundIn(item, wakeShards));
       const last = answer.LastEvaluatedKey;
       return last === undefined ? { items: found } : { items: found, cursor: JSON.stringify(last) };
+    },
+    remove: dynamoErasure(client, options).remove,
+  };
+}
+
+/** What an erasure asks of the table. */
+export function dynamoErasure(
+  client: DynamoDBClient,
+  { table, wakeShards }: InventoryOptions,
+): Pick<Erasure, 'recordsOf' | 'remove'> {
+  return {
+    recordsOf: async (executionId) => {
+      const all = await itemsOf(client, table, executionId);
+      return all.items.flatMap((item) => foundIn(item, wakeShards));
     },
     remove: async (found) => {
       if (found.kind === 'queued') {

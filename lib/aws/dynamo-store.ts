@@ -46,6 +46,7 @@ import {
   stepOf,
 } from './dynamo-items.ts';
 import { wakeShardKey } from './dynamo-indexes.ts';
+import { itemsOf } from './dynamo-partition.ts';
 import { overLeftovers } from './dynamo-leftovers.ts';
 import type { ListOptions } from './dynamo-list.ts';
 import { dynamoLists, type Lists } from './dynamo-lists.ts';
@@ -199,23 +200,7 @@ async function readPartition(
   table: string,
   executionId: string,
 ): Promise<{ snapshot: Snapshot | undefined; pages: number }> {
-  const items: Item[] = [];
-  let from: Item | undefined;
-  let pages = 0;
-  do {
-    pages += 1;
-    const answer = await client.send(
-      new QueryCommand({
-        TableName: table,
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': executionKey(executionId)['pk'] ?? { NULL: true } },
-        ConsistentRead: true,
-        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
-      }),
-    );
-    items.push(...(answer.Items ?? []));
-    from = answer.LastEvaluatedKey;
-  } while (from !== undefined);
+  const { items, pages } = await itemsOf(client, table, executionId);
   const execution = items.find(isExecutionItem);
   if (execution === undefined) return { snapshot: undefined, pages };
   const steps = items.filter(isStepItem).map(stepOf);

@@ -15,6 +15,7 @@ import { agentQueues } from './agent-queues.ts';
 import { clock } from './clock.ts';
 import { ClockSkew } from './clock-skew.ts';
 import { dynamoBulks } from './dynamo-bulks.ts';
+import { dynamoErasure } from './dynamo-inventory.ts';
 import { dynamoLanes } from './dynamo-lanes.ts';
 import { dynamoLists, noLists } from './dynamo-lists.ts';
 import { dynamoReceipts } from './dynamo-receipts.ts';
@@ -38,6 +39,7 @@ import { valuesIn } from './s3-values.ts';
 import { serviceLogger, tellAll } from './telemetry.ts';
 import { CLIENT, transported } from './transport.ts';
 import { wakeBus } from './wake-bus.ts';
+import { given } from '../core/values/given.ts';
 
 /** @throws SteadfastError `no-environment` */
 export function fromEnvironment(name: string): string {
@@ -130,7 +132,9 @@ export function listingPortsOf(telemetry: Telemetry): OwnPorts {
     ...dynamoRecords(client, name, OPEN_WAITS),
     ...(most === undefined ? {} : { most: Number(most) }),
   };
-  return { ...own, store: { ...own.store, ...lists }, waits };
+  const values = valuesIn(process.env, client);
+  const erasure = { ...dynamoErasure(client, { table: name, wakeShards: shards }), ...given({ values }) };
+  return { ...own, store: { ...own.store, ...lists }, waits, erasure };
 }
 
 export const receiptsOf = ({ table: { client, name, shards } }: OwnPorts): Receipts =>

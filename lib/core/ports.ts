@@ -255,6 +255,14 @@ export interface LargeValueInventory {
   readonly remove: (keys: readonly string[]) => Promise<void>;
 }
 
+/** All there is of one execution's id, of whichever life: for an erasure alone. */
+export interface Erasure extends Pick<Inventory, 'remove'> {
+  /** Strongly read. */
+  readonly recordsOf: (executionId: string) => Promise<readonly Found[]>;
+  /** @default there are none */
+  readonly values?: LargeValueInventory;
+}
+
 /** Messages of one agent's queue, about. */
 export interface QueueDepth {
   readonly waiting: number;
@@ -335,6 +343,8 @@ export interface Ports {
   readonly storageTrouble?: () => StorageTrouble | undefined;
   /** @default every value is in its record, which bounds its size */
   readonly largeValues?: LargeValues;
+  /** Only the role that answers callers has it. */
+  readonly erasure?: Erasure;
   /** @default no workflow is ever paused */
   readonly workflowPauses?: WorkflowPauses;
   /** @default each part of a list announces its own questions */

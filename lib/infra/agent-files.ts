@@ -58,6 +58,8 @@ export function handlerProblem(
 
 const CALL = /([\w$]+)\.handler\s*\(\s*(\{)?/g;
 
+const NAMES_ALONE = /\.handler\s*\(\s*\{[\w$\s,:]*\}/;
+
 /** One that says its own code, and has no declaration. */
 const OWN_FUNCTION = /\bhandler\s*(?::[^=]*)?=\s*(?:async\s*)?(?:\(|function\b)|\bfunction\s+handler\b/;
 
@@ -72,17 +74,14 @@ function readingOf(text: string, given: AgentFile): Reading {
   const meant = specOf(exported[importedAs(local, text, given) ?? '']);
   if (calls.length > 1) return 'unseen';
   if (meant !== undefined && meant.name !== spec.name) return { problem: strangerIn(given, meant.name) };
-  // What is spread into it, or made elsewhere, is not seen.
-  const written = isLiteral === undefined ? undefined : partsWritten(text, calls[0]);
-  if (written === undefined) return 'unseen';
-  const problem = lackIn(given, (part) => written.has(part));
+  // What is spread into it, or made elsewhere, is not seen; of one that has names alone everything is.
+  const names = NAMES_ALONE.exec(text)?.[0];
+  const isSeen = names !== undefined || (isLiteral !== undefined && !spreadsInto(text, calls[0]));
+  if (!isSeen) return 'unseen';
+  const problem = lackIn(given, (part) => new RegExp(String.raw`\b${part}\s*[:(,}]`).test(names ?? text));
   if (problem === undefined) return 'sound';
-  // What is called may be no agent at all; and what is called so elsewhere in the file may be the part.
-  const isNowhere = lackIn(
-    given,
-    (part) => written.has(part) || new RegExp(String.raw`\b${part}\s*[:(,}]`).test(text),
-  );
-  return meant === undefined || isNowhere === undefined ? 'unseen' : { problem };
+  // What is called may be no agent at all.
+  return meant === undefined ? 'unseen' : { problem };
 }
 
 function strangerIn({ shown, spec, exported }: AgentFile, agent: string): string {
@@ -101,15 +100,11 @@ function lackIn({ shown, spec }: AgentFile, has: (part: string) => boolean): str
 
 const STRING = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/y;
 
-/** A key, where one may begin. */
-const KEY = /\s*(?:async\s+|get\s+|\*\s*)*['"]?([\w$]+)['"]?\s*[:(,}]/y;
-
 /**
- * The keys of the object that the call is given; nothing where something is spread into it, or no end is
- * found. What its functions spread is their own matter.
+ * Something is spread into the object itself that the call is given; what its
+ * functions spread is their own matter.
  */
-function partsWritten(text: string, call: RegExpExecArray | undefined): ReadonlySet<string> | undefined {
-  const written = new Set<string>();
+function spreadsInto(text: string, call: RegExpExecArray | undefined): boolean {
   let depth = 0;
   for (let at = (call?.index ?? 0) + (call?.[0].length ?? 1) - 1; at < text.length; at += 1) {
     STRING.lastIndex = at;
@@ -117,14 +112,10 @@ function partsWritten(text: string, call: RegExpExecArray | undefined): Readonly
     if (quoted !== undefined) at += quoted.length - 1;
     else if ('{[('.includes(text[at] ?? '')) depth += 1;
     else if ('}])'.includes(text[at] ?? '')) depth -= 1;
-    else if (depth === 1 && text.startsWith('...', at)) return undefined;
-    if (depth === 0) return written;
-    if (depth !== 1 || !'{,'.includes(text[at] ?? '')) continue;
-    KEY.lastIndex = at + 1;
-    const key = KEY.exec(text)?.[1];
-    if (key !== undefined) written.add(key);
+    else if (depth === 1 && text.startsWith('...', at)) return true;
+    if (depth === 0) return false;
   }
-  return undefined;
+  return true;
 }
 
 const specOf = (value: unknown): DeclaredSpec | undefined => {

@@ -55,6 +55,7 @@ const SCOPES: Scopes = {
   read: ['steadfast/read'],
   operate: ['steadfast/operate'],
   callback: ['steadfast/callback'],
+  erase: ['steadfast/erase'],
 };
 
 /** No path, no query, no body: they hold ids, tokens and payloads. */
@@ -86,7 +87,8 @@ export interface SchedulerApiProps {
   readonly authorizer?: IHttpRouteAuthorizer;
   /**
    * With an authorizer of tokens (JWT): the scopes that calls need. An empty list asks for none.
-   * @default - steadfast/start, steadfast/run, steadfast/read, steadfast/operate, steadfast/callback
+   * @default - steadfast/start, steadfast/run, steadfast/read, steadfast/operate, steadfast/callback,
+   * steadfast/erase
    */
   readonly scopes?: Partial<Scopes>;
   /**

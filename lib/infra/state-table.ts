@@ -30,8 +30,8 @@ const ACTIONS = {
   decide: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'],
   find: ['dynamodb:Query'],
   readPage: ['dynamodb:BatchGetItem'],
-  /** Who leaves a queue removes its own item. */
-  leaveLanes: ['dynamodb:DeleteItem'],
+  /** Who leaves a queue removes its own item, an erasure what is of executions. */
+  remove: ['dynamodb:DeleteItem'],
   audit: [
     'dynamodb:BatchGetItem',
     'dynamodb:DeleteItem',
@@ -152,11 +152,20 @@ export class StateTable extends Construct {
 
   /** Leaving the queues of lanes: nothing else is deleted by who decides. */
   grantLanes(grantee: IGrantable): Grant {
+    return this.grantRemoving(grantee, 'lane#*');
+  }
+
+  /** Erasing executions, and no record of anything else. */
+  grantErase(grantee: IGrantable): Grant {
+    return this.grantRemoving(grantee, 'exec#*');
+  }
+
+  private grantRemoving(grantee: IGrantable, keys: string): Grant {
     return Grant.addToPrincipal({
       grantee,
-      actions: [...ACTIONS.leaveLanes],
+      actions: [...ACTIONS.remove],
       resourceArns: [this.table.tableArn],
-      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['lane#*'] } },
+      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [keys] } },
     });
   }
 

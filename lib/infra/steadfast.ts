@@ -241,6 +241,11 @@ export class Steadfast extends Construct {
     return this.scheduler.grantInvoke(grantee, HttpMethod.POST, `/workflows/${workflowName}/runs`);
   }
 
+  /** Erasing executions that are over. */
+  grantErase(grantee: IGrantable): Grant {
+    return this.scheduler.grantInvoke(grantee, HttpMethod.POST, '/executions/*/erase');
+  }
+
   /** Calling everything that the API offers. */
   grantInvoke(grantee: IGrantable): Grant {
     return this.scheduler.grantInvoke(grantee);
@@ -383,6 +388,8 @@ export class Steadfast extends Construct {
       this.stateTable.grantFindDue(role);
     }
     this.stateTable.grantList(scheduler);
+    this.stateTable.grantErase(scheduler);
+    this.valueBucket?.grantErase(scheduler);
     this.stateTable.grantReceipts(supervisor);
     this.stateTable.grantCountIncidents(supervisor);
     this.stateTable.grantAudit(this.audit.function);

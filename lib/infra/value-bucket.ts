@@ -20,6 +20,7 @@ import { onceInUse } from './removal.ts';
 const ACTIONS = {
   use: ['s3:GetObject', 's3:PutObject'],
   audit: ['s3:DeleteObject', 's3:PutObject'],
+  erase: ['s3:DeleteObject'],
   list: ['s3:ListBucket'],
 } as const;
 
@@ -67,6 +68,11 @@ export class ValueBucket extends Construct {
   /** Listing all, marking and removing what executions that are gone have left. */
   grantAudit(grantee: IGrantable): void {
     this.grant(grantee, ACTIONS.audit);
+  }
+
+  /** Removing the values of an execution that is erased. */
+  grantErase(grantee: IGrantable): void {
+    this.grant(grantee, ACTIONS.erase);
   }
 
   private grant(grantee: IGrantable, actions: readonly string[]): void {

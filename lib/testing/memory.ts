@@ -7,7 +7,16 @@
  * takes messages out of the queue).
  */
 
-import type { Clock, Inventory, LargeValues, Ports, RandomSource, Rates, Store } from '../core/ports.ts';
+import type {
+  Clock,
+  Erasure,
+  Inventory,
+  LargeValues,
+  Ports,
+  RandomSource,
+  Rates,
+  Store,
+} from '../core/ports.ts';
 import type { Note, Send } from '../core/decisions/decision.ts';
 import type { Ended } from '../core/records/ended.ts';
 import { questionKey } from '../core/records/question.ts';
@@ -28,11 +37,12 @@ function placeOf(found: Found): string {
   return found.kind === 'step' ? `${found.executionId} 2${found.step.name}` : `${found.executionId} 3`;
 }
 
+const idIn = (found: Found): string => (found.kind === 'execution' ? found.execution.id : found.executionId);
+
 /** All records of an execution are in one segment, as DynamoDB has all items of a partition in one. */
 function segmentOf(found: Found, of: number): number {
-  const id = found.kind === 'execution' ? found.execution.id : found.executionId;
   let hash = 0;
-  for (const char of id) hash = (hash * 31 + (char.codePointAt(0) ?? 0)) % 65_521;
+  for (const char of idIn(found)) hash = (hash * 31 + (char.codePointAt(0) ?? 0)) % 65_521;
   return hash % of;
 }
 
@@ -58,7 +68,7 @@ export class MemoryStore implements Store {
   }
 
   /** @param size records of a page */
-  inventory(size = INVENTORY_PAGE): Inventory {
+  inventory(size = INVENTORY_PAGE): Inventory & Pick<Erasure, 'recordsOf'> {
     return {
       page: async ({ index, of }, cursor = '') => {
         const rest = this.#table
@@ -68,6 +78,7 @@ export class MemoryStore implements Store {
         const last = items.at(-1);
         return last !== undefined && rest.length > size ? { items, cursor: placeOf(last) } : { items };
       },
+      recordsOf: async (executionId) => this.#table.found().filter((found) => idIn(found) === executionId),
       remove: async (found) => this.#table.remove(found),
     };
   }

@@ -126,6 +126,10 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
       'It has neither failed nor an open incident that takes `retry`, it belongs to another execution, or an attempt may still act.',
     next: 'Read the message: it says from when, or what is possible instead.',
   },
+  'not-erasable': {
+    means: 'It is open, may still act, or belongs to another execution.',
+    next: 'Read the message: it says until when, or which one to erase.',
+  },
   'already-resolved': {
     means: 'Another person was first, or the time was over: `details.choice`.',
     next: 'Read the execution to see what came of it.',

@@ -162,6 +162,10 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
     body: { reason: 'the bank is back' },
     answer: started('running'),
   },
+  'POST /executions/{id}/erase': {
+    path: `/executions/${ID}/erase`,
+    answer: { executionId: ID, status: 'erased' },
+  },
   'POST /executions/{id}/incidents/{n}/resolve': {
     path: `/executions/${ID}/incidents/1/resolve`,
     body: { choice: 'retry', reason: 'the address was corrected' },

@@ -160,6 +160,11 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
     answers: { 202: 'Started' },
     errors: errors(OF_COMMAND, OF_PEOPLE, 'not-retryable', 'bad-input', 'too-many-commands'),
   },
+  'POST /executions/{id}/erase': {
+    summary: 'Removes an execution that is over, those that its steps ran, and all values, for good.',
+    answers: { 200: 'Erased' },
+    errors: errors('unknown-execution', 'not-erasable', OF_BODY, OF_CALLER),
+  },
   'POST /executions/{id}/incidents/{n}/resolve': {
     summary: 'Resolves an open incident with one of its `choices`.',
     body: { type: 'ResolveOptions', schema: answerBody },

@@ -2,7 +2,7 @@
 
 import { DeleteItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynamoBulks } from '../../lib/aws/dynamo-bulks.ts';
-import { dynamoInventory } from '../../lib/aws/dynamo-inventory.ts';
+import { dynamoErasure, dynamoInventory } from '../../lib/aws/dynamo-inventory.ts';
 import { executionKey } from '../../lib/aws/dynamo-items.ts';
 import { dynamoReceipts } from '../../lib/aws/dynamo-receipts.ts';
 import {
@@ -62,6 +62,7 @@ export function describeAdapters(where: string, open: () => Promise<OpenTable>):
     const reshard = (wakeShards: number) => ({
       store: dynamoStore(client, { table, wakeShards }),
       inventory: dynamoInventory(client, { table, wakeShards, items: PAGE }),
+      recordsOf: dynamoErasure(client, { table, wakeShards }).recordsOf,
     });
     const expire = async (id: string): Promise<void> => {
       await client.send(new DeleteItemCommand({ TableName: table, Key: executionKey(id) }));

@@ -3,7 +3,7 @@
  * two lives of one id apart (S6, S11).
  */
 
-import type { Inventory, Store } from '../../lib/core/ports.ts';
+import type { Erasure, Inventory, Store } from '../../lib/core/ports.ts';
 import type { Incident } from '../../lib/core/records/question.ts';
 import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
@@ -16,6 +16,7 @@ export interface InventoryUnderTest {
   readonly store: Store;
   /** Pages of three records. */
   readonly inventory: Inventory;
+  readonly recordsOf: Erasure['recordsOf'];
   /** The same records after a deployment with another number of shards. */
   readonly reshard: (shards: number) => { readonly store: Store; readonly inventory: Inventory };
   /** The record of the execution expires. */
@@ -103,6 +104,18 @@ function shown(under: () => InventoryUnderTest): void {
         'step',
       ]);
     }
+  });
+
+  it('of one id are shown alone', async () => {
+    for (const id of ['e-1', 'e-11']) await begin(under(), id);
+    const all = await everything(under().inventory);
+    const own = all.filter(
+      (one) => (one.kind === 'execution' ? one.execution.id : one.executionId) === 'e-1',
+    );
+    const found = await under().recordsOf('e-1');
+    expect(found).toHaveLength(5);
+    expect(found).toEqual(expect.arrayContaining(own));
+    expect(await under().recordsOf('e')).toEqual([]);
   });
 
   it('are seen as they are now, also without a wake time', async () => {

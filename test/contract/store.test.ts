@@ -63,6 +63,7 @@ describeInventory('in memory', async () => {
   return {
     store,
     inventory,
+    recordsOf: inventory.recordsOf,
     reshard: (shards) => {
       store.reshard(shards);
       return { store, inventory };

@@ -51,8 +51,9 @@ export async function doEverything(whole: Stage, round: number): Promise<void> {
   const stage: Run = { ...whole, round };
   await stage.sayPresent(PRESENT_MS);
   // Before the supervisor is there, which would carry on what is canceled as well.
+  const plain = await orderWith(stage, 'plain');
   await Promise.all([
-    orderWith(stage, 'plain').then((id) => stage.ended(id)),
+    stage.ended(plain),
     cancelLate(stage),
     cancelAtWork(stage),
     cancelEarly(stage),
@@ -71,6 +72,7 @@ export async function doEverything(whole: Stage, round: number): Promise<void> {
     askEverything(stage),
   ]);
   await callSupervisor(stage);
+  await stage.request('POST', `/executions/${plain}/erase`, {});
 }
 
 /** A start in a quiet system, by a process that does not know of the supervisor that was said to be there. */

@@ -66,8 +66,6 @@ describe('an agent’s file, which is not run', () => {
       '({ execute, probe: async () => done(1) }) // no undo',
       "undo: 'none' where there is nothing to undo",
     ],
-    ['probe', '({ execute, undo, // probe: still to come\n})', known],
-    ['probe', '({ execute, /* probe, */ undo })', known],
     ['probe', '({ execute, undo }); export const probe = (input) => ({ ...input })', known],
     [
       'probe',
@@ -113,9 +111,6 @@ describe('an agent’s file whose text does not say what its handler has', () =>
     ['made by a helper', "import { made } from '../made.ts';\nexport const handler = made();"],
     ['another module’s', "export { handler } from '../made.ts';"],
     ['all of another module', "export * from '../made.ts';"],
-    ['named inside another part', spread.replace('...parts', 'execute: async () => ({ undo: 1, probe: 2 })')],
-    ['named in a text', spread.replace('...parts', "execute: async () => 'undo: no, probe: no'")],
-    ['of a function beside it', spread.replace('...parts', 'execute: () => [undo(1), probe(1)]')],
   ])('is asked as a module: %s', async (_, text) => {
     expect(await asking(text, whole)).toEqual({ asked: [ENTRY], end: [] });
     expect((await asking(text, { ...whole, parts: ['execute', 'probe'] })).end).toMatch(

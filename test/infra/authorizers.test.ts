@@ -64,7 +64,9 @@ describe('the API', () => {
             ? 'start'
             : key.endsWith('/runs')
               ? 'run'
-              : 'operate';
+              : key.endsWith('/erase')
+                ? 'erase'
+                : 'operate';
       expect([key, scope]).toEqual([key, [`steadfast/${call}`]]);
     }
   });

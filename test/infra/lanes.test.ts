@@ -21,13 +21,19 @@ function deletions(workflows: readonly FoundWorkflow[]): unknown[] {
   );
 }
 
+const keys = (beginning: string): object => ({
+  'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${beginning}#*`] },
+});
+const lanes = keys('lane');
+/** What the API erases. */
+const erased = keys('exec');
+
 test('whoever decides may delete items of lanes, and nothing else', () => {
-  const lanesAlone = [{ 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['lane#*'] } }];
-  expect(deletions([inLane(order, 1), report])).toEqual(Array.from({ length: 4 }, () => lanesAlone));
+  expect(deletions([inLane(order, 1), report])).toEqual([[lanes, erased], [lanes], [lanes], [lanes]]);
 });
 
 test('without a lane nobody who decides may delete', () => {
-  expect(deletions(FOUND.workflows)).toEqual([[], [], [], []]);
+  expect(deletions(FOUND.workflows)).toEqual([[erased], [], [], []]);
 });
 
 test('the template says which workflow has which lane', () => {

@@ -3,7 +3,7 @@
  * ways; `test/e2e/permissions.test.ts` shows that each is needed, but for those that are argued below.
  */
 
-import { AUDIT_OF_VALUES, VALUES, VALUES_MAY_BE_IDLE } from './value-permissions.ts';
+import { AUDIT_OF_VALUES, ERASURE_OF_VALUES, VALUES, VALUES_MAY_BE_IDLE } from './value-permissions.ts';
 
 export interface Row {
   /** `every function`, `every agent`, one role, or a service of AWS. */
@@ -140,6 +140,13 @@ export const PERMISSIONS: readonly Row[] = [
     on: 'table',
     because: 'reads the table without its indexes, heals watches, keeps its receipt',
   },
+  {
+    who: 'scheduler',
+    actions: ['dynamodb:DeleteItem'],
+    on: 'table',
+    because: 'erases executions that are over, by their keys alone, for a caller who may',
+  },
+  ERASURE_OF_VALUES,
   {
     who: 'audit',
     actions: ['dynamodb:DeleteItem'],

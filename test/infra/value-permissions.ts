@@ -33,6 +33,13 @@ export const AUDIT_OF_VALUES: readonly Row[] = [
   },
 ];
 
+export const ERASURE_OF_VALUES: Row = {
+  who: 'scheduler',
+  actions: ['s3:DeleteObject'],
+  on: 'objects of bucket',
+  because: 'removes the values of an execution that is erased',
+};
+
 const CALLERS = [
   'charge-card',
   'reserve-stock',
@@ -43,4 +50,8 @@ const CALLERS = [
   'supervisor',
 ];
 /** No value of the example is large, and none is 35 days old. */
-export const VALUES_MAY_BE_IDLE: readonly Row[] = [...CALLERS.flatMap(VALUES), ...AUDIT_OF_VALUES];
+export const VALUES_MAY_BE_IDLE: readonly Row[] = [
+  ...CALLERS.flatMap(VALUES),
+  ...AUDIT_OF_VALUES,
+  ERASURE_OF_VALUES,
+];

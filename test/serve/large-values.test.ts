@@ -30,6 +30,21 @@ it('an input of 3 MB runs through the steps, and is read back after a restart', 
   expect(steps[0]?.output).toEqual({ text: `Hello, ${text}`.slice(0, 100_000) });
 });
 
+it('an execution that is erased leaves no record and no file', async () => {
+  const served = servedWith(async (_input) => ({ text: _input.text.slice(0, 100_000) }));
+  const server = await world.start({ served });
+  const client = clientOf(server);
+  const { executionId } = await client.start('greeting', { input: { text: 'ä'.repeat(50_000) } });
+  const other = await client.start('greeting', { input: { text: 'ä'.repeat(50_000) } });
+  for (const id of [executionId, other.executionId]) await client.untilEnd(id);
+  const files = filesIn(`${world.file}-values`).length;
+  expect(await client.erase(executionId)).toEqual({ executionId, status: 'erased' });
+  expect(filesIn(`${world.file}-values`).length).toBe(files / 2);
+  await expect(client.get(executionId)).rejects.toMatchObject({ code: 'unknown-execution' });
+  expect((await client.list()).items.map((one) => one.executionId)).toEqual([other.executionId]);
+  expect(await client.get(other.executionId)).toMatchObject({ status: 'succeeded' });
+});
+
 it('a body beyond 4 MB is refused before it is parsed', async () => {
   const server = await world.start({ served: servedWith(async (input) => input) });
   const body = `{"input":{"text":"${'x'.repeat(4 * 1024 * 1024)}"}`;

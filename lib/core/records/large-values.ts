@@ -48,14 +48,11 @@ export const mostBytes = (
 /** Brackets, as in the name of an item, mean something in addresses and file patterns. */
 export const holderOf = (step: string): ValueHolder => `step.${step.replace('[', '.').replace(']', '')}`;
 
-/** All objects of an execution in all its lives begin with this. */
-const valuePrefixOf = (executionId: string): string => `${executionId}/`;
+/** All objects of an execution begin with this. */
+export const valuesPrefixOf = ({ id, life }: Owner): string => `${id}/${life}/`;
 
-export const valueKeyOf = (
-  { id, life }: Owner,
-  holder: ValueHolder,
-  ref: Pick<ValueRef, 'hash' | 'id'>,
-): string => `${valuePrefixOf(id)}${life}/${holder}/${ref.hash}/${ref.id}`;
+export const valueKeyOf = (owner: Owner, holder: ValueHolder, ref: Pick<ValueRef, 'hash' | 'id'>): string =>
+  `${valuesPrefixOf(owner)}${holder}/${ref.hash}/${ref.id}`;
 
 /** @returns nothing for text that is no key of a value */
 export function valueKeyIn(key: string): ValueKey | undefined {

@@ -54,7 +54,7 @@ const idsOf = (execution: Pick<Execution, 'id' | 'epoch'>, record: Step | undefi
 });
 
 /** Epoch and try only after the first: most ids stay short. */
-const childId = (ids: Ids, step: string, index: number): string =>
+export const childIdOf = (ids: Ids, step: string, index: number): string =>
   `${ids.id}.${keyPartOf(step)}.${index}${ids.epoch > 1 || ids.try > 1 ? `-e${ids.epoch}t${ids.try}` : ''}`;
 
 const only = (start: ChildStart): Family => ({ starts: [start], items: 1, tolerated: 0 });
@@ -116,7 +116,7 @@ function startsOf(step: ChildStep | MapStep, { execution, steps }: Snapshot) {
   const record = steps[step.name];
   const ids = idsOf(execution, record);
   return (index: number, planId: string, input: Json, part: boolean): ChildStart => ({
-    id: childId(ids, step.name, index),
+    id: childIdOf(ids, step.name, index),
     planId,
     input,
     parent: {
@@ -288,7 +288,7 @@ export function childrenFailure(
 ): Failure | undefined {
   const bad = Object.entries(children.ended).find(([, { status }]) => status !== 'succeeded');
   if (bad !== undefined) {
-    const id = childId(idsOf(execution, record), step.name, Number(bad[0]));
+    const id = childIdOf(idsOf(execution, record), step.name, Number(bad[0]));
     return { code: `child-${bad[1].status}`, message: `its execution ${id} ended: ${bad[1].status}` };
   }
   const failed = failedOf(children);
@@ -300,12 +300,14 @@ export function childrenFailure(
 /** The ids of the step's executions, whether or not they are started. */
 export function childIds(execution: Pick<Execution, 'id' | 'epoch'>, record: Step): string[] {
   const ids = idsOf(execution, record);
-  return Array.from({ length: record.children?.count ?? 0 }, (_, index) => childId(ids, record.name, index));
+  return Array.from({ length: record.children?.count ?? 0 }, (_, index) =>
+    childIdOf(ids, record.name, index),
+  );
 }
 
 /** All tries of a child step, in order, those of its rounds included. */
 export function idsOfTries(execution: Pick<Execution, 'id' | 'epoch'>, record: Step): string[] {
   const ids = idsOf(execution, record);
   const { try: latest = 1 } = record.children ?? {};
-  return Array.from({ length: latest }, (_, at) => childId({ ...ids, try: at + 1 }, record.name, 0));
+  return Array.from({ length: latest }, (_, at) => childIdOf({ ...ids, try: at + 1 }, record.name, 0));
 }

@@ -1,0 +1,45 @@
+/**
+ * `steadfast erase`: removes an execution that is over, before its retention is.
+ *
+ * Owns: that nothing is erased without a yes. Does not own: what may be erased (the API says so).
+ */
+
+import type { Command } from 'commander';
+import { client, examples, say } from './commands.ts';
+import { type Cli, CliError } from './io.ts';
+
+const ID = '0f343b0931126a20f133d67c2b018a3b';
+
+export function addErase(program: Command, cli: Cli): void {
+  program
+    .command('erase')
+    .argument('<id>', 'the id of the execution, or its first characters')
+    .description(
+      'remove an execution that is over, the executions that its steps ran, and all their values, for good',
+    )
+    .option('--yes', 'erase it without asking')
+    .addHelpText('after', examples(`erase ${ID}`))
+    .action(async (id: string, { yes }: { readonly yes?: true }, command: Command) => {
+      const api = client(command);
+      const { executionId, workflow, status } = await api.get(id);
+      if (yes !== true && !(await isAgreed(cli, `${executionId} of ${workflow}, ${status}`)))
+        return say(cli, command, { executionId, status }, () => 'Nothing was erased.\n');
+      const answer = await api.erase(executionId);
+      say(
+        cli,
+        command,
+        answer,
+        () => `${executionId} is erased. A backup of the table still has it until the backup expires.\n`,
+      );
+    });
+}
+
+/** @throws CliError `not-confirmed`: there is no terminal to ask */
+async function isAgreed({ io }: Cli, what: string): Promise<boolean> {
+  if (io.ask === undefined)
+    throw new CliError(
+      'not-confirmed',
+      'nothing was erased: this is not a terminal, so you cannot be asked. Add --yes',
+    );
+  return /^y(es)?$/i.test((await io.ask(`Erase ${what}, for good? [y/N] `)).trim());
+}

@@ -1,0 +1,34 @@
+/**
+ * All items of one execution's partition, strongly read.
+ *
+ * Owns: the pages of the query. Does not own: what the items are (`dynamo-items.ts`), which of them count
+ * (`dynamo-store.ts`, `dynamo-inventory.ts`).
+ */
+
+import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { executionKey, type Item } from './dynamo-items.ts';
+
+export async function itemsOf(
+  client: DynamoDBClient,
+  table: string,
+  executionId: string,
+): Promise<{ readonly items: readonly Item[]; readonly pages: number }> {
+  const items: Item[] = [];
+  let pages = 0;
+  let from: Item | undefined;
+  do {
+    pages += 1;
+    const answer = await client.send(
+      new QueryCommand({
+        TableName: table,
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': executionKey(executionId)['pk'] ?? { NULL: true } },
+        ConsistentRead: true,
+        ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+      }),
+    );
+    items.push(...(answer.Items ?? []));
+    from = answer.LastEvaluatedKey;
+  } while (from !== undefined);
+  return { items, pages };
+}

@@ -1,0 +1,174 @@
+/**
+ * Erases an execution that is over: its records, those of the executions that its steps ran, and the large
+ * values of all of them.
+ *
+ * Owns: what may be erased, and in which order. Does not own: what goes by itself after the retention
+ * (`supervisor/audit.ts`, `supervisor/audit-values.ts`).
+ *
+ * Invariants
+ * - E1 nothing is erased that may still act or be asked: it and all below it have ended, were
+ *   announced, and have no attempt that may be acting.
+ * - E2 the execution's own record goes first: from then on nobody continues it. What is beside it is of no
+ *   execution (S6), and each record goes on the condition that it is the one that was found.
+ * - E3 a call that dies, or runs out of time, is completed by the same call again: the records of the steps,
+ *   which name the other executions, go last.
+ */
+
+import type { Plan } from '../core/plan/plan.ts';
+import { wholeOf } from '../core/plan/on-failure.ts';
+import type { Erasure, Page, StoredValue } from '../core/ports.ts';
+import type { Execution, Step } from '../core/records/state.ts';
+import { isTerminal } from '../core/records/state.ts';
+import { isLongAgo, isOfEarlierLife } from '../core/records/retention.ts';
+import { valuesPrefixOf } from '../core/records/large-values.ts';
+import { besideOf, type Found, type Removable } from '../core/supervision/audit.ts';
+import { type Caller, callerText } from '../core/values/caller.ts';
+import { given } from '../core/values/given.ts';
+import { refuse, type SteadfastError } from '../core/values/errors.ts';
+import { isExecutionId } from '../core/values/names.ts';
+import { cut, timeText } from '../core/values/text.ts';
+import { childIdOf } from '../core/waiting/child.ts';
+import { lateUntil } from '../core/waiting/lane.ts';
+import { planOf } from '../engine/plans.ts';
+import { sideBySide } from '../engine/side-by-side.ts';
+import type { Scheduler } from './start.ts';
+
+/** The API answers within 29 s. */
+const WITHIN_MS = 20_000;
+const AT_A_TIME = 8;
+
+/**
+ * @throws SteadfastError `unknown-execution`: there is nothing of it; `not-erasable`: it is open, may still
+ * act, or belongs to another execution
+ */
+export async function erase(
+  scheduler: Scheduler,
+  executionId: string,
+  by?: Caller,
+): Promise<{ readonly executionId: string; readonly status: 'erased' | 'erasing' }> {
+  const { erasure, clock, log } = scheduler.ports;
+  if (erasure === undefined) throw refuse('not-erasable', 'nothing is erased here');
+  const records = isExecutionId(executionId) ? await erasure.recordsOf(executionId) : [];
+  if (!records.some(({ kind }) => kind !== 'input' && kind !== 'unreadable'))
+    throw refuse('unknown-execution', `there is no execution '${cut(executionId, 70)}'`);
+  const erasing = { ...scheduler, erasure, untilAt: clock.now() + WITHIN_MS };
+  await refusePart(erasing, executionIn(records));
+  await refuseUnfinished(erasing, executionId, records);
+  const isOver = await eraseAll(erasing, executionId);
+  log.note({ what: 'erased', executionId, ...given({ detail: by && callerText(by) }) });
+  return { executionId, status: isOver ? 'erased' : 'erasing' };
+}
+
+type Erasing = Scheduler & { readonly erasure: Erasure; readonly untilAt: number };
+
+const notErasable = (why: string): SteadfastError => refuse('not-erasable', why);
+
+/** An execution that another one runs goes with that one, which may still undo it. */
+async function refusePart({ ports }: Erasing, execution: Execution | undefined): Promise<void> {
+  const { parent } = execution ?? {};
+  if (execution === undefined || parent === undefined) return;
+  const owner = await ports.store.readExecution(parent.executionId);
+  if (owner === undefined || isOfEarlierLife(execution, { ...parent, since: owner.startedAt })) return;
+  throw notErasable(`it belongs to ${parent.executionId}: erase that one`);
+}
+
+/** E1 */
+async function refuseUnfinished(erasing: Erasing, id: string, records: readonly Found[]): Promise<void> {
+  const execution = executionIn(records);
+  const { ports, plans, erasure } = erasing;
+  if (records.some(({ kind }) => kind === 'unreadable'))
+    throw notErasable(`a record of ${id} is damaged, or of a newer release`);
+  if (execution !== undefined) {
+    if (!isTerminal(execution.status))
+      throw notErasable(`${id} is ${execution.status}: wait for its end, or cancel it`);
+    if (execution.wakeAt !== undefined)
+      throw notErasable(`${id} has ended, and its end is not announced yet: try again in a minute`);
+    const untilAt = actsUntil(await planOf(ports.store, plans, execution.plan), execution, records);
+    if (untilAt > ports.clock.now())
+      throw notErasable(`an attempt of ${id} may still be acting: try again after ${timeText(untilAt)}`);
+  }
+  const below = await childrenOf(erasure, id, records);
+  await sideBySide(below, AT_A_TIME, async (child) =>
+    refuseUnfinished(erasing, child, await erasure.recordsOf(child)),
+  );
+}
+
+function actsUntil(plan: Plan, { life }: Execution, records: readonly Found[]): number {
+  const own = stepsIn(records).filter((step) => step.life === life);
+  return lateUntil(wholeOf(plan), Object.fromEntries(own.map((step) => [step.name, step])));
+}
+
+/** @returns whether all of it is gone */
+async function eraseAll(erasing: Erasing, id: string): Promise<boolean> {
+  const { erasure, ports, untilAt } = erasing;
+  const records = await erasure.recordsOf(id);
+  const own = records.find(({ kind }) => kind === 'execution') as Removable | undefined;
+  if (own !== undefined && (await erasure.remove(own)) === 'conflict')
+    throw notErasable(`${id} has changed in this moment: try again`);
+  const now = ports.clock.now();
+  const execution = executionIn(records);
+  const inputs = records.filter((one) => one.kind === 'input');
+  // One that no record names may be that of a start under way.
+  await removeEach(
+    erasure,
+    inputs.filter(({ key, storedAt }) => key === execution?.inputKey || isLongAgo(storedAt, now)),
+  );
+  const below = await childrenOf(erasure, id, records);
+  // From the last: those that are left are found by their numbers, from the first.
+  for (const child of below.toReversed())
+    if (ports.clock.now() > untilAt || !(await eraseAll(erasing, child))) return false;
+  const beside = records.filter((one) => one.kind === 'step' || one.kind === 'question');
+  const lives = new Set([...beside.map((one) => besideOf(one).life), ...(execution ? [execution.life] : [])]);
+  for (const life of lives) if (life !== undefined) await removeValues(erasure, valuesPrefixOf({ id, life }));
+  await removeEach(erasure, beside);
+  return true;
+}
+
+async function removeEach(erasure: Erasure, found: readonly Removable[]): Promise<void> {
+  // A conflict: it is a new execution's.
+  await sideBySide(found, AT_A_TIME, (one) => erasure.remove(one));
+}
+
+async function removeValues({ values }: Erasure, prefix: string): Promise<void> {
+  if (values === undefined) return;
+  let page: Page<StoredValue>;
+  do {
+    page = await values.list(prefix);
+    await values.remove(page.items.map(({ key }) => key));
+  } while (page.cursor !== undefined);
+}
+
+/**
+ * The executions of its steps, of all epochs and tries. They were started in the order of their numbers, so
+ * the first number that there is nothing of is the end.
+ */
+async function childrenOf(erasure: Erasure, id: string, records: readonly Found[]): Promise<string[]> {
+  const steps = stepsIn(records);
+  const epochs = Math.max(executionIn(records)?.epoch ?? 1, ...steps.map(({ epoch }) => epoch));
+  const ids: string[] = [];
+  for (const { name, children } of steps) {
+    if (children === undefined) continue;
+    for (let epoch = 1; epoch <= epochs; epoch += 1) {
+      ids.push(...(await firstOf(erasure, (at) => childIdOf({ id, epoch, try: 1 }, name, at))));
+      ids.push(...(await firstOf(erasure, (at) => childIdOf({ id, epoch, try: at + 2 }, name, 0))));
+    }
+  }
+  return ids;
+}
+
+async function firstOf(erasure: Erasure, idAt: (at: number) => string): Promise<string[]> {
+  const ids: string[] = [];
+  for (;;) {
+    const some = Array.from({ length: ids.length === 0 ? 1 : AT_A_TIME }, (_, at) => idAt(ids.length + at));
+    const found = await Promise.all(some.map((id) => erasure.recordsOf(id)));
+    const missing = found.findIndex((records) => records.length === 0);
+    ids.push(...(missing === -1 ? some : some.slice(0, missing)));
+    if (missing !== -1) return ids;
+  }
+}
+
+const executionIn = (records: readonly Found[]): Execution | undefined =>
+  records.flatMap((one) => (one.kind === 'execution' ? [one.execution] : []))[0];
+
+const stepsIn = (records: readonly Found[]): Step[] =>
+  records.flatMap((one) => (one.kind === 'step' ? [one.step] : []));

@@ -1,0 +1,48 @@
+/** `steadfast erase`: what it asks before, and what it says. */
+
+import { type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
+
+let api: FakeApi;
+beforeEach(async () => {
+  api = await fakeApi();
+});
+afterEach(() => api.stop());
+
+const ID = '0f343b0931126a20f133d67c2b018a3b';
+const there = { executionId: ID, workflow: 'order', status: 'succeeded', steps: [] };
+const cli = (...args: string[]): Promise<Ran> => steadfast(['erase', ID, ...args, '--url', api.url]);
+
+test('it calls again until nothing is left', async () => {
+  api.answers.push(
+    { status: 200, body: there },
+    { status: 200, body: { executionId: ID, status: 'erasing' } },
+    { status: 200, body: { executionId: ID, status: 'erased' } },
+  );
+  const { out, exitCode } = await cli('--yes');
+  expect(exitCode).toBe(0);
+  expect(out).toBe(`${ID} is erased. A backup of the table still has it until the backup expires.\n`);
+  expect(api.asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    `GET /executions/${ID}`,
+    `POST /executions/${ID}/erase`,
+    `POST /executions/${ID}/erase`,
+  ]);
+});
+
+test('without a terminal and without --yes nothing is erased', async () => {
+  api.answers.push({ status: 200, body: there });
+  const { err, exitCode } = await cli();
+  expect(exitCode).not.toBe(0);
+  expect(err).toContain('nothing was erased: this is not a terminal');
+  expect(api.asked).toHaveLength(1);
+});
+
+test('a refusal is said with its reason', async () => {
+  const message = `${ID} is running: wait for its end, or cancel it`;
+  api.answers.push(
+    { status: 200, body: { ...there, status: 'running' } },
+    { status: 409, body: { error: { code: 'not-erasable', message } } },
+  );
+  const { err, exitCode } = await cli('--yes');
+  expect(exitCode).not.toBe(0);
+  expect(err).toContain(message);
+});
