@@ -118,6 +118,7 @@ describe('the Steadfast', () => {
       api: 'Api0',
       template: join(root, 'assembly-Prod', 'o.json'),
       agents: ['pay', 'mail'],
+      lanes: [],
       beside: [],
     });
   });
