@@ -149,5 +149,21 @@ export const writing = (
   write: { executionId, ...given(records) },
   sends: [],
   next,
-  notes: notes.map(({ what, ...about }) => ({ what, executionId, ...given(about) })),
+  notes: notes.map(({ what, ...about }) => ({
+    what,
+    executionId,
+    ...given({ failure: failureIn(what, records), ...given(about) }),
+  })),
 });
+
+/** Why an execution ends without success, or a step failed, as this write records it. */
+function failureIn(
+  what: string,
+  { execution, step }: OrUndefined<Omit<Write, 'executionId'>>,
+): Failure | undefined {
+  if (what === 'step-failed') return step?.failure;
+  const { kind, failure } = execution?.cause ?? {};
+  return ENDS.has(what) && (kind === 'failure' || kind === 'deadline') ? failure : undefined;
+}
+
+const ENDS: ReadonlySet<string> = new Set(['compensating', 'following-up', 'failed', 'compensated']);

@@ -47,7 +47,8 @@ describe('a time that has passed', () => {
     expect(write?.step?.status).toBe('failed');
     // One write with the execution: it fails on one that has been paused since, whose time is given back.
     expect(write?.execution).toMatchObject({ status: 'running', version: 2 });
-    expect(notes).toStrictEqual([{ what: 'step-failed', executionId: 'e-1', step: 'it' }]);
+    const failure = { code: 'no-answer', message: 'the callback was not answered in time' };
+    expect(notes).toStrictEqual([{ what: 'step-failed', executionId: 'e-1', step: 'it', failure }]);
   });
 });
 
@@ -173,7 +174,8 @@ describe('executions to start', () => {
       changedAt: NOW,
       failure: { code: 'not-a-list' },
     });
-    const notes = [{ what: 'step-failed', executionId: 'e-1', step: 'it' }];
+    const failure = { code: 'not-a-list', message: 'what it maps over is not a list' };
+    const notes = [{ what: 'step-failed', executionId: 'e-1', step: 'it', failure }];
     expect(rest).toStrictEqual({ sends: [], next: evaluate('x', 'it'), notes });
     expect(
       onEvaluate([mapOf('it', { over: 5 })], [recordOf('it', 'ready', { version: 4 })]).write?.step?.version,
@@ -238,7 +240,8 @@ describe('executions that have ended', () => {
       changedAt: NOW,
       failure: { code: 'child-failed', message: 'its execution e-1.it.0 ended: failed' },
     });
-    const notes = [{ what: 'step-failed', executionId: 'e-1', step: 'it' }];
+    const failure = { code: 'child-failed', message: 'its execution e-1.it.0 ended: failed' };
+    const notes = [{ what: 'step-failed', executionId: 'e-1', step: 'it', failure }];
     expect(rest).toStrictEqual({ sends: [], next: evaluate('x', 'it'), notes });
   });
 

@@ -51,7 +51,7 @@ describe('the end of an undo', () => {
     expect(rest).toStrictEqual({
       sends: [],
       next: { kind: 'evaluate', fresh: false, affected: ['x'] },
-      notes: [{ what: 'compensated', executionId: 'e-1' }],
+      notes: [{ what: 'compensated', executionId: 'e-1', failure: { code: 'x', message: 'y' } }],
     });
   });
 
@@ -100,7 +100,9 @@ describe('the end of an undo', () => {
         message: 'the effects of these steps could not be undone: b, c',
       },
     });
-    expect(notes).toStrictEqual([{ what: 'failed', executionId: 'e-1' }]);
+    const message = 'the effects of these steps could not be undone: b, c';
+    const why = { code: 'compensation-failed', message };
+    expect(notes).toStrictEqual([{ what: 'failed', executionId: 'e-1', failure: why }]);
     // What does not lie before it is undone first.
     const beside = planOf(a, undoableOf('b'), undoableOf('c'));
     expect(ended({ ...compensating(stuck), questions: asked }, beside)).toBeUndefined();

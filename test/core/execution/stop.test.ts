@@ -126,7 +126,14 @@ describe('the deadline', () => {
     expect(write?.execution?.cause).not.toHaveProperty('step');
     expect([next, notes]).toStrictEqual([
       all,
-      [{ what: 'compensating', executionId: 'e-1', detail: 'deadline' }],
+      [
+        {
+          what: 'compensating',
+          executionId: 'e-1',
+          detail: 'deadline',
+          failure: write?.execution?.cause?.failure,
+        },
+      ],
     ]);
   });
 });

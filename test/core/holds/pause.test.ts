@@ -253,7 +253,10 @@ describe('the answer to the question about a pause', () => {
     expect(write?.execution?.cause).toStrictEqual({ at: NOW, failure: question.failure, ...cause });
     expect(write?.execution?.pauses?.at(-1)?.endedAt).toBe(NOW);
     expect(write?.question).toMatchObject({ choice, closedBy: 'answer', closedAt: NOW });
-    expect(notes).toStrictEqual([{ what: 'compensating', executionId: 'e-1', detail: cause.kind }]);
+    const failure = cause.kind === 'failure' ? { failure: write?.execution?.cause?.failure } : {};
+    expect(notes).toStrictEqual([
+      { what: 'compensating', executionId: 'e-1', detail: cause.kind, ...failure },
+    ]);
   });
 
   it('that its time has given stops it as a deadline', () => {
