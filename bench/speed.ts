@@ -137,8 +137,11 @@ async function measureOwn(options: Options): Promise<SpeedReport> {
 const chosen = ({ onlyPeers }: Options): string[] =>
   typeof onlyPeers === 'string' ? onlyPeers.split(',') : [];
 
-/** Most of a minute a round, of which ours takes half. */
-const BESIDE = { single: 50, executions: 600, warmUp: 600, inFlight: 64 } as const;
+/**
+ * Most of a minute a round, of which ours takes half. Each engine runs as long before as V8 takes to compile
+ * ours: after 600 executions a step still takes half as much processor time again as after 3,000.
+ */
+const BESIDE = { single: 50, executions: 600, warmUp: 3_000, inFlight: 64 } as const;
 
 async function measurePeers(options: Options): Promise<Beside> {
   say('Beside other engines …');

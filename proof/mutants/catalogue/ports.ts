@@ -46,7 +46,7 @@ export const PORTS: readonly Mutant[] = [
   {
     id: 'weak-read',
     bug: 'An execution is read weakly, so a decision is made on what was.',
-    file: 'lib/aws/dynamo-store.ts',
+    file: 'lib/aws/dynamo-partition.ts',
     find: '        ConsistentRead: true,\n',
     replace: '        ConsistentRead: false,\n',
     killer: jest('aws/dynamo-store', 'is strong, and follows every page'),
