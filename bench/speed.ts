@@ -153,7 +153,7 @@ async function measurePeers(options: Options): Promise<Beside> {
       ? {
           single: Math.ceil(single / 2),
           executions: executions / 4,
-          warmUp: warm / 4,
+          warmUp: executions / 4,
           inFlight,
           only,
           rounds: 1,
