@@ -1,14 +1,13 @@
 /**
  * Stands for `@smithy/core/event-streams` in the bundles of our own roles, which call nothing that streams
  * events: the SDK would bring it into each of them. An author's agent gets the real one.
+ *
+ * Names are those of the package replaced. Owns: the refusal. Does not own: who gets it (`infra/bundle.ts`).
  */
 
-export class EventStreamSerde {
-  constructor() {
-    throw new Error('this function calls nothing that streams events');
-  }
+function refuse(): never {
+  throw new Error('this function calls nothing that streams events');
 }
 
-export const eventStreamSerdeProvider = (): never => {
-  throw new Error('this function calls nothing that streams events');
-};
+export const EventStreamSerde: () => never = refuse;
+export const eventStreamSerdeProvider: () => never = refuse;

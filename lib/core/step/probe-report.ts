@@ -295,7 +295,7 @@ const OVER_ACCEPTED: Failure = {
 
 /** @param progress what a probe has reported, if it did */
 function afterProbe(
-  { variant, record, inputs, isOverTime }: Ending,
+  { variant, record, inputs, isOverTime, overAt = 0 }: Ending,
   before: Accepted,
   progress?: string | number,
 ): Probed {
@@ -305,7 +305,7 @@ function afterProbe(
     asked: before.asked + 1,
     ...(advanced ? { progress, progressAt: inputs.now } : {}),
   };
-  const over = whyOver(variant, record, accepted, isOverTime);
+  const over = whyOver(variant, record, accepted, isOverTime ? overAt : Number.POSITIVE_INFINITY);
   return { accepted, ...given({ over }) };
 }
 
@@ -314,9 +314,9 @@ function whyOver(
   variant: AgentStep,
   { claimedAt = 0 }: LeasedStep,
   accepted: Accepted,
-  isOverTime: boolean,
+  overAt: number,
 ): Failure | undefined {
-  if (isOverTime) return OVER_TIME;
+  if (claimedAt >= overAt) return OVER_TIME;
   if (claimedAt >= accepted.untilAt) return OVER_ACCEPTED;
   return claimedAt >= stallsAt(variant, accepted) ? STALLED : undefined;
 }

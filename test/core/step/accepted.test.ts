@@ -226,6 +226,14 @@ describe('after its time', () => {
     });
   });
 
+  it('and is asked once more where the question was asked before that', () => {
+    const { claimedAt = 0 } = probing();
+    const early = { isOverTime: true, overAt: claimedAt + 1 };
+    expect(after(probing(), RUNNING, taking, early)).toMatchObject({ status: 'accepted', retryAt: NOW });
+    const late = { isOverTime: true, overAt: claimedAt };
+    expect(after(probing(), RUNNING, taking, late)?.failure).toMatchObject({ code: 'within' });
+  });
+
   it('without progress it counts as over after maxNoProgress', () => {
     const still = { progress: 0.5, progressAt: NOW - 700_000 };
     const next = after(probing(still), found('running', { progress: 0.5 }), stalling);
