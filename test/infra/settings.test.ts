@@ -53,7 +53,7 @@ describe('a single agent', () => {
     expect(() => withPay({ rate: '501/s' })).toThrow(
       "agent 'pay': the rate '501/s' is too high; at most 500/s is allowed",
     );
-    expect(() => withPay({ rate: 'fast' })).toThrow("agent 'pay': the rate 'fast' is none");
+    expect(() => withPay({ rate: 'fast' })).toThrow("agent 'pay': 'fast' is not a rate");
   });
 
   test('has its own memory, concurrency, batch and environment; the others stay as they are', () => {
