@@ -61,6 +61,7 @@ const PROGRAMS = [
   'lib/infra/handlers-process',
   'lib/infra/lambda-credentials',
   'lib/aws/endpoint-cache',
+  'lib/aws/no-event-streams',
   'lib/scheduler/canary-workflow',
   'lib/testing/cloud/external-process',
   'lib/worker/attempt',
