@@ -22,8 +22,7 @@ export function groupedChildren({ ended, ...rest }: Children): string | undefine
   if (all.length <= MOST_SINGLE) return undefined;
   const groups = new Map<string, { readonly end: ChildEnd; readonly indexes: number[] }>();
   for (const [index, end] of all) {
-    const { status, version, clean, failed, left, canceled, actsUntil } = end;
-    const key = [status, version, clean, failed, left, canceled, actsUntil].join(' ');
+    const key = JSON.stringify(Object.entries(end).toSorted(([one], [other]) => (one < other ? -1 : 1)));
     const group = groups.get(key) ?? { end, indexes: [] };
     group.indexes.push(Number(index));
     groups.set(key, group);

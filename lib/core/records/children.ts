@@ -103,6 +103,11 @@ export interface RoundsSoFar {
   readonly done: number;
   /** The numbers of tries that failed, and that others followed: 100 at most. */
   readonly failed?: readonly number[];
+  /**
+   * By the number of a try that went on after it had failed: the version of that end. News of it may come
+   * late, also while the try is undone.
+   */
+  readonly restartedAfter?: Readonly<Record<string, number>>;
   /** What the latest is given; absent: what the step gives the first. */
   readonly input?: Json;
   /** What the latest is given lies beside the table: absent here, until it is loaded. */

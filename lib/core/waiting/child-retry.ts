@@ -17,7 +17,7 @@ import { type ChildStep, hasChildren, isRepeated, type MapStep, type PlanStep } 
 import type { ChildEnd, Children } from '../records/children.ts';
 import type { Execution, Step } from '../records/state.ts';
 import { hasEarlierRounds } from '../step/turn.ts';
-import { isCleanEnd } from './child-tries.ts';
+import { isCleanEnd, tryOf } from './child-tries.ts';
 
 /** The epoch that is a part of the ids of the step's executions: that in which they were first started. */
 export const epochOfIds = (record: Step | undefined, execution: Pick<Execution, 'epoch'>): number =>
@@ -98,7 +98,11 @@ export const isCanceledKeepingEffects = ({ status, end, cause }: Execution): boo
 
 /** The version that an end must be later than to be news. */
 export const knownVersion = (children: Children | undefined, index: number): number =>
-  Math.max(children?.ended[index]?.version ?? 0, children?.restartedAfter?.[index] ?? 0);
+  Math.max(
+    children?.ended[index]?.version ?? 0,
+    children?.restartedAfter?.[index] ?? 0,
+    children?.rounds?.restartedAfter?.[tryOf(children)] ?? 0,
+  );
 
 /**
  * The child has failed and was not tried again since its parent learned of that: only the write that

@@ -62,7 +62,7 @@ export function earlierRounds(children: Children): readonly number[] | undefined
 
 const sumOf = ({ rounds = NONE, ended }: Children): RoundsSoFar => ({
   done: rounds.done + 1,
-  ...given({ failed: rounds.failed }),
+  ...given({ failed: rounds.failed, restartedAfter: rounds.restartedAfter }),
   ...(rounds.left === true || ended[0]?.left === true ? { left: true } : {}),
 });
 

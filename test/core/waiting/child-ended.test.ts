@@ -13,6 +13,7 @@ import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../../lib/core/moves.ts';
 import { endOf } from '../../../lib/core/waiting/child-end.ts';
 import { childrenFailure, failedOf, childEnded } from '../../../lib/core/waiting/child.ts';
+import { nextUnderCounter } from '../../../lib/core/waiting/child-tries.ts';
 import { indexesToStop, stepOnceStopped } from '../../../lib/core/waiting/child-stop.ts';
 import { child, childrenOf, end, familyPlan, keptMap, map, parentOf } from '../family.ts';
 import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
@@ -25,6 +26,10 @@ const notifyParent = (state: Snapshot, of: object = {}) =>
   childEnded(familyPlan, state, { type: 'child-ended', ...news, ...of, ...inputs });
 const running = (children: Children, more: Partial<Step> = {}): Step =>
   recordOf('list', 'running', { children, ...more });
+
+/** The second of two rounds is undone, and the first is next. */
+const undoing = (restartedAfter: Record<string, number>): Children =>
+  childrenOf(1, {}, { try: 2, stopped: 0, rounds: { done: 1, compensating: 1, restartedAfter } });
 
 describe('an end that a parent is told', () => {
   const known = { 0: end('succeeded', 4) };
@@ -116,6 +121,11 @@ describe('an end that a parent is told', () => {
       stateOf([running(childrenOf(3, {}, { restartedAfter: { 1: 5 } }))]),
       {},
     ],
+    [
+      'a round that went on since, and is undone now (seed 165)',
+      stateOf([running(undoing({ 1: 5 }), { status: 'compensating' })], { status: 'compensating' }),
+      { index: 0, try: 1 },
+    ],
     ['an execution that has ended', stateOf([before], { status: 'canceled', endedAt: NOW }), {}],
     ['an earlier epoch of the step', stateOf([{ ...before, epoch: 2 }]), {}],
     ['a later epoch of the step', stateOf([before]), { epoch: 2 }],
@@ -124,6 +134,16 @@ describe('an end that a parent is told', () => {
     ['a step that was skipped', stateOf([recordOf('list', 'skipped')], parentOf()), {}],
   ])('of %s changes nothing', (_, state, of) => {
     expect(notifyParent(state, of)).toEqual(nothing());
+  });
+
+  it('of a round is news while that is undone, if it is later than what it went on from', () => {
+    const record = running(undoing({ 1: 4, 2: 9 }), { status: 'compensating' });
+    const state = stateOf([record], { status: 'compensating' });
+    const { write } = notifyParent(state, { index: 0, try: 1 });
+    expect(write?.step?.children?.ended).toEqual({ 0: news.end });
+    const begun = nextUnderCounter(childrenOf(1, {}, { restartedAfter: { 0: 3 }, try: 2 }), { done: 1 });
+    expect(begun.rounds).toEqual({ done: 1, restartedAfter: { 2: 3 } });
+    expect(nextUnderCounter(begun, begun.rounds).rounds).toEqual(begun.rounds);
   });
 });
 
