@@ -33,7 +33,7 @@ const load: Check = {
   phase: 'load',
   needs: ['probes', 'time'],
   dollars: 1,
-  row: 'Ten thousand starts: none is lost.',
+  row: 'Of 10,000 starts none is lost.',
   expected: 'every one succeeded',
   run: (ports) => loaded(ports, STARTS),
 };
@@ -61,7 +61,7 @@ const poisoned: Check = {
   phase: 'slow',
   needs: ['probes', 'settings', 'time'],
   dollars: 0.01,
-  row: 'A message that no reader takes becomes a dead letter.',
+  row: 'A message nobody takes becomes a dead letter.',
   expected: 'there after its receives',
   run: poison,
 };

@@ -89,7 +89,7 @@ export const SMOKE: readonly Entry[] = [
     {
       id: 'undone',
       area: 'Executions',
-      row: 'An order that is declined is undone.',
+      row: 'A declined order is undone.',
       expected: 'compensated; no effect is left',
     },
     async (ports) => {
@@ -116,7 +116,7 @@ export const SMOKE: readonly Entry[] = [
     },
   ),
   smoke(
-    { id: 'list', area: 'Executions', row: 'A list of 40 is worked through.', expected: 'succeeded' },
+    { id: 'list', area: 'Executions', row: 'A list of 40 succeeds.', expected: 'succeeded' },
     async (ports) =>
       expects(
         await ended(ports, 'verify-list', { items: Array.from({ length: LONG }, (_, at) => at) }, 'list'),
@@ -127,7 +127,7 @@ export const SMOKE: readonly Entry[] = [
     {
       id: 'large',
       area: 'Executions',
-      row: 'A large value goes through the bucket.',
+      row: 'A large value takes the bucket.',
       expected: `succeeded; an input of ${LARGE_CHARS} characters is read back`,
     },
     async (ports) => {
@@ -136,6 +136,15 @@ export const SMOKE: readonly Entry[] = [
       const { text: read } = Object(view.output) as { readonly text?: unknown };
       return expects(view, 'succeeded', is('characters read back', String(read ?? '').length, LARGE_CHARS));
     },
+  ),
+  smoke(
+    {
+      id: 'erase',
+      area: 'Executions',
+      row: 'An execution is erased.',
+      expected: 'erased; unknown-execution afterwards',
+    },
+    erased,
   ),
   smoke(
     { id: 'child', area: 'Executions', row: 'A child’s end reaches its parent.', expected: 'succeeded' },
@@ -212,6 +221,26 @@ export const SMOKE: readonly Entry[] = [
     },
   ),
 ];
+
+async function erased(ports: Ports): Promise<Finding> {
+  const text = 'x'.repeat(LARGE_CHARS);
+  const { executionId } = await ended(ports, 'verify-large', { n: 1, text }, 'erase');
+  const answer = await until(ports, () =>
+    ports.api.erase(executionId).catch((error: unknown) => {
+      // Its end is announced in a moment.
+      if (error instanceof ApiError && error.code === 'not-erasable') return undefined;
+      throw error;
+    }),
+  );
+  const left = await ports.api.get(executionId).then(
+    ({ status }) => status,
+    (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
+  );
+  return finding(
+    [...is('answer', answer?.status, 'erased'), ...is('afterwards', left, 'unknown-execution')],
+    `${executionId} ${answer?.status ?? 'not erased'}, then ${left}`,
+  );
+}
 
 async function callback(ports: Ports): Promise<Finding> {
   const { api } = ports;

@@ -154,7 +154,11 @@ const LINES: readonly (readonly [string, string])[] = [
 ];
 
 function apiOf(fake: FakeDeployment): Client {
-  const one = (id: string): Execution => fake.executions.get(id) as Execution;
+  const one = (id: string): Execution => {
+    const found = fake.executions.get(id);
+    if (found === undefined) throw new ApiError('unknown-execution', 'unknown', { status: 404 });
+    return found;
+  };
   const api = {
     health: async () => ({ status: fake.has('health') ? 'down' : 'healthy' }),
     start: async (workflow: string, options: { input: Record<string, unknown>; idempotencyKey: string }) =>
@@ -176,6 +180,10 @@ function apiOf(fake: FakeDeployment): Client {
         { name: 'verify-closed', breaker: { status: fake.switched ? 'closed' : fake.breakerBefore() } },
       ],
     }),
+    erase: async (id: string) => {
+      if (!fake.has('erase')) fake.executions.delete(id);
+      return { executionId: id, status: 'erased' };
+    },
     cancel: async (id: string) => {
       one(id).status = fake.has('cancel') ? 'failed' : 'canceled';
     },
