@@ -185,9 +185,11 @@ export function openIncident(
   affected: AffectedSteps,
   inputs: DecisionInputs,
 ): Decision {
-  const { step, remindAt: wakeAt } = asked;
+  const { step, deadlineAt, remindAt = deadlineAt } = asked;
   const question = opened<Incident>(state.execution, { number: incidentNumber(state), ...asked }, inputs);
-  const asks = executionAfter(state.execution, 'ask', inputs, wakeAt === undefined ? {} : { wakeAt });
+  // S12 who opens it may die before the evaluation that follows.
+  const wakeAt = Math.min(deadlineAt, remindAt);
+  const asks = executionAfter(state.execution, 'ask', inputs, { wakeAt });
   const note = { what: 'incident-opened', step };
   return writing(asks.id, { execution: asks, question }, evaluateNext(affected), note);
 }

@@ -56,6 +56,11 @@ describe('a question', () => {
   const by = (...recovery: Stage[]) => agentStepOf('it', { recovery });
   const itself = agentStepOf('it', { pointOfNoReturn: true });
   const plain = agentStepOf('it');
+  it('has its default in the wake time of the very write that opens it (S12, seed 786)', () => {
+    const { write } = see(withPoint(by(personFor(7_000))), stateOf([waiting]));
+    expect(write?.execution?.wakeAt).toBe(NOW + 7_000);
+  });
+
   it.each<[string, AgentStep, Step[], Partial<Execution>, [number, string]]>([
     ['as declared', by(personFor(7_000)), [waiting], {}, [7_000, 'undo-all']],
     ['to leave all, as declared', by(otherInput, personFor(7_000, 'fail')), [waiting], {}, [7_000, 'fail']],
