@@ -111,6 +111,13 @@ export class AgentFleet extends Construct {
     }
   }
 
+  /** An author's. @throws Error naming those there are */
+  named(name: string): Agent {
+    const agent = this.agents.get(name);
+    if (agent !== undefined) return agent;
+    throw new Error(`no agent is named '${name}'; there are ${[...this.agents.keys()].join(', ')}`);
+  }
+
   private get all(): readonly Agent[] {
     return [...this.agents.values(), ...this.builtIn.values()];
   }

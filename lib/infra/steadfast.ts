@@ -212,11 +212,7 @@ export class Steadfast extends Construct {
    * @throws Error naming the agents there are
    */
   agent(name: string): Agent {
-    const agent = this.agents.get(name);
-    if (agent === undefined) {
-      throw new Error(`no agent is named '${name}'; there are ${[...this.agents.keys()].join(', ')}`);
-    }
-    return agent;
+    return this.#fleet.named(name);
   }
 
   /**
@@ -225,10 +221,7 @@ export class Steadfast extends Construct {
    * @throws Error naming the triggers there are
    */
   trigger(name: string): StartQueue {
-    const trigger = this.triggers.all.get(name);
-    if (trigger !== undefined) return trigger;
-    const there = [...this.triggers.all.keys()].join(', ') || 'none';
-    throw new Error(`no trigger is named '${name}'; there are ${there}`);
+    return this.triggers.named(name);
   }
 
   /** Starting executions of one workflow, or of all. */

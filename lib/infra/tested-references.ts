@@ -1,7 +1,7 @@
 /**
  * Finds references that a workflow's function tests as if they were values: `if (w.input.gift)`,
- * `!gift`, `gift && …`, `gift ? … : …`; and those that it compares, `if (kind === 'box')`, `switch (kind)`,
- * `if (eq(kind, 'box'))`.
+ * `!gift`, `gift && …`, `gift ? … : …`; and those that it compares, `if (kind === 'box')`,
+ * `switch (kind)`, `if (eq(kind, 'box'))`.
  *
  * Owns: finding them, and the words. Does not own: another run of the function
  * (`core/plan/builder/rebuild.ts`), paths that lead nowhere (`core/plan/schemas/reference-check.ts`),

@@ -79,6 +79,14 @@ export class Triggers extends Construct {
     this.all = this.#all;
   }
 
+  /** @throws Error naming those there are */
+  named(name: string): StartQueue {
+    const trigger = this.#all.get(name);
+    if (trigger !== undefined) return trigger;
+    const there = [...this.#all.keys()].join(', ') || 'none';
+    throw new Error(`no trigger is named '${name}'; there are ${there}`);
+  }
+
   /** Each message of a queue of its own. */
   onMessage<Input>(workflow: WorkflowReference<Input>, props: QueueTriggerProps<NoInfer<Input>>): StartQueue {
     const input = props.input ?? '$.body';
