@@ -30,11 +30,14 @@ export interface AwsOptions {
   readonly runId: string;
   /** Absent for a stack that is not of verify. */
   readonly deployment?: DeploymentPort;
+  /** Whether that can go back to the release before. */
+  readonly hasRelease?: boolean;
 }
 
 const NO_PROBES = 'only in the stack of verify: --throwaway deploys one';
 
-export async function awsPorts({ calls, stack, region, runId, deployment }: AwsOptions): Promise<Ports> {
+export async function awsPorts(options: AwsOptions): Promise<Ports> {
+  const { calls, stack, region, runId, deployment, hasRelease = false } = options;
   const outputs = await outputsOf(calls, stack);
   const { ApiUrl: url, VerifyEnder: roleArn } = outputs;
   if (url === undefined)
@@ -49,6 +52,7 @@ export async function awsPorts({ calls, stack, region, runId, deployment }: AwsO
       ...(outputs['VerifyEffects'] === undefined ? { probes: NO_PROBES } : {}),
       ...(roleArn === undefined ? { faults: NO_PROBES, concurrency: NO_PROBES } : {}),
       ...(deployment === undefined ? { deployment: NO_PROBES } : {}),
+      ...(hasRelease ? {} : { release: '--from names no release before' }),
     },
     clock: CLOCK,
     runId,

@@ -19,6 +19,7 @@ export const PHASES = [
   'aftermath',
   'slow',
   'load',
+  'deployments',
   'teardown',
 ] as const;
 export type Phase = (typeof PHASES)[number];

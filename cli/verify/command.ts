@@ -34,6 +34,7 @@ export interface Flags {
   readonly load?: true;
   readonly budget: number;
   readonly report?: string;
+  readonly from?: string;
   readonly undo?: true;
   readonly yesIn?: string;
 }
@@ -50,7 +51,8 @@ export function addVerify(program: Command, cli: Cli): void {
       'with --local: a stack that was synthesised before (cdk.out), that one or yours',
     )
     .option('--game-day', 'also break things: every fault ends by itself')
-    .option('--slow', 'also what takes a quarter of an hour')
+    .option('--slow', 'also what takes long: fifteen idle minutes, a restored table, other deployments')
+    .option('--from <folder>', 'with --slow: where the release before is installed, to go back to it and on')
     .option('--load', 'also 10,000 starts')
     .option('--budget <dollars>', 'what it may cost', dollarsOf, 5)
     .option('--report <folder>', 'write the report there, as JSON and as Markdown')
@@ -121,7 +123,7 @@ function onInterrupt(stop: () => Promise<void>): { readonly off: () => void } {
   return { off: () => signals.forEach((signal) => process.off(signal, onSignal)) };
 }
 
-function checkFlags({ stack, throwaway, local: isLocal, assembly, undo }: Flags): void {
+function checkFlags({ stack, throwaway, local: isLocal, assembly, undo, from, slow }: Flags): void {
   if ([stack, throwaway, isLocal].filter((flag) => flag !== undefined).length !== 1)
     throw new CliError('bad-request', 'which deployment? Give one of --local, --throwaway, --stack <name>');
   if (undo === true && stack === undefined)
@@ -129,6 +131,8 @@ function checkFlags({ stack, throwaway, local: isLocal, assembly, undo }: Flags)
       'bad-request',
       'a new stack has no faults to end, and those of a local cloud end by themselves: give --stack <name> with --undo',
     );
+  if (from !== undefined && (throwaway !== true || slow !== true))
+    throw new CliError('bad-request', '--from goes with --throwaway --slow');
   if (assembly !== undefined && isLocal !== true)
     throw new CliError('bad-request', '--assembly goes with --local');
 }
@@ -176,11 +180,18 @@ async function inAccount(cli: Cli, command: Command, flags: Flags, runId: string
   if (flags.stack !== undefined)
     return { ...subject, ports: await awsPorts({ calls, stack, region, runId }), stop: async () => {} };
   await refuseUnready(calls);
-  const deployment = new Throwaway(calls, cli.io, stack, region);
+  const deployment = new Throwaway(calls, cli.io, stack, flags.from);
   const interrupted = onInterrupt(() => deployment.removed());
   try {
     await deployment.deploy();
-    const ports = await awsPorts({ calls, stack, region, runId, deployment });
+    const ports = await awsPorts({
+      calls,
+      stack,
+      region,
+      runId,
+      deployment,
+      hasRelease: flags.from !== undefined,
+    });
     // Also where a check has thrown; once more does nothing. Faults are kept outside of the stack.
     const stop = async (): Promise<void> => {
       await ports.faults.endAll().catch((left: unknown) => cli.io.err(`${messageOf(left)}\n`));

@@ -30,6 +30,7 @@ const LACKS: Ports['lacks'] = {
   account: 'the local cloud is not an account',
   signature: 'the local cloud verifies no signature',
   deployment: 'the local cloud runs no CloudFormation',
+  release: 'the local cloud runs no CloudFormation',
   redrive: 'the local cloud moves no dead letters',
   time: 'it takes longer than a local cloud is worth',
 };

@@ -35,6 +35,7 @@ const PHASES: Partial<Readonly<Record<Phase, string>>> = {
   aftermath: '--game-day',
   slow: '--slow',
   load: '--load',
+  deployments: '--slow',
   teardown: '--throwaway',
 };
 

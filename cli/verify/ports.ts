@@ -20,6 +20,7 @@ export const NEEDS = [
   'faults',
   'concurrency',
   'deployment',
+  'release',
   'redrive',
   'time',
 ] as const;
@@ -151,6 +152,21 @@ export interface AccountFacts {
 export interface DeploymentPort {
   /** What a change set of its template would replace; it is not executed. */
   readonly changeSet: () => Promise<readonly string[]>;
+  /**
+   * Stops it as `steadfast quiesce` does, and starts it again whatever comes of `meanwhile`.
+   * @returns what still ran before that
+   */
+  readonly atRest: (meanwhile: () => Promise<void>) => Promise<readonly string[]>;
+  /**
+   * Restores the table of a stack at rest as another one, and deploys all functions with that.
+   * @returns its name
+   */
+  readonly restoreTable: () => Promise<string>;
+  /**
+   * Deploys the release before, or this one again, in the steps of `steadfast upgrade`.
+   * @returns what would be replaced, as of `changeSet`; nothing is deployed then
+   */
+  readonly change: (to: 'before' | 'this') => Promise<readonly string[]>;
   /** Deletes the stack. @returns ARNs that still carry its tag */
   readonly tearDown: () => Promise<readonly string[]>;
 }

@@ -36,6 +36,7 @@ const OPTION: Partial<Readonly<Record<Phase, string>>> = {
   aftermath: '--game-day',
   slow: '--slow',
   load: '--load',
+  deployments: '--slow',
   teardown: '--throwaway',
 };
 

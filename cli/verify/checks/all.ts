@@ -3,6 +3,7 @@
 import type { Entry } from '../check.ts';
 import { ALARMS } from './alarms.ts';
 import { BY_HAND } from './by-hand.ts';
+import { DEPLOYMENTS } from './deployments.ts';
 import { GAME_DAY } from './game-day.ts';
 import { LONG } from './long.ts';
 import { PREFLIGHT } from './preflight.ts';
@@ -20,5 +21,6 @@ export const ENTRIES: readonly Entry[] = [
   ...GAME_DAY,
   ...ALARMS,
   ...LONG,
+  ...DEPLOYMENTS,
   ...BY_HAND,
 ];

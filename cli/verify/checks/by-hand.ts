@@ -62,7 +62,6 @@ const rows: readonly (readonly [area: Area, id: string, row: string, why: Reason
   ['Supervision', 'outage', 'No burst follows ten minutes without ticks.', 'person'],
   ['Supervision', 'audit-silent', 'Without its rule `AuditSilent` is raised.', 'long'],
   ['Supervision', 'audit-pace', 'The audit removes as fast as executions leave behind.', 'long'],
-  ['Supervision', 'restore', 'A [restored table](OPERATIONS.md#restore-the-table) takes over.', 'twice'],
   [
     'Observation and cost',
     'logs-command',
@@ -85,20 +84,8 @@ const rows: readonly (readonly [area: Area, id: string, row: string, why: Reason
     'absent',
   ],
   ['Agents elsewhere', 'stalled', 'A stalled container is killed, and its step goes on.', 'absent'],
-  [
-    'Upgrade and removal',
-    'diff',
-    '`cdk diff` to the next release replaces nothing that holds data.',
-    'twice',
-  ],
   ['Upgrade and removal', 'two-indexes', '`upgrade` to a release with two new indexes ends.', 'twice'],
   ['Upgrade and removal', 'agent-again', 'An agent removed and deployed again gets its queue.', 'twice'],
-  [
-    'Upgrade and removal',
-    'quiesce',
-    '`quiesce` and `unquiesce` stop and restore each kind of part.',
-    'twice',
-  ],
   ['Upgrade and removal', 'pipeline', 'A stage’s role is assumed by its environment alone.', 'other'],
 ];
 

@@ -24,8 +24,10 @@ const name = String(app.node.tryGetContext('steadfast:verifyStack') ?? 'Steadfas
 const root = process.cwd();
 const folders = [relative(root, join(import.meta.dirname, 'workflows'))];
 const workflows = await discoverWorkflows({ root, folders });
+const restoredTable: unknown = app.node.tryGetContext('steadfast:restoredTable');
 const stack = new SteadfastStack(app, name, {
   workflows,
+  ...(typeof restoredTable === 'string' ? { restoredTable } : {}),
   removalPolicy: RemovalPolicy.DESTROY,
   agentConcurrency: 2,
   canary: Duration.minutes(1),

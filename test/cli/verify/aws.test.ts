@@ -11,7 +11,7 @@ import { awsPorts } from '../../../cli/verify/aws.ts';
 import { ENTRIES } from '../../../cli/verify/checks/all.ts';
 import { run as command } from '../../../cli/main.ts';
 import { run } from '../../../cli/verify/run.ts';
-import { bucketsIn, problemsOf } from '../../../cli/verify/throwaway.ts';
+import { bucketsIn, problemsOf, Throwaway } from '../../../cli/verify/throwaway.ts';
 import { ENV, INDEXES } from '../../../lib/aws/names.ts';
 import { readBody } from '../../../local/http/read-body.ts';
 
@@ -256,15 +256,24 @@ it('changes nothing in a stack of another’s, and says which rows only its own 
   expect(asked.filter((what) => !/^(?:GET|Get|List|Describe)/.test(what))).toEqual([]);
 });
 
-it.each(['--throwaway', '--local'])(
-  'has no faults to end with %s, and starts nothing to say so',
-  async (which) => {
-    const said: string[] = [];
-    const terminal = { out: () => true, err: (text: string) => said.push(text) > 0, env: {}, isTTY: false };
-    expect(await command(['verify', which, '--undo'], terminal)).not.toBe(0);
-    expect(said.join('')).toContain('give --stack <name> with --undo');
-  },
-);
+it.each([
+  [['--throwaway', '--undo'], 'give --stack <name> with --undo'],
+  [['--local', '--undo'], 'give --stack <name> with --undo'],
+  [['--throwaway', '--from', 'older'], '--from goes with --throwaway --slow'],
+  [['--local', '--slow', '--from', 'older'], '--from goes with --throwaway --slow'],
+])('refuses %j, and starts nothing to say so', async (flags, problem) => {
+  const said: string[] = [];
+  const terminal = { out: () => true, err: (text: string) => said.push(text) > 0, env: {}, isTTY: false };
+  expect(await command(['verify', ...flags], terminal)).not.toBe(0);
+  expect(said.join('')).toContain(problem);
+});
+
+it('names where no release is installed that it should go back to', () => {
+  const io = { out: () => true, err: () => true, move: () => true, env: {}, isTTY: false };
+  expect(() => new Throwaway(calls(), io, 'Shop', '/nowhere')).toThrow(
+    "is not there: install the release before in '/nowhere' (npm install steadfast@<version>",
+  );
+});
 
 it('finds what a log group has, with texts in quotes', async () => {
   const ports = await awsPorts({ calls: calls(), stack: 'Shop', region: 'eu-central-1', runId: 'r' });

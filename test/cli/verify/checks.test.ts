@@ -7,7 +7,8 @@ import { type Check, isCheck } from '../../../cli/verify/check.ts';
 import { ENTRIES } from '../../../cli/verify/checks/all.ts';
 import type { Settings } from '../../../cli/verify/ports.ts';
 import { ApiError } from '../../../lib/api/client.ts';
-import { FakeDeployment, fakePorts, goodSettings } from './fake-deployment.ts';
+import { FakeDeployment, fakePorts } from './fake-deployment.ts';
+import { goodSettings } from './good-settings.ts';
 
 const checks = ENTRIES.filter(isCheck);
 
@@ -91,6 +92,26 @@ it('takes a death that only the end of the lease has shown for one that was not 
     ok: false,
     evidence: 'only after 61000 ms: its lease had to end',
   });
+});
+
+it.each([
+  ['ended badly', { status: 'failed' }],
+  ['started twice', { twice: true }],
+])('an event that %s while all was at rest is named', async (_, wrong) => {
+  const fake = new FakeDeployment();
+  const ports = fakePorts(fake);
+  const putEvent = async (detail: string): Promise<void> => {
+    await ports.probes.putEvent(detail);
+    const { id } = JSON.parse(detail) as { id: string };
+    const begun = fake.begin('verify-event', { id }, `event-${id}`);
+    if (!id.endsWith('-0')) return;
+    if ('twice' in wrong) fake.begin('verify-event', { id }, 'again');
+    else begun.status = 'failed';
+  };
+  const check = checks.find(({ id }) => id === 'quiesce') as Check;
+  const found = await check.run({ ...ports, probes: { ...ports.probes, putEvent } });
+  const status = 'twice' in wrong ? 'succeeded succeeded' : 'failed';
+  expect(found).toEqual({ ok: false, evidence: `executions of run-quiesce-0: ${status}, not succeeded` });
 });
 
 it('takes no dead letter for a loss that was survived', async () => {

@@ -6,8 +6,8 @@
  */
 
 import { ApiError, type Client } from '../../../lib/api/client.ts';
-import { ENV, INDEXES, METRICS, TABLE } from '../../../lib/aws/names.ts';
 import type { FaultPort, Ports, Settings } from '../../../cli/verify/ports.ts';
+import { goodSettings } from './good-settings.ts';
 
 interface Execution {
   readonly executionId: string;
@@ -28,6 +28,7 @@ export class FakeDeployment {
   readonly faultCalls: string[] = [];
   now = 1_000_000;
   switched = false;
+  isAtRest = false;
 
   breakerBefore(): string {
     return this.has('breaker') ? 'closed' : 'open';
@@ -102,6 +103,7 @@ export function fakePorts(fake: FakeDeployment, settings: Settings = goodSetting
       if (method === 'OPTIONS' && allowsOrigin.includes('verify'))
         return { status: 204, text: '', ...(fake.has('cors') ? {} : { allowsOrigin }) };
       if (method === 'OPTIONS') return { status: 204, text: '' };
+      if (method === 'POST') return { status: fake.isAtRest ? 429 : 400, text: '' };
       if (signed !== true) return { status: fake.has('unsigned') ? 200 : 403, text: '' };
       const text = fake.has('unknown-route') ? 'Not Found' : '{"error":{"code":"unknown-route"}}';
       return { status: 404, text: path === '/nothing' ? text : '' };
@@ -115,6 +117,17 @@ export function fakePorts(fake: FakeDeployment, settings: Settings = goodSetting
     },
     deployment: {
       changeSet: async () => (fake.has('change-set') ? ['State would be replaced'] : []),
+      atRest: async (meanwhile) => {
+        fake.isAtRest = true;
+        await meanwhile();
+        fake.isAtRest = false;
+        return fake.has('quiesce') ? ['rule tick'] : [];
+      },
+      restoreTable: async () => {
+        for (const each of fake.executions.values()) if (fake.has('restore')) each.status = 'failed';
+        return 'restored';
+      },
+      change: async () => (fake.has('release-before') ? ['State would be replaced'] : []),
       tearDown: async () => (fake.has('teardown') ? ['arn:aws:sqs:::left'] : []),
     },
     probes: probesOf(fake),
@@ -254,92 +267,4 @@ const faultsOf = (fake: FakeDeployment): FaultPort => ({
     fake.faultCalls.push(`end ${kind} ${id}`);
   },
   endAll: async () => 0,
-});
-
-const fn = (name: string, variables: Record<string, string>, recursionAllowed = true) => ({
-  name,
-  runtime: 'nodejs24.x',
-  timeoutS: 10,
-  recursionAllowed,
-  logFormat: 'JSON',
-  logGroup: `logs-${name}`,
-  variables: { [ENV.table]: 'table', ...variables },
-});
-const queueOf = (name: string, more: Partial<Settings['queues'][number]> = {}) => ({
-  name,
-  url: `https://queue/${name}`,
-  visibilityS: 60,
-  retentionS: 14 * 24 * 3_600,
-  ...more,
-});
-
-/** As the template sets it. */
-export const goodSettings = (): Settings => ({
-  functions: [
-    fn('scheduler', { [ENV.agents]: 'verify-pass,verify-closed' }),
-    fn('pass', {}),
-    fn('starter', {}),
-    fn('supervisor', { [ENV.sweepEveryMs]: '2000' }, false),
-    fn('audit', { [ENV.auditEveryMs]: '3600000' }, false),
-  ],
-  queues: [
-    queueOf('p_verify-pass', { deadLetters: 'dead', maxReceives: 5 }),
-    queueOf('p_verify-closed', { deadLetters: 'dead', maxReceives: 5 }),
-    queueOf('p_steadfast-canary', { deadLetters: 'dead', maxReceives: 5 }),
-    queueOf('requests', { deadLetters: 'dead', maxReceives: 5 }),
-    queueOf('dead'),
-  ],
-  mappings: [
-    {
-      id: 'm1',
-      queue: 'p_verify-pass',
-      function: 'pass',
-      enabled: true,
-      reportsItemFailures: true,
-      maxConcurrency: 2,
-    },
-    {
-      id: 'm4',
-      queue: 'p_steadfast-canary',
-      function: 'pass',
-      enabled: true,
-      reportsItemFailures: true,
-      maxConcurrency: 2,
-    },
-    {
-      id: 'm3',
-      queue: 'p_verify-closed',
-      function: 'pass',
-      enabled: true,
-      reportsItemFailures: true,
-      maxConcurrency: 2,
-    },
-    {
-      id: 'm2',
-      queue: 'requests',
-      function: 'starter',
-      enabled: true,
-      reportsItemFailures: true,
-      maxConcurrency: 2,
-    },
-  ],
-  rules: [
-    {
-      id: 'tick',
-      name: 'tick',
-      expression: 'rate(1 minute)',
-      enabled: true,
-      targets: ['supervisor', 'supervisor'],
-    },
-    { id: 'audit', name: 'audit', expression: 'rate(15 minutes)', enabled: true, targets: ['audit'] },
-  ],
-  table: {
-    name: 'table',
-    indexes: Object.fromEntries(INDEXES.map(({ name, pk, sk }) => [name, `${pk}/${sk}`])),
-    expiresBy: TABLE.ttl,
-    recovery: true,
-  },
-  alarms: [{ name: 'SupervisorSilent', metrics: ['Steadfast/Sweeps', 'AWS/Lambda/Errors'], actions: 1 }],
-  drawn: Object.keys(METRICS).map((name) => `Steadfast/${name}`),
-  subscribers: 1,
 });

@@ -10,7 +10,8 @@ import { allowGameDay } from '../../../cli/verify/command.ts';
 import { ENTRIES } from '../../../cli/verify/checks/all.ts';
 import { type Check, isCheck } from '../../../cli/verify/check.ts';
 import type { Fault } from '../../../cli/verify/ports.ts';
-import { FakeDeployment, fakePorts, goodSettings } from './fake-deployment.ts';
+import { FakeDeployment, fakePorts } from './fake-deployment.ts';
+import { goodSettings } from './good-settings.ts';
 
 type Body = Record<string, unknown>;
 

@@ -1,0 +1,80 @@
+/** A table restored as another one: in which order AWS is asked, and what is waited for. */
+
+import type { Answer, Calls } from '../../../cli/aws/calls.ts';
+import { restoreAs } from '../../../cli/verify/restoring.ts';
+
+const MINUTE_MS = 60_000;
+
+/** As AWS documents its answers: the last five minutes cannot be restored, a new table is active later. */
+class Tables {
+  now = 1_000_000_000;
+  readonly asked: string[] = [];
+  /** Nothing while it is never restorable. */
+  lagMs: number | undefined = 5 * MINUTE_MS;
+  restored: Readonly<Record<string, unknown>> = {};
+  #activeAt = Number.POSITIVE_INFINITY;
+
+  readonly clock = {
+    now: () => this.now,
+    sleep: async (ms: number): Promise<void> => {
+      this.now += ms;
+    },
+  };
+
+  json = async (service: string, operation: string, body: Record<string, unknown>): Promise<Answer> => {
+    const of = String(body['TableName'] ?? body['ResourceArn'] ?? body['SourceTableName']);
+    if (this.asked.at(-1) !== `${service} ${operation} ${of}`)
+      this.asked.push(`${service} ${operation} ${of}`);
+    if (operation === 'DescribeContinuousBackups') {
+      const LatestRestorableDateTime = this.lagMs === undefined ? undefined : (this.now - this.lagMs) / 1_000;
+      return {
+        ContinuousBackupsDescription: { PointInTimeRecoveryDescription: { LatestRestorableDateTime } },
+      };
+    }
+    if (operation === 'RestoreTableToPointInTime') {
+      this.restored = { ...body, at: this.now };
+      this.#activeAt = this.now + 20 * MINUTE_MS;
+    }
+    if (operation === 'ListTagsOfResource')
+      return { Tags: [{ Key: 'aws:cloudformation:stack-name' }, { Key: 'team', Value: 'shop' }] };
+    if (operation === 'TagResource') this.restored = { ...this.restored, tags: body['Tags'] };
+    if (operation !== 'DescribeTable') return {};
+    const TableStatus = this.now >= this.#activeAt ? 'ACTIVE' : 'CREATING';
+    return { Table: { TableStatus, TableArn: `arn:${of}` } };
+  };
+}
+
+const restore = (tables: Tables): Promise<void> =>
+  restoreAs(tables as unknown as Calls, tables.clock, 'State', 'State-restored');
+
+it('restores what was written until now, sets what a restore leaves out, and copies the tags', async () => {
+  const tables = new Tables();
+  const { now: askedAt } = tables;
+  await restore(tables);
+  expect(tables.restored).toMatchObject({
+    TargetTableName: 'State-restored',
+    UseLatestRestorableTime: true,
+    tags: [{ Key: 'team', Value: 'shop' }],
+  });
+  expect(tables.restored['at']).toBeGreaterThanOrEqual(askedAt + 5 * MINUTE_MS);
+  expect(tables.asked).toEqual([
+    'dynamodb DescribeContinuousBackups State',
+    'dynamodb RestoreTableToPointInTime State',
+    'dynamodb DescribeTable State-restored',
+    'dynamodb UpdateTimeToLive State-restored',
+    'dynamodb UpdateContinuousBackups State-restored',
+    'dynamodb DescribeTable State',
+    'dynamodb ListTagsOfResource arn:State',
+    'dynamodb DescribeTable State-restored',
+    'dynamodb TagResource arn:State-restored',
+  ]);
+});
+
+it('gives up a table whose last second never becomes restorable, and restores nothing', async () => {
+  const tables = new Tables();
+  tables.lagMs = undefined;
+  await expect(restore(tables)).rejects.toThrow(
+    'the last second of State cannot be restored after 20 minutes',
+  );
+  expect(tables.restored).toEqual({});
+});
