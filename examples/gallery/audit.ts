@@ -28,6 +28,7 @@ export function auditDeeds(
     ...entries
       .filter(({ kind }) => kind === 'misuse')
       .map(({ reference }) => other(`the key ${reference} was used for two requests that differ`)),
+    ...entries.filter(({ kind }) => kind === 'breach').map((entry) => breach(deeds, entry, played)),
     ...played.flatMap((one) => {
       const { end, subject } = one;
       const expected = end === undefined ? undefined : stands({ ...one, end });
@@ -38,6 +39,12 @@ export function auditDeeds(
 }
 
 const other = (text: string): Finding => ({ kind: 'other', text });
+
+function breach(deeds: readonly Deed[], entry: Entry, played: readonly Played[]): Finding {
+  const deed = deeds.find(({ service }) => service === entry.service);
+  const text = `refused: ${entry.why ?? 'a breach'}`;
+  return { kind: 'doubled', ...(deed === undefined ? {} : subjectOf(deed, entry, played)), text };
+}
 
 function doubles(deed: Deed, entries: readonly Entry[], played: readonly Played[]): Finding[] {
   return surplus(entries, deed.kind, ({ reference }) => reference).map((entry) => ({

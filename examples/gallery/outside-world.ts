@@ -23,11 +23,11 @@ import type { SteadfastStack } from 'steadfast/cdk';
 import { TABLE_VARIABLE } from '../world/deployed.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const CALLERS = ['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'];
+const CALLERS = ['authorise-card', 'charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'];
 
 /**
- * A function with an address that only the four agents may call, and a table of its own. It goes with the
- * stack.
+ * A function with an address that only the example's agents may call, and a table of its own. It goes with
+ * the stack.
  */
 export function addWorld(stack: SteadfastStack): void {
   if (!stack.steadfast.agents.has('charge-card')) return;

@@ -1,7 +1,7 @@
 import { audit, type AuditedExecution } from './audit.ts';
 import type { EntryKind, MailSubject, OrderEntry as Entry } from './world.ts';
 
-/** A mail's third part is its subject. */
+/** A mail's third part is its subject, a charge's the authorisation that it captures. */
 type Line = readonly [kind: EntryKind, id: string, of?: string];
 
 /** A ledger of one execution, by default `x`. */
@@ -14,7 +14,13 @@ const ledger = (lines: readonly Line[], executionId = 'x'): Entry[] =>
     id,
     reference: 'r',
     executionId,
-    ...(of === undefined ? {} : kind === 'mail' ? { subject: of as MailSubject } : { of }),
+    ...(of === undefined
+      ? {}
+      : kind === 'mail'
+        ? { subject: of as MailSubject }
+        : kind === 'charge'
+          ? { authorisationId: of }
+          : { of }),
   }));
 
 const execution = (status: string): AuditedExecution => ({ executionId: 'x', status });
@@ -75,6 +81,11 @@ describe('the audit finds nothing', () => {
     expect(silent('succeeded', 'notify')).toEqual([]);
     expect(silent('compensated', 'tell-customer')).toEqual([]);
     expect(silent('compensated', 'notify')).toHaveLength(1);
+  });
+
+  test('in what a skipped step has not done: the order was paid before', () => {
+    const steps = ['charge', 'reserve', 'ship', 'notify'].map((name) => ({ name, status: 'skipped' }));
+    expect(audit([], [{ executionId: 'x', status: 'succeeded', steps }]).findings).toEqual([]);
   });
 
   test('in repeats that a deduplicating service answered from memory', () => {
@@ -148,6 +159,33 @@ describe('the audit finds', () => {
       'lost reservation 1',
       'lost shipment 1',
     ]);
+  });
+
+  test('an authorisation that is doubled, left open, voided twice or never was, and one that was refused', () => {
+    const captured: Line[] = [['authorisation', 'a1'], ['charge', 'c1', 'a1'], ...FORWARD.slice(1)];
+    const voided: Line[] = [['authorisation', 'a1'], ['void', 'v1', 'a1'], TOLD];
+    expect([found(captured, 'succeeded'), found(voided, 'compensated')]).toEqual([[], []]);
+    expect(found([['authorisation', 'a1'], ...FORWARD], 'succeeded')).toEqual(['lost authorisation 1']);
+    expect(found([['authorisation', 'a1'], TOLD], 'compensated')).toEqual(['lost authorisation 1']);
+    expect(found([['authorisation', 'a2'], ...captured], 'succeeded')).toEqual([
+      'double authorisation 1',
+      'lost authorisation 1',
+    ]);
+    expect(found([...voided, ['void', 'v2', 'a1']], 'compensated')).toEqual(['double-undo authorisation 1']);
+    expect(found([['void', 'v1', 'a9'], TOLD], 'canceled')).toEqual(['stray-undo authorisation 1']);
+    expect(found([...captured, ['breach', 'b1']], 'succeeded')).toEqual(['breach authorisation 1']);
+  });
+
+  test('a capture that is doubled, lost, or of an authorisation that is not open', () => {
+    const rest = FORWARD.slice(1);
+    const twice: Line[] = [['authorisation', 'a1'], ['charge', 'c1', 'a1'], ['charge', 'c2', 'a1'], ...rest];
+    expect(found(twice, 'succeeded')).toEqual(['double charge 1']);
+    expect(found([['authorisation', 'a1'], ['void', 'v1', 'a1'], ...rest], 'succeeded')).toEqual([
+      'lost charge 1',
+    ]);
+    expect(found([['charge', 'c1', 'a9'], ...rest], 'succeeded')).toEqual(['breach charge 1']);
+    const late: Line[] = [['authorisation', 'a1'], ['void', 'v1', 'a1'], ['charge', 'c1', 'a1'], ...rest];
+    expect(found(late, 'succeeded')).toEqual(['breach charge 1']);
   });
 
   test('charges of an execution that nobody knows, and of none at all', () => {

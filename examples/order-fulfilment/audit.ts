@@ -3,19 +3,21 @@
  * and executions in, findings out.
  *
  * An order is charged, reserved and shipped at most once, its customer gets each mail at most
- * once, and what an execution says must be what the ledger shows. For each of the four effects
- * (charge, reservation, shipment, mail):
+ * once, and what an execution says must be what the ledger shows. For each of the five effects
+ * (authorisation, charge, reservation, shipment, mail):
  *
  *   double       A second one under one execution, whether or not it was taken back later: the customer's
  *                statement shows both. Counted once per surplus entry. A mail is a double only if it has the
  *                same subject: an order that is canceled late was on its way before it was not.
  *   double-undo  A second refund, release or cancellation of one entry. Counted once per surplus entry.
  *   lost         Succeeded, but no entry stands; or compensated or canceled, but an entry stands or the
- *                customer got no mail; or an entry of an unknown execution. A mail whose step says that it
- *                failed is not missed.
+ *                customer got no mail; or an entry of an unknown execution. Not missed: a mail whose step
+ *                says that it failed, and what a skipped step would have done. An authorisation
+ *                may not stay open.
  *   untrue       A mail that says what is not so: not fulfilled, of an order that succeeded.
  *   misuse       One key for two requests that differ: the second one was refused.
- *   stray-undo   A refund, release or cancellation of something that is not in the ledger.
+ *   breach       A second open authorisation of an order, or a charge against none: refused.
+ *   stray-undo   A void, refund, release or cancellation of something that is not in the ledger.
  *
  * An execution that is still open, or that failed and so says itself that a person must act, loses nothing:
  * it makes no claim. Its doubles count.
@@ -27,12 +29,12 @@ import type { EntryKind, MailSubject, OrderEntry as Entry } from './world.ts';
 export interface AuditedExecution {
   readonly executionId: string;
   readonly status: string;
-  /** Only those that failed and were tolerated matter. */
+  /** Only those that failed and were tolerated, or were skipped, matter. */
   readonly steps?: readonly { readonly name: string; readonly status: string }[];
 }
 
-export type FindingKind = 'double' | 'double-undo' | 'lost' | 'untrue' | 'misuse' | 'stray-undo';
-export type Effect = 'charge' | 'reservation' | 'shipment' | 'mail';
+export type FindingKind = 'double' | 'double-undo' | 'lost' | 'untrue' | 'misuse' | 'breach' | 'stray-undo';
+export type Effect = 'authorisation' | 'charge' | 'reservation' | 'shipment' | 'mail';
 
 export interface Finding {
   readonly kind: FindingKind;
@@ -44,7 +46,8 @@ export interface Finding {
 }
 
 /** How many entries of each kind the ledger has under one execution. */
-export type Counts = Readonly<Record<Exclude<EntryKind, 'repeat' | 'misuse'>, number>>;
+export type Counts = Readonly<Record<Exclude<EntryKind, Uncounted>, number>>;
+type Uncounted = 'authorisation' | 'void' | 'repeat' | 'misuse' | 'breach';
 
 export interface ExecutionAudit {
   readonly executionId: string;
@@ -68,12 +71,20 @@ export interface Audit {
 
 /** What takes each effect back. */
 export const UNDO_OF: Readonly<Record<Effect, EntryKind | undefined>> = {
+  authorisation: 'void',
   charge: 'refund',
   reservation: 'release',
   shipment: 'cancellation',
   mail: undefined,
 };
 export const EFFECTS = Object.keys(UNDO_OF) as readonly Effect[];
+
+/** Which step does it. */
+const DOES: Readonly<Partial<Record<Effect, string>>> = {
+  charge: 'charge',
+  reservation: 'reserve',
+  shipment: 'ship',
+};
 
 /** Which step sends which mail. */
 const SENDER: Readonly<Record<MailSubject, string>> = {
@@ -94,7 +105,8 @@ export function audit(entries: readonly Entry[], executions: readonly AuditedExe
     ...audited.flatMap((execution) => execution.findings),
     ...strangers.flatMap(([executionId, own]) => strangersFindings(executionId, own)),
     ...strayUndos(entries),
-    ...misuses(entries),
+    ...refusals(entries),
+    ...strayCaptures(entries),
   ];
   const total = (effect: Effect, ...kinds: FindingKind[]): number =>
     findings
@@ -135,7 +147,7 @@ function auditExecution(execution: AuditedExecution, own: readonly Entry[]): Exe
   const findings = [
     ...EFFECTS.flatMap((effect) => [
       ...doubles(executionId, effect, own),
-      ...(effect === 'mail' ? [] : losses(executionId, status, effect, own)),
+      ...(effect === 'mail' ? [] : losses(execution, effect, own)),
     ]),
     ...newsFindings(execution, own),
   ];
@@ -161,12 +173,15 @@ function doubles(executionId: string, effect: Effect, own: readonly Entry[]): Fi
   return found;
 }
 
-function losses(executionId: string, status: string, effect: Effect, own: readonly Entry[]): Finding[] {
+function losses(execution: AuditedExecution, effect: Effect, own: readonly Entry[]): Finding[] {
+  const { executionId, status, steps = [] } = execution;
   const standing = stillStanding(effect, own);
-  if (status === 'succeeded' && standing.length === 0) {
+  if (status === 'succeeded' && effect !== 'authorisation') {
+    const isSkipped = steps.some((step) => step.name === DOES[effect] && step.status === 'skipped');
+    if (standing.length > 0 || isSkipped) return [];
     return [{ kind: 'lost', effect, executionId, count: 1, detail: `succeeded, but there is no ${effect}` }];
   }
-  if (!isTakenBack(status) || standing.length === 0) return [];
+  if (!(status === 'succeeded' || isTakenBack(status)) || standing.length === 0) return [];
   const detail = `${status}, but ${standing.map((entry) => entry.id).join(', ')} still stands`;
   return [{ kind: 'lost', effect, executionId, count: standing.length, detail }];
 }
@@ -182,7 +197,9 @@ function newsFindings(
   if (!succeeded && !isTakenBack(status)) return [];
   const subject: MailSubject = succeeded ? 'on-its-way' : 'not-fulfilled';
   const mails = own.filter(({ kind }) => kind === 'mail');
-  const missed = !steps.some((step) => step.name === SENDER[subject] && step.status === 'tolerated');
+  const missed = !steps.some(
+    (step) => step.name === SENDER[subject] && ['tolerated', 'skipped'].includes(step.status),
+  );
   const found: Finding[] = [];
   if (missed && !mails.some((mail) => mail.subject === subject)) {
     const detail = `${status}, but there is no mail '${subject}'`;
@@ -200,9 +217,14 @@ function stillStanding(effect: Effect, own: readonly Entry[]): readonly Entry[] 
   const undoKind = UNDO_OF[effect];
   return own.filter(
     (entry) =>
-      entry.kind === effect && !own.some((other) => other.kind === undoKind && other.of === entry.id),
+      entry.kind === effect &&
+      !own.some((other) => other.kind === undoKind && other.of === entry.id) &&
+      !(effect === 'authorisation' && own.some((other) => captures(other, entry))),
   );
 }
+
+const captures = (charge: Entry, { id }: Entry): boolean =>
+  charge.kind === 'charge' && charge.authorisationId === id;
 
 function strangersFindings(executionId: string, own: readonly Entry[]): Finding[] {
   return EFFECTS.flatMap((effect) => {
@@ -213,16 +235,26 @@ function strangersFindings(executionId: string, own: readonly Entry[]): Finding[
   });
 }
 
-const misuses = (entries: readonly Entry[]): Finding[] =>
-  entries
-    .filter(({ kind }) => kind === 'misuse')
-    .map(({ id, service, reference, executionId = NOBODY }) => ({
-      kind: 'misuse',
-      effect: service === 'mail' ? 'mail' : 'reservation',
-      executionId,
-      count: 1,
-      detail: `${id}: the key ${reference} came with other parameters`,
-    }));
+const refusals = (entries: readonly Entry[]): Finding[] =>
+  entries.flatMap(({ id, kind, service, reference, executionId = NOBODY, why }): Finding[] => {
+    const found = { executionId, count: 1 };
+    if (kind === 'breach')
+      return [{ ...found, kind, effect: 'authorisation', detail: `${id}: ${why ?? 'refused'}` }];
+    if (kind !== 'misuse') return [];
+    const detail = `${id}: the key ${reference} came with other parameters`;
+    return [{ ...found, kind, effect: service === 'mail' ? 'mail' : 'reservation', detail }];
+  });
+
+/** The payment service refuses them; it is not believed. */
+const strayCaptures = (entries: readonly Entry[]): Finding[] =>
+  entries.flatMap(({ id, kind, executionId = NOBODY, authorisationId: of }, at): Finding[] => {
+    if (kind !== 'charge' || of === undefined) return [];
+    const before = entries.slice(0, at);
+    const isThere = before.some((entry) => entry.kind === 'authorisation' && entry.id === of);
+    if (isThere && !before.some((entry) => entry.kind === 'void' && entry.of === of)) return [];
+    const detail = `${id} captures ${of}, which ${isThere ? 'was voided' : 'is not in the ledger'}`;
+    return [{ kind: 'breach', effect: 'charge', executionId, count: 1, detail }];
+  });
 
 function strayUndos(entries: readonly Entry[]): Finding[] {
   return EFFECTS.flatMap((effect) => {

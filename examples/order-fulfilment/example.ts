@@ -1,5 +1,6 @@
 /** How an order fails, and what must be so afterwards. */
 
+import type { ApiError } from 'steadfast/client';
 import { auditDeeds } from '../gallery/audit.ts';
 import type { Example, Scene, Stage } from '../gallery/example.ts';
 import { DEEDS, type OrderEntry } from './world.ts';
@@ -8,7 +9,12 @@ const DONE = { charge: 1, reservation: 1, shipment: 1, mail: 1 };
 /** The mail that reports it. */
 const TAKEN_BACK = { mail: 1 };
 
-const start = async ({ client }: Stage, orderId: string): Promise<string> => {
+const start = async (
+  { client }: Stage,
+  orderId: string,
+  workflow = 'order-fulfilment',
+  idempotencyKey = orderId,
+): Promise<string> => {
   const input = {
     orderId,
     email: `${orderId}@customers.example`,
@@ -16,8 +22,27 @@ const start = async ({ client }: Stage, orderId: string): Promise<string> => {
     items: [{ sku: 'lighthouse', quantity: 1 }],
     total: 4_200,
   };
-  return (await client.start('order-fulfilment', { input, idempotencyKey: orderId })).executionId;
+  return (await client.start(workflow, { input, idempotencyKey })).executionId;
 };
+
+/** A person answers each question for the release of an order's goods, until its executions are over. */
+async function answerReleases(stage: Stage, ids: readonly string[], isReleased: boolean): Promise<void> {
+  await stage.until('the release', async () => {
+    const views = await Promise.all(ids.map((id) => stage.client.get(id)));
+    for (const { steps } of views) {
+      const { token, waitsUntil } = steps.find(({ name }) => name === 'release') ?? {};
+      if (token === undefined || waitsUntil === undefined) continue;
+      const answer = isReleased
+        ? stage.client.completeCallback(token, { approved: true })
+        : stage.client.failCallback(token, { code: 'rejected', message: 'the goods are damaged' });
+      // Answered twice, or too late.
+      await answer.catch((error: Partial<ApiError>) => {
+        if (error.status !== 409) throw error;
+      });
+    }
+    return views.every(({ endedAt }) => endedAt !== undefined) ? true : undefined;
+  });
+}
 
 const scenes: readonly Scene[] = [
   {
@@ -76,16 +101,46 @@ const scenes: readonly Scene[] = [
     },
     tell: () => 'The mail is tolerated: nothing that was shipped is refunded for it.',
   },
+  {
+    name: 'ordered-twice',
+    wrong: 'A preorder is started twice at the same moment',
+    ends: ['succeeded'],
+    play: async (stage, orderId) => {
+      const keys = [orderId, `${orderId}-again`];
+      const ids = await Promise.all(keys.map((key) => start(stage, orderId, 'preorder', key)));
+      await answerReleases(stage, ids, true);
+      const [first = '', second = ''] = ids;
+      const { steps } = await stage.client.get(first);
+      // Which one was let in first is a race.
+      return steps.some(({ status }) => status === 'skipped') ? first : second;
+    },
+    tell: ({ output }) =>
+      `Its lane let in one: it was authorised, released, shipped and charged. The other waited until that was over, and found the order paid: ${JSON.stringify(output)}.`,
+  },
+  {
+    name: 'not-released',
+    wrong: 'A card is authorised and the answer is lost; then the goods are damaged, and not released',
+    ends: ['compensated'],
+    play: async (stage, orderId) => {
+      const match = { about: orderId };
+      await stage.world.behave({ service: 'payment', mode: 'drop-reply', times: 1, match });
+      const executionId = await start(stage, orderId, 'preorder');
+      await answerReleases(stage, [executionId], false);
+      return executionId;
+    },
+    tell: () => 'A probe found the authorisation; it was voided, once, and nothing was charged.',
+  },
 ];
 
 export default {
   title:
-    'Order fulfilment: charge the card and reserve the stock side by side, ship, tell the customer; an order that fails is taken back.',
+    'Order fulfilment: charge the card and reserve the stock side by side, ship, tell the customer; a preorder is authorised first and charged when it leaves. An order that fails is taken back.',
   world: 'WORLD_URL',
   scenes,
   audit: async ({ stage, played }) =>
     auditDeeds(DEEDS, await stage.world.ledger(), played, ({ scene, end }) => {
       if (scene.name === 'mail-declined') return { ...DONE, mail: 0 };
+      if (scene.name === 'ordered-twice') return { ...DONE, authorisation: 1 };
       return end.status === 'succeeded' ? DONE : TAKEN_BACK;
     }),
 } satisfies Example;

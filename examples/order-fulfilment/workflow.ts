@@ -1,15 +1,17 @@
 /**
- * Order fulfilment: charge the card and reserve the stock side by side, ship when both are done, tell the
- * customer. An order that is not fulfilled is taken back, and the customer gets one mail about that as well.
+ * Two ways to sell. Order fulfilment: charge the card and reserve the stock side by side, ship when both are
+ * done, tell the customer. Preorder: authorise the card now, and charge it when the goods leave, in one
+ * execution of an order at a time. An order that is not fulfilled is taken back, and the customer gets one
+ * mail about that as well.
  *
- * Owns: the four agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`), or
- * the services it talks to (`world.ts`).
+ * Owns: the five agents' contracts and the workflows. Does not own: how an agent does its work (`agents/`),
+ * or the services it talks to (`world.ts`).
  *
  * The limits are short so that you can see a recovery on a laptop. In production a lease of 30 s and a settle
  * time of the external service's own request timeout are a better start.
  */
 
-import { agent, retry, workflow } from 'steadfast';
+import { agent, and, exists, orElse, present, retry, succeeded, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 
 const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as const;
@@ -22,7 +24,10 @@ const Id = z.string().check(z.minLength(1));
 const Amount = z.int().check(z.positive());
 const Items = z.array(z.object({ sku: Id, quantity: z.int().check(z.positive()) })).check(z.minLength(1));
 
-const ChargeInput = z.object({ orderId: Id, amount: Amount });
+const AuthoriseInput = z.object({ orderId: Id, amount: Amount });
+/** Nothing is authorised for an order that is paid already. */
+const AuthoriseOutput = z.object({ authorisationId: z.optional(Id) });
+const ChargeInput = z.object({ orderId: Id, amount: Amount, authorisationId: z.optional(Id) });
 const ChargeOutput = z.object({ chargeId: Id });
 const ReserveInput = z.object({ orderId: Id, items: Items });
 const ReserveOutput = z.object({ reservationId: Id });
@@ -35,6 +40,8 @@ const NotifyInput = z.union([
 ]);
 const NotifyOutput = z.object({ messageId: Id });
 
+export type AuthoriseInput = z.infer<typeof AuthoriseInput>;
+export type AuthoriseOutput = z.infer<typeof AuthoriseOutput>;
 export type ChargeInput = z.infer<typeof ChargeInput>;
 export type ChargeOutput = z.infer<typeof ChargeOutput>;
 export type ReserveInput = z.infer<typeof ReserveInput>;
@@ -50,6 +57,14 @@ export type NotifyOutput = z.infer<typeof NotifyOutput>;
 export const chargeCard = agent('charge-card', {
   input: ChargeInput,
   output: ChargeOutput,
+  effect: 'probed',
+  ...LIMITS,
+});
+
+/** The payment service authorises once per request as well. */
+export const authoriseCard = agent('authorise-card', {
+  input: AuthoriseInput,
+  output: AuthoriseOutput,
   effect: 'probed',
   ...LIMITS,
 });
@@ -82,10 +97,11 @@ export const notifyCustomer = agent('notify-customer', {
 const Order = z.object({ orderId: Id, email: Id, address: Id, items: Items, total: Amount });
 export type Order = z.infer<typeof Order>;
 
+const UNDO = retry(10, { first: '500ms', max: '5s' });
 const options = { input: Order, within: '15m', search: ['orderId'] } as const;
 export const orderFulfilment = workflow('order-fulfilment', options, (w) => {
   const { orderId, email } = w.input;
-  const undo = retry(10, { first: '500ms', max: '5s' });
+  const undo = UNDO;
 
   const charge = w.step(
     'charge',
@@ -121,3 +137,55 @@ export const orderFulfilment = workflow('order-fulfilment', options, (w) => {
   );
   return { chargeId: charge.output.chargeId, trackingNumber: ship.output.trackingNumber };
 });
+
+/**
+ * The card is authorised now, and charged when the goods leave. An order may be started twice, by an
+ * impatient customer or a shop that lost the answer: its lane lets in one execution at a time, so the card
+ * never has two authorisations of it, and the later one finds that the order is paid.
+ */
+export const preorder = workflow(
+  'preorder',
+  { ...options, lane: { by: ({ orderId }) => orderId, atMost: 1, waitAtMost: '30m' } },
+  (w) => {
+    const { orderId, email, total: amount } = w.input;
+    const how = { recovery: [PATIENCE], undo: UNDO } as const;
+    const authorise = w.step('authorise', authoriseCard, { orderId, amount }, how);
+    const { authorisationId } = authorise.output;
+    const release = w.approval('release', {
+      // Who releases it has the goods in front of them.
+      show: { orderId },
+      within: '10m',
+      otherwise: 'reject',
+      when: exists(authorisationId),
+      after: [authorise],
+    });
+    const goods = { orderId, items: w.input.items };
+    const reserve = w.step('reserve', reserveStock, goods, { ...how, when: succeeded(release) });
+    const ship = w.step(
+      'ship',
+      scheduleShipping,
+      { orderId, reservationId: present(reserve.output.reservationId), address: w.input.address },
+      { ...how, when: succeeded(reserve) },
+    );
+    const charge = w.step(
+      'charge',
+      chargeCard,
+      { orderId, amount, authorisationId: present(authorisationId) },
+      { ...how, when: and(succeeded(ship), exists(authorisationId)) },
+    );
+    const trackingNumber = present(ship.output.trackingNumber);
+    w.step(
+      'notify',
+      notifyCustomer,
+      { orderId, email, trackingNumber },
+      { recovery: [PATIENCE], tolerate: true, when: succeeded(ship), after: [charge] },
+    );
+    w.onFailure(
+      'tell-customer',
+      notifyCustomer,
+      { orderId, email, reason: w.failure.message },
+      { recovery: [PATIENCE] },
+    );
+    return { trackingNumber: orElse(ship.output.trackingNumber, 'paid before') };
+  },
+);

@@ -64,6 +64,39 @@ describe('the services', () => {
     expect((await ask('GET', '/payment/charges?reference=other')).body).toEqual({ charges: [] });
   });
 
+  test('payment lets one authorisation of an order be open, and refuses and notes another', async () => {
+    const first = await post('/payment/authorisations', charge);
+    const path = `/payment/authorisations/${idOf(first)}`;
+    expect((await post('/payment/authorisations', { ...charge, reference: 'r-2' })).status).toBe(402);
+    expect((await post('/payment/authorisations', { ...charge, orderId: 'order-2' })).status).toBe(201);
+    const capture = { ...charge, reference: 'r-3', authorisationId: idOf(first) };
+    expect((await post('/payment/charges', { ...capture, orderId: 'order-2' })).status).toBe(402);
+    expect((await post('/payment/charges', capture)).status).toBe(201);
+    expect((await post('/payment/charges', capture)).status).toBe(402);
+    expect((await post(`${path}/void`, undefined)).status).toBe(409);
+    expect((await ask('GET', '/payment/authorisations?reference=r-1')).body['authorisations']).toMatchObject([
+      { captured: true, undone: false },
+      { captured: false },
+    ]);
+    expect((await ask('GET', '/payment/charges?orderId=order-1')).body['charges']).toMatchObject([
+      { authorisationId: idOf(first) },
+    ]);
+    const again = await post('/payment/authorisations', charge);
+    await post(`/payment/authorisations/${idOf(again)}/void`, undefined);
+    expect((await post('/payment/authorisations', charge)).status).toBe(201);
+    expect((await ledger()).map(({ kind, why }) => (why === undefined ? kind : `${kind}: ${why}`))).toEqual([
+      'authorisation',
+      'breach: authorisation-1 of the same order is open',
+      'authorisation',
+      'breach: authorisation-1 is no open authorisation of this order',
+      'charge',
+      'breach: authorisation-1 is no open authorisation of this order',
+      'authorisation',
+      'void',
+      'authorisation',
+    ]);
+  });
+
   test('the warehouse reserves and releases once per key, and a released key is used up', async () => {
     const input = { key: 'k-1', items: [{ sku: 'book', quantity: 1 }], orderId: 'order-1' };
     const first = await post('/warehouse/reservations', input);

@@ -2,7 +2,8 @@
  * The outside world of an order: payment, warehouse, carrier, mail.
  *
  * Owns: which of them deduplicate (warehouse, mail) and which do not (payment, carrier), what an entry of
- * theirs says, and the agents' way to them. Does not own: how a service works (`../world`), whether the
+ * theirs says, and what the payment service never lets pass: two open authorisations of one order, and a
+ * charge against one that is not open. Does not own: how a service works (`../world`), whether the
  * sum of it is right (`audit.ts`).
  *
  *   npx tsx examples/order-fulfilment/world.ts [--port 4520] [--ledger .steadfast/world.jsonl] [--with-stdin]
@@ -10,7 +11,7 @@
 
 import * as z from 'zod/mini';
 import type { Deed } from '../world/deeds.ts';
-import type { Entry } from '../world/ledger.ts';
+import type { Entry, Ledger } from '../world/ledger.ts';
 import { serveIfMain } from '../world/process.ts';
 
 /** What a mail says. */
@@ -18,6 +19,8 @@ const Subject = z.enum(['on-its-way', 'not-fulfilled']);
 export type MailSubject = z.infer<typeof Subject>;
 
 export type EntryKind =
+  | 'authorisation'
+  | 'void'
   | 'charge'
   | 'refund'
   | 'reservation'
@@ -26,7 +29,8 @@ export type EntryKind =
   | 'cancellation'
   | 'mail'
   | 'repeat'
-  | 'misuse';
+  | 'misuse'
+  | 'breach';
 
 export interface OrderEntry extends Entry {
   readonly service: 'payment' | 'warehouse' | 'carrier' | 'mail';
@@ -35,18 +39,53 @@ export interface OrderEntry extends Entry {
   /** Whole cents. */
   readonly amount?: number;
   readonly subject?: MailSubject;
+  /** The authorisation that a charge captures. */
+  readonly authorisationId?: string;
 }
 
 const OrderId = z.optional(z.string().check(z.minLength(1)));
+const Amount = z.optional(z.int().check(z.positive()));
 const data = z.object({ orderId: OrderId });
+
+const isCaptured = (ledger: Ledger, id: string): boolean =>
+  ledger.entries.some((entry) => entry.kind === 'charge' && (entry as OrderEntry).authorisationId === id);
+
+/** Authorisations of an order that hold money on the card: neither voided nor captured. */
+const openOf = (ledger: Ledger, orderId: unknown): readonly Entry[] =>
+  ledger
+    .standing('authorisation', 'void')
+    .filter((entry) => (entry as OrderEntry).orderId === orderId && !isCaptured(ledger, entry.id));
 
 export const DEEDS: readonly Deed[] = [
   {
     service: 'payment',
+    kind: 'authorisation',
+    action: 'authorise',
+    data: z.object({ orderId: OrderId, amount: Amount }),
+    about: 'orderId',
+    undo: {
+      kind: 'void',
+      action: 'void',
+      repeats: true,
+      refuses: ({ id }, ledger) => (isCaptured(ledger, id) ? `${id} is captured` : undefined),
+    },
+    forbids: ({ orderId }, ledger) => {
+      const [open] = openOf(ledger, orderId);
+      return open === undefined ? undefined : `${open.id} of the same order is open`;
+    },
+    shows: ({ id }, ledger) => ({ captured: isCaptured(ledger, id) }),
+    declines: 402,
+  },
+  {
+    service: 'payment',
     kind: 'charge',
     action: 'charge',
-    data: z.object({ orderId: OrderId, amount: z.optional(z.int().check(z.positive())) }),
+    data: z.object({ orderId: OrderId, amount: Amount, authorisationId: z.optional(z.string()) }),
     about: 'orderId',
+    forbids: ({ orderId, authorisationId: id }, ledger) =>
+      id === undefined || openOf(ledger, orderId).some((open) => open.id === id)
+        ? undefined
+        : `${String(id)} is no open authorisation of this order`,
     // It pays as often as it is asked to: doubles must show.
     undo: { kind: 'refund', action: 'refund', repeats: true },
     declines: 402,

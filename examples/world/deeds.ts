@@ -5,8 +5,8 @@
  * it did, the other does it once per key; the form of their answers. Does not own: which services an example
  * has (its `world.ts`), HTTP (`server.ts`), misbehaviour (`behaviour.ts`).
  *
- *   as often as asked   POST /<service>/<kind>s {reference, …} · GET /<service>/<kind>s?reference= ·
- *                       POST …/<id>/<undo>
+ *   as often as asked   POST /<service>/<kind>s {reference, …} · GET /<service>/<kind>s?reference=, or
+ *                       by what it is about, ?orderId= · POST …/<id>/<undo>
  *   once per key        POST /<service>/<kind>s {key, …} · DELETE /<service>/<kind>s?key=
  */
 
@@ -53,12 +53,17 @@ export interface Deed {
   /** Why the service refuses for good: a quota, an account without funds. */
   readonly refuses?: (data: Readonly<Record<string, unknown>>, ledger: Ledger) => string | undefined;
   /**
+   * Why no sound caller asks for this: refused as well, and kept as a `breach`, which an audit finds. Of a
+   * service that does not deduplicate.
+   */
+  readonly forbids?: (data: Readonly<Record<string, unknown>>, ledger: Ledger) => string | undefined;
+  /**
    * What comes with it unasked, under the same reference: the disk of a machine. Of a
    * service that does not deduplicate.
    */
   readonly brings?: (entry: Entry) => readonly Readonly<Record<string, unknown>>[];
   /** What an answer says beside the entry. */
-  readonly shows?: (entry: Entry) => object;
+  readonly shows?: (entry: Entry, ledger: Ledger) => object;
   /** How a refusal is answered; 422 unless it says otherwise. */
   readonly declines?: 402 | 409 | 422;
 }
@@ -103,10 +108,14 @@ interface World {
 /** It does not deduplicate: POST does it again, GET lists what was done. */
 function byReference({ deed, ledger, request }: World): Call | undefined {
   if (request.method === 'GET') {
-    const reference = z.parse(Text, request.query.get('reference'));
-    const found = (): readonly Entry[] => ledger.find(deed.kind, reference);
-    const all = { [`${deed.kind}s`]: found().map((entry) => shown(deed, ledger, entry)) };
-    const about = aboutOf(deed, found()[0]);
+    const asked = request.query.get(deed.about);
+    const reference = asked === null ? z.parse(Text, request.query.get('reference')) : '';
+    const found =
+      asked === null
+        ? ledger.find(deed.kind, reference)
+        : ledger.entries.filter((entry) => entry.kind === deed.kind && aboutOf(deed, entry) === asked);
+    const all = { [`${deed.kind}s`]: found.map((entry) => shown(deed, ledger, entry)) };
+    const about = aboutOf(deed, found[0]) ?? asked ?? undefined;
     return { deed, action: 'lookup', reference, about, perform: () => ({ status: 200, body: all }) };
   }
   if (request.method !== 'POST') return undefined;
@@ -114,7 +123,9 @@ function byReference({ deed, ledger, request }: World): Call | undefined {
   const data = z.parse(deed.data, request.body);
   const entry = { service: deed.service, kind: deed.kind, reference, executionId, ...data };
   const perform = (): Answer => {
-    const why = deed.refuses?.(data, ledger);
+    const breach = deed.forbids?.(data, ledger);
+    if (breach !== undefined) ledger.append(compact({ ...entry, kind: 'breach', why: breach }));
+    const why = breach ?? deed.refuses?.(data, ledger);
     if (why !== undefined) return refuse(deed.declines ?? 422, why);
     const done = ledger.append(compact(entry));
     for (const more of deed.brings?.(done) ?? []) ledger.append(compact({ ...entry, ...more }));
@@ -194,7 +205,7 @@ const isUndone = ({ undo }: Deed, ledger: Ledger, entry: Entry): boolean =>
 /** The entry as its caller sees it. */
 const shown = (deed: Deed, ledger: Ledger, entry: Entry): object => ({
   ...entry,
-  ...deed.shows?.(entry),
+  ...deed.shows?.(entry, ledger),
   undone: isUndone(deed, ledger, entry),
 });
 

@@ -5,8 +5,9 @@
  * own: what the services do (`deeds.ts`), who may call (IAM), the function itself
  * (`../gallery/outside-world.ts`).
  *
- * An item holds what was done under one reference, or one key: a call concerns no other. Two calls at the
- * same time are distinguished by the version that each of them saw.
+ * An item holds what was done for one order, or whatever a request is about; another item says of a
+ * reference or a key what it is about, and is written first. Two calls at the same time are distinguished by
+ * the version that each of them saw.
  */
 
 import { createHash } from 'node:crypto';
@@ -18,10 +19,10 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod/mini';
 import { Behaviour, type Mode, type RuleInput } from './behaviour.ts';
-import { type Answer, type Call, type Deed, refuse, understand } from './deeds.ts';
+import { type Answer, type Call, type Deed, refuse, type ServiceRequest, understand } from './deeds.ts';
 import { type Entry, Ledger } from './ledger.ts';
 
-/** A misbehaviour; `times` counts anew for each reference. */
+/** A misbehaviour; `times` counts anew for each order. */
 export interface Fault extends RuleInput {
   readonly mode: Extract<Mode, 'decline' | 'drop-reply' | 'unavailable'>;
 }
@@ -78,7 +79,7 @@ async function answer(
     query: new URLSearchParams(request.rawQueryString),
     body: bodyOf(request),
   };
-  const part = partOf(asked.path, asked.query, asked.body);
+  const part = await placeOf(client, deeds, asked);
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const kept = await read(client, part);
     const ledger = new Ledger(kept.entries, () => {}, `${part}-`);
@@ -94,7 +95,7 @@ async function answer(
     const isNew = next.entries.length > kept.count || rule !== undefined;
     if (!isNew || (await write(client, part, kept.version, next))) return said;
   }
-  return refuse(503, 'too many calls under one reference at the same time');
+  return refuse(503, 'too many calls about one order at the same time');
 }
 
 /** Nothing of it holds before it is written. */
@@ -123,13 +124,38 @@ const Named = z.object({ reference: z.optional(z.string()), key: z.optional(z.st
 const ID = /-([0-9a-f]{12})-\d+$/;
 
 /** In which item what is asked for is, or will be. */
-function partOf(path: readonly string[], query: URLSearchParams, body: unknown): string {
+async function placeOf(
+  client: DynamoDBClient,
+  deeds: readonly Deed[],
+  { path, query, body }: ServiceRequest,
+): Promise<string> {
   const inBody = z.safeParse(Named, body);
   const { reference, key }: z.infer<typeof Named> = inBody.success ? inBody.data : {};
   const name = reference ?? key ?? query.get('reference') ?? query.get('key');
-  if (name === null) return ID.exec(path[2] ?? '')?.[1] ?? 'none';
-  return createHash('sha256').update(name).digest('hex').slice(0, 12);
+  const field = deeds.find(({ service }) => service === path[0])?.about ?? '';
+  const about = (Object(body) as Readonly<Record<string, unknown>>)[field] ?? query.get(field);
+  if (typeof about !== 'string')
+    return name === null ? (ID.exec(path[2] ?? '')?.[1] ?? 'none') : await keptFor(client, name);
+  const part = partOf(about);
+  if (name !== null && name !== about) await keepFor(client, name, part);
+  return part;
 }
+
+/** Where what was asked under a reference is. */
+async function keptFor(client: DynamoDBClient, name: string): Promise<string> {
+  const Key = { part: { S: `name-${partOf(name)}` } };
+  const { Item } = await client.send(new GetItemCommand({ TableName: table(), Key, ConsistentRead: true }));
+  return Item?.['in']?.S ?? partOf(name);
+}
+
+async function keepFor(client: DynamoDBClient, name: string, part: string): Promise<void> {
+  const Item = { part: { S: `name-${partOf(name)}` }, in: { S: part }, expiresAt: expiry() };
+  await client.send(new PutItemCommand({ TableName: table(), Item }));
+}
+
+const expiry = () => ({ N: String(Math.ceil(Date.now() / 1_000) + KEPT_SECONDS) });
+
+const partOf = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 12);
 
 interface Kept {
   readonly version: number;
@@ -161,7 +187,7 @@ async function write(
     version: { N: String(version + 1) },
     entries: { S: JSON.stringify(entries) },
     fired: { S: JSON.stringify(fired) },
-    expiresAt: { N: String(Math.ceil(Date.now() / 1_000) + KEPT_SECONDS) },
+    expiresAt: expiry(),
   };
   try {
     await client.send(

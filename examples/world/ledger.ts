@@ -17,7 +17,8 @@ export interface Entry {
   readonly service: string;
   /**
    * `charge`, or what takes one back: `refund`. Of a service that deduplicates also `repeat`: it was asked
-   * again and did nothing, and `misuse`: with other parameters, and refused.
+   * again and did nothing, and `misuse`: with other parameters, and refused. A `breach` is a request that
+   * no sound caller makes, refused as well.
    */
   readonly kind: string;
   readonly id: string;
@@ -28,6 +29,8 @@ export interface Entry {
   readonly parameters?: string;
   /** The id of the entry that this one takes back or repeats. */
   readonly of?: string;
+  /** What is wrong with a `breach`. */
+  readonly why?: string;
 }
 
 export type NewEntry = Omit<Entry, 'seq' | 'at' | 'id'>;

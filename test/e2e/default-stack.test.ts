@@ -41,10 +41,14 @@ const EXAMPLE = JSON.parse(
   readFileSync(join(PROJECT_ROOT, 'examples/order-fulfilment/example-input.json'), 'utf8'),
 ) as Record<string, unknown>;
 
-async function start(orderId: string): Promise<string> {
-  const answer = await fetch(`${cloud.apiUrl}/workflows/order-fulfilment/executions`, {
+async function start(
+  orderId: string,
+  workflow = 'order-fulfilment',
+  idempotencyKey = orderId,
+): Promise<string> {
+  const answer = await fetch(`${cloud.apiUrl}/workflows/${workflow}/executions`, {
     method: 'POST',
-    body: JSON.stringify({ input: { ...EXAMPLE, orderId }, idempotencyKey: orderId }),
+    body: JSON.stringify({ input: { ...EXAMPLE, orderId }, idempotencyKey }),
   });
   return ((await answer.json()) as View).executionId;
 }
@@ -70,6 +74,26 @@ test('the first order by POST succeeds: the card’s answer is lost, asked for, 
 
 test('an order that the carrier declines is taken back', async () => {
   expect((await ended(await start('order-to-nowhere'))).status).toBe('compensated');
+});
+
+test('a preorder that is started twice is authorised and charged once', async () => {
+  const client = createClient({ url: cloud.apiUrl });
+  const ids = [
+    await start('preorder', 'preorder', 'preorder-1'),
+    await start('preorder', 'preorder', 'preorder-2'),
+  ];
+  const open = async (): Promise<string | undefined> => {
+    const { steps } = await client.get(ids[0] ?? '');
+    return steps.find(({ name, waitsUntil }) => name === 'release' && waitsUntil !== undefined)?.token;
+  };
+  let token = await open();
+  for (; token === undefined; token = await open()) await new Promise((done) => setTimeout(done, 200));
+  await client.completeCallback(token, { approved: true });
+  const outputs = await Promise.all(ids.map(async (id) => (await client.untilEnd(id)).output));
+  expect(outputs).toEqual([
+    { trackingNumber: expect.stringMatching(/^TRACK-/) },
+    { trackingNumber: 'paid before' },
+  ]);
 });
 
 test('a week of its triggers: each order succeeds', async () => {

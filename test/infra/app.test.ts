@@ -71,6 +71,7 @@ test('the default is one example with a bucket, an event, a schedule and its out
   const app = readIn(await appAssembly());
   expect(app.stacks).toEqual(['Steadfast-dev']);
   expect(agentsIn(app).sort()).toEqual([
+    'authorise-card',
     'charge-card',
     'notify-customer',
     'reserve-stock',
@@ -90,7 +91,7 @@ test('the default is one example with a bucket, an event, a schedule and its out
   expect(app.ofType('AWS::Lambda::Url')).toHaveLength(1);
   // As few of ten executions as a mapping may have.
   const mappings = app.ofType('AWS::Lambda::EventSourceMapping').map(({ Properties }) => Properties);
-  expect(mappings.length).toBe(8);
+  expect(mappings.length).toBe(9);
   expect(mappings.filter(({ ScalingConfig }) => (ScalingConfig as Scaling).MaximumConcurrency !== 2)).toEqual(
     [],
   );

@@ -3,6 +3,7 @@
  * ways; `test/e2e/permissions.test.ts` shows that each is needed, but for those that are argued below.
  */
 
+import { PREORDER_MAY_BE_IDLE } from './preorder-permissions.ts';
 import { AUDIT_OF_VALUES, ERASURE_OF_VALUES, VALUES, VALUES_MAY_BE_IDLE } from './value-permissions.ts';
 
 export interface Row {
@@ -286,6 +287,7 @@ export const TRIGGER_MAY_BE_IDLE = (triggers: Readonly<Record<string, Pick<Trigg
 /** Permissions of the order-fulfilment example that an end-to-end run may leave unused. */
 export const MAY_BE_IDLE: readonly Row[] = [
   ...VALUES_MAY_BE_IDLE,
+  ...PREORDER_MAY_BE_IDLE,
   ...['tag1', 'tag2', 'tag3'].map((name) => ({
     who: 'scheduler',
     actions: ['dynamodb:Query'],

@@ -41,6 +41,7 @@ export const ERASURE_OF_VALUES: Row = {
 };
 
 const CALLERS = [
+  'authorise-card',
   'charge-card',
   'reserve-stock',
   'schedule-shipping',

@@ -26,7 +26,7 @@ addWorld(stack);
 const reader = new Reader(stack);
 
 const ofWorld = (type: string): Resource[] => reader.ofType(type).filter(({ id }) => id.startsWith('World'));
-const AGENTS = ['charge-card', 'notify-customer', 'reserve-stock', 'schedule-shipping'];
+const AGENTS = ['authorise-card', 'charge-card', 'notify-customer', 'reserve-stock', 'schedule-shipping'];
 
 test('is a function with an address behind IAM, and a table; both go with the stack', () => {
   expect(ofWorld('AWS::Lambda::Url').map(({ Properties }) => Properties['AuthType'])).toEqual(['AWS_IAM']);
@@ -47,7 +47,7 @@ test('may read and write items of its table, write its log, and no more', () => 
   ]);
 });
 
-test('may be called by the four agents and nobody else, and they know where it is', () => {
+test('may be called by the five agents and nobody else, and they know where it is', () => {
   const callers = reader
     .ofType('AWS::IAM::Policy')
     .filter((policy) => JSON.stringify(policy).includes('lambda:InvokeFunctionUrl'));

@@ -1,7 +1,9 @@
 /** Fair shares: whose an execution is, from its input to each of its messages. */
 
 import * as z from 'zod/mini';
+import { bankTransfer } from '../../examples/bank-transfer/workflow.ts';
 import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { start } from '../../lib/scheduler/start.ts';
 import { anAgent, anyObject, harness } from '../engine/harness.ts';
 
 const worker = anAgent('worker');
@@ -28,6 +30,20 @@ describe('whose an execution is (fairBy)', () => {
     expect(child).toMatchObject({ status: 'succeeded', fairGroup });
     expect((await h.begin({ tenant: 'acme' })).fairGroup).toBe(fairGroup);
     expect((await h.begin({ tenant: 'other' })).fairGroup).not.toBe(fairGroup);
+  });
+
+  it('is the paying account of a bank transfer: another customer has another share', async () => {
+    const h = harness(bankTransfer, { 'hold-funds': fine, 'screen-transfer': fine, 'post-booking': fine });
+    const pay = async (transfer: string, account: string, to: string): Promise<unknown> => {
+      const sides = { from: { bank: 'north', account }, to: { bank: 'south', account: to } };
+      const by = { kind: 'local', name: 'ann' } as const;
+      const request = { workflow: 'bank-transfer', input: { transfer, ...sides, amount: 1 }, by };
+      return (await start(h.scheduler, request)).fairGroup;
+    };
+    const ada = await pay('t1', 'ada', 'ben');
+    expect(ada).toMatch(/^[a-z0-9]{16}$/);
+    expect(await pay('t2', 'ada', 'cleo')).toBe(ada);
+    expect(await pay('t3', 'dan', 'ben')).not.toBe(ada);
   });
 
   it('is nobody where the input does not say', async () => {

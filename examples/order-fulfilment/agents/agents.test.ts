@@ -6,6 +6,7 @@ import type { RuleInput } from '../../world/behaviour.ts';
 import type { OrderEntry as Entry } from '../world.ts';
 import { startWorld, type World } from '../../world/server.ts';
 import { DEEDS } from '../world.ts';
+import * as authoriseCard from './authorise-card.ts';
 import * as chargeCard from './charge-card.ts';
 import * as notifyCustomer from './notify-customer.ts';
 import * as reserveStock from './reserve-stock.ts';
@@ -87,6 +88,29 @@ describe('charge-card', () => {
     await chargeCard.undo(ctx);
     await chargeCard.undo(ctx);
     expect(await ledger()).toEqual(['charge', 'charge', 'refund of charge-1', 'refund of charge-2']);
+  });
+});
+
+describe('authorise-card', () => {
+  test('authorises, is found by its probe, and voids once what is open', async () => {
+    expect(await authoriseCard.probe(ctx)).toEqual({ verdict: 'not-done' });
+    const output = await authoriseCard.execute(ctx, order);
+    expect(await authoriseCard.probe(ctx)).toEqual({ verdict: 'done', output });
+    await authoriseCard.undo(ctx);
+    await authoriseCard.undo(ctx);
+    expect(await ledger()).toEqual(['authorisation', 'void of authorisation-1']);
+  });
+
+  test('what is captured is not voided, and an order that is paid is not authorised', async () => {
+    const { authorisationId = '' } = await authoriseCard.execute(ctx, order);
+    await chargeCard.execute({ ...ctx, effectKey: 'x/c' }, { ...order, authorisationId });
+    await authoriseCard.undo(ctx);
+    expect(await authoriseCard.execute({ ...ctx, effectKey: 'y/s' }, order)).toEqual({});
+    expect(await ledger()).toEqual(['authorisation', 'charge']);
+    await chargeCard.undo({ ...ctx, effectKey: 'x/c' });
+    expect(await authoriseCard.execute({ ...ctx, effectKey: 'y/s' }, order)).toEqual({
+      authorisationId: 'authorisation-4',
+    });
   });
 });
 

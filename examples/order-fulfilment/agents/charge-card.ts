@@ -1,5 +1,6 @@
 /**
- * Charges a card at a payment service that does NOT deduplicate: two requests are two charges.
+ * Charges a card at a payment service that does NOT deduplicate: two requests are two charges. With an
+ * authorisation, the charge captures what that holds.
  *
  * It earns its safety by asking: every charge carries the step's effect key as its reference, so a probe
  * finds what an attempt that went silent has done, and an undo finds everything there is to give back.
