@@ -135,7 +135,9 @@ function queued(
     openQuestions(state).length === 0 &&
     !hasUnannounced(state) &&
     !Object.values(state.steps).some((one) => isLeased(one) || one.status === 'unknown');
-  const written = executionAfter(execution, 'adopt', event, { lane: own, ...(isQuiet ? { wakeAt } : {}) });
+  // With open work it is only brought forward, to the check.
+  const next = isQuiet ? { wakeAt } : given({ wakeAt: checkAt });
+  const written = executionAfter(execution, 'adopt', event, { lane: own, ...next });
   const note = { what: 'queued', step: record.name };
   const decision = writing(
     execution.id,
