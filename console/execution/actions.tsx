@@ -13,6 +13,7 @@ import { api } from '../api.ts';
 import { type Answer, answered, sent, StepForm, useAnswer } from '../forms/step-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { ChoiceField, TextField } from '../parts/fields.tsx';
+import { Erase } from './erase.tsx';
 import { StartAnew } from './start-anew.tsx';
 
 type Command = Reasons['commands'][number]['command'];
@@ -50,10 +51,11 @@ interface ActionsProps {
   readonly view: ExecutionView;
   /** Absent in the answer of an older release. */
   readonly commands: Reasons['commands'] | undefined;
+  readonly isErased: Signal<boolean>;
   readonly done: () => void;
 }
 
-export function Actions({ view, commands = [], done }: ActionsProps): JSX.Element {
+export function Actions({ view, commands = [], isErased, done }: ActionsProps): JSX.Element {
   const asked = useSignal<Command | undefined>(undefined);
   const known = ORDER.flatMap((command) => commands.filter((one) => one.command === command));
   const impossible = known.filter(({ because }) => because !== undefined);
@@ -67,6 +69,7 @@ export function Actions({ view, commands = [], done }: ActionsProps): JSX.Elemen
               {WORDING[command].label}
             </button>
           ))}
+        <Erase view={view} isErased={isErased} />
       </div>
       {impossible.length === 0 ? null : (
         <details class="impossible">

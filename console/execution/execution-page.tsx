@@ -5,6 +5,7 @@
  * opened in its graph (`opened.ts`).
  */
 
+import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { ExecutionView, Reasons } from '../../lib/api/answers.ts';
@@ -21,6 +22,7 @@ import { Incidents } from '../people/incidents.tsx';
 import { addressOf, place } from '../router.ts';
 import { deployed } from '../workflows/deployed.ts';
 import { Actions } from './actions.tsx';
+import { Erased } from './erase.tsx';
 import { Head, Operated, Stands } from './head.tsx';
 import { Logs } from './logs.tsx';
 import { insideOf, opening, openedIn, placeWith, useOpened } from './opened.ts';
@@ -40,18 +42,28 @@ async function read(id: string): Promise<Read> {
 }
 
 export function ExecutionPage({ id }: { id: string }): JSX.Element {
+  const isErased = useSignal(false);
+  return isErased.value ? <Erased id={id} /> : <Kept id={id} isErased={isErased} />;
+}
+
+function Kept({ id, isErased }: { id: string; isErased: Signal<boolean> }): JSX.Element {
   const live = useLive<Read>(`execution ${id}`, () => read(id));
   return (
     <>
       {live.data === undefined ? <h1 class="hidden">Execution {id}</h1> : null}
       <Shown live={live} what={`execution ${id}`}>
-        {(data) => <Execution {...data} again={live.again} />}
+        {(data) => <Execution {...data} isErased={isErased} again={live.again} />}
       </Shown>
     </>
   );
 }
 
-function Execution({ view, reasons, workflows, again }: Read & { again: () => void }): JSX.Element {
+interface ExecutionProps extends Read {
+  readonly isErased: Signal<boolean>;
+  readonly again: () => void;
+}
+
+function Execution({ view, reasons, workflows, isErased, again }: ExecutionProps): JSX.Element {
   const { executionId: id } = view;
   const { opened, error } = useOpened();
   const open = openedIn().join();
@@ -66,7 +78,9 @@ function Execution({ view, reasons, workflows, again }: Read & { again: () => vo
   return (
     <article class="execution">
       <Head view={view} />
-      {settings.readOnly ? null : <Actions view={view} commands={reasons.commands} done={again} />}
+      {settings.readOnly ? null : (
+        <Actions view={view} commands={reasons.commands} isErased={isErased} done={again} />
+      )}
       <Incidents view={view} done={again} />
       <div class="columns">
         <div ref={main}>
