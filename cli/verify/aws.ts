@@ -5,8 +5,11 @@
  * faults (`aws-faults.ts`), settings (`account-settings.ts`), how a call is made (`../aws/calls.ts`).
  */
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { createClient } from '../../lib/api/client.ts';
-import { type Calls, inXml, plainOf, unlessGone } from '../aws/calls.ts';
+import { type Answer, type Calls, inXml, plainOf, unlessGone } from '../aws/calls.ts';
+import { readObject } from '../dev/project.ts';
 import { CliError, CLOCK, EXIT } from '../io.ts';
 import { signedFetch } from '../signed-fetch.ts';
 import { accountSettings } from './account-settings.ts';
@@ -92,17 +95,25 @@ export async function outputsOf(
   );
 }
 
-/** https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html: the version of a bootstrap stack. */
-const BOOTSTRAP = '/cdk-bootstrap/hnb659fds/version';
+/** https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html: the CDK's own qualifier. */
+const QUALIFIER = 'hnb659fds';
 
-export const accountFacts = (calls: Calls): AccountFacts => ({
+/** Where the version of the bootstrap stack is that the CDK would use in a folder. */
+export function bootstrapIn(root: string): string {
+  const file = join(root, 'cdk.json');
+  const { context } = existsSync(file) ? readObject(file) : {};
+  const given = (Object(context) as Answer)['@aws-cdk/core:bootstrapQualifier'];
+  return `/cdk-bootstrap/${typeof given === 'string' ? given : QUALIFIER}/version`;
+}
+
+export const accountFacts = (calls: Calls, root = process.cwd()): AccountFacts => ({
   identity: async () => {
     const xml = await calls.form('GetCallerIdentity', {}, 'sts');
     const of = (name: string): string => plainOf(inXml(xml, name)[0] ?? '');
     return { account: of('Account'), arn: of('Arn') };
   },
   bootstrap: async () => {
-    const found = await unlessGone(calls.json('ssm', 'GetParameter', { Name: BOOTSTRAP }));
+    const found = await unlessGone(calls.json('ssm', 'GetParameter', { Name: bootstrapIn(root) }));
     if (found === undefined) return undefined;
     return Number((Object(found['Parameter']) as { readonly Value?: string }).Value);
   },

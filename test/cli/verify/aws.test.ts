@@ -3,11 +3,14 @@
  * The answers have the forms that AWS documents; no account has given them.
  */
 
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Calls } from '../../../cli/aws/calls.ts';
 import { accountSettings } from '../../../cli/verify/account-settings.ts';
-import { awsPorts } from '../../../cli/verify/aws.ts';
+import { awsPorts, bootstrapIn } from '../../../cli/verify/aws.ts';
 import { ENTRIES } from '../../../cli/verify/checks/all.ts';
 import { run as command } from '../../../cli/main.ts';
 import { run } from '../../../cli/verify/run.ts';
@@ -321,6 +324,17 @@ it('deploys nothing where the region is not bootstrapped, and says so by the row
     expect(asked).toEqual(['GetParameter']);
   } finally {
     JSON_ANSWERS['GetParameter'] = before as () => Body;
+  }
+});
+
+it('asks for the bootstrap stack that the folder’s own qualifier names', () => {
+  const root = mkdtempSync(join(tmpdir(), 'steadfast-qualifier-'));
+  try {
+    expect(bootstrapIn(root)).toBe('/cdk-bootstrap/hnb659fds/version');
+    writeFileSync(join(root, 'cdk.json'), '{ "context": { "@aws-cdk/core:bootstrapQualifier": "shop" } }');
+    expect(bootstrapIn(root)).toBe('/cdk-bootstrap/shop/version');
+  } finally {
+    rmSync(root, { recursive: true });
   }
 });
 
