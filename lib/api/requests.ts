@@ -280,7 +280,7 @@ const unknownText = (keys: readonly string[]): string =>
     .map((one) => cut(one, MAX_NAME_CHARS))
     .join(
       ', ',
-    )}${keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} others` : ''}${keys.includes('by') ? " (leave it out: the API's authorizer names the caller)" : ''}`;
+    )}${keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} more` : ''}${keys.includes('by') ? " (leave it out: the API's authorizer names the caller)" : ''}`;
 
 /** @throws SteadfastError `bad-request` when the text is no duration; a longer wait than allowed is cut */
 export function parseWait(text: string | undefined, of: 'query' | 'body'): number | undefined {

@@ -82,7 +82,7 @@ async function wholeId(api: Search, text: string, refusal: ApiError): Promise<st
   const named = found
     .slice(0, MOST_NAMED)
     .map((each) => `${each.executionId} (${each.workflow}, ${each.status})`);
-  const more = found.length > MOST_NAMED ? `, and ${found.length - MOST_NAMED} others` : '';
+  const more = found.length > MOST_NAMED ? `, and ${found.length - MOST_NAMED} more` : '';
   throw new ApiError(
     'ambiguous-id',
     `'${text}' begins the ids of ${found.length} executions: ${named.join(', ')}${more}. Give more of it`,

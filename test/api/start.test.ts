@@ -94,7 +94,7 @@ describe('a start', () => {
     const keys = Array.from({ length: 10_000 }, (_, at) => [`key-${at}`, 1]);
     const answer = await post(START, Object.fromEntries(keys));
     expect(answer.status).toBe(400);
-    expect(JSON.stringify(answer.body)).toContain('and 9990 others');
+    expect(JSON.stringify(answer.body)).toContain('and 9990 more');
     expect(JSON.stringify(answer.body).length).toBeLessThan(5_000);
     const tags = Object.fromEntries(keys.map(([key]) => [`${key} no tag`, 1]));
     const tagged = await post(START, { input, tags });

@@ -169,6 +169,21 @@ export const orElse = <T, const D>(value: Perhaps<T>, instead: D): Otherwise<T, 
  */
 export const present = <T>(value: MaybeRef<T> | undefined): Ref<T> => value as unknown as Ref<T>;
 
+/** What a builder gives for a step. No value: a plan is refused that has one where its output is meant. */
+export class DeclaredStep {
+  readonly name: string;
+  readonly output: unknown;
+  readonly failure: unknown;
+  readonly token: unknown;
+
+  constructor(name: string, output: unknown, failure: unknown, token: unknown) {
+    this.name = name;
+    this.output = output;
+    this.failure = failure;
+    this.token = token;
+  }
+}
+
 /**
  * From what an author wrote to its JSON form. Foreign values (functions, class instances)
  * stay, for `checkPlan` to refuse.

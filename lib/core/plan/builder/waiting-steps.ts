@@ -14,6 +14,7 @@ import { planStage } from './recovery-options.ts';
 import { problem, refusal } from '../refusal.ts';
 import {
   type Condition,
+  DeclaredStep,
   evaluateExpression,
   type Expr,
   type Input,
@@ -267,12 +268,12 @@ export const parseDurationOrNone = (text: Duration | undefined, what: string): n
  * types and the plan's check say.
  */
 export const handleOf = (name: string, make: MakeRef): never =>
-  ({
+  new DeclaredStep(
     name,
-    output: make(`step:${name}`, []),
-    failure: make(`failure:${name}`, []),
-    token: make(`token:${name}`, []),
-  }) as never;
+    make(`step:${name}`, []),
+    make(`failure:${name}`, []),
+    make(`token:${name}`, []),
+  ) as never;
 
 /** @param withinMs of the workflow around it */
 export const childStep = (

@@ -1,0 +1,44 @@
+/** A step that stands where what it returns is meant: refused, with where it is and what to write. */
+
+import { agent, type WorkflowBuilder, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+
+const act = agent('act', {
+  input: z.object({ id: z.any() }),
+  output: z.object({ id: z.string() }),
+  effect: 'none',
+  undo: 'none',
+});
+
+type Builder = WorkflowBuilder<{ id: string }>;
+const built = (build: (w: Builder, first: never) => unknown) => () =>
+  workflow('shop', { input: z.object({ id: z.string() }), within: '1h' }, (w) => {
+    const first = w.step('first', act, { id: w.input.id });
+    return build(w as Builder, first as never) as never;
+  });
+
+const wrong = (where: string): string =>
+  `has the step 'first' ${where}: give what it returns, its \`.output\``;
+
+it.each<[string, Parameters<typeof built>[0], string]>([
+  ['the output', (_, first) => ({ paid: first }), wrong('at /paid')],
+  ['the whole output', (_, first) => first, wrong('as a whole')],
+  ['an input', (w, first) => void w.step('second', act, { id: first }), wrong('at /id')],
+  ['a whole input', (w, first) => void w.step('second', act, first), wrong('as a whole')],
+  [
+    'what an input nests',
+    (w, first) => void w.step('second', act, { id: { all: [1, first] } }),
+    wrong('at /id/all/1'),
+  ],
+  [
+    'a condition',
+    (w, first) => void w.step('second', act, { id: 'x' }, { when: first }),
+    wrong('as a whole'),
+  ],
+])('as %s', (_where, build, message) => {
+  expect(built(build)).toThrow(message);
+});
+
+it('names a step to wait for by itself', () => {
+  expect(built((w, first) => void w.step('second', act, { id: 'x' }, { after: [first] }))).not.toThrow();
+});
