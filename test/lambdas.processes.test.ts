@@ -54,7 +54,7 @@ describe('a Lambda function', () => {
     expect(entries).toEqual(expect.arrayContaining(['lambdas/scheduler.ts', 'lambdas/supervisor.ts']));
     const metafile = await bundled({ entryPoints: entries });
     expect(Object.keys(metafile.inputs)).toEqual(
-      expect.arrayContaining(['lib/core/decide.ts', 'examples/order-fulfilment/workflow.ts']),
+      expect.arrayContaining(['lib/core/decide.ts', 'examples/order-fulfilment/contracts.ts']),
     );
     expect(reached(metafile)).toEqual([]);
   });

@@ -7,7 +7,7 @@
 
 import { type AttemptContext, done, notDone, type Verdict } from 'steadfast';
 import * as z from 'zod/mini';
-import { authoriseCard, type AuthoriseInput, type AuthoriseOutput } from '../workflow.ts';
+import { authoriseCard, type AuthoriseInput, type AuthoriseOutput } from '../contracts.ts';
 import { callWorld } from '../world-client.ts';
 
 const Authorisation = z.object({ id: z.string(), undone: z.boolean(), captured: z.boolean() });

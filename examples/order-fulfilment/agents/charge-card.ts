@@ -8,7 +8,7 @@
 
 import { type AttemptContext, done, notDone, type Verdict } from 'steadfast';
 import * as z from 'zod/mini';
-import { type ChargeInput, type ChargeOutput, chargeCard } from '../workflow.ts';
+import { type ChargeInput, type ChargeOutput, chargeCard } from '../contracts.ts';
 import { callWorld } from '../world-client.ts';
 
 const Charge = z.object({ id: z.string(), undone: z.boolean() });

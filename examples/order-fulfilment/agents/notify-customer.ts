@@ -7,7 +7,7 @@
 
 import type { AttemptContext } from 'steadfast';
 import * as z from 'zod/mini';
-import { type NotifyInput, type NotifyOutput, notifyCustomer } from '../workflow.ts';
+import { type NotifyInput, type NotifyOutput, notifyCustomer } from '../contracts.ts';
 import type { MailSubject } from '../world.ts';
 import { callWorld } from '../world-client.ts';
 

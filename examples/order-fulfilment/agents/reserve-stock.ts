@@ -6,7 +6,7 @@
 
 import type { AttemptContext } from 'steadfast';
 import * as z from 'zod/mini';
-import { type ReserveInput, type ReserveOutput, reserveStock } from '../workflow.ts';
+import { type ReserveInput, type ReserveOutput, reserveStock } from '../contracts.ts';
 import { callWorld } from '../world-client.ts';
 
 const Reservation = z.object({ id: z.string() });

@@ -4,7 +4,7 @@
 
 import { type AttemptContext, done, notDone, type Verdict } from 'steadfast';
 import * as z from 'zod/mini';
-import { type ShipInput, type ShipOutput, scheduleShipping } from '../workflow.ts';
+import { type ShipInput, type ShipOutput, scheduleShipping } from '../contracts.ts';
 import { callWorld } from '../world-client.ts';
 
 const Shipment = z.object({ id: z.string(), trackingNumber: z.string(), undone: z.boolean() });

@@ -171,16 +171,10 @@ export const present = <T>(value: MaybeRef<T> | undefined): Ref<T> => value as u
 
 /** What a builder gives for a step. No value: a plan is refused that has one where its output is meant. */
 export class DeclaredStep {
-  readonly name: string;
-  readonly output: unknown;
-  readonly failure: unknown;
-  readonly token: unknown;
+  declare readonly name: string;
 
-  constructor(name: string, output: unknown, failure: unknown, token: unknown) {
-    this.name = name;
-    this.output = output;
-    this.failure = failure;
-    this.token = token;
+  constructor(fields: Readonly<Record<'name' | 'output' | 'failure' | 'token', unknown>>) {
+    Object.assign(this, fields);
   }
 }
 

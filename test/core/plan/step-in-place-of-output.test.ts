@@ -18,23 +18,19 @@ const built = (build: (w: Builder, first: never) => unknown) => () =>
   });
 
 const wrong = (where: string): string =>
-  `has the step 'first' ${where}: give what it returns, its \`.output\``;
+  `${where} is not plain JSON but of class DeclaredStep: give its \`.output\``;
 
 it.each<[string, Parameters<typeof built>[0], string]>([
-  ['the output', (_, first) => ({ paid: first }), wrong('at /paid')],
-  ['the whole output', (_, first) => first, wrong('as a whole')],
-  ['an input', (w, first) => void w.step('second', act, { id: first }), wrong('at /id')],
-  ['a whole input', (w, first) => void w.step('second', act, first), wrong('as a whole')],
+  ['the output', (_, first) => ({ paid: first }), wrong('/paid')],
+  ['the whole output', (_, first) => first, wrong('the value')],
+  ['an input', (w, first) => void w.step('second', act, { id: first }), wrong('/id')],
+  ['a whole input', (w, first) => void w.step('second', act, first), wrong('the value')],
   [
     'what an input nests',
     (w, first) => void w.step('second', act, { id: { all: [1, first] } }),
-    wrong('at /id/all/1'),
+    wrong('/id/all/1'),
   ],
-  [
-    'a condition',
-    (w, first) => void w.step('second', act, { id: 'x' }, { when: first }),
-    wrong('as a whole'),
-  ],
+  ['a condition', (w, first) => void w.step('second', act, { id: 'x' }, { when: first }), wrong('the value')],
 ])('as %s', (_where, build, message) => {
   expect(built(build)).toThrow(message);
 });

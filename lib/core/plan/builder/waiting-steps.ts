@@ -268,12 +268,12 @@ export const parseDurationOrNone = (text: Duration | undefined, what: string): n
  * types and the plan's check say.
  */
 export const handleOf = (name: string, make: MakeRef): never =>
-  new DeclaredStep(
+  new DeclaredStep({
     name,
-    make(`step:${name}`, []),
-    make(`failure:${name}`, []),
-    make(`token:${name}`, []),
-  ) as never;
+    output: make(`step:${name}`, []),
+    failure: make(`failure:${name}`, []),
+    token: make(`token:${name}`, []),
+  }) as never;
 
 /** @param withinMs of the workflow around it */
 export const childStep = (

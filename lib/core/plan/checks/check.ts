@@ -268,7 +268,7 @@ function exprProblem(expr: Expr): string | undefined {
   // Also inside literals, which hold values as they are: no references, no dates, no functions.
   const notJson = jsonProblem(expr, EXPR_LIMITS);
   if (notJson !== undefined)
-    return handleIn(expr) ?? `must become JSON: ${notJson.replaceAll('/$literal', '')}`;
+    return `must become JSON: ${notJson.replaceAll('/$literal', '')}${notJson.endsWith(DeclaredStep.name) ? ': give its `.output`' : ''}`;
   const queue: Expr[] = [expr];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     if (Array.isArray(next)) queue.push(...(next as Expr[]));
@@ -277,19 +277,6 @@ function exprProblem(expr: Expr): string | undefined {
       if (key.startsWith('$') && !OPERATORS.has(key)) return `has the unknown operator '${key}'`;
     }
     if (!Object.hasOwn(next, '$literal')) queue.push(...Object.values(next));
-  }
-  return undefined;
-}
-
-/** A step in place of what it gives. */
-function handleIn(expr: Expr): string | undefined {
-  const queue: { readonly value: unknown; readonly path: string }[] = [{ value: expr, path: '' }];
-  for (let seen = 0; queue.length > 0 && seen < EXPR_LIMITS.nodes; seen += 1) {
-    const { value, path } = queue.shift() as (typeof queue)[number];
-    if (value instanceof DeclaredStep)
-      return `has the step '${value.name}' ${path === '' ? 'as a whole' : `at ${path}`}: give what it returns, its \`.output\``;
-    if (typeof value !== 'object' || value === null) continue;
-    for (const [key, inner] of Object.entries(value)) queue.push({ value: inner, path: `${path}/${key}` });
   }
   return undefined;
 }
