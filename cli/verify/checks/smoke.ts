@@ -232,6 +232,8 @@ async function erased(ports: Ports): Promise<Finding> {
       throw error;
     }),
   );
+  // What is erased is not lost.
+  ports.begun.delete(executionId);
   const left = await ports.api.get(executionId).then(
     ({ status }) => status,
     (error: unknown) => (error instanceof ApiError ? error.code : String(error)),

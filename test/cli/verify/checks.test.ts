@@ -114,6 +114,14 @@ it.each([
   expect(found).toEqual({ ok: false, evidence: `executions of run-quiesce-0: ${status}, not succeeded` });
 });
 
+it('takes no execution that it erased for a lost one', async () => {
+  const ports = fakePorts(new FakeDeployment());
+  for (const id of ['erase', 'nothing-doubled']) {
+    const found = await checks.find((check) => check.id === id)?.run(ports);
+    expect([id, found?.ok]).toEqual([id, true]);
+  }
+});
+
 it('takes no dead letter for a loss that was survived', async () => {
   const found = await run(checks.find(({ id }) => id === 'throttled') as Check, 'dead-letters');
   expect(found).toEqual({ ok: false, evidence: 'dead letters: 1, not 0' });
