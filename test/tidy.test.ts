@@ -143,6 +143,15 @@ const focus = wordRule(
 );
 const unfinished = wordRule(/\b(?:TODO|FIXME)\b/, 'finish it, or open an issue');
 
+/** In a bundle a class has the name that the minifier gave it. */
+const MINIFIED = /^(?:bin|cli|lib|local|serve)\//;
+const noClassNames: Rule = ({ path, text }) =>
+  MINIFIED.test(path)
+    ? [...withoutStrings(withoutComments(text)).matchAll(/\b[A-Z]\w*[a-z]\w*\.name\b/g)].map(
+        ([what]) => `asks for ${what}, which a minifier changes; write the name as a text`,
+      )
+    : [];
+
 const RULES: Readonly<Record<string, Rule>> = {
   'imports only what its folder may import': imports,
   'does not import lib/index.ts from inside lib': noIndex,
@@ -153,6 +162,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'spells canceled with one l': spelling,
   'neither focuses nor skips tests': focus,
   'has no unfinished business': unfinished,
+  'asks no class for its name': noClassNames,
 };
 
 function filesUnder(folder: string): File[] {
@@ -232,6 +242,7 @@ describe('a rule finds what is planted', () => {
     ['focus', focus, plant('test/x.test.ts', "it.only('a', () => {});")],
     ['a skip', focus, plant('test/x.test.ts', "describe.skip('a', () => {});")],
     ['a reminder', unfinished, plant('lib/core/x.ts', '// TODO later')],
+    ['a class’s name', noClassNames, plant('cli/x.ts', 'const is = error.name === CannotAnswer.name;')],
   ])('%s', (_, rule, file) => {
     expect(rule(file)).toHaveLength(1);
   });

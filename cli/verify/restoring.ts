@@ -67,9 +67,18 @@ async function copyTags(
   await ask('TagResource', { ResourceArn: await arnOf(name), Tags: own });
 }
 
-/** Does nothing where the table is gone already. */
-export async function removeTable(calls: Calls, TableName: string): Promise<void> {
-  await unlessGone(calls.json('dynamodb', 'DeleteTable', { TableName }));
+/**
+ * Does nothing where there is no such table. One that is being restored cannot be deleted before it is
+ * active, and has no tags yet that would show that it is left.
+ */
+export async function removeTable(calls: Calls, clock: Clock, TableName: string): Promise<void> {
+  const ask = (operation: string): Promise<Answer | undefined> =>
+    unlessGone(calls.json('dynamodb', operation, { TableName }));
+  await until(clock, ACTIVE_WITHIN_MS, `${TableName} cannot be deleted`, async () => {
+    const found = await ask('DescribeTable');
+    return found === undefined || (Object(found['Table']) as Answer)['TableStatus'] === 'ACTIVE';
+  });
+  await ask('DeleteTable');
 }
 
 async function until(

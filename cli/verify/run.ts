@@ -8,7 +8,7 @@
  */
 
 import { messageOf } from '../io.ts';
-import { CannotAnswer, type Check, type Entry, type Finding, isCheck, type Phase, PHASES } from './check.ts';
+import { type Check, type Entry, type Finding, isCheck, type Phase, PHASES } from './check.ts';
 import type { Ports } from './ports.ts';
 
 export interface Result {
@@ -103,7 +103,7 @@ async function resultOf(check: Check, ports: Ports): Promise<Result> {
   } catch (error) {
     // A port of another module realm may have thrown it: the name decides.
     const { name } = Object(error) as { name?: string };
-    if (name === CannotAnswer.name) return ended('not run', messageOf(error));
+    if (name === 'CannotAnswer') return ended('not run', messageOf(error));
     return ended('failed', messageOf(error));
   }
 }

@@ -99,7 +99,8 @@ export class Throwaway implements DeploymentPort {
   }
 
   async change(to: 'before' | 'this'): Promise<readonly string[]> {
-    const project = to === 'this' ? verifyProject() : (this.#before ?? verifyProject());
+    const project = to === 'this' ? verifyProject() : this.#before;
+    if (project === undefined) throw new CliError('no-release', '--from names no release before');
     const replacing = replaced(await this.#changeSetOf(project));
     if (replacing.length > 0) return replacing;
     const assembly = mkdtempSync(join(tmpdir(), 'steadfast-verify-'));
@@ -127,8 +128,11 @@ export class Throwaway implements DeploymentPort {
 
   async #tornDown(): Promise<readonly string[]> {
     for (const bucket of bucketsIn(await this.#tagged())) await this.#empty(bucket);
-    await this.#cdk(['destroy', this.stack, '--force']);
-    await removeTable(this.#calls, this.#restored);
+    try {
+      await this.#cdk(['destroy', this.stack, '--force']);
+    } finally {
+      await removeTable(this.#calls, CLOCK, this.#restored);
+    }
     const lastAt = CLOCK.now() + TAGS_WITHIN_MS;
     for (;;) {
       const left = await this.#tagged();

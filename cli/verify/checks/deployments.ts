@@ -1,5 +1,8 @@
 /**
  * Checks that deploy the stack again, or stop it as a whole, while a trigger goes on: the last of a run.
+ *
+ * Owns: what is begun before and asked for afterwards. Does not own: how a stack is stopped, restored or
+ * deployed (`../throwaway.ts`).
  */
 
 import { type Check, type Entry, type Finding, finding } from '../check.ts';
@@ -61,6 +64,8 @@ async function withEvents(
     } while (!progress.isOver);
   };
   const sending = send();
+  // A failure is thrown where it is waited for: until then it must not end the process, and leave the stack.
+  sending.catch(() => undefined);
   try {
     const problems = await act();
     const seconds = Math.round((clock.now() - beganAt) / 1_000);
@@ -68,10 +73,10 @@ async function withEvents(
     await sending;
     const left = await until(
       ports,
-      async () => ((await unlikeOne(ports, beganAt, sent)).length === 0 ? [] : undefined),
+      async () => ((await wrongEvents(ports, beganAt, sent)).length === 0 ? [] : undefined),
       EVENTS_END_WITHIN_MS,
     );
-    const wrong = left ?? (await unlikeOne(ports, beganAt, sent));
+    const wrong = left ?? (await wrongEvents(ports, beganAt, sent));
     return finding([...problems, ...wrong], `${sent.length} events in ${seconds} s, each one execution`);
   } finally {
     progress.isOver = true;
@@ -80,7 +85,7 @@ async function withEvents(
 }
 
 /** Events that have not started exactly one execution that succeeded. */
-async function unlikeOne(ports: Ports, since: number, ids: readonly string[]): Promise<string[]> {
+async function wrongEvents(ports: Ports, since: number, ids: readonly string[]): Promise<string[]> {
   const ends = new Map<string, string[]>();
   let cursor: string | undefined;
   do {

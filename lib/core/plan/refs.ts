@@ -169,8 +169,12 @@ export const orElse = <T, const D>(value: Perhaps<T>, instead: D): Otherwise<T, 
  */
 export const present = <T>(value: MaybeRef<T> | undefined): Ref<T> => value as unknown as Ref<T>;
 
+/** Said where a plan is refused; a minifier would change the name that a class has. */
+export const DECLARED_STEP = 'DeclaredStep';
+
 /** What a builder gives for a step. No value: a plan is refused that has one where its output is meant. */
 export class DeclaredStep {
+  static readonly name = DECLARED_STEP;
   declare readonly name: string;
 
   constructor(fields: Readonly<Record<'name' | 'output' | 'failure' | 'token', unknown>>) {

@@ -114,6 +114,26 @@ it.each([
   expect(found).toEqual({ ok: false, evidence: `executions of run-quiesce-0: ${status}, not succeeded` });
 });
 
+it('fails, and ends no process, where an event cannot be sent while the table is restored', async () => {
+  const ports = fakePorts(new FakeDeployment());
+  const unhandled: unknown[] = [];
+  const keep = (error: unknown): unknown => unhandled.push(error);
+  process.on('unhandledRejection', keep);
+  try {
+    const putEvent = () => Promise.reject(new Error('no connection'));
+    // The event loop has its turns meanwhile, in which Node finds what nobody handles.
+    const restoreTable = () =>
+      new Promise<string>((resolve) => setImmediate(() => setImmediate(resolve, '')));
+    const check = checks.find(({ id }) => id === 'restore') as Check;
+    const deployment = { ...ports.deployment, restoreTable };
+    const found = check.run({ ...ports, deployment, probes: { ...ports.probes, putEvent } });
+    await expect(found).rejects.toThrow('no connection');
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off('unhandledRejection', keep);
+  }
+});
+
 it('takes no execution that it erased for a lost one', async () => {
   const ports = fakePorts(new FakeDeployment());
   for (const id of ['erase', 'nothing-doubled']) {

@@ -1,7 +1,7 @@
 /** A table restored as another one: in which order AWS is asked, and what is waited for. */
 
 import type { Answer, Calls } from '../../../cli/aws/calls.ts';
-import { restoreAs } from '../../../cli/verify/restoring.ts';
+import { removeTable, restoreAs } from '../../../cli/verify/restoring.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -77,4 +77,13 @@ it('gives up a table whose last second never becomes restorable, and restores no
     'the last second of State cannot be restored after 20 minutes',
   );
   expect(tables.restored).toEqual({});
+});
+
+it('deletes a table that is still being restored once it is active', async () => {
+  const tables = new Tables();
+  await tables.json('dynamodb', 'RestoreTableToPointInTime', { SourceTableName: 'State' });
+  const { now: restoredAt } = tables;
+  await removeTable(tables as unknown as Calls, tables.clock, 'State-restored');
+  expect(tables.asked.at(-1)).toBe('dynamodb DeleteTable State-restored');
+  expect(tables.now).toBeGreaterThanOrEqual(restoredAt + 20 * MINUTE_MS);
 });

@@ -2,6 +2,7 @@
 
 import { agent, type WorkflowBuilder, workflow } from 'steadfast';
 import * as z from 'zod/mini';
+import { DeclaredStep } from '../../../lib/core/plan/refs.ts';
 
 const act = agent('act', {
   input: z.object({ id: z.any() }),
@@ -37,4 +38,12 @@ it.each<[string, Parameters<typeof built>[0], string]>([
 
 it('names a step to wait for by itself', () => {
   expect(built((w, first) => void w.step('second', act, { id: 'x' }, { after: [first] }))).not.toThrow();
+});
+
+it('is said by a name that no minifier changes', () => {
+  // A class's own name is not enumerable, and becomes a letter.
+  expect(Object.getOwnPropertyDescriptor(DeclaredStep, 'name')).toMatchObject({
+    value: 'DeclaredStep',
+    enumerable: true,
+  });
 });

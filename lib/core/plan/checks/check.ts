@@ -34,7 +34,7 @@ import {
 import { onFailureProblem } from './check-on-failure.ts';
 import { pointProblem, undoProblem } from './check-points.ts';
 import { outcomeProblem, tolerateProblem } from '../outcomes.ts';
-import { type Expr, OPERATORS, DeclaredStep } from '../refs.ts';
+import { DECLARED_STEP, type Expr, OPERATORS } from '../refs.ts';
 import { stepsIn } from '../refs-in.ts';
 import { problem, type Problem, refusal } from '../refusal.ts';
 import { fairProblem } from '../fair.ts';
@@ -268,7 +268,7 @@ function exprProblem(expr: Expr): string | undefined {
   // Also inside literals, which hold values as they are: no references, no dates, no functions.
   const notJson = jsonProblem(expr, EXPR_LIMITS);
   if (notJson !== undefined)
-    return `must become JSON: ${notJson.replaceAll('/$literal', '')}${notJson.endsWith(DeclaredStep.name) ? ': give its `.output`' : ''}`;
+    return `must become JSON: ${notJson.replaceAll('/$literal', '')}${notJson.endsWith(` ${DECLARED_STEP}`) ? ': give its `.output`' : ''}`;
   const queue: Expr[] = [expr];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     if (Array.isArray(next)) queue.push(...(next as Expr[]));
