@@ -24,6 +24,16 @@ export const PHASES = [
 ] as const;
 export type Phase = (typeof PHASES)[number];
 
+/** The option that asks for a phase; one without runs always. */
+export const OPTIONS: Partial<Readonly<Record<Phase, '--game-day' | '--slow' | '--load' | '--throwaway'>>> = {
+  'game-day': '--game-day',
+  aftermath: '--game-day',
+  slow: '--slow',
+  load: '--load',
+  deployments: '--slow',
+  teardown: '--throwaway',
+};
+
 /** The headings of the page. */
 export const AREAS = [
   'Account and template',

@@ -15,7 +15,7 @@ import { type Cli, CliError, CLOCK, EXIT, messageOf } from '../io.ts';
 import { accountFacts, awsPorts } from './aws.ts';
 import { ENTRIES } from './checks/all.ts';
 import { bootstrapped } from './checks/preflight.ts';
-import type { Phase } from './check.ts';
+import { OPTIONS, type Phase, PHASES } from './check.ts';
 import { localPorts } from './local.ts';
 import { startLocalStack } from './local-stack.ts';
 import type { Ports } from './ports.ts';
@@ -137,13 +137,15 @@ function checkFlags({ stack, throwaway, local: isLocal, assembly, undo, from, sl
     throw new CliError('bad-request', '--assembly goes with --local');
 }
 
+/** All that run without an option, and those that an option asks for. */
 export function phasesOf({ gameDay, slow, load, throwaway }: Flags): ReadonlySet<Phase> {
-  const phases = new Set<Phase>(['preflight', 'settings', 'smoke', 'traces']);
-  if (gameDay === true) phases.add('game-day').add('aftermath');
-  if (slow === true) phases.add('slow');
-  if (load === true) phases.add('load');
-  if (throwaway === true) phases.add('teardown');
-  return phases;
+  const given = { '--game-day': gameDay, '--slow': slow, '--load': load, '--throwaway': throwaway };
+  return new Set(
+    PHASES.filter((phase) => {
+      const option = OPTIONS[phase];
+      return option === undefined || given[option] === true;
+    }),
+  );
 }
 
 /** Faults that an earlier run has left are ended first: none is made on top of another. */

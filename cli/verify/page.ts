@@ -4,7 +4,7 @@
  * Owns: the page's text beside its rows. Does not own: the rows (`checks/`).
  */
 
-import { AREAS, type Entry, isCheck, type Phase } from './check.ts';
+import { AREAS, type Entry, isCheck, OPTIONS } from './check.ts';
 import { ENTRIES } from './checks/all.ts';
 import { REASONS } from './checks/by-hand.ts';
 
@@ -30,15 +30,6 @@ ${Object.entries(REASONS)
   .join(', ')}. \`npm run docs\` prints this page.
 `;
 
-const PHASES: Partial<Readonly<Record<Phase, string>>> = {
-  'game-day': '--game-day',
-  aftermath: '--game-day',
-  slow: '--slow',
-  load: '--load',
-  deployments: '--slow',
-  teardown: '--throwaway',
-};
-
 export function printNotVerified(entries: readonly Entry[] = ENTRIES): string {
   const sections = AREAS.map((area) => {
     const rows = entries.filter((entry) => entry.area === area).map(rowOf);
@@ -54,7 +45,7 @@ function rowOf(entry: Entry): string {
 }
 
 function howOf(entry: Entry): string {
-  if (isCheck(entry)) return PHASES[entry.phase] ?? '';
+  if (isCheck(entry)) return OPTIONS[entry.phase] ?? '';
   const [word = ''] = Object.entries(REASONS).find(([, why]) => why === entry.byHand) ?? [];
   return word;
 }

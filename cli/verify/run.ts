@@ -8,7 +8,7 @@
  */
 
 import { messageOf } from '../io.ts';
-import { type Check, type Entry, type Finding, isCheck, type Phase, PHASES } from './check.ts';
+import { type Check, type Entry, type Finding, isCheck, OPTIONS, type Phase, PHASES } from './check.ts';
 import type { Ports } from './ports.ts';
 
 export interface Result {
@@ -30,16 +30,6 @@ export interface RunOptions {
 /** Executions take turns waiting: their checks run side by side, the others one after the other. */
 const SIDE_BY_SIDE: Partial<Readonly<Record<Phase, number>>> = { smoke: 6, 'game-day': 4 };
 
-/** Options that ask for a phase, for the reason why it was not run. */
-const OPTION: Partial<Readonly<Record<Phase, string>>> = {
-  'game-day': '--game-day',
-  aftermath: '--game-day',
-  slow: '--slow',
-  load: '--load',
-  deployments: '--slow',
-  teardown: '--throwaway',
-};
-
 export async function run(
   entries: readonly Entry[],
   ports: Ports,
@@ -56,7 +46,7 @@ export async function run(
   for (const phase of PHASES) {
     const all = checks.filter((check) => check.phase === phase);
     if (!phases.has(phase)) {
-      for (const check of all) notRun(check, `only with ${OPTION[phase] ?? phase}`);
+      for (const check of all) notRun(check, `only with ${OPTIONS[phase] ?? phase}`);
       continue;
     }
     const due = all.filter((check) => {

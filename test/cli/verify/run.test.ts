@@ -1,6 +1,7 @@
 /** The order of `verify`, its budget, what counts as not run, and its report. */
 
-import { CannotAnswer, type Check, type Entry } from '../../../cli/verify/check.ts';
+import { CannotAnswer, type Check, type Entry, OPTIONS, PHASES } from '../../../cli/verify/check.ts';
+import { phasesOf } from '../../../cli/verify/command.ts';
 import type { Ports } from '../../../cli/verify/ports.ts';
 import { countsOf, jsonReport, markdownReport } from '../../../cli/verify/report.ts';
 import { run } from '../../../cli/verify/run.ts';
@@ -45,6 +46,19 @@ it('says of each row what came of it, in the order of the rows', async () => {
     ['threw', 'failed', 'no connection'],
     ['game', 'not run', 'only with --game-day'],
   ]);
+});
+
+const FLAGS = {
+  '--game-day': { gameDay: true },
+  '--slow': { slow: true },
+  '--load': { load: true },
+  '--throwaway': { throwaway: true },
+} as const;
+
+it.each(PHASES)('runs the checks of %s with the option that their rows name', (phase) => {
+  const option = OPTIONS[phase];
+  expect(phasesOf({ budget: 5 }).has(phase)).toBe(option === undefined);
+  if (option !== undefined) expect(phasesOf({ budget: 5, ...FLAGS[option] }).has(phase)).toBe(true);
 });
 
 it('never says held of what could not be answered (V1)', async () => {
