@@ -1,10 +1,13 @@
 /**
  * `steadfast erase`: removes an execution that is over, before its retention is.
  *
- * Owns: that nothing is erased without a yes. Does not own: what may be erased (the API says so).
+ * Owns: that nothing is erased without a yes, and that an erasure which was interrupted can be completed: its
+ * execution is not shown any more. Does not own: what may be erased (the API says so).
  */
 
 import type { Command } from 'commander';
+import type { ExecutionView } from '../lib/api/answers.ts';
+import { ApiError } from '../lib/api/client.ts';
 import { client, examples, say } from './commands.ts';
 import { type Cli, CliError } from './io.ts';
 
@@ -21,9 +24,11 @@ export function addErase(program: Command, cli: Cli): void {
     .addHelpText('after', examples(`erase ${ID}`))
     .action(async (id: string, { yes }: { readonly yes?: true }, command: Command) => {
       const api = client(command);
-      const { executionId, workflow, status } = await api.get(id);
-      if (yes !== true && !(await isAgreed(cli, `${executionId} of ${workflow}, ${status}`)))
-        return say(cli, command, { executionId, status }, () => 'Nothing was erased.\n');
+      const shown = await api.get(id).catch(unlessUnknown);
+      const { executionId } = shown ?? { executionId: id };
+      const what = shown === undefined ? `what is left of ${id}` : textOf(shown);
+      if (yes !== true && !(await isAgreed(cli, what)))
+        return say(cli, command, { executionId, status: shown?.status }, () => 'Nothing was erased.\n');
       const answer = await api.erase(executionId);
       say(
         cli,
@@ -32,6 +37,13 @@ export function addErase(program: Command, cli: Cli): void {
         () => `${executionId} is erased. A backup of the table still has it until the backup expires.\n`,
       );
     });
+}
+
+const textOf = ({ executionId, workflow, status }: ExecutionView): string =>
+  `${executionId} of ${workflow}, ${status}`;
+
+function unlessUnknown(error: unknown): undefined {
+  if (!(error instanceof ApiError && error.code === 'unknown-execution')) throw error;
 }
 
 /** @throws CliError `not-confirmed`: there is no terminal to ask */

@@ -223,7 +223,13 @@ export function createClient(options: ClientOptions): Client {
     untilEnd: (id) => endOf(get, id),
     erase: async (id) => {
       let answer = await made.erase(id);
-      while (answer.status === 'erasing') answer = await made.erase(id);
+      // Another caller may have taken the last of it.
+      const gone = { executionId: id, status: 'erased' } as const;
+      while (answer.status === 'erasing')
+        answer = await made.erase(id).catch((error: unknown) => {
+          if (error instanceof ApiError && error.code === 'unknown-execution') return gone;
+          throw error;
+        });
       return answer;
     },
     approve: async (id, step, { comment } = {}) =>

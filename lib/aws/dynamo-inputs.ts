@@ -7,26 +7,17 @@
  * Every write of a record costs a unit for each started KB of all of it. An execution's is written at its
  * start, twice at its end, and once for each end of a child: an input of some size is written once, and the
  * record stays small. Its removal costs a write of its size as well, while an execution's record goes by
- * itself, but for a child's, which the audit removes. An input is addressed by its content: of two starts
- * with one key each finds its own, whichever the execution is made by.
+ * itself, but for a child's, which the audit removes. An input is addressed by its content and the life it
+ * belongs to: of two starts with one key each finds its own, whichever the execution is made by, and none
+ * relies on what is removed with another.
  */
 
 import { createHash } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Json } from '../core/values/json.ts';
-import { LIFE_GAP_MS } from '../core/records/retention.ts';
 import type { Execution } from '../core/records/state.ts';
-import {
-  executionKey,
-  type Item,
-  inputSk,
-  isInputItem,
-  number,
-  refuseNewer,
-  sizeOf,
-  text,
-} from './dynamo-items.ts';
-import { conditional, instead, putOne } from './dynamo-put.ts';
+import { executionKey, type Item, inputSk, isInputItem, refuseNewer, sizeOf, text } from './dynamo-items.ts';
+import { conditional, putOne } from './dynamo-put.ts';
 import { TABLE } from './names.ts';
 
 /** Bytes of one write unit. */
@@ -35,8 +26,6 @@ const UNIT = 1_024;
 const WRITES = 3;
 /** What an end adds to the record, about. */
 const END_BYTES = 100;
-/** Another start's put, the audit's removal: each comes once. */
-const MAX_LAPS = 5;
 
 const units = (bytes: number): number => Math.ceil(bytes / UNIT);
 
@@ -51,7 +40,7 @@ export function inputApart(execution: Execution, whole: Item, isRemoved: boolean
   const bytes = sizeOf(whole) + END_BYTES;
   const inputBytes = Buffer.byteLength(json);
   if (bytes <= UNIT) return undefined;
-  const key = createHash('sha256').update(json).digest('base64url').slice(0, 22);
+  const key = createHash('sha256').update(`${execution.life}\n${json}`).digest('base64url').slice(0, 22);
   const item: Item = {
     ...executionKey(execution.id),
     [TABLE.sk]: { S: inputSk(key) },
@@ -67,20 +56,10 @@ export function inputApart(execution: Execution, whole: Item, isRemoved: boolean
   return apart < ofRecord * units(bytes) ? item : undefined;
 }
 
-/**
- * Puts the input, unless it is there. One that an earlier life or a start that died has left is put again, so
- * that an audit that is about to remove it finds another record.
- */
+/** Puts the input, unless it is there. */
 export async function putInput(client: DynamoDBClient, table: string, item: Item): Promise<void> {
-  const put = conditional(table, item, { version: 1 });
-  for (let lap = 0; lap < MAX_LAPS; lap += 1) {
-    const { kind, stored } = await putOne(client, put);
-    if (kind === 'written') return;
-    if (stored === undefined) continue;
-    if (number(stored, 'storedAt') > number(item, 'storedAt') - LIFE_GAP_MS) return;
-    if ((await putOne(client, instead(put, stored))).kind === 'written') return;
-  }
-  throw new Error('the input of the execution changed during every try to put it');
+  const { kind, stored } = await putOne(client, conditional(table, item, { version: 1 }));
+  if (kind === 'conflict' && stored === undefined) throw new Error('the input of the execution is not kept');
 }
 
 /**

@@ -8,8 +8,9 @@
  * Invariants
  * - E1 nothing is erased that may still act or be asked: it and all below it have ended, were
  *   announced, and have no attempt that may be acting.
- * - E2 the execution's own record goes first: from then on nobody continues it. What is beside it is of no
- *   execution (S6), and each record goes on the condition that it is the one that was found.
+ * - E2 the execution's own record goes first, if it is the very one that E1 was asked of: from then on nobody
+ *   continues it. What is beside it is of no execution (S6), and each record goes on the condition that it is
+ *   the one that was found. What a new life of an id has written since is not touched.
  * - E3 a call that dies, or runs out of time, is completed by the same call again: the records of the steps,
  *   which name the other executions, go last.
  */
@@ -19,9 +20,8 @@ import { wholeOf } from '../core/plan/on-failure.ts';
 import type { Erasure, Page, StoredValue } from '../core/ports.ts';
 import type { Execution, Step } from '../core/records/state.ts';
 import { isTerminal } from '../core/records/state.ts';
-import { isLongAgo, isOfEarlierLife } from '../core/records/retention.ts';
-import { valuesPrefixOf } from '../core/records/large-values.ts';
-import { besideOf, type Found, type Removable } from '../core/supervision/audit.ts';
+import { isOfEarlierLife, START_MS } from '../core/records/retention.ts';
+import { type Beside, besideOf, type Found, type Removable } from '../core/supervision/audit.ts';
 import { type Caller, callerText } from '../core/values/caller.ts';
 import { given } from '../core/values/given.ts';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
@@ -51,7 +51,7 @@ export async function erase(
   const records = isExecutionId(executionId) ? await erasure.recordsOf(executionId) : [];
   if (!records.some(({ kind }) => kind !== 'input' && kind !== 'unreadable'))
     throw refuse('unknown-execution', `there is no execution '${cut(executionId, 70)}'`);
-  const erasing = { ...scheduler, erasure, untilAt: clock.now() + WITHIN_MS };
+  const erasing = { ...scheduler, erasure, judged: new Map(), untilAt: clock.now() + WITHIN_MS };
   await refusePart(erasing, executionIn(records));
   await refuseUnfinished(erasing, executionId, records);
   const isOver = await eraseAll(erasing, executionId);
@@ -59,7 +59,12 @@ export async function erase(
   return { executionId, status: isOver ? 'erased' : 'erasing' };
 }
 
-type Erasing = Scheduler & { readonly erasure: Erasure; readonly untilAt: number };
+type Erasing = Scheduler & {
+  readonly erasure: Erasure;
+  /** By id: the executions that are over. */
+  readonly judged: Map<string, Execution>;
+  readonly untilAt: number;
+};
 
 const notErasable = (why: string): SteadfastError => refuse('not-erasable', why);
 
@@ -86,6 +91,7 @@ async function refuseUnfinished(erasing: Erasing, id: string, records: readonly 
     const untilAt = actsUntil(await planOf(ports.store, plans, execution.plan), execution, records);
     if (untilAt > ports.clock.now())
       throw notErasable(`an attempt of ${id} may still be acting: try again after ${timeText(untilAt)}`);
+    erasing.judged.set(id, execution);
   }
   const below = await childrenOf(erasure, id, records);
   await sideBySide(below, AT_A_TIME, async (child) =>
@@ -98,44 +104,73 @@ function actsUntil(plan: Plan, { life }: Execution, records: readonly Found[]): 
   return lateUntil(wholeOf(plan), Object.fromEntries(own.map((step) => [step.name, step])));
 }
 
+/** @returns what there was of it, with the execution of another life, if there is one by now */
+async function removeOwn(
+  { erasure, judged }: Erasing,
+  id: string,
+): Promise<{ readonly records: readonly Found[]; readonly found: Execution | undefined }> {
+  for (;;) {
+    const records = await erasure.recordsOf(id);
+    const found = executionIn(records);
+    const known = judged.get(id);
+    if (found === undefined || found.life !== known?.life) return { records, found };
+    if (found.version !== known.version) throw notErasable(`${id} has changed in this moment: try again`);
+    const own = records.find(({ kind }) => kind === 'execution') as Removable;
+    if ((await erasure.remove(own)) === 'removed') return { records, found };
+  }
+}
+
 /** @returns whether all of it is gone */
 async function eraseAll(erasing: Erasing, id: string): Promise<boolean> {
   const { erasure, ports, untilAt } = erasing;
-  const records = await erasure.recordsOf(id);
-  const own = records.find(({ kind }) => kind === 'execution') as Removable | undefined;
-  if (own !== undefined && (await erasure.remove(own)) === 'conflict')
-    throw notErasable(`${id} has changed in this moment: try again`);
+  const { records, found } = await removeOwn(erasing, id);
+  const judged = erasing.judged.get(id);
+  const isOther = found !== undefined && found.life !== judged?.life;
   const now = ports.clock.now();
-  const execution = executionIn(records);
   const inputs = records.filter((one) => one.kind === 'input');
-  // One that no record names may be that of a start under way.
   await removeEach(
     erasure,
-    inputs.filter(({ key, storedAt }) => key === execution?.inputKey || isLongAgo(storedAt, now)),
+    inputs.filter(({ key, storedAt }) =>
+      key === found?.inputKey ? !isOther : key === judged?.inputKey || isOfNoStart(storedAt, now),
+    ),
   );
   const below = await childrenOf(erasure, id, records);
   // From the last: those that are left are found by their numbers, from the first.
   for (const child of below.toReversed())
     if (ports.clock.now() > untilAt || !(await eraseAll(erasing, child))) return false;
-  const beside = records.filter((one) => one.kind === 'step' || one.kind === 'question');
-  const lives = new Set([...beside.map((one) => besideOf(one).life), ...(execution ? [execution.life] : [])]);
-  for (const life of lives) if (life !== undefined) await removeValues(erasure, valuesPrefixOf({ id, life }));
+  const kept = isOther ? found.life : undefined;
+  const beside = records.filter(
+    (one) => (one.kind === 'step' || one.kind === 'question') && besideOf(one).life !== kept,
+  ) as Beside[];
+  const lives = new Set([judged?.life, ...beside.map((one) => besideOf(one).life)]);
+  await removeValues(erasure, id, (life, storedAt) =>
+    life === kept ? false : lives.has(life) || isOfNoStart(storedAt, now),
+  );
   await removeEach(erasure, beside);
   return true;
 }
+
+/** What no record names may be of a start under way. */
+const isOfNoStart = (storedAt: number, now: number): boolean => storedAt < now - START_MS;
 
 async function removeEach(erasure: Erasure, found: readonly Removable[]): Promise<void> {
   // A conflict: it is a new execution's.
   await sideBySide(found, AT_A_TIME, (one) => erasure.remove(one));
 }
 
-async function removeValues({ values }: Erasure, prefix: string): Promise<void> {
-  if (values === undefined) return;
-  let page: Page<StoredValue>;
+/** In all lives: a start that found the execution there, or died, has left its own. */
+async function removeValues(
+  { values }: Erasure,
+  id: string,
+  isLeft: (life: string, storedAt: number) => boolean,
+): Promise<void> {
+  let cursor: string | undefined;
   do {
-    page = await values.list(prefix);
-    await values.remove(page.items.map(({ key }) => key));
-  } while (page.cursor !== undefined);
+    const page: Page<StoredValue> = (await values?.list(`${id}/`, cursor)) ?? { items: [] };
+    const left = page.items.filter(({ key, storedAt }) => isLeft(key.split('/')[1] ?? '', storedAt));
+    if (left.length > 0) await values?.remove(left.map(({ key }) => key));
+    ({ cursor } = page);
+  } while (cursor !== undefined);
 }
 
 /**

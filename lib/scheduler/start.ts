@@ -20,6 +20,7 @@ import { isSteadfastError, refuse, SteadfastError } from '../core/values/errors.
 import { asJson, canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/values/json.ts';
 import { given } from '../core/values/given.ts';
 import { isExecutionId } from '../core/values/names.ts';
+import { LARGE_VALUE_BYTES } from '../core/records/large-values.ts';
 import type { People } from '../core/records/people.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
@@ -150,7 +151,7 @@ export async function startOf(
     const message = `the input does not fit workflow '${workflow.name}': ${checked.issues}`;
     throw refuse('bad-input', message, { issues: checked.list });
   }
-  const input = acceptedInput(workflow.name, checked.value, ports);
+  const { input, bytes } = acceptedInput(workflow.name, checked.value, ports);
   const { idempotencyKey: key, tags, redriveOf, by } = request;
   const people = firstPeople(scheduler, workflow.plan, by);
   const lane = laneOfStart(ports, workflow.plan, input, request.priority);
@@ -176,6 +177,10 @@ export async function startOf(
     now,
   );
   const execution = held === undefined ? begun : bornPaused(workflow.plan, begun, held);
+  const isApart = bytes > (ports.largeValues?.above ?? LARGE_VALUE_BYTES);
+  // A repeated start leaves no second copy of a large input.
+  const before = key !== undefined && isApart ? await ports.store.readExecution(execution.id) : undefined;
+  if (before !== undefined) return sameStart(before, execution);
   const stored =
     ports.largeValues === undefined ? execution : await executionApart(ports.largeValues, execution);
   const existing = await ports.store.create(stored, key === undefined);
@@ -250,7 +255,11 @@ export function vouchedFor(by: Caller | undefined, what: string): Caller {
 }
 
 /** What the schema made of the input must be plain JSON, and not too much: it is stored and read back. */
-function acceptedInput(workflow: string, value: unknown, ports: Ports): Json {
+function acceptedInput(
+  workflow: string,
+  value: unknown,
+  ports: Ports,
+): { readonly input: Json; readonly bytes: number } {
   const made = asJson(value, jsonLimitsOf(ports));
   if ('problem' in made) {
     throw refuse(
@@ -261,7 +270,7 @@ function acceptedInput(workflow: string, value: unknown, ports: Ports): Json {
   const bytes = utf8Bytes(JSON.stringify(made.json));
   // After the schema has filled in its defaults.
   const most = mostValueBytes(ports);
-  if (bytes <= most) return made.json;
+  if (bytes <= most) return { input: made.json, bytes };
   throw refuse('too-large', `the input has ${bytes} bytes; allowed are ${most}`);
 }
 

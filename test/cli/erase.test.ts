@@ -28,6 +28,36 @@ test('it calls again until nothing is left', async () => {
   ]);
 });
 
+const unknown = { status: 404, body: { error: { code: 'unknown-execution', message: 'there is none' } } };
+
+test('what an interrupted call has left is erased, though the execution is not shown any more', async () => {
+  const list = { status: 200, body: { items: [] } };
+  api.answers.push(unknown, list, list, list, {
+    status: 200,
+    body: { executionId: ID, status: 'erased' },
+  });
+  const { out, exitCode } = await cli('--yes');
+  expect([exitCode, out]).toEqual([0, expect.stringContaining(`${ID} is erased.`)]);
+});
+
+test('of one that never was it says so', async () => {
+  const list = { status: 200, body: { items: [] } };
+  api.answers.push(unknown, list, list, list, unknown, list, list, list);
+  const { err, exitCode } = await cli('--yes');
+  expect(exitCode).not.toBe(0);
+  expect(err).toContain('there is none');
+});
+
+test('where another caller has taken the last of it, it is erased', async () => {
+  api.answers.push(
+    { status: 200, body: there },
+    { status: 200, body: { executionId: ID, status: 'erasing' } },
+    unknown,
+  );
+  const { out, exitCode } = await cli('--yes');
+  expect([exitCode, out]).toEqual([0, expect.stringContaining(`${ID} is erased.`)]);
+});
+
 test('without a terminal and without --yes nothing is erased', async () => {
   api.answers.push({ status: 200, body: there });
   const { err, exitCode } = await cli();

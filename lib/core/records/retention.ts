@@ -17,11 +17,8 @@ import { type Execution, isTerminal, type Step } from './state.ts';
 /** An idempotency key is remembered for so long after its execution's end, at least. */
 export const MIN_RETENTION_MS = 86_400_000;
 
-/**
- * Between two starts that put the same input, where one is of an earlier life of the id;
- * no two clocks differ by as much.
- */
-export const LIFE_GAP_MS: number = MIN_RETENTION_MS / 2;
+/** No start takes as long from what it puts to the record that names it: no function runs for longer. */
+export const START_MS = 900_000;
 
 /** When the record was last written, as far as it says. */
 export const touchedAt = (record: Step | Question): number =>

@@ -10,8 +10,8 @@ import {
   isLongAgo,
   isOfEarlierLife,
   isPastChild,
-  LIFE_GAP_MS,
   MIN_RETENTION_MS,
+  START_MS,
 } from '../../../lib/core/records/retention.ts';
 import type { Execution } from '../../../lib/core/records/state.ts';
 import {
@@ -43,8 +43,8 @@ const incidentAt = (openedAt: number, more: Partial<Incident> = {}): Incident =>
 const stepAt = (changedAt: number) => recordOf('a', 'done', { changedAt });
 const executionOf = (more: Partial<Execution> = {}): Execution => stateOf([], more).execution;
 
-it('a day is kept, and half of it is between two lives', () => {
-  expect([MIN_RETENTION_MS, LIFE_GAP_MS]).toEqual([DAY, DAY / 2]);
+it('a day is kept, and no start takes a quarter of an hour', () => {
+  expect([MIN_RETENTION_MS, START_MS]).toEqual([DAY, 900_000]);
 });
 
 it('it is abandoned when nobody has touched it for a day', () => {
