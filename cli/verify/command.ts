@@ -16,6 +16,7 @@ import { accountFacts, awsPorts } from './aws.ts';
 import { ENTRIES } from './checks/all.ts';
 import { bootstrapped } from './checks/preflight.ts';
 import { OPTIONS, type Phase, PHASES } from './check.ts';
+import { interruptible, onInterrupt } from './interrupt.ts';
 import { localPorts } from './local.ts';
 import { startLocalStack } from './local-stack.ts';
 import type { Ports } from './ports.ts';
@@ -90,18 +91,18 @@ async function verify(cli: Cli, command: Command, flags: Flags): Promise<number>
   const runId = runIdOf(beganAt, randomBytes(8).toString('hex'));
   const target = await (flags.local === true ? local : inAccount)(cli, command, flags, runId);
   const say = (line: string): unknown => io.err(`${line}\n`);
-  const interrupted = onInterrupt(async () => {
-    say('Stopping …');
-    await target.stop();
-  });
+  const interrupted = onInterrupt(io, target.stop);
+  const ports = interruptible(target.ports, interrupted);
   try {
     if (flags.undo === true) {
-      io.out(`${await target.ports.faults.endAll()} faults ended\n`);
+      io.out(`${await ports.faults.endAll()} faults ended\n`);
       return EXIT.ok;
     }
-    await allowGameDay(flags, target.ports);
+    await allowGameDay(flags, ports);
     const { budget } = flags;
-    const results = await run(ENTRIES, target.ports, { phases: phasesOf(flags), budget, say });
+    const { passed } = interrupted;
+    const results = await run(ENTRIES, ports, { phases: phasesOf(flags), budget, say, passed });
+    await passed();
     const { deployment, region } = target;
     const subject = { deployment, region, version: packageVersion(), beganAt, endedAt: CLOCK.now() };
     if (flags.report !== undefined)
@@ -111,16 +112,6 @@ async function verify(cli: Cli, command: Command, flags: Flags): Promise<number>
     interrupted.off();
     await target.stop();
   }
-}
-
-/** An interrupt leaves nothing behind; a fault that stands ends by itself. */
-function onInterrupt(stop: () => Promise<void>): { readonly off: () => void } {
-  const onSignal = (): void => {
-    void stop().finally(() => process.exit(EXIT.failed));
-  };
-  const signals = ['SIGINT', 'SIGTERM'] as const;
-  for (const signal of signals) process.once(signal, onSignal);
-  return { off: () => signals.forEach((signal) => process.off(signal, onSignal)) };
 }
 
 function checkFlags({ stack, throwaway, local: isLocal, assembly, undo, from, slow }: Flags): void {
@@ -179,11 +170,16 @@ async function inAccount(cli: Cli, command: Command, flags: Flags, runId: string
   const { region } = calls;
   const stack = flags.stack === undefined ? `Steadfast-${runId}` : checkedStack(flags.stack);
   const subject = { deployment: `stack ${stack}`, region };
-  if (flags.stack !== undefined)
-    return { ...subject, ports: await awsPorts({ calls, stack, region, runId }), stop: async () => {} };
+  if (flags.stack !== undefined) {
+    const ports = await awsPorts({ calls, stack, region, runId });
+    const stop = async (): Promise<void> => {
+      await ports.faults.endAll();
+    };
+    return { ...subject, ports, stop };
+  }
   await refuseUnready(calls);
-  const deployment = new Throwaway(calls, cli.io, stack, flags.from);
-  const interrupted = onInterrupt(() => deployment.removed());
+  const deployment = new Throwaway({ calls, io: cli.io, stack, before: flags.from });
+  const interrupted = onInterrupt(cli.io, () => deployment.removed());
   try {
     await deployment.deploy();
     const ports = await awsPorts({
@@ -194,12 +190,8 @@ async function inAccount(cli: Cli, command: Command, flags: Flags, runId: string
       deployment,
       hasRelease: flags.from !== undefined,
     });
-    // Also where a check has thrown; once more does nothing. Faults are kept outside of the stack.
-    const stop = async (): Promise<void> => {
-      await ports.faults.endAll().catch((left: unknown) => cli.io.err(`${messageOf(left)}\n`));
-      await deployment.removed();
-    };
-    return { ...subject, ports, stop };
+    // Also where a check has thrown; once more does nothing.
+    return { ...subject, ports, stop: () => deployment.removed() };
   } catch (error) {
     await deployment.removed().catch((left: unknown) => cli.io.err(`${messageOf(left)}\n`));
     throw error;

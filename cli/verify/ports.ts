@@ -159,16 +159,27 @@ export interface DeploymentPort {
   readonly atRest: (meanwhile: () => Promise<void>) => Promise<readonly string[]>;
   /**
    * Restores the table of a stack at rest as another one, and deploys all functions with that.
-   * @returns its name
    */
-  readonly restoreTable: () => Promise<string>;
+  readonly restoreTable: () => Promise<RestoredTable>;
   /**
-   * Deploys the release before, or this one again, in the steps of `steadfast upgrade`.
-   * @returns what would be replaced, as of `changeSet`; nothing is deployed then
+   * Deploys the release before, or this one again, in the steps of `steadfast upgrade`; nothing where there
+   * are problems.
    */
-  readonly change: (to: 'before' | 'this') => Promise<readonly string[]>;
+  readonly change: (to: 'before' | 'this') => Promise<Release>;
   /** Deletes the stack. @returns ARNs that still carry its tag */
   readonly tearDown: () => Promise<readonly string[]>;
+}
+
+export interface RestoredTable {
+  readonly name: string;
+  /** Names of the tables that the functions have in their environment afterwards. */
+  readonly used: readonly string[];
+}
+
+export interface Release {
+  readonly release: string;
+  /** Why its change set was not executed: it changes nothing, or would replace what holds data. */
+  readonly problems: readonly string[];
 }
 
 /** What the stack of `verify` has beside a Steadfast. */

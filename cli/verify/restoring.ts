@@ -7,11 +7,13 @@
 
 import { TABLE } from '../../lib/aws/names.ts';
 import { type Answer, type Calls, unlessGone } from '../aws/calls.ts';
-import { CliError, type Clock, EXIT } from '../io.ts';
+import { CliError, type Clock, EXIT, messageOf } from '../io.ts';
 
 const POLL_EVERY_MS = 15_000;
 /** The latest second that can be restored is typically five minutes ago. */
 const RESTORABLE_WITHIN_MS = 20 * 60_000;
+/** A new table has no backups yet that could be turned on. */
+const BACKUPS_WITHIN_MS = 20 * 60_000;
 /** Small tables take some twenty minutes. */
 const ACTIVE_WITHIN_MS = 2 * 3_600_000;
 
@@ -36,16 +38,23 @@ export async function restoreAs(calls: Calls, clock: Clock, table: string, name:
     UseLatestRestorableTime: true,
   });
   await until(clock, ACTIVE_WITHIN_MS, `${name} is not active`, async () => {
-    const { Table } = await ask('DescribeTable', { TableName: name });
+    // A new table may not be found at once.
+    const { Table } = (await unlessGone(ask('DescribeTable', { TableName: name }))) ?? {};
     return (Object(Table) as Answer)['TableStatus'] === 'ACTIVE';
   });
   await ask('UpdateTimeToLive', {
     TableName: name,
     TimeToLiveSpecification: { Enabled: true, AttributeName: TABLE.ttl },
   });
-  await ask('UpdateContinuousBackups', {
-    TableName: name,
-    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+  await until(clock, BACKUPS_WITHIN_MS, `${name} cannot have backups`, async () => {
+    const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
+    return ask('UpdateContinuousBackups', { TableName: name, PointInTimeRecoverySpecification }).then(
+      () => true,
+      (error: unknown) => {
+        if (messageOf(error).includes('ContinuousBackupsUnavailable')) return false;
+        throw error;
+      },
+    );
   });
   await copyTags(ask, table, name);
 }

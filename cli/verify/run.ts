@@ -25,6 +25,8 @@ export interface RunOptions {
   /** In US dollars. */
   readonly budget: number;
   readonly say: (line: string) => void;
+  /** Asked before each check: once a run is interrupted, no other begins. */
+  readonly passed?: () => Promise<void>;
 }
 
 /** Executions take turns waiting: their checks run side by side, the others one after the other. */
@@ -33,7 +35,7 @@ const SIDE_BY_SIDE: Partial<Readonly<Record<Phase, number>>> = { smoke: 6, 'game
 export async function run(
   entries: readonly Entry[],
   ports: Ports,
-  { phases, budget, say }: RunOptions,
+  { phases, budget, say, passed = async () => {} }: RunOptions,
 ): Promise<readonly Result[]> {
   const results = new Map<Entry, Result>();
   const notRun = (entry: Entry, evidence: string): void => {
@@ -61,6 +63,7 @@ export async function run(
     const next = due.values();
     const lane = async (): Promise<void> => {
       for (const check of next) {
+        await passed();
         const result = await resultOf(check, ports);
         results.set(check, result);
         say(lineOf(result));

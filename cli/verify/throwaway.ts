@@ -5,20 +5,27 @@
  * stack (`stack/app.ts`).
  *
  * T1 the name of the stack is made for the run: no other stack is ever deleted.
+ * T2 once the stack is being removed, nothing is deployed, restored or stopped any more: what an interrupted
+ *    run still begins would be left behind.
  */
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { typescriptLoader } from '../../lib/project/package-files.ts';
-import { type Calls, inXml, plainOf, unlessGone } from '../aws/calls.ts';
-import { stackResources } from '../aws/stack-resources.ts';
-import { CliError, CLOCK, type Io } from '../io.ts';
+import { join, resolve } from 'node:path';
+import { ENV } from '../../lib/aws/names.ts';
+import { packageVersion, typescriptLoader } from '../../lib/project/package-files.ts';
+import { CallError, type Calls, inXml } from '../aws/calls.ts';
+import { type StackResource, stackResources } from '../aws/stack-resources.ts';
+import { readObject } from '../dev/project.ts';
+import { CliError, type Clock, CLOCK, EXIT, type Io, messageOf } from '../io.ts';
 import { AwsAccount } from '../quiesce/aws.ts';
 import { awake, quiesce, unquiesce } from '../quiesce/order.ts';
 import { upgrade } from '../upgrade/command.ts';
+import { accountSettings } from './account-settings.ts';
+import { AwsFaults } from './aws-faults.ts';
 import { cdk, type CdkApp } from './cdk.ts';
-import type { DeploymentPort } from './ports.ts';
+import { problemsOf, takenChangeSet } from './change-set.ts';
+import type { DeploymentPort, Release, RestoredTable } from './ports.ts';
 import { removeTable, restoreAs } from './restoring.ts';
 import { verifyProject } from './local-stack.ts';
 
@@ -31,23 +38,45 @@ const RESTORED = 'steadfast:restoredTable';
 /** Tags may be found for some minutes after what carried them is gone. */
 const TAGS_WITHIN_MS = 10 * 60_000;
 const POLL_EVERY_MS = 15_000;
+/** CloudFormation refuses to delete a stack in the middle of an update, which goes on without its command. */
+const UPDATING = /^(?!CREATE|DELETE|REVIEW).*_IN_PROGRESS$/;
+const UPDATED_WITHIN_MS = 3_600_000;
+/** A function may put a value into a bucket that was just emptied. */
+const TRIES = 2;
+
+export interface ThrowawayOptions {
+  readonly calls: Calls;
+  readonly io: Io;
+  readonly stack: string;
+  /** Where the release before is installed. */
+  readonly before?: string | undefined;
+  /** Runs the CDK's command line. */
+  readonly run?: typeof cdk;
+  readonly clock?: Clock;
+}
 
 export class Throwaway implements DeploymentPort {
   readonly stack: string;
   readonly #calls: Calls;
   readonly #io: Io;
-  readonly #before: CdkApp | undefined;
+  readonly #before: (CdkApp & { readonly release: string }) | undefined;
   readonly #restored: string;
+  readonly #run: typeof cdk;
+  readonly #clock: Clock;
   #problems: readonly string[] = [];
+  /** The call of the CDK that goes on. */
+  #running: Promise<unknown> = Promise.resolve();
   #gone: Promise<readonly string[]> | undefined;
 
-  /** @param before where the release before is installed. @throws CliError `no-release` */
-  constructor(calls: Calls, io: Io, stack: string, before?: string) {
+  /** @throws CliError `no-release` */
+  constructor({ calls, io, stack, before, run = cdk, clock = CLOCK }: ThrowawayOptions) {
     this.#calls = calls;
     this.#io = io;
     this.stack = stack;
     this.#restored = `${stack}-restored`;
     this.#before = before === undefined ? undefined : releaseIn(before);
+    this.#run = run;
+    this.#clock = clock;
   }
 
   /** By way of a change set that is not executed: afterwards there is nothing left to change. */
@@ -60,11 +89,7 @@ export class Throwaway implements DeploymentPort {
   async #changeSetOf(project: CdkApp): Promise<string> {
     const given = ['--method', 'prepare-change-set', '--change-set-name', CHANGE_SET];
     await this.#cdk(['deploy', this.stack, ...UNASKED, ...given], project);
-    const of = { StackName: this.stack, ChangeSetName: CHANGE_SET };
-    // The CDK deletes one without a change itself.
-    const xml = (await unlessGone(this.#calls.form('DescribeChangeSet', of))) ?? '';
-    await unlessGone(this.#calls.form('DeleteChangeSet', of));
-    return xml;
+    return takenChangeSet(this.#calls, this.stack, CHANGE_SET);
   }
 
   async changeSet(): Promise<readonly string[]> {
@@ -74,11 +99,11 @@ export class Throwaway implements DeploymentPort {
   async atRest(meanwhile: () => Promise<void>): Promise<readonly string[]> {
     const account = new AwsAccount(this.#calls, this.stack, await this.#besides());
     try {
-      await quiesce(account, CLOCK, { drain: false, sources: false, say: this.#say });
+      await quiesce(account, this.#whileThere, { drain: false, sources: false, say: this.#say });
       await meanwhile();
       return (await awake(account)).map(({ kind, id }) => `${kind} ${id}`);
     } finally {
-      await unquiesce(account, { say: this.#say });
+      if (this.#gone === undefined) await unquiesce(account, { say: this.#say });
     }
   }
 
@@ -89,56 +114,101 @@ export class Throwaway implements DeploymentPort {
       .map(({ logicalId }) => logicalId);
   }
 
-  async restoreTable(): Promise<string> {
+  async restoreTable(): Promise<RestoredTable> {
     const table = (await stackResources(this.#calls, this.stack)).find(
       ({ type, logicalId }) => type === 'AWS::DynamoDB::Table' && !logicalId.startsWith('Effects'),
     );
-    await restoreAs(this.#calls, CLOCK, table?.id ?? '', this.#restored);
+    await restoreAs(this.#calls, this.#whileThere, table?.id ?? '', this.#restored);
     await this.#cdk(['deploy', this.stack, ...UNASKED, '-c', `${RESTORED}=${this.#restored}`]);
-    return this.#restored;
+    const { functions } = await accountSettings(this.#calls, this.stack);
+    const used = functions.flatMap(({ variables }) => variables[ENV.table] ?? []);
+    return { name: this.#restored, used: [...new Set(used)] };
   }
 
-  async change(to: 'before' | 'this'): Promise<readonly string[]> {
-    const project = to === 'this' ? verifyProject() : this.#before;
+  async change(to: 'before' | 'this'): Promise<Release> {
+    const project = to === 'this' ? { ...verifyProject(), release: packageVersion() } : this.#before;
     if (project === undefined) throw new CliError('no-release', '--from names no release before');
-    const replacing = replaced(await this.#changeSetOf(project));
-    if (replacing.length > 0) return replacing;
+    const { release } = project;
+    const problems = problemsOf(await this.#changeSetOf(project));
+    if (problems.length > 0) return { release, problems };
     const assembly = mkdtempSync(join(tmpdir(), 'steadfast-verify-'));
     try {
       await this.#cdk(['synth', this.stack, '--quiet', '--output', assembly], project);
       const deploy = (app: string, path: string): Promise<void> =>
         this.#cdk(['deploy', path, '--exclusively', ...UNASKED], { root: project.root, app });
       const { stack } = this;
-      await upgrade({ calls: this.#calls, stack, assembly, clock: CLOCK, deploy, say: this.#say });
-      return [];
+      await upgrade({ calls: this.#calls, stack, assembly, clock: this.#whileThere, deploy, say: this.#say });
+      return { release, problems };
     } finally {
       rmSync(assembly, { recursive: true, force: true });
     }
   }
 
-  /** Deletes what is still there, where the run ended before its teardown. */
+  /** Deletes what is still there, where the run ended before its teardown, and names what is left. */
   async removed(): Promise<void> {
-    await this.tearDown();
+    for (const arn of await this.tearDown()) this.#say(`${arn} is still there`);
   }
 
-  /** Once: an interrupt may come meanwhile. */
+  /** Once: an interrupt may come meanwhile. @throws CliError `not-removed` */
   tearDown(): Promise<readonly string[]> {
     return (this.#gone ??= this.#tornDown());
   }
 
   async #tornDown(): Promise<readonly string[]> {
-    for (const bucket of bucketsIn(await this.#tagged())) await this.#empty(bucket);
-    try {
-      await this.#cdk(['destroy', this.stack, '--force']);
-    } finally {
-      await removeTable(this.#calls, CLOCK, this.#restored);
-    }
-    const lastAt = CLOCK.now() + TAGS_WITHIN_MS;
+    await this.#running.catch(() => undefined);
+    const failed: string[] = [];
+    const all = async (...steps: readonly (() => Promise<unknown>)[]): Promise<void> => {
+      for (const step of steps) await step().catch((error: unknown) => failed.push(messageOf(error)));
+    };
+    const { stack } = this;
+    const faults = new AwsFaults(this.#calls, this.#clock, stack, { roleArn: '' });
+    await all(
+      () => this.#destroyed(),
+      () => removeTable(this.#calls, this.#clock, this.#restored),
+      () => faults.endAll(),
+    );
+    // With the stack nobody needs them. Of one that is left, `unquiesce` restores what was at rest.
+    const account = new AwsAccount(this.#calls, stack);
+    if (failed.length === 0)
+      await all(
+        () => account.load(),
+        () => account.forget(),
+      );
+    if (failed.length > 0)
+      throw new CliError('not-removed', `'${stack}' is not removed: ${failed.join('\n')}`, EXIT.failed);
+    const lastAt = this.#clock.now() + TAGS_WITHIN_MS;
     for (;;) {
       const left = await this.#tagged();
-      if (left.length === 0 || CLOCK.now() >= lastAt) return left;
-      await CLOCK.sleep(POLL_EVERY_MS);
+      if (left.length === 0 || this.#clock.now() >= lastAt) return left;
+      await this.#clock.sleep(POLL_EVERY_MS);
     }
+  }
+
+  async #destroyed(): Promise<void> {
+    for (let left = TRIES; ; left -= 1) {
+      await this.#untilUpdated();
+      for (const bucket of bucketsIn(await this.#resources())) await this.#empty(bucket);
+      try {
+        return await this.#cdk(['destroy', this.stack, '--force']);
+      } catch (error) {
+        if (left <= 1) throw error;
+      }
+    }
+  }
+
+  async #untilUpdated(): Promise<void> {
+    const lastAt = this.#clock.now() + UPDATED_WITHIN_MS;
+    while (this.#clock.now() < lastAt) {
+      const xml = await unlessNoStack(this.#calls.form('DescribeStacks', { StackName: this.stack }));
+      const [status = ''] = inXml(xml ?? '', 'StackStatus');
+      if (!UPDATING.test(status)) return;
+      this.#say(`'${this.stack}' is ${status}`);
+      await this.#clock.sleep(POLL_EVERY_MS);
+    }
+  }
+
+  async #resources(): Promise<readonly StackResource[]> {
+    return (await unlessNoStack(stackResources(this.#calls, this.stack))) ?? [];
   }
 
   async #empty(bucket: string): Promise<void> {
@@ -165,49 +235,54 @@ export class Throwaway implements DeploymentPort {
     this.#io.err(`${line}\n`);
   };
 
-  #cdk(args: readonly string[], project: CdkApp = verifyProject()): Promise<void> {
+  /** Ends a wait once the stack is being removed (T2). */
+  readonly #whileThere: Clock = {
+    now: () => this.#clock.now(),
+    sleep: async (ms) => {
+      await this.#clock.sleep(ms);
+      this.#refuseGone();
+    },
+  };
+
+  #refuseGone(): void {
+    if (this.#gone !== undefined) throw new CliError('interrupted', `'${this.stack}' is being removed`);
+  }
+
+  async #cdk(args: readonly string[], project: CdkApp = verifyProject()): Promise<void> {
+    if (args[0] !== 'destroy') this.#refuseGone();
     const context = ['-c', `steadfast:verifyStack=${this.stack}`];
-    return cdk(this.#io, project, this.#calls.region, [...args, ...context]);
+    const running = this.#run(this.#io, project, this.#calls.region, [...args, ...context]);
+    this.#running = running;
+    await running;
+  }
+}
+
+/** @returns nothing where there is no such stack, which CloudFormation says in words alone */
+async function unlessNoStack<Result>(asked: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof CallError && error.message.includes('does not exist')) return undefined;
+    throw error;
   }
 }
 
 /** The app of verify as an earlier release has it. */
-function releaseIn(root: string): CdkApp {
-  const app = join(root, 'node_modules/steadfast/dist/cli/verify/stack/app.js');
+function releaseIn(folder: string): CdkApp & { readonly release: string } {
+  // The CDK runs there, where a path from here leads elsewhere.
+  const root = resolve(folder);
+  const installed = join(root, 'node_modules/steadfast');
+  const app = join(installed, 'dist/cli/verify/stack/app.js');
   if (!existsSync(app))
     throw new CliError(
       'no-release',
       `${app} is not there: install the release before in '${root}' (npm install steadfast@<version> aws-cdk aws-cdk-lib constructs)`,
     );
   const words = [process.execPath, '--import', typescriptLoader(), app];
-  return { root, app: words.map((each) => `"${each}"`).join(' ') };
+  const { version } = readObject(join(installed, 'package.json'));
+  return { root, app: words.map((each) => `"${each}"`).join(' '), release: String(version) };
 }
 
-/** Names of buckets among ARNs. */
-export const bucketsIn = (arns: readonly string[]): string[] =>
-  arns.flatMap((arn) => /^arn:[^:]+:s3:::([^/]+)$/.exec(arn)?.[1] ?? []);
-
-/** Types that hold data, or whose address others know. */
-const HOLDS =
-  /^AWS::(?:DynamoDB::|S3::Bucket$|SQS::Queue$|Events::EventBus|SNS::Topic$|Logs::|ApiGatewayV2::Api$)/;
-
-/** @param xml the answer of DescribeChangeSet. @returns why it is not one that can be executed */
-export function problemsOf(xml: string): string[] {
-  const of = (name: string): string => plainOf(inXml(xml, name)[0] ?? '');
-  const status = of('Status');
-  return [
-    ...(status === 'CREATE_COMPLETE'
-      ? []
-      : [`the change set is ${status || 'not there'}: ${of('StatusReason')}`]),
-    ...(xml.includes('<ResourceChange>') ? [] : ['it has no change']),
-    ...replaced(xml),
-  ];
-}
-
-/** What a change set would replace of those. */
-const replaced = (xml: string): string[] =>
-  inXml(xml, 'ResourceChange').flatMap((change) => {
-    const of = (name: string): string => inXml(change, name)[0] ?? '';
-    const isReplaced = of('Replacement') === 'True' && HOLDS.test(of('ResourceType'));
-    return isReplaced ? [`${of('LogicalResourceId')} (${of('ResourceType')}) would be replaced`] : [];
-  });
+/** As CloudFormation names them: tags may not be found yet, and a bucket that is left full is not deleted. */
+export const bucketsIn = (resources: readonly StackResource[]): string[] =>
+  resources.filter(({ type, id }) => type === 'AWS::S3::Bucket' && id !== '').map(({ id }) => id);

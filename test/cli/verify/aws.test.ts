@@ -14,7 +14,7 @@ import { awsPorts, bootstrapIn } from '../../../cli/verify/aws.ts';
 import { ENTRIES } from '../../../cli/verify/checks/all.ts';
 import { run as command } from '../../../cli/main.ts';
 import { run } from '../../../cli/verify/run.ts';
-import { bucketsIn, problemsOf, Throwaway } from '../../../cli/verify/throwaway.ts';
+import { bucketsIn, Throwaway } from '../../../cli/verify/throwaway.ts';
 import { ENV, INDEXES } from '../../../lib/aws/names.ts';
 import { readBody } from '../../../local/http/read-body.ts';
 
@@ -273,7 +273,7 @@ it.each([
 
 it('names where no release is installed that it should go back to', () => {
   const io = { out: () => true, err: () => true, move: () => true, env: {}, isTTY: false };
-  expect(() => new Throwaway(calls(), io, 'Shop', '/nowhere')).toThrow(
+  expect(() => new Throwaway({ calls: calls(), io, stack: 'Shop', before: '/nowhere' })).toThrow(
     "is not there: install the release before in '/nowhere' (npm install steadfast@<version>",
   );
 });
@@ -281,29 +281,6 @@ it('names where no release is installed that it should go back to', () => {
 it('finds what a log group has, with texts in quotes', async () => {
   const ports = await awsPorts({ calls: calls(), stack: 'Shop', region: 'eu-central-1', runId: 'r' });
   expect(await ports.logs(['AccessDenied'])).toEqual(['AccessDenied: Request ID 1']);
-});
-
-it('names what a change set would replace of what holds data', () => {
-  const change = (ResourceType: string, Replacement: string): string =>
-    `<member><ResourceChange><LogicalResourceId>State</LogicalResourceId><ResourceType>${ResourceType}</ResourceType><Replacement>${Replacement}</Replacement></ResourceChange></member>`;
-  const xml = [
-    change('AWS::DynamoDB::Table', 'True'),
-    change('AWS::DynamoDB::Table', 'False'),
-    change('AWS::Lambda::Function', 'True'),
-  ].join('');
-  const ready = '<Status>CREATE_COMPLETE</Status>';
-  expect(problemsOf(`<Changes>${xml}</Changes>${ready}`)).toEqual([
-    'State (AWS::DynamoDB::Table) would be replaced',
-  ]);
-  expect(problemsOf(`<Changes>${change('AWS::SQS::Queue', '')}</Changes>${ready}`)).toEqual([]);
-});
-
-it('takes no change set for accepted that CloudFormation refused, or that changes nothing', () => {
-  const none = 'The submitted information didn&apos;t contain changes.';
-  expect(problemsOf(`<Status>FAILED</Status><StatusReason>${none}</StatusReason><Changes/>`)).toEqual([
-    "the change set is FAILED: The submitted information didn't contain changes.",
-    'it has no change',
-  ]);
 });
 
 it('deploys nothing where the region is not bootstrapped, and says so by the row', async () => {
@@ -338,7 +315,11 @@ it('asks for the bootstrap stack that the folder’s own qualifier names', () =>
   }
 });
 
-it('empties the buckets of the stack and no others', () => {
-  const arns = ['arn:aws-cn:s3:::verify-values', 'arn:aws:sqs:eu-west-1:1:s3', 'arn:aws:s3:::other/key'];
-  expect(bucketsIn(arns)).toEqual(['verify-values']);
+it('empties the buckets that the stack has made and nothing else', () => {
+  const resources = [
+    { logicalId: 'Values', type: 'AWS::S3::Bucket', id: 'verify-values' },
+    { logicalId: 'Later', type: 'AWS::S3::Bucket', id: '' },
+    { logicalId: 'Policy', type: 'AWS::S3::BucketPolicy', id: 'verify-values' },
+  ];
+  expect(bucketsIn(resources)).toEqual(['verify-values']);
 });

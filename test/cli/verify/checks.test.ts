@@ -5,7 +5,7 @@
 
 import { type Check, isCheck } from '../../../cli/verify/check.ts';
 import { ENTRIES } from '../../../cli/verify/checks/all.ts';
-import type { Settings } from '../../../cli/verify/ports.ts';
+import type { RestoredTable, Settings } from '../../../cli/verify/ports.ts';
 import { ApiError } from '../../../lib/api/client.ts';
 import { FakeDeployment, fakePorts } from './fake-deployment.ts';
 import { goodSettings } from './good-settings.ts';
@@ -114,6 +114,43 @@ it.each([
   expect(found).toEqual({ ok: false, evidence: `executions of run-quiesce-0: ${status}, not succeeded` });
 });
 
+it('sees that functions still use the table that was restored', async () => {
+  const found = await run(checks.find(({ id }) => id === 'restore') as Check, 'table');
+  expect(found).toEqual({ ok: false, evidence: 'the table in use: State, not restored' });
+});
+
+it('restores the table while an execution is open, which acts afterwards', async () => {
+  const fake = new FakeDeployment();
+  const ports = fakePorts(fake);
+  let open = 0;
+  const restoreTable = () => {
+    open = [...fake.executions.values()].filter(({ status }) => status === 'waiting').length;
+    return ports.deployment.restoreTable();
+  };
+  const check = checks.find(({ id }) => id === 'restore') as Check;
+  const found = await check.run({ ...ports, deployment: { ...ports.deployment, restoreTable } });
+  expect([found.ok, open]).toEqual([true, 1]);
+  expect(found.evidence).toContain('verify-open.run-at-restore was open');
+});
+
+it('takes a start that is still throttled after the rest for no failure', async () => {
+  const ports = fakePorts(new FakeDeployment());
+  let refusals = 3;
+  const start: typeof ports.api.start = async (...given) => {
+    refusals -= 1;
+    if (refusals > 0) throw new ApiError('throttled', 'too many requests', { status: 429 });
+    return ports.api.start(...given);
+  };
+  const check = checks.find(({ id }) => id === 'quiesce') as Check;
+  const found = await check.run({ ...ports, api: { ...ports.api, start } });
+  expect([found.ok, refusals]).toEqual([true, 0]);
+});
+
+it('names the releases between which it went', async () => {
+  const { evidence } = await run(checks.find(({ id }) => id === 'release-before') as Check);
+  expect(evidence).toContain('to 1.0.0, and on to 2.0.0; ');
+});
+
 it('fails, and ends no process, where an event cannot be sent while the table is restored', async () => {
   const ports = fakePorts(new FakeDeployment());
   const unhandled: unknown[] = [];
@@ -123,7 +160,9 @@ it('fails, and ends no process, where an event cannot be sent while the table is
     const putEvent = () => Promise.reject(new Error('no connection'));
     // The event loop has its turns meanwhile, in which Node finds what nobody handles.
     const restoreTable = () =>
-      new Promise<string>((resolve) => setImmediate(() => setImmediate(resolve, '')));
+      new Promise<RestoredTable>((resolve) =>
+        setImmediate(() => setImmediate(resolve, { name: '', used: [] })),
+      );
     const check = checks.find(({ id }) => id === 'restore') as Check;
     const deployment = { ...ports.deployment, restoreTable };
     const found = check.run({ ...ports, deployment, probes: { ...ports.probes, putEvent } });

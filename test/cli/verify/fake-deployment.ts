@@ -67,7 +67,7 @@ export class FakeDeployment {
     };
     const check = input['mode'] === 'decline' ? 'undone' : (byWorkflow[id] ?? id);
     if (this.has(check)) return 'failed';
-    if (workflow === 'verify-ask' || workflow === 'verify-incident') return 'waiting';
+    if (['verify-ask', 'verify-incident', 'verify-open'].includes(workflow)) return 'waiting';
     return input['mode'] === 'decline' ? 'compensated' : 'succeeded';
   }
 
@@ -82,7 +82,7 @@ export class FakeDeployment {
 const stepsOf = (workflow: string, isCut: boolean): Execution['steps'] => {
   if (workflow === 'verify-chain')
     return Array.from({ length: isCut ? 16 : 40 }, (_, at) => ({ name: `step-${at}`, status: 'done' }));
-  if (workflow !== 'verify-ask') return [];
+  if (workflow !== 'verify-ask' && workflow !== 'verify-open') return [];
   return ['answer', 'check'].map((name) => ({ name, status: 'leased', token: `token-of-${name}` }));
 };
 
@@ -125,9 +125,12 @@ export function fakePorts(fake: FakeDeployment, settings: Settings = goodSetting
       },
       restoreTable: async () => {
         for (const each of fake.executions.values()) if (fake.has('restore')) each.status = 'failed';
-        return 'restored';
+        return { name: 'restored', used: [fake.has('table') ? 'State' : 'restored'] };
       },
-      change: async () => (fake.has('release-before') ? ['State would be replaced'] : []),
+      change: async (to) => ({
+        release: to === 'this' ? '2.0.0' : '1.0.0',
+        problems: fake.has('release-before') ? ['State would be replaced'] : [],
+      }),
       tearDown: async () => (fake.has('teardown') ? ['arn:aws:sqs:::left'] : []),
     },
     probes: probesOf(fake),
@@ -206,6 +209,8 @@ function apiOf(fake: FakeDeployment): Client {
     },
     completeCallback: async (token: string) => {
       if (token !== 'token-of-answer') throw new ApiError('unknown-callback', 'unknown', { status: 404 });
+      for (const each of fake.executions.values())
+        if (each.workflow === 'verify-open' && each.status === 'waiting') each.status = 'succeeded';
     },
     makeBulk: async ({ ids }: { ids: readonly string[] }) => ({ bulkId: ids.join() }),
     collectBulk: async () => ({ status: 'collected' }),

@@ -1,6 +1,6 @@
 /** A table restored as another one: in which order AWS is asked, and what is waited for. */
 
-import type { Answer, Calls } from '../../../cli/aws/calls.ts';
+import { type Answer, CallError, type Calls } from '../../../cli/aws/calls.ts';
 import { removeTable, restoreAs } from '../../../cli/verify/restoring.ts';
 
 const MINUTE_MS = 60_000;
@@ -12,6 +12,10 @@ class Tables {
   /** Nothing while it is never restorable. */
   lagMs: number | undefined = 5 * MINUTE_MS;
   restored: Readonly<Record<string, unknown>> = {};
+  /** Before, the new table is not found. */
+  foundAt = 0;
+  /** How often its backups cannot be turned on yet. */
+  refusals = 0;
   #activeAt = Number.POSITIVE_INFINITY;
 
   readonly clock = {
@@ -38,7 +42,13 @@ class Tables {
     if (operation === 'ListTagsOfResource')
       return { Tags: [{ Key: 'aws:cloudformation:stack-name' }, { Key: 'team', Value: 'shop' }] };
     if (operation === 'TagResource') this.restored = { ...this.restored, tags: body['Tags'] };
+    if (operation === 'UpdateContinuousBackups' && this.refusals > 0) {
+      this.refusals -= 1;
+      throw new CallError('dynamodb', 'ContinuousBackupsUnavailableException', 'being enabled', 400);
+    }
     if (operation !== 'DescribeTable') return {};
+    if (of !== 'State' && this.now < this.foundAt)
+      throw new CallError('dynamodb', 'ResourceNotFoundException', 'not found', 400);
     const TableStatus = this.now >= this.#activeAt ? 'ACTIVE' : 'CREATING';
     return { Table: { TableStatus, TableArn: `arn:${of}` } };
   };
@@ -68,6 +78,15 @@ it('restores what was written until now, sets what a restore leaves out, and cop
     'dynamodb DescribeTable State-restored',
     'dynamodb TagResource arn:State-restored',
   ]);
+});
+
+it('waits for a new table that is not found yet, and for backups that it does not have yet', async () => {
+  const tables = new Tables();
+  tables.foundAt = tables.now + 10 * MINUTE_MS;
+  tables.refusals = 20;
+  await restore(tables);
+  expect(tables.refusals).toBe(0);
+  expect(tables.restored['tags']).toBeDefined();
 });
 
 it('gives up a table whose last second never becomes restorable, and restores nothing', async () => {

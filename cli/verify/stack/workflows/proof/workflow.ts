@@ -124,6 +124,12 @@ export const verifyAsk = workflow('verify-ask', { input: One, within: '15m' }, (
   return { n: told.output.n };
 });
 
+/** Open for as long as a restore or a deployment takes, and then acts. */
+export const verifyOpen = workflow('verify-open', { input: One, within: '12h' }, (w) => {
+  const answer = w.callback('answer', { output: One, within: '11h' });
+  w.step('act', verifyAct, { mode: 'plain' }, { after: [answer], recovery: [PATIENCE] });
+});
+
 export const verifyIncident = workflow('verify-incident', { input: One, within: '15m' }, (w) => {
   w.step('refused', verifyAct, { mode: 'decline' }, { recovery: [human({ within: '10m' })] });
 });

@@ -1,0 +1,67 @@
+/** A run that is interrupted begins nothing more while what it made is removed. */
+
+import { EventEmitter } from 'node:events';
+import { interruptible, onInterrupt } from '../../../cli/verify/interrupt.ts';
+import { run } from '../../../cli/verify/run.ts';
+import { FakeDeployment, fakePorts } from './fake-deployment.ts';
+
+const said: string[] = [];
+const io = { err: (text: string) => said.push(text) };
+
+function signals() {
+  const exits: unknown[] = [];
+  let exited = (): void => {};
+  const over = new Promise<void>((resolve) => {
+    exited = resolve;
+  });
+  const exit = (code: unknown): never => {
+    exits.push(code);
+    exited();
+    return undefined as never;
+  };
+  return { on: Object.assign(new EventEmitter(), { exit }) as unknown as NodeJS.Process, exits, over };
+}
+
+it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  'after %s no check begins and no fault is made, and all is removed',
+  async (signal) => {
+    const { on, exits, over } = signals();
+    const stopped: string[] = [];
+    const interrupt = onInterrupt(io, async () => void stopped.push('removed'), on);
+    const fake = new FakeDeployment();
+    const ports = interruptible(fakePorts(fake), interrupt);
+    const begun: string[] = [];
+    const check = (id: string) => ({
+      id,
+      row: id,
+      area: 'Executions' as const,
+      phase: 'smoke' as const,
+      needs: [],
+      dollars: 0,
+      expected: '',
+      run: async () => {
+        begun.push(id);
+        if (begun.length === 1) on.emit(signal);
+        return { ok: true, evidence: id };
+      },
+    });
+    const { passed } = interrupt;
+    const entries = Array.from({ length: 20 }, (_, at) => check(`check-${at}`));
+    void run(entries, ports, { phases: new Set(['smoke']), budget: 1, say: () => {}, passed });
+    await over;
+    // Only those that had begun side by side with the first.
+    expect(begun.length).toBeLessThanOrEqual(6);
+    void ports.faults.make({ kind: 'rule', id: 'late', forMs: 1 });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(fake.faultCalls).toEqual([]);
+    expect([stopped, exits]).toEqual([['removed'], [1]]);
+  },
+);
+
+it('says what could not be removed', async () => {
+  const { on, over } = signals();
+  onInterrupt(io, () => Promise.reject(new Error("'Shop' is not removed")), on);
+  on.emit('SIGINT');
+  await over;
+  expect(said.join('')).toContain("'Shop' is not removed");
+});
