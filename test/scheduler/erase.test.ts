@@ -6,7 +6,7 @@ import type { Erasure, Ports } from '../../lib/core/ports.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 import type { Found } from '../../lib/core/supervision/audit.ts';
 import { erase } from '../../lib/scheduler/erase.ts';
-import { retry as retryExecution } from '../../lib/scheduler/commands.ts';
+import { cancel, retry as retryExecution } from '../../lib/scheduler/commands.ts';
 import { memoryValues } from '../../lib/testing/memory.ts';
 import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts';
 
@@ -179,5 +179,18 @@ describe('is refused', () => {
     });
     expect(await refused(h, id)).toContain('may still be acting: try again after');
     expect((await h.state(id)).execution.life).toBe(execution.life);
+  });
+
+  it('while a process may begin what it has just been kept from: nothing else would keep it from that', async () => {
+    const h = world();
+    const { id } = await h.begin({ items: [1, 2] });
+    // All that has been sent is under way: the claims of its items are read, and not written yet.
+    await cancel(h.scheduler, id, {});
+    const { execution } = await h.run(id);
+    expect(execution.status).toBe('canceled');
+    expect(await refused(h, id)).toContain('has just been stopped');
+    h.clock.advanceTo(h.clock.now() + 60_000);
+    expect((await erase(h.scheduler, id)).status).toBe('erased');
+    expect(await h.found()).toEqual([]);
   });
 });
