@@ -6,7 +6,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AREAS } from './check.ts';
+import { AREAS, isCheck } from './check.ts';
 import type { Result } from './run.ts';
 
 export interface Subject {
@@ -36,9 +36,12 @@ export const countsOf = (results: readonly Result[]): Counts => {
   };
 };
 
-/** Account numbers, and UUIDs, such as the ids of requests. */
+/** Account numbers, ids of requests, all UUIDs, keys, and names of persons in the names of principals. */
 export const redacted = (text: string): string =>
   text
+    .replaceAll(/(request[-_ ]?id[\\"]*\s*[:=]\s*[\\"]*)[\w+/=-]+/gi, '$1<id>')
+    .replaceAll(/(:(?:federated-)?user\/)[^\s"\\',;)]+/g, '$1<name>')
+    .replaceAll(/(:assumed-role\/[^\s/]+\/)[^\s"\\',;)]+/g, '$1<session>')
     .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '<id>')
     .replaceAll(/\b\d{12}\b/g, '<account>')
     .replaceAll(/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, '<key>');
@@ -47,6 +50,7 @@ export function jsonReport(results: readonly Result[], subject: Subject): string
   const rows = results.map(({ entry, outcome, evidence, tookMs, dollars }) => ({
     id: entry.id,
     row: entry.row,
+    ...(isCheck(entry) ? { expected: entry.expected } : {}),
     outcome,
     evidence: redacted(evidence),
     tookMs,
@@ -73,13 +77,14 @@ export function markdownReport(results: readonly Result[], subject: Subject): st
   return `${redacted([...head, ...areas].join('\n'))}\n`;
 }
 
-const TABLE_HEAD = ['| outcome | row | evidence, or why not |', '| --- | --- | --- |'];
+const TABLE_HEAD = ['| outcome | row | expected | evidence, or why not |', '| --- | --- | --- | --- |'];
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s*\n\s*/g, ' ');
 const tableRow = ({ entry, outcome, evidence }: Result): string =>
-  `| ${outcome} | ${cell(entry.row)} | ${cell(evidence)} |`;
+  `| ${outcome} | ${cell(entry.row)} | ${isCheck(entry) ? cell(entry.expected) : ''} | ${cell(evidence)} |`;
 
+/** To a tenth of a cent. */
 const dollarsOf = (results: readonly Result[]): number =>
-  results.reduce((sum, { dollars }) => sum + dollars, 0);
+  Math.round(results.reduce((sum, { dollars }) => sum + dollars, 0) * 1_000) / 1_000;
 
 /** @returns the two files */
 export function writeReport(folder: string, results: readonly Result[], subject: Subject): readonly string[] {

@@ -83,11 +83,13 @@ async function copyTags(
 export async function removeTable(calls: Calls, clock: Clock, TableName: string): Promise<void> {
   const ask = (operation: string): Promise<Answer | undefined> =>
     unlessGone(calls.json('dynamodb', operation, { TableName }));
+  let isThere = true;
   await until(clock, ACTIVE_WITHIN_MS, `${TableName} cannot be deleted`, async () => {
     const found = await ask('DescribeTable');
+    isThere = found !== undefined;
     return found === undefined || (Object(found['Table']) as Answer)['TableStatus'] === 'ACTIVE';
   });
-  await ask('DeleteTable');
+  if (isThere) await ask('DeleteTable');
 }
 
 async function until(

@@ -86,6 +86,19 @@ export async function until<Found>(
   }
 }
 
+/** What is delivered twice comes within seconds. */
+const TWICE_WITHIN_MS = 10_000;
+/** The answer a while after the first one: what must happen once may happen again. */
+export async function again<Found>(
+  ports: Ports,
+  ask: () => Promise<Found | undefined>,
+  patienceMs?: number,
+): Promise<Found | undefined> {
+  if ((await until(ports, ask, patienceMs)) === undefined) return undefined;
+  await ports.clock.sleep(TWICE_WITHIN_MS);
+  return ask();
+}
+
 /** A short name that no other run has. */
 export const runIdOf = (at: number, random: string): string =>
   `verify-${createHash('sha256').update(`${at} ${random}`).digest('hex').slice(0, 10)}`;

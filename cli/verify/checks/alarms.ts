@@ -72,7 +72,8 @@ async function raised(ports: Ports, alarm: string, fault: Fault): Promise<Findin
       LONG_MS,
     );
   // A new deployment begins without data.
-  await became('OK');
+  if ((await became('OK')) === undefined)
+    return { ok: false, evidence: `it is ${await ports.alarms.state(alarm)} before anything is broken` };
   const beganAt = ports.clock.now();
   const state = await during(ports, fault, () => became('ALARM', 'INSUFFICIENT_DATA'));
   const seconds = Math.round((ports.clock.now() - beganAt) / 1_000);

@@ -8,7 +8,7 @@
 import { ApiError } from '../../../lib/api/client.ts';
 import { type Check, type Entry, type Finding, finding } from '../check.ts';
 import type { Ports } from '../ports.ts';
-import { begin, ended, endOf, is, until } from '../starting.ts';
+import { again, begin, ended, endOf, is, until } from '../starting.ts';
 
 const EVENT_EVERY_MS = 30_000;
 /** What waits in the triggers' queues is begun, and ends. */
@@ -74,7 +74,7 @@ async function withEvents(ports: Ports, what: string, act: () => Promise<Acted>)
     const seconds = Math.round((clock.now() - beganAt) / 1_000);
     progress.isOver = true;
     await sending;
-    const left = await until(
+    const left = await again(
       ports,
       async () => ((await wrongEvents(ports, beganAt, sent)).length === 0 ? [] : undefined),
       EVENTS_END_WITHIN_MS,

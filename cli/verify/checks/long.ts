@@ -2,7 +2,7 @@
  * Checks that take long, cost something, or end the stack: each by an option of its own.
  */
 
-import type { Client } from '../../../lib/api/client.ts';
+import { ApiError, type Client } from '../../../lib/api/client.ts';
 import { AWS_PRICES } from '../../../lib/view/prices.ts';
 import { type Check, type Entry, type Finding, finding } from '../check.ts';
 import type { Ports } from '../ports.ts';
@@ -79,18 +79,23 @@ async function loaded(ports: Ports, starts: number): Promise<Finding> {
   const ids = new Set<string>();
   let refused = 0;
   const next = Array.from({ length: starts }, (_, n) => n).values();
+  let isGivenUp = false;
   const lane = async (): Promise<void> => {
     for (const n of next) {
+      if (isGivenUp) return;
       const id = await until(ports, async () => {
         try {
           return await begin(ports, WORKFLOW, { n }, `load-${n}`);
-        } catch {
-          // Throttled: the same key starts nothing twice.
+        } catch (error) {
+          isGivenUp ||= !isThrottled(error);
+          if (isGivenUp) throw error;
+          // The same key starts nothing twice.
           refused += 1;
           return undefined;
         }
       });
-      if (id !== undefined) ids.add(id);
+      if (id === undefined) isGivenUp = true;
+      else ids.add(id);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
@@ -105,6 +110,10 @@ async function loaded(ports: Ports, starts: number): Promise<Finding> {
     `${starts} in ${seconds(beganAt)} s, the last ${seconds(startedAt)} s after its start; ${refused} refused at first, overdue ${late ?? 0} ms in all; ${used}`,
   );
 }
+
+/** Or out of reach for a while; another refusal is the same for all starts. */
+const isThrottled = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === undefined || error.status === 429 || error.status >= 500);
 
 /** What the table counts, beside the price page: its capacity is the larger part of a bill. */
 async function usedOf({ tableMetric }: Ports, starts: number): Promise<string> {

@@ -173,6 +173,67 @@ it('fails, and ends no process, where an event cannot be sent while the table is
   }
 });
 
+it.each(['event-trigger', 'message-trigger', 'quiesce'])(
+  '%s: a second execution that comes later is seen',
+  async (id) => {
+    const fake = new FakeDeployment();
+    const ports = fakePorts(fake);
+    const sleep = async (ms: number): Promise<void> => {
+      await ports.clock.sleep(ms);
+      const [begun] = [...fake.executions.values()].filter(({ workflow }) => workflow === 'verify-event');
+      if (begun !== undefined && ms === 10_000) fake.begin('verify-event', begun.input, 'later');
+    };
+    const check = checks.find((each) => each.id === id) as Check;
+    const found = await check.run({ ...ports, clock: { ...ports.clock, sleep } });
+    expect(found.ok).toBe(false);
+  },
+);
+
+it('an end that is announced again later is seen', async () => {
+  const fake = new FakeDeployment();
+  const ports = fakePorts(fake);
+  const sleep = async (): Promise<void> => {
+    for (const [id, count] of fake.ends) fake.ends.set(id, count + 1);
+  };
+  const check = checks.find(({ id }) => id === 'end-once') as Check;
+  expect((await check.run({ ...ports, clock: { ...ports.clock, sleep } })).ok).toBe(false);
+});
+
+it('takes no execution that an earlier run has seen for one of the schedule', async () => {
+  const fake = new FakeDeployment();
+  fake.begin('verify-event', { id: '2026-11-25T10:00:00Z' }, 'before').status = 'succeeded';
+  fake.planted.add('schedule-trigger');
+  const ports = fakePorts(fake);
+  const list: typeof ports.api.list = async (options) =>
+    options?.since === undefined ? ports.api.list(options) : ({ items: [] } as never);
+  const check = checks.find(({ id }) => id === 'schedule-trigger') as Check;
+  expect((await check.run({ ...ports, api: { ...ports.api, list } })).ok).toBe(false);
+});
+
+it.each([403, 429])('gives up a load whose starts get %i for good', async (status) => {
+  const ports = fakePorts(new FakeDeployment());
+  let starts = 0;
+  const start = async () => {
+    starts += 1;
+    throw new ApiError('refused', `refused with ${status}`, { status });
+  };
+  const check = checks.find(({ id }) => id === 'load') as Check;
+  const found = await check
+    .run({ ...ports, api: { ...ports.api, start } })
+    .catch((error: unknown) => ({ ok: false, evidence: String(error) }));
+  expect(found.ok).toBe(false);
+  expect(starts).toBeLessThan(10_000);
+});
+
+it.each(['supervisor-silent', 'canary-late'])('%s: breaks nothing where the alarm is raised', async (id) => {
+  const fake = new FakeDeployment();
+  const ports = fakePorts(fake);
+  const alarms = { ...ports.alarms, state: async () => 'ALARM' };
+  const check = checks.find((each) => each.id === id) as Check;
+  const { evidence } = await check.run({ ...ports, alarms });
+  expect([evidence, fake.faultCalls]).toEqual(['it is ALARM before anything is broken', []]);
+});
+
 it('takes no execution that it erased for a lost one', async () => {
   const ports = fakePorts(new FakeDeployment());
   for (const id of ['erase', 'nothing-doubled']) {

@@ -106,3 +106,10 @@ it('deletes a table that is still being restored once it is active', async () =>
   expect(tables.asked.at(-1)).toBe('dynamodb DeleteTable State-restored');
   expect(tables.now).toBeGreaterThanOrEqual(restoredAt + 20 * MINUTE_MS);
 });
+
+it('deletes no table where none was restored: who verifies may not be allowed to', async () => {
+  const tables = new Tables();
+  tables.foundAt = Number.POSITIVE_INFINITY;
+  await removeTable(tables as unknown as Calls, tables.clock, 'State-restored');
+  expect(tables.asked).toEqual(['dynamodb DescribeTable State-restored']);
+});

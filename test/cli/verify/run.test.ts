@@ -86,7 +86,7 @@ it('stops at the budget, and goes on with what costs nothing (V2)', async () => 
 });
 
 const SECRET =
-  'User: arn:aws:iam::123456789012:user/ann (Request ID: 0f34aa41-7b13-4c8a-9d3a-2f6a1b2c3d4e) AKIAABCDEFGHIJKLMNOP';
+  'User: arn:aws:iam::123456789012:user/ann (Request ID: 0f34aa41-7b13-4c8a-9d3a-2f6a1b2c3d4e) AKIAABCDEFGHIJKLMNOP, arn:aws:sts::123456789012:assumed-role/Admin/ann@shop.example, "RequestId":"V7QKAS0BVV4KQNSO5AEMVJF66Q9ASUAAJG", Request ID: 4442587FB7D0A2F9';
 
 it('reports without accounts, requests and keys, and counts', async () => {
   const entries = [
@@ -103,10 +103,12 @@ it('reports without accounts, requests and keys, and counts', async () => {
   };
   expect(countsOf(results)).toEqual({ rows: 2, held: 1, failed: 1, notRun: 0 });
   for (const text of [jsonReport(results, subject), markdownReport(results, subject)]) {
-    expect(text).not.toMatch(/123456789012|0f34aa41|AKIA/);
+    expect(text).not.toMatch(/123456789012|0f34aa41|AKIA|ann|V7QKAS|4442587F/);
+    expect(text).toContain('assumed-role/Admin/<session>');
     expect(text).toContain('<account>');
     expect(text).toContain('two was seen');
   }
-  expect(markdownReport(results, subject)).toContain('| failed | The row of one. |');
+  expect(markdownReport(results, subject)).toContain('| failed | The row of one. | something |');
+  expect(JSON.parse(jsonReport(results, subject))).toMatchObject({ rows: [{ expected: 'something' }, {}] });
   expect(markdownReport(results, subject)).toContain('\\| more |');
 });
