@@ -9,7 +9,7 @@
  */
 
 import type { Agent } from '../core/plan/agent.ts';
-import { type Failure, failureOf } from '../core/values/failure.ts';
+import { DONE_ANYWAY, type Failure, failureOf } from '../core/values/failure.ts';
 import { asJson, copyOf, type Json, type JsonLimits, keptOf, utf8Bytes } from '../core/values/json.ts';
 import type { Ports } from '../core/ports.ts';
 import { cut, wellFormed } from '../core/values/text.ts';
@@ -60,7 +60,7 @@ async function checked(agent: Agent, answer: unknown, place: Place): Promise<Ans
 }
 
 const wrong = (code: string, why: string): Answered => ({
-  failure: failureOf({ code, message: `the work is done, and its answer cannot be used: ${why}` }),
+  failure: failureOf({ code, message: `${DONE_ANYWAY}${why}` }),
 });
 
 const MAX_PROGRESS_CHARS = 200;

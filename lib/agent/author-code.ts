@@ -21,7 +21,13 @@ import { lengthMsOf, MAX_DURATION_MS } from '../core/values/duration.ts';
 import { partsOf } from '../core/plan/agent-parts.ts';
 import type { Ports } from '../core/ports.ts';
 import type { ClaimedAttempt, OpenBreaker, Report } from '../core/decisions/events.ts';
-import { CANNOT_TELL, type Failure, failureOf, MAX_FAILURE_CHARS } from '../core/values/failure.ts';
+import {
+  ACCEPTED_ANYWAY,
+  CANNOT_TELL,
+  type Failure,
+  failureOf,
+  MAX_FAILURE_CHARS,
+} from '../core/values/failure.ts';
 import type { Json } from '../core/values/json.ts';
 import type { Execution, Mode } from '../core/records/state.ts';
 import { given } from '../core/values/given.ts';
@@ -170,7 +176,7 @@ function acceptedAnswer({ spec }: Agent, answer: Accepted): Report {
   const { acceptsMs: withinMs } = spec;
   const { token, askAfter } = answer;
   const wrong = (code: string, why: string): Report => {
-    const message = `the service has accepted the work, and that cannot be used: ${why}`;
+    const message = `${ACCEPTED_ANYWAY}${why}`;
     return {
       kind: 'wrong-answer',
       codeReturned: true,

@@ -103,7 +103,7 @@ export const STEP_EVENTS = {
   'restart-unknown': 'likewise, where an attempt may have acted and must be asked for first',
   'restart-children': 'likewise, where executions of its own failed: those are tried again',
   'restart-answered': 'likewise, where the external party had answered before its turn',
-  overdue: 'an on-failure step: it was deferred for too long, and a person is asked',
+  overdue: 'its time is over, or it was deferred for too long, and a person is asked',
   fence: 'the execution is being undone: the step will never start',
   'start-undo': 'an agent took the step to compensate it',
   'retry-undo': 'the compensation failed or was lost, and may be tried again',

@@ -3,8 +3,17 @@
  * steps; and inputs that are refused when the time of their step is over.
  */
 
-import { agent, human, PermanentError, workflow } from 'steadfast';
-import { testWorkflow } from 'steadfast/testing';
+import {
+  agent,
+  cannotTell,
+  human,
+  PermanentError,
+  retry,
+  TransientError,
+  withInput,
+  workflow,
+} from 'steadfast';
+import { externalWorld, testWorkflow } from 'steadfast/testing';
 import * as z from 'zod/mini';
 
 const Receipt = z.object({ id: z.string() });
@@ -153,4 +162,84 @@ it('a refused input is asked about also where the time of its step is over', asy
   trial.slow(strict, { by: '2m' });
   const run = await trial.start({ n: 'text' });
   expect(await run.untilIncident()).toMatchObject({ failure: { code: 'input-refused' } });
+});
+
+describe('asked for again, work that is done is not undone for what comes of that', () => {
+  it.each<[string, Error, object?, object?]>([
+    ['it is refused for good', new PermanentError('no')],
+    ['the service is down', new TransientError('503')],
+    ['outcomes are unknown', new Error('reset')],
+    [
+      'another stage would come',
+      new PermanentError('no'),
+      { recovery: [withInput({ n: 2 })] },
+      { probe: 'none' },
+    ],
+    ['it may fail', new PermanentError('no'), { tolerate: true }],
+    ['a person is its last stage', new Error('reset'), { recovery: [human({ within: '1d' })] }],
+    [
+      'its time is over before the next try',
+      new TransientError('503'),
+      { within: '1m', recovery: [retry(9, { first: '1h', max: '1h' })] },
+    ],
+    ['no probe can tell', new Error('unused'), {}, { effect: 'probed' }],
+    ['it has no effect', new PermanentError('no'), {}, { effect: 'none' }],
+  ])('%s', async (_, error, step = {}, declared = {}) => {
+    const world = externalWorld();
+    const charge = agent('charge', {
+      input: z.any(),
+      output: Receipt,
+      effect: 'idempotent',
+      ...declared,
+    } as never);
+    const flow = workflow('again', { input: z.any(), within: '10d' }, (w) => {
+      w.step('charge', charge as never, {}, step as never);
+    });
+    let tries = 0;
+    const handler = charge.handler({
+      execute: async ({ effectKey }: { effectKey: string }) => {
+        await world.actOnce(effectKey, 'charge');
+        tries += 1;
+        if (tries > 1) throw error;
+        return { id: 5 };
+      },
+      probe: async () => cannotTell('no record'),
+      undo: ({ effectKey }: { effectKey: string }) => world.undo(effectKey),
+    } as never);
+    const run = await testWorkflow(flow, { agents: [handler] }).start({});
+    await run.untilIncident();
+    await run.answer({ choice: 'retry' });
+    const asked = await run.untilIncident();
+    expect(asked).toMatchObject({ number: 2, wrongAnswer: '{"id":5}' });
+    expect(asked.choices.map(({ choice }) => choice)).toContain('give-output');
+    expect(world.effects()).toMatchObject([{ undone: false }]);
+    await run.answer({ choice: 'give-output', output: { id: 'r' } });
+    expect((await run.untilEnd()).status).toBe('succeeded');
+    expect(world.effects()).toMatchObject([{ undone: false }]);
+  });
+
+  it('nor where the whole execution is tried again', async () => {
+    const world = externalWorld();
+    const charge = agent('charge', { input: z.any(), output: Receipt, effect: 'idempotent' });
+    const flow = workflow('again', { input: z.any(), within: '10d' }, (w) => {
+      w.step('charge', charge, {});
+    });
+    let tries = 0;
+    const handler = charge.handler({
+      execute: async ({ effectKey }) => {
+        await world.actOnce(effectKey, 'charge');
+        tries += 1;
+        if (tries > 1) throw new PermanentError('no');
+        return { id: 5 } as never;
+      },
+      undo: ({ effectKey }) => world.undo(effectKey),
+    });
+    const run = await testWorkflow(flow, { agents: [handler] }).start({});
+    await run.untilIncident();
+    await run.answer({ choice: 'fail' });
+    expect((await run.untilEnd()).status).toBe('failed');
+    await run.retry();
+    expect(await run.untilIncident()).toMatchObject({ number: 2, wrongAnswer: '{"id":5}' });
+    expect(world.effects()).toMatchObject([{ undone: false }]);
+  });
 });

@@ -75,6 +75,9 @@ it('why says once that the work is done, and of no unknown outcome', async () =>
   expect(because).toContain('the work is done, and its answer cannot be used: it does not fit');
   expect(because.match(/work is done/g)).toHaveLength(1);
   expect(because).not.toMatch(/failed|unknown outcome/);
+  const past = (await run.why()).past.map(({ what }) => what).join('; ');
+  expect(past).toContain(': answered: the work is done');
+  expect(past).not.toContain('failed');
 });
 
 describe('an answer with something in it that JSON leaves out', () => {

@@ -8,6 +8,7 @@
 import { performedStep, shownSteps } from '../plan/on-failure.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type Caller, callerText } from '../values/caller.ts';
+import { isAnsweredWrongly } from '../values/failure.ts';
 import { given } from '../values/given.ts';
 import type { Incident } from '../records/question.ts';
 import { incidentsIn, type Snapshot } from '../records/snapshot.ts';
@@ -144,7 +145,12 @@ const RESULT: Readonly<Record<Attempt['outcome'], string>> = {
 
 function happenedAttempt(plan: Plan, step: string, attempt: Attempt): Happened {
   const { mode, number, outcome, failure } = attempt;
-  const result = mode === 'probe' && outcome === 'done' ? 'found it done' : RESULT[outcome];
+  const result =
+    mode === 'probe' && outcome === 'done'
+      ? 'found it done'
+      : failure !== undefined && isAnsweredWrongly(failure)
+        ? 'answered'
+        : RESULT[outcome];
   const took = durationText(attempt.endedAt - attempt.claimedAt);
   const reason = failure === undefined ? '' : `: ${failure.message}`;
   // Each try of a child step is an execution, not an attempt.

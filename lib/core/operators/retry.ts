@@ -119,7 +119,6 @@ export const beginsAgain = (epoch: number, stage: number, changedAt: number): St
   isOverTime: undefined,
   isPermanent: undefined,
   nextStage: undefined,
-  wrongAnswer: undefined,
   retryAt: undefined,
   children: undefined,
   changedAt,

@@ -334,9 +334,9 @@ export interface Step {
   readonly outputAt?: ValueRef;
   readonly failure?: Failure;
   /**
-   * The latest attempt did its work, or a probe found it done, and this is what the agent
-   * answered: text of a value that is no output. Until an attempt to execute is claimed, an output
-   * is there or the step is undone.
+   * An attempt did its work, or a probe found it done, and this is what the agent answered:
+   * text of a value that is no output. Until an output is there, the step is undone, or it is
+   * certain that nothing was done.
    */
   readonly wrongAnswer?: string;
   /** The person who answered a callback or an approval. */

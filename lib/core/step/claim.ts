@@ -66,7 +66,6 @@ function countsOf({ mode, attempt, step }: Work, before: Step): StepChanges {
     restarted: undefined,
     isOverTime: undefined,
     isPermanent: undefined,
-    wrongAnswer: undefined,
     nextStage: undefined,
     ...keyOfClaim(step, before),
   };

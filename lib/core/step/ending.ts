@@ -83,6 +83,13 @@ export const ended = (
 });
 
 /**
+ * A person had it asked for again, after an answer that was no output: whatever came of that, the work is
+ * done, and a person is asked once more before anything of it is undone.
+ */
+export const isKnownDone = ({ record, isOnFailure }: Ending): boolean =>
+  record.wrongAnswer !== undefined && record.mayHaveActed && !isOnFailure;
+
+/**
  * The work is done, but its answer is no valid output: the agent's author is wrong, not the work. So no other
  * stage does it again or takes it back before a person was asked. An on-failure step is never taken back, so
  * no person has to be asked about one.

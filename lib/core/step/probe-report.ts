@@ -18,7 +18,7 @@ import type { Accepted, LeasedStep, Step } from '../records/state.ts';
 import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
 import { isThrown } from './breaker.ts';
-import { answeredWrongly, ended, type Ending, unrecorded } from './ending.ts';
+import { answeredWrongly, ended, type Ending, isKnownDone, unrecorded } from './ending.ts';
 import { isAdvance } from './lease.ts';
 import { CLOCKS_DIFFER_MS } from './process-deadline.ts';
 import { effectsSettledAt } from './ready.ts';
@@ -149,8 +149,8 @@ export function probedInVain(ending: Ending, report: Report): Step {
     return stepAfter(record, 'find-open', inputs, { ...changes, retryAt });
   }
   if (failure?.code === 'no-probe') return withoutProbe(ending, changes);
-  const move = nextWithoutVerdict(step).kind === 'person' ? 'ask' : 'give-up';
-  return stepAfter(record, move, inputs, changes);
+  const isAsked = isKnownDone(ending) || nextWithoutVerdict(step).kind === 'person';
+  return stepAfter(record, isAsked ? 'ask' : 'give-up', inputs, changes);
 }
 
 /** Undecided probes bound accepted work only once its time is over. */

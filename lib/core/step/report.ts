@@ -16,7 +16,7 @@ import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/c
 import type { AcceptedAnswer, Report } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
 import { type LeasedStep, isLeased, type Step } from '../records/state.ts';
-import { answeredWrongly, ended, type Ending, endingOf, type Reported } from './ending.ts';
+import { answeredWrongly, ended, type Ending, endingOf, isKnownDone, type Reported } from './ending.ts';
 import { adoptsLateSuccess, endedByStall } from './lease.ts';
 import { acceptance, lateAcceptance, probedInVain, reportedProbe } from './probe-report.ts';
 import { lowered } from './process-deadline.ts';
@@ -124,7 +124,7 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
  * another input or agent begins only in certainty, so an outcome that is still open is probed first.
  */
 function afterFailure(
-  { step, variant, record, inputs, isOverTime }: Ending,
+  ending: Ending,
   changes: StepChanges,
   failed: {
     readonly permanent?: boolean;
@@ -133,10 +133,13 @@ function afterFailure(
     readonly isTooLate?: boolean;
   } = {},
 ): Step {
+  const { step, variant, record, inputs, isOverTime } = ending;
   const { stage, stageAttempt } = record;
   const last = failed.permanent === true ? { ...changes, isPermanent: true as const } : changes;
   const next = nextTry(step, { ...failed, stage, stageAttempt }, inputs.now, inputs.random);
   const isRefused = failed.inputRefused === true && step.tolerate !== true;
+  const isLast = next.kind !== 'attempt' || changesBetween(step, stage, next.stage);
+  if (isLast && isKnownDone(ending)) return stepAfter(record, 'ask', inputs, last);
   const forTime = (): Step => stepAfter(record, 'fail', inputs, { ...changes, ...FAILED_FOR_TIME });
   if (next.kind === 'person' || (next.kind === 'end' && isRefused)) {
     // A refused input is the author's mistake; what the steps before did is not wrong.

@@ -19,6 +19,13 @@ export interface Failure {
 /** The code of what a probe gives as the reason that it cannot tell. */
 export const CANNOT_TELL = 'cannot-tell';
 
+/** What a failure begins with whose agent did its work, or whose service took it, and answered wrongly. */
+export const DONE_ANYWAY = 'the work is done, and its answer cannot be used: ';
+export const ACCEPTED_ANYWAY = 'the service has accepted the work, and that cannot be used: ';
+
+export const isAnsweredWrongly = ({ message }: Failure): boolean =>
+  message.startsWith(DONE_ANYWAY) || message.startsWith(ACCEPTED_ANYWAY);
+
 export const MAX_FAILURE_CHARS = 1_000;
 const MAX_CODE_CHARS = 100;
 /** Characters of each error in a chain. */

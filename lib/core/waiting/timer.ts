@@ -127,7 +127,11 @@ export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs)
       return over(record, 'fail', inputs, { failure: badTime(step, snapshot) });
     if (elapsed === untilAt) return over(record, 'elapse', inputs, {});
     if (step.kind === 'lane') return over(record, 'expire', inputs, { failure: noPlace(step) });
-    if (!isCallback(step)) return over(record, 'expire', inputs, { ...FAILED_FOR_TIME, retryAt: undefined });
+    if (!isCallback(step)) {
+      // Known to be done, and asked for again: a person is asked before it is undone.
+      const move = record.wrongAnswer !== undefined && record.mayHaveActed ? 'overdue' : 'expire';
+      return over(record, move, inputs, { ...FAILED_FOR_TIME, retryAt: undefined });
+    }
     if (record.status === 'answered')
       return over(record, record.failure === undefined ? 'complete' : 'reject', inputs, {});
     return unanswered(step, record, inputs);
