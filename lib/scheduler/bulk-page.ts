@@ -191,7 +191,8 @@ async function retryOne(
   if (input === undefined) return retry(scheduler, executionId, asked);
   const { state } = await show(scheduler, executionId);
   const { execution } = state;
-  const isFailed = execution.status === 'failed' || obeyedOf(execution, asked.commandId) !== undefined;
+  const isFailed =
+    execution.status === 'failed' || obeyedOf(execution, { type: 'retry', ...asked }) !== undefined;
   if (!isFailed) return answerIncident(scheduler, bulk, executionId);
   return retry(scheduler, executionId, { ...asked, input, ...given({ step }) });
 }

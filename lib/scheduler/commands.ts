@@ -128,7 +128,7 @@ async function obeyed(
     const readAt = ports.clock.now();
     const { state, plan } = await show(scheduler, executionId);
     const { execution } = state;
-    const known = begun ?? obeyedOf(execution, commandId);
+    const known = begun ?? obeyedOf(execution, wish);
     const command = known === undefined ? wish : restOf(state, wish, known);
     if (command === undefined) return execution;
     const problem = known === undefined ? problemOf(plan, state, command, readAt) : undefined;

@@ -36,7 +36,9 @@ describe('a bulk retry', () => {
     expect(h.calls).toHaveLength(before + 12);
     const { execution } = await h.state(ids[0] ?? '');
     expect(execution).toMatchObject({ retries: [{ by: ann, reason: 'the bank is back' }] });
-    expect(obeyedOf(execution, `${bulk.id}.${execution.id}`)?.at).toBeGreaterThan(0);
+    expect(
+      obeyedOf(execution, { type: 'retry', commandId: `${bulk.id}.${execution.id}` })?.at,
+    ).toBeGreaterThan(0);
   });
 
   it('is about the executions of the workflow that its filter names, and of no other', async () => {

@@ -28,6 +28,16 @@ describe('commands', () => {
     expect((await h.run(id)).execution.status).toBe('succeeded');
   });
 
+  it('of another kind are obeyed under the same id', async () => {
+    const h = quick();
+    const { id } = await h.begin();
+    await pause(h.scheduler, id, { commandId: 'ticket-7' });
+    expect((await resume(h.scheduler, id, { commandId: 'ticket-7' })).status).toBe('running');
+    expect((await pause(h.scheduler, id, { commandId: 'ticket-7' })).status).toBe('running');
+    expect((await cancel(h.scheduler, id, { commandId: 'ticket-7' })).status).toBe('compensating');
+    expect((await h.run(id)).execution.status).toBe('canceled');
+  });
+
   it('that are refused are not remembered, and change nothing of what has ended', async () => {
     const h = quick();
     const { id } = await h.begin();

@@ -251,7 +251,7 @@ describe('the retry of a waiting execution', () => {
   it('answers all its questions', async () => {
     const { h, id } = await asked(decline);
     const answered = await retry(h.scheduler, id, { commandId: 'r1', reason: 'fixed' });
-    expect(obeyedOf(answered, 'r1')?.at).toBeGreaterThan(0);
+    expect(obeyedOf(answered, { type: 'retry', commandId: 'r1' })?.at).toBeGreaterThan(0);
     const { execution, questions } = await h.run(id);
     expect(execution.status).toBe('succeeded');
     expect(Object.values(questions ?? {})).toMatchObject([

@@ -187,7 +187,7 @@ describe('a cancel', () => {
     await h.run(id, { until: ({ steps }) => steps['b']?.status === 'running' });
     const answer = await cancel(h.scheduler, id, { reason: 'customer changed their mind', commandId: 'c-1' });
     expect(answer).toMatchObject({ status: 'compensating' });
-    expect(obeyedOf(answer, 'c-1')?.at).toBeGreaterThan(0);
+    expect(obeyedOf(answer, { type: 'cancel', commandId: 'c-1' })?.at).toBeGreaterThan(0);
     work.resolve({});
     await settle();
     const { execution } = await h.run(id, { supervised: false });

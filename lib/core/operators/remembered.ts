@@ -5,7 +5,8 @@
  * Owns: how they are kept in the execution's record, for how long and how many. Does not own: what a command
  * writes (`obey.ts`), what a repeated one is answered (`scheduler/commands.ts`).
  *
- * Remembered is what was obeyed, also where nothing had to change: a pause of what is paused already has
+ * An id is one command's: what asks for something else under it is another command. Remembered is what was
+ * obeyed, also where nothing had to change: a pause of what is paused already has
  * happened, and must not happen after the next resume. No refusal is remembered, and nothing is written to
  * what has ended: its parent, which may have it go on, knows it by its version.
  */
@@ -41,6 +42,12 @@ function shortHash(text: string): string {
 const markOf = (commandId: string, at: number, upTo?: number): string =>
   `${shortHash(commandId)}@${at.toString(36)}${upTo === undefined ? '' : `.${upTo.toString(36)}`}`;
 
+/** What a command is known by; absent where it cannot be repeated. */
+type Named = Pick<Command, 'type' | 'commandId'>;
+
+/** No id has a NUL at this place by accident. */
+const keyOf = (type: Command['type'], commandId: string): string => `${type}\0${commandId}`;
+
 /** A command that was obeyed. */
 export interface Obeyed {
   /** When; 0 where that is not recorded. */
@@ -50,11 +57,13 @@ export interface Obeyed {
 }
 
 /** What is known of the command if it was obeyed. */
-export function obeyedOf({ commands }: Remembering, commandId: string | undefined): Obeyed | undefined {
-  if (commandId === undefined) return undefined;
+export function obeyedOf({ commands }: Remembering, { type, commandId }: Named): Obeyed | undefined {
+  if (commandId === undefined || commands.length === 0) return undefined;
   if (commands.includes(commandId)) return { at: 0 };
-  const start = markOf(commandId, 0).slice(0, -1);
-  const [, at, upTo] = MARK.exec(commands.find((one) => one.startsWith(start)) ?? '') ?? [];
+  // An earlier release has kept the id alone.
+  const starts = [keyOf(type, commandId), commandId].map((key) => markOf(key, 0).slice(0, -1));
+  const known = commands.find((one) => starts.some((start) => one.startsWith(start)));
+  const [, at, upTo] = MARK.exec(known ?? '') ?? [];
   if (at === undefined) return undefined;
   return {
     at: Number.parseInt(at, 36),
@@ -78,9 +87,10 @@ export const isMemoryFull = (execution: Remembering, now: number): boolean =>
  */
 export function remembering(
   execution: Remembering,
-  { commandId, now }: Pick<Command, 'commandId'> & { readonly now: number },
+  { type, commandId, now }: Named & { readonly now: number },
   upTo?: number,
 ): readonly string[] {
-  if (commandId === undefined || obeyedOf(execution, commandId) !== undefined) return execution.commands;
-  return [...recent(execution, now), markOf(commandId, now, upTo)].slice(-MAX_REMEMBERED);
+  if (commandId === undefined || obeyedOf(execution, { type, commandId }) !== undefined)
+    return execution.commands;
+  return [...recent(execution, now), markOf(keyOf(type, commandId), now, upTo)].slice(-MAX_REMEMBERED);
 }

@@ -25,9 +25,9 @@ const does = (state: Snapshot, type: Command['type'], more: object = {}, of: Pla
 const as = (status: Execution['status'], more: Partial<Execution> = {}, records: Step[] = []) =>
   stateOf(records, { status, ...more });
 /** What is remembered of the commands with these ids, obeyed now. */
-const marks = (...ids: string[]): readonly string[] =>
+const marks = (type: Command['type'], ...ids: string[]): readonly string[] =>
   ids.reduce<readonly string[]>(
-    (commands, commandId) => remembering({ commands }, { commandId, now: NOW }),
+    (commands, commandId) => remembering({ commands }, { type, commandId, now: NOW }),
     [],
   );
 const pause: Pause = { number: 1, at: NOW - 90, reason: 'why', withinMs: 9 };
@@ -85,7 +85,7 @@ describe('why a command is not possible', () => {
 });
 
 describe('a cancel', () => {
-  const state = as('running', { commands: marks('c'), wakeAt: NOW + 5 });
+  const state = as('running', { commands: marks('cancel', 'c'), wakeAt: NOW + 5 });
   const cause: Cause = { kind: 'cancel', at: NOW, failure: { code: 'canceled', message: 'r' } };
   it('stops the execution, which remembers the command', () => {
     const { write, ...rest } = does(state, 'cancel') ?? {};
@@ -96,7 +96,7 @@ describe('a cancel', () => {
       writeId: 'w-new',
       cause,
       wakeAt: NOW,
-      commands: marks('c', 'c-new'),
+      commands: marks('cancel', 'c', 'c-new'),
     });
     expect(rest).toStrictEqual({
       sends: [],
@@ -111,7 +111,7 @@ describe('a cancel', () => {
     expect(changesOf(canceled.execution, write?.execution)).toStrictEqual({
       version: 2,
       writeId: 'w-new',
-      commands: marks('c-new'),
+      commands: marks('cancel', 'c-new'),
     });
     expect(next).toStrictEqual({ kind: 'idle' });
     expect(does(canceled, 'cancel', { commandId: undefined })?.write).toBeUndefined();
@@ -127,7 +127,7 @@ describe('a cancel', () => {
 
 describe('a pause', () => {
   const before = Array.from({ length: 10 }, (_, at) => ({ ...pause, number: at + 1, endedAt: NOW - 80 }));
-  const state = as('waiting', { commands: marks('c'), wakeAt: NOW + 5, pauses: before });
+  const state = as('waiting', { commands: marks('pause', 'c'), wakeAt: NOW + 5, pauses: before });
   it('is one write of the execution, which keeps the last ten and the time of those before', () => {
     const { write, ...rest } = does(state, 'pause', { withinMs: 7 }) ?? {};
     expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
@@ -135,7 +135,7 @@ describe('a pause', () => {
       status: 'pausing',
       version: 2,
       writeId: 'w-new',
-      commands: marks('c', 'c-new'),
+      commands: marks('pause', 'c', 'c-new'),
       wakeAt: NOW,
       pauses: [...before.slice(1), { number: 11, at: NOW, reason: 'r', withinMs: 7 }],
       earlierPauses: { number: 1, at: NOW - 90, endedAt: NOW - 80, ms: 10 },
@@ -146,7 +146,7 @@ describe('a pause', () => {
 
 describe('a resume', () => {
   const paused = as('paused', {
-    commands: marks('c'),
+    commands: marks('resume', 'c'),
     pauses: [{ ...pause, pausedAt: NOW - 80, deadlineAt: NOW - 70 }],
   });
   const { step: _, ...question } = incidentOf({ kind: 'pause', stepVersion: 1 });
@@ -157,7 +157,7 @@ describe('a resume', () => {
     const decision = does(paused, 'resume');
     expect(decision?.write).not.toHaveProperty('question');
     expect(decision).toMatchObject({
-      write: { execution: { status: 'running', commands: marks('c', 'c-new') } },
+      write: { execution: { status: 'running', commands: marks('resume', 'c', 'c-new') } },
       next: all,
       notes: [{ what: 'resumed' }],
     });
@@ -183,7 +183,10 @@ describe('a resume', () => {
 describe('a retry of what waits', () => {
   const two = planOf(agentStepOf('it'), agentStepOf('b'));
   const waiting = (...others: Incident[]): Snapshot => ({
-    ...as('waiting', { commands: marks('c') }, [recordOf('it', 'waiting'), recordOf('b', 'waiting')]),
+    ...as('waiting', { commands: marks('retry', 'c') }, [
+      recordOf('it', 'waiting'),
+      recordOf('b', 'waiting'),
+    ]),
     questions: Object.fromEntries([incidentOf(), ...others].map((one) => [one.number, one])),
   });
   it('answers one question at a time, and the first answer remembers the command', () => {
@@ -191,10 +194,13 @@ describe('a retry of what waits', () => {
     const first = does(waiting(other), 'retry', {}, two)?.write;
     expect(first?.question).toMatchObject({ number: 1, choice: 'retry', closedBy: 'answer', reason: 'r' });
     expect(first?.step).toMatchObject({ name: 'it', status: 'retrying' });
-    expect(obeyedOf(first!.execution!, 'c-new')).toEqual({ at: NOW, upTo: 2 });
+    expect(obeyedOf(first!.execution!, { type: 'retry', commandId: 'c-new' })).toEqual({ at: NOW, upTo: 2 });
     const last = does(waiting({ ...other, closedAt: NOW }), 'retry', {}, two);
     expect(last?.write?.execution?.status).toBe('running');
-    expect(obeyedOf(last!.write!.execution!, 'c-new')).toEqual({ at: NOW, upTo: 1 });
+    expect(obeyedOf(last!.write!.execution!, { type: 'retry', commandId: 'c-new' })).toEqual({
+      at: NOW,
+      upTo: 1,
+    });
     expect(last?.write).toMatchObject({ executionId: 'e-1', step: { name: 'it' }, question: { number: 1 } });
     expect(last?.next).toStrictEqual({ kind: 'evaluate', fresh: true, affected: ['it'] });
   });

@@ -158,7 +158,7 @@ describe('a retry', () => {
 
   it('is what a command asks for', () => {
     const event = { type: 'retry', commandId: 'c', reason: 'r', ...inputs } as Event;
-    const commands = remembering({ commands: [] }, { commandId: 'c', now: NOW }, 0);
+    const commands = remembering({ commands: [] }, { type: 'retry', commandId: 'c', now: NOW }, 0);
     const asked = { ...given, commands };
     const { write, ...rest } = retried(plan, failed([]), asked, inputs);
     const execution = { ...write?.execution, wakeAt: NOW + 30_000 };
