@@ -36,15 +36,21 @@ export const withSchedules =
     if (off === undefined) return answer;
     const body = (await answer.clone().json()) as Situation & Partial<Counted>;
     if (body.health !== undefined)
-      return answered(answer, { ...body, health: switchedOff(body.health, off, body.sweptAt) });
-    return body.findings === undefined ? answer : answered(answer, switchedOff(body, off));
+      return answered(answer, { ...body, health: switchedOff(body.health, off, url.origin, body.sweptAt) });
+    return body.findings === undefined ? answer : answered(answer, switchedOff(body, off, url.origin));
   };
 
 const answered = ({ status }: Response, body: unknown): Response => Response.json(body, { status });
 
-function switchedOff(health: Situation, { disabledAt: since }: Schedule, sweptAt?: number): Situation {
+function switchedOff(
+  health: Situation,
+  { disabledAt: since }: Schedule,
+  address: string,
+  sweptAt?: number,
+): Situation {
   const off = {
     kind: 'schedule-off' as const,
+    address,
     ...(since === undefined ? {} : { since }),
     ...(sweptAt === undefined ? {} : { sweptAt }),
   };

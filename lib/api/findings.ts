@@ -8,7 +8,7 @@
 
 import { type Finding, worstFirst } from '../core/explain/situation.ts';
 import { given } from '../core/values/given.ts';
-import { atRiskSince, riskNow, riskOf } from '../core/records/risk.ts';
+import { agentsWaitedFor, atRiskSince, isOverdue, riskNow, riskOf } from '../core/records/risk.ts';
 import type { Execution, RiskReason } from '../core/records/state.ts';
 import type { StorageTrouble } from '../core/ports.ts';
 import type { MissingCount } from '../core/records/receipts.ts';
@@ -56,9 +56,10 @@ export interface Facts {
 /** The worst first. */
 export function findingsOf(facts: Facts): readonly Finding[] {
   const { now, storage, overdueSince, sweptAt, missing, breakers, atRisk } = facts;
-  const reasons = new Map(atRisk.items.map((one) => [one.id, riskNow(one, now).risk]));
+  const risks = atRisk.items.map((one) => ({ one, ...riskNow(one, now) }));
+  const waitsFor = ({ risk }: Risky): readonly string[] => (risk === undefined ? [] : agentsWaitedFor(risk));
   const held = (agent: string): readonly Execution[] =>
-    atRisk.items.filter(({ id }) => reasons.get(id)?.agent === agent && HELD.has(reasons.get(id)?.why));
+    risks.filter((risky) => waitsFor(risky).includes(agent)).map(({ one }) => one);
   const troubled = breakers.flatMap((one) => {
     const { agent } = one;
     const waiting = held(agent);
@@ -66,13 +67,11 @@ export function findingsOf(facts: Facts): readonly Finding[] {
     return finding === undefined ? [] : [{ ...finding, ...counted(waiting, atRisk.atLeast) }];
   });
   const named = new Set([...missing.keys(), ...troubled.map(({ agent }) => agent)]);
-  const overdue = atRisk.items.filter(({ id }) => reasons.get(id)?.why === 'overdue');
-  const others = atRisk.items.filter(({ id }) => {
-    const { why, agent } = reasons.get(id) ?? {};
-    // What is overdue is found as that.
-    if (why === 'overdue') return overdueSince === undefined;
-    return agent === undefined || !named.has(agent) || !HELD.has(why);
-  });
+  // Where no supervisor is at work, that is what keeps them, whatever else was written of them before.
+  const overdue = overdueSince === undefined ? [] : atRisk.items.filter((one) => isOverdue(one, now));
+  const others = risks.filter(
+    (risky) => !overdue.includes(risky.one) && !waitsFor(risky).some((agent) => named.has(agent)),
+  );
   return worstFirst([
     ...(storage === undefined ? [] : [{ kind: 'storage' as const, ...storage }]),
     ...(overdueSince === undefined
@@ -93,20 +92,34 @@ export function findingsOf(facts: Facts): readonly Finding[] {
       ...given({ runsOutAt: firstOf(held(agent)) }),
     })),
     ...troubled,
-    ...(others.length === 0
-      ? []
-      : [{ ...otherFinding(others, reasons), ...counted(others, atRisk.atLeast) }]),
+    ...byAgent(others, waitsFor).map(([agent, some]) => ({
+      ...otherFinding(some, agent),
+      ...counted(
+        some.map(({ one }) => one),
+        atRisk.atLeast,
+      ),
+    })),
   ]);
 }
 
-/** Why an execution waits for its agent, and not for anything of its own. */
-const HELD: ReadonlySet<RiskReason['why'] | undefined> = new Set([
-  'breaker',
-  'paused',
-  'unclaimed',
-  'not-deployed',
-  'cannot-tell',
-]);
+interface Risky {
+  readonly one: Execution;
+  readonly riskSince?: number;
+  readonly risk?: RiskReason;
+}
+
+/** By the first agent that each waits for; those that wait for none together. */
+function byAgent(
+  risks: readonly Risky[],
+  waitsFor: (risky: Risky) => readonly string[],
+): readonly (readonly [string | undefined, readonly Risky[]])[] {
+  const groups = new Map<string | undefined, Risky[]>();
+  for (const risky of risks) {
+    const [agent] = waitsFor(risky);
+    groups.set(agent, [...(groups.get(agent) ?? []), risky]);
+  }
+  return [...groups];
+}
 
 /**
  * A breaker that is closed says nothing, unless its service has not answered since
@@ -137,15 +150,13 @@ const counted = (
   ...given({ atLeast, runsOutAt: firstOf(items) }),
 });
 
-function otherFinding(
-  items: readonly Execution[],
-  reasons: ReadonlyMap<string, RiskReason | undefined>,
-): Finding {
+/** @param agent that all of them wait for */
+function otherFinding(risks: readonly Risky[], agent: string | undefined): Finding {
   const counts = new Map<RiskReason['why'], number>();
-  for (const { id } of items) {
-    const why = reasons.get(id)?.why;
-    if (why !== undefined) counts.set(why, (counts.get(why) ?? 0) + 1);
-  }
+  for (const { risk } of risks) if (risk !== undefined) counts.set(risk.why, (counts.get(risk.why) ?? 0) + 1);
   const [most] = [...counts].toSorted(([, one], [, other]) => other - one);
-  return { kind: 'at-risk', ...given({ why: most?.[0] }) };
+  const why = given({ why: most?.[0] });
+  if (agent === undefined) return { kind: 'at-risk', ...why };
+  const since = Math.min(...risks.map(({ riskSince = Infinity }) => riskSince));
+  return { kind: 'at-risk', ...why, agent, ...(since === Infinity ? {} : { since }) };
 }

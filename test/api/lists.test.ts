@@ -251,6 +251,27 @@ describe('GET /overview', () => {
     ]);
   });
 
+  it('counts an execution for each agent that it waits for, and what is overdue as that', async () => {
+    const breakers = memoryBreakers();
+    const { get, store, clock } = client(undefined, (world) => ({ ...world, breakers }));
+    const now = clock.now();
+    const opened = { openedAt: now - 30_000, openUntil: now + 9_000, failingSince: now - 240_000 };
+    const blank = { version: 1, writeId: 'w', score: 8, failedAt: now, cooldowns: 1 };
+    await breakers.write({ agent: 'worker', ...blank, ...opened });
+    const open = { workflow: 'flow', wakeAt: now + 5_000, startedAt: now, riskSince: now - 10 };
+    const both = { why: 'unclaimed', step: 'a', agent: 'sleeper', agents: ['worker'] } as const;
+    await store.create(anExecution({ ...open, id: 'e-1', risk: both }));
+    const asleep = { why: 'unclaimed', step: 'a', agent: 'sleeper' } as const;
+    await store.create(anExecution({ ...open, id: 'e-2', risk: asleep }));
+    const { findings } = (await get('/health')).body as { findings: object[] };
+    expect(findings).toMatchObject([
+      { kind: 'breaker', agent: 'worker', waiting: 1 },
+      { kind: 'at-risk', why: 'unclaimed', agent: 'sleeper', since: now - 10, waiting: 1 },
+    ]);
+    clock.advanceTo(now + 200_000);
+    expect((await get('/health')).body['findings']).toMatchObject([{ kind: 'overdue', waiting: 2 }, {}]);
+  });
+
   it('is well beside a breaker that is closed, and beside an agent that is paused and not needed', async () => {
     const breakers = memoryBreakers();
     const { get, clock } = client(undefined, (world) => ({ ...world, breakers }));

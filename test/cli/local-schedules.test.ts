@@ -39,13 +39,14 @@ test.each([
   const { health = told, ...rest } = told as { health?: object };
   const first = {
     kind: 'schedule-off',
+    address: 'http://127.0.0.1:4510',
     since: AT - 60_000,
     ...(path === '/overview' ? { sweptAt: AT } : {}),
   };
   expect(health).toMatchObject({
     status: 'down',
     says: expect.stringMatching(
-      /^The supervisors' schedule has been off since 2026-01-02 03:03:05Z .*; enable it \(POST .*\): .* And 1 more\.$/,
+      /^The supervisors' schedule has been off since 2026-01-02 03:03:05Z .*; enable it \(curl -X POST http:\/\/127\.0\.0\.1:4510\/_local\/schedules\/supervisor\/enable\): .* And 1 more\.$/,
     ),
     findings: [first, risk],
     oldestOverdueMs: 0,
@@ -88,7 +89,9 @@ test('a schedule is off since it was first disabled, and that ends when it is en
 });
 
 test('the sentence says since when no sweep was seen', () => {
-  expect(findingText({ kind: 'schedule-off', sweptAt: AT }, AT + 180_000)).toBe(
-    "The supervisors' schedule is off, no sweep since 2026-01-02 03:04:05Z (3 min); enable it (POST /_local/schedules/supervisor/enable): nothing that waits for a time or a retry, or whose agent died, continues without it.",
+  expect(
+    findingText({ kind: 'schedule-off', sweptAt: AT, address: 'http://127.0.0.1:4510' }, AT + 180_000),
+  ).toBe(
+    "The supervisors' schedule is off, no sweep since 2026-01-02 03:04:05Z (3 min); enable it (curl -X POST http://127.0.0.1:4510/_local/schedules/supervisor/enable): nothing that waits for a time or a retry, or whose agent died, continues without it.",
   );
 });

@@ -33,7 +33,7 @@ export interface Finding {
    * 'overdue': what is due is not evaluated, so no supervisor is at work. 'missing': the agent is not
    * deployed. 'breaker': its service does not answer. 'unanswered': it has answered none of few calls to act,
    * though nothing waits for it, as where a probe settles each. 'paused': an operator holds its work back.
-   * 'at-risk': other executions that may not end well or in time.
+   * 'at-risk': other executions that may not end well or in time; with `agent`, all of them wait for it.
    */
   readonly kind:
     | 'storage'
@@ -46,12 +46,14 @@ export interface Finding {
     | 'at-risk';
   readonly agent?: string;
   /**
-   * When the oldest was due, the schedule was disabled, the service of a breaker began to fail, or a first
-   * write was not kept.
+   * When the oldest was due, the schedule was disabled, the service of a breaker began to fail, a first
+   * write was not kept, or the first of those that wait for an agent came to be at risk.
    */
   readonly since?: number;
   /** For 'schedule-off' and 'overdue': the latest sweep that found something due. */
   readonly sweptAt?: number;
+  /** For 'schedule-off': where the local cloud takes its control calls. */
+  readonly address?: string;
   /** The answer of the agent's service now, or the last one; of the storage to a write. */
   readonly failure?: Failure;
   /** The person who paused it, and the reason. */
@@ -129,8 +131,8 @@ const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => 
 const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding) => string>> = {
   storage: () => 'fix that and nothing else: executions continue by themselves with the next write',
   overdue: () => "see the supervisor's log and its schedule",
-  'schedule-off': () =>
-    'enable it (POST /_local/schedules/supervisor/enable): nothing that waits for a time or a retry, or whose agent died, continues without it',
+  'schedule-off': ({ address = '' }) =>
+    `enable it (curl -X POST ${address}/_local/schedules/supervisor/enable): nothing that waits for a time or a retry, or whose agent died, continues without it`,
   missing: () => 'deploy it again: what waits for it continues within a minute',
   breaker: ({ waiting = 0 }) =>
     waiting === 0
@@ -139,8 +141,34 @@ const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding) => string>> = 
   unanswered: ({ waiting = 0 }) =>
     `${waiting === 0 ? 'nothing waits for it now; ' : ''}fix its service, or its timeout where answers come late: the first answer ends this`,
   paused: () => 'resume it: what waits for it continues by itself',
-  'at-risk': () => 'for the reason of each: npx steadfast list --at-risk',
+  'at-risk': (finding) =>
+    sharedAgent(finding)?.remedy ?? 'for the reason of each: npx steadfast list --at-risk',
 };
+
+interface SharedAgent {
+  readonly what: string;
+  readonly remedy: string;
+}
+
+const AGAIN = 'nothing is to be done: a supervisor sends each to it again';
+
+/** For executions that wait for one agent whose service is not known to fail now. */
+const SHARED_AGENT: Partial<Readonly<Record<RiskReason['why'], SharedAgent>>> = {
+  breaker: { what: 'failed and is called again', remedy: AGAIN },
+  paused: { what: 'was paused and is called again', remedy: AGAIN },
+  'not-deployed': { what: 'was missing and is called again', remedy: AGAIN },
+  unclaimed: {
+    what: 'has taken no work',
+    remedy: 'see its log (a process may end before it takes any) and its concurrency',
+  },
+  'cannot-tell': {
+    what: 'has not found out by its probes what was done',
+    remedy: 'see what its service answers to them: npx steadfast list --at-risk, then why <id>',
+  },
+};
+
+const sharedAgent = ({ agent, why }: Finding): SharedAgent | undefined =>
+  agent === undefined || why === undefined ? undefined : SHARED_AGENT[why];
 
 const named = ({ agent = '' }: Finding): string => `Agent '${agent}'`;
 const since = ({ since: at }: Finding, now: number): string =>
@@ -155,7 +183,10 @@ const answering = ({ failure }: Finding): string =>
 const executions = ({ waiting = 0, atLeast }: Finding): string =>
   `${atLeast === true ? 'at least ' : ''}${waiting.toLocaleString('en')} ${waiting === 1 ? 'execution' : 'executions'}`;
 
-function atRiskText(finding: Finding): string {
+function atRiskText(finding: Finding, now: number): string {
+  const shared = sharedAgent(finding);
+  if (shared !== undefined)
+    return `${named(finding)} ${shared.what}${shared.remedy === AGAIN ? '' : since(finding, now)}`;
   const { why, waiting } = finding;
   const said = `${executions(finding)} may not end well or in time`;
   const most = waiting === 1 ? 'because' : 'mostly because';
@@ -165,7 +196,7 @@ function atRiskText(finding: Finding): string {
 function waitingText(finding: Finding): string {
   const { kind, waiting } = finding;
   if (waiting === undefined || waiting === 0) return '';
-  if (kind === 'at-risk') return '';
+  if (kind === 'at-risk' && sharedAgent(finding) === undefined) return '';
   return `${executions(finding)} ${waiting === 1 ? 'waits' : 'wait'}${kind === 'overdue' ? '' : ' for it'}`;
 }
 

@@ -13,6 +13,23 @@ export const OVERDUE_RISK_MS = 60_000;
 /** After this part of its time, an execution is at risk of being late. */
 const RISKY_PART = 0.75;
 
+/** Reasons for which an execution waits for an agent, and not for anything of its own. */
+const WAITS_FOR: ReadonlySet<RiskReason['why'] | undefined> = new Set([
+  'breaker',
+  'paused',
+  'unclaimed',
+  'not-deployed',
+  'cannot-tell',
+]);
+
+/** The agents that it waits for. */
+export const agentsWaitedFor = ({ why, agent, agents = [] }: RiskReason): readonly string[] =>
+  agent !== undefined && WAITS_FOR.has(why) ? [agent, ...agents] : agents;
+
+/** Overdue for so long that it is at risk by that alone, whatever else is written of it. */
+export const isOverdue = ({ wakeAt }: Pick<Execution, 'wakeAt'>, now: number): boolean =>
+  wakeAt !== undefined && wakeAt + OVERDUE_RISK_MS <= now;
+
 /** The fields of an open execution that the index has. */
 export interface Risk {
   readonly status: ExecutionStatus;

@@ -94,6 +94,8 @@ export interface RiskReason {
   readonly step?: string;
   /** The agent of that step. */
   readonly agent?: string;
+  /** Other agents that steps wait for, at most ten. */
+  readonly agents?: readonly string[];
 }
 
 /** The supervisor's own dispatches of one piece of work that was not claimed; the gap doubles with each. */

@@ -14,7 +14,7 @@ import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Decision, Write } from '../decisions/decision.ts';
 import { given } from '../values/given.ts';
 import { openIncidents, openQuestions, type Snapshot, withQuestion } from '../records/snapshot.ts';
-import { isLate } from '../records/risk.ts';
+import { agentsWaitedFor, isLate } from '../records/risk.ts';
 import { type Execution, isTerminal, type RiskReason, type Step } from '../records/state.ts';
 import { variantOf } from '../step/recovery.ts';
 
@@ -48,7 +48,10 @@ export function noticeRisk(plan: Plan, state: Snapshot, now: number, decision: D
 }
 
 const isSame = (one: RiskReason | undefined, other: RiskReason | undefined): boolean =>
-  one?.why === other?.why && one?.step === other?.step && one?.agent === other?.agent;
+  one?.why === other?.why &&
+  one?.step === other?.step &&
+  one?.agent === other?.agent &&
+  String(one?.agents) === String(other?.agents);
 
 /** The step of the first question that is open once this is written. */
 function askedAbout(state: Snapshot, { question }: Write): string | undefined {
@@ -73,9 +76,19 @@ function reasonOf(
   });
   const [first] = risky;
   const stopped = risky.find(({ why }) => why !== 'last-try');
-  if (stopped !== undefined || !isLate(execution, now)) return stopped ?? first;
+  if (stopped !== undefined) return { ...stopped, ...given({ agents: othersOf(stopped, risky) }) };
+  if (!isLate(execution, now)) return first;
   const at = plan.steps.find((step) => UNDER_WAY.has(recordOf(step)?.status ?? 'ready'));
   return { why: 'late', ...given({ step: at?.name }) };
+}
+
+const MOST_AGENTS = 10;
+
+/** The other agents that steps wait for: one reason alone would say of their services that nothing waits. */
+function othersOf(stopped: RiskReason, risky: readonly RiskReason[]): readonly string[] | undefined {
+  const named = agentsWaitedFor(stopped);
+  const others = [...new Set(risky.flatMap(agentsWaitedFor))].filter((agent) => !named.includes(agent));
+  return others.length === 0 ? undefined : others.slice(0, MOST_AGENTS);
 }
 
 const UNDER_WAY: ReadonlySet<Step['status']> = new Set([

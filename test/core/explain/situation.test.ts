@@ -15,6 +15,39 @@ it('executions at risk for reasons of their own are counted in one sentence', ()
   );
 });
 
+test.each([
+  [
+    'unclaimed',
+    "Agent 'reserve' has taken no work since 2026-07-01 09:30:00Z (1 min); 5 executions wait for it;",
+    'see its log',
+  ],
+  [
+    'cannot-tell',
+    "Agent 'reserve' has not found out by its probes what was done since 2026-07-01 09:30:00Z (1 min); 5 exe",
+    'see what',
+  ],
+  [
+    'breaker',
+    "Agent 'reserve' failed and is called again; 5 executions wait for it;",
+    'nothing is to be done',
+  ],
+] as const)(
+  'of an agent that all wait for (%s), since when, how many and what to do',
+  (why, start, remedy) => {
+    const shared: Finding = {
+      kind: 'at-risk',
+      why,
+      agent: 'reserve',
+      since: AT,
+      waiting: 5,
+      runsOutAt: AT + 120_000,
+    };
+    const said = situationText([shared], AT + 60_000);
+    expect(said.startsWith(start)).toBe(true);
+    expect(said).toContain(`; the first reaches its deadline in 1 min; ${remedy}`);
+  },
+);
+
 it('a storage that keeps no write comes first, and is down', () => {
   const failure = { code: 'DiskFull', message: 'the disk is full' };
   const storage: Finding = { kind: 'storage', since: AT, failure };
