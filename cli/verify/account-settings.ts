@@ -135,9 +135,14 @@ async function schedulesOf(calls: Calls, resources: readonly StackResource[]): P
   const groups = resources.filter(({ type }) => type === 'AWS::Scheduler::ScheduleGroup');
   const found: RuleFacts[] = [];
   for (const { id } of groups) {
-    const query = String(new URLSearchParams({ ScheduleGroup: id }));
-    const { Schedules } = await calls.rest('scheduler', 'ListSchedules', 'GET', `/schedules?${query}`);
-    for (const { Name } of listOf(Schedules)) {
+    const pages = calls.pages((token) => {
+      const more = token === undefined ? {} : { NextToken: token };
+      const query = String(new URLSearchParams({ ScheduleGroup: id, ...more }));
+      return calls.rest('scheduler', 'ListSchedules', 'GET', `/schedules?${query}`);
+    }, 'NextToken');
+    const names: Fields[] = [];
+    for await (const { Schedules } of pages) names.push(...listOf(Schedules));
+    for (const { Name } of names) {
       const path = `/schedules/${encodeURIComponent(text(Name))}?groupName=${encodeURIComponent(id)}`;
       const { ScheduleExpression, State, Target } =
         (await unlessGone(calls.rest('scheduler', 'GetSchedule', 'GET', path))) ?? {};

@@ -35,7 +35,7 @@ const CHANGE_SET = 'steadfast-verify';
 const UNASKED = ['--require-approval', 'never'] as const;
 /** As the app of an own stack takes it (`lib/infra/synth.ts`). */
 const RESTORED = 'steadfast:restoredTable';
-/** Tags may be found for some minutes after what carried them is gone. */
+/** Tags may be found some minutes late, and for some minutes after what carried them is gone. */
 const TAGS_WITHIN_MS = 10 * 60_000;
 const POLL_EVERY_MS = 15_000;
 /** CloudFormation refuses to delete a stack in the middle of an update, which goes on without its command. */
@@ -97,13 +97,29 @@ export class Throwaway implements DeploymentPort {
   }
 
   async atRest(meanwhile: () => Promise<void>): Promise<readonly string[]> {
-    const account = new AwsAccount(this.#calls, this.stack, await this.#besides());
+    const account = await this.#found();
     try {
       await quiesce(account, this.#whileThere, { drain: false, sources: false, say: this.#say });
       await meanwhile();
       return (await awake(account)).map(({ kind, id }) => `${kind} ${id}`);
     } finally {
       if (this.#gone === undefined) await unquiesce(account, { say: this.#say });
+    }
+  }
+
+  /** A deployment before may have made parts whose tags are found minutes later. */
+  async #found(): Promise<AwsAccount> {
+    const lastAt = this.#clock.now() + TAGS_WITHIN_MS;
+    for (;;) {
+      const account = new AwsAccount(this.#calls, this.stack, await this.#besides());
+      try {
+        await account.find();
+        return account;
+      } catch (error) {
+        const isEarly = error instanceof CliError && ['incomplete', 'no-stack'].includes(error.code);
+        if (!isEarly || this.#clock.now() >= lastAt) throw error;
+        await this.#whileThere.sleep(POLL_EVERY_MS);
+      }
     }
   }
 

@@ -147,8 +147,9 @@ const REST: readonly (readonly [pattern: RegExp, answer: Body])[] = [
       ScalingConfig: { MaximumConcurrency: 2 },
     },
   ],
-  [/^\/schedules\?/, { Schedules: [{ Name: 'nightly' }] }],
-  [/^\/schedules\/nightly/, { ScheduleExpression: 'cron(0 2 * * ? *)', State: 'ENABLED' }],
+  [/^\/schedules\?.*NextToken=more/, { Schedules: [{ Name: 'weekly' }] }],
+  [/^\/schedules\?/, { Schedules: [{ Name: 'nightly' }], NextToken: 'more' }],
+  [/^\/schedules\/(?:night|week)ly/, { ScheduleExpression: 'cron(0 2 * * ? *)', State: 'ENABLED' }],
   [
     /account-settings/,
     { AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 990 } },
@@ -228,6 +229,7 @@ it('reads every setting that the template’s reader reads, by the resources tha
     ['Shop-Tick', true],
     ['Shop-Calls', false],
     ['nightly', true],
+    ['weekly', true],
   ]);
   expect(settings.rules[0]?.id).toBe(`arn:aws:events:${AT}:rule/Shop-Tick`);
   // An index that is being made serves nobody yet.

@@ -47,10 +47,13 @@ it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     });
     const { passed } = interrupt;
     const entries = Array.from({ length: 20 }, (_, at) => check(`check-${at}`));
-    void run(entries, ports, { phases: new Set(['smoke']), budget: 1, say: () => {}, passed });
+    const lines: string[] = [];
+    const say = (line: string): unknown => lines.push(line);
+    void run(entries, ports, { phases: new Set(['smoke']), budget: 1, say, passed });
     await over;
     // Only those that had begun side by side with the first.
     expect(begun.length).toBeLessThanOrEqual(6);
+    expect(lines).toEqual(['smoke: 20 checks']);
     void ports.faults.make({ kind: 'rule', id: 'late', forMs: 1 });
     await new Promise((resolve) => setImmediate(resolve));
     expect(fake.faultCalls).toEqual([]);

@@ -140,6 +140,13 @@ it('deploys nothing after an interrupt, and removes the stack after the call tha
   expect(account.done).toEqual(['deploy UPDATE_COMPLETE', 'deployed', 'destroy UPDATE_COMPLETE']);
 });
 
+it('waits for tags, which are found minutes after a deployment, before it stops anything', async () => {
+  const account = new FakeAccount();
+  const { now: askedAt } = account;
+  await expect(throwaway(account).atRest(async () => {})).rejects.toThrow("no stack named 'Shop'");
+  expect(account.now - askedAt).toBeGreaterThanOrEqual(10 * 60_000);
+});
+
 it('reads every page of a change set', async () => {
   const account = new FakeAccount();
   account.changeSet.push(
