@@ -1,12 +1,12 @@
 /**
  * The process of one engine: starts it, runs what it is asked to, ends with the measuring process.
  *
- * Owns: messages and the end. Does not own: the engines, the figures. Arguments: the engine's file in
- * `engines/`, a folder
- * for its data, and a variant or nothing.
+ * Owns: messages and the end. Does not own: the engines, the figures. Arguments: the engine's file, a
+ * folder for its data, and a variant or nothing.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { type Asked, type Engine, Missing, runMany, type Start, type Told } from './contract.ts';
 
 /** What an engine does after its answer belongs to the work. */
@@ -42,7 +42,7 @@ async function answer(engine: Engine, asked: Asked): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const { start } = (await import(`./engines/${file}.ts`)) as { readonly start: Start };
+  const { start } = (await import(pathToFileURL(file).href)) as { readonly start: Start };
   starting = start(folder, variant);
   const engine = await starting;
   process.on('message', (asked: Asked) => {

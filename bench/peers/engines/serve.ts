@@ -6,11 +6,10 @@
 
 import { join } from 'node:path';
 import { createClient } from '../../../lib/client.ts';
+import { PACKAGE_ROOT } from '../../../lib/project/package-files.ts';
 import { startServer } from '../../../serve/server.ts';
 import { loadWorkflows } from '../../../serve/workflows.ts';
 import { PAYLOAD, type Start, timed } from '../contract.ts';
-
-const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 export const start: Start = async (folder, variant) => {
   const ends = new Map<string, PromiseWithResolvers<void>>();
@@ -20,7 +19,7 @@ export const start: Start = async (folder, variant) => {
     return known;
   };
   const server = await startServer({
-    served: await loadWorkflows(ROOT, ['bench/workflows']),
+    served: await loadWorkflows(PACKAGE_ROOT, ['bench/workflows']),
     file: join(folder, 'state.db'),
     port: 0,
     listeners: [
