@@ -9,6 +9,7 @@
  *   process lives. The lock is the system's own and goes with the process, whatever ends it.
  * - I2 a commit is on the disk when it returns: WAL with synchronous=FULL.
  * - I3 what is not whole, not ours or newer than this code is refused before anything is written.
+ * - I4 what was erased is not in a file that was closed: deleted bytes are overwritten, and the log is empty.
  *
  * Other programs may read the file while it is served (a backup by `sqlite3 <file> '.backup copy'`).
  */
@@ -131,6 +132,8 @@ function prepare(db: Sqlite.Database, file: string, isWithLog: boolean): void {
   if (isNew) db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL');
+  // What is removed or replaced is overwritten: a free page would keep it for as long as the file grows.
+  db.exec('PRAGMA secure_delete = ON');
   db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   if (!isNew) return;
   db.exec('BEGIN IMMEDIATE');

@@ -1,6 +1,6 @@
 /** Values of any size on one machine: beside the file, and as durable as it. */
 
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { clientOf, servedWith, testServer, type TestServer } from './served.ts';
 
 let world: TestServer;
@@ -43,6 +43,21 @@ it('an execution that is erased leaves no record and no file', async () => {
   await expect(client.get(executionId)).rejects.toMatchObject({ code: 'unknown-execution' });
   expect((await client.list()).items.map((one) => one.executionId)).toEqual([other.executionId]);
   expect(await client.get(other.executionId)).toMatchObject({ status: 'succeeded' });
+});
+
+it('what is erased is not in the file either, once its process has ended', async () => {
+  const SECRET = 'a name that nobody else has';
+  const isIn = (file: string): boolean => existsSync(file) && readFileSync(file).includes(SECRET);
+  const server = await world.start({ served: servedWith(async (_input) => ({ text: _input.text })) });
+  const client = clientOf(server);
+  for (const times of [5, 100, 1_000]) {
+    const { executionId } = await client.start('greeting', { input: { text: SECRET.repeat(times) } });
+    await client.untilEnd(executionId);
+    expect(isIn(world.file) || isIn(`${world.file}-wal`)).toBe(true);
+    await client.erase(executionId);
+  }
+  await server.stop();
+  expect(isIn(world.file) || isIn(`${world.file}-wal`)).toBe(false);
 });
 
 it('a body beyond 4 MB is refused before it is parsed', async () => {
