@@ -14,6 +14,10 @@ export const CONSOLE_FOLDER: string = join(PACKAGE_ROOT, 'dist', 'console');
 
 export const isBuilt = (folder: string): boolean => existsSync(join(folder, 'index.html'));
 
+/** Where the page is; that there is none yet, as in a fresh clone of the repository, is said as well. */
+export const consoleLine = (url: string, folder: string = CONSOLE_FOLDER): string =>
+  `Console: ${isBuilt(folder) ? `${url}/console/` : 'not built yet; npm run build:console builds it, also while this runs'}`;
+
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',

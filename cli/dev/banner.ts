@@ -10,7 +10,7 @@ import type { Json } from '../../lib/api/answers.ts';
 import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
 import { inOneLine } from '../one-line.ts';
 import { createClient } from '../../lib/api/client.ts';
-import { CONSOLE_FOLDER, isBuilt } from '../console/files.ts';
+import { consoleLine } from '../console/files.ts';
 import { DEFAULT_URL, EXIT, type Io } from '../io.ts';
 import { missingLine } from '../../lib/view/deployment.ts';
 import { whyText } from '../print.ts';
@@ -33,7 +33,7 @@ export async function banner(
   const lines = [
     '',
     `Steadfast runs at ${apiUrl}`,
-    ...(isBuilt(CONSOLE_FOLDER) ? [`Console: ${apiUrl}/console/`] : []),
+    consoleLine(apiUrl),
     `Workflows: ${workflows.map(({ workflow }) => workflow).join(', ')}`,
     ...(triggers.length === 0 ? [] : [`Triggers: ${triggers.join(', ')}`]),
     ...beside.map((other) => `Beside it: ${other.path} at ${other.apiUrl}`),

@@ -12,7 +12,7 @@ import { metricData } from '../../local/metrics/metric-data.ts';
 import { MetricStore } from '../../local/metrics/metric-store.ts';
 import type { Api, Server, ServerOptions } from '../../serve/server.ts';
 import type { Served } from '../../serve/workflows.ts';
-import { CONSOLE_FOLDER, isBuilt } from '../console/files.ts';
+import { CONSOLE_FOLDER, consoleLine } from '../console/files.ts';
 import { consoleListener } from '../console/listener.ts';
 import type { GetMetricData } from '../console/charts.ts';
 import type { Answer } from '../aws/calls.ts';
@@ -173,7 +173,7 @@ function banner(
   const others = served.triggers.filter(({ on }) => on !== 'schedule').length;
   const lines = [
     `Steadfast serves at ${url} (ready in ${Math.round(ms)} ms)`,
-    ...(isOpen && isBuilt(CONSOLE_FOLDER) ? [`Console: ${url}/console/`] : []),
+    ...(isOpen ? [consoleLine(url)] : []),
     `Workflows: ${workflows.join(', ')}`,
     ...(others === 0 ? [] : [`Not run here: ${others} triggers that need AWS (objects, events, queues)`]),
     `State: ${short.startsWith('..') ? file : short}`,

@@ -155,7 +155,7 @@ export function Stands({ standing }: { standing: Standing | undefined }): JSX.El
       <h2 id="stands">What is still in effect</h2>
       <p>
         {stands === 0 && mayStand === 0
-          ? 'Nothing: every step that acted is undone.'
+          ? 'Nothing that would have to be undone.'
           : `${stands} in effect${mayStand === 0 ? '' : `, ${mayStand} possibly in effect`}.`}
       </p>
       <ul class="plain">

@@ -105,7 +105,7 @@ describe('on a local cloud', () => {
     const page = await startedBy('page-4');
     await untilStatus(page, 'compensated');
     await page.getByText('It failed').waitFor();
-    await page.getByText('Nothing: every step that acted is undone.').waitFor();
+    await page.getByText('Nothing that would have to be undone.').waitFor();
     await page.locator('.timeline .stretch.undo').first().waitFor();
   });
 });

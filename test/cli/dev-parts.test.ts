@@ -10,6 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { banner, quoted } from '../../cli/dev/banner.ts';
+import { consoleLine } from '../../cli/console/files.ts';
 import { openDevFolder, runningApi } from '../../cli/dev/dev-folder.ts';
 import { startExternalParties } from '../../cli/dev/external-parties.ts';
 import { showProgress } from '../../cli/dev/progress.ts';
@@ -251,8 +252,15 @@ describe('the banner', () => {
     expect(list).toBe(`curl -s '${api.url}/executions?workflow=b'`);
     expect(text).toContain(`Logs  ${join(root, 'data', 'cloud', 'logs')}`);
     expect(text).toContain('\nTriggers: nightly\n');
+    expect(text).toContain(`\n${consoleLine(api.url)}\n`);
     expect(text).toContain(`npx steadfast list --url ${api.url}, npx steadfast --help`);
     expect(text).not.toContain('workers');
+  });
+
+  test('says where the console is, or that it is not built', () => {
+    expect(consoleLine('http://here', root)).toMatch(/^Console: not built yet; npm run build:console /);
+    write({ 'index.html': '' });
+    expect(consoleLine('http://here', root)).toBe('Console: http://here/console/');
   });
 
   test('without an example input it guesses one and says so', async () => {
