@@ -172,8 +172,9 @@ async function inAccount(cli: Cli, command: Command, flags: Flags, runId: string
   const subject = { deployment: `stack ${stack}`, region };
   if (flags.stack !== undefined) {
     const ports = await awsPorts({ calls, stack, region, runId });
+    // Who only reads may not ask for faults.
     const stop = async (): Promise<void> => {
-      await ports.faults.endAll();
+      if (flags.gameDay === true) await ports.faults.endAll();
     };
     return { ...subject, ports, stop };
   }

@@ -40,7 +40,7 @@ const member = (fields: Readonly<Record<string, string>>): string =>
   `<member>${Object.entries(fields)
     .map(([name, text]) => `<${name}>${text}</${name}>`)
     .join('')}</member>`;
-const OUTPUTS: Readonly<Record<string, string>> = { ApiUrl: 'https://api.example/?a=1&amp;b=2' };
+const OUTPUTS: Record<string, string> = { ApiUrl: 'https://api.example/?a=1&amp;b=2' };
 
 const FORMS: Readonly<Record<string, () => string>> = {
   ListStackResources: () =>
@@ -304,6 +304,21 @@ it('deploys nothing where the region is not bootstrapped, and says so by the row
   } finally {
     JSON_ANSWERS['GetParameter'] = before as () => Body;
   }
+});
+
+it('asks once for the faults that earlier runs have left, where they are to be ended', async () => {
+  OUTPUTS['VerifyEnder'] = 'arn:aws:iam::123456789012:role/ender';
+  JSON_ANSWERS['GetParametersByPath'] = () => ({ Parameters: [] });
+  asked.length = 0;
+  let text = '';
+  const keep = (more: string): boolean => (text += more) !== '';
+  const terminal = { out: keep, err: keep, env: { AWS_ENDPOINT_URL: url }, isTTY: false };
+  process.env['AWS_ACCESS_KEY_ID'] = 'test';
+  process.env['AWS_SECRET_ACCESS_KEY'] = 'test';
+  await command(['verify', '--stack', 'Shop', '--undo', '--region', 'eu-central-1'], terminal);
+  expect(text).toContain('0 faults ended');
+  expect(asked.filter((what) => what === 'GetParametersByPath')).toHaveLength(1);
+  delete OUTPUTS['VerifyEnder'];
 });
 
 it('asks for the bootstrap stack that the folder’s own qualifier names', () => {
