@@ -15,21 +15,23 @@ import {
   running,
   type Verdict,
 } from '../../lib/core/plan/agent.ts';
-import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { AgentStep, Plan, PlanStep, Stage } from '../../lib/core/plan/plan.ts';
 import type { Emphasis } from './emphasis.ts';
 import type { Choice } from './plans.ts';
-import { type Host, planOf } from './process.ts';
+import { type Host, planOf, type Process } from './process.ts';
 
 /** What goes wrong often where work is accepted. */
 export const ACCEPTANCE_RATES: Emphasis['rates'] = {
   crashAfter: 0.02,
-  lostReply: 0.15,
+  lostReply: 0.6,
   canceled: 0.25,
   duplicatedMessage: 0.2,
 };
 
-const STEP_SHARE = 0.6;
+const STEP_SHARE = 0.85;
 const NONE_SHARE = 0.1;
+/** What might be repeated is probed instead. */
+const PROBED_SHARE = 0.3;
 const TIMES_MS = [60_000, 180_000, 600_000, 2_400_000] as const;
 /** Alive, and it has to report progress. */
 const STALLING_SHARE = 0.25;
@@ -55,16 +57,21 @@ export function withAcceptance(plan: Plan, choice: Choice): Plan {
 function accepting(step: AgentStep, choice: Choice, noneShare: number = NONE_SHARE): AgentStep {
   if (step.effect === 'unsafe' || !choice.chance(STEP_SHARE)) return step;
   const isNone = step.effect === 'none' || (step.undo === 'none' && choice.chance(noneShare));
-  const effect = isNone && step.pointOfNoReturn !== true ? 'none' : step.effect;
+  const lasting = step.effect === 'idempotent' && choice.chance(PROBED_SHARE) ? 'probed' : step.effect;
+  const effect = isNone && step.pointOfNoReturn !== true ? 'none' : lasting;
   const { maxNoProgressMs: _, ...rest } = step;
   return {
     ...rest,
     effect,
     agent: `${ACCEPTING}${effect}`,
     acceptsMs: choice.pick(TIMES_MS),
+    ...(choice.chance(PATIENT_SHARE) ? { leaseMs: 5_000, recovery: step.recovery.map(later) } : {}),
     ...(choice.chance(STALLING_SHARE) ? { maxNoProgressMs: choice.pick(STALLS_MS) } : {}),
   };
 }
+
+const later = (stage: Stage): Stage =>
+  stage.kind === 'retry' ? { ...stage, firstMs: PATIENCE_MS, maxMs: PATIENCE_MS } : stage;
 
 /** One piece of accepted work. */
 interface Job {
@@ -78,9 +85,12 @@ const NEVER_SHARE = 0.2;
 const WEDGED_SHARE = 0.15;
 const SAYS_SHARE = 0.5;
 const UNSURE_SHARE = 0.1;
-/** The process freezes with the answer in its hand, for longer than most leases. */
-const FROZEN_SHARE = 0.06;
-const FROZEN_MS = [8_000, 45_000] as const;
+/** The process freezes with the answer in its hand. */
+const FROZEN_SHARE = 0.65;
+const FREEZES_MS = 400;
+/** The next attempt is so far away that the answer comes before it. */
+const PATIENT_SHARE = 0.7;
+const PATIENCE_MS = 60_000;
 
 /** What its service knows of a request, and what is rolled back with it. */
 interface Request {
@@ -154,9 +164,8 @@ export class Jobs {
     for (const known of this.#jobs.keys()) if (known.replace(/-\d+$/, '') === place) this.stopped(known);
   }
 
-  /** For how long, if at all. */
-  freezesMs(): number | undefined {
-    return this.#choice.chance(FROZEN_SHARE) ? this.#choice.between(...FROZEN_MS) : undefined;
+  freezes(): boolean {
+    return this.#choice.chance(FROZEN_SHARE);
   }
 
   isDone(effectKey: string): boolean {
@@ -175,6 +184,21 @@ export class Jobs {
       ...(choice.chance(0.3) ? { askAfter: choice.pick([5, 30, 120]) } : {}),
     });
   }
+}
+
+/** Until the end of its lease is recorded. */
+export function freezePastLease(host: Host, process: Process, { executionId, step }: AttemptContext): void {
+  const { events, external, faults } = host;
+  const token = external.table.read(executionId)?.steps[step]?.token;
+  const freeze = (): false => {
+    const record = external.table.read(executionId)?.steps[step];
+    const isLeased = record?.leaseUntil !== undefined && record.token === token;
+    if (!isLeased || faults.healed() || events.now >= process.processDeadlineAt) return false;
+    process.frozenUntil = Math.max(process.frozenUntil, events.now + FREEZES_MS);
+    events.plan(FREEZES_MS - 1, freeze);
+    return false;
+  };
+  freeze();
 }
 
 const stepOf = (host: Host, { executionId, step }: AttemptContext): AgentStep | undefined => {

@@ -16,6 +16,7 @@ import { ON_FAILURE_RATES } from './on-failure.ts';
 import { type Choice, choiceOf } from './plans.ts';
 import type { Host } from './process.ts';
 import { LANE_RATES } from './lanes.ts';
+import { PAUSE_RATES } from './whole-pauses.ts';
 import { ROUND_RATES } from './rounds.ts';
 import { STAGE_RATES } from './stages.ts';
 import { TOLERANCE_RATES } from './tolerance.ts';
@@ -117,6 +118,7 @@ export const ratesIn = ({
   followsUp,
   changesStages,
   hasContainers,
+  pausesWhole,
   accepts,
   repeats,
   hasLanes,
@@ -127,6 +129,7 @@ export const ratesIn = ({
   ...(followsUp ? ON_FAILURE_RATES : {}),
   ...(changesStages ? STAGE_RATES : {}),
   ...(hasContainers ? CONTAINER_RATES : {}),
+  ...(pausesWhole ? PAUSE_RATES : {}),
   ...(accepts ? ACCEPTANCE_RATES : {}),
   ...(repeats ? ROUND_RATES : {}),
   ...(hasLanes ? LANE_RATES : {}),

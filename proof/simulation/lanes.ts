@@ -16,7 +16,13 @@ import type { OracleLanes } from './oracle-lanes.ts';
 import type { Choice } from './plans.ts';
 
 /** What goes wrong often where executions wait for each other. */
-export const LANE_RATES: Emphasis['rates'] = { canceled: 0.2, paused: 0.25, lostReply: 0.1, retried: 0.8 };
+export const LANE_RATES: Emphasis['rates'] = {
+  canceled: 0.2,
+  paused: 0.25,
+  lostReply: 0.1,
+  retried: 0.8,
+  permanentFailure: 0.2,
+};
 
 const LANE_SHARE = 0.8;
 const BELOW_SHARE = 0.5;

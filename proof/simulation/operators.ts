@@ -53,14 +53,15 @@ function command(host: Host, execution: Execution, forgotten: Set<string>): void
 }
 
 /**
- * Every second execution gives its failed step another input: chosen by its id, so that no other choice of
- * the world changes.
+ * Most executions give their failed step another input, if an agent performs it: chosen by their ids, so that
+ * no other choice of the world changes.
  */
 function otherInput({ external }: Host, { id, epoch }: Execution): { input?: Json; step?: string } {
   const number = Number.parseInt(id.slice(-1), 36) + epoch;
   const { steps = {} } = external.table.read(id) ?? {};
-  const step = Object.values(steps).find(({ status }) => status === 'failed')?.name;
-  return number % 2 === 0 || step === undefined ? {} : { input: { given: true, epoch }, step };
+  const failed = Object.values(steps).find(({ status }) => status === 'failed');
+  if (number % 4 === 0 || failed === undefined || failed.children !== undefined) return {};
+  return { input: { given: true, epoch }, step: failed.name };
 }
 
 /**

@@ -170,7 +170,7 @@ export class OracleLanes {
   }
 
   /** It was the first, and there was room. */
-  #judgeNoPlace(problems: string[], { id, life, epoch, lane }: Execution): void {
+  #judgeNoPlace(problems: string[], { id, life, epoch, lane, pauses }: Execution): void {
     const record = this.#world.lanes.lanes.get(lane?.key ?? '');
     const [first] = this.#world.lanes
       .inQueue(lane?.key ?? '')
@@ -186,7 +186,8 @@ export class OracleLanes {
         : [];
     });
     const room = record.atMost - record.holders.length + over.length;
-    const since = Math.max(0, ...over);
+    // While it was paused, it was passed over.
+    const since = Math.max(pauses?.at(-1)?.endedAt ?? 0, ...over);
     const now = this.#world.now();
     if (room > 0 && over.length > 0 && now - since > SEEN_MS)
       problems.push(`L1 it got no place although one was free for ${now - since} ms`);

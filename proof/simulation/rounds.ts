@@ -9,11 +9,13 @@
  * answered nothing would be the last, too: no read without an answer may be taken for one.
  */
 
+import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import type { AgentStep, ChildStage, ChildStep, Plan, PlanStep, Rounds } from '../../lib/core/plan/plan.ts';
 import { planOfRound } from '../../lib/core/plan/builder/rounds.ts';
 import type { Expr } from '../../lib/core/plan/refs.ts';
 import type { Emphasis } from './emphasis.ts';
 import type { Choice } from './plans.ts';
+import type { Host } from './process.ts';
 
 /** What goes wrong often where steps are repeated. */
 export const ROUND_RATES: Emphasis['rates'] = {
@@ -21,13 +23,16 @@ export const ROUND_RATES: Emphasis['rates'] = {
   transientFailure: 0.4,
   lostReply: 0.1,
   canceled: 0.35,
-  canceledChild: 0.15,
+  canceledChild: 0.2,
   paused: 0.3,
+  retried: 0.8,
   largeOutput: 0.02,
 };
 
-const REPEATED_SHARE = 0.7;
-const KEPT_SHARE = 0.35;
+const REPEATED_SHARE = 0.85;
+const KEPT_SHARE = 0.6;
+const LATER = /t([2-9]|\d\d+)$/;
+const LATER_SHARE = 0.6;
 const HOUR_MS = 3_600_000;
 export const MARK = 'x';
 
@@ -56,6 +61,7 @@ const hasPoint = ({ steps }: Plan): boolean =>
 function repeated(step: AgentStep, around: Plan, choice: Choice): ChildStep {
   const { name, after, when, tolerate: _tolerate, withinMs, pointOfNoReturn: _point, ...rest } = step;
   const isKept = rest.undo === 'none' || choice.chance(KEPT_SHARE);
+  const isTolerated = isKept && choice.chance(0.7);
   const own: AgentStep = { ...rest, name, after: [], recovery: soon(rest, choice) };
   return {
     kind: 'child',
@@ -65,8 +71,11 @@ function repeated(step: AgentStep, around: Plan, choice: Choice): ChildStep {
     ...(withinMs === undefined ? {} : { withinMs }),
     plan: planOfRound(around.workflow, choice.chance(0.2) ? 300_000 : HOUR_MS, own),
     undo: isKept ? 'none' : 'required',
-    ...(isKept && choice.chance(0.6) ? { tolerate: true } : {}),
-    ...rounds({ input: { order: 0, items: [] } }, choice, true),
+    ...(isTolerated ? { tolerate: true } : {}),
+    ...rounds({ input: { order: 0, items: [] } }, choice, true, {
+      isFinal: isKept && choice.chance(isTolerated ? 0.5 : 0.8),
+      tooFew: isTolerated ? 0.4 : isKept ? 0 : 0.2,
+    }),
   };
 }
 
@@ -79,11 +88,12 @@ function rounds(
   { input }: Pick<ChildStep, 'input'>,
   choice: Choice,
   byAgent = false,
+  { isFinal = false, tooFew = 0.2 }: { readonly isFinal?: boolean; readonly tooFew?: number } = {},
 ): Pick<ChildStep, 'input' | 'rounds' | 'recovery'> {
   const given = (key: string): Expr => ({ $ref: 'given', path: [key] });
-  const wanted = choice.pick([1, 2, 3, 3, 4]);
+  const wanted = choice.pick(isFinal ? [3, 4, 5, 6] : [1, 2, 3, 4, 5]);
   const fields = Object.keys(input as object).map((key) => [key, given(key)] as const);
-  const recovery = recoveryOf(choice);
+  const recovery = isFinal ? [] : recoveryOf(choice);
   return {
     input: { ...(input as object), marks: MARK },
     rounds: {
@@ -94,16 +104,20 @@ function rounds(
         ],
       },
       next: { ...Object.fromEntries(fields), marks: { $concat: [given('marks'), MARK] } },
-      atMost: choice.chance(0.2) ? Math.max(1, wanted - 1) : wanted + choice.between(0, 2),
+      atMost: choice.chance(tooFew) ? Math.max(1, wanted - 1) : wanted + choice.between(0, 2),
       ...(byAgent ? { byAgent: true as const } : {}),
     },
     ...(recovery.length === 0 ? {} : { recovery }),
   };
 }
 
+/** A later round fails, or a later try: rounds before it have succeeded. */
+export const failsLater = ({ repeating, faults }: Host, { executionId }: AttemptContext): boolean =>
+  repeating !== undefined && LATER.test(executionId) && !faults.healed() && repeating.chance(LATER_SHARE);
+
 function recoveryOf(choice: Choice): ChildStage[] {
-  const tries = { attempts: choice.between(1, 2), firstMs: 500, maxMs: choice.pick([2_000, 60_000]) };
-  const recovery: ChildStage[] = choice.chance(0.75) ? [{ kind: 'retry', ...tries }] : [];
+  const tries = { attempts: choice.between(1, 3), firstMs: 500, maxMs: choice.pick([2_000, 60_000]) };
+  const recovery: ChildStage[] = choice.chance(0.95) ? [{ kind: 'retry', ...tries }] : [];
   if (choice.chance(0.5))
     recovery.push({
       kind: 'human',

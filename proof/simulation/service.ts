@@ -19,11 +19,12 @@ import { PermanentError, TransientError } from '../../lib/core/values/errors.ts'
 import { isItemName } from '../../lib/core/values/names.ts';
 import { agentStep } from '../../lib/core/plan/plan.ts';
 import { bulkAgent } from '../../lib/scheduler/bulk-workflow.ts';
-import { ACCEPTING, isAccepting } from './acceptance.ts';
+import { ACCEPTING, freezePastLease, isAccepting } from './acceptance.ts';
 import { bulkService } from './bulk-world.ts';
 import { LAST_MOMENT } from './emphasis.ts';
 import { NEVER_COMPENSATED } from './oracle-tries.ts';
 import { call, clockOf, type Host, planOf, type Process } from './process.ts';
+import { failsLater } from './rounds.ts';
 import { freezeThen, thinkFirst } from './slow-probes.ts';
 
 /** Takes every value as it is. */
@@ -49,6 +50,9 @@ const EFFECT_OF: Readonly<Record<string, Effect>> = {
 export const AGENT_NAMES: readonly string[] = Object.keys(EFFECT_OF).filter(
   (name) => name !== 'agent-none' && !isAccepting(name),
 );
+
+/** Their breakers open where they are away. */
+export const BUSIEST: readonly string[] = ['agent-idempotent', 'agent-probed'];
 
 const agents = new Map(
   Object.keys(EFFECT_OF).map((name): [string, Agent] => {
@@ -118,7 +122,7 @@ class Service implements Implementation<unknown, unknown> {
     this.meetDeath();
     if (faults.injects('transientFailure'))
       throw new TransientError(faults.injects('strangeText') ? CUT_ANYWHERE : '503');
-    if (faults.injects('permanentFailure')) throw new PermanentError(DECLINED);
+    if (faults.injects('permanentFailure') || failsLater(this.host, ctx)) throw new PermanentError(DECLINED);
     if (faults.injects('hungService')) await new Promise(() => undefined);
     // Long enough to outlive its time limit, its lease and its process's time; or as long
     // as this process can act at all.
@@ -245,9 +249,7 @@ class Accepting extends Probed {
     };
     const request = { ctx, service: name, effect: EFFECT_OF[name] as Effect, drop };
     const taken = host.jobs.taken(host, request);
-    const frozenMs = taken === undefined ? undefined : host.jobs.freezesMs();
-    if (frozenMs !== undefined && !host.faults.healed())
-      this.process.frozenUntil = host.events.now + frozenMs;
+    if (taken !== undefined && host.jobs.freezes()) freezePastLease(host, this.process, ctx);
     return taken;
   }
 

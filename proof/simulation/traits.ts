@@ -107,10 +107,10 @@ export function traitsOf(seed: number): Traits {
     answersWrongly: choice.chance(0.45),
     actsInBulk: choice.chance(0.45),
     waitsShortly: choice.chance(0.5),
-    accepts: choice.chance(0.25),
+    accepts: choice.chance(0.36),
     hasRates: choice.chance(0.15),
-    repeats: choice.chance(0.35),
+    repeats: choice.chance(0.42),
     keepsApart: choice.chance(0.2),
-    hasLanes: choice.chance(0.25),
+    hasLanes: choice.chance(0.36),
   };
 }

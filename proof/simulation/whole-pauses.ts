@@ -7,6 +7,8 @@
 
 import type { WorkflowPauses } from '../../lib/core/ports.ts';
 import { callerIn } from './cast.ts';
+import type { Emphasis } from './emphasis.ts';
+import type { Choice } from './plans.ts';
 import { withHold, withoutHold } from '../../lib/core/records/hold.ts';
 import { newBreaker } from '../../lib/core/step/breaker.ts';
 import type { Host } from './process.ts';
@@ -62,6 +64,7 @@ export function pauseAgents(host: Host): void {
   const { pausing: choice, events } = host;
   for (const agent of choice === undefined ? [] : AGENT_NAMES) {
     if (choice === undefined || !choice.chance(PAUSED_AGENTS)) continue;
+    pauseOnceOpen(host, choice, agent);
     const afterMs = choice.between(0, LATEST_AGENT_PAUSE_MS);
     if (choice.chance(UNREAD_SHARE)) {
       const from = events.now + afterMs - choice.between(0, LONGEST_UNREAD_MS / 3);
@@ -75,6 +78,27 @@ export function pauseAgents(host: Host): void {
       changeBreaker(host, agent, 'resume'),
     );
   }
+}
+
+/** What goes wrong often where agents are paused: then some are once their breakers are open. */
+export const PAUSE_RATES: Emphasis['rates'] = { deadDependency: 1 };
+
+const OPEN_EVERY_MS = [3_000, 12_000] as const;
+const OPEN_PAUSE_MS = [3_000, 15_000] as const;
+
+/** An operator who sees that a service is away pauses its agent for a while, and again. */
+function pauseOnceOpen(host: Host, choice: Choice, agent: string): void {
+  const { events, faults, external } = host;
+  events.plan(choice.between(...OPEN_EVERY_MS), async () => {
+    if (faults.healed()) return;
+    const { openedAt, pause } = (await external.breakers.read(agent)) ?? {};
+    if (openedAt === undefined || pause !== undefined) return pauseOnceOpen(host, choice, agent);
+    await changeBreaker(host, agent, 'pause');
+    events.plan(choice.between(...OPEN_PAUSE_MS), async () => {
+      await changeBreaker(host, agent, 'resume');
+      pauseOnceOpen(host, choice, agent);
+    });
+  });
 }
 
 async function changeBreaker(host: Host, agent: string, what: 'pause' | 'resume'): Promise<void> {

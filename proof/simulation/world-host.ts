@@ -35,7 +35,7 @@ import { drawOutages } from './outages.ts';
 import { type Choice, choiceOf } from './plans.ts';
 import { OracleLanes } from './oracle-lanes.ts';
 import { type Host, planOf } from './process.ts';
-import { AGENT_NAMES } from './service.ts';
+import { AGENT_NAMES, BUSIEST } from './service.ts';
 import { wakeSupervisor } from './supervisors.ts';
 import { WorldValues } from './values.ts';
 import type { Traits } from './traits.ts';
@@ -119,7 +119,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
     rates: ratesJudged(seed, traits.hasRates && !isMild, kinds),
     lanes,
     plans: new Map(),
-    outages: drawOutages(choice, faults, startAt, AGENT_NAMES),
+    outages: drawOutages(choice, faults, startAt, traits.pausesWhole ? BUSIEST : AGENT_NAMES),
     unread: new Map(),
     crowded: mode === 'crowded',
     batches: new Map(),
