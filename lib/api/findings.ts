@@ -7,6 +7,7 @@
  */
 
 import { type Finding, worstFirst } from '../core/explain/situation.ts';
+import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
 import { given } from '../core/values/given.ts';
 import { agentsWaitedFor, atRiskSince, isOverdue, riskNow, riskOf } from '../core/records/risk.ts';
 import type { Execution, RiskReason } from '../core/records/state.ts';
@@ -51,11 +52,13 @@ export interface Facts {
   readonly missing: ReadonlyMap<string, MissingCount>;
   readonly breakers: readonly BreakerOf[];
   readonly atRisk: AtRisk;
+  /** Open questions, where they were read. */
+  readonly asked?: Bounded<InboxKey>;
 }
 
 /** The worst first. */
 export function findingsOf(facts: Facts): readonly Finding[] {
-  const { now, storage, overdueSince, sweptAt, missing, breakers, atRisk } = facts;
+  const { now, storage, overdueSince, sweptAt, missing, breakers, atRisk, asked } = facts;
   const risks = atRisk.items.map((one) => ({ one, ...riskNow(one, now) }));
   const waitsFor = ({ risk }: Risky): readonly string[] => (risk === undefined ? [] : agentsWaitedFor(risk));
   const held = (agent: string): readonly Execution[] =>
@@ -92,6 +95,7 @@ export function findingsOf(facts: Facts): readonly Finding[] {
       ...given({ runsOutAt: firstOf(held(agent)) }),
     })),
     ...troubled,
+    ...askedFindings(asked),
     ...byAgent(others, waitsFor).map(([agent, some]) => ({
       ...otherFinding(some, agent),
       ...counted(
@@ -100,6 +104,15 @@ export function findingsOf(facts: Facts): readonly Finding[] {
       ),
     })),
   ]);
+}
+
+/** An approval or a callback is the ordinary way; what an incident does without an answer may undo work. */
+function askedFindings({ items, atLeast }: Bounded<InboxKey> = { items: [] }): readonly Finding[] {
+  const incidents = items.filter(({ kind }) => kind !== 'approval' && kind !== 'callback');
+  if (incidents.length === 0) return [];
+  const since = Math.min(...incidents.map(({ openedAt }) => openedAt));
+  const runsOutAt = Math.min(...incidents.map(({ deadlineAt }) => deadlineAt));
+  return [{ kind: 'asked', since, waiting: incidents.length, ...given({ atLeast }), runsOutAt }];
 }
 
 interface Risky {

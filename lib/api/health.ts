@@ -16,6 +16,7 @@
  */
 
 import { situationText, verdictOf } from '../core/explain/situation.ts';
+import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
 import type { Receipts } from '../core/ports.ts';
 import type { AuditReceipt } from '../core/records/receipts.ts';
 import { given } from '../core/values/given.ts';
@@ -39,20 +40,25 @@ export const healthOf = async (
   metrics?: Measured,
 ): Promise<Health> => (await readHealth(scheduler, receipts, metrics)).health;
 
-/** With the breakers that were read for it. */
+/**
+ * With the breakers that were read for it.
+ * @param reading the open questions; 10,000 of them would cost each `/health` more than all else
+ */
 export async function readHealth(
   scheduler: Scheduler,
   receipts?: Receipts,
   metrics?: Measured,
+  reading?: Promise<Bounded<InboxKey>>,
 ): Promise<{ readonly health: Health; readonly breakers: readonly BreakerOf[] }> {
   const { store, clock, storageTrouble } = scheduler.ports;
   const now = clock.now();
   const numbers = Array.from({ length: store.shards }, (_, shard) => shard);
-  const [pages, left, breakers, atRisk] = await Promise.all([
+  const [pages, left, breakers, atRisk, asked] = await Promise.all([
     Promise.all(numbers.map((shard) => store.due(shard, now, undefined, 1))),
     receipts?.read() ?? NO_RECEIPTS,
     breakersOf(scheduler, now),
     readAtRisk(scheduler, now),
+    reading,
   ]);
   const shards = pages.map(({ items }, shard): ShardHealth => {
     const overdueMs = Math.max(0, now - (items[0]?.wakeAt ?? now));
@@ -69,7 +75,7 @@ export async function readHealth(
   const overdueSince = isOverdue ? now - oldestOverdueMs : undefined;
   const storage = storageTrouble?.();
   const facts = { now, ...given({ storage, overdueSince, sweptAt }) };
-  const findings = findingsOf({ ...facts, missing, breakers, atRisk });
+  const findings = findingsOf({ ...facts, missing, breakers, atRisk, ...given({ asked }) });
   const health: Health = {
     status: verdictOf(findings),
     says: situationText(findings, now),

@@ -33,9 +33,15 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
   const { store, clock } = scheduler.ports;
   const now = clock.now();
   const since = now - ENDED_WITHIN_MS;
+  const surveying = store.survey(since, [...scheduler.workflows.keys()]).then(ofAuthors);
   const [survey, { health, breakers }, pauses, waits] = await Promise.all([
-    store.survey(since, [...scheduler.workflows.keys()]).then(ofAuthors),
-    readHealth(scheduler, receipts),
+    surveying,
+    readHealth(
+      scheduler,
+      receipts,
+      undefined,
+      surveying.then(({ inbox }) => inbox),
+    ),
     pausesOf(scheduler),
     waitsNow(scheduler),
   ]);

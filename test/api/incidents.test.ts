@@ -37,6 +37,18 @@ describe('an incident', () => {
     ]);
   });
 
+  it('is not well: the overview says since when, until when, and what to do', async () => {
+    const { c } = await asked();
+    const { health } = (await c.get('/overview')).body as { health: object };
+    expect(health).toMatchObject({
+      status: 'at-risk',
+      says: expect.stringMatching(
+        /^1 incident has been open since .+; without an answer, it is decided in .+; answer: npx steadfast incidents\.$/,
+      ),
+      findings: [{ kind: 'asked', waiting: 1 }],
+    });
+  });
+
   it("says before the choice what 'fail' leaves in effect, and after it what was left", async () => {
     const { c, id } = await asked();
     const standing = {

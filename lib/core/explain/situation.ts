@@ -33,6 +33,7 @@ export interface Finding {
    * 'overdue': what is due is not evaluated, so no supervisor is at work. 'missing': the agent is not
    * deployed. 'breaker': its service does not answer. 'unanswered': it has answered none of few calls to act,
    * though nothing waits for it, as where a probe settles each. 'paused': an operator holds its work back.
+   * 'asked': incidents are open, as far as they were read: `/health` reads none.
    * 'at-risk': other executions that may not end well or in time; with `agent`, all of them wait for it.
    */
   readonly kind:
@@ -43,11 +44,13 @@ export interface Finding {
     | 'breaker'
     | 'unanswered'
     | 'paused'
+    | 'asked'
     | 'at-risk';
   readonly agent?: string;
   /**
    * When the oldest was due, the schedule was disabled, the service of a breaker began to fail, a first
-   * write was not kept, or the first of those that wait for an agent came to be at risk.
+   * write was not kept, the first incident was opened, or the first of those that wait for an agent came to
+   * be at risk.
    */
   readonly since?: number;
   /** For 'schedule-off' and 'overdue': the latest sweep that found something due. */
@@ -60,11 +63,11 @@ export interface Finding {
   readonly reason?: string;
   /** For 'unanswered': at least so many calls. */
   readonly calls?: number;
-  /** Executions that wait for it. */
+  /** Executions that wait for it; for 'asked' the incidents. */
   readonly waiting?: number;
   /** There are more than `waiting`. */
   readonly atLeast?: true;
-  /** When the first of these runs out of its time. */
+  /** When the first of these runs out of its time, or is decided without an answer. */
   readonly runsOutAt?: number;
   /** The most frequent reason; only for 'at-risk'. */
   readonly why?: RiskReason['why'];
@@ -78,6 +81,7 @@ const ORDER: readonly Finding['kind'][] = [
   'breaker',
   'unanswered',
   'paused',
+  'asked',
   'at-risk',
 ];
 const DOWN: readonly Finding['kind'][] = ['storage', 'schedule-off', 'overdue', 'missing'];
@@ -125,6 +129,8 @@ const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => 
     `${named(finding)} has answered none of at least ${finding.calls ?? 1} calls${since(finding, now)}${answering(finding)}`,
   paused: (finding, now) =>
     `${named(finding)} ${finding.since === undefined ? 'is' : 'has been'} paused${since(finding, now)}${finding.reason === undefined ? '' : `: ${finding.reason}`}`,
+  asked: (finding, now) =>
+    `${counted(finding, 'incident')} ${finding.waiting === 1 ? 'has' : 'have'} been open${since(finding, now)}`,
   'at-risk': atRiskText,
 };
 
@@ -141,6 +147,7 @@ const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding) => string>> = 
   unanswered: ({ waiting = 0 }) =>
     `${waiting === 0 ? 'nothing waits for it now; ' : ''}fix its service, or its timeout where answers come late: the first answer ends this`,
   paused: () => 'resume it: what waits for it continues by itself',
+  asked: () => 'answer: npx steadfast incidents',
   'at-risk': (finding) =>
     sharedAgent(finding)?.remedy ?? 'for the reason of each: npx steadfast list --at-risk',
 };
@@ -180,8 +187,9 @@ const swept = ({ sweptAt }: Finding, now: number): string =>
 const answering = ({ failure }: Finding): string =>
   failure === undefined ? '' : ` (${failure.code}: ${failure.message})`;
 
-const executions = ({ waiting = 0, atLeast }: Finding): string =>
-  `${atLeast === true ? 'at least ' : ''}${waiting.toLocaleString('en')} ${waiting === 1 ? 'execution' : 'executions'}`;
+const counted = ({ waiting = 0, atLeast }: Finding, what: string): string =>
+  `${atLeast === true ? 'at least ' : ''}${waiting.toLocaleString('en')} ${what}${waiting === 1 ? '' : 's'}`;
+const executions = (finding: Finding): string => counted(finding, 'execution');
 
 function atRiskText(finding: Finding, now: number): string {
   const shared = sharedAgent(finding);
@@ -196,13 +204,15 @@ function atRiskText(finding: Finding, now: number): string {
 function waitingText(finding: Finding): string {
   const { kind, waiting } = finding;
   if (waiting === undefined || waiting === 0) return '';
-  if (kind === 'at-risk' && sharedAgent(finding) === undefined) return '';
+  if (kind === 'asked' || (kind === 'at-risk' && sharedAgent(finding) === undefined)) return '';
   return `${executions(finding)} ${waiting === 1 ? 'waits' : 'wait'}${kind === 'overdue' ? '' : ' for it'}`;
 }
 
-const timeLeft = ({ runsOutAt, waiting = 0 }: Finding, now: number): string => {
+const timeLeft = ({ kind, runsOutAt, waiting = 0 }: Finding, now: number): string => {
   if (runsOutAt === undefined) return '';
   const which = waiting === 1 ? 'it' : 'the first';
+  if (kind === 'asked')
+    return `without an answer, ${which} is decided ${runsOutAt > now ? `in ${durationText(runsOutAt - now)}` : 'now'}`;
   return runsOutAt > now
     ? `${which} reaches its deadline in ${durationText(runsOutAt - now)}`
     : `${which} reached its deadline ${durationText(now - runsOutAt)} ago`;
