@@ -5,7 +5,7 @@
  * deployed (`deploy.ts`).
  */
 
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -78,13 +78,17 @@ export interface Upgrade {
 export async function upgrade({ calls, stack, assembly, clock, deploy, say: tell }: Upgrade): Promise<void> {
   const { steps, chosen, isThere } = await left(calls, stack, assembly);
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-upgrade-'));
-  for (const [at, step] of steps.entries()) {
-    if (at > 0 || isThere) await untilReadable(calls, stack, clock, tell);
-    tell(`${at + 1} of ${steps.length}: ${textOf(step)}`);
-    const isWhole = step.kind === 'release' && step.template === chosen.wanted;
-    const from = isWhole ? chosen.assembly : join(folder, String(at));
-    if (!isWhole) writeAssembly(chosen, step.template, from);
-    await deploy(from, chosen.stackPath);
+  try {
+    for (const [at, step] of steps.entries()) {
+      if (at > 0 || isThere) await untilReadable(calls, stack, clock, tell);
+      tell(`${at + 1} of ${steps.length}: ${textOf(step)}`);
+      const isWhole = step.kind === 'release' && step.template === chosen.wanted;
+      const from = isWhole ? chosen.assembly : join(folder, String(at));
+      if (!isWhole) writeAssembly(chosen, step.template, from);
+      await deploy(from, chosen.stackPath);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
