@@ -1,9 +1,9 @@
 /**
  * Work that is done and whose answer is no output, judged from the history of its step alone.
  *
- * Owns: that a person is asked before anything is done about it, and that a probed step is not
- * performed anew. Does not own: the time of the question and its default (`oracle-times.ts`), what an
- * end says of it (`oracle-standing.ts`).
+ * Owns: that a person is asked before it is undone, whatever came of asking the agent again, and that
+ * a probed step is not performed anew. Does not own: the time of the question and its default
+ * (`oracle-times.ts`), what an end says of it (`oracle-standing.ts`).
  */
 
 import { asIncident } from '../../lib/core/records/question.ts';
@@ -30,6 +30,20 @@ export const wrongIn = (record: Step | undefined): Attempt | undefined => {
   return isWrong(last) && last.epoch === undefined ? last : undefined;
 };
 
+/**
+ * The latest attempt, where one said that the work is done, in an answer that is no output, and none since
+ * then gave one, was undone or found that nothing was done: whatever came of it, the work stands.
+ */
+function triedSinceDone({ attempts, key }: Step): Attempt | undefined {
+  const last = attempts.findLast(({ mode }) => mode !== 'undo');
+  const at = attempts.findLastIndex(isWrong);
+  const after = attempts.slice(at + 1);
+  const isOver = after.some(({ outcome }) => OVER.has(outcome));
+  return at < 0 || isOver || (attempts[at]?.key ?? 1) !== key ? undefined : last;
+}
+
+const OVER: ReadonlySet<Attempt['outcome']> = new Set(['done', 'not-done', 'compensated']);
+
 export function judgeAnswers(
   problems: string[],
   plan: Plan,
@@ -49,11 +63,19 @@ export function judgeAnswers(
   const isAsked = step.status === 'waiting' || isFollowing(plan);
   if (isNew && !isAsked)
     problems.push(`S10 '${step.name}' is done, and is ${step.status} for its wrong answer`);
-  const wrong = wrongIn(known);
   const isClaim = step.leaseUntil !== undefined && step.token !== known.token;
-  if (wrong === undefined || !isClaim) return;
-  if (step.mode === 'undo' && !isForAnother(before, step.name) && !isAnswered(before, step.name, wrong))
+  if (!isClaim) return;
+  const tried = triedSinceDone(known);
+  if (
+    step.mode === 'undo' &&
+    tried !== undefined &&
+    known.mayHaveActed &&
+    !isForAnother(before, step.name) &&
+    !isAnswered(before, step.name, tried)
+  )
     problems.push(`S10 '${step.name}' is done, and undone for its wrong answer before anybody was asked`);
+  const wrong = wrongIn(known);
+  if (wrong === undefined) return;
   const planned = plan.steps.find(({ name }) => name === step.name);
   // What follows an end is announced once more with the next one (seed 3002).
   const isOfNextEnd = isFollowing(plan) && known.status === 'ready';

@@ -72,6 +72,14 @@ export const BLIND: readonly Mutant[] = [
     killer: simulated(),
   },
   {
+    id: 'asked-for-again-and-undone',
+    bug: 'Work that is done, whose answer was asked for again in vain, is undone without another question.',
+    file: 'lib/core/step/ending.ts',
+    find: '  record.wrongAnswer !== undefined && record.mayHaveActed && !isOnFailure;',
+    replace: "  record.wrongAnswer === '' && record.mayHaveActed && !isOnFailure;",
+    killer: simulated(),
+  },
+  {
     id: 'wait-behind-the-wake-time',
     bug: 'A wait that is shorter than the shortest lease is over only when something else is due.',
     file: 'lib/core/execution/time-rules.ts',

@@ -15,15 +15,6 @@ export const ORDERS: readonly Mutant[] = [
     killer: simulated(),
   },
   {
-    id: 'bulk-wider-than-its-filter',
-    bug: 'A bulk action is about the executions of all workflows, whichever was asked for.',
-    file: 'lib/scheduler/bulks.ts',
-    find: '    const page = await listed(scheduler, filter, BULK_PAGE, cursor);\n',
-    replace:
-      '    const { workflow: _workflow, ...wider } = filter;\n    const page = await listed(scheduler, wider, BULK_PAGE, cursor);\n',
-    killer: jest('scheduler/bulks', 'is about the executions of the workflow that its filter names'),
-  },
-  {
     id: 'answer-of-another-question',
     bug: 'The answer to one question of an execution is given to its first that is open.',
     file: 'lib/scheduler/incidents.ts',
