@@ -75,6 +75,17 @@ test.each<[string, (w: Free, paid: Free) => unknown, string]>([
   expect(told(build)).toEqual(named(reference));
 });
 
+test.each<[string, (w: Free) => Free, string[]]>([
+  ['a default', (w) => ({ gift: w.input.gift ?? 'none' }), named('input.gift')],
+  ['none', (w) => w.input.gift, []],
+])('%s in what is returned is told or not', (_, build, expected) => {
+  const returning = workflow('flow', { input: z.any(), within: '1h' }, (w: Free): Free => {
+    step(w, 'x');
+    return build(w);
+  });
+  expect(testedReferences(returning, '', '').map(({ id }) => id)).toEqual(expected);
+});
+
 test('each is told once, with the line that reads it and what to write', () => {
   const found = testedReferences(
     flow((w, paid) => {
@@ -121,6 +132,66 @@ test.each<[string, (w: Free, paid: Free) => unknown]>([
 });
 
 test.each<[string, (w: Free, paid: Free) => unknown]>([
+  ['with ??', (w) => step(w, 'wrap', { gift: w.input.gift ?? false })],
+  ['with ?? by a reference', (w) => step(w, 'wrap', { gift: w.input.gift ?? w.input.present })],
+  [
+    'in a pattern',
+    (w) => {
+      const { gift = false } = w.input;
+      step(w, 'wrap', { gift });
+    },
+  ],
+  [
+    'in a pattern, under another name',
+    (w) => {
+      const { gift: wrapped = null } = w.input;
+      step(w, 'wrap', { wrapped });
+    },
+  ],
+  ['in a list', (w) => step(w, 'wrap', { all: [1, w.input.gift ?? 2] })],
+  ['in an expression', (w) => step(w, 'wrap', { of: concat('gift ', w.input.gift ?? 'none') })],
+  ['beside a key with $', (w) => step(w, 'wrap', { $gift: w.input.gift ?? 'none' })],
+  [
+    'by asking whether it is null',
+    (w) => {
+      const { gift } = w.input;
+      step(w, 'wrap', gift == null ? { kind: 'none' } : { kind: 'some', gift });
+    },
+  ],
+])('a default that is taken %s is told', (_, build) => {
+  const found = testedReferences(flow(build), import.meta.filename, 'workflow.ts');
+  expect(found.map(({ id }) => id).filter((id) => id.includes('gift]'))).toEqual(named('input.gift'));
+  expect(found[0]?.message).toMatch(
+    /^workflow\.ts:\d+: workflow 'flow' asks whether input\.gift is there \(\?\?, .* the default never applies: .* or take a default with orElse$/,
+  );
+});
+
+test.each<[string, (w: Free, paid: Free) => unknown]>([
+  [
+    'a default of what is no reference, and a parameter of a function of one’s own',
+    (w, paid) => {
+      const { gift } = w.input;
+      const settings: Free = {};
+      const { retries = 3 } = settings;
+      const put = (at?: Free): object => (at === undefined ? {} : { at });
+      step(w, 'a', { gift, sku: gift?.sku, n: settings.n ?? 1, retries, ...put(gift), all: [gift, 1] });
+      step(w, 'b', { $where: gift, of: { $eq: 1 }, deep: { $in: { gift } } });
+      step(w, 'c', w.input.order);
+      w.child(
+        'd',
+        flow((v) => step(v, 'x')),
+        { gift },
+      );
+      w.approval('e', { within: '1h', show: { gift: orElse(gift, 'none') } });
+      w.repeat(
+        'f',
+        pay,
+        { gift },
+        { next: (last: Free) => ({ x: last.x }), until: (last: Free) => eq(last.x, 1), atMost: 2 },
+      );
+      w.onFailure('g', pay, { id: orElse(paid.output.id, 'none'), code: w.failure.code });
+    },
+  ],
   [
     'what is given, compared and asked in the language',
     (w, paid) => {
