@@ -43,6 +43,7 @@ const FIELDS: { readonly [Field in keyof Required<ChildEnd>]: Arbitrary<ChildEnd
   clean: boolean(),
   failed: integer({ min: 0, max: 2 }),
   left: yes,
+  why: constantFrom("step 'pay' failed (declined)"),
   permanent: yes,
   canceled: yes,
   actsUntil: integer({ min: 1, max: 2 }),
@@ -56,7 +57,15 @@ const anyEnd = record(FIELDS, {
 describe('the executions of a step', () => {
   it.each(Object.keys(FIELDS) as (keyof ChildEnd)[])('are in groups that have the same %s', (field) => {
     const other = { status: 'failed', version: 4, clean: true, failed: 1 };
-    const marked = { left: true, permanent: true, canceled: true, actsUntil: 5, lateUntil: 6, ...other };
+    const marked = {
+      why: 'w',
+      left: true,
+      permanent: true,
+      canceled: true,
+      actsUntil: 5,
+      lateUntil: 6,
+      ...other,
+    };
     const value = children(
       ends(60, (at) => (at % 2 === 0 ? succeeded : { ...succeeded, [field]: marked[field] }) as ChildEnd),
     );

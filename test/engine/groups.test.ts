@@ -95,7 +95,7 @@ describe('a group that is provisioned in another region', () => {
     const why = explain(moving.plan, waits, h.clock.now());
     expect(why.steps[0]).toMatchObject({
       status: 'retrying',
-      because: `try 1 is over and has left nothing in effect (child-compensated: its execution ${id}.up.0 ended: compensated)`,
+      because: `try 1 is over and has left nothing in effect (child-compensated: its execution ${id}.up.0 ended: compensated: step 'cluster' failed (TransientError))`,
     });
     expect(why.next).toMatchObject({ what: 'try 2 begins', who: 'supervisor' });
     const second = await h.run(id, {
@@ -110,8 +110,8 @@ describe('a group that is provisioned in another region', () => {
     expect(
       past.filter(({ step }) => step === 'up').map(({ what }) => what.replace(/, \w+ \w+:/, ':')),
     ).toEqual([
-      `try 1: failed: its execution ${id}.up.0 ended: compensated`,
-      `try 2: failed: its execution ${id}.up.0-e1t2 ended: compensated`,
+      `try 1: failed: its execution ${id}.up.0 ended: compensated: step 'cluster' failed (TransientError)`,
+      `try 2: failed: its execution ${id}.up.0-e1t2 ended: compensated: step 'cluster' failed (TransientError)`,
       'try 3: done: 1 of 1 executions ended (1 succeeded)',
     ]);
   });

@@ -243,3 +243,29 @@ describe('asked for again, work that is done is not undone for what comes of tha
     expect(world.effects()).toMatchObject([{ undone: false }]);
   });
 });
+
+describe('a question that got no answer in time is said', () => {
+  const input = z.object({ n: z.number() });
+  const declared = { output: Receipt, effect: 'idempotent', undo: 'none' } as const;
+  const charge = agent('charge', { input, ...declared });
+  const wrong = charge.handler({ execute: async () => ({ id: 5 }) as never });
+  const failing = charge.handler({ execute: () => Promise.reject(new PermanentError('no')) });
+  const unanswered = /nobody answered by 20/g;
+
+  it.each<[string, unknown, typeof wrong, object]>([
+    ['of a wrong answer', 1, wrong, { tolerate: true }],
+    ['of a failure', 1, failing, { tolerate: true, recovery: [human({ within: '1d' })] }],
+    ['that ends it', 1, failing, { recovery: [human({ within: '1d' })] }],
+    ['of a refused input', 'text', failing, {}],
+  ])('%s, once', async (_, n, handler, options) => {
+    const flow = workflow('silent', { input: z.any(), within: '10d' }, (w) => {
+      w.step('charge', charge, w.input as never, options);
+    });
+    const run = await testWorkflow(flow, { agents: [handler] }).start({ n });
+    await run.untilIncident();
+    const { status, failure } = await run.untilEnd();
+    const because = (await run.why()).steps[0]?.because ?? '';
+    expect(because.match(unanswered)).toHaveLength(1);
+    if (status !== 'succeeded') expect(failure?.message.match(unanswered)).toHaveLength(1);
+  });
+});

@@ -10,6 +10,7 @@ import { effectiveState } from '../execution/effective-state.ts';
 import { isOnFailure, planDuring, shownSteps } from '../plan/on-failure.ts';
 import { graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
 import type { Bounded, InboxKey } from '../operators/list-filter.ts';
+import { UNANSWERED } from '../values/failure.ts';
 import { given } from '../values/given.ts';
 import type { Choice } from '../records/question.ts';
 import { openIncidents, type Snapshot, incidentsIn } from '../records/snapshot.ts';
@@ -125,11 +126,11 @@ function because(plan: Plan, step: PlanStep, state: Snapshot, breakers: Breakers
     case 'suspended':
       return `${SUSPENDED_AS[record.suspendedFrom ?? 'ready']}${failure}, and the execution is paused${acted}`;
     case 'failed':
-      return `attempt ${record.attempt} failed${failure}, and its recovery has no attempt left${acted}${failedFor(plan, step, state)}`;
+      return `attempt ${record.attempt} failed${failure}, and its recovery has no attempt left${unanswered(state, record)}${acted}${failedFor(plan, step, state)}`;
     case 'tolerated':
       if (isOnFailure(plan, step.name))
         return `it failed${failure}, which does not change how the execution ended${record.mayHaveActed ? ': it may have acted all the same' : ''}`;
-      return `it failed${failure}, which its workflow tolerates${record.mayHaveActed ? ': its effect may still be in place' : ''}`;
+      return `it failed${failure}, which its workflow tolerates${unanswered(state, record)}${record.mayHaveActed ? ': its effect may still be in place' : ''}`;
     case 'skipped':
       return chosenBy(state, step.name, 'skip') ? 'a person skipped it' : 'its condition does not hold';
     case 'fenced':
@@ -177,6 +178,13 @@ function failedFor(plan: Plan, step: PlanStep, state: Snapshot): string {
   if (isPausedOrPausing(state.execution.status)) return '; what follows is decided after the pause';
   if (!isForward(state.execution.status) || !failureWaits(plan, state)) return '';
   return `; what follows is decided when the outcome of '${lastPoint(plan, state)?.name}', a point of no return, is known`;
+}
+
+/** The last question about the step got no answer in time; nothing where its failure says so. */
+function unanswered(state: Snapshot, { name, failure }: Step): string {
+  const last = incidentsIn(state).findLast(({ step, kind }) => step === name && kind === 'recovery');
+  if (last?.closedBy !== 'deadline' || failure?.message.includes(UNANSWERED) === true) return '';
+  return `; ${UNANSWERED}${timeText(last.closedAt ?? 0)}`;
 }
 
 const chosenBy = (state: Snapshot, step: string, choice: Choice): boolean =>

@@ -21,7 +21,7 @@ import {
 } from '../decisions/change.ts';
 import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
 import type { EventOf, Resolution } from '../decisions/events.ts';
-import { type Failure, MAX_FAILURE_CHARS } from '../values/failure.ts';
+import { type Failure, MAX_FAILURE_CHARS, UNANSWERED } from '../values/failure.ts';
 import { given } from '../values/given.ts';
 import { type Choice, holdsNow, type Incident } from '../records/question.ts';
 import type { StepEvent } from '../moves.ts';
@@ -76,8 +76,8 @@ export function resolve(
   const tolerated = planned !== undefined && isTolerated(planned);
   const variant = planned?.kind === 'agent' ? attemptedVariant(planned, record) : undefined;
   const failure =
-    answer.closedBy === 'deadline' && incident.wrongAnswer !== undefined
-      ? unmended(incident.failure, answer.choice, variant, inputs.now)
+    answer.closedBy === 'deadline' && incident.kind === 'recovery' && ENDS.has(answer.choice)
+      ? unanswered(incident, answer.choice, variant, inputs.now)
       : undefined;
   const isProbed = incident.wrongAnswer !== undefined && variant?.effect === 'probed';
   const step =
@@ -124,6 +124,8 @@ function causeOf(
   if (choice === 'fail') return { ...cause, undo: false };
   return choice === 'undo-all' && isPausedOrPausing(execution.status) ? cause : undefined;
 }
+
+const ENDS: ReadonlySet<Choice> = new Set(['undo-all', 'fail', 'continue']);
 
 const RECOVERY_EVENT: Readonly<Record<Exclude<Choice, 'resume'>, StepEvent>> = {
   retry: 'choose-retry',
@@ -177,9 +179,9 @@ function recoveryResolution(
   return stepAfter(record, event, inputs, changes);
 }
 
-/** What the end says of work that was done, but whose output was not given in time. */
-function unmended(
-  { code, message }: Failure,
+/** A failure whose question got no answer in time says so, and what becomes of work that is done. */
+function unanswered(
+  { failure: { code, message }, wrongAnswer }: Incident,
   choice: Choice,
   variant: AgentStep | undefined,
   now: number,
@@ -187,8 +189,8 @@ function unmended(
   const left = choice === 'fail' || variant?.undo === 'none';
   const after = choice === 'continue' ? ', and the execution goes on without it' : '';
   const did = left ? 'what it did stands' : 'what it did is undone';
-  const what = variant?.effect === 'none' ? 'the step failed' : did;
-  const asked = `; a person was asked, and nobody answered by ${new Date(now).toISOString()}, so ${what}${after}`;
+  const what = wrongAnswer === undefined || variant?.effect === 'none' ? 'the step failed' : did;
+  const asked = `; ${UNANSWERED}${new Date(now).toISOString()}, so ${what}${after}`;
   return { code, message: `${cut(message, MAX_FAILURE_CHARS - asked.length)}${asked}` };
 }
 

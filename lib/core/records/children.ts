@@ -46,6 +46,8 @@ export interface ChildEnd {
   readonly failed?: number;
   /** It succeeded, and a failure that was tolerated in it may have left something in effect. */
   readonly left?: true;
+  /** What it ended for, if no success: a step and its code. Alike in many, so that their ends are grouped. */
+  readonly why?: string;
   /** It failed because a step of it failed for good: the same again cannot help. */
   readonly permanent?: true;
   /** It failed, and an operator had canceled it: it does not go on because its parent is tried again. */

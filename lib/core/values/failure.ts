@@ -23,6 +23,9 @@ export const CANNOT_TELL = 'cannot-tell';
 export const DONE_ANYWAY = 'the work is done, and its answer cannot be used: ';
 export const ACCEPTED_ANYWAY = 'the service has accepted the work, and that cannot be used: ';
 
+/** What a failure says, before the time, where its question got no answer. */
+export const UNANSWERED = 'a person was asked, and nobody answered by ';
+
 export const isAnsweredWrongly = ({ message }: Failure): boolean =>
   message.startsWith(DONE_ANYWAY) || message.startsWith(ACCEPTED_ANYWAY);
 

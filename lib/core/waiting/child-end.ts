@@ -10,7 +10,8 @@ import { wholeOf } from '../plan/on-failure.ts';
 import type { ChildEnd } from '../records/children.ts';
 import { endVersionOf } from '../records/in-lane.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import type { Step } from '../records/state.ts';
+import type { Execution, Step } from '../records/state.ts';
+import { given } from '../values/given.ts';
 import { actsNoMoreAt, keepsEffects, standsUnmended } from '../step/ready.ts';
 import { actsUntil, failedItems } from '../step/turn.ts';
 import { isCanceledKeepingEffects } from './child-retry.ts';
@@ -44,11 +45,20 @@ export function endOf(plan: Plan, state: Snapshot): ChildEnd {
     clean: status !== 'succeeded' && !stuck && !leaves && !stands && !keepsEffects(state),
     ...(failed === 0 || status !== 'succeeded' ? {} : { failed }),
     ...(leaves && status === 'succeeded' ? { left: true as const } : {}),
+    ...given({ why: status === 'succeeded' ? undefined : whyOf(execution) }),
     ...(isPermanent(state) ? { permanent: true as const } : {}),
     ...(isCanceledKeepingEffects(state.execution) ? { canceled: true as const } : {}),
     ...stillActing(plan, state),
     ...lateInLane(plan, state),
   };
+}
+
+/** Nothing where its parent stopped it, and so knows. */
+function whyOf({ cause }: Execution): string | undefined {
+  if (cause === undefined || cause.kind === 'parent') return undefined;
+  if (cause.kind !== 'failure') return cause.kind === 'cancel' ? 'it was canceled' : 'its time was over';
+  const code = cause.failure?.code ?? 'failed';
+  return cause.step === undefined ? code : `step '${cause.step}' failed (${code})`;
 }
 
 /** The step whose failure is the execution's failed for good. */

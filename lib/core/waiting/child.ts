@@ -289,7 +289,9 @@ export function childrenFailure(
   const bad = Object.entries(children.ended).find(([, { status }]) => status !== 'succeeded');
   if (bad !== undefined) {
     const id = childIdOf(idsOf(execution, record), step.name, Number(bad[0]));
-    return { code: `child-${bad[1].status}`, message: `its execution ${id} ended: ${bad[1].status}` };
+    const { status, why } = bad[1];
+    const because = why === undefined ? '' : `: ${why}`;
+    return { code: `child-${status}`, message: `its execution ${id} ended: ${status}${because}` };
   }
   const failed = failedOf(children);
   if (failed <= children.tolerated) return undefined;

@@ -190,7 +190,7 @@ describe('a parent', () => {
     const first = see(plan, at([failed], child));
     expect(first.notifyParent).toEqual({
       parent,
-      end: { status: 'failed', version: 4, clean: true },
+      end: { status: 'failed', version: 4, clean: true, why: "step 'it' failed (x)" },
     });
     expect(first.write?.execution?.end).toEqual({ ...end, parentKnows: true });
     const known = { ...child, end: { ...end, parentKnows: true as const } };
@@ -199,7 +199,7 @@ describe('a parent', () => {
       ...known,
       status: 'failed',
     });
-    expect(endOf(plan, over)).toEqual({ status: 'failed', version: 4, clean: true });
+    expect(endOf(plan, over)).toEqual(first.notifyParent?.end);
     const last = see(plan, over);
     const onFailureFailed = [{ step: 'file', code: 'failed', mayStand: true }];
     expect(last.announce).toMatchObject({ about: 'end', onFailureFailed });
