@@ -19,7 +19,8 @@ import { handler as site } from './agents/check-site.ts';
 import { handler as name } from './agents/claim-name.ts';
 import { handler as part } from './agents/create-network-part.ts';
 import { handler as resource } from './agents/create-resource.ts';
-import { buildRegion, cloudProvisioning, createResource, type Order } from './workflow.ts';
+import { createResource } from './contracts.ts';
+import { buildRegion, cloudProvisioning, type Order } from './workflow.ts';
 import { type CloudEntry, DEEDS, standing } from './world.ts';
 
 const agents = [part, resource, name, site];

@@ -159,7 +159,7 @@ describe('the keyboard', () => {
 describe('the overview', () => {
   it('has numbers that lead to their lists, and says who is waited for', async () => {
     const { page } = await openPage(browser, world.server, '');
-    await page.locator('.health').getByText('healthy').waitFor();
+    await page.locator('.health').getByText('incident has been open').waitFor();
     await page.locator('.lines').getByText('release').waitFor();
     await page.getByRole('row', { name: /refuses/ }).waitFor();
     for (const [name, address, read] of [

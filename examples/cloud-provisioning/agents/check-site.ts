@@ -1,7 +1,7 @@
 /** Asks whether the site answers where its name points: without effect, so asked again as often as needed. */
 
 import * as z from 'zod/mini';
-import { checkSite } from '../workflow.ts';
+import { checkSite } from '../contracts.ts';
 import { callWorld } from '../world-client.ts';
 
 const Check = z.object({ id: z.string() });

@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod/mini';
-import { claimName } from '../workflow.ts';
+import { claimName } from '../contracts.ts';
 import { callWorld, remove } from '../world-client.ts';
 
 const Name = z.object({ id: z.string() });

@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod/mini';
-import { createNetworkPart } from '../workflow.ts';
+import { createNetworkPart } from '../contracts.ts';
 import { callWorld, remove } from '../world-client.ts';
 
 const Part = z.object({ id: z.string() });

@@ -11,7 +11,7 @@
 
 import { accepted, type AttemptContext, done, notDone, running } from 'steadfast';
 import * as z from 'zod/mini';
-import { createResource } from '../workflow.ts';
+import { createResource } from '../contracts.ts';
 import { callWorld, remove } from '../world-client.ts';
 
 const State = z.optional(z.enum(['creating', 'ready']));
