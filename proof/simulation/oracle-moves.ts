@@ -108,6 +108,9 @@ const AGENT: Moves<StepStatus> = {
 /** What follows an end, of which a person is asked when nobody could perform it for a day. */
 const ON_FAILURE: Moves<StepStatus> = { retrying: ['waiting'], unknown: ['waiting'], accepted: ['waiting'] };
 
+/** Known to be done, and asked for again: once its time is over, also in a pause, a person is asked. */
+const KNOWN_DONE: Moves<StepStatus> = { retrying: ['waiting'], suspended: ['waiting'] };
+
 const WAIT: Moves<StepStatus> = { ready: ['done', 'failed', 'skipped', 'fenced'], failed: ['tolerated'] };
 
 /** A callback or an approval. */
@@ -184,7 +187,9 @@ export function judgeMoves(
   }
   const known = before.steps[step.name];
   const isOverdue = isFollowing(plan) && leads(ON_FAILURE, known?.status ?? 'ready', step.status);
-  const isOther = isOverdue || isGivenAnotherInput(before, step, execution);
+  const isAskedAgain =
+    known?.wrongAnswer !== undefined && known.mayHaveActed && leads(KNOWN_DONE, known.status, step.status);
+  const isOther = isOverdue || isAskedAgain || isGivenAnotherInput(before, step, execution);
   if (!isOther && !mayLead(planned.kind, known, before.execution.epoch, step.status))
     problems.push(`S2 '${step.name}' (${planned.kind}): ${known?.status ?? 'ready'} → ${step.status}`);
   if (known?.status !== step.status)
