@@ -35,7 +35,7 @@ import type {
 import { CALLS } from './calls.ts';
 import { callerText } from '../core/values/caller.ts';
 import type { BulkOptions, BulkView } from './bulk-answers.ts';
-import { endOf, viewsUntilEnd } from './until-end.ts';
+import { endOf, erasedInFull, viewsUntilEnd } from './until-end.ts';
 import type {
   AgentPauseView,
   Agents,
@@ -221,17 +221,7 @@ export function createClient(options: ClientOptions): Client {
     url,
     get,
     untilEnd: (id) => endOf(get, id),
-    erase: async (id) => {
-      let answer = await made.erase(id);
-      // Another caller may have taken the last of it.
-      const gone = { executionId: id, status: 'erased' } as const;
-      while (answer.status === 'erasing')
-        answer = await made.erase(id).catch((error: unknown) => {
-          if (error instanceof ApiError && error.code === 'unknown-execution') return gone;
-          throw error;
-        });
-      return answer;
-    },
+    erase: (id) => erasedInFull(made.erase, id),
     approve: async (id, step, { comment } = {}) =>
       made.completeCallback(approvalToken(await get(id), step), {
         output: comment === undefined ? {} : { comment },

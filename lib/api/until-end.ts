@@ -1,12 +1,12 @@
 /**
- * How a client waits for the end of an execution.
+ * How a client waits for the end of an execution, and of an erasure.
  *
  * Owns: how often it asks. Does not own: the call (`client.ts`), how many may wait at the
  * same time (`scheduler/wait.ts`).
  */
 
 import { isTerminal } from '../core/records/state.ts';
-import type { ExecutionView } from './answers.ts';
+import type { Erased, ExecutionView } from './answers.ts';
 
 const FIRST_WAIT_MS = 1_000;
 export const FIRST_GAP_MS = 250;
@@ -57,8 +57,25 @@ export async function endOf(get: Get, executionId: string, pause?: Pause): Promi
   return end as ExecutionView;
 }
 
+/** Asks by `erase` until nothing is left. Another caller may have taken the last of it. */
+export async function erasedInFull(
+  erase: (executionId: string) => Promise<Erased>,
+  executionId: string,
+): Promise<Erased> {
+  const gone: Erased = { executionId, status: 'erased' };
+  let answer = await erase(executionId);
+  while (answer.status === 'erasing')
+    answer = await erase(executionId).catch((error: unknown) => {
+      if (codeOf(error) === 'unknown-execution') return gone;
+      throw error;
+    });
+  return answer;
+}
+
+const codeOf = (error: unknown): unknown => (Object(error) as { code?: unknown }).code;
+
 /** An API that has too much to do for a moment is asked again. */
 function later(error: unknown): undefined {
-  if ((Object(error) as { code?: unknown }).code === 'unavailable') return undefined;
+  if (codeOf(error) === 'unavailable') return undefined;
   throw error;
 }
