@@ -23,6 +23,7 @@ import type { Write } from '../../lib/core/decisions/decision.ts';
 import { type Incident, asIncident } from '../../lib/core/records/question.ts';
 import { type Snapshot, incidentIn } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';
+import { isLostFailure } from '../../lib/core/step/left-out.ts';
 import type { KindCounts } from './kinds.ts';
 import { isFollowing } from './on-failure.ts';
 import { judgeAccepted } from './oracle-accepted.ts';
@@ -190,6 +191,8 @@ export class OracleTimes {
     // Its failure is tolerated after its time, not by it.
     if (sinceAt === undefined || was === step.status || step.status === 'tolerated') return;
     if (planned.kind === 'wait') {
+      // Its condition, or its time, cannot be read any more.
+      if (step.status === 'failed' && isLostFailure(step.failure)) return;
       const dueAt = sinceAt + (planned.forMs ?? 0);
       if (now + CLOCKS_DIFFER_MS < dueAt)
         problems.push(`L1 '${step.name}' was over ${dueAt - now} ms too early`);

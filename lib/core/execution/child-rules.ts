@@ -78,6 +78,11 @@ export const startChildren: Rule = {
       if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
       const family = familyOf(step, state);
       if ('code' in family) {
+        // Another process may have read it before, as one that has not begun.
+        if (step.kind === 'child' && record?.children !== undefined) {
+          const taken = lostFamily(step, state, family);
+          return nothing({ kind: 'start-children', step: step.name, family: taken, starts: taken.starts });
+        }
         const blank = record ?? blankStep(step.name, state.execution);
         const failed = stepAfter(blank, 'fail', event, { changedAt: event.now, failure: family });
         return written(state, event, failed, 'step-failed');

@@ -4,6 +4,7 @@
 
 import type { MapStep, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd, Children, ChildStart } from '../../../lib/core/records/children.ts';
+import { type WantedValue, withValue } from '../../../lib/core/records/large-values.ts';
 import type { EvaluateEvent } from '../../../lib/core/decisions/events.ts';
 import type { Cause, Execution, Step } from '../../../lib/core/records/state.ts';
 import { changesOf, callbackAsked, planOf, recordOf, see, stateOf } from '../one-step.ts';
@@ -25,6 +26,7 @@ const onEvaluate = (
   execution: Partial<Execution> = {},
   more: Partial<EvaluateEvent> = {},
 ) => see(planOf(...steps), stateOf(records, execution), more);
+const LOST = { hash: 'h', id: 'w-1', bytes: 40_000 };
 const idsOf = (starts: readonly ChildStart[] | undefined) => starts?.map(({ id }) => id);
 
 describe('a time that has passed', () => {
@@ -153,6 +155,26 @@ describe('executions to start', () => {
     expect(startsOf(mapOf('it', { over: 5 }), [odd({ started: 3 })])).toBe('idle');
     expect(startsOf(mapOf('it', { over: 5, concurrency: 25 }), [odd({ started: 1 })])).toBe('idle');
     expect(startsOf(mapOf('it', { over: 5 }), [odd({ started: 2 })])).toBe('evaluate');
+  });
+
+  it.each<[string, WantedValue['holder'], Partial<Children>]>([
+    ['failed and is to go on (seed 592)', 'input', { restartedAfter: { 0: 4 } }],
+    ['is a round that was not begun (seed 994)', 'step.it', { try: 2, rounds: { done: 1, inputAt: LOST } }],
+  ])('of what is lost take their place before the step may fail: one that %s', (_, holder, more) => {
+    const step = childOf('it', {
+      input: { $ref: 'input', path: ['order'] },
+      tolerate: true,
+      undo: 'none',
+      ...(holder === 'input' ? {} : { rounds: { until: true, atMost: 5 } }),
+    });
+    const record = running(childrenOf({}, { started: 0, ...more }));
+    const state = stateOf([record], holder === 'input' ? { input: null, inputAt: LOST } : {});
+    const lost = withValue({ ...state, values: { lost: new Set() } }, { holder, ref: LOST }, 'lost');
+    const { write, next } = see(planOf(step), lost);
+    expect(write).toBeUndefined();
+    const { restartedAfter } = more;
+    const start = { refused: { code: 'value-lost' }, ...(restartedAfter && { restartedAfter: 4 }) };
+    expect(next).toMatchObject({ kind: 'start-children', step: 'it', starts: [start] });
   });
 
   it('of a second step are not kept by the first', () => {
