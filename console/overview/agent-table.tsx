@@ -70,7 +70,9 @@ const Table = ({
         <tr>
           <th scope="col">Agent</th>
           <th scope="col">Breaker</th>
-          <th scope="col">Waiting</th>
+          <th scope="col" title="Messages in its queue that nobody has received">
+            Queued
+          </th>
           <th scope="col">In progress</th>
           <th scope="col">Delayed</th>
           <th scope="col" title="From due to claimed, 99th percentile">

@@ -37,8 +37,12 @@ export function Payload({ what, value }: { what: string; value: Json | undefined
     <figure class="payload">
       <figcaption>
         <span>{what}</span>
-        <span class="faint">{bytesText(text.length)}</span>
-        <CopyButton text={text} what={what} />
+        {value === undefined ? null : (
+          <>
+            <span class="faint">{bytesText(text.length)}</span>
+            <CopyButton text={text} what={what} />
+          </>
+        )}
       </figcaption>
       <pre tabIndex={0} aria-label={what}>
         {marked(isCut ? text.slice(0, limit) : text)}
