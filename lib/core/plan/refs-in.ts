@@ -4,10 +4,12 @@
  * Does not own: the language and its evaluation (`refs.ts`), which references a step may make (`plan.ts`).
  */
 
-import { isJsonObject, type Json, type JsonObject } from '../values/json.ts';
+import { isJsonObject, isPlainObject, type Json, type JsonObject } from '../values/json.ts';
 import type { Expr } from './refs.ts';
 
-const isTree = (expr: Expr): expr is JsonObject | Json[] => typeof expr === 'object' && expr !== null;
+/** What is foreign in it is refused with the plan. */
+const isTree = (expr: Expr): expr is JsonObject | Json[] =>
+  Array.isArray(expr) || (typeof expr === 'object' && expr !== null && isPlainObject(expr));
 
 const OF_STEP = /^(?:step|outcome|failure):(.*)$/;
 

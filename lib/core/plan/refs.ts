@@ -70,6 +70,9 @@ export function ref<T>(source: RefSource, path: readonly string[] = [], make: Ma
         return typeof key === 'symbol' ? undefined : make(source, [...path, key]);
       },
       has: (_, key) => key === SOURCE,
+      // What `{ ...input }` and `const { id, ...rest } = input` call: the fields are not known, and none would
+      // be copied.
+      ownKeys: () => refuseCopy(nameOf(source, path)),
       // Not plain JSON: where nothing is evaluated, a reference is refused when the plan is checked.
       getPrototypeOf: () => REFERENCE,
     },
@@ -81,6 +84,14 @@ function refuseValue(what: string): never {
   throw refuse(
     'not-a-value',
     `${what} has no value while the workflow is built: join texts with concat('…', ${what}), and compare in \`when\` with eq, ne, lt, gt`,
+  );
+}
+
+/** @throws SteadfastError `not-a-value` */
+function refuseCopy(what: string): never {
+  throw refuse(
+    'not-a-value',
+    `${what} has no fields to copy while the workflow is built (..., Object.keys): give ${what} as a whole, or its fields one by one`,
   );
 }
 

@@ -238,4 +238,31 @@ describe('a reference has no value while the workflow is built, and says so', ()
       }),
     );
   });
+
+  it.each<[string, () => unknown]>([
+    ['spread', () => ({ ...ref<Order>('input'), total: 1 })],
+    [
+      'in a pattern with a rest',
+      () => {
+        const { id, ...rest } = ref<Order>('input');
+        return [id, rest];
+      },
+    ],
+    ['by its keys', () => Object.keys(ref<Order>('input'))],
+    [
+      'in a loop',
+      () => {
+        for (const key in ref<Order>('input')) return key;
+        return undefined;
+      },
+    ],
+  ])('its fields cannot be copied: %s', (_, use) => {
+    expect(use).toThrow(
+      expect.objectContaining({
+        code: 'not-a-value',
+        message:
+          'input has no fields to copy while the workflow is built (..., Object.keys): give input as a whole, or its fields one by one',
+      }),
+    );
+  });
 });
