@@ -10,7 +10,16 @@
  */
 
 import { type Json, isJsonObject, type JsonObject } from '../../values/json.ts';
-import { documentOf, into, type JsonSchemaOf, type Known, knownOf, ownOf, resolved } from './known-schema.ts';
+import {
+  branchesOf,
+  documentOf,
+  into,
+  type JsonSchemaOf,
+  type Known,
+  knownOf,
+  ownOf,
+  resolved,
+} from './known-schema.ts';
 import { impliedBy, whenText } from '../outcomes.ts';
 import type { AgentStep, ChildStep, Plan, PlanStep } from '../plan.ts';
 import { type Expr, fieldText, nameOf } from '../refs.ts';
@@ -203,10 +212,9 @@ function itemPlace(place: Place, index: number): Place {
 
 function takesNull(known: Known | undefined): boolean {
   if (known === undefined || 'fields' in known) return true;
+  const branches = branchesOf(known);
+  if (branches !== undefined) return branches.some(takesNull);
   const schema = resolved(known);
-  const branches = schema['anyOf'] ?? schema['oneOf'];
-  if (Array.isArray(branches))
-    return (branches as Json[]).some((one) => isJsonObject(one) && takesNull({ ...known, schema: one }));
   return typeof schema['type'] !== 'string' || schema['type'] === 'null';
 }
 
@@ -268,6 +276,9 @@ function lackingIn(
   isPromised: (part: readonly string[]) => boolean,
 ): readonly string[] | undefined {
   if (from === undefined || to === undefined || path.length > DEEPEST) return undefined;
+  const inner = withoutNull(to);
+  // Null is taken where it is; what is no null must be whole.
+  if (inner !== undefined) return lackingIn(withoutNull(from) ?? from, inner, path, isPromised);
   const target = resolved(to);
   const isList = target['type'] === 'array';
   const { properties, required } = target;
@@ -286,6 +297,13 @@ function lackingIn(
     if (deeper !== undefined) return deeper;
   }
   return undefined;
+}
+
+/** What a value may be that may be null as well; nothing where it may not, or be several things else. */
+function withoutNull(known: Known): Known | undefined {
+  const branches = branchesOf(known);
+  const [only, another] = branches?.filter((one) => resolved(one)['type'] !== 'null') ?? [];
+  return another === undefined ? only : undefined;
 }
 
 function wordsFor({ source, path, place }: Read, { part, isWithin }: Absent, when?: Expr): string {

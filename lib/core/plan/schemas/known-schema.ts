@@ -11,7 +11,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Json, isJsonObject, type JsonObject } from '../../values/json.ts';
 import { given } from '../../values/given.ts';
-import { type ChildStep, isRepeated, type PlanStep } from '../plan.ts';
+import { type AgentStep, type ChildStep, isRepeated, type MapStep, type PlanStep } from '../plan.ts';
 import type { Expr } from '../refs.ts';
 import { refsIn } from '../refs-in.ts';
 import type { Workflow } from '../builder/workflow.ts';
@@ -22,15 +22,21 @@ import type { Workflow } from '../builder/workflow.ts';
 export type JsonSchemaOf = (schema: StandardSchemaV1, side?: 'input' | 'output') => unknown;
 
 /** Absent: nothing is known. */
-export type Known = Document | Made;
+export type Known = Document | Made | Several;
 /** A value's schema, within the document that its `$ref`s point into. */
 export interface Document {
   readonly schema: JsonObject;
   readonly root: JsonObject;
 }
-/** An object whose fields are from several documents: what another workflow returns. */
+/** An object whose fields are from several documents (what another workflow returns), or a list of such. */
 interface Made {
   readonly fields: Readonly<Record<string, Way>>;
+  /** The first `sure` items are there. */
+  readonly list?: { readonly item: Known; readonly sure: number };
+}
+/** One of these, and it is not known which: a union, or the outputs of agents of which any may perform a step. */
+interface Several {
+  readonly several: readonly Known[];
 }
 
 /** The schemas of what a step alone reads: the item of a list, what a round answered and was given. */
@@ -63,9 +69,11 @@ function performerOf(
 /** What a child answers, or each of its rounds. */
 function answerOf(workflow: Workflow, step: ChildStep, jsonSchemaOf: JsonSchemaOf): Known | undefined {
   const [first] = step.plan.steps;
-  return step.rounds?.byAgent === true && first?.kind === 'agent'
-    ? agentOutput(workflow, first.agent, jsonSchemaOf)
-    : childOutput(workflow, step, jsonSchemaOf);
+  return outputOf(
+    workflow,
+    step.rounds?.byAgent === true && first?.kind === 'agent' ? first : step,
+    jsonSchemaOf,
+  );
 }
 
 const ofRounds = (known: Known | undefined): Known => ({
@@ -103,13 +111,13 @@ export function knownOf(
   const step = kind === 'step' ? all.find((one) => one.name === name) : undefined;
   switch (step?.kind) {
     case 'agent':
-      return agentOutput(workflow, step.agent, jsonSchemaOf);
+      return outputOf(workflow, step, jsonSchemaOf);
     case 'callback':
       return document(workflow.callbacks[name]);
     case 'approval':
       return closed({ approved: {}, by: {}, comment: {} }, ['by', 'comment']);
     case 'map':
-      return closed({ total: {}, failed: {}, items: {} });
+      return ofList(step, outputOf(workflow, step.each, jsonSchemaOf));
     case 'child': {
       const known = answerOf(workflow, step, jsonSchemaOf);
       return isRepeated(step) ? ofRounds(known) : known;
@@ -119,21 +127,39 @@ export function knownOf(
   }
 }
 
-export const agentOutput = (
-  { agents }: Workflow,
-  name: string,
-  jsonSchemaOf: JsonSchemaOf,
-): Known | undefined =>
-  documentOf(agents.find(({ spec }) => spec.name === name)?.output, 'output', jsonSchemaOf);
-
-export function childOutput(
-  { children }: Workflow,
-  { plan }: ChildStep,
+/** What one execution of it answers, whichever agent performs it. */
+export function outputOf(
+  workflow: Workflow,
+  step: AgentStep | ChildStep,
   jsonSchemaOf: JsonSchemaOf,
 ): Known | undefined {
-  const child = children.find(({ name }) => name === plan.workflow);
-  return child === undefined ? undefined : returnedBy(child, jsonSchemaOf);
+  if (step.kind === 'child') {
+    const child = workflow.children.find(({ name }) => name === step.plan.workflow);
+    return child === undefined ? undefined : returnedBy(child, jsonSchemaOf);
+  }
+  const others = step.recovery.flatMap((stage) => (stage.kind === 'useAgent' ? [stage.agent] : []));
+  const schemas = [step.agent, ...others].map(
+    (name) => workflow.agents.find(({ spec }) => spec.name === name)?.output,
+  );
+  return severalOf([...new Set(schemas)].map((schema) => documentOf(schema, 'output', jsonSchemaOf)));
 }
+
+/** Nothing where one of them may be anything. */
+function severalOf(all: readonly (Known | undefined)[]): Known | undefined {
+  const several = all.filter((one) => one !== undefined);
+  return several.length < all.length ? undefined : several.length === 1 ? several[0] : { several };
+}
+
+/** Of an item that failed there is null. */
+function ofList({ over, tolerate }: MapStep, item: Known | undefined): Known {
+  const isNullable = 'percent' in tolerate || tolerate.items > 0;
+  const one = isNullable ? severalOf([item, { schema: NULL, root: NULL }]) : item;
+  const sure = Array.isArray(over) ? over.length : 0;
+  const items = one && { fields: {}, list: { item: one, sure } };
+  return { fields: { total: BELIEVED, failed: BELIEVED, items: { known: items, mayBeAbsent: false } } };
+}
+
+const NULL: JsonObject = { type: 'null' };
 
 /** What a workflow returns: of each field what is known of the reference that gives it. */
 function returnedBy(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Known | undefined {
@@ -142,6 +168,9 @@ function returnedBy(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Known | und
     const { $ref: source, path } = expr;
     if (typeof source === 'string')
       return wayAlong(knownOf(workflow, source, jsonSchemaOf), (path ?? []) as string[]);
+    const instead = expr['$orElse'];
+    if (Array.isArray(instead))
+      return { known: undefined, mayBeAbsent: (instead as Expr[]).every((one) => wayOf(one).mayBeAbsent) };
     if (Object.keys(expr).some((key) => key.startsWith('$'))) return BELIEVED;
     const fields = Object.entries(expr).map(([key, value]) => [key, wayOf(value)] as const);
     return { known: { fields: Object.fromEntries(fields) }, mayBeAbsent: false };
@@ -195,24 +224,24 @@ export function follow(
 }
 
 export function into(known: Known, key: string): Step {
-  if ('fields' in known)
-    return Object.hasOwn(known.fields, key)
-      ? (known.fields[key] as Way)
-      : { names: Object.keys(known.fields) };
+  if ('several' in known) return intoAny(known.several, key);
+  if ('fields' in known) return intoMade(known, key);
   const { root } = known;
   const schema = resolved(known);
-  const branches = schema['anyOf'] ?? schema['oneOf'];
-  if (Array.isArray(branches)) return intoAny((branches as Json[]).filter(isJsonObject), root, key);
+  const branches = branchesOf(known);
+  if (branches !== undefined) return intoAny(branches, key);
   switch (schema['type']) {
     case 'object':
       return intoObject(schema, root, key);
     case 'array': {
-      if (key === 'length' || 'prefixItems' in schema) return BELIEVED;
-      const { items, minItems = 0 } = schema;
-      if (!/^\d+$/.test(key)) return { names: [] };
+      const { prefixItems = [], items, minItems } = schema;
+      // Of a tuple not all converters say how many items it has.
+      if (key === 'length' || ('prefixItems' in schema && minItems === undefined)) return BELIEVED;
+      if (!INDEX.test(key)) return { names: [] };
+      const item = (prefixItems as Json[])[Number(key)] ?? items;
       return {
-        known: isJsonObject(items) ? { schema: items, root } : undefined,
-        mayBeAbsent: Number(key) >= Number(minItems),
+        known: isJsonObject(item) ? { schema: item, root } : undefined,
+        mayBeAbsent: Number(key) >= Number(minItems ?? 0),
       };
     }
     case 'string':
@@ -228,14 +257,32 @@ export function into(known: Known, key: string): Step {
 
 const BELIEVED: Way = { known: undefined, mayBeAbsent: false };
 
+const INDEX = /^\d+$/;
+
+function intoMade({ fields, list }: Made, key: string): Step {
+  if (list === undefined)
+    return Object.hasOwn(fields, key) ? (fields[key] as Way) : { names: Object.keys(fields) };
+  if (key === 'length') return BELIEVED;
+  return INDEX.test(key) ? { known: list.item, mayBeAbsent: Number(key) >= list.sure } : { names: [] };
+}
+
+/** Those of a union; nothing where it is none. */
+export function branchesOf(known: Known): readonly Known[] | undefined {
+  if ('several' in known) return known.several;
+  if ('fields' in known) return undefined;
+  const schema = resolved(known);
+  const branches = schema['anyOf'] ?? schema['oneOf'];
+  if (!Array.isArray(branches)) return undefined;
+  return (branches as Json[]).filter(isJsonObject).map((one) => ({ schema: one, root: known.root }));
+}
+
 /** It leads nowhere only if it does so in every branch, and may be absent where it does so in one. */
-function intoAny(branches: readonly JsonObject[], root: JsonObject, key: string): Step {
-  const steps = branches.map((schema) => into({ schema, root }, key));
+function intoAny(branches: readonly Known[], key: string): Step {
+  const steps = branches.map((branch) => into(branch, key));
   const ways = steps.filter((step) => 'known' in step);
-  const [only] = ways;
-  if (only !== undefined)
+  if (ways.length > 0)
     return {
-      known: ways.length === 1 ? only.known : undefined,
+      known: severalOf(ways.map(({ known }) => known)),
       mayBeAbsent: ways.length < steps.length || ways.some(({ mayBeAbsent }) => mayBeAbsent),
     };
   return { names: [...new Set(steps.flatMap((step) => ('names' in step ? step.names : [])))] };
@@ -254,7 +301,7 @@ function intoObject(schema: JsonObject, root: JsonObject, key: string): Step {
 
 /** Follows `$ref`s within the document, as far as a sound one goes. */
 export function resolved(known: Known): JsonObject {
-  if ('fields' in known) return {};
+  if (!('schema' in known)) return {};
   const { schema, root } = known;
   let at = schema;
   for (let hop = 0; hop < 20; hop += 1) {

@@ -10,16 +10,8 @@
 
 import { MAX_GATHERED_BYTES } from '../../records/children.ts';
 import { type Json, isJsonObject, type JsonObject, utf8Bytes } from '../../values/json.ts';
-import {
-  agentOutput,
-  childOutput,
-  follow,
-  type JsonSchemaOf,
-  type Known,
-  knownOf,
-  resolved,
-} from './known-schema.ts';
-import { expressionsOf, type MapStep, MAX_ITEMS, type Plan, type Stage } from '../plan.ts';
+import { follow, type JsonSchemaOf, type Known, knownOf, outputOf, resolved } from './known-schema.ts';
+import { expressionsOf, type MapStep, MAX_ITEMS, type Plan } from '../plan.ts';
 import type { Expr } from '../refs.ts';
 import { refsIn, valuesReadIn } from '../refs-in.ts';
 import type { Workflow } from '../builder/workflow.ts';
@@ -40,7 +32,7 @@ export function largeLists(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Larg
     const reader = readerOf(plan, step.name);
     if (reader === undefined) return [];
     const items = mostItems(workflow, step, jsonSchemaOf);
-    const bytes = Math.max(...outputsOf(workflow, step, jsonSchemaOf).map((known) => mostBytes(known)));
+    const bytes = mostBytes(outputOf(workflow, step.each, jsonSchemaOf));
     // With their commas and the brackets.
     if (items * (bytes + 1) + 1 <= MAX_GATHERED_BYTES) return [];
     const size = bytes === Number.POSITIVE_INFINITY ? 'of any size' : `of up to ${bytes} bytes`;
@@ -70,15 +62,6 @@ function mostItems(workflow: Workflow, { over }: MapStep, jsonSchemaOf: JsonSche
   return typeof most === 'number' ? Math.min(most, MAX_ITEMS) : MAX_ITEMS;
 }
 
-/** The possible outputs of an item: one for each agent that may perform it. */
-function outputsOf(workflow: Workflow, { each }: MapStep, jsonSchemaOf: JsonSchemaOf): (Known | undefined)[] {
-  if (each.kind === 'child') return [childOutput(workflow, each, jsonSchemaOf)];
-  const others = (each.recovery as readonly Stage[]).flatMap((stage) =>
-    stage.kind === 'useAgent' ? [stage.agent] : [],
-  );
-  return [each.agent, ...others].map((agent) => agentOutput(workflow, agent, jsonSchemaOf));
-}
-
 /** Schemas may contain themselves. */
 const DEEPEST = 16;
 const ANY_SIZE = Number.POSITIVE_INFINITY;
@@ -86,6 +69,8 @@ const ANY_SIZE = Number.POSITIVE_INFINITY;
 /** As JSON in UTF-8; a character of a text takes up to three bytes. Infinite where nothing bounds it. */
 function mostBytes(known: Known | undefined, depth = 0): number {
   if (known === undefined || depth > DEEPEST) return ANY_SIZE;
+  if ('several' in known) return Math.max(...known.several.map((one) => mostBytes(one, depth + 1)));
+  if ('fields' in known && known.list !== undefined) return ANY_SIZE;
   if ('fields' in known)
     return objectBytes(
       Object.entries(known.fields).map(([key, way]) => [key, mostBytes(way.known, depth + 1)]),
