@@ -6,8 +6,8 @@
  * loading of a module (`handlers.ts`), the same where it runs (`agent/handler.ts`).
  *
  * Most files are not run for that: one may open connections or ask for secrets. Their text suffices: the one
- * `x.handler({ … })` of a file, its `x` imported from the workflow beside it. Where parts are spread into it,
- * or it is made elsewhere, the module is asked.
+ * `x.handler({ … })` of a file, its `x` imported from the workflow beside it, and the keys of its object.
+ * Where parts are spread into it, or it is made elsewhere, the module is asked.
  */
 
 import { readFileSync } from 'node:fs';
@@ -39,10 +39,16 @@ export interface AgentFile {
 export type Reading = { readonly problem: string } | 'sound' | 'unseen';
 
 export function agentFileReading(given: AgentFile): Reading {
-  const text = readFileSync(given.file, 'utf8');
-  // Most files are above suspicion as they are, and are not parsed.
-  const reading = readingOf(text, given);
-  return reading === 'sound' ? reading : readingOf(withoutComments(text, given.file), given);
+  return readingOf(codeOf(given.file), given);
+}
+
+/** The agent of the workflow's whose handler a file exports, if its text says it. */
+export function agentIn(given: Omit<AgentFile, 'spec' | 'shown'>): string | undefined {
+  const text = codeOf(given.file);
+  const [call, another] = text.matchAll(CALL);
+  return another === undefined
+    ? specOf(given.exported[importedAs(call?.[1] ?? '', text, given) ?? ''])?.name
+    : undefined;
 }
 
 /** The same of its module. @returns what is wrong, in a sentence that says which file holds what */
@@ -58,8 +64,6 @@ export function handlerProblem(
 
 const CALL = /([\w$]+)\.handler\s*\(\s*(\{)?/g;
 
-const NAMES_ALONE = /\.handler\s*\(\s*\{[\w$\s,:]*\}/;
-
 /** One that says its own code, and has no declaration. */
 const OWN_FUNCTION = /\bhandler\s*(?::[^=]*)?=\s*(?:async\s*)?(?:\(|function\b)|\bfunction\s+handler\b/;
 
@@ -74,11 +78,10 @@ function readingOf(text: string, given: AgentFile): Reading {
   const meant = specOf(exported[importedAs(local, text, given) ?? '']);
   if (calls.length > 1) return 'unseen';
   if (meant !== undefined && meant.name !== spec.name) return { problem: strangerIn(given, meant.name) };
-  // What is spread into it, or made elsewhere, is not seen; of one that has names alone everything is.
-  const names = NAMES_ALONE.exec(text)?.[0];
-  const isSeen = names !== undefined || (isLiteral !== undefined && !spreadsInto(text, calls[0]));
-  if (!isSeen) return 'unseen';
-  const problem = lackIn(given, (part) => new RegExp(String.raw`\b${part}\s*[:(,}]`).test(names ?? text));
+  // What is spread into it, made elsewhere or under a key that is no name is not seen.
+  const own = isLiteral === undefined ? undefined : ownText(text, calls[0]);
+  if (own === undefined || /\.\.\.|[{,]["[]/.test(own)) return 'unseen';
+  const problem = lackIn(given, (part) => new RegExp(`[{,](?:async )?${part}[:,}(]`).test(own));
   if (problem === undefined) return 'sound';
   // What is called may be no agent at all.
   return meant === undefined ? 'unseen' : { problem };
@@ -101,21 +104,24 @@ function lackIn({ shown, spec }: AgentFile, has: (part: string) => boolean): str
 const STRING = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/y;
 
 /**
- * Something is spread into the object itself that the call is given; what its
- * functions spread is their own matter.
+ * The object that the call is given, without what its braces, brackets and texts hold. Nothing where it does
+ * not end with the call: a brace in a regular expression was counted.
  */
-function spreadsInto(text: string, call: RegExpExecArray | undefined): boolean {
+function ownText(text: string, call: RegExpExecArray | undefined): string | undefined {
   let depth = 0;
+  let own = '{';
   for (let at = (call?.index ?? 0) + (call?.[0].length ?? 1) - 1; at < text.length; at += 1) {
     STRING.lastIndex = at;
     const quoted = STRING.exec(text)?.[0];
+    const one = text[at] ?? '';
+    const isEnd = '}])'.includes(one);
+    if (isEnd) depth -= 1;
+    if (depth === 0 && isEnd) return text[at + 1] === ')' ? `${own}}` : undefined;
+    if (depth === 1 && !isEnd) own += quoted === undefined ? one : '"';
+    if ('{[('.includes(one)) depth += 1;
     if (quoted !== undefined) at += quoted.length - 1;
-    else if ('{[('.includes(text[at] ?? '')) depth += 1;
-    else if ('}])'.includes(text[at] ?? '')) depth -= 1;
-    else if (depth === 1 && text.startsWith('...', at)) return true;
-    if (depth === 0) return false;
   }
-  return true;
+  return undefined;
 }
 
 const specOf = (value: unknown): DeclaredSpec | undefined => {
@@ -126,7 +132,11 @@ const specOf = (value: unknown): DeclaredSpec | undefined => {
 const withoutEnding = (path: string): string => path.slice(0, path.length - extname(path).length);
 
 /** The name under which the workflow's file exports what is called so here. */
-function importedAs(local: string, text: string, { file, workflowFile }: AgentFile): string | undefined {
+function importedAs(
+  local: string,
+  text: string,
+  { file, workflowFile }: Pick<AgentFile, 'file' | 'workflowFile'>,
+): string | undefined {
   for (const [, names = '', from = ''] of text.matchAll(/import\s*\{([^}]*)\}\s*from\s*['"]([^'"]+)['"]/g)) {
     const path = resolve(dirname(file), from);
     if (![path, withoutEnding(path)].includes(withoutEnding(workflowFile))) continue;
@@ -141,10 +151,11 @@ function importedAs(local: string, text: string, { file, workflowFile }: AgentFi
   return undefined;
 }
 
-/** As the code is run. Where it does not parse, that is said when it is bundled. */
-function withoutComments(text: string, file: string): string {
+/** As it is run, without comments. Where it does not parse, that is said when it is bundled. */
+function codeOf(file: string): string {
   try {
     const loader = extname(file).endsWith('ts') ? 'ts' : 'js';
+    const text = readFileSync(file, 'utf8');
     return transformSync(text, { loader, minifyWhitespace: true, legalComments: 'none' }).code;
   } catch {
     return '';

@@ -12,7 +12,7 @@ import { basename, extname, join, relative, resolve, sep } from 'node:path';
 import { BUILT_IN_PREFIX, isBuiltIn } from '../core/plan/built-in.ts';
 import { nearest } from '../core/values/nearest.ts';
 import { writtenFile } from '../project/project-files.ts';
-import { type AgentFile, agentFileReading, handlerProblem } from './agent-files.ts';
+import { type AgentFile, agentFileReading, agentIn, handlerProblem } from './agent-files.ts';
 import {
   checkLanes,
   type DiscoverProps,
@@ -141,7 +141,7 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
       }
       if (agentFile(folder, spec.name) === undefined) {
         const expected = join(folder, AGENT_FOLDER, `${spec.name}${extname(file)}`);
-        const like = misnamedFile(basename(expected), folder, exported);
+        const like = misnamedFile(spec.name, folder, exported, { workflowFile: file, exported: module });
         const meant = like === undefined ? '' : `; did you mean ${like}?`;
         throw new DiscoveryError(
           `workflow '${workflow.name}' uses the agent '${spec.name}', but ${relativeToRoot(expected)} does not exist; it must export its handler (export const handler = ….handler({ … }))${meant}`,
@@ -248,16 +248,26 @@ function formsIn(workflow: WorkflowLike, folder: string): Pick<FoundWorkflow, 'f
   return Object.keys(forms).length === 0 ? {} : { forms };
 }
 
-/** A file that is no other agent's own: the one alone, or that of a like name. */
+/**
+ * A file that is no other agent's own: that whose text says so; or, of those that say nothing, that of a like
+ * name, or the one alone.
+ */
 function misnamedFile(
   expected: string,
   folder: string,
   exported: readonly { readonly workflow: WorkflowLike }[],
+  of: Pick<AgentFile, 'workflowFile' | 'exported'>,
 ): string | undefined {
   const agents = new Set(exported.flatMap(({ workflow }) => workflow.agents.map(({ spec }) => spec.name)));
-  const free = agentFilesIn(folder).filter((name) => !agents.has(withoutEnding(name)));
+  const free = agentFilesIn(folder)
+    .filter((name) => !agents.has(withoutEnding(name)))
+    .map((name) => ({ name, agent: agentIn({ ...of, file: join(folder, AGENT_FOLDER, name) }) }));
   const missing = [...agents].filter((name) => agentFile(folder, name) === undefined);
-  return nearest(expected, free) ?? (free.length === 1 && missing.length === 1 ? free[0] : undefined);
+  const own = free.find(({ agent }) => agent === expected);
+  const silent = free.flatMap(({ name, agent }) => (agent === undefined ? [withoutEnding(name)] : []));
+  const like =
+    nearest(expected, silent) ?? (missing.length === 1 && silent.length === 1 ? silent[0] : undefined);
+  return own?.name ?? free.find(({ name }) => withoutEnding(name) === like)?.name;
 }
 
 function agentFilesIn(folder: string): string[] {

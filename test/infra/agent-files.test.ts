@@ -29,6 +29,16 @@ describe('an agent’s file, which is not run', () => {
   const whole = '({ execute: async () => 1, probe, undo: async () => {} })';
 
   test.each([
+    ['as methods', '({ async execute() {}, probe(ctx) { return { probe: 1 }; }, async undo() {} })'],
+    ['by name', '({ execute, probe: ask, undo })'],
+    ['under keys that are texts', "({ execute, 'probe': ask, 'undo': back })"],
+    ['beside a brace in a pattern', '({ execute: (c, i) => { return /[}]/.test(i); }, probe, undo })'],
+    ['and one that is no part', '({ execute, probe, undo, retries: [1, { a: 2 }] })'],
+  ])('with all parts, %s, is taken', async (_, parts) => {
+    expect(await problemOf(`${from('payIt')}export const handler = payIt.handler${parts};`)).toBe('none');
+  });
+
+  test.each([
     ['of its own agent', `${from('payIt')}export const handler = payIt.handler${whole};`],
     [
       'of its own, under another name',
@@ -72,6 +82,9 @@ describe('an agent’s file, which is not run', () => {
       "({ execute: async (_ctx, input) => ({ ...input, text: '}) ...' }), undo: async () => {} })",
       known,
     ],
+    ['probe', '({ execute: (ctx, input) => api.probe(input), undo })', known],
+    ['probe', '({ execute: probe, undo })', known],
+    ['undo', '({ execute, probe, /* undo: later */ })', "undo: 'none' where there is nothing to undo"],
   ])('without the %s that is declared, is refused', async (part, parts, other) => {
     expect(await problemOf(`${from('payIt')}export const handler = payIt.handler${parts};`)).toBe(
       `examples/order/agents/pay.ts has no ${part}, with which the agent 'pay' is declared: write ${part}, or declare ${other}`,
