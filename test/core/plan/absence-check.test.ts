@@ -37,11 +37,6 @@ const Order = z.object({
   first: z.array(z.string()).check(z.minLength(1)),
   prices: z.record(z.string(), z.number()),
   urgent: z._default(z.boolean(), false),
-  either: z.union([
-    z.object({ in: z.object({ vat: z.string() }) }),
-    z.object({ in: z.object({ vat: z.optional(z.string()) }) }),
-  ]),
-  pair: z.tuple([z.string(), z.optional(z.string())]),
 });
 const look = agent('look', {
   input: z.object({}),
@@ -61,13 +56,6 @@ const sized = agent('sized', {
   output: z.object({}),
   effect: 'none',
 });
-const part = agent('part', { input: z.any(), output: Line, effect: 'none' });
-const other = agent('other', { input: z.any(), output: z.object({ id: z.string() }), effect: 'none' });
-const parts = agent('parts', {
-  input: z.object({ parts: z.array(z.nullable(z.object({ size: z.string() }))) }),
-  output: z.object({}),
-  effect: 'none',
-});
 const mongo = agent('mongo', {
   input: z.object({ update: z.object({ $set: z.object({ name: z.string() }) }) }),
   output: z.object({}),
@@ -79,12 +67,7 @@ const child = workflow('child', { input: z.object({ text: z.string() }), within:
 
 const returning = workflow('returning', { input: Order, within: '1h' }, (w) => {
   w.step('a', strict, { text: 'x' });
-  return {
-    vat: w.input.vat,
-    either: orElse(w.input.vat, w.input.lines[0]?.size),
-    deep: { line: w.input.lines[0] },
-    text: concat('x', w.input.id),
-  };
+  return { vat: w.input.vat, deep: { line: w.input.lines[0] }, text: concat('x', w.input.id) };
 });
 const noted = workflow(
   'noted',
@@ -105,8 +88,6 @@ const problems = (build: (w: WorkflowBuilder<Free>, l: Free) => unknown): string
   return referenceProblems(flow as unknown as Workflow, jsonSchemaOf as never);
 };
 const inFlow = (w: WorkflowBuilder<Free>): Free => w.input as Free;
-const listOf = (w: WorkflowBuilder<Free>, options: Free = {}): Free =>
-  w.map('m', part, inFlow(w).first, () => ({}), options);
 /** Everything about the step 'b', in the words that follow its name. */
 const saidOfB = (build: (w: WorkflowBuilder<Free>, l: Free) => void): string[] =>
   problems((w, l) => {
@@ -188,47 +169,6 @@ it.each<[string, (w: WorkflowBuilder<Free>, l: Free) => unknown, string]>([
     'it reads a.output.vat, which may be absent',
   ],
   [
-    'of what another workflow returns, of two that may be absent',
-    (w) => w.step('b', strict, { text: (w.child('a', returning, w.input as Free).output as Free).either }),
-    'it reads a.output.either, which may be absent',
-  ],
-  ['of a union, in one of whose branches', (w) => w.step('b', strict, { text: inFlow(w).either.in.vat }), ''],
-  ['of a tuple', (w) => w.step('b', strict, { text: inFlow(w).pair[1] }), 'input.pair[1], which may'],
-  [
-    'of what the items of a list answer',
-    (w) => w.step('b', sized, { lines: listOf(w).output.items }),
-    'it reads m.output.items, of which m.output.items[0].size may be absent',
-  ],
-  [
-    'of those where one may have failed',
-    (w) => w.step('b', parts, { parts: listOf(w, { tolerate: 1 }).output.items }),
-    'it reads m.output.items, of which m.output.items[0].size may be absent',
-  ],
-  [
-    'that failed, which is null',
-    (w) =>
-      w.map('b', strict, listOf(w, { tolerate: '5%' }).output.items, (item: Free) => ({ text: item.sku })),
-    'it reads item.sku, which may be absent',
-  ],
-  [
-    'of an item of a list of them',
-    (w) => w.map('b', strict, listOf(w).output.items, (item: Free) => ({ text: item.size })),
-    'it reads item.size, which may be absent',
-  ],
-  [
-    'as the first of them',
-    (w) => w.step('b', strict, { text: listOf(w).output.items[0].sku }),
-    'items[0] may',
-  ],
-  [
-    'where an agent that takes over does not answer it',
-    (w) => {
-      const p = w.step('p', part, {}, { recovery: [useAgent(other as Free)] });
-      w.step('b', strict, { text: (p.output as Free).sku });
-    },
-    'it reads p.output.sku, which may be absent',
-  ],
-  [
     'below that',
     (w) =>
       w.step('b', strict, { text: (w.child('a', returning, w.input as Free).output as Free).deep.line.sku }),
@@ -301,18 +241,6 @@ it.each<[string, (w: WorkflowBuilder<Free>, l: Free) => unknown]>([
   [
     'as a whole that may lack it too',
     (w) => w.step('b', loose, { deep: inFlow(w).address, texts: inFlow(w).first }),
-  ],
-  ['of a tuple', (w) => w.step('b', strict, { text: inFlow(w).pair[0] })],
-  [
-    'what the items of a list answer',
-    (w) => w.map('b', strict, listOf(w).output.items, (item: Free) => ({ text: item.sku })),
-  ],
-  [
-    'the first of a list of a known length',
-    (w) => {
-      const m = w.map('m', part as Free, ['x'], () => ({}));
-      w.step('b', strict, { text: (m.output.items[0] as Free).sku });
-    },
   ],
   ['in a list that takes null', (w) => w.step('b', loose, { maybes: [inFlow(w).vat] })],
   [
