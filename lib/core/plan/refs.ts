@@ -70,8 +70,7 @@ export function ref<T>(source: RefSource, path: readonly string[] = [], make: Ma
         return typeof key === 'symbol' ? undefined : make(source, [...path, key]);
       },
       has: (_, key) => key === SOURCE,
-      // What `{ ...input }` and `const { id, ...rest } = input` call: the fields are not known, and none would
-      // be copied.
+      // What `{ ...input }` and `const { id, ...rest } = input` call: no field is known, so none is copied.
       ownKeys: () => refuseCopy(nameOf(source, path)),
       // Not plain JSON: where nothing is evaluated, a reference is refused when the plan is checked.
       getPrototypeOf: () => REFERENCE,

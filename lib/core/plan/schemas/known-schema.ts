@@ -28,13 +28,13 @@ export interface Document {
   readonly schema: JsonObject;
   readonly root: JsonObject;
 }
-/** An object whose fields are from several documents (what another workflow returns), or a list of such. */
+/** An object whose fields are from several documents: what another workflow returns; or a list. */
 interface Made {
   readonly fields: Readonly<Record<string, Way>>;
   /** The first `sure` items are there. */
   readonly list?: { readonly item: Known; readonly sure: number };
 }
-/** One of these, and it is not known which: a union, or the outputs of agents of which any may perform a step. */
+/** One of these: a union, or the outputs of agents of which any may perform a step. */
 interface Several {
   readonly several: readonly Known[];
 }
