@@ -150,7 +150,7 @@ function severalOf(all: readonly (Known | undefined)[]): Known | undefined {
   return several.length < all.length ? undefined : several.length === 1 ? several[0] : { several };
 }
 
-/** Of an item that failed there is null. */
+/** In the place of an item that failed there is null. */
 function ofList({ over, tolerate }: MapStep, item: Known | undefined): Known {
   const isNullable = 'percent' in tolerate || tolerate.items > 0;
   const one = isNullable ? severalOf([item, { schema: NULL, root: NULL }]) : item;
@@ -235,7 +235,7 @@ export function into(known: Known, key: string): Step {
       return intoObject(schema, root, key);
     case 'array': {
       const { prefixItems = [], items, minItems } = schema;
-      // Of a tuple not all converters say how many items it has.
+      // Not all converters say how many items a tuple has.
       if (key === 'length' || ('prefixItems' in schema && minItems === undefined)) return BELIEVED;
       if (!INDEX.test(key)) return { names: [] };
       const item = (prefixItems as Json[])[Number(key)] ?? items;
