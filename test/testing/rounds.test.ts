@@ -91,6 +91,35 @@ describe('rounds', () => {
     expect(done).toEqual(['batch-1', 'batch-2', 'batch-3']);
   });
 
+  it('are undone past one that failed, of which a person has said that it left nothing', async () => {
+    const vouched = workflow('vouched', { input: z.object({}), within: '1d' }, (w) => {
+      const batches = w.repeat(
+        'batches',
+        batch,
+        { at: 1 },
+        {
+          next: (last) => ({ at: last.at }),
+          until: (last) => eq(last.more, false),
+          atMost: 5,
+          recovery: [human({ within: '1h' })],
+        },
+      );
+      w.step('check', check, { at: 1 }, { after: [batches], recovery: [retry(0)] });
+    });
+    const { agents, undone } = copier(2);
+    const trial = testWorkflow(vouched, { agents });
+    trial.slow(copy, { by: '15s', times: 2 });
+    const run = await trial.start({});
+    await trial.skip('20s');
+    await (await run.children('batches')).at(-1)?.cancel('it hangs', { undo: false });
+    await run.untilIncident();
+    await trial.skip('10m');
+    await run.answer({ choice: 'retry', nothingHappened: true });
+    trial.fail(check, { times: Infinity, with: new PermanentError('no') });
+    expect((await run.untilEnd()).status).toBe('compensated');
+    expect(undone).toEqual(['batch-2', 'batch-1']);
+  });
+
   it('may fail, where nothing of them is to be undone, and another way follows', async () => {
     const either = workflow('either', { input: z.object({ first: z.string() }), within: '1d' }, (w) => {
       const pages = w.repeat(

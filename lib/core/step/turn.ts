@@ -170,9 +170,19 @@ export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
 export const hasOpenChildren = (children: Children | undefined): boolean =>
   children !== undefined && Object.keys(children.ended).length < children.count;
 
+/**
+ * The number below the one at hand of a round that succeeded; 0 where there is none. A try that failed left
+ * nothing, or a person said so: else no other would have followed it.
+ */
+export function roundBelow({ rounds, try: latest = 1 }: Children): number {
+  let number = (rounds?.compensating ?? latest) - 1;
+  while (rounds?.failed?.includes(number) === true) number -= 1;
+  return number;
+}
+
 /** Rounds before the current one have succeeded and are not undone. */
 export const hasEarlierRounds = (children: Children | undefined): boolean =>
-  (children?.rounds?.done ?? 0) > 0 && (children?.rounds?.compensating ?? children?.try ?? 1) > 1;
+  (children?.rounds?.done ?? 0) > 0 && children !== undefined && roundBelow(children) > 0;
 
 /** The time until which an attempt in its executions may still act. */
 export const actsUntil = (children: Children | undefined): number =>

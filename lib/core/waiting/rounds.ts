@@ -24,8 +24,16 @@ import type { Json } from '../values/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Attempt, Step } from '../records/state.ts';
 import { withAttempt } from '../step/history.ts';
-import { actsUntil, hasEarlierRounds, hasOpenChildren, isStopping, scopeOf } from '../step/turn.ts';
+import {
+  actsUntil,
+  hasEarlierRounds,
+  hasOpenChildren,
+  isStopping,
+  roundBelow,
+  scopeOf,
+} from '../step/turn.ts';
 import { nextUnderCounter, tryOf } from './child-tries.ts';
+import { triesActUntil } from './lane.ts';
 
 const NONE: RoundsSoFar = { done: 0 };
 
@@ -114,7 +122,8 @@ export function roundBefore(record: Step, children: Children, inputs: DecisionIn
       started: 1,
       ended: {},
       stopped: 0,
-      rounds: { ...(children.rounds ?? NONE), compensating: tryOf(children) - 1 },
+      rounds: { ...(children.rounds ?? NONE), compensating: roundBelow(children) },
+      ...triesActUntil(children),
     },
   });
 }
