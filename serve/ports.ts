@@ -47,6 +47,9 @@ const DEPLOYMENT = 'steadfast-serve';
 /** Under which names they are found; its queue is in memory and has none of its own. */
 export const MEASURED: Measured = { service: DEPLOYMENT, by: [], queues: {} };
 
+/** No claim of this process is written later after it was read: it may wait for its slot meanwhile. */
+const WRITTEN_WITHIN_MS = 3_000;
+
 export type ServerPorts = Ports & AuditPorts & ValuesAuditPorts;
 
 export interface PortParts {
@@ -79,7 +82,11 @@ export function serverPorts({ client, retentionMs, ...parts }: PortParts, log: L
     bulks: dynamoBulks(client, table, pause),
     receipts: dynamoReceipts(client, table, wakeShards),
     inventory: dynamoInventory(client, { table, wakeShards }),
-    erasure: { ...dynamoErasure(client, { table, wakeShards }), values: parts.values },
+    erasure: {
+      ...dynamoErasure(client, { table, wakeShards }),
+      values: parts.values,
+      writtenWithinMs: WRITTEN_WITHIN_MS,
+    },
     largeValues: parts.values,
     valuesAudit: dynamoRecords(client, table, VALUES_AUDIT),
     log,

@@ -259,6 +259,8 @@ export interface LargeValueInventory {
 export interface Erasure extends Pick<Inventory, 'remove'> {
   /** Strongly read. */
   readonly recordsOf: (executionId: string) => Promise<readonly Found[]>;
+  /** No write is under way for longer, its repetitions included. @default 60 s */
+  readonly writtenWithinMs?: number;
   /** @default there are none */
   readonly values?: LargeValueInventory;
 }

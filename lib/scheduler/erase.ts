@@ -8,7 +8,8 @@
  * Invariants
  * - E1 nothing is erased that may still act or be asked: it and all below it have ended, were
  *   announced, and have no attempt that may be acting. What keeps a process that has read an older state from
- *   beginning something (F1, S10) stays until its write, if it is under way, has been answered.
+ *   beginning something (F1, S10), be it done or closed since, stays until its write, if it is under way, has
+ *   been answered.
  * - E2 the execution's own record goes first, if it is the very one that E1 was asked of: from then on nobody
  *   continues it. What is beside it is of no execution (S6), and each record goes on the condition that it is
  *   the one that was found. What a new life of an id has written since is not touched.
@@ -28,7 +29,6 @@ import { given } from '../core/values/given.ts';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
 import { isExecutionId } from '../core/values/names.ts';
 import { cut, timeText } from '../core/values/text.ts';
-import { isPlaceHolder } from '../core/waiting/child-tries.ts';
 import { childIdOf } from '../core/waiting/child.ts';
 import { lateUntil } from '../core/waiting/lane.ts';
 import { planOf } from '../engine/plans.ts';
@@ -38,7 +38,7 @@ import type { Scheduler } from './start.ts';
 /** The API answers within 29 s. */
 const WITHIN_MS = 20_000;
 const AT_A_TIME = 8;
-/** No write is under way for longer, its repetitions included. */
+/** As `Erasure` has it by default. */
 const WRITTEN_WITHIN_MS = 60_000;
 
 /**
@@ -95,10 +95,10 @@ async function refuseUnfinished(erasing: Erasing, id: string, records: readonly 
     const untilAt = actsUntil(await planOf(ports.store, plans, execution.plan), execution, records);
     if (untilAt > ports.clock.now())
       throw notErasable(`an attempt of ${id} may still be acting: try again after ${timeText(untilAt)}`);
-    const closedAt = closedUnbegunAt(execution, records);
-    if (closedAt + WRITTEN_WITHIN_MS > ports.clock.now())
+    const { writtenWithinMs = WRITTEN_WITHIN_MS } = erasure;
+    if (lastNewAt(execution, records) + writtenWithinMs > ports.clock.now())
       throw notErasable(
-        `${id} has just been stopped, which some process may not know yet: try again in a minute`,
+        `a step of ${id} has just begun, or has just been stopped, which some process may not know yet: try again in a minute`,
       );
     erasing.judged.set(id, execution);
   }
@@ -113,13 +113,14 @@ function actsUntil(plan: Plan, { life }: Execution, records: readonly Found[]): 
   return lateUntil(wholeOf(plan), Object.fromEntries(own.map((step) => [step.name, step])));
 }
 
-/** When the last step of it that had not begun was closed, or it was itself. */
-const closedUnbegunAt = (execution: Execution, records: readonly Found[]): number =>
+/**
+ * When the last of its records came to be, as far as they say: a claim or a start that was decided on before
+ * that finds none in its way once it is gone, and would do anew what is done.
+ */
+const lastNewAt = ({ startedAt }: Execution, records: readonly Found[]): number =>
   Math.max(
-    isPlaceHolder(execution) ? execution.startedAt : 0,
-    ...stepsIn(records).map(({ status, attempt, changedAt }) =>
-      status === 'fenced' && attempt === 0 ? changedAt : 0,
-    ),
+    startedAt,
+    ...stepsIn(records).map(({ attempts, changedAt }) => attempts[0]?.claimedAt ?? changedAt),
   );
 
 /** @returns what there was of it, with the execution of another life, if there is one by now */

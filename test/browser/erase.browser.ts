@@ -50,6 +50,8 @@ it.each([1440, 390])('is offered once it is over, asks, and leads to the list: %
   await page.getByRole('dialog').getByText('This cannot be taken back').waitFor();
   await expectAccessible(page);
   await expectFits(page);
+  // Until then a claim of its last step may be written.
+  await page.waitForTimeout(3_100);
   await eraseIn(page, 'Erase').click();
   await page.getByRole('status').getByText('is erased').waitFor();
   await expectAccessible(page);

@@ -3,6 +3,7 @@
 import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Erasure, Ports } from '../../lib/core/ports.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { valueKeysIn } from '../../lib/core/records/large-values.ts';
 import { START_MS } from '../../lib/core/records/retention.ts';
 import { erase } from '../../lib/scheduler/erase.ts';
@@ -78,7 +79,13 @@ function world(fails: (step: string) => boolean = () => false) {
     around,
   );
   const found = async () => (await h.store.inventory(10_000).page({ index: 0, of: 1 })).items;
-  return { ...h, values, hook, found };
+  const run = async (id: string): Promise<Snapshot> => {
+    const state = await h.run(id);
+    // By then no write is under way that was decided on before.
+    h.clock.advanceTo(h.clock.now() + 60_000);
+    return state;
+  };
+  return { ...h, values, hook, found, run };
 }
 type World = ReturnType<typeof world>;
 

@@ -3,6 +3,7 @@
 import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { TransientError } from '../../lib/core/values/errors.ts';
 import type { Erasure, Ports } from '../../lib/core/ports.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 import type { Found } from '../../lib/core/supervision/audit.ts';
 import { erase } from '../../lib/scheduler/erase.ts';
@@ -70,7 +71,13 @@ function world(fails: (step: string) => boolean = () => false) {
   );
   const found = async (): Promise<readonly Found[]> =>
     (await h.store.inventory(10_000).page({ index: 0, of: 1 })).items;
-  return { ...h, values, found, death };
+  const run = async (id: string): Promise<Snapshot> => {
+    const state = await h.run(id);
+    // By then no write is under way that was decided on before.
+    h.clock.advanceTo(h.clock.now() + 60_000);
+    return state;
+  };
+  return { ...h, values, found, death, run, justRun: h.run };
 }
 
 const items = Array.from({ length: 60 }, (_, n) => n);
@@ -186,11 +193,21 @@ describe('is refused', () => {
     const { id } = await h.begin({ items: [1, 2] });
     // All that has been sent is under way: the claims of its items are read, and not written yet.
     await cancel(h.scheduler, id, {});
-    const { execution } = await h.run(id);
+    const { execution } = await h.justRun(id);
     expect(execution.status).toBe('canceled');
     expect(await refused(h, id)).toContain('has just been stopped');
     h.clock.advanceTo(h.clock.now() + 60_000);
     expect((await erase(h.scheduler, id)).status).toBe('erased');
     expect(await h.found()).toEqual([]);
+  });
+
+  it('while a claim of a step that is done may be written: it would find no record, and act anew', async () => {
+    const h = world();
+    const { id } = await h.begin({ items: [] });
+    h.clock.advanceTo(h.clock.now() + 60_000);
+    await h.justRun(id);
+    expect(await refused(h, id)).toContain('a step of');
+    h.clock.advanceTo(h.clock.now() + 60_000);
+    expect((await erase(h.scheduler, id)).status).toBe('erased');
   });
 });

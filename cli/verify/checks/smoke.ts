@@ -227,7 +227,7 @@ async function erased(ports: Ports): Promise<Finding> {
   const { executionId } = await ended(ports, 'verify-large', { n: 1, text }, 'erase');
   const answer = await until(ports, () =>
     ports.api.erase(executionId).catch((error: unknown) => {
-      // Its end is announced in a moment.
+      // Its end is announced in a moment, and its step began less than a minute ago.
       if (error instanceof ApiError && error.code === 'not-erasable') return undefined;
       throw error;
     }),
