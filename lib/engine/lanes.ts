@@ -205,7 +205,6 @@ async function walk(
 ): Promise<Walked> {
   const [taken, dead, first]: [Queued[], Queued[], Queued[]] = [[], [], []];
   const stateOf = async (one: Queued): Promise<'alive' | 'paused' | 'dead'> => {
-    if (holders.some((holder) => isSameEntry(holder, one))) return 'dead';
     if (how !== 'leave' && isSameEntry(one, own)) return isPaused ? 'paused' : 'alive';
     const execution = await store.readExecution(one.id);
     if (!mayBePlaced(one, execution)) return 'dead';
@@ -217,12 +216,14 @@ async function walk(
     for (const one of page.items) {
       const isDone = taken.length >= room && first.length >= Math.max(alive, FIRST);
       if (isDone) return { taken, dead, first };
-      const state = taken.length < room || alive > 0 ? await stateOf(one) : 'alive';
+      const isIn = holders.some((holder) => isSameEntry(holder, one));
+      const isRead = !isIn && (taken.length < room || alive > 0);
+      const state = isIn ? 'dead' : isRead ? await stateOf(one) : 'alive';
       if (state === 'dead') dead.push(one);
       else if (state === 'alive') (taken.length < room ? taken : first).push(one);
     }
     ({ cursor } = page);
-  } while (cursor !== undefined && (taken.length < room || first.length < alive));
+  } while (cursor !== undefined && (taken.length < room || first.length < Math.max(alive, FIRST)));
   return { taken, dead, first };
 }
 

@@ -189,4 +189,20 @@ describe('a lane of three', () => {
     for (const id of ids) expect(await statusOf(h, id)).toBe('succeeded');
     expect(service.most).toBe(3);
   });
+
+  it('has the first in the queue read the lane again, behind those that have their places', async () => {
+    const { h } = inLane(3);
+    const inside = [
+      await h.begin({ account: 'a' }),
+      await h.begin({ account: 'a' }),
+      await h.begin({ account: 'a' }),
+    ];
+    // Who placed them died before it took them out of the queue.
+    for (const { id, life, epoch, lane, startedAt: place } of inside)
+      await h.lanes.queue(lane?.key ?? '', { id, life, epoch, place });
+    h.clock.advanceTo(h.clock.now() + 1);
+    const { id, lane } = await h.begin({ account: 'a' });
+    expect((await h.state(id)).execution.lane?.checkAt).toBe(h.clock.now() + 5_000);
+    expect(h.lanes.inQueue(lane?.key ?? '').map((one) => one.id)).toEqual([id]);
+  });
 });
