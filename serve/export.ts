@@ -8,10 +8,9 @@
  * may go on elsewhere. A closed file is exported again as often as one likes: it does not change any more.
  */
 
-import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { rename } from 'node:fs/promises';
-import { finished } from 'node:stream/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
 import { type DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../lib/aws/names.ts';
 import { valuesOf } from './folder-values.ts';
@@ -38,7 +37,10 @@ export async function refuseClosed(client: DynamoDBClient, file: string): Promis
  */
 export async function exportTo(file: string, to: string, now: number): Promise<number> {
   const { client, close } = openDatabase(file);
+  const part = `${to}.part`;
   try {
+    // Where nothing can be written, nothing is closed.
+    await writeFile(part, '');
     const isClosed = await refuseClosed(client, file).then(
       () => false,
       () => true,
@@ -51,10 +53,12 @@ export async function exportTo(file: string, to: string, now: number): Promise<n
       ExpressionAttributeNames: { '#pk': TABLE.pk },
     };
     if (!isClosed) await client.send(new PutItemCommand(closing));
-    const part = `${to}.part`;
     const count = await writeLines(part, [valueLines(file), itemLines(client)]);
     await rename(part, to);
     return count;
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
   } finally {
     close();
   }
@@ -66,17 +70,15 @@ export interface ValueLine {
 }
 
 async function writeLines(path: string, all: readonly AsyncGenerator<object>[]): Promise<number> {
-  const out = createWriteStream(path, { flush: true });
   let count = 0;
-  for (const lines of all) {
-    for await (const line of lines) {
-      count += 1;
-      // What is written waits in memory: a page is at most 1 MB, a value 16.
-      if (!out.write(`${JSON.stringify(line)}\n`)) await once(out, 'drain');
-    }
-  }
-  out.end();
-  await finished(out);
+  const texts = async function* (): AsyncGenerator<string> {
+    for (const lines of all)
+      for await (const line of lines) {
+        count += 1;
+        yield `${JSON.stringify(line)}\n`;
+      }
+  };
+  await pipeline(texts, createWriteStream(path, { flush: true }));
   return count;
 }
 

@@ -1,11 +1,11 @@
 /**
  * `steadfast export` and `steadfast import`: from one machine to AWS, or to the local cloud.
  *
- * Owns: their options, and that an item is taken in once. Does not own: the file (`serve/export.ts`).
+ * Owns: their options, and that an item is taken in once. Does not own: the file (`serve/export.ts`), the
+ * order of what is taken in (`in-order.ts`).
  */
 
 import { existsSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { TABLE } from '../../lib/aws/names.ts';
@@ -14,6 +14,7 @@ import { examples, say } from '../commands.ts';
 import { type Cli, CliError, EXIT, messageOf } from '../io.ts';
 import type { ValueLine } from '../../serve/export.ts';
 import { DEFAULT_FILE } from './command.ts';
+import { inOrder, type Line } from './in-order.ts';
 
 /** Writes under way at a time. */
 const LANES = 16;
@@ -75,39 +76,28 @@ async function takeIn(
   TableName: string,
   put: Put | undefined,
 ): Promise<{ readonly taken: number; readonly there: number }> {
-  const file = await open(from).catch((error: unknown) => {
-    throw new CliError('no-file', `${from} cannot be read: ${messageOf(error)}`);
-  });
   const ConditionExpression = `attribute_not_exists(${TABLE.pk})`;
-  const lines = file.readLines()[Symbol.asyncIterator]();
   let [taken, there] = [0, 0];
-  const under = new Set<Promise<void>>();
-  const lane = async (): Promise<void> => {
-    for (let line = await lines.next(); line.done !== true; line = await lines.next()) {
-      const Item = JSON.parse(line.value) as object | ValueLine;
-      if ('largeValue' in Item) {
-        if (put === undefined)
-          throw new CliError(
-            'no-bucket',
-            `${from} has large values: name the deployment's bucket with --values`,
-          );
-        const putting = put(Item);
-        under.add(putting);
-        await putting;
-        under.delete(putting);
-        continue;
-      }
-      // Values come first in the file: each is there before the record that names it.
-      await Promise.all(under);
-      try {
-        await calls.json('dynamodb', 'PutItem', { TableName, Item, ConditionExpression });
-        taken += 1;
-      } catch (error) {
-        if (!(error instanceof CallError) || !error.message.includes('ConditionalCheckFailed')) throw error;
-        there += 1;
-      }
+  const take = async (Item: Line): Promise<void> => {
+    if ('largeValue' in Item) {
+      if (put !== undefined) return await put(Item);
+      throw new CliError('no-bucket', `${from} has large values: name the deployment's bucket with --values`);
+    }
+    try {
+      await calls.json('dynamodb', 'PutItem', { TableName, Item, ConditionExpression });
+      taken += 1;
+    } catch (error) {
+      if (!(error instanceof CallError) || !error.message.includes('ConditionalCheckFailed')) throw error;
+      there += 1;
     }
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  for (const groupsOf of await inOrder(from)) {
+    const groups = groupsOf();
+    // One that fails ends the others.
+    const lane = async (): Promise<void> => {
+      for await (const group of groups) for (const line of group) await take(line);
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+  }
   return { taken, there };
 }

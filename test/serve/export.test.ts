@@ -1,7 +1,8 @@
 /** A file that was exported is closed for good, and its items are whole. */
 
 import { EventEmitter, once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { exportTo } from '../../serve/export.ts';
 import { clientOf, servedWith, testServer, type TestServer } from './served.ts';
 
@@ -36,4 +37,15 @@ it('writes the items of what is under way, and lets no server go on with it', as
   // Broken off, it is made again, and says the same.
   expect(await exportTo(world.file, to, 2_000)).toBe(count);
   await expect(world.start({ served: lost })).rejects.toThrow('1970-01-01T00:00:01.000Z');
+});
+
+it('closes nothing where the items cannot be written', async () => {
+  const served = servedWith(async ({ text }) => ({ text }));
+  await (await world.start({ served })).stop();
+  const to = join(`${world.file}-nowhere`, 'items.jsonl');
+  await expect(exportTo(world.file, to, 1_000)).rejects.toThrow('no such file or directory');
+  await (await world.start({ served })).stop();
+  mkdirSync(to, { recursive: true });
+  await expect(exportTo(world.file, to, 1_000)).rejects.toThrow('directory');
+  expect(existsSync(`${to}.part`)).toBe(false);
 });

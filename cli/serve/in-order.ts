@@ -1,0 +1,99 @@
+/**
+ * The lines of an export, in the order in which a deployment may have them while it works.
+ *
+ * Owns: that order. Does not own: putting them (`move.ts`). Pure but for reading the file.
+ *
+ * Order: large values; what is of no execution; executions, each after those that it has begun, and its own
+ * record after its other ones. A supervisor that finds an execution finds all that it has done: wherever an
+ * import breaks off, nothing is begun again.
+ */
+
+import { open } from 'node:fs/promises';
+import type { ValueLine } from '../../serve/export.ts';
+import { CliError, messageOf } from '../io.ts';
+
+interface Text {
+  readonly S: string;
+}
+
+interface ItemLine {
+  readonly pk: Text;
+  readonly sk: Text;
+  /** JSON text; of an execution that another one has begun. */
+  readonly parent?: Text;
+}
+
+export type Line = ValueLine | ItemLine;
+type Group = readonly Line[];
+
+const PREFIX = 'exec#';
+const isOwn = (line: Line): boolean => 'sk' in line && line.sk.S === 'exec';
+const partitionOf = (line: Line | undefined): string | undefined =>
+  line !== undefined && 'pk' in line ? line.pk.S : undefined;
+
+/**
+ * Groups that may be put side by side, one list after the other.
+ * @throws CliError for what is no export, before the first group
+ */
+export async function inOrder(from: string): Promise<readonly (() => AsyncGenerator<Group>)[]> {
+  const parents = new Map<string, string>();
+  let hasValues = false;
+  for await (const group of groupsIn(from))
+    for (const line of group) {
+      if ('largeValue' in line) hasValues = true;
+      else if (line.parent !== undefined)
+        parents.set(
+          line.pk.S,
+          PREFIX + (JSON.parse(line.parent.S) as { readonly executionId: string }).executionId,
+        );
+    }
+  const depthOf = (partition: string): number => {
+    let depth = 0;
+    for (let at = parents.get(partition); at !== undefined; at = parents.get(at)) depth += 1;
+    return depth;
+  };
+  const deepest = [...parents.keys()].reduce((most, partition) => Math.max(most, depthOf(partition)), 0);
+  const rankOf = (line: Line | undefined): number => {
+    const partition = partitionOf(line);
+    if (partition === undefined) return deepest + 2;
+    return partition.startsWith(PREFIX) ? depthOf(partition) : deepest + 1;
+  };
+  const ranks = Array.from({ length: deepest + (hasValues ? 3 : 2) }, (_, rank) => rank).toReversed();
+  return ranks.map(
+    (rank) =>
+      async function* () {
+        for await (const group of groupsIn(from)) if (rankOf(group[0]) === rank) yield group;
+      },
+  );
+}
+
+/** Neighbours of one partition, an execution's own record as the last. */
+async function* groupsIn(from: string): AsyncGenerator<Group> {
+  const file = await open(from).catch((error: unknown) => {
+    throw new CliError('no-file', `${from} cannot be read: ${messageOf(error)}`);
+  });
+  let group: Line[] = [];
+  let count = 0;
+  for await (const text of file.readLines()) {
+    count += 1;
+    const line = lineOf(text, `line ${count} of ${from} is not one of an export: copy the file again`);
+    const partition = partitionOf(line);
+    if (group.length > 0 && (partition === undefined || partition !== partitionOf(group[0]))) {
+      yield group;
+      group = [];
+    }
+    if (isOwn(line)) group.push(line);
+    else group.unshift(line);
+  }
+  if (group.length > 0) yield group;
+}
+
+function lineOf(text: string, problem: string): Line {
+  try {
+    const line = JSON.parse(text) as Partial<ItemLine & ValueLine>;
+    if (line.largeValue !== undefined || line.pk?.S !== undefined) return line as Line;
+  } catch {
+    // The same.
+  }
+  throw new CliError('no-export', problem);
+}
