@@ -78,7 +78,14 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     const served = await loadProject(resolve(folder));
     const file = resolve(flags.data);
     mkdirSync(dirname(file), { recursive: true });
-    const tokens = Tokens.read(tokensText(flags, io));
+    const text = tokensText(flags, io);
+    const tokens = Tokens.read(text);
+    if (tokens.size === 0 && (flags.tokens !== undefined || text !== ''))
+      throw new CliError(
+        'serve',
+        'there is no token among the tokens: every caller would be let in',
+        EXIT.failed,
+      );
     const server = await startServer({
       ...options(flags, served),
       ...(tokens.size === 0 ? withConsole(fetchOf, io) : {}),

@@ -1,6 +1,6 @@
 /** `npx steadfast serve`, killed at its work, stopped by signals, and blocked by a step. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '../../lib/client.ts';
@@ -89,6 +89,11 @@ it('says in a sentence what is wrong', async () => {
   const none = join(folder, 'none');
   await expect(serveProcess([HELLO, '--data', none, '--tokens', none])).rejects.toThrow(
     /the tokens in .*none cannot be read/,
+  );
+  const blank = join(folder, 'blank');
+  writeFileSync(blank, '# none yet\n');
+  await expect(serveProcess([HELLO, '--data', none, '--tokens', blank])).rejects.toThrow(
+    'there is no token among the tokens: every caller would be let in',
   );
 });
 
