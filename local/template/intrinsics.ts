@@ -16,6 +16,8 @@ export interface Scope {
   attribute(logicalId: string, attribute: string): Json;
   /** Whether the named condition of the template holds. */
   condition(name: string): boolean;
+  /** What stands for another stack's export, or nothing where it may not be read. */
+  imported(name: string): Json | undefined;
   /** `Mappings` of the template. */
   mapping(map: string, topKey: string, secondKey: string): Json | undefined;
   /** Last word on every string that was put together (an API's AWS address becomes the local one). */
@@ -80,11 +82,10 @@ function intrinsic(name: string): Evaluate {
   const found = INTRINSICS[name];
   if (found !== undefined) return found;
   return (_argument, _scope, path) => {
-    const why =
-      name === 'Fn::ImportValue'
-        ? 'it reads an export of another stack, and only one stack runs locally'
-        : `supported are ${SUPPORTED.join(', ')}`;
-    throw new TemplateError(path, `${name} cannot be resolved locally: ${why}`);
+    throw new TemplateError(
+      path,
+      `${name} cannot be resolved locally: supported are ${SUPPORTED.join(', ')}`,
+    );
   };
 }
 
@@ -163,6 +164,12 @@ const INTRINSICS: Readonly<Record<string, Evaluate>> = {
       throw new TemplateError(path, `Fn::FindInMap: no value at Mappings.${map}.${topKey}.${secondKey}`);
     }
     return value;
+  },
+  'Fn::ImportValue': (argument, scope, path) => {
+    const value = scope.imported(asText(evaluate(argument, scope, path), path));
+    if (value !== undefined) return value;
+    const why = 'it reads an export of another stack, and only one stack runs locally';
+    throw new TemplateError(path, `Fn::ImportValue cannot be resolved locally: ${why}`);
   },
   'Fn::Base64': (argument, scope, path) =>
     Buffer.from(asText(evaluate(argument, scope, path), path)).toString('base64'),

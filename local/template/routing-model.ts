@@ -117,13 +117,14 @@ function readCors(configuration: Properties | undefined): CorsSpec | undefined {
 
 function readRoute(route: ResolvedResource, integrations: readonly ResolvedResource[]): RouteSpec {
   const properties = Properties.of(route);
-  const target = properties.text('Target').replace('integrations/', '');
+  const target = properties.optionalText('Target')?.replace('integrations/', '');
+  if (target === undefined) throw new NotRunHere(properties.path('Target'), 'a route without an integration');
   const integration = integrations.find((each) => each.ref === target);
   if (integration === undefined) {
     throw new TemplateError(properties.path('Target'), `"${target}" is no integration of this API`);
   }
   const settings = Properties.of(integration);
-  const uri = settings.text('IntegrationUri');
+  const uri = settings.optionalText('IntegrationUri') ?? '';
   const name = /function:([^:/]+)/.exec(uri)?.[1];
   if (settings.text('IntegrationType') !== 'AWS_PROXY' || name === undefined) {
     throw new NotRunHere(

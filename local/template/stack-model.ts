@@ -107,6 +107,9 @@ export function readStackModel(template: ResolvedTemplate): StackModel {
   const notRun = resources
     .filter((resource) => !resource.runs && !SILENT_TYPES.has(resource.type))
     .map((resource) => `${resource.logicalId} (${resource.type})`);
+  for (const { logicalId, type, runs, imports } of resources)
+    if (runs && imports.length > 0)
+      notRun.push(`${logicalId} (${type}: it reads what other stacks export: ${imports.join(', ')})`);
   const orListed: OrListed = (resource, read) => {
     try {
       return [read()];

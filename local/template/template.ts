@@ -5,6 +5,8 @@
  * Invariants
  * - I1 only types that run must resolve: an alarm with an exotic intrinsic must not stop the cloud.
  * - I2 resources whose `Condition` is false do not exist.
+ * - I3 another stack's export stands in a resource under a name of its own, which nothing here has: what is
+ *   called or asked there is not found. An output that needs it is refused.
  */
 import { evaluate, holds, type Scope } from './intrinsics.ts';
 import { isRecord, type Json, TemplateError } from './json.ts';
@@ -29,6 +31,8 @@ export interface ResolvedResource extends NamedResource {
   readonly runs: boolean;
   /** `Metadata` as in the template (CDK writes the construct path and the asset path there). */
   readonly metadata: Readonly<Record<string, Json>>;
+  /** Exports of other stacks that it reads. */
+  readonly imports: readonly string[];
   /** The region and account of its ARN. */
   readonly arnPlace: { readonly region: string; readonly accountId: string };
 }
@@ -65,6 +69,9 @@ class Resolver implements Scope {
   readonly #raw: Readonly<Record<string, Record<string, Json>>>;
   readonly #template: Readonly<Record<string, Json>>;
   readonly #names = new Map<string, string>();
+  /** By the resource that is being read. */
+  readonly #imports = new Map<string, Set<string>>();
+  #reading: string | undefined;
   /** Guards against a name property that refers to itself. */
   readonly #naming = new Set<string>();
   /**
@@ -101,7 +108,7 @@ class Resolver implements Scope {
     const named = this.#named(logicalId);
     const runType = RUN_TYPES[type];
     const properties = section(raw, 'Properties');
-    const resolve = (): Json => evaluate(properties, this, `${logicalId}.Properties`);
+    const resolve = (): Json => this.#read(logicalId, properties);
     const inert = ALARM_TYPES.has(type) ? orRaw(resolve, properties) : properties;
     const resolved = runType === undefined ? inert : resolve();
     return {
@@ -111,8 +118,25 @@ class Resolver implements Scope {
       properties: isRecord(resolved) ? resolved : {},
       runs: runType !== undefined,
       metadata: section(raw, 'Metadata'),
+      imports: [...(this.#imports.get(logicalId) ?? [])],
       arnPlace: this.#place,
     };
+  }
+
+  #read(logicalId: string, properties: Json): Json {
+    this.#reading = logicalId;
+    try {
+      return evaluate(properties, this, `${logicalId}.Properties`);
+    } finally {
+      this.#reading = undefined;
+    }
+  }
+
+  imported(name: string): Json | undefined {
+    if (this.#reading === undefined) return undefined;
+    const known = this.#imports.get(this.#reading) ?? new Set();
+    this.#imports.set(this.#reading, known.add(name));
+    return `not-here:${name}`;
   }
 
   outputs(): Record<string, string> {

@@ -203,6 +203,24 @@ describe('the stack model', () => {
       set('Integration', 'PayloadFormatVersion', '1.0'),
       [/^Route \(AWS::ApiGatewayV2::Route: .*2\.0 does/],
     ],
+    [
+      'what reads an export of another stack',
+      (resources) => {
+        set('Web', 'Role', { 'Fn::ImportValue': 'Team:Role' })(resources);
+        set('Every', 'Targets', [{ Id: 'x', Arn: { 'Fn::ImportValue': 'Team:Topic' } }])(resources);
+      },
+      [/^Web \(AWS::Lambda::Function: .*Team:Role/, /^Every \(AWS::Events::Rule: .*Team:Topic/],
+    ],
+    [
+      'a route to no function',
+      (resources) => {
+        const { Properties: { Target: _, ...own } = {} } = resources['Route'] as {
+          Properties?: Record<string, Json>;
+        };
+        resources['Route'] = { Type: 'AWS::ApiGatewayV2::Route', Properties: own };
+      },
+      [/^Route \(AWS::ApiGatewayV2::Route: a route without an integration/],
+    ],
   ])('%s: listed with the reason, and the rest of the stack runs', (_name, change, lines) => {
     const { notRun, tables } = modelOf(change);
     expect(tables).toHaveLength(1);
