@@ -57,9 +57,9 @@ import {
   type EventTriggerProps,
   type ObjectTriggerProps,
   type QueueTriggerProps,
+  type Starters,
   type TriggerProps,
   Triggers,
-  type TriggersProps,
 } from './triggers.ts';
 import { ValueBucket } from './value-bucket.ts';
 import { WakeUps } from './wake-ups.ts';
@@ -340,12 +340,11 @@ export class Steadfast extends Construct {
     };
   }
 
-  private starters(
-    code: CodeSource['code'],
-    { workflows }: Discovery,
-  ): Pick<TriggersProps, 'workflows' | 'code' | 'grantStart'> {
+  private starters(code: CodeSource['code'], { workflows }: Discovery): Starters {
     return {
       workflows,
+      // Where agents take few of the account's concurrent executions, so do starters.
+      maxConcurrency: Math.min(10, this.#props.agentConcurrency ?? 10),
       code: (name, file) => code('starter', { asset: `triggers/${name}`, file }),
       grantStart: (trigger, agents) => this.letStart(trigger, agents),
     };

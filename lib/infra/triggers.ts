@@ -60,6 +60,8 @@ export interface TriggersProps {
   readonly environment: Readonly<Record<string, string>>;
   readonly logs: LogSettings;
   readonly memorySize: number;
+  /** What a trigger takes at most that says nothing of it. */
+  readonly maxConcurrency: number;
   readonly tracing?: Tracing;
   readonly encryptionKey?: IKey;
   /** Whether their queues go with the stack. */
@@ -67,6 +69,9 @@ export interface TriggersProps {
   /** Lets a starter decide, and send to the agents of its workflow. */
   readonly grantStart: (trigger: StartQueue, agents: readonly string[]) => void;
 }
+
+/** What the deployment itself knows of them. */
+export type Starters = Pick<TriggersProps, 'workflows' | 'code' | 'grantStart' | 'maxConcurrency'>;
 
 export class Triggers extends Construct {
   readonly all: ReadonlyMap<string, StartQueue>;
@@ -142,7 +147,7 @@ export class Triggers extends Construct {
   }
 
   #add<Input>(kind: SourceKind, workflow: WorkflowReference<Input>, props: TriggerProps<Input>): StartQueue {
-    const { workflows, grantStart, code, ...shared } = this.#props;
+    const { workflows, grantStart, code, maxConcurrency, ...shared } = this.#props;
     const found = workflows.find(({ name }) => name === nameOf(workflow));
     if (found === undefined) {
       const names = workflows.map(({ name }) => name).join(', ');
@@ -156,13 +161,12 @@ export class Triggers extends Construct {
     const triggerName = this.#checkedName(compiled);
     const problems = found.input === undefined ? [] : mappingProblems(input, found.input);
     if (problems.length > 0) throw new Error(`trigger '${triggerName}': ${problems.join('; ')}`);
-    const maxConcurrency = props.maxConcurrency ?? 10;
     const trigger = new StartQueue(this, triggerName, {
       ...shared,
       triggerName,
       workflowName: found.name,
       code: code(triggerName, JSON.stringify(compiled)),
-      maxConcurrency,
+      maxConcurrency: props.maxConcurrency ?? maxConcurrency,
     });
     this.#all.set(triggerName, trigger);
     grantStart(trigger, found.agents);

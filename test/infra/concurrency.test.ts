@@ -26,6 +26,18 @@ test('agents and triggers that may take more than the account has are told, with
   expect(said({ accountConcurrency: 10 }).text).toContain('may run 150 functions');
 });
 
+test('where agents take few, triggers take no more', () => {
+  const mappings = (props: Partial<SteadfastStackProps>): unknown[] =>
+    said(props, 1)
+      .reader.ofType('AWS::Lambda::EventSourceMapping')
+      .map(
+        ({ Properties }) =>
+          (Properties['ScalingConfig'] as Readonly<Record<string, unknown>>)['MaximumConcurrency'],
+      );
+  expect(new Set(mappings({ agentConcurrency: 2 }))).toEqual(new Set([2]));
+  expect(mappings({ agentConcurrency: 20 })).toContain(10);
+});
+
 test('what is set aside names the account that it needs', () => {
   const { text, reader } = said({ supervisorConcurrency: 4, schedulerConcurrency: 20 });
   expect(text).toContain('24 concurrent function runs are reserved: the account must allow 124 or more');

@@ -56,7 +56,7 @@ export interface TriggerOptions<Input = unknown> {
   readonly idempotencyKey?: string | readonly string[];
   /**
    * Batches of ten messages under work at the same time, 2 to 1000.
-   * @default 10
+   * @default - 10, or the deployment's `agentConcurrency` if that is less
    */
   readonly maxConcurrency?: number;
 }
