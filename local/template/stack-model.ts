@@ -100,16 +100,18 @@ const SECOND_MS = 1000;
 const DEFAULT_RETENTION_S = 345_600;
 const MAX_MESSAGE_BYTES = 1_048_576;
 
+/** What does not run of a resource, if anything. */
+function listed({ logicalId, type, runs, imports }: ResolvedResource): string[] {
+  if (!runs) return SILENT_TYPES.has(type) ? [] : [`${logicalId} (${type})`];
+  const foreign = `it reads what other stacks export: ${imports.join(', ')}`;
+  return imports.length === 0 ? [] : [`${logicalId} (${type}: ${foreign})`];
+}
+
 /** Reads the typed model. @throws TemplateError for what is wrong in the template */
 export function readStackModel(template: ResolvedTemplate): StackModel {
   const resources = [...template.resources.values()];
   const ofType = (...types: string[]) => resources.filter((resource) => types.includes(resource.type));
-  const notRun = resources
-    .filter((resource) => !resource.runs && !SILENT_TYPES.has(resource.type))
-    .map((resource) => `${resource.logicalId} (${resource.type})`);
-  for (const { logicalId, type, runs, imports } of resources)
-    if (runs && imports.length > 0)
-      notRun.push(`${logicalId} (${type}: it reads what other stacks export: ${imports.join(', ')})`);
+  const notRun = resources.flatMap(listed);
   const orListed: OrListed = (resource, read) => {
     try {
       return [read()];
