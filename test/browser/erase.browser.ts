@@ -51,7 +51,7 @@ it.each([1440, 390])('is offered once it is over, asks, and leads to the list: %
   await expectAccessible(page);
   await expectFits(page);
   // Until then a claim of its last step may be written.
-  await page.waitForTimeout(3_100);
+  await page.waitForTimeout(61_000);
   await eraseIn(page, 'Erase').click();
   await page.getByRole('status').getByText('is erased').waitFor();
   await expectAccessible(page);
