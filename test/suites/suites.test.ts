@@ -37,6 +37,18 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'tes
   .filter((path) => path.endsWith('.test.ts') && existsSync(join(ROOT, path)));
 const absolute = files.map((path) => join(ROOT, path));
 
+/** A script that a line of `.ci/run` begins with, or runs unless something failed before. */
+const CALLED = /^ *(?:\[ .* \|\| )?npm run ([\w:]+) \|\|/gm;
+/** What only runs others in turn. */
+const CHAIN = /^npm (?:test|run [\w:]+)(?: && npm (?:test|run [\w:]+))+$/;
+
+/** The commands that a script ends up with: chains of others are resolved. */
+function partsOf(name: string): string[] {
+  const script = scripts[name] ?? '';
+  if (!CHAIN.test(script)) return [name === 'test' ? 'npm test' : `npm run ${name}`];
+  return script.split(' && ').flatMap((part) => partsOf(part.replace(/^npm (?:run )?/, '')));
+}
+
 describe('the suites', () => {
   test('have each test file in exactly one', async () => {
     const [logic, processes, nightly] = await Promise.all(
@@ -65,11 +77,13 @@ describe('the suites', () => {
   test('are run by npm test and by npm run test:processes, and both by what CI runs', () => {
     expect(scripts['test']).toContain('--filter ./test/suites/logic.cjs');
     expect(scripts['test:processes']).toContain('--filter ./test/suites/processes.cjs');
-    expect(scripts['check:tests']).toContain('npm test && npm run test:processes');
-    const parts = scripts['check']?.split(' && ') ?? [];
-    expect(parts).toContain('npm run check:tests');
-    const run = readFileSync(join(ROOT, '.ci', 'run'), 'utf8');
-    expect([...parts, 'npm run test:browser'].filter((part) => !run.includes(part))).toEqual([]);
+    const parts = partsOf('check');
+    for (const part of ['format:check', 'lint', 'types', 'test:processes'])
+      expect(parts).toContain(`npm run ${part}`);
+    expect(parts).toContain('npm test');
+    const ran = [...readFileSync(join(ROOT, '.ci', 'run'), 'utf8').matchAll(CALLED)];
+    const byRun = ran.flatMap(([, name = '']) => partsOf(name));
+    expect([...parts, 'npm run test:browser'].filter((part) => !byRun.includes(part))).toEqual([]);
   });
 
   test('leave to the night what has a thinner test of its name in each commit, and no judge of a planted bug', () => {
