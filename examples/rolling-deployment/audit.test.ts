@@ -1,6 +1,6 @@
 /** What the auditor of a fleet must find, planted in a ledger. */
 
-import { rested } from './audit.ts';
+import { rested, soaked } from './audit.ts';
 import type { FleetEntry } from './world.ts';
 
 const shift = (at: number, host: string, to: 'in' | 'out', kind: 'shift' | 'shift-back' = 'shift') =>
@@ -34,4 +34,10 @@ test('the way back is no beginning of a batch', () => {
     shift(50, 'a', 'out', 'shift-back'),
   ];
   expect(rested(entries, BATCHES)).toEqual([]);
+});
+
+test('a gate reads the errors after the soak time of its batch, not of others', () => {
+  const entries = [shift(0, 'a', 'in'), shift(30, 'b', 'in'), shift(40, 'b', 'out'), shift(500, 'c', 'in')];
+  expect(soaked(entries, ['a', 'b'], 2_030)).toBe(2_000);
+  expect(soaked(entries, ['a', 'b'], 50)).toBe(20);
 });

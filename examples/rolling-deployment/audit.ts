@@ -86,6 +86,14 @@ export function rested(
   });
 }
 
+/** In ms, from when the last host of a batch was sent back to work until its gate read the errors. */
+export function soaked(entries: readonly FleetEntry[], batch: readonly string[], readAt: number): number {
+  const back = entries.filter(
+    ({ kind, host, to }) => kind === 'shift' && to === 'in' && batch.includes(host),
+  );
+  return readAt - Math.max(...back.map(({ at }) => at));
+}
+
 /**
  * The batches of the hosts whose release was rolled back once nothing more of it was installed, in that
  * order: 3, 2, 1 when the last batch comes first.

@@ -5,7 +5,7 @@
 import type { ApiError } from 'steadfast/client';
 import { auditDeeds } from '../gallery/audit.ts';
 import type { Example, Finding, Played, Scene, Seen, Stage } from '../gallery/example.ts';
-import { audit, rested, rolledBack } from './audit.ts';
+import { audit, rested, rolledBack, soaked } from './audit.ts';
 import { type Fleet, OUT_OF_WORK, SOAK } from './workflow.ts';
 import { DEEDS, type FleetEntry } from './world.ts';
 
@@ -133,6 +133,24 @@ function findingsOf({ scene, subject, end }: Played, entries: readonly FleetEntr
   return found.map((text) => ({ kind: 'other', subject, text }));
 }
 
+/** Gates that read the errors before a bad release had time to show. */
+async function earlyGates({ client }: Stage, { subject, end }: Played, entries: readonly FleetEntry[]) {
+  const { batches } = fleetOf(subject);
+  const found = await Promise.all(
+    batches.map(async (batch, at): Promise<Finding[]> => {
+      const { children } = end?.steps.find(({ name }) => name === `batch-${at + 1}`) ?? {};
+      const [id] = children?.executionIds ?? [];
+      if (id === undefined) return [];
+      const gate = (await client.get(id)).steps.find(({ name }) => name === 'gate');
+      const readAt = gate?.attempts[0]?.claimedAt ?? gate?.claimedAt;
+      const soakedMs = readAt === undefined ? SOAK_MS : soaked(entries, batch, readAt);
+      const text = `gate ${at + 1} read the errors ${Math.round(soakedMs)} ms after its batch was at work`;
+      return soakedMs < SOAK_MS ? [{ kind: 'other', subject, text }] : [];
+    }),
+  );
+  return found.flat();
+}
+
 async function look({ stage, played }: Seen) {
   const entries = await stage.world.ledger<FleetEntry>();
   // A host may be checked any number of times, and reading the metrics has no effect.
@@ -140,7 +158,9 @@ async function look({ stage, played }: Seen) {
   const { ledger, findings } = auditDeeds(deeds, entries, played, ({ end }) =>
     end.status === 'succeeded' ? { install: HOSTS - 1, shift: 2 * (HOSTS - 1) } : {},
   );
-  return { ledger, findings: [...findings, ...played.flatMap((one) => findingsOf(one, entries))] };
+  const early = await Promise.all(played.map((one) => earlyGates(stage, one, entries)));
+  const own = played.flatMap((one) => findingsOf(one, entries));
+  return { ledger, findings: [...findings, ...own, ...early.flat()] };
 }
 
 export default {
