@@ -86,7 +86,7 @@ export function rested(
   });
 }
 
-/** In ms, from when the last host of a batch was sent back to work until its gate read the errors. */
+/** In ms, from when the last host of a batch was sent back to work until its errors were read. */
 export function soaked(entries: readonly FleetEntry[], batch: readonly string[], readAt: number): number {
   const back = entries.filter(
     ({ kind, host, to }) => kind === 'shift' && to === 'in' && batch.includes(host),

@@ -133,7 +133,7 @@ function findingsOf({ scene, subject, end }: Played, entries: readonly FleetEntr
   return found.map((text) => ({ kind: 'other', subject, text }));
 }
 
-/** Gates that read the errors before a bad release had time to show. */
+/** Batches whose errors were read before a bad release had time to show. */
 async function earlyGates({ client }: Stage, { subject, end }: Played, entries: readonly FleetEntry[]) {
   const { batches } = fleetOf(subject);
   const found = await Promise.all(

@@ -71,7 +71,7 @@ export function ref<T>(source: RefSource, path: readonly string[] = [], make: Ma
       },
       has: (_, key) => key === SOURCE,
       // What `{ ...input }` and `const { id, ...rest } = input` call: no field is known, so none is copied.
-      ownKeys: () => refuseCopy(nameOf(source, path)),
+      ownKeys: () => refuseValue(nameOf(source, path), 'give its fields one by one'),
       // Not plain JSON: where nothing is evaluated, a reference is refused when the plan is checked.
       getPrototypeOf: () => REFERENCE,
     },
@@ -79,19 +79,9 @@ export function ref<T>(source: RefSource, path: readonly string[] = [], make: Ma
 }
 
 /** @throws SteadfastError `not-a-value` */
-function refuseValue(what: string): never {
-  throw refuse(
-    'not-a-value',
-    `${what} has no value while the workflow is built: join texts with concat('…', ${what}), and compare in \`when\` with eq, ne, lt, gt`,
-  );
-}
-
-/** @throws SteadfastError `not-a-value` */
-function refuseCopy(what: string): never {
-  throw refuse(
-    'not-a-value',
-    `${what} has no fields to copy while the workflow is built (..., Object.keys): give ${what} as a whole, or its fields one by one`,
-  );
+function refuseValue(what: string, instead?: string): never {
+  const other = `join texts with concat('…', ${what}), and compare in \`when\` with eq, ne, lt, gt`;
+  throw refuse('not-a-value', `${what} has no value while the workflow is built: ${instead ?? other}`);
 }
 
 /** As its author most likely wrote it: 'input.name', 'pay.output.id', 'paid.token', 'item.sizes[0]'. */

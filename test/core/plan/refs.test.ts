@@ -260,8 +260,7 @@ describe('a reference has no value while the workflow is built, and says so', ()
     expect(use).toThrow(
       expect.objectContaining({
         code: 'not-a-value',
-        message:
-          'input has no fields to copy while the workflow is built (..., Object.keys): give input as a whole, or its fields one by one',
+        message: 'input has no value while the workflow is built: give its fields one by one',
       }),
     );
   });
