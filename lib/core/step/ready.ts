@@ -116,16 +116,21 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
 function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   if (step.kind !== 'agent') return [];
   const record = snapshot.steps[step.name];
+  // A message from before a pause was dropped during it, so after it the work is another piece, sent anew.
+  const resumedAt = snapshot.execution.pauses?.at(-1)?.endedAt ?? 0;
   if (record === undefined || record.status === 'ready') {
     if (!isReady(step, snapshot) || !applies(step, snapshot)) return [];
-    const sinceAt = Math.max(turnAt(step, snapshot), record?.changedAt ?? 0);
+    const sinceAt = Math.max(turnAt(step, snapshot), record?.changedAt ?? 0, resumedAt);
     const attempt = (record?.attempt ?? 0) + 1;
     return [{ step: variantOf(step, record?.stage ?? 0), mode: 'execute', attempt, sinceAt, dueAt: sinceAt }];
   }
   // After a retry of the execution, the predecessor of an item in its lane may have begun again as well.
-  if (record.status === 'retrying') return isTurn(step, snapshot) ? [workOf(step, record, 'execute')] : [];
-  if (record.status === 'unknown' || record.status === 'accepted') return [workOf(step, record, 'probe')];
-  return mayBeUndone(plan, step, record) ? undoOfFailed(step, record) : [];
+  const sinceAt = Math.max(record.changedAt, resumedAt);
+  if (record.status === 'retrying')
+    return isTurn(step, snapshot) ? [workOf(step, record, 'execute', sinceAt)] : [];
+  if (record.status === 'unknown' || record.status === 'accepted')
+    return [workOf(step, record, 'probe', sinceAt)];
+  return mayBeUndone(plan, step, record) ? undoOfFailed(step, record, sinceAt) : [];
 }
 
 /** The next piece of work of a step that has a record. */
@@ -149,11 +154,11 @@ const mayBeUndone = (plan: Plan, step: AgentStep, record: Step): boolean =>
   record.nextStage !== undefined || mayFail(plan, step, record);
 
 /** The failure is tolerated, but not its effects: they are undone. */
-function undoOfFailed(step: AgentStep, record: Step): Work[] {
+function undoOfFailed(step: AgentStep, record: Step, sinceAt: number = record.changedAt): Work[] {
   const open = record.status === 'failed' || (record.status === 'compensating' && !isLeased(record));
   if (!open || !needsUndo(step, record)) return [];
   const notBefore = Math.max(record.retryAt ?? 0, effectsSettledAt(step, record));
-  return [workOf(step, record, 'undo', record.changedAt, notBefore)];
+  return [workOf(step, record, 'undo', sinceAt, notBefore)];
 }
 
 /** The step may have an effect, and that must be undone. */

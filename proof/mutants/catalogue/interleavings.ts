@@ -10,9 +10,9 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     id: 'claim-while-leased',
     bug: 'A duplicate of the message claims the step while its lease is held.',
     file: 'lib/core/step/ready.ts',
-    find: "  if (record.status === 'unknown' || record.status === 'accepted') return [workOf(step, record, 'probe')];",
+    find: "  if (record.status === 'unknown' || record.status === 'accepted')\n",
     replace:
-      "  if (record.status === 'running') return [{ ...workOf(step, record, 'execute'), attempt: record.attempt }];\n  if (record.status === 'unknown' || record.status === 'accepted') return [workOf(step, record, 'probe')];",
+      "  if (record.status === 'running') return [{ ...workOf(step, record, 'execute'), attempt: record.attempt }];\n  if (record.status === 'unknown' || record.status === 'accepted')\n",
     also: [
       {
         file: 'lib/core/transitions.ts',

@@ -4,6 +4,7 @@
 
 import type { PlanStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { Step, Execution, Deferred, Mode } from '../../../lib/core/records/state.ts';
+import type { Pause } from '../../../lib/core/records/pauses.ts';
 import { mayHaveChildren, scopeOf, turnAt } from '../../../lib/core/step/turn.ts';
 import { stepToSkip, openWork, type Work } from '../../../lib/core/step/ready.ts';
 import { planOf, recordOf, stateOf, suspendedAs } from '../one-step.ts';
@@ -68,6 +69,19 @@ it('expressions read outputs of done steps, the input and the tokens of callback
     undefined,
   ]);
   expect(['a', 'c'].map((name) => scope.token?.(name))).toStrictEqual([undefined, 'e-1.c.key']);
+});
+
+it.each<[string, Step[]]>([
+  ['a step without a record', []],
+  ['a step that is tried again', [recordOf('it', 'retrying', { changedAt: START })]],
+  ['a step that is asked for', [recordOf('it', 'unknown', { changedAt: START })]],
+  ['the undo of a tolerated failure', [recordOf('it', 'failed', { changedAt: START, mayHaveActed: true })]],
+])('after a pause %s is another piece of work, so it is sent anew (seed 1451)', (_, records) => {
+  const step = undoableOf('it', { tolerate: true });
+  const pause = { number: 1, at: NOW - 500, reason: '', withinMs: 9_000 };
+  const sinceAt = (pauses: readonly Pause[]) => workOf([step], records, { pauses })[0]?.sinceAt;
+  expect(sinceAt([])).toBe(START);
+  expect(sinceAt([{ ...pause, endedAt: NOW - 400 }])).toBe(NOW - 400);
 });
 
 it('it is a step’s turn since the last of start, retry and predecessors', () => {
