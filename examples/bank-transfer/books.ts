@@ -9,7 +9,7 @@
  */
 
 import type { Entry } from '../world/ledger.ts';
-import type { Account } from './workflow.ts';
+import type { Account } from './contracts.ts';
 
 /** In cents, when the banks open. */
 export const OPENING: Readonly<Record<string, number>> = {

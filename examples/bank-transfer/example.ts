@@ -5,7 +5,8 @@ import type { Audit, Example, OutsideWorld, Scene, Seen, Stage } from '../galler
 import type { Rule } from '../world/behaviour.ts';
 import { audit, clearingOf, wrongAtAnyMoment } from './audit.ts';
 import type { BankEntry } from './books.ts';
-import { type Account, FOUR_EYES_ABOVE } from './workflow.ts';
+import type { Account } from './contracts.ts';
+import { FOUR_EYES_ABOVE } from './workflow.ts';
 
 const ADA: Account = { bank: 'north', account: 'ada' };
 const BEN: Account = { bank: 'south', account: 'ben' };

@@ -21,7 +21,8 @@ import { handler as post } from './agents/post-booking.ts';
 import { handler as screen } from './agents/screen-transfer.ts';
 import { clearingOf, wrongAtAnyMoment } from './audit.ts';
 import { type BankEntry, balances, inClearing } from './books.ts';
-import { type Account, bankTransfer, postBooking, type Transfer } from './workflow.ts';
+import { type Account, postBooking } from './contracts.ts';
+import { bankTransfer, type Transfer } from './workflow.ts';
 import { DEEDS } from './world.ts';
 
 const agents = [hold, screen, post];

@@ -17,7 +17,8 @@ import { handler as flight } from './agents/book-flight.ts';
 import { handler as hotel } from './agents/book-hotel.ts';
 import { handler as car } from './agents/rent-car.ts';
 import { handler as mail } from './agents/send-mail.ts';
-import { bookFlight, bookHotel, holidayBooking, rentCar, sendMail, type Trip } from './workflow.ts';
+import { bookFlight, bookHotel, rentCar, sendMail } from './contracts.ts';
+import { holidayBooking, type Trip } from './workflow.ts';
 import { DEEDS, FULL, type HolidayEntry } from './world.ts';
 
 const agents = [flight, hotel, car, desk, mail];

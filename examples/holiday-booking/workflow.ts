@@ -3,65 +3,16 @@
  * no car if there is none; then a person at the travel desk confirms it. Whatever stops it, all that was
  * booked is given back, and customer service hears of it.
  *
- * Owns: the agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`), or the
- * services it talks to (`world.ts`).
- *
- * The limits are short so that you can see a recovery on a laptop.
+ * Owns: the workflow. Does not own: the agents' contracts (`contracts.ts`), how an agent does its work
+ * (`agents/`), or the services it talks to (`world.ts`).
  */
 
-import { agent, failed, orElse, retry, workflow } from 'steadfast';
+import { failed, orElse, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
+import { askDesk, bookFlight, bookHotel, rentCar, sendMail, Text } from './contracts.ts';
 
-const LIMITS = { lease: '5s', pickup: '5s', timeout: '10s', settle: '4s' } as const;
 const PATIENCE = retry(6, { first: '500ms', max: '5s' });
 const UNDO = retry(20, { first: '500ms', max: '5s' });
-
-const Text = z.string().check(z.minLength(1));
-const Booked = z.object({ booking: Text });
-
-/** The airline books whenever it is asked, so an unknown outcome must be asked for. */
-export const bookFlight = agent('book-flight', {
-  input: z.object({ trip: Text, to: Text }),
-  output: Booked,
-  effect: 'probed',
-  ...LIMITS,
-});
-
-/** Hotels book once per key, so an unknown outcome is simply tried again. */
-export const bookHotel = agent('book-hotel', {
-  input: z.object({ trip: Text, hotel: Text }),
-  output: z.object({ booking: Text, hotel: Text }),
-  effect: 'idempotent',
-  ...LIMITS,
-});
-
-/**
- * The rental books whenever it is asked, and may do so seconds after its caller has given
- * up: `settle` is longer than that.
- */
-export const rentCar = agent('rent-car', {
-  input: z.object({ trip: Text }),
-  output: Booked,
-  effect: 'probed',
-  ...LIMITS,
-});
-
-/** Hands the desk the token with which it confirms; a request that is not needed any more is withdrawn. */
-export const askDesk = agent('ask-desk', {
-  input: z.object({ trip: Text, token: Text }),
-  output: z.object({ request: Text }),
-  effect: 'idempotent',
-  ...LIMITS,
-});
-
-/** The mail service sends once per key; a mail that was sent cannot be unsent. */
-export const sendMail = agent('send-mail', {
-  input: z.object({ trip: Text, to: z.enum(['traveller', 'customer-service']), text: z.string() }),
-  output: z.object({ mail: Text }),
-  effect: 'idempotent',
-  undo: 'none',
-  ...LIMITS,
-});
 
 const Trip = z.object({ trip: Text, to: Text, hotel: Text, otherHotel: Text });
 export type Trip = z.infer<typeof Trip>;

@@ -5,7 +5,7 @@
  */
 
 import * as z from 'zod/mini';
-import { holdFunds } from '../workflow.ts';
+import { holdFunds } from '../contracts.ts';
 import { callWorld } from '../world-client.ts';
 
 const Hold = z.object({ id: z.string() });

@@ -7,7 +7,7 @@
 
 import { type AttemptContext, done, notDone } from 'steadfast';
 import * as z from 'zod/mini';
-import { postBooking } from '../workflow.ts';
+import { postBooking } from '../contracts.ts';
 import { callWorld } from '../world-client.ts';
 
 const Booking = z.object({ id: z.string(), undone: z.boolean() });

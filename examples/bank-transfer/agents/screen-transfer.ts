@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod/mini';
-import { screenTransfer } from '../workflow.ts';
+import { screenTransfer } from '../contracts.ts';
 import { callWorld } from '../world-client.ts';
 
 const Check = z.object({ id: z.string() });

@@ -1,7 +1,7 @@
 /** Asks the travel desk to confirm, once for each effect key. */
 
 import { byKey } from '../services.ts';
-import { askDesk } from '../workflow.ts';
+import { askDesk } from '../contracts.ts';
 
 const requests = byKey('desk', 'request');
 

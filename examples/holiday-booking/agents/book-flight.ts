@@ -5,7 +5,7 @@
 
 import { done, notDone } from 'steadfast';
 import { byReference } from '../services.ts';
-import { bookFlight } from '../workflow.ts';
+import { bookFlight } from '../contracts.ts';
 
 const seats = byReference('airline', 'seat');
 

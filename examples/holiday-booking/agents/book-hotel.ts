@@ -4,7 +4,7 @@
  */
 
 import { byKey } from '../services.ts';
-import { bookHotel } from '../workflow.ts';
+import { bookHotel } from '../contracts.ts';
 
 const rooms = byKey('hotels', 'room');
 

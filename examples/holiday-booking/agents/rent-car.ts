@@ -5,7 +5,7 @@
 
 import { done, notDone } from 'steadfast';
 import { byReference } from '../services.ts';
-import { rentCar } from '../workflow.ts';
+import { rentCar } from '../contracts.ts';
 
 const cars = byReference('rental', 'car');
 

@@ -1,7 +1,7 @@
 /** Sends a mail, once for each effect key. What it says stays between the mail service and who reads it. */
 
 import { byKey } from '../services.ts';
-import { sendMail } from '../workflow.ts';
+import { sendMail } from '../contracts.ts';
 
 const mails = byKey('mail', 'mail');
 

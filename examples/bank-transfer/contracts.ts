@@ -1,0 +1,50 @@
+/**
+ * What the agents of this folder take and give: all that an agent's function needs of the workflow.
+ *
+ * The limits are short so that you can see a recovery on a laptop. `settle` is what a
+ * bank's slowest request may take.
+ */
+
+import { agent } from 'steadfast';
+import * as z from 'zod/mini';
+
+const LIMITS = { lease: '5s', pickup: '5s', timeout: '8s', settle: '4s' } as const;
+
+export const Text = z.string().check(z.minLength(1));
+/** Whole cents. */
+export const Amount = z.int().check(z.positive());
+export const Account = z.object({ bank: z.enum(['north', 'south']), account: Text });
+export type Account = z.infer<typeof Account>;
+
+/** The payer's bank holds once for each key. Funds on hold cannot be spent twice. */
+export const holdFunds = agent('hold-funds', {
+  input: z.object({ transfer: Text, ...Account.shape, amount: Amount }),
+  output: z.object({ hold: Text }),
+  effect: 'idempotent',
+  ...LIMITS,
+});
+
+/** Asks whether the payee may be paid. A question changes nothing, however often it is asked. */
+export const screenTransfer = agent('screen-transfer', {
+  input: z.object({ transfer: Text, payee: Text }),
+  output: z.object({ check: Text }),
+  effect: 'none',
+  ...LIMITS,
+});
+
+/**
+ * One side, in one bank's book. A bank books as often as it is asked to, and knows
+ * its bookings by their reference.
+ */
+export const postBooking = agent('post-booking', {
+  input: z.object({
+    transfer: Text,
+    ...Account.shape,
+    side: z.enum(['debit', 'credit']),
+    amount: Amount,
+    hold: z.optional(Text),
+  }),
+  output: z.object({ booking: Text }),
+  effect: 'probed',
+  ...LIMITS,
+});
