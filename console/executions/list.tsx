@@ -295,6 +295,9 @@ const Row = ({ item, at, isActive, isSelected, toggle, focused }: RowProps): JSX
   </tr>
 );
 
+const atRiskText = (riskSince: number, risk: ExecutionSummary['risk']): string =>
+  `at risk${risk === undefined ? ` since ${clockText(riskSince)}` : `: ${riskText(risk)}`}`;
+
 /** Why it left the straight path, since when it is at risk, its tags. */
 function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
   const { cause, tags = {}, riskSince, risk, step } = item;
@@ -309,7 +312,8 @@ function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
       {step === undefined ? null : <span class="narrow-only">{step} · </span>}
       {riskSince === undefined || item.endedAt !== undefined ? null : (
         <strong class="risk" title={`since ${clockText(riskSince)}`}>
-          ! at risk{risk === undefined ? ` since ${clockText(riskSince)}` : `: ${riskText(risk)}`}{' '}
+          ! {/* On a phone there is room for the reason alone. */}
+          {isNarrow.value && risk !== undefined ? riskText(risk) : atRiskText(riskSince, risk)}{' '}
         </strong>
       )}
       {text}

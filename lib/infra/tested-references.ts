@@ -53,7 +53,7 @@ const WORDS: Readonly<Record<How, (reference: string) => string>> = {
   compared: (reference) =>
     `reads ${reference} and gives it to no step: compared while the workflow is built (===, switch, typeof, if (eq(…))), it is the same for every execution`,
   defaulted: (reference) =>
-    `asks whether ${reference} is there (??, = in a pattern, == null), but while the workflow is built it always is, so the default never applies`,
+    `asks whether ${reference} is there (??, = in a pattern, == null, === undefined), but while the workflow is built it always is, so the default never applies`,
 };
 
 interface Found {
@@ -70,7 +70,9 @@ function testedIn(workflow: Tested, file: string): Found[] {
     const isOther = (value: 'absent' | 'null'): boolean =>
       (run((read) => read === at && value) ?? ran).rest(value) !== ran.rest(value);
     // The default of a parameter applies where its function is called without one.
-    return isOther('absent') && (isOther('null') || hasDefault(one, file));
+    return (
+      isOther('absent') && (isOther('null') || hasDefault(one, file) || isComparedWithNothing(one, file))
+    );
   };
   const plain = run(() => false);
   if (plain === undefined || plain.steps !== run(() => false)?.steps) return [];
@@ -109,12 +111,22 @@ function testedIn(workflow: Tested, file: string): Found[] {
 }
 
 /** `{ gift = false } = w.input`, on the line that reads it. */
-function hasDefault({ reference, line }: Found, file: string): boolean {
-  const key = /[\p{L}\p{N}_$]+$/u.exec(reference)?.[0] ?? '';
-  const text = existsSync(file) ? readFileSync(file, 'utf8').split('\n')[Number(line.slice(1)) - 1] : '';
-  const after = (text ?? '').split(key).slice(1);
+function hasDefault(one: Found, file: string): boolean {
+  const key = keyOf(one);
+  const after = (linesOf(file)[Number(one.line.slice(1)) - 1] ?? '').split(key).slice(1);
   return key !== '' && after.some((rest) => /^(?:\s*:\s*[\p{L}\p{N}_$]+)?\s*=(?![=>])/u.test(rest));
 }
+
+/** `gift === undefined`, `typeof gift === 'undefined'`, on any line. */
+function isComparedWithNothing(one: Found, file: string): boolean {
+  const key = keyOf(one).replaceAll('$', String.raw`\$`);
+  const compared = new RegExp(String.raw`\b${key}\s*[!=]==?\s*["']?undefined\b`, 'u');
+  return key !== '' && linesOf(file).some((line) => compared.test(line));
+}
+
+const keyOf = ({ reference }: Found): string => /[\p{L}\p{N}_$]+$/u.exec(reference)?.[0] ?? '';
+const linesOf = (file: string): readonly string[] =>
+  existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
 
 type Told = Map<string, Found>;
 

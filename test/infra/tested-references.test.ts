@@ -166,6 +166,29 @@ test.each<[string, (w: Free, paid: Free) => unknown]>([
   );
 });
 
+// Names of their own: where a file compares one with undefined, it may mean every reference of that name.
+test.each<[string, (w: Free) => unknown]>([
+  [
+    'with undefined',
+    (w) => {
+      const { ribbon } = w.input;
+      step(w, 'wrap', ribbon === undefined ? { kind: 'none' } : { kind: 'some', ribbon });
+    },
+  ],
+  [
+    'by its type',
+    (w) => {
+      const { bow } = w.input;
+      step(w, 'wrap', typeof bow !== 'undefined' ? { bow } : { kind: 'none' });
+    },
+  ],
+])('a reference that is compared %s, and given to a step, is told', (_, build) => {
+  const found = testedReferences(flow(build), import.meta.filename, 'workflow.ts');
+  expect(found.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/asks whether input\.(?:ribbon|bow) is there \(.*=== undefined\)/),
+  ]);
+});
+
 test.each<[string, (w: Free, paid: Free) => unknown]>([
   [
     'a default of what is no reference, and a parameter of a function of one’s own',

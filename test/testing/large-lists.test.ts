@@ -39,7 +39,8 @@ const flowOf = (how: Reading): Workflow =>
     if (how === 'whole') w.step('join', join, { all: all.output });
     if (how === 'child') w.child('join', part as never, { items } as never);
     if (how === 'list') w.map('join', join, items, (item) => ({ item }));
-    if (how === 'condition') w.step('join', join, {}, { when: eq(items[0] as never, null), after });
+    if (how === 'condition')
+      w.step('join', join, {}, { when: eq(orElse(items[0], 0) as never, null), after });
     if (how === 'asked')
       w.step('join', join, { total: all.output.total }, { when: and(exists(items)), after });
     return how === 'answered' ? { items } : { of: all.output.total };

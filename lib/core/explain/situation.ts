@@ -220,7 +220,7 @@ const timeLeft = ({ kind, runsOutAt, waiting = 0 }: Finding, now: number): strin
 
 /** Why one is at risk, behind 'because'. */
 const RISK: Readonly<Record<RiskReason['why'], string>> = {
-  breaker: "its agent's service did not answer",
+  breaker: 'its agent is failing',
   paused: 'its agent is paused',
   unclaimed: 'no process has taken its step',
   budget: 'its step was sent too often',
@@ -231,6 +231,6 @@ const RISK: Readonly<Record<RiskReason['why'], string>> = {
   overdue: 'no supervisor has evaluated it',
 };
 
-/** 'its agent's service did not answer (confirm-booking)'. */
+/** 'its agent is failing (confirm-booking)'. */
 export const riskText = ({ why, agent }: RiskReason): string =>
   `${RISK[why]}${agent === undefined ? '' : ` (${agent})`}`;
