@@ -117,7 +117,11 @@ function whyOpenChildren(step: PlanStep, { status, children }: Step): string | u
 const hasEffects = (step: PlanStep, { started, ended, rounds, try: latest = 1 }: Children): boolean => {
   const undo = step.kind === 'map' ? step.each.undo : step.kind === 'child' ? step.undo : 'none';
   const ends = Object.values(ended);
-  const hasEarlier = (rounds?.done ?? 0) > 0 && (rounds?.compensating ?? latest) > 1;
+  const { done = 0, compensating = latest, failed = [] } = rounds ?? {};
+  // A try that failed left nothing: no other follows one that did, unless a person says so.
+  const hasEarlier =
+    done > 0 &&
+    Array.from({ length: compensating - 1 }, (_, at) => at + 1).some((at) => !failed.includes(at));
   const isLeft = hasEarlier || ends.some(({ status }) => status === 'succeeded');
   return ends.length < started || (undo !== 'none' && isLeft);
 };
