@@ -295,8 +295,11 @@ const Row = ({ item, at, isActive, isSelected, toggle, focused }: RowProps): JSX
   </tr>
 );
 
-const atRiskText = (riskSince: number, risk: ExecutionSummary['risk']): string =>
-  `at risk${risk === undefined ? ` since ${clockText(riskSince)}` : `: ${riskText(risk)}`}`;
+/** On a phone there is room for the reason alone. */
+const riskNote = (riskSince: number, risk: ExecutionSummary['risk']): string => {
+  if (risk === undefined) return `at risk since ${clockText(riskSince)}`;
+  return isNarrow.value ? riskText(risk) : `at risk: ${riskText(risk)}`;
+};
 
 /** Why it left the straight path, since when it is at risk, its tags. */
 function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
@@ -312,8 +315,7 @@ function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
       {step === undefined ? null : <span class="narrow-only">{step} · </span>}
       {riskSince === undefined || item.endedAt !== undefined ? null : (
         <strong class="risk" title={`since ${clockText(riskSince)}`}>
-          ! {/* On a phone there is room for the reason alone. */}
-          {isNarrow.value && risk !== undefined ? riskText(risk) : atRiskText(riskSince, risk)}{' '}
+          ! {riskNote(riskSince, risk)}{' '}
         </strong>
       )}
       {text}

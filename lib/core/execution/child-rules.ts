@@ -69,20 +69,13 @@ export const startChildren: Rule = {
       if (!isTurn(step, state)) continue;
       const record = state.steps[step.name];
       const lost = isUnbegun(record) ? lostIn(step, state) : undefined;
-      if (lost !== undefined) {
-        const family = lostFamily(step, state, lost);
-        return nothing({ kind: 'start-children', step: step.name, family, starts: family.starts });
-      }
+      if (lost !== undefined) return takingPlaces(step, state, lost);
       if (isUnbegun(record) ? !applies(step, state) : record?.status !== 'running') continue;
       // Asked first: to say what is to be started takes as long as the list.
       if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
       const family = familyOf(step, state);
       if ('code' in family) {
-        // Another process may have read it before, as one that has not begun.
-        if (step.kind === 'child' && record?.children !== undefined) {
-          const taken = lostFamily(step, state, family);
-          return nothing({ kind: 'start-children', step: step.name, family: taken, starts: taken.starts });
-        }
+        if (step.kind === 'child' && record?.children !== undefined) return takingPlaces(step, state, family);
         const blank = record ?? blankStep(step.name, state.execution);
         const failed = stepAfter(blank, 'fail', event, { changedAt: event.now, failure: family });
         return written(state, event, failed, 'step-failed');
@@ -100,9 +93,15 @@ export const startChildren: Rule = {
 };
 
 /**
- * What says whether and for what a step begins is lost. Another process may have read it before, and be
- * starting: so the places of its executions are taken first, and the step fails by that.
+ * A process that has read what is lost now may be creating its executions, before the step has begun as well
+ * as for a retry or a next round: their places are taken first, and the step fails by that (S10).
  */
+function takingPlaces(step: ChildStep | MapStep, state: Snapshot, refused: Failure): Decision {
+  const family = lostFamily(step, state, refused);
+  return nothing({ kind: 'start-children', step: step.name, family, starts: family.starts });
+}
+
+/** What says whether and for what a step begins, where that is lost. */
 function lostIn(step: ChildStep | MapStep, state: Snapshot): Failure | undefined {
   if (state.values === undefined || state.values.lost.size === 0) return undefined;
   const condition = leftOutIn(step.when, state);
