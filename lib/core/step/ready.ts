@@ -108,6 +108,9 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   return work;
 }
 
+/** A message from before a pause was dropped during it, so after it the work is another piece, sent anew. */
+const lastResumedAt = ({ execution }: Snapshot): number => execution.pauses?.at(-1)?.endedAt ?? 0;
+
 /**
  * The work on the way forward. A step is ready if it has no attempt yet, its predecessors are done, skipped
  * or tolerated, and its condition holds (`turn.ts`). One that is tried again is due at `retryAt`, and so is
@@ -116,8 +119,7 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
 function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   if (step.kind !== 'agent') return [];
   const record = snapshot.steps[step.name];
-  // A message from before a pause was dropped during it, so after it the work is another piece, sent anew.
-  const resumedAt = snapshot.execution.pauses?.at(-1)?.endedAt ?? 0;
+  const resumedAt = lastResumedAt(snapshot);
   if (record === undefined || record.status === 'ready') {
     if (!isReady(step, snapshot) || !applies(step, snapshot)) return [];
     const sinceAt = Math.max(turnAt(step, snapshot), record?.changedAt ?? 0, resumedAt);
@@ -226,7 +228,8 @@ export const actsNoMoreAt = (step: PlanStep, record: Step): number =>
 function awaitedWork(step: PlanStep, snapshot: Snapshot): Work[] {
   const record = snapshot.steps[step.name];
   if (step.kind !== 'agent' || record === undefined || keepsEffects(snapshot)) return [];
-  return isAwaited(attemptedVariant(step, record), record) ? [workOf(step, record, 'probe')] : [];
+  if (!isAwaited(attemptedVariant(step, record), record)) return [];
+  return [workOf(step, record, 'probe', Math.max(record.changedAt, lastResumedAt(snapshot)))];
 }
 
 function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {

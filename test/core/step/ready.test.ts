@@ -84,6 +84,15 @@ it.each<[string, Step[]]>([
   expect(sinceAt([{ ...pause, endedAt: NOW - 400 }])).toBe(NOW - 400);
 });
 
+it('so is the question about accepted work on the way back, after a stop that ended the pause', () => {
+  const step = undoableOf('it', { undo: 'none', acceptsMs: 9_000 });
+  const accepted = { at: START, untilAt: NOW + 9_000, askFrom: START, everyMs: 9, asked: 0, seq: 0 };
+  const records = [recordOf('it', 'accepted', { changedAt: START, mayHaveActed: true, accepted })];
+  const pauses = [{ number: 1, at: NOW - 500, reason: '', withinMs: 9_000, endedAt: NOW - 400 }];
+  const work = workOf([step], records, { status: 'compensating', pauses });
+  expect(work).toMatchObject([{ mode: 'probe', sinceAt: NOW - 400 }]);
+});
+
 it('it is a step’s turn since the last of start, retry and predecessors', () => {
   const step = agentStepOf('c', { after: ['a', 'b', 'none'] });
   const of = (a: number, b: number, ...retriedAt: number[]) =>
