@@ -115,12 +115,15 @@ function actsUntil(plan: Plan, { life }: Execution, records: readonly Found[]): 
 
 /**
  * When the last of its records came to be, as far as they say: a claim or a start that was decided on before
- * that finds none in its way once it is gone, and would do anew what is done.
+ * that finds none in its way once it is gone, and would do anew what is done. That an execution of a step was
+ * started may be recorded as late as its end.
  */
 const lastNewAt = ({ startedAt }: Execution, records: readonly Found[]): number =>
   Math.max(
     startedAt,
-    ...stepsIn(records).map(({ attempts, changedAt }) => attempts[0]?.claimedAt ?? changedAt),
+    ...stepsIn(records).map(({ attempts: [first], changedAt, children }) =>
+      first === undefined || children !== undefined ? changedAt : first.claimedAt,
+    ),
   );
 
 /** @returns what there was of it, with the execution of another life, if there is one by now */

@@ -210,4 +210,22 @@ describe('is refused', () => {
     h.clock.advanceTo(h.clock.now() + 60_000);
     expect((await erase(h.scheduler, id)).status).toBe('erased');
   });
+
+  it('while the start of a later try may be written: whoever read it has not seen that it was created', async () => {
+    let failures = 4;
+    const h = world((step) => step === 'one' && (failures -= 1) >= 0);
+    const { id } = await h.begin({ items: [] });
+    await h.run(id);
+    const child = (await h.state(id)).steps['child'] as Step;
+    expect(child.children?.try).toBe(2);
+    // The process that created it died, and its end was the first to be recorded.
+    const changedAt = h.clock.now();
+    await h.store.write({
+      executionId: id,
+      step: { ...child, changedAt, version: child.version + 1, writeId: 'w-late' },
+    });
+    expect(await refused(h, id)).toContain('a step of');
+    h.clock.advanceTo(h.clock.now() + 60_000);
+    expect((await erase(h.scheduler, id)).status).toBe('erased');
+  });
 });
