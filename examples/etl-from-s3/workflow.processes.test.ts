@@ -13,16 +13,10 @@ import { handler as load } from './agents/load-rows.ts';
 import { handler as byLine } from './agents/transform-by-line.ts';
 import { handler as transform } from './agents/transform-file.ts';
 import { type Buckets, startBuckets } from './bucket-in-memory.ts';
+import { loadRows, type SourceObject, transformByLine, transformFile } from './contracts.ts';
 import { rowsFinding } from './example.ts';
 import { manifestOf, type Sample, sampleFile, sorted } from './sample.ts';
-import {
-  etlFile,
-  etlFromS3,
-  loadRows,
-  type SourceObject,
-  transformByLine,
-  transformFile,
-} from './workflow.ts';
+import { etlFile, etlFromS3 } from './workflow.ts';
 import { startWorld, type World } from './world.ts';
 
 const agents = [extract, transform, byLine, load];

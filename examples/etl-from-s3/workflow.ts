@@ -2,62 +2,23 @@
  * ETL from S3: a manifest that is written to a bucket names files, and is read in pages, in rounds; each file
  * of a page is extracted, transformed and loaded by an execution of its own. Of fifty files one may be bad.
  *
- * Owns: the agents' contracts and the workflows. Does not own: how an agent does its work
+ * Owns: the workflows. Does not own: the agents' contracts (`contracts.ts`), how an agent does its work
  * (`agents/`), what a row is (`rows.ts`).
- *
- * No step hands rows to another: outputs are keys of objects, so a file of any size fits.
- *
- * The limits are short so that you can see a recovery on a laptop.
  */
 
-import { agent, eq, retry, useAgent, workflow } from 'steadfast';
+import { eq, retry, useAgent, workflow } from 'steadfast';
 import * as z from 'zod/mini';
+import {
+  Count,
+  extractObject,
+  loadRows,
+  SourceObject,
+  Text,
+  transformByLine,
+  transformFile,
+} from './contracts.ts';
 
-const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as const;
 const PATIENCE = retry(4, { first: '500ms', max: '5s' });
-
-const Text = z.string().check(z.minLength(1));
-const Count = z.int().check(z.nonnegative());
-const SourceObject = z.object({ bucket: Text, key: Text });
-export type SourceObject = z.infer<typeof SourceObject>;
-
-/** Files of a manifest that are loaded side by side; the next page begins after them. */
-export const PAGE = 50;
-
-/**
- * Copies an object, so that a retry works on the same bytes. Of a manifest it answers one page as well: which
- * files it names after the first `from`.
- */
-export const extractObject = agent('extract-object', {
-  input: z.object({ bucket: Text, key: Text, from: z.optional(Count) }),
-  output: z.object({ copy: Text, names: z.array(Text), upTo: Count, more: z.boolean() }),
-  effect: 'idempotent', // one copy for each effect key
-  ...LIMITS,
-});
-
-const transforms = {
-  input: z.object({ bucket: Text, copy: Text }),
-  output: z.object({ ready: Text, rows: Count }),
-  effect: 'idempotent', // one result for each effect key
-  ...LIMITS,
-} as const;
-
-/** Has the whole file in memory: fast, until a file is larger than that. */
-export const transformFile = agent('transform-file', transforms);
-
-/** The same rows, one line at a time: slow, in as much memory as a line takes. */
-export const transformByLine = agent('transform-by-line', transforms);
-
-/**
- * The warehouse loads as often as it is asked, all rows or none, knows loads by their
- * label, and counts a source's latest.
- */
-export const loadRows = agent('load-rows', {
-  input: z.object({ bucket: Text, ready: Text, source: Text }),
-  output: z.object({ load: Text, rows: Count }),
-  effect: 'probed',
-  ...LIMITS,
-});
 
 /** One file. Exported, so that one that was mended is loaded by itself. */
 export const etlFile = workflow('etl-file', { input: SourceObject, within: '1h' }, (w) => {

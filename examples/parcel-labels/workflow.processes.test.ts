@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import { crashEverywhere, type Effect, testWorkflow } from 'steadfast/testing';
 import { handler as order } from './agents/order-pickup.ts';
 import { handler as print } from './agents/print-label.ts';
-import { parcelLabels, type Parcel, printLabel } from './workflow.ts';
+import { printLabel } from './contracts.ts';
+import { type Parcel, parcelLabels } from './workflow.ts';
 
 const agents = [print, order];
 const parcel: Parcel = { parcel: 'p-1', address: '1 Main Street', kilograms: 2 };

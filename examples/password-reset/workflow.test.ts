@@ -10,8 +10,9 @@ import { PermanentError } from 'steadfast';
 import { crashEverywhere, type Effect, testWorkflow } from 'steadfast/testing';
 import { handler as issue } from './agents/issue-token.ts';
 import { handler as mail } from './agents/mail-link.ts';
+import { issueToken, mailLink } from './contracts.ts';
 import { handler as instead } from './instead.ts';
-import { issueToken, mailLink, passwordReset, type Reset } from './workflow.ts';
+import { passwordReset, type Reset } from './workflow.ts';
 import { startWorld, type World } from '../world/server.ts';
 import { DEEDS } from './world.ts';
 

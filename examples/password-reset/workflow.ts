@@ -1,38 +1,19 @@
 /**
  * Password reset: issue a token, mail its link. Here to show when not to use Steadfast: README.md says what a
- * queue and a
- * function (`instead.ts`) do better, and what would change the answer.
+ * queue and a function (`instead.ts`) do better, and what would change the answer.
  *
- * Owns: the agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`).
+ * Owns: the workflow. Does not own: the agents' contracts (`contracts.ts`), how an agent does its work
+ * (`agents/`).
  *
  * The token itself is in no input and no output: the state table, and people who may list executions, need
  * not know it.
  */
 
-import { agent, retry, workflow } from 'steadfast';
+import { retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
+import { issueToken, mailLink, Text } from './contracts.ts';
 
-const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as const;
 const PATIENCE = retry(100, { first: '500ms', max: '1m' });
-
-const Text = z.string().check(z.minLength(1));
-
-/** The identity service issues one token for each key, and revokes by it. */
-export const issueToken = agent('issue-token', {
-  input: z.object({ account: Text }),
-  output: z.object({ token: Text }), // its id
-  effect: 'idempotent',
-  ...LIMITS,
-});
-
-/** The mail service sends once for each key, and puts the link in itself. */
-export const mailLink = agent('mail-link', {
-  input: z.object({ account: Text, token: Text }),
-  output: z.object({ mail: Text }),
-  effect: 'idempotent',
-  undo: 'none', // a mail cannot be unsent; what makes it harmless is that its token is revoked
-  ...LIMITS,
-});
 
 const Reset = z.object({ account: Text });
 export type Reset = z.infer<typeof Reset>;

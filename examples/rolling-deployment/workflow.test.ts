@@ -14,17 +14,8 @@ import { handler as install } from './agents/install-release.ts';
 import { handler as read } from './agents/read-errors.ts';
 import { handler as shift } from './agents/shift-traffic.ts';
 import { audit, rolledBack } from './audit.ts';
-import {
-  checkHost,
-  deployHost,
-  type Fleet,
-  installRelease,
-  MOST_ERRORS,
-  OUT_OF_WORK,
-  readErrors,
-  rollingDeployment,
-  shiftTraffic,
-} from './workflow.ts';
+import { checkHost, installRelease, readErrors, shiftTraffic } from './contracts.ts';
+import { deployHost, type Fleet, MOST_ERRORS, OUT_OF_WORK, rollingDeployment } from './workflow.ts';
 import { DEEDS, type FleetEntry } from './world.ts';
 
 const agents = [shift, install, check, read];

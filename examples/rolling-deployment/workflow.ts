@@ -3,16 +3,14 @@
  * work. A batch then takes requests for a while, and a check reads how many of them failed. Where too many
  * fail, or too many hosts are sick, the fleet goes back to the former release, the last batch first.
  *
- * Owns: the agents' contracts and the three workflows. Does not own: how an agent does its work (`agents/`),
- * or the services it talks to (`world.ts`).
- *
- * The limits are short so that you can see a recovery on a laptop.
+ * Owns: the three workflows. Does not own: the agents' contracts (`contracts.ts`), how an agent does its work
+ * (`agents/`), the services it talks to (`world.ts`).
  */
 
-import { agent, exists, present, retry, workflow } from 'steadfast';
+import { exists, present, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
+import { checkHost, installRelease, readErrors, Release, shiftTraffic, Text } from './contracts.ts';
 
-const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as const;
 const PATIENCE = retry(10, { first: '500ms', max: '5s' });
 const UNDO = retry(20, { first: '500ms', max: '5s' });
 
@@ -25,46 +23,6 @@ export const SOAK = '2s';
 export const MOST_ERRORS = 0.01;
 /** How many hosts of one batch may be out of work at the same time. */
 export const OUT_OF_WORK = 5;
-
-const Text = z.string().check(z.minLength(1));
-const Release = z.object({ host: Text, version: Text });
-
-/** The load balancer takes an order once for each key. */
-export const shiftTraffic = agent('shift-traffic', {
-  input: z.object({ host: Text, to: z.enum(['in', 'out']) }),
-  output: z.object({ shift: Text }),
-  effect: 'idempotent',
-  ...LIMITS,
-});
-
-/** The installer installs as often as it is asked, each time with a restart, but can be asked what it did. */
-export const installRelease = agent('install-release', {
-  input: Release,
-  output: z.object({ install: Text }),
-  effect: 'probed',
-  ...LIMITS,
-});
-
-/** A check changes nothing on the host. */
-export const checkHost = agent('check-host', {
-  input: Release,
-  output: z.object({ check: Text }),
-  effect: 'none',
-  undo: 'none',
-  ...LIMITS,
-});
-
-/**
- * Reads the share of requests that failed on these hosts with this release. Above
- * the limit it refuses, for good.
- */
-export const readErrors = agent('read-errors', {
-  input: z.object({ version: Text, hosts: z.array(Text), limit: z.number() }),
-  output: z.object({ share: z.number() }),
-  effect: 'none',
-  undo: 'none',
-  ...LIMITS,
-});
 
 /** One host. Exported, so that one that was sick gets the release by itself once it is well. */
 export const deployHost = workflow('deploy-host', { input: Release, within: '1h' }, (w) => {

@@ -10,18 +10,12 @@ import { handler as encode } from './agents/encode-chunk.ts';
 import { handler as plan } from './agents/plan-chunks.ts';
 import { handler as publish } from './agents/publish-film.ts';
 import { audit, type FilmAudit } from './audit.ts';
+import { encodeChunk, publishFilm, type Segment } from './contracts.ts';
 import { type Encoder, isInstalled } from './encoder.ts';
 import { ffmpeg } from './ffmpeg.ts';
 import { segmentAt, segments, uploadAt } from './library.ts';
 import { standIn } from './stand-in.ts';
-import {
-  encodeChunk,
-  publishFilm,
-  type Segment,
-  type Upload,
-  videoChunk,
-  videoEncoding,
-} from './workflow.ts';
+import { type Upload, videoChunk, videoEncoding } from './workflow.ts';
 import { DEEDS, type FilmEntry } from './world.ts';
 
 const agents = [plan, encode, publish];

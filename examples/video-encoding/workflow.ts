@@ -2,63 +2,15 @@
  * Video encoding: cut a film into chunks, encode them side by side, publish what has become of them as one
  * page. A film with a chunk at which the encoder stalls is encoded again as a whole, with other parameters.
  *
- * Owns: the agents' contracts and the workflows. Does not own: how an agent does its work (`agents/`), what
- * encodes (`encoder.ts`), where films are (`library.ts`), the services (`world.ts`).
- *
- * The limits are short so that you can see a recovery on a laptop. In production an attempt may take hours,
- * and `maxNoProgress` is minutes.
+ * Owns: the workflows. Does not own: the agents' contracts (`contracts.ts`), how an agent does its work
+ * (`agents/`), what encodes (`encoder.ts`), where films are (`library.ts`), the services (`world.ts`).
  */
 
-import { agent, retry, withInput, workflow } from 'steadfast';
+import { retry, withInput, workflow } from 'steadfast';
 import * as z from 'zod/mini';
+import { Chunks, encodeChunk, Encoding, Height, planChunks, publishFilm, Text } from './contracts.ts';
 
-const LIMITS = { lease: '3s', pickup: '5s', settle: '1s' } as const;
 const PATIENCE = retry(4, { first: '500ms', max: '5s' });
-
-const Text = z.string().check(z.minLength(1));
-const Seconds = z.int().check(z.nonnegative());
-const Chunk = z.object({ upload: Text, from: Seconds, seconds: Seconds });
-/**
- * What they become is read as one list, which is kept up to 100 KB: so many
- * chunks, and no longer names of files.
- */
-export const MOST_CHUNKS = 100;
-const Chunks = z.array(Chunk).check(z.maxLength(MOST_CHUNKS));
-const Height = z.int();
-const Encoding = z.object({ chunk: Chunk, height: Height });
-const Segment = z.object({ file: Text.check(z.maxLength(200)), seconds: Seconds, height: Height });
-export type Segment = z.infer<typeof Segment>;
-
-/** Where the encoder's tools are. It reads, and nothing else. */
-export const planChunks = agent('plan-chunks', {
-  input: z.object({ upload: Text }),
-  output: z.object({ seconds: Seconds, chunks: Chunks }),
-  effect: 'none',
-  undo: 'none',
-  runsIn: 'container',
-  timeout: '1m',
-  ...LIMITS,
-});
-
-/** One file for each effect key, so an unknown outcome is simply tried again. */
-export const encodeChunk = agent('encode-chunk', {
-  input: Encoding,
-  output: Segment,
-  effect: 'idempotent',
-  runsIn: 'container', // where the encoder is, for as long as it takes
-  timeout: '30s',
-  maxNoProgress: '4s', // being alive is not enough
-  ...LIMITS,
-});
-
-/** The catalogue publishes as often as it is asked, but can be asked what it has published. */
-export const publishFilm = agent('publish-film', {
-  input: z.object({ title: Text, segments: z.array(z.nullable(Segment)) }),
-  output: z.object({ page: Text }),
-  effect: 'probed',
-  timeout: '20s',
-  ...LIMITS,
-});
 
 /**
  * One chunk in one height. Exported, so that one of them can be made by itself. What stalls

@@ -6,7 +6,7 @@
 import type { AttemptContext } from 'steadfast';
 import { readText, remove, write } from '../objects.ts';
 import { linesOf } from '../rows.ts';
-import { extractObject, PAGE } from '../workflow.ts';
+import { extractObject, PAGE } from '../contracts.ts';
 
 const copyOf = (ctx: AttemptContext): string => `work/${ctx.effectKey}.copy`;
 

@@ -14,7 +14,7 @@ import * as z from 'zod/mini';
 import { readText } from '../objects.ts';
 import { read } from '../rows.ts';
 import { askWarehouse } from '../warehouse-client.ts';
-import { loadRows } from '../workflow.ts';
+import { loadRows } from '../contracts.ts';
 
 const Load = z.object({ id: z.string(), rows: z.int(), dropped: z.boolean() });
 const Loads = z.object({ loads: z.array(Load) });

@@ -6,7 +6,7 @@
 import { createInterface } from 'node:readline';
 import { readStream, remove, write } from '../objects.ts';
 import { type Row, rowOf, written } from '../rows.ts';
-import { transformByLine } from '../workflow.ts';
+import { transformByLine } from '../contracts.ts';
 
 const resultOf = ({ effectKey }: { readonly effectKey: string }): string => `work/${effectKey}.ready`;
 

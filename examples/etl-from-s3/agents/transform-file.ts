@@ -2,7 +2,7 @@
 
 import { readText, remove, write } from '../objects.ts';
 import { linesOf, rowOf, written } from '../rows.ts';
-import { transformFile } from '../workflow.ts';
+import { transformFile } from '../contracts.ts';
 
 const resultOf = ({ effectKey }: { readonly effectKey: string }): string => `work/${effectKey}.ready`;
 

@@ -3,7 +3,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PermanentError } from 'steadfast';
-import { orderPickup } from '../workflow.ts';
+import { orderPickup } from '../contracts.ts';
 
 const CARRIES_KG = 30;
 

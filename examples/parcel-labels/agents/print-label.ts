@@ -1,7 +1,7 @@
 /** Prints a label: done by `print-label/main.py`, which its image holds beside this code. */
 
 import { remoteAgent } from 'steadfast';
-import { printLabel } from '../workflow.ts';
+import { printLabel } from '../contracts.ts';
 
 export const handler = remoteAgent(printLabel, {
   command: ['python3', 'print-label/main.py'],

@@ -3,7 +3,7 @@
  */
 
 import { issue, revoke } from '../services.ts';
-import { issueToken } from '../workflow.ts';
+import { issueToken } from '../contracts.ts';
 
 export const handler = issueToken.handler({
   execute: async (ctx, { account }) => ({ token: await issue(ctx, ctx.effectKey, account) }),

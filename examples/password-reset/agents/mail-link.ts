@@ -1,7 +1,7 @@
 /** Has the link mailed: idempotent, one mail for each effect key. */
 
 import { mail } from '../services.ts';
-import { mailLink } from '../workflow.ts';
+import { mailLink } from '../contracts.ts';
 
 export const handler = mailLink.handler({
   execute: async (ctx, { account, token }) => ({ mail: await mail(ctx, ctx.effectKey, account, token) }),

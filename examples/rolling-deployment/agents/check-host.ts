@@ -3,7 +3,7 @@
  */
 
 import * as z from 'zod/mini';
-import { checkHost } from '../workflow.ts';
+import { checkHost } from '../contracts.ts';
 import { callWorld } from '../world-client.ts';
 
 const Check = z.object({ id: z.string() });

@@ -8,7 +8,7 @@
 
 import { type AttemptContext, done, notDone } from 'steadfast';
 import * as z from 'zod/mini';
-import { installRelease } from '../workflow.ts';
+import { installRelease } from '../contracts.ts';
 import { callWorld } from '../world-client.ts';
 
 const Install = z.object({ id: z.string(), undone: z.boolean() });

@@ -6,7 +6,7 @@
 
 import { PermanentError } from 'steadfast';
 import * as z from 'zod/mini';
-import { readErrors } from '../workflow.ts';
+import { readErrors } from '../contracts.ts';
 import { callWorld } from '../world-client.ts';
 
 const Errors = z.object({ errors: z.array(z.object({ host: z.string(), share: z.number() })) });

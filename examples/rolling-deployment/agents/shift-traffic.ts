@@ -5,7 +5,7 @@
  */
 
 import * as z from 'zod/mini';
-import { shiftTraffic } from '../workflow.ts';
+import { shiftTraffic } from '../contracts.ts';
 import { callWorld } from '../world-client.ts';
 
 const Shift = z.object({ id: z.string() });

@@ -8,7 +8,7 @@ import type { AttemptContext } from 'steadfast';
 import * as z from 'zod/mini';
 import { encoder } from '../encoder.ts';
 import { begin, finish, remove, uploadAt } from '../library.ts';
-import { encodeChunk } from '../workflow.ts';
+import { encodeChunk } from '../contracts.ts';
 import { callWorld } from '../world-client.ts';
 
 const FREE_HEIGHT = 720;

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { PermanentError } from 'steadfast';
 import { encoder } from '../encoder.ts';
 import { uploadAt } from '../library.ts';
-import { MOST_CHUNKS, planChunks } from '../workflow.ts';
+import { MOST_CHUNKS, planChunks } from '../contracts.ts';
 
 const CHUNK_SECONDS = 2;
 

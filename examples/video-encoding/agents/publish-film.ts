@@ -5,7 +5,7 @@
 
 import { type AttemptContext, done, notDone } from 'steadfast';
 import * as z from 'zod/mini';
-import { publishFilm } from '../workflow.ts';
+import { publishFilm } from '../contracts.ts';
 import { callWorld } from '../world-client.ts';
 
 const Page = z.object({ id: z.string(), undone: z.boolean() });

@@ -1,0 +1,30 @@
+/**
+ * What the agents of this folder take and give: all that an agent's function needs of the workflow.
+ *
+ * The limits are short so that you can see a recovery on a laptop.
+ */
+
+import { agent } from 'steadfast';
+import * as z from 'zod/mini';
+
+const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as const;
+
+export const Text = z.string().check(z.minLength(1));
+
+/** The printer prints as often as it is asked, but keeps a journal of what it has printed. */
+export const printLabel = agent('print-label', {
+  input: z.object({ parcel: Text, address: Text }),
+  output: z.object({ label: Text }),
+  effect: 'probed',
+  runsIn: 'container', // where Python is
+  maxNoProgress: '10s', // the program says when the paper is in, and when it is printed
+  ...LIMITS,
+});
+
+/** The carrier takes one order for each effect key. */
+export const orderPickup = agent('order-pickup', {
+  input: z.object({ parcel: Text, label: Text, kilograms: z.number() }),
+  output: z.object({ pickup: Text }),
+  effect: 'idempotent',
+  ...LIMITS,
+});

@@ -1,0 +1,27 @@
+/**
+ * What the agents of this folder take and give: all that an agent's function needs of the workflow.
+ */
+
+import { agent } from 'steadfast';
+import * as z from 'zod/mini';
+
+const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as const;
+
+export const Text = z.string().check(z.minLength(1));
+
+/** The identity service issues one token for each key, and revokes by it. */
+export const issueToken = agent('issue-token', {
+  input: z.object({ account: Text }),
+  output: z.object({ token: Text }), // its id
+  effect: 'idempotent',
+  ...LIMITS,
+});
+
+/** The mail service sends once for each key, and puts the link in itself. */
+export const mailLink = agent('mail-link', {
+  input: z.object({ account: Text, token: Text }),
+  output: z.object({ mail: Text }),
+  effect: 'idempotent',
+  undo: 'none', // a mail cannot be unsent; what makes it harmless is that its token is revoked
+  ...LIMITS,
+});

@@ -1,0 +1,50 @@
+/**
+ * What the agents of this folder take and give: all that an agent's function needs of the workflow.
+ *
+ * The limits are short so that you can see a recovery on a laptop.
+ */
+
+import { agent } from 'steadfast';
+import * as z from 'zod/mini';
+
+const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as const;
+
+export const Text = z.string().check(z.minLength(1));
+export const Release = z.object({ host: Text, version: Text });
+
+/** The load balancer takes an order once for each key. */
+export const shiftTraffic = agent('shift-traffic', {
+  input: z.object({ host: Text, to: z.enum(['in', 'out']) }),
+  output: z.object({ shift: Text }),
+  effect: 'idempotent',
+  ...LIMITS,
+});
+
+/** The installer installs as often as it is asked, each time with a restart, but can be asked what it did. */
+export const installRelease = agent('install-release', {
+  input: Release,
+  output: z.object({ install: Text }),
+  effect: 'probed',
+  ...LIMITS,
+});
+
+/** A check changes nothing on the host. */
+export const checkHost = agent('check-host', {
+  input: Release,
+  output: z.object({ check: Text }),
+  effect: 'none',
+  undo: 'none',
+  ...LIMITS,
+});
+
+/**
+ * Reads the share of requests that failed on these hosts with this release. Above
+ * the limit it refuses, for good.
+ */
+export const readErrors = agent('read-errors', {
+  input: z.object({ version: Text, hosts: z.array(Text), limit: z.number() }),
+  output: z.object({ share: z.number() }),
+  effect: 'none',
+  undo: 'none',
+  ...LIMITS,
+});
