@@ -18,7 +18,7 @@ import {
   type Verdict,
 } from '../core/plan/agent.ts';
 import { lengthMsOf, MAX_DURATION_MS } from '../core/values/duration.ts';
-import { partsOf } from '../core/plan/agent-parts.ts';
+import { partsOf, uselessPartsOf } from '../core/plan/agent-parts.ts';
 import type { Ports } from '../core/ports.ts';
 import type { ClaimedAttempt, OpenBreaker, Report } from '../core/decisions/events.ts';
 import {
@@ -249,11 +249,14 @@ export function lackOf(
   implementation: Implementation<unknown, unknown>,
 ): Failure | undefined {
   const part = partsOf(spec).find((name) => implementation[name] === undefined);
-  if (part === undefined) return undefined;
-  return {
-    code: `no-${part}`,
-    message: `agent '${spec.name}' is declared with ${part}, and its handler has none; nothing was executed`,
-  };
+  const useless = uselessPartsOf(spec).find((name) => implementation[name] !== undefined);
+  if (part === undefined && useless === undefined) return undefined;
+  const [code, declared, has] =
+    part === undefined
+      ? [`useless-${useless}`, `without ${useless}`, 'one']
+      : [`no-${part}`, `with ${part}`, 'none'];
+  const message = `agent '${spec.name}' is declared ${declared}, and its handler has ${has}; nothing was executed`;
+  return { code, message };
 }
 
 function refusedInput(issues: string): Report {

@@ -6,14 +6,15 @@
  * loading of a module (`handlers.ts`), the same where it runs (`agent/handler.ts`).
  *
  * Most files are not run for that: one may open connections or ask for secrets. Their text suffices: the one
- * `x.handler({ … })` of a file, its `x` imported from the workflow beside it, and the keys of its object.
+ * `x.handler({ … })` of a file, its `x` imported from the workflow or the contracts beside it, and the keys
+ * of its object.
  * Where parts are spread into it, or it is made elsewhere, the module is asked.
  */
 
 import { readFileSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
 import { transformSync } from 'esbuild';
-import { partsOf } from '../core/plan/agent-parts.ts';
+import { partsOf, uselessPartsOf } from '../core/plan/agent-parts.ts';
 
 /** What is read of a declaration; structural, because the infrastructure does not know the core. */
 export type DeclaredSpec = { readonly name: string } & Partial<Parameters<typeof partsOf>[0]>;
@@ -46,9 +47,7 @@ export function agentFileReading(given: AgentFile): Reading {
 export function agentIn(given: Omit<AgentFile, 'spec' | 'shown'>): string | undefined {
   const text = codeOf(given.file);
   const [call, another] = text.matchAll(CALL);
-  return another === undefined
-    ? specOf(given.exported[importedAs(call?.[1] ?? '', text, given) ?? ''])?.name
-    : undefined;
+  return another === undefined ? agentCalled(call?.[1] ?? '', text, given) : undefined;
 }
 
 /** The same of its module. @returns what is wrong, in a sentence that says which file holds what */
@@ -74,10 +73,9 @@ function readingOf(text: string, given: AgentFile): Reading {
     const isElsewhere = /\bhandler\b|export\s*\*/.test(text) && !OWN_FUNCTION.test(text);
     return isElsewhere && !text.includes('remoteAgent') ? 'unseen' : 'sound';
   }
-  const { spec, exported } = given;
-  const meant = specOf(exported[importedAs(local, text, given) ?? '']);
+  const meant = agentCalled(local, text, given);
   if (calls.length > 1) return 'unseen';
-  if (meant !== undefined && meant.name !== spec.name) return { problem: strangerIn(given, meant.name) };
+  if (meant !== undefined && meant !== given.spec.name) return { problem: strangerIn(given, meant) };
   // What is spread into it, made elsewhere or under a key that is no name is not seen.
   const own = isLiteral === undefined ? undefined : ownText(text, calls[0]);
   if (own === undefined || /\.\.\.|[{,]["[]/.test(own)) return 'unseen';
@@ -94,11 +92,13 @@ function strangerIn({ shown, spec, exported }: AgentFile, agent: string): string
 
 function lackIn({ shown, spec }: AgentFile, has: (part: string) => boolean): string | undefined {
   if (spec.effect === undefined) return undefined;
-  const part = partsOf({ ...spec, effect: spec.effect, undo: spec.undo ?? 'none' }).find(
-    (name) => !has(name),
-  );
-  if (part === undefined) return undefined;
-  return `${shown} has no ${part}, with which the agent '${spec.name}' is declared: write ${part}, or declare ${WITHOUT_PART[part]}`;
+  const declared = { ...spec, effect: spec.effect, undo: spec.undo ?? 'none' };
+  const part = partsOf(declared).find((name) => !has(name));
+  if (part !== undefined)
+    return `${shown} has no ${part}, with which the agent '${spec.name}' is declared: write ${part}, or declare ${WITHOUT_PART[part]}`;
+  const useless = uselessPartsOf(declared).find(has);
+  if (useless === undefined) return undefined;
+  return `${shown} has a ${useless}, which is never called: the agent '${spec.name}' is declared with effect: '${spec.effect}' and no probe; leave it out, or declare effect: 'probed'`;
 }
 
 const STRING = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/y;
@@ -131,21 +131,27 @@ const specOf = (value: unknown): DeclaredSpec | undefined => {
 
 const withoutEnding = (path: string): string => path.slice(0, path.length - extname(path).length);
 
-/** The name under which the workflow's file exports what is called so here. */
-function importedAs(
+/**
+ * The agent that is called so here: as the loaded workflow exports it, or as the text it
+ * is imported from says.
+ */
+function agentCalled(
   local: string,
   text: string,
-  { file, workflowFile }: Pick<AgentFile, 'file' | 'workflowFile'>,
+  { file, workflowFile, exported }: Omit<AgentFile, 'spec' | 'shown'>,
 ): string | undefined {
   for (const [, names = '', from = ''] of text.matchAll(/import\s*\{([^}]*)\}\s*from\s*['"]([^'"]+)['"]/g)) {
     const path = resolve(dirname(file), from);
-    if (![path, withoutEnding(path)].includes(withoutEnding(workflowFile))) continue;
     for (const name of names.split(',')) {
       const [imported = '', own = imported] = name
         .trim()
         .replace(/^type\s+/, '')
         .split(/\s+as\s+/);
-      if (own === local) return imported;
+      if (own !== local) continue;
+      if ([path, withoutEnding(path)].includes(withoutEnding(workflowFile)))
+        return specOf(exported[imported])?.name;
+      const declared = new RegExp(`\\b${imported.replaceAll('$', '\\$')}=agent\\(["']([^"']+)["']`);
+      return from.startsWith('.') ? declared.exec(codeOf(path))?.[1] : undefined;
     }
   }
   return undefined;

@@ -69,6 +69,30 @@ describe('an agent’s file, which is not run', () => {
     );
   });
 
+  test('with the handler of another agent of its contracts, is refused', async () => {
+    const contracts = (name: string) => ({
+      ...filesWith(
+        `import { one as it } from '../contracts.ts';\nexport const handler = it.handler${whole};`,
+      ),
+      'examples/order/contracts.ts': `export const one = agent('${name}', { input, output });`,
+    });
+    expect(await found(contracts('pay'), notAsked)).toMatchObject({ warnings: [] });
+    await expect(found(contracts('ship'), notAsked)).rejects.toThrow(
+      /^examples\/order\/agents\/pay\.ts exports the handler of the agent 'ship'; it must be that of 'pay'/,
+    );
+  });
+
+  test.each([
+    ['unsafe', { effect: 'unsafe' }],
+    ['idempotent', { effect: 'idempotent', probe: 'none' }],
+  ])('with a probe that is never called, is refused: %s', async (effect, more) => {
+    const files = filesWith(`${from('payIt')}export const handler = payIt.handler${whole};`);
+    const workflow = files['examples/order/workflow.ts'].replace(declared('pay'), declared('pay', more));
+    await expect(found({ ...files, 'examples/order/workflow.ts': workflow }, notAsked)).rejects.toThrow(
+      `examples/order/agents/pay.ts has a probe, which is never called: the agent 'pay' is declared with effect: '${effect}' and no probe; leave it out, or declare effect: 'probed'`,
+    );
+  });
+
   const known = "effect: 'idempotent' where the service deduplicates";
   test.each([
     [

@@ -1,5 +1,5 @@
 /**
- * What an agent's declaration requires of its implementation.
+ * What an agent's declaration requires of its implementation, and what it leaves without a use.
  *
  * Owns: that rule. Does not own: the types that say the same to an author's compiler (`lib/index.ts`).
  */
@@ -18,3 +18,7 @@ export const partsOf = ({
     : []),
   ...(undo === 'required' ? (['undo'] as const) : []),
 ];
+
+/** What would never be called, though its author counts on it. */
+export const uselessPartsOf = ({ effect, probe }: Pick<AgentSpec, 'effect' | 'probe'>): 'probe'[] =>
+  effect === 'unsafe' || probe === 'none' ? ['probe'] : [];
