@@ -32,15 +32,16 @@ export const Id = ({ id, what = 'the id' }: { id: string; what?: string }): JSX.
 );
 
 /**
- * An id by its first digits; the rest is said where it is pointed at, and copied and found with it, for it is
- * there, too small to be seen. What numbers a step's executions stays.
+ * An id by its last digits, since ids in the order of time begin alike; the rest is said where it is pointed
+ * at, and copied and found with it, for it is there, too small to be seen. What numbers a step's executions
+ * stays.
  */
 export function ShortId({ id }: { id: string }): JSX.Element {
-  const [, head = id, rest = '', tail = ''] = /^([0-9a-f]{8})([0-9a-f-]{8,})(.*)$/.exec(id) ?? [];
+  const [, rest = '', end = id, tail = ''] = /^([0-9a-f][0-9a-f-]{7,})([0-9a-f]{8})((?:\..*)?)$/.exec(id) ?? [];
   return (
     <code class="short-id" title={id}>
-      {head}
       {rest === '' ? null : <span class="rest">{rest}</span>}
+      {end}
       {tail}
     </code>
   );

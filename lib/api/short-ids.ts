@@ -1,5 +1,6 @@
 /**
- * Short ids: the beginning of an execution's id in its place, as a page prints it and a person types it.
+ * Short ids: the beginning or the end of an execution's id in its place, as a page prints it and a person
+ * types it. Ids that are in the order of time begin alike for a minute.
  *
  * Owns: among which executions one is looked for. Does not own: the calls (`client.ts`). An id that the API
  * knows is never looked for: only its refusal begins a search, which is bounded and says what it has read.
@@ -9,7 +10,7 @@ import { ApiError, type Client } from './client.ts';
 import type { ExecutionSummary } from './answers.ts';
 import type { ListOptions } from './call-options.ts';
 
-/** Fewer digits than these are the beginning of too many. */
+/** Fewer digits than these are part of too many. */
 const FEWEST_DIGITS = 4;
 const PAGE = 100;
 /** Three lists of as many: nine calls at most. */
@@ -18,14 +19,14 @@ export const MOST_OF_A_LIST = 300;
 const LISTS: readonly ListOptions[] = [{}, { status: 'open' }, { status: 'bad' }];
 const MOST_NAMED = 5;
 
-/** A beginning, and behind a dot what numbers a part of that execution. */
+/** A beginning or an end, and behind a dot what numbers a part of that execution. */
 const SHORT = /^([0-9a-f][0-9a-f-]*)(\..*)?$/;
 
 type Search = Pick<Client, 'list'>;
 
 /**
- * The same client, to which executions can be named by the beginning of their
- * ids, in small or capital letters.
+ * The same client, to which executions can be named by the beginning or the end of
+ * their ids, in small or capital letters.
  */
 export function withShortIds(client: Client): Client {
   const known = new Map<string, string>();
@@ -66,16 +67,16 @@ export function withShortIds(client: Client): Client {
 const isUnknown = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.code === 'unknown-execution';
 
-/** @throws ApiError `ambiguous-id`; the refusal itself where the text begins no id that was read */
+/** @throws ApiError `ambiguous-id`; the refusal itself where no id that was read has the text there */
 async function wholeId(api: Search, text: string, refusal: ApiError): Promise<string> {
   const [, head = '', rest = ''] = SHORT.exec(text.toLowerCase()) ?? [];
   if (head.replaceAll('-', '').length < FEWEST_DIGITS) throw refusal;
-  const found = await beginningWith(api, head);
+  const found = await withPart(api, head);
   const [one, ...others] = found;
   if (one === undefined)
     throw new ApiError(
       refusal.code,
-      `${refusal.message}, and none of the latest ${MOST_OF_A_LIST}, the open ones or those that ended without success (${MOST_OF_A_LIST} of each) begins with it: give the whole id`,
+      `${refusal.message}, and none of the latest ${MOST_OF_A_LIST}, the open ones or those that ended without success (${MOST_OF_A_LIST} of each) begins or ends with it: give the whole id`,
       refusal.status === undefined ? {} : { status: refusal.status },
     );
   if (others.length === 0) return `${one.executionId}${rest}`;
@@ -85,13 +86,15 @@ async function wholeId(api: Search, text: string, refusal: ApiError): Promise<st
   const more = found.length > MOST_NAMED ? `, and ${found.length - MOST_NAMED} more` : '';
   throw new ApiError(
     'ambiguous-id',
-    `'${text}' begins the ids of ${found.length} executions: ${named.join(', ')}${more}. Give more of it`,
+    `'${text}' begins or ends the ids of ${found.length} executions: ${named.join(', ')}${more}. Give more of it`,
     { details: { executionIds: found.map(({ executionId }) => executionId) } },
   );
 }
 
-/** Those that were started from outside: of the others the id begins with the same. */
-async function beginningWith(api: Search, head: string): Promise<readonly ExecutionSummary[]> {
+const isPartOf = (id: string, part: string): boolean => id.startsWith(part) || id.endsWith(part);
+
+/** Those that were started from outside: the id of another begins with its parent's. */
+async function withPart(api: Search, part: string): Promise<readonly ExecutionSummary[]> {
   const found = new Map<string, ExecutionSummary>();
   const read = async (filter: ListOptions): Promise<void> => {
     let left = MOST_OF_A_LIST;
@@ -99,7 +102,7 @@ async function beginningWith(api: Search, head: string): Promise<readonly Execut
     do {
       const page = await api.list({ ...filter, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
       for (const item of page.items)
-        if (item.executionId.startsWith(head) && item.parent === undefined) found.set(item.executionId, item);
+        if (item.parent === undefined && isPartOf(item.executionId, part)) found.set(item.executionId, item);
       left -= PAGE;
       ({ cursor } = page);
     } while (cursor !== undefined && left > 0);

@@ -183,6 +183,8 @@ describe('the list', () => {
     const { width = 0 } = (await link.boundingBox()) ?? {};
     expect(width).toBeLessThan(100);
     expect(await link.locator('code').getAttribute('title')).toBe(id);
+    // Ids in the order of time begin alike.
+    expect(await link.locator('.rest').textContent()).toBe(id.slice(0, -8));
     expect(
       await link.evaluate((one) => {
         getSelection()?.selectAllChildren(one);

@@ -1,4 +1,4 @@
-/** Executions named by the beginning of their ids: where unique, and what is said where not. */
+/** Executions named by a beginning or an end of their ids: where unique, and what is said where not. */
 
 import { type Answer, type FakeApi, fakeApi, steadfast } from './fake-api.ts';
 
@@ -9,7 +9,7 @@ beforeEach(async () => {
 afterEach(async () => api.stop());
 
 const ADA = 'ba9b33be0931126a20f133d67c2b018a';
-const BOB = 'ba9b44440931126a20f133d67c2b018a';
+const BOB = 'ba9b44440931126a20f133d6018a7c2b';
 const ok = (body: unknown): Answer => ({ status: 200, body });
 const none = (id: string): Answer => ({
   status: 404,
@@ -33,9 +33,12 @@ it.each([
   [['cancel', 'BA9B33BE'], `POST /executions/${ADA}/cancel`],
   [['retry', 'ba9b33'], `POST /executions/${ADA}/retry`],
   [['show', 'ba9b3'], `GET /executions/${ADA}`],
+  [['show', '7C2B018A'], `GET /executions/${ADA}`],
+  [['show', '018a'], `GET /executions/${ADA}`],
+  [['show', '7c2b018a.rooms.1'], `GET /executions/${ADA}.rooms.1`],
   [['show', 'ba9b3.rooms.1'], `GET /executions/${ADA}.rooms.1`],
   [['resolve', 'ba9b3', '1', '--choice', 'retry'], `POST /executions/${ADA}/incidents/1/resolve`],
-])('%j is obeyed for the one execution whose id begins so', async (line, wanted) => {
+])('%j is obeyed for the one execution whose id begins or ends so', async (line, wanted) => {
   api.answers.push(
     none('it'),
     ...lists(ADA, BOB),
@@ -46,14 +49,14 @@ it.each([
   expect(asked().at(-1)).toBe(wanted);
 });
 
-it('names those that begin so where there are several, and does nothing', async () => {
+it('names those that begin or end so where there are several, and does nothing', async () => {
   api.answers.push(none('ba9b'), ...lists(ADA, BOB));
   const { exitCode, err } = await cli('cancel', 'ba9b');
   expect(exitCode).toBe(1);
   expect(JSON.parse(err)).toEqual({
     error: {
       code: 'ambiguous-id',
-      message: `'ba9b' begins the ids of 2 executions: ${ADA} (order, running), ${BOB} (order, running). Give more of it`,
+      message: `'ba9b' begins or ends the ids of 2 executions: ${ADA} (order, running), ${BOB} (order, running). Give more of it`,
       details: { executionIds: [ADA, BOB] },
     },
   });
