@@ -55,7 +55,7 @@ export function addCallbacks(program: Command, cli: Cli): void {
 function addApprovals(program: Command, cli: Cli): void {
   program
     .command('approve')
-    .argument('<id>', 'the id of the execution, or its first characters')
+    .argument('<id>', 'the id of the execution, or its first or last characters')
     .argument('<step>', 'the name of the approval')
     .description('approve an approval that an execution waits for')
     .option('--comment <text>', 'for the steps that follow')
@@ -66,7 +66,7 @@ function addApprovals(program: Command, cli: Cli): void {
     });
   program
     .command('reject')
-    .argument('<id>', 'the id of the execution, or its first characters')
+    .argument('<id>', 'the id of the execution, or its first or last characters')
     .argument('<step>', 'the name of the approval')
     .description('reject an approval that an execution waits for: its step fails')
     .option('--reason <text>', 'why; kept with the step')

@@ -27,7 +27,6 @@ import {
 } from '../lib/api/client.ts';
 import { withShortIds } from '../lib/api/short-ids.ts';
 import { printChanges } from './changes-shown.ts';
-import { DEFAULT_DATA, logsIn } from './dev/dev-folder.ts';
 import { withSchedules } from './local-schedules.ts';
 import { fetchWithExits } from './logs/exits.ts';
 import { leavesFact } from './print-standing.ts';
@@ -111,7 +110,7 @@ export const examples = (...lines: readonly string[]): string =>
  */
 export function client(command: Command): Client {
   const { url, token, as, json, region = regionOf(url) } = command.optsWithGlobals<Shared>();
-  const local = isLocal(url) ? { fetch: fetchWithExits(withSchedules(fetch), logsIn(DEFAULT_DATA)) } : {};
+  const local = isLocal(url) ? { fetch: fetchWithExits(withSchedules(fetch)) } : {};
   const made = (options: Omit<ClientOptions, 'url'>): Client => {
     const api = withShortIds(createClient({ url, ...options }));
     return json === true ? api : inOneLine(api);
@@ -309,7 +308,7 @@ interface ShowFlags {
 function addShow(program: Command, cli: Cli): void {
   program
     .command('show')
-    .argument('<id>', 'the id of the execution, or its first characters')
+    .argument('<id>', 'the id of the execution, or its first or last characters')
     .description('show an execution with its steps and attempts')
     .option('--wait', 'wait until it ends, then show it')
     .option('--watch', 'show it again after each change until it ends; with --json one line per change')
@@ -352,7 +351,7 @@ async function showStep(cli: Cli, command: Command, executionId: string, step: s
 function addWhy(program: Command, cli: Cli): void {
   program
     .command('why')
-    .argument('<id>', 'the id of the execution, or its first characters')
+    .argument('<id>', 'the id of the execution, or its first or last characters')
     .description('say what happened to an execution, where its time went, and what happens next and when')
     .addHelpText('after', examples('why 0f343b0931126a20f133d67c2b018a3b'))
     .action(async (id: string, _options, command: Command) => {

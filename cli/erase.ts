@@ -16,7 +16,7 @@ const ID = '0f343b0931126a20f133d67c2b018a3b';
 export function addErase(program: Command, cli: Cli): void {
   program
     .command('erase')
-    .argument('<id>', 'the id of the execution, or its first characters')
+    .argument('<id>', 'the id of the execution, or its first or last characters')
     .description(
       'remove an execution that is over, the executions that its steps ran, and all their values, for good',
     )

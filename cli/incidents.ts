@@ -41,7 +41,7 @@ export function addIncidents(program: Command, cli: Cli): void {
     });
   program
     .command('resolve')
-    .argument('<id>', 'the id of the execution, or its first characters')
+    .argument('<id>', 'the id of the execution, or its first or last characters')
     .argument('<number>', 'the number of the incident', numberOf)
     .description('answer an incident; "show <id>" lists the answers that are safe now')
     .addOption(new Option('--choice <choice>', 'the answer').choices(ANSWERS).makeOptionMandatory())

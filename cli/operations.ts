@@ -24,7 +24,7 @@ export function addOperations(program: Command, cli: Cli): void {
   const add = (name: string, description: string, ...lines: readonly string[]): Command =>
     program
       .command(name)
-      .argument('<id>', 'the id of the execution, or its first characters')
+      .argument('<id>', 'the id of the execution, or its first or last characters')
       .description(description)
       .option('--reason <text>', 'why; kept with the execution')
       .addHelpText('after', examples(...lines.map((line) => `${name} ${ID}${line}`)));

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { Alarms } from './alarms/alarms.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { Control } from './control/control.ts';
-import { controlListener } from './control/control-http.ts';
+import { type CloudFacts, controlListener } from './control/control-http.ts';
 import { Faults } from './control/faults.ts';
 import { Outages } from './control/outages.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
@@ -308,8 +308,7 @@ function run(prepared: Prepared): Control {
     (one, other) => Number(other.logicalId === options.api) - Number(one.logicalId === options.api),
   );
   const apis = new HttpApis(served, functionByName, ACCOUNT_ID, platform.api.bind(platform));
-  const facts = { outputs, notRun: prepared.notRun, apiUrl: main.url, gatewayUrl: gateway.url };
-  const others = { '/_local': controlListener(control, facts), ...options.beside };
+  const others = { '/_local': controlListener(control, factsOf(prepared, outputs)), ...options.beside };
   main.serve(byPath(others, listenerOf(apis)));
   prepared.urls.serve(model.urls, functionByName, ACCOUNT_ID, platform.functionUrl.bind(platform));
   for (const source of sources) source.start();
@@ -319,6 +318,14 @@ function run(prepared: Prepared): Control {
   undo.push(...endOfWork(functions, sources, [bus, schedules]));
   return control;
 }
+
+const factsOf = ({ notRun, main, gateway, data }: Prepared, outputs: CloudFacts['outputs']): CloudFacts => ({
+  outputs,
+  notRun,
+  apiUrl: main.url,
+  gatewayUrl: gateway.url,
+  logs: data.logs,
+});
 
 function queuesOf({ queues: declared }: StackModel, data: DataDirectory, clock: Clock, undo: Undo) {
   const journalOf = (name: string) => new FileJournal(join(data.queues, `${name}.jsonl`));

@@ -48,7 +48,7 @@ ${examples(
 export function addLogs(program: Command, cli: Cli): void {
   program
     .command('logs')
-    .argument('<id>', 'the id of the execution, or its first characters')
+    .argument('<id>', 'the id of the execution, or its first or last characters')
     .description('print the log lines of an execution from all functions, oldest first')
     .option('-f, --follow', 'keep printing new lines until the execution ends')
     .option('--children', 'also print lines of its child executions')

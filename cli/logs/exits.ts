@@ -13,13 +13,14 @@ import { LocalFiles } from './local-files.ts';
 import { deathLine, type LogLine, linesOf, type LogSource } from '../../lib/view/log-line.ts';
 
 const EXITS = 'process-exits';
+const ANSWER_WITHIN_MS = 2_000;
 const WHY = /\/executions\/[^/]+(?=\/why$)/u;
 
 /**
  * As `fetch`, of an API on this machine: command line and page say the same of a process that ended.
- * @param folder with a log for each function
+ * @param logs a folder with a log for each function; without it the local cloud that answers is asked for it
  */
-export function fetchWithExits(send: typeof fetch, folder: string): typeof fetch {
+export function fetchWithExits(send: typeof fetch, logs?: string): typeof fetch {
   // A page asks again with each write, so what the logs had is kept, of the latest execution asked for.
   let known = { id: '', lines: [] as LogLine[], files: undefined as LocalFiles | undefined };
   return async (input, init) => {
@@ -30,7 +31,11 @@ export function fetchWithExits(send: typeof fetch, folder: string): typeof fetch
     const reasons = (await answer.clone().json()) as Reasons;
     if (!reasons.past.some(isSilent)) return answer;
     const { executionId: id } = reasons;
-    if (known.id !== id) known = { id, lines: [], files: new LocalFiles(folder, exitLines(id)) };
+    if (known.id !== id) {
+      const folder = logs ?? (await logsOf(send, url));
+      const files = folder === undefined ? undefined : new LocalFiles(folder, exitLines(id));
+      known = { id, lines: [], files };
+    }
     const { lines, files } = known;
     const next = async (): Promise<readonly LogLine[]> => {
       lines.push(...((await files?.next()) ?? []));
@@ -41,6 +46,17 @@ export function fetchWithExits(send: typeof fetch, folder: string): typeof fetch
       .catch((): undefined => undefined);
     return Response.json(await withExits(reasons, view, { next }), { status: answer.status });
   };
+}
+
+/** Whatever data folder it was started with. Nothing where what answers is no local cloud. */
+async function logsOf(send: typeof fetch, { origin }: URL): Promise<string | undefined> {
+  try {
+    const answer = await send(`${origin}/_local/`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    const { logs } = (await answer.json()) as { readonly logs?: unknown };
+    return typeof logs === 'string' ? logs : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Reads what an execution's processes have written, and how others ended. */

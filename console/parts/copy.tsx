@@ -37,7 +37,8 @@ export const Id = ({ id, what = 'the id' }: { id: string; what?: string }): JSX.
  * stays.
  */
 export function ShortId({ id }: { id: string }): JSX.Element {
-  const [, rest = '', end = id, tail = ''] = /^([0-9a-f][0-9a-f-]{7,})([0-9a-f]{8})((?:\..*)?)$/.exec(id) ?? [];
+  const [, rest = '', end = id, tail = ''] =
+    /^([0-9a-f][0-9a-f-]{7,})([0-9a-f]{8})((?:\..*)?)$/.exec(id) ?? [];
   return (
     <code class="short-id" title={id}>
       {rest === '' ? null : <span class="rest">{rest}</span>}

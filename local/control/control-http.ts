@@ -21,6 +21,8 @@ import type { ArmedFault, FaultMoment } from './fault.ts';
 export interface CloudFacts {
   readonly apiUrl: string;
   readonly gatewayUrl: string;
+  /** The folder with a log for each function. */
+  readonly logs: string;
   readonly outputs: Readonly<Record<string, string>>;
   readonly notRun: readonly string[];
 }

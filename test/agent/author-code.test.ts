@@ -56,7 +56,11 @@ it('nobody can be asked about an unsafe agent, so it has no probe and needs none
   expect(lackOf(unsafe, { execute: async () => ({}), undo: async () => ({}) })).toBeUndefined();
   expect(lackOf(unsafe, { execute: async () => ({}) })).toMatchObject({ code: 'no-undo' });
   // Its author counts on an answer that would never be asked for.
-  const probed = { execute: async () => ({}), undo: async () => ({}), probe: async () => ({ verdict: 'not-done' }) as never };
+  const probed = {
+    execute: async () => ({}),
+    undo: async () => ({}),
+    probe: async () => ({ verdict: 'not-done' }) as never,
+  };
   expect(lackOf(unsafe, probed)).toEqual({
     code: 'useless-probe',
     message: "agent 'unsafe' is declared without probe, and its handler has one; nothing was executed",

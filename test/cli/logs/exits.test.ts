@@ -93,6 +93,7 @@ it('is in what the API of this machine answers, as soon as the log has it, and i
   const asked: string[] = [];
   const send = (async (url: string) => {
     asked.push(new URL(url).pathname);
+    if (url.endsWith('/_local/')) return Response.json({ logs: folder });
     if (url.endsWith('/why')) return Response.json({ ...reasons, executionId: 'e1' });
     return Response.json({ steps: [{ name: 'charge', agent: 'pay' }] });
   }) as typeof fetch;
@@ -105,6 +106,9 @@ it('is in what the API of this machine answers, as soon as the log has it, and i
   await appendFile(file, killed(14));
   for (let page = 0; page < 2; page += 1)
     expect((await whats())[2]).toBe(' (a process of pay ended meanwhile: signal: killed)');
+  // The command line knows no folder: the cloud was perhaps started with another one, or elsewhere.
+  const by = await fetchWithExits(send)('http://127.0.0.1:1/executions/e1/why');
+  expect(((await by.json()) as Reasons).past[2]?.what).toContain('signal: killed');
   asked.splice(0);
   await told('http://127.0.0.1:1/executions/e1');
   expect(asked).toEqual(['/executions/e1']);
