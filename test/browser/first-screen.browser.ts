@@ -4,6 +4,7 @@
  */
 
 import type { Browser, Page } from 'playwright-core';
+import type { Overview } from '../../lib/api/deployment-answers.ts';
 import { closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';
 import { type Group, groupPage } from './group-world.ts';
 import type { MemoryPage } from './memory-world.ts';
@@ -236,6 +237,24 @@ describe('the overview', () => {
     expect(trouble?.bottom).toBeLessThan(look.height);
     expect((await areaOf(page, '.under-tiles dl')).top).toBeLessThan(trouble?.top ?? 0);
     expect(await page.getByRole('heading', { name: 'Other agents' }).count()).toBe(1);
+    await expectFits(page);
+  });
+
+  it('breaks a word of what is wrong that is longer than a phone is wide', async () => {
+    const { page } = await openPage(browser, world.server, '', PHONE);
+    await page.route('**/overview*', async (route) => {
+      const overview = (await (await route.fetch()).json()) as Overview;
+      const off = { kind: 'schedule-off', address: 'http://127.0.0.1:4510', since: overview.at } as const;
+      const findings = [off, ...overview.health.findings];
+      await route.fulfill({
+        json: { ...overview, health: { ...overview.health, status: 'down', findings } },
+      });
+    });
+    await page.reload();
+    await page.getByText('/_local/schedules/supervisor/enable').waitFor();
+    const frame = await areaOf(page, '.health');
+    const said = await areasOf(page, '.health p');
+    expect(Math.max(...said.map(({ right }) => right))).toBeLessThanOrEqual(frame.right);
     await expectFits(page);
   });
 
