@@ -85,7 +85,7 @@ async function strike(ways: Ways, through: readonly Way[]): Promise<CrashReport[
     const agents = [
       first.handler({
         execute: (ctx: AttemptContext) => execute(ctx, world),
-        ...(effect === 'idempotent' ? {} : { probe: (ctx: AttemptContext) => probe(ctx, world) }),
+        ...(effect === 'probed' ? { probe: (ctx: AttemptContext) => probe(ctx, world) } : {}),
         undo: (ctx: AttemptContext, _input: unknown, output: unknown) => undo(ctx, world, output),
       } as never),
       last.handler({ execute: (ctx: AttemptContext) => right.once(ctx, world) } as never),
