@@ -104,7 +104,8 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     await stopAsked(io);
     await server.stop();
     io.out('Stopped. The next start goes on from the same file.\n');
-    return EXIT.ok;
+    // Now: what goes on here beyond its grace is dead to the next process, which may repeat it.
+    process.exit(EXIT.ok);
   } catch (error) {
     throw error instanceof CliError ? error : new CliError('serve', messageOf(error), EXIT.failed);
   }

@@ -19,8 +19,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const serve = async (): Promise<ServeProcess> => {
-  const one = await serveProcess([HELLO, '--data', join(folder, 'state.db')]);
+const serve = async (...more: readonly string[]): Promise<ServeProcess> => {
+  const one = await serveProcess([HELLO, '--data', join(folder, 'state.db'), ...more]);
   started.push(one);
   return one;
 };
@@ -53,6 +53,16 @@ it('finishes what is under way at SIGTERM, and ends with 0', async () => {
   expect(await first.kill('SIGTERM')).toBe(0);
   const second = await serve();
   expect(await createClient({ url: second.url }).get(executionId)).toMatchObject({ status: 'succeeded' });
+});
+
+it('ends when the grace is over, with what ignores its abort: the next process takes it for dead', async () => {
+  const first = await serve('--stop-within', '1');
+  await start(first, 'wait 600000');
+  await atWork(first, 1);
+  const askedAt = Date.now();
+  expect(await first.kill('SIGTERM')).toBe(0);
+  expect(Date.now() - askedAt).toBeLessThan(10_000);
+  expect(first.lines.at(-1)).toBe('Stopped. The next start goes on from the same file.');
 });
 
 it('ends at once at a second signal', async () => {
