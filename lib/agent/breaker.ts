@@ -33,6 +33,7 @@ import type { FailedCall } from '../core/step/outage.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { Latch } from './latch.ts';
 import { addToOutage, noteOpening } from './outage-book.ts';
+import { Unwritten } from './unwritten.ts';
 
 /** What is known of an open breaker is believed so long. */
 const FRESH_MS = 5_000;
@@ -75,10 +76,7 @@ export class ProcessBreaker {
   #known: Known | undefined;
   /** Counts what begins to be read and what has been written, so that of two answers the later one counts. */
   #order = 0;
-  /** Counted here, and not written yet. */
-  #failed = 0;
-  /** Those that failed, and are in no record yet. */
-  #calls: FailedCall[] = [];
+  readonly #unwritten = new Unwritten();
   /** Its latest call failed while the breaker was closed: others may have opened it since. */
   #suspects = false;
   #answered = 0;
@@ -178,8 +176,7 @@ export class ProcessBreaker {
     failure: Failure,
     call?: FailedCall,
   ): Promise<OpenBreaker | undefined> {
-    if (trial === undefined) this.#failed += 1;
-    if (call !== undefined && ports.breakers !== undefined) this.#calls.push(call);
+    if (ports.breakers !== undefined) this.#unwritten.add({ call, isTrial: trial !== undefined });
     this.#suspects = true;
     await this.#tell(ports, trial === undefined ? { failure } : { trial, outcome: failure });
     return openBreakerOf(this.#known?.breaker, ports.clock.now());
@@ -201,7 +198,9 @@ export class ProcessBreaker {
       const before = this.#known?.breaker;
       const inputs = decisionInputsOf(ports);
       // What has failed and could not be written yet is written by the next failure.
-      const [failed, calls] = news === 'answered' ? [0, []] : [this.#failed, [...this.#calls]];
+      const carried = news === 'answered' ? [] : this.#unwritten.calls;
+      const failed = carried.filter((one) => !one.isTrial).length;
+      const calls = carried.flatMap(({ call }) => call ?? []);
       const answered = inputs.now - this.#answeredAt < WINDOW_MS ? this.#answered : 0;
       if (news !== 'answered' && !isTrial && failed === 0) return;
       const [answeredAt, actedAt] = [this.#answeredAt, this.#actedAt];
@@ -219,15 +218,12 @@ export class ProcessBreaker {
       if (next === undefined && news === 'answered') return;
       if (next === undefined) {
         // It is open already: what failed since is no news, nor will it be when it has closed.
-        this.#failed = 0;
-        this.#calls = [];
+        this.#unwritten.drop();
         await this.#keep(ports, before, before, calls);
         return;
       }
+      this.#unwritten.carry(next.writeId, { failed: carried, answered });
       if ((await breakers.write(next)) === 'conflict') continue;
-      this.#answered -= answered;
-      this.#failed -= failed;
-      this.#calls = this.#calls.filter((one) => !calls.includes(one));
       this.#learn({ breaker: next, readAt: inputs.now, order: (this.#order += 1) });
       await this.#keep(ports, before, next, calls);
       await this.#note(ports, before, next);
@@ -246,6 +242,8 @@ export class ProcessBreaker {
    * not the higher version, because the record may have been deleted and created again from version 1.
    */
   #learn(known: Known): void {
+    const answered = this.#unwritten.settle(known.breaker?.writeId);
+    this.#answered = Math.max(0, this.#answered - answered);
     const { breaker, order } = this.#known ?? { order: 0 };
     if (known.order > order || (known.breaker?.version ?? 0) > (breaker?.version ?? 0)) this.#known = known;
   }

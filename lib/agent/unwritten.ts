@@ -1,0 +1,60 @@
+/**
+ * The failed calls of one process that no record of its agent's breaker has yet.
+ *
+ * Owns: which write carries which of them, and that a call is counted once: attempts fail at the same time,
+ * and the answer to a write may come after another attempt has read what it wrote. Does not own: when the
+ * record is read and written (`breaker.ts`).
+ */
+
+import type { FailedCall } from '../core/step/outage.ts';
+
+export interface Failed {
+  readonly call: FailedCall | undefined;
+  /** A trial's failure is the trial's outcome. */
+  readonly isTrial: boolean;
+}
+
+/** What one write carries. */
+interface Carried {
+  readonly failed: readonly Failed[];
+  readonly answered: number;
+}
+
+/** More writes than these are not under way at once; what earlier ones carried is forgotten. */
+const MAX_CARRIED = 100;
+
+export class Unwritten {
+  #calls: readonly Failed[] = [];
+  /** By write id: writes of which it is not known yet whether they took place. */
+  readonly #carried = new Map<string, Carried>();
+
+  get calls(): readonly Failed[] {
+    return this.#calls;
+  }
+
+  add(failed: Failed): void {
+    this.#calls = [...this.#calls, failed];
+  }
+
+  drop(): void {
+    this.#calls = [];
+  }
+
+  carry(writeId: string, carried: Carried): void {
+    this.#carried.set(writeId, carried);
+    const [first] = this.#carried.keys();
+    if (first !== undefined && this.#carried.size > MAX_CARRIED) this.#carried.delete(first);
+  }
+
+  /**
+   * What this write carried is in the record, whoever learns of it first.
+   * @returns how many answered calls it carried, the first time
+   */
+  settle(writeId: string | undefined): number {
+    const carried = writeId === undefined ? undefined : this.#carried.get(writeId);
+    if (writeId === undefined || carried === undefined) return 0;
+    this.#carried.delete(writeId);
+    this.#calls = this.#calls.filter((one) => !carried.failed.includes(one));
+    return carried.answered;
+  }
+}
