@@ -6,6 +6,9 @@
  *
  * The mark is written before the first item is: whatever breaks off, no server goes on with executions that
  * may go on elsewhere. A closed file is exported again as often as one likes: it does not change any more.
+ *
+ * The first line says that this is an export, and the last one how many lines are between them: a copy that
+ * was cut, at the end of a line too, is known by that.
  */
 
 import { createWriteStream } from 'node:fs';
@@ -32,7 +35,7 @@ export async function refuseClosed(client: DynamoDBClient, file: string): Promis
 /**
  * Writes first the large values, then the items in DynamoDB's own JSON, one a line: what takes them in has
  * each value before the record that names it.
- * @returns how many lines
+ * @returns how many of both
  * @throws FileRefused when a server has it open
  */
 export async function exportTo(file: string, to: string, now: number): Promise<number> {
@@ -69,14 +72,23 @@ export interface ValueLine {
   readonly largeValue: { readonly key: string; readonly json: string };
 }
 
+/** The first line, and the last one. */
+export interface FrameLine {
+  readonly export: { readonly format: 1 } | { readonly lines: number };
+}
+
 async function writeLines(path: string, all: readonly AsyncGenerator<object>[]): Promise<number> {
   let count = 0;
+  const frame = (of: FrameLine['export']): string =>
+    `${JSON.stringify({ export: of } satisfies FrameLine)}\n`;
   const texts = async function* (): AsyncGenerator<string> {
+    yield frame({ format: 1 });
     for (const lines of all)
       for await (const line of lines) {
         count += 1;
         yield `${JSON.stringify(line)}\n`;
       }
+    yield frame({ lines: count });
   };
   await pipeline(texts, createWriteStream(path, { flush: true }));
   return count;

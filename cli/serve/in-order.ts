@@ -9,7 +9,7 @@
  */
 
 import { open } from 'node:fs/promises';
-import type { ValueLine } from '../../serve/export.ts';
+import type { FrameLine, ValueLine } from '../../serve/export.ts';
 import { CliError, messageOf } from '../io.ts';
 
 interface Text {
@@ -33,12 +33,16 @@ const partitionOf = (line: Line | undefined): string | undefined =>
 
 /**
  * Groups that may be put side by side, one list after the other.
- * @throws CliError for what is no export, before the first group
+ * @param warn is called where it cannot be known whether the export is whole
+ * @throws CliError for what is no export, or not whole, before the first group
  */
-export async function inOrder(from: string): Promise<readonly (() => AsyncGenerator<Group>)[]> {
+export async function inOrder(
+  from: string,
+  warn: (text: string) => void,
+): Promise<readonly (() => AsyncGenerator<Group>)[]> {
   const parents = new Map<string, string>();
   let hasValues = false;
-  for await (const group of groupsIn(from))
+  for await (const group of groupsIn(from, warn))
     for (const line of group) {
       if ('largeValue' in line) hasValues = true;
       else if (line.parent !== undefined)
@@ -68,15 +72,20 @@ export async function inOrder(from: string): Promise<readonly (() => AsyncGenera
 }
 
 /** Neighbours of one partition, an execution's own record as the last. */
-async function* groupsIn(from: string): AsyncGenerator<Group> {
+async function* groupsIn(from: string, warn?: (text: string) => void): AsyncGenerator<Group> {
   const file = await open(from).catch((error: unknown) => {
     throw new CliError('no-file', `${from} cannot be read: ${messageOf(error)}`);
   });
   let group: Line[] = [];
+  const frame: FrameLine['export'][] = [];
   let count = 0;
   for await (const text of file.readLines()) {
     count += 1;
     const line = lineOf(text, `line ${count} of ${from} is not one of an export: copy the file again`);
+    if ('export' in line) {
+      frame.push(line.export);
+      continue;
+    }
     const partition = partitionOf(line);
     if (group.length > 0 && (partition === undefined || partition !== partitionOf(group[0]))) {
       yield group;
@@ -86,12 +95,19 @@ async function* groupsIn(from: string): AsyncGenerator<Group> {
     else group.unshift(line);
   }
   if (group.length > 0) yield group;
+  const [first, last, ...more] = frame;
+  const lines = count - frame.length;
+  if (first === undefined && lines > 0)
+    warn?.(`${from}: an earlier release wrote it, without its length: compare it with its original\n`);
+  else if (last === undefined || !('lines' in last) || last.lines !== lines || more.length > 0)
+    throw new CliError('no-export', `${from} is not whole: copy the file again`);
 }
 
-function lineOf(text: string, problem: string): Line {
+function lineOf(text: string, problem: string): Line | FrameLine {
   try {
-    const line = JSON.parse(text) as Partial<ItemLine & ValueLine>;
-    if (line.largeValue !== undefined || line.pk?.S !== undefined) return line as Line;
+    const line = JSON.parse(text) as Partial<ItemLine & ValueLine & FrameLine>;
+    const isLine = line.largeValue !== undefined || line.pk?.S !== undefined || line.export !== undefined;
+    if (isLine) return line as Line | FrameLine;
   } catch {
     // The same.
   }

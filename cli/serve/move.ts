@@ -46,7 +46,8 @@ ${examples('import items.jsonl --table Steadfast-prod-State --region eu-central-
     .action(async (from: string, { table, values }: ImportFlags, command: Command) => {
       const calls = callsOf(cli, command);
       const put = values === undefined ? undefined : await valuesInto(cli, calls, values);
-      const { taken, there } = await takeIn(calls, from, table, put);
+      const groups = await inOrder(from, cli.io.err);
+      const { taken, there } = await takeIn(calls, groups, table, put);
       say(cli, command, { taken, there }, () => `${taken} items were taken in; ${there} were there.\n`);
     });
 }
@@ -72,7 +73,7 @@ async function valuesInto({ io }: Cli, { region }: Calls, bucket: string): Promi
 
 async function takeIn(
   calls: Calls,
-  from: string,
+  all: Awaited<ReturnType<typeof inOrder>>,
   TableName: string,
   put: Put | undefined,
 ): Promise<{ readonly taken: number; readonly there: number }> {
@@ -81,7 +82,7 @@ async function takeIn(
   const take = async (Item: Line): Promise<void> => {
     if ('largeValue' in Item) {
       if (put !== undefined) return await put(Item);
-      throw new CliError('no-bucket', `${from} has large values: name the deployment's bucket with --values`);
+      throw new CliError('no-bucket', "it has large values: name the deployment's bucket with --values");
     }
     try {
       await calls.json('dynamodb', 'PutItem', { TableName, Item, ConditionExpression });
@@ -91,7 +92,7 @@ async function takeIn(
       there += 1;
     }
   };
-  for (const groupsOf of await inOrder(from)) {
+  for (const groupsOf of all) {
     const groups = groupsOf();
     // One that fails ends the others.
     const lane = async (): Promise<void> => {

@@ -27,6 +27,7 @@ it('writes the items of what is under way, and lets no server go on with it', as
   await server.stop();
   const count = await exportTo(world.file, to, 1_000);
   const lines = readFileSync(to, 'utf8').trimEnd().split('\n');
+  expect([lines.shift(), lines.pop()]).toEqual(['{"export":{"format":1}}', `{"export":{"lines":${count}}}`]);
   expect(lines).toHaveLength(count);
   const items = lines.map((line) => JSON.parse(line) as Record<string, { readonly S?: string }>);
   const own = items.filter(({ pk }) => pk?.S?.endsWith(executionId));

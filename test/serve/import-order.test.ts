@@ -95,3 +95,39 @@ it('has nothing of a file that is cut short', async () => {
   expect(said).toContain('is not one of an export: copy the file again');
   expect(put).toEqual([]);
 });
+
+describe('an export that says how long it is', () => {
+  const whole = ['{"export":{"format":1}}', ...lines, `{"export":{"lines":${lines.length}}}`];
+
+  it('is taken in, without a warning', async () => {
+    const { code, said } = await imported(`${whole.join('\n')}\n`);
+    expect(code).toBe(0);
+    expect(said).toBe(`${KEYS.length} items were taken in; 0 were there.\n`);
+    expect(put).toHaveLength(KEYS.length);
+  });
+
+  it.each([
+    ['cut at the end of a line', whole.slice(0, 5)],
+    ['cut before its last line', whole.slice(0, -1)],
+    ['without a line of its middle', whole.toSpliced(4, 1)],
+    ['nothing but its first line', whole.slice(0, 1)],
+    ['two, one after the other', [...whole, ...whole]],
+  ])('is refused before the first item where it is %s', async (_, some) => {
+    const { code, said } = await imported(`${some.join('\n')}\n`);
+    expect(code).not.toBe(0);
+    expect(said).toContain('is not whole: copy the file again');
+    expect(put).toEqual([]);
+  });
+});
+
+it('says of an export without its length that it may be cut', async () => {
+  const { code, said } = await imported(`${lines.join('\n')}\n`);
+  expect(code).toBe(0);
+  expect(said).toContain('an earlier release wrote it, without its length: compare it with its original');
+});
+
+it('has nothing of an empty file', async () => {
+  const { code, said } = await imported('');
+  expect(code).not.toBe(0);
+  expect(said).toContain('is not whole: copy the file again');
+});
