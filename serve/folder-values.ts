@@ -33,8 +33,14 @@ export function folderValues(folder: string, most = PAGE): LargeValues & LargeVa
     put: async (key, json) => {
       const draft = join(folder, DRAFTS, randomUUID());
       await mkdir(dirname(draft), { recursive: true });
-      await written(draft, json);
-      await placed(draft, fileOf(key), folder);
+      try {
+        await written(draft, json);
+        await placed(draft, fileOf(key), folder);
+      } catch (error) {
+        // On a full disk it would take the room that is missing.
+        await rm(draft, { force: true });
+        throw error;
+      }
     },
     get: (key) => readFile(fileOf(key), 'utf8').catch(absent),
     list: async (prefix, cursor) => {

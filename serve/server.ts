@@ -40,6 +40,7 @@ import { host, hostBulk, MOST_BULK_PAGES, type Roles, schedulerOf } from './role
 import { keepSchedule, type ScheduleParts } from './schedules.ts';
 import { openDatabase, TABLE_NAME } from './sqlite/client.ts';
 import { auditAlways, supervise } from './supervisor.ts';
+import { saidValues } from './said-values.ts';
 import { Tokens } from './tokens.ts';
 import { UnkeptWrites } from './unkept-writes.ts';
 import { Watchdog } from './watchdog.ts';
@@ -128,6 +129,9 @@ interface FileCalls {
   readonly open: () => Promise<OpenNow>;
 }
 
+/** A call that had a large value may never be made again. */
+const VALUES_LAST_MS = 60_000;
+
 class Running {
   readonly #options: ServerOptions;
   readonly #stopping = new AbortController();
@@ -187,6 +191,7 @@ class Running {
     // What the log and a caller may have of it: the whole sentence.
     const worded = ({ message }: Error): Error => refuse('internal', message);
     const unkept = new UnkeptWrites(clock, own.logger);
+    const unkeptValues = new UnkeptWrites(clock, own.logger, VALUES_LAST_MS);
     const { onFailed, onCommitted } = unkept;
     const events = { onBroken, onFailed, onCommitted, ...given({ onCommit }) };
     const database = openDatabase(file, { ...events, worded });
@@ -201,13 +206,13 @@ class Running {
     const ends = new AwaitedEnds();
     const parts = {
       client: database.client,
-      values: await valuesOf(file),
+      values: saidValues(await valuesOf(file), unkeptValues, worded),
       queue,
       announcer: listenersAsBus(new Set([ends.listener, ...listeners])),
       ends,
       clock: this.#clock,
       random: this.#boot,
-      storageTrouble: unkept.now,
+      storageTrouble: () => unkept.now() ?? unkeptValues.now(),
       retentionMs: this.#retentionMs,
     };
     const ports = serverPorts(parts, tellAll(own.logger, own.meter));

@@ -13,19 +13,27 @@ export class UnkeptWrites {
   readonly #clock: Clock;
   readonly #logger: Telemetry['logger'];
   #trouble: StorageTrouble | undefined;
+  readonly #lastsMs: number;
+  #failedAt = 0;
 
-  constructor(clock: Clock, logger: Telemetry['logger']) {
+  /** @param lastsMs after its latest failure: then that says nothing of the disk. @default for ever */
+  constructor(clock: Clock, logger: Telemetry['logger'], lastsMs: number = Number.POSITIVE_INFINITY) {
     this.#clock = clock;
     this.#logger = logger;
+    this.#lastsMs = lastsMs;
   }
 
   /** Absent while writes are kept. */
-  readonly now = (): StorageTrouble | undefined => this.#trouble;
+  readonly now = (): StorageTrouble | undefined => {
+    if (this.#clock.now() - this.#failedAt > this.#lastsMs) this.#trouble = undefined;
+    return this.#trouble;
+  };
 
-  /** A commit was not made. */
+  /** A commit was not made, or a large value not stored. */
   readonly onFailed = (failure: Failure): void => {
-    if (this.#trouble === undefined) this.#logger.error('writes-not-kept', { detail: failure.message });
-    this.#trouble = { since: this.#trouble?.since ?? this.#clock.now(), failure };
+    if (this.now() === undefined) this.#logger.error('writes-not-kept', { detail: failure.message });
+    this.#failedAt = this.#clock.now();
+    this.#trouble = { since: this.#trouble?.since ?? this.#failedAt, failure };
   };
 
   readonly onCommitted = (): void => {

@@ -67,12 +67,16 @@ const MOST_EXPIRED = 2_000;
  */
 export function openDatabase(file: string = IN_MEMORY, options: DatabaseOptions = {}): Database {
   const { table: name = TABLE_NAME, mostPages, onBroken = nothing } = options;
-  const { worded = (trouble) => trouble, onCommit: committing = nothing } = options;
-  const { db, committed, close } = openFile(file, mostPages);
+  const { worded = (trouble) => trouble, onCommit = nothing } = options;
+  const onRemoved = (error: Error): void => group.fail(error);
+  const { db, committing, committed, close } = openFile(file, { mostPages, onRemoved });
   const table = new Table(db);
   const group = new CommitGroup(db, {
     worded,
-    committing,
+    committing: () => {
+      committing();
+      onCommit();
+    },
     broken: onBroken,
     takenBack: () => table.forget(),
     failed: ({ error, state }) => {

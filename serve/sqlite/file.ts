@@ -6,7 +6,8 @@
  *
  * Invariants
  * - I1 one process: beside the file lies `<file>-lock`, a database under `BEGIN EXCLUSIVE` for as long as the
- *   process lives. The lock is the system's own and goes with the process, whatever ends it.
+ *   process lives. The lock is the system's own and goes with the process, whatever ends it. Where it was
+ *   removed, the process that had it writes nothing more (`in-place.ts`).
  * - I2 a commit is on the disk when it returns: WAL with synchronous=FULL.
  * - I3 what is not whole, not ours or newer than this code is refused before anything is written.
  * - I4 what was erased is not in a file that was closed: deleted bytes are overwritten, and the log is empty.
@@ -17,6 +18,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Sqlite from 'libsql';
+import { InPlace } from './in-place.ts';
 import { formatIn, hasLog, isMarked, LogMark } from './log-mark.ts';
 import { createTable } from './schema.ts';
 import {
@@ -41,28 +43,38 @@ export const IN_MEMORY = ':memory:';
 
 export interface OpenFile {
   readonly db: Sqlite.Database;
+  /** Before each commit. @throws FileRefused where it is no longer ours */
+  readonly committing: () => void;
   /** After each commit. */
   readonly committed: () => void;
   readonly close: () => void;
 }
 
+interface OpenOptions {
+  readonly mostPages?: number | undefined;
+  /** Is called once where a part of it was removed or replaced. */
+  readonly onRemoved?: (error: Error) => void;
+}
+
 /** @throws FileRefused, in a sentence */
-export function openFile(given: string, mostPages?: number): OpenFile {
+export function openFile(given: string, { mostPages, onRemoved = nothing }: OpenOptions = {}): OpenFile {
   if (given === IN_MEMORY) {
     const db = new Sqlite(IN_MEMORY);
     prepare(db, given, true);
-    return { db, committed: () => undefined, close: () => db.close() };
+    return { db, committing: nothing, committed: nothing, close: () => db.close() };
   }
   const file = existsSync(given) ? realpathSync(given) : resolve(given);
   const lockFile = `${file}-lock`;
   const wasServed = existsSync(lockFile);
   const lock = locked(file);
   try {
-    if (wasServed && existsSync(file) && statSync(file).size === 0) throw emptiedFile(given);
+    if (wasServed && (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) throw emptiedFile(given);
     const isWithLog = hasLog(file);
     const db = new Sqlite(file);
     try {
       prepare(db, file, isWithLog);
+      // After a commit of a process whose lock was removed, and whose next one finds that it was.
+      db.exec('BEGIN IMMEDIATE; COMMIT');
       if (mostPages !== undefined) db.exec(`PRAGMA max_page_count = ${mostPages}`);
       // With the log, which the file is marked for.
       syncFolder(dirname(file));
@@ -72,13 +84,19 @@ export function openFile(given: string, mostPages?: number): OpenFile {
     }
     const mark = new LogMark(db, file, FORMAT);
     mark.keep();
+    const inPlace = new InPlace(file);
+    inPlace.every((error, isLogAlone) => {
+      if (isLogAlone) takeOverLog(db);
+      onRemoved(error);
+    });
     const close = (): void => {
+      inPlace.end();
       mark.close();
       takeOverLog(db);
       db.close();
       lock.close();
     };
-    return { db, committed: () => mark.keep(), close };
+    return { db, committing: inPlace.checkLock, committed: () => mark.keep(), close };
   } catch (error) {
     // While it is locked: no other process takes it from here on. Beside a served file it says that it was.
     if (!wasServed) removeIfAllowed(lockFile);
@@ -86,6 +104,8 @@ export function openFile(given: string, mostPages?: number): OpenFile {
     throw error instanceof FileRefused ? error : refusedFile(given, error);
   }
 }
+
+const nothing = (): void => undefined;
 
 /** What is closed is whole without its log; where the disk is full, the log stays beside it. */
 function takeOverLog(db: Sqlite.Database): void {

@@ -89,14 +89,19 @@ export class CommitGroup {
       this.#on.committing();
       this.#commit.run();
     } catch (error) {
-      const trouble = troubleOf(error);
-      const said = this.#takenBack(trouble);
-      this.#on.failed(trouble);
-      for (const { reject } of writes) reject(said);
-      return;
+      this.#waiting = writes;
+      return this.fail(error);
     }
     for (const [settle, value] of made) settle(value as never);
     this.#on.committed();
+  }
+
+  /** Nothing more is done, and what waits is rejected. */
+  fail(error: unknown): void {
+    const trouble = troubleOf(error);
+    const said = this.#takenBack(trouble);
+    this.#on.failed(trouble);
+    for (const { reject } of this.#waiting.splice(0)) reject(said);
   }
 
   /** After what waits is committed. */

@@ -20,6 +20,8 @@ export class FileRefused extends Error {
   override readonly name = 'FileRefused';
 }
 
+/** The operating system's codes. */
+const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 const DAMAGED: ReadonlySet<string> = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB']);
 
 /** Why the file could not be opened. */
@@ -64,6 +66,12 @@ export const emptiedFile = (file: string): FileRefused =>
     `${file} is empty, and has been served before: put back a whole copy, or remove it with ${file}-lock to begin anew`,
   );
 
+/** What is written goes with this process, or is written beside another one. */
+export const removedFile = (file: string, part: string): FileRefused =>
+  new FileRefused(
+    `${file} is no longer the file that is served: its ${part} was removed or replaced. Put back what was moved, then start again`,
+  );
+
 export const closedFile = (): DynamoDBServiceException => serverError('FileClosed', 'the file is closed');
 
 /** All writes of one commit are lost to it: none of them is in the file. */
@@ -77,7 +85,7 @@ export interface Trouble {
 
 export function troubleOf(error: unknown): Trouble {
   const code = codeOf(error);
-  if (code.startsWith('SQLITE_FULL'))
+  if (code.startsWith('SQLITE_FULL') || NO_ROOM.has(code))
     return {
       error: serverError(
         'DiskFull',
@@ -96,6 +104,8 @@ export function troubleOf(error: unknown): Trouble {
       state: 'another program is writing the file',
     };
   const said = (error as SqliteError | undefined)?.message ?? String(error);
+  if (error instanceof FileRefused)
+    return { error: serverError('FileBroken', said), isFinal: true, state: said };
   if ([...DAMAGED].some((one) => code.startsWith(one)) || code.startsWith('SQLITE_IOERR'))
     return {
       error: serverError('FileBroken', `the file can no longer be read or written (${said}): start again`),

@@ -73,6 +73,52 @@ it('is opened once: a second says so, and can when the first is closed', () => {
   expect(() => opened()).not.toThrow();
 });
 
+describe('is no longer written', () => {
+  const moved = /is no longer the file that is served: its .*state\.db.* was removed or replaced/;
+  const broken: Error[] = [];
+  const served = (): Database => {
+    const database = openDatabase(file, { onBroken: (error) => broken.push(error) });
+    open.push(database);
+    return database;
+  };
+  beforeEach(() => {
+    file = join(folder, 'state.db');
+    broken.length = 0;
+  });
+
+  it('when its lock was removed, and another process may have it', async () => {
+    const first = served();
+    await put(first, item('a'));
+    rmSync(`${file}-lock`);
+    const second = opened();
+    await expect(put(first, item('b'))).rejects.toThrow(moved);
+    expect(broken).toHaveLength(1);
+    await put(second, item('c'));
+    await expect(sks(first)).rejects.toThrow(moved);
+    expect(await sks(second)).toEqual(['a', 'c']);
+  });
+
+  it.each(['', '-wal'])('when it (%s) was removed, and says so though nothing is written', async (part) => {
+    const first = served();
+    await put(first, item('a'));
+    rmSync(`${file}${part}`);
+    await new Promise((next) => setTimeout(next, 1_500));
+    expect(broken).toMatchObject([{ message: expect.stringMatching(moved) }]);
+    await expect(put(first, item('b'))).rejects.toThrow(moved);
+  });
+
+  it('and what was answered is in it, where its log was removed', async () => {
+    const first = served();
+    await put(first, item('a'));
+    rmSync(`${file}-wal`);
+    await new Promise((next) => setTimeout(next, 1_500));
+    const copy = join(folder, 'copy.db');
+    // As the next process finds it, once this one is dead.
+    copyFileSync(file, copy);
+    expect(await sks(opened(copy))).toEqual(['a']);
+  });
+});
+
 describe('is refused', () => {
   it('when it is no SQLite file, and left as it was', () => {
     writeFileSync(file, 'a letter to nobody, '.repeat(1_000));
@@ -115,6 +161,8 @@ describe('is refused', () => {
     const emptied = join(folder, 'emptied.db');
     writeFileSync(emptied, '');
     writeFileSync(`${emptied}-lock`, '');
+    expect(() => opened(emptied)).toThrow(/is empty, and has been served before: put back a whole copy/);
+    rmSync(emptied);
     expect(() => opened(emptied)).toThrow(/is empty, and has been served before: put back a whole copy/);
     rmSync(`${emptied}-lock`);
     expect(() => opened(emptied)).not.toThrow();

@@ -1,6 +1,9 @@
 /** Values of any size on one machine: beside the file, and as durable as it. */
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { folderValues } from '../../serve/folder-values.ts';
+import { saidValues } from '../../serve/said-values.ts';
 import { clientOf, servedWith, testServer, type TestServer } from './served.ts';
 
 let world: TestServer;
@@ -87,4 +90,45 @@ it('what a person gives for a step may hold as much as its agent may answer', as
   const resolve = `${server.url}/executions/none/incidents/1/resolve`;
   const answer = await fetch(resolve, { method: 'POST', body });
   expect(((await answer.json()) as { error: { code: string } }).error.code).toBe('unknown-execution');
+});
+
+it('one that the disk has no room for is said to its caller and by /health, and leaves nothing', async () => {
+  const server = await world.start({ served: servedWith(async (_input) => ({ text: 'short' })) });
+  const start = (text: string) =>
+    server.answer({ method: 'POST', path: '/workflows/greeting/executions', body: { input: { text } } });
+  const values = `${world.file}-values`;
+  // In place of the folder: the disk refuses.
+  writeFileSync(values, '');
+  const message = expect.stringContaining('nothing of this was written (ENOTDIR');
+  expect(await start('ä'.repeat(50_000))).toMatchObject({ status: 500, body: { error: { message } } });
+  // A small one is written meanwhile, and does not say that there is room for a large one.
+  expect(await start('small')).toMatchObject({ status: 202 });
+  const failure = { code: 'FileTrouble', message: expect.stringContaining('large values: ') };
+  expect(await server.answer({ path: '/health' })).toMatchObject({
+    status: 503,
+    body: { status: 'down', findings: [{ kind: 'storage', failure }] },
+  });
+  rmSync(values);
+  expect(await start('ö'.repeat(50_000))).toMatchObject({ status: 202 });
+  expect(await server.answer({ path: '/health' })).toMatchObject({ status: 200 });
+});
+
+it('one that cannot be placed leaves no draft, which would take the room that is missing', async () => {
+  const folder = `${world.file}-values`;
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'a'), '');
+  await expect(folderValues(folder).put('a/b', '"large"')).rejects.toThrow();
+  expect(filesIn(folder)).toEqual(['a']);
+});
+
+it('a full disk is said in the words of the file', async () => {
+  const failed: unknown[] = [];
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+  const put = async (_key: string, _json: string): Promise<never> => {
+    throw full;
+  };
+  const events = { onFailed: failed.push.bind(failed), onCommitted: () => undefined };
+  const values = saidValues({ ...folderValues('nowhere'), put }, events, (error) => error);
+  await expect(values.put('a/b', '""')).rejects.toThrow('the disk is full: nothing of this was written');
+  expect(failed).toEqual([{ code: 'DiskFull', message: 'large values: the disk is full' }]);
 });

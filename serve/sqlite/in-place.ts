@@ -1,0 +1,60 @@
+/**
+ * Whether the files that a process has open are still those that the next process will find.
+ *
+ * Owns: which files are compared, and how often. Does not own: what becomes of a file that is not
+ * (`group.ts`).
+ *
+ * A file that was removed, moved or replaced takes writes as before, and they go with the process. Without
+ * the lock another process is let in: it takes SQLite's own lock once after that, so a commit of this one
+ * that has seen its lock in place is over before the other reads.
+ */
+
+import { statSync } from 'node:fs';
+import { removedFile } from './trouble.ts';
+
+const EVERY_MS = 1_000;
+const inodeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino;
+
+export class InPlace {
+  readonly #file: string;
+  readonly #lock: string;
+  /** The lock first. */
+  readonly #inodes: ReadonlyMap<string, number | undefined>;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Once all of them are there. */
+  constructor(file: string) {
+    this.#file = file;
+    this.#lock = `${file}-lock`;
+    const files = [this.#lock, file, `${file}-wal`];
+    this.#inodes = new Map(files.map((one) => [one, inodeOf(one)]));
+  }
+
+  /**
+   * Before each commit: it is asked for the lock alone, which takes 3 µs.
+   * @throws FileRefused
+   */
+  readonly checkLock = (): void => this.#check(this.#lock);
+
+  /** @param onRemoved is called once, where one of them is not, and whether the log alone is missing */
+  every(onRemoved: (error: Error, isLogAlone: boolean) => void): void {
+    this.#timer = setInterval(() => {
+      for (const file of this.#inodes.keys())
+        try {
+          this.#check(file);
+        } catch (error) {
+          this.end();
+          return onRemoved(error as Error, file === `${this.#file}-wal`);
+        }
+    }, EVERY_MS);
+    this.#timer.unref();
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+
+  #check(file: string): void {
+    if (inodeOf(file) !== this.#inodes.get(file)) throw removedFile(this.#file, file);
+  }
+}
