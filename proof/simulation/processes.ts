@@ -81,16 +81,17 @@ const FROM_HERE: Plugin = {
 const YOUNG_MB = 16;
 
 /**
- * Eight times what Node takes before it optimises a function: a world's code is spread over thousands, and
- * each was compiled, given up and compiled again by four threads, at a third of the processor time.
+ * Eight times what Node 20 takes before it optimises a function: a world's code is spread over thousands, and
+ * each was compiled, given up and compiled again by four threads, at a third of the processor time. Later
+ * ones refuse the option.
  */
-const BYTECODES_TO_OPTIMISE = 540_672;
+const OPTIMISED_LATE = process.versions.node.startsWith('20.') ? ['--interrupt-budget=540672'] : [];
 
 /** The last is the compiler between the two that Node 20 uses; a later one uses it anyway. */
 const FLAGS = [
   `--min-semi-space-size=${YOUNG_MB}`,
   `--max-semi-space-size=${YOUNG_MB}`,
-  `--interrupt-budget=${BYTECODES_TO_OPTIMISE}`,
+  ...OPTIMISED_LATE,
   '--maglev',
 ];
 
