@@ -328,9 +328,7 @@ describe('a mistake is found:', () => {
     });
     const report = await crashEverywhere(flow, {
       input: {},
-      agents: [
-        only.handler({ execute: async () => 1, probe: async () => ({ verdict: 'cannot-tell' }) } as never),
-      ],
+      agents: [only.handler({ execute: async () => 1 } as never)],
       within: '10d',
       only: 'after:execute:1',
     });
