@@ -20,10 +20,19 @@ export const saidValues = <V extends LargeValues>(
     try {
       await values.put(key, json);
     } catch (error) {
-      const trouble = troubleOf(error);
-      onFailed({ code: trouble.error.name, message: `large values: ${trouble.state ?? String(error)}` });
+      const trouble = troubleOf(withoutPath(error));
+      onFailed({
+        code: trouble.error.name,
+        message: `large values: ${trouble.state ?? trouble.error.message}`,
+      });
       throw worded(trouble.error);
     }
     onCommitted();
   },
 });
+
+/** The system's own sentence names a folder of this machine, which is no business of a caller's. */
+function withoutPath(error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === undefined ? error : Object.assign(new Error(code), { code });
+}

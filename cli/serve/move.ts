@@ -82,7 +82,10 @@ async function takeIn(
   const take = async (Item: Line): Promise<void> => {
     if ('largeValue' in Item) {
       if (put !== undefined) return await put(Item);
-      throw new CliError('no-bucket', "it has large values: name the deployment's bucket with --values");
+      throw new CliError(
+        'no-bucket',
+        "the export has large values: name the deployment's bucket with --values",
+      );
     }
     try {
       await calls.json('dynamodb', 'PutItem', { TableName, Item, ConditionExpression });

@@ -100,7 +100,10 @@ it('one that the disk has no room for is said to its caller and by /health, and 
   // In place of the folder: the disk refuses.
   writeFileSync(values, '');
   const message = expect.stringContaining('nothing of this was written (ENOTDIR');
-  expect(await start('ä'.repeat(50_000))).toMatchObject({ status: 500, body: { error: { message } } });
+  const refused = await start('ä'.repeat(50_000));
+  expect(refused).toMatchObject({ status: 500, body: { error: { message } } });
+  // No caller learns where the file lies.
+  expect(JSON.stringify([refused, await server.answer({ path: '/health' })])).not.toContain(values);
   // A small one is written meanwhile, and does not say that there is room for a large one.
   expect(await start('small')).toMatchObject({ status: 202 });
   const failure = { code: 'FileTrouble', message: expect.stringContaining('large values: ') };
