@@ -13,10 +13,10 @@ import { hash, randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import type { LargeValueInventory, LargeValues, StoredValue } from '../lib/core/ports.ts';
-import { IN_MEMORY } from './sqlite/file.ts';
+import { IN_MEMORY, unlinked } from './sqlite/file.ts';
 
 /** Beside the file, as its log is. */
-const valuesFolderOf = (file: string): string => `${file}-values`;
+const valuesFolderOf = (file: string): string => `${unlinked(file)}-values`;
 
 /** Files that have no name yet; what is in it at a start is of a process that died. */
 const DRAFTS = '.drafts';

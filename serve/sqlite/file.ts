@@ -15,7 +15,16 @@
  * Other programs may read the file while it is served (a backup by `sqlite3 <file> '.backup copy'`).
  */
 
-import { closeSync, existsSync, fsyncSync, openSync, realpathSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Sqlite from 'libsql';
 import { InPlace } from './in-place.ts';
@@ -63,7 +72,7 @@ export function openFile(given: string, { mostPages, onRemoved = nothing }: Open
     prepare(db, given, true);
     return { db, committing: nothing, committed: nothing, close: () => db.close() };
   }
-  const file = existsSync(given) ? realpathSync(given) : resolve(given);
+  const file = unlinked(given);
   const lockFile = `${file}-lock`;
   const wasServed = existsSync(lockFile);
   const lock = locked(file);
@@ -106,6 +115,21 @@ export function openFile(given: string, { mostPages, onRemoved = nothing }: Open
 }
 
 const nothing = (): void => undefined;
+
+/**
+ * The file itself, where its name is a link: its lock, log and large values are beside it, by whichever name
+ * it is served. A file that a link names and that is not there yet is made, so that the link leads to it.
+ * @throws FileRefused
+ */
+export function unlinked(given: string): string {
+  try {
+    const isLink = lstatSync(given, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    if (isLink && !existsSync(given)) closeSync(openSync(given, 'a'));
+    return existsSync(given) ? realpathSync(given) : resolve(given);
+  } catch (error) {
+    throw refusedFile(given, error);
+  }
+}
 
 /** What is closed is whole without its log; where the disk is full, the log stays beside it. */
 function takeOverLog(db: Sqlite.Database): void {

@@ -1,0 +1,33 @@
+/** A file that has several names is one file: one lock, one folder of large values. */
+
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { valuesOf } from '../../serve/folder-values.ts';
+import { openDatabase } from '../../serve/sqlite/client.ts';
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'steadfast-names-'));
+  file = join(folder, 'steadfast.db');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+it('is opened once, though one name of it is a link that was there before it', async () => {
+  const link = join(folder, 'link.db');
+  symlinkSync('steadfast.db', link);
+  const first = openDatabase(link);
+  try {
+    expect(() => openDatabase(file)).toThrow(/is open in another process, and only one may serve it/);
+    await (await valuesOf(link)).put('a/b', '1');
+    expect(await (await valuesOf(file)).get('a/b')).toBe('1');
+  } finally {
+    first.close();
+  }
+});
+
+it('is refused where its name is a link to what cannot be made', () => {
+  symlinkSync('nowhere/steadfast.db', file);
+  expect(() => openDatabase(file)).toThrow(/cannot be opened .*see whether its folder is there/);
+});
