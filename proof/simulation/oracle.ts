@@ -42,7 +42,8 @@ export function judge(
   const { execution, step } = write;
   if (execution !== undefined) {
     judgeExecution(problems, before.execution, execution, before);
-    judgeDispatches(problems, planAfter, execution, now);
+    // By the plan during which they were sent: on-failure steps have a budget of their own.
+    if (execution.dispatched > before.execution.dispatched) judgeDispatches(problems, plan, execution, now);
   }
   if (step !== undefined) judgeStep(problems, plan, before, step, now);
   // News of a process that has died leaves it deferred as it was.

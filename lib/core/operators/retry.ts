@@ -242,7 +242,9 @@ export function retried(
     ...laneAfterRetry(execution.lane),
     retries: [...(execution.retries ?? []), one].slice(-MAX_KEPT),
     commands,
+    // Its time is new, and the budget of S16 with it.
     dispatches: {},
+    dispatched: 0,
   });
   const step = withInput(plan, state, given, inputs);
   return writing(execution.id, { execution: again, step }, evaluateNext('all'), { what: 'retried' });
