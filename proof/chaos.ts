@@ -66,14 +66,14 @@ const program = new Command('chaos')
   .addOption(
     new Option(
       '--workflows <which>',
-      "'orders' of the example, or those in which 'failure' is part of the plan: steps that may fail, fallbacks, groups that move, lists of workflows, who is told",
+      "'orders' of the example, or those in which 'failure' is part of the plan: steps that may fail, fallbacks, groups that move, lists of workflows, who is told; 'lanes': two at a time, with rates, rounds, large values and accepted work",
     )
       .choices(MODES)
       .default('orders'),
   )
   .option('--minutes <m>', 'how long the faults last', positive, 5)
   .option('--seed <n>', 'of the plan of faults and starts (default: random, printed first)', whole)
-  .option('--rate <r>', 'starts a second (default: 2 orders, 0.5 of the others)', positive)
+  .option('--rate <r>', 'starts a second (default: 2; of failure 0.5, of lanes 0.4)', positive)
   .option('--serve', 'one server over one file instead, killed again and again', false)
   .option('--kills <n>', 'with --serve: how often (its own rate is 10 starts a second)', whole, 200)
   .option('--keep', 'keeps the folder with the tables, logs and ledger', false)
@@ -96,7 +96,7 @@ async function main(options: Options, mode: Mode): Promise<number> {
   let keep = options.keep;
   try {
     const stage = await setStage(
-      mode.deployed,
+      mode,
       (text) => progress.say(text),
       (how) => {
         strike = how;

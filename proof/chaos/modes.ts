@@ -1,13 +1,18 @@
 /**
- * What can be put under chaos: orders of the example, or the workflows in which failure is part of the plan.
+ * What can be put under chaos: orders of the example, the workflows in which failure is part of the plan, or
+ * one with a lane, rounds, large values and accepted work.
  *
  * Owns: per mode what is deployed, what is started, how long it may take to heal, who judges. Does not own:
- * the load and the faults, which are the same for both.
+ * the load and the faults, which are the same for all.
  */
 
+import { isTerminal } from '../../lib/core/records/state.ts';
 import { healBoundMs } from './bounds.ts';
 import { type FailureSummary, reportFailure } from './failure/report.ts';
 import { type PlannedFailure, plannedFailure } from './failure/plan.ts';
+import { type PlannedLaned, plannedLaned } from './lanes/plan.ts';
+import { type LanesSummary, reportLanes } from './lanes/report.ts';
+import { AT_MOST } from './lanes/workflow.ts';
 import type { PlannedStart } from './load.ts';
 import { plannedOrder } from './order-plan.ts';
 import { type Facts, report, type Summary } from './report.ts';
@@ -15,7 +20,7 @@ import type { Deployed } from './stage.ts';
 import type { TableContent } from './table-audit.ts';
 
 export interface Verdict {
-  readonly summary: Summary | FailureSummary;
+  readonly summary: Summary | FailureSummary | LanesSummary;
   readonly failures: readonly string[];
   readonly lines: readonly string[];
 }
@@ -24,6 +29,8 @@ export interface Mode {
   readonly deployed: Deployed;
   /** Starts a second. */
   readonly rate: number;
+  /** A limit on each agent. */
+  readonly claimsPerSecond?: string;
   readonly planned: (index: number) => PlannedStart;
   /** The external services' rules decide how an execution must end: they outlast the faults. */
   readonly rulesLast: boolean;
@@ -35,11 +42,12 @@ export interface Mode {
   readonly hasPerson: boolean;
 }
 
-export const MODES = ['orders', 'failure'] as const;
+export const MODES = ['orders', 'failure', 'lanes'] as const;
 export type ModeName = (typeof MODES)[number];
 
-export const modeOf = (name: ModeName, seed: number): Mode =>
-  name === 'orders' ? orders(seed) : failure(seed);
+const MADE: Readonly<Record<ModeName, (seed: number) => Mode>> = { orders, failure, lanes };
+
+export const modeOf = (name: ModeName, seed: number): Mode => MADE[name](seed);
 
 function orders(seed: number): Mode {
   return {
@@ -74,6 +82,43 @@ function failure(seed: number): Mode {
     judge: (facts, answered) => reportFailure({ ...facts, planned, answered }),
     hasPerson: true,
   };
+}
+
+/** Beside its steps, the most pages that one of them reads; each waits for the one before. */
+const LANED_CHAIN = 10;
+
+function lanes(seed: number): Mode {
+  const planned = new Map<string, PlannedLaned>();
+  return {
+    deployed: { folder: 'proof/chaos', name: 'lanes' },
+    rate: 0.4,
+    claimsPerSecond: '3/s',
+    planned: (index) => {
+      const start = plannedLaned(seed, index);
+      planned.set(start.key, start);
+      return start;
+    },
+    rulesLast: true,
+    // The last in a lane's queue waits for all before it.
+    boundMs: (table) =>
+      healBoundMs(planOf(table, 'laned'), LANED_CHAIN * Math.ceil(longestQueue(table) / AT_MOST)),
+    judge: (facts) => {
+      const declined = new Set([...planned.values()].filter((one) => one.isDeclined).map(({ key }) => key));
+      return reportLanes({ ...facts, declined });
+    },
+    hasPerson: false,
+  };
+}
+
+/** The most executions of one account that have not ended. */
+function longestQueue({ snapshots }: TableContent): number {
+  const counts = new Map<string, number>();
+  for (const { execution } of snapshots) {
+    if (execution.parent !== undefined || isTerminal(execution.status)) continue;
+    const { account = '' } = (execution.input ?? {}) as { readonly account?: string };
+    counts.set(account, (counts.get(account) ?? 0) + 1);
+  }
+  return Math.max(1, ...counts.values());
 }
 
 function planOf({ plans }: TableContent, workflow: string) {

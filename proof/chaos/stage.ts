@@ -13,10 +13,12 @@ import { join } from 'node:path';
 import { type ExternalWorld, externalWorldAt } from '../../examples/order-fulfilment/demo/api.ts';
 import { DEEDS } from '../../examples/order-fulfilment/world.ts';
 import { startWorld } from '../../examples/world/server.ts';
+import { ENV } from '../../lib/aws/names.ts';
 import { synthesize } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import type { LogLine } from '../../local/lambda/function-logs.ts';
 import type { Claim } from './detection.ts';
+import type { Mode } from './modes.ts';
 import { type Strike, strikeOf } from './striking.ts';
 
 export interface External extends ExternalWorld {
@@ -50,7 +52,7 @@ export interface Deployed {
 }
 
 export async function setStage(
-  deployed: Deployed,
+  { deployed, claimsPerSecond }: Pick<Mode, 'deployed' | 'claimsPerSecond'>,
   say: (text: string) => void,
   onCleanUp: (strike: Stage['strike']) => void,
 ): Promise<Stage> {
@@ -79,7 +81,11 @@ export async function setStage(
     port: 0,
     concurrencyPerFunction: PROCESSES_PER_FUNCTION,
     indexesLateMs: INDEXES_LATE_MS,
-    environment: { WORLD_URL: world.url, POWERTOOLS_LOG_LEVEL: 'DEBUG' },
+    environment: {
+      WORLD_URL: world.url,
+      POWERTOOLS_LOG_LEVEL: 'DEBUG',
+      ...(claimsPerSecond === undefined ? {} : { [ENV.rate]: claimsPerSecond }),
+    },
     onLog: (line) => listen(line, claims, notes),
     onProblem: (problem) => problems.push(problem),
   });

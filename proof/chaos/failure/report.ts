@@ -109,7 +109,7 @@ export function reportFailure(facts: FailureFacts): FailureReport {
 }
 
 /** A child's plan follows from its parent's, which alone is stored. */
-function withChildPlans({ snapshots, plans }: TableContent): TableContent {
+export function withChildPlans({ snapshots, plans }: TableContent): TableContent {
   const all = new Map<string, Plan>();
   for (const { plan: id } of snapshots.map(({ execution }) => execution)) {
     const stored = plans.get(storedHash(id));
@@ -119,7 +119,7 @@ function withChildPlans({ snapshots, plans }: TableContent): TableContent {
   return { snapshots, plans: all };
 }
 
-function endsIn({ snapshots }: TableContent): FailureSummary['executions'] {
+export function endsIn({ snapshots }: TableContent): FailureSummary['executions'] {
   const ends: Record<string, Partial<Record<ExecutionStatus, number>>> = {};
   for (const { execution } of snapshots) {
     // A part of a list has its parent's name, and is no execution to its author.
@@ -130,7 +130,7 @@ function endsIn({ snapshots }: TableContent): FailureSummary['executions'] {
   return ends;
 }
 
-const linesOf = (
+export const linesOf = (
   audited: ReturnType<typeof auditTable>,
   found: readonly Finding[],
   others: readonly string[],

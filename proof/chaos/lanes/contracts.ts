@@ -1,0 +1,45 @@
+/**
+ * What the agents of the lanes workflow promise. They bear the example's names: the faults go by them.
+ *
+ * Owns: their inputs, outputs, effects. Does not own: what they do (`agents/`), the services that they use
+ * (`service.ts`).
+ */
+
+import { agent } from 'steadfast';
+import * as z from 'zod/mini';
+
+const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as const;
+const Text = z.string();
+const In = z.object({ orderId: Text, text: Text });
+const Out = z.object({ id: Text, text: Text });
+
+export const chargeCard = agent('charge-card', {
+  input: z.object({ orderId: Text }),
+  output: Out,
+  effect: 'probed',
+  ...LIMITS,
+});
+
+/** One page of many. */
+export const reserveStock = agent('reserve-stock', {
+  input: z.object({ orderId: Text, page: z.number(), of: z.number(), text: Text }),
+  output: z.object({ page: z.number(), hasMore: z.boolean(), text: Text }),
+  effect: 'probed',
+  ...LIMITS,
+});
+
+/** Its work is accepted first and done later. */
+export const scheduleShipping = agent('schedule-shipping', {
+  input: In,
+  output: Out,
+  effect: 'probed',
+  accepts: '2m',
+  ...LIMITS,
+});
+
+export const notifyCustomer = agent('notify-customer', {
+  input: In,
+  output: Out,
+  effect: 'probed',
+  ...LIMITS,
+});

@@ -1,0 +1,49 @@
+/**
+ * What one execution of the lanes workflow meets, drawn from the seed.
+ *
+ * Owns: accounts, pages, what is declined, what its client does. Pure. Does not own: the workflow
+ * (`workflow.ts`), whether all came out as it must (`observed.ts`).
+ */
+
+import type { RuleInput } from '../../../examples/world/behaviour.ts';
+import { drawsOf } from '../../../lib/testing/cloud/random.ts';
+import type { PlannedStart } from '../load.ts';
+import { trouble, troubleWhileUndoing } from '../order-plan.ts';
+
+const SERVICES = ['payment', 'carrier'] as const;
+/** So few that their lanes are full. */
+const ACCOUNTS = 5;
+const MOST_PAGES = 5;
+
+export interface PlannedLaned extends PlannedStart {
+  /** One of its parts is declined for good, so that it is undone. */
+  readonly isDeclined: boolean;
+}
+
+export function plannedLaned(seed: number, index: number): PlannedLaned {
+  const dice = drawsOf(seed, 1_000 + index);
+  const account = `acc${dice.between(1, ACCOUNTS)}`;
+  const subject = `laned-${index}-${account}`;
+  const pages = dice.between(1, MOST_PAGES);
+  const parts = ['/pay', '/job', '/last', ...Array.from({ length: pages }, (_, at) => `/page-${at + 1}`)];
+  const isDeclined = dice.chance(0.25);
+  const declined = isDeclined ? dice.pick(['/last', '/last', '/job', `/page-${pages}`]) : undefined;
+  const rules = parts.flatMap((part) => {
+    const own: RuleInput[] = [
+      ...(part === declined ? SERVICES.map((service) => ({ service, mode: 'decline' as const })) : []),
+      ...(dice.chance(0.25) ? [trouble(dice, dice.pick(SERVICES))] : []),
+      ...(dice.chance(0.15) ? [troubleWhileUndoing(dice)] : []),
+      ...SERVICES.map((service) => ({ service, mode: 'slow-reply' as const, ms: dice.between(50, 400) })),
+    ];
+    return own.map((rule) => ({ ...rule, match: { ...rule.match, about: subject + part } }));
+  });
+  return {
+    key: subject,
+    workflow: 'laned',
+    input: { subject, account, tenant: dice.chance(0.7) ? 'big' : `small-${index}`, pages },
+    rules,
+    isDeclined,
+    ...(dice.chance(0.1) ? { repeatAfterMs: dice.between(1, 8_000) } : {}),
+    ...(dice.chance(0.15) ? { cancelAfterMs: dice.between(0, 25_000) } : {}),
+  };
+}

@@ -1,0 +1,155 @@
+/**
+ * The verdict on a run of the lanes workflow. Pure.
+ *
+ * Owns: the summary (the JSON line), what fails a run. Does not own: the checks (`observed.ts`,
+ * `../failure/audit.ts`, `../table-audit.ts`).
+ */
+
+import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
+import type { ExecutionStatus } from '../../../lib/core/moves.ts';
+import { auditFailure, type FindingKind } from '../failure/audit.ts';
+import { struckIn } from '../failure/features.ts';
+import { endsIn, linesOf, withChildPlans } from '../failure/report.ts';
+import { blindSpotsOf, type Facts, type Machine, missingFaults } from '../report.ts';
+import type { BlindSpots, Tally } from '../saboteur.ts';
+import { auditTable } from '../table-audit.ts';
+import { type Observed, observed } from './observed.ts';
+import { AT_MOST } from './workflow.ts';
+
+export interface LanesSummary extends Readonly<BlindSpots> {
+  readonly minutes: number;
+  readonly seed: number;
+  /** By workflow, rounds included: its executions by how they ended. */
+  readonly executions: Readonly<Record<string, Readonly<Partial<Record<ExecutionStatus, number>>>>>;
+  readonly kills: Tally['kills'];
+  readonly totalKills: number;
+  readonly freezes: number;
+  readonly storeRestarts: number;
+  readonly ambiguous: number;
+  readonly throttled: number;
+  /** By workflow: attempts that a kill or a freeze ended. */
+  readonly struck: Readonly<Record<string, number>>;
+  readonly mostInLane: number;
+  /** Each of them must have come about. */
+  readonly cameAbout: {
+    readonly timesFull: number;
+    readonly longestRounds: number;
+    readonly walkedBack: number;
+    /** Values that are kept apart from the table. */
+    readonly keptApart: number;
+    /** Steps whose work was accepted first. */
+    readonly accepted: number;
+  };
+  readonly doubled: number;
+  readonly lost: number;
+  /** In effect, although nobody claims it. */
+  readonly left: number;
+  readonly stuck: number;
+  /** A lane too full, rounds out of order, another end, a record that must not be. */
+  readonly findings: number;
+  readonly deadLetters: number;
+  readonly healSeconds: number;
+  readonly seconds: number;
+  readonly machine: Machine;
+}
+
+export interface LanesReport {
+  readonly summary: LanesSummary;
+  readonly failures: readonly string[];
+  readonly lines: readonly string[];
+}
+
+/** The summary counts these itself. */
+const COUNTED: ReadonlySet<FindingKind> = new Set(['doubled', 'lost', 'left']);
+/** What a round has done stands when the next one begins. */
+const LEFT_OUT: FindingKind = 'too early';
+
+/** Shorter runs need not have seen everything. */
+const LONG_ENOUGH_MINUTES = 3;
+
+export interface LanesFacts extends Facts {
+  /** The keys of those of which a part was declined for good. */
+  readonly declined: ReadonlySet<string>;
+}
+
+export function reportLanes(facts: LanesFacts): LanesReport {
+  const table = withChildPlans(facts.table);
+  const audited = auditTable(table, facts.keys);
+  const found = auditFailure({
+    table,
+    entries: facts.entries,
+    events: facts.events,
+    planned: new Map(),
+  }).filter(({ kind }) => kind !== LEFT_OUT);
+  const seen = observed(facts.entries, AT_MOST);
+  const count = (kind: FindingKind): number => found.filter((one) => one.kind === kind).length;
+  const others = [
+    ...audited.findings,
+    ...facts.clientProblems,
+    ...seen.findings,
+    ...failedWithoutCause(facts),
+  ];
+  const summary: LanesSummary = {
+    minutes: facts.minutes,
+    seed: facts.seed,
+    executions: endsIn(table),
+    kills: facts.tally.kills,
+    totalKills: Object.values(facts.tally.kills).reduce((sum, one) => sum + one, 0),
+    freezes: facts.tally.freezes,
+    storeRestarts: facts.tally.storeRestarts,
+    ambiguous: facts.tally.ambiguous,
+    throttled: facts.tally.throttled,
+    ...blindSpotsOf(facts.tally),
+    struck: struckIn(table),
+    mostInLane: seen.mostInLane,
+    cameAbout: cameAbout(table.snapshots, seen),
+    doubled: audited.doubled.length + count('doubled'),
+    lost: audited.lost.length + count('lost'),
+    left: count('left'),
+    stuck: audited.stuck.length,
+    findings: others.length + found.filter(({ kind }) => !COUNTED.has(kind)).length,
+    deadLetters: facts.deadLetters.length,
+    healSeconds: facts.healSeconds,
+    seconds: facts.seconds,
+    machine: facts.machine,
+  };
+  return { summary, failures: failuresOf(summary), lines: linesOf(audited, found, others) };
+}
+
+function cameAbout(snapshots: readonly Snapshot[], seen: Observed): LanesSummary['cameAbout'] {
+  const steps = snapshots.flatMap(({ steps: records }) => Object.values(records));
+  const isApart = ({ outputAt, children }: (typeof steps)[number]): boolean =>
+    outputAt !== undefined || children?.rounds?.inputAt !== undefined;
+  return {
+    timesFull: seen.timesFull,
+    longestRounds: seen.longestRounds,
+    walkedBack: seen.walkedBack,
+    keptApart: steps.filter(isApart).length,
+    accepted: steps.filter(({ attempts }) => attempts.some(({ outcome }) => outcome === 'accepted')).length,
+  };
+}
+
+/** What nobody declined is tried again until it is done. */
+function failedWithoutCause({ table, keys, declined }: LanesFacts): string[] {
+  const keyOf = new Map(
+    keys.flatMap(({ key, executionIds }) => executionIds.map((id) => [id, key] as const)),
+  );
+  return table.snapshots.flatMap(({ execution: { id, parent, status, cause } }) =>
+    parent !== undefined || status !== 'failed' || declined.has(keyOf.get(id) ?? '')
+      ? []
+      : [`${id} has failed, and nothing of it was declined: ${cause?.failure.code ?? 'no cause'}`],
+  );
+}
+
+export function failuresOf(summary: LanesSummary): string[] {
+  const mustBeZero = (['lost', 'doubled', 'left', 'stuck', 'findings'] as const)
+    .filter((key) => summary[key] > 0)
+    .map((key) => `${summary[key]} ${key}`);
+  if (summary.minutes < LONG_ENOUGH_MINUTES) return mustBeZero;
+  const never = Object.entries(summary.cameAbout).filter(([, times]) => times === 0);
+  return [
+    ...mustBeZero,
+    ...never.map(([name]) => `${name}: it never came about, so it was not tested`),
+    ...missingFaults(summary),
+  ];
+}

@@ -1,0 +1,64 @@
+/**
+ * What the agents of the lanes workflow do at the example's services, and the large text that they hand on.
+ *
+ * Owns: one effect, its lookup, its undo; a text in which a wrong one shows. Both services do whatever they
+ * are asked, as often as they are asked. Does not own: those services (`examples/order-fulfilment/world.ts`).
+ */
+
+import { createHash } from 'node:crypto';
+import type { AttemptContext } from 'steadfast';
+import * as z from 'zod/mini';
+import { callWorld } from '../../../examples/order-fulfilment/world-client.ts';
+
+const Made = z.object({ id: z.string(), at: z.optional(z.number()), undone: z.boolean() });
+export type Made = z.infer<typeof Made>;
+
+export interface Service {
+  readonly service: 'payment' | 'carrier';
+  readonly kinds: string;
+  readonly undo: string;
+}
+
+export const PAYMENT: Service = { service: 'payment', kinds: 'charges', undo: 'refund' };
+export const CARRIER: Service = { service: 'carrier', kinds: 'shipments', undo: 'cancel' };
+
+export const make = (ctx: AttemptContext, { service, kinds }: Service, orderId: string): Promise<Made> =>
+  callWorld(
+    ctx,
+    {
+      method: 'POST',
+      path: `/${service}/${kinds}`,
+      body: { reference: ctx.effectKey, executionId: ctx.executionId, orderId },
+    },
+    Made,
+  );
+
+/** What was made under the attempt's effect key, undone or not. */
+export async function find(ctx: AttemptContext, { service, kinds }: Service): Promise<readonly Made[]> {
+  const request = {
+    method: 'GET',
+    path: `/${service}/${kinds}`,
+    query: { reference: ctx.effectKey },
+  } as const;
+  const found = await callWorld(ctx, request, z.record(z.string(), z.array(Made)));
+  return found[kinds] ?? [];
+}
+
+export async function takeBack(ctx: AttemptContext, at: Service): Promise<void> {
+  const path = `/${at.service}/${at.kinds}`;
+  for (const { id, undone } of await find(ctx, at))
+    if (!undone) await callWorld(ctx, { method: 'POST', path: `${path}/${id}/${at.undo}` }, z.unknown());
+}
+
+const HASH_CHARACTERS = 64;
+/** Above 32 KB, so that it is kept apart from the table. */
+const TIMES = 940;
+
+export const large = (of: string): string => createHash('sha256').update(of).digest('hex').repeat(TIMES);
+
+/** @throws where the text was cut, or is made of two */
+export function check(text: string): void {
+  if (text.length === HASH_CHARACTERS * TIMES && text === text.slice(0, HASH_CHARACTERS).repeat(TIMES))
+    return;
+  throw new Error(`a text of ${text.length} characters is not the one that was handed on`);
+}

@@ -1,0 +1,59 @@
+/**
+ * A workflow with a lane, rounds, large values, accepted work and a fair share, all at once.
+ *
+ * Owns: the workflow of `npm run chaos -- --workflows lanes`. Does not own: what goes wrong (`plan.ts`), what
+ * must be so afterwards (`observed.ts`).
+ */
+
+import { concat, eq, retry, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+import { chargeCard, notifyCustomer, reserveStock, scheduleShipping } from './contracts.ts';
+
+export { chargeCard, notifyCustomer, reserveStock, scheduleShipping };
+
+/** What kills and troubles never use up, so that an end other than planned is a finding. */
+const FIRST = { first: '500ms', max: '2s' } as const;
+const PATIENCE = { recovery: [retry(12, FIRST)], undo: retry(20, FIRST) } as const;
+
+export const AT_MOST = 2;
+
+const Input = z.object({ subject: z.string(), account: z.string(), tenant: z.string(), pages: z.number() });
+
+/** Each value that is handed on is 60 KB. */
+export const laned = workflow(
+  'laned',
+  {
+    input: Input,
+    within: '30m',
+    fairBy: ({ tenant }) => tenant,
+    lane: { by: ({ account }) => account, atMost: AT_MOST, waitAtMost: '25m' },
+  },
+  (w) => {
+    const { subject, pages } = w.input;
+    const pay = w.step('pay', chargeCard, { orderId: concat(subject, '/pay') }, PATIENCE);
+    const rounds = w.repeat(
+      'pages',
+      reserveStock,
+      { orderId: concat(subject, '/page'), page: 1, of: pages, text: pay.output.text },
+      {
+        until: (last) => eq(last.hasMore, false),
+        next: (last, given) => ({ orderId: given.orderId, page: last.page, of: given.of, text: last.text }),
+        atMost: 10,
+        recovery: [retry(6, FIRST)],
+      },
+    );
+    const job = w.step(
+      'job',
+      scheduleShipping,
+      { orderId: concat(subject, '/job'), text: rounds.output.last.text },
+      PATIENCE,
+    );
+    const last = w.step(
+      'last',
+      notifyCustomer,
+      { orderId: concat(subject, '/last'), text: job.output.text },
+      PATIENCE,
+    );
+    return { last: last.output.id };
+  },
+);
