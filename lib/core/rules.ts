@@ -6,8 +6,8 @@
  * when it is due, what it does and how it is said (`step/rule.ts`).
  *
  * S12 no rule is due before the wake time, when a supervisor evaluates the execution again. It is the
- * earliest of three times: a rule is due; a message that no agent took must be repeated; the shortest lease
- * has passed, because a lease may have begun without a write of the wake time (`supervision/wake-time.ts`).
+ * earliest of three times: a rule is due; a message that no agent took must be repeated; while an agent may
+ * claim a step, which writes no wake time, the shortest lease has passed (`supervision/wake-time.ts`).
  */
 
 import { beginTry, endChildren, endOverTime, startChildren, stopChildren } from './execution/child-rules.ts';
@@ -52,7 +52,7 @@ const FORWARD: readonly Rule[] = [
   passedTime,
   useLane,
   moveDeadline,
-  // Announces an open question again, as often as the author's `remindEvery` says; without that, never.
+  // Writes a reminder of an open question whenever the author's `remindEvery` has passed; without that, none.
   remind,
   endOverTime,
   beginTry,
@@ -60,7 +60,7 @@ const FORWARD: readonly Rule[] = [
   giveUpDeferred,
   openIncident,
   wakeForTime,
-  // Announces a question's opening, reminders and end on the event bus, each at least once.
+  // Announces each change of a question on the event bus, at least once: opened, reminded, closed.
   announceChange,
 ];
 const ENDED: readonly Rule[] = [announceChange, leaveLane, announce];
@@ -69,10 +69,12 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
   running: FORWARD,
   // A person is asked, so the execution does not succeed before the answer.
   waiting: FORWARD.filter((rule) => rule !== succeed),
-  // Nothing starts, and no time limit passes: a resume gives the time back. Attempts under way report, or
-  // their leases end; if all steps are done then, the execution succeeds. A person may resume or cancel it,
-  // and answer questions, which takes effect at the resume (`operators/`). If the pause lasts longer than it
-  // may, a person is asked; without an answer, what can be undone is undone (`holds/pause.ts`).
+  // No step starts: one that becomes ready is suspended too. No time limit passes, and no reminder is due: a
+  // resume gives the time back. Attempts under way report, or their leases end; children go on; in its lane
+  // it is passed over. If all steps are done then, the execution succeeds. A person may resume or cancel it,
+  // and answer questions: an answer that stops the execution does so at once, and what any other one allows
+  // begins at the resume (`operators/`). If the pause lasts longer than it may, a person is asked; without an
+  // answer, what can be undone is undone (`holds/pause.ts`).
   pausing: [endLease, closeIncidents, endChildren, succeed, suspend, useLane, halt, announceChange],
   paused: [endLease, closeIncidents, endChildren, succeed, suspend, useLane, askAboutPause, announceChange],
   compensating: [

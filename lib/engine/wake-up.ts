@@ -5,7 +5,7 @@
  * (`supervisor/stay.ts`), which writes need one (`core/supervision/presence.ts`).
  *
  * L2 a dead agent is noticed in time in a quiet system too. The presence says until when a supervisor is at
- * work. In a busy system a process reads it once a minute and calls nobody. If many processes find none at
+ * work. In a busy system a process reads it once a minute and makes no call. If many processes find none at
  * once, the conditional write of the presence lets one call (S15). A lost call delays until the next tick.
  */
 

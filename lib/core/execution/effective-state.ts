@@ -2,9 +2,8 @@
  * What the stored records count as under the status and the epoch that their execution has now.
  *
  * Owns: that a suspended step goes on as what it was once the pause is over, that a step which failed or was
- * fenced before a
- * retry of its execution begins again, and that its on-failure steps begin anew if it fails once more. Does
- * not own: when either takes place (`holds/pause.ts`, `operators/retry.ts`).
+ * fenced before a retry of its execution begins again, and that the on-failure steps begin anew if it fails
+ * once more. Does not own: when either takes place (`holds/pause.ts`, `operators/retry.ts`).
  *
  * Nothing is written here: one write ends a pause and one write retries an execution, whatever the number of
  * steps. Each step takes its new status over with its own next write (F8). `decide` applies this first, so

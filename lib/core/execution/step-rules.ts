@@ -25,7 +25,7 @@ import { stepToFence, stepToSkip } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { expired } from '../step/report.ts';
 import type { Rule } from '../step/rule.ts';
-import { isReady, isTurn, isUnbegun } from '../step/turn.ts';
+import { isTurnToBegin, isTurn, isUnbegun } from '../step/turn.ts';
 import { isTimeOver } from '../step/within.ts';
 
 export const endLease: Rule = {
@@ -126,7 +126,7 @@ export const refuseCondition: Rule = {
 
 /** A callback may be answered, or get a heartbeat, before its turn. */
 const isDueWithCondition = (step: PlanStep, state: Snapshot): boolean =>
-  isReady(step, state) ||
+  isTurnToBegin(step, state) ||
   (isCallback(step) &&
     isTurn(step, state) &&
     ['waiting', 'answered'].includes(state.steps[step.name]?.status ?? 'ready'));

@@ -8,7 +8,9 @@
  *
  * The event bus gets each change at least once. The change is written as unannounced, then announced, then
  * written as announced; if the process dies in between, the next evaluation announces it again. While the
- * question is open, reminders come every `remindEvery`; without that option, only the alarm `IncidentOpen`.
+ * question is open, it is announced again every `remindEvery`, without that option never; the alarm
+ * `IncidentOpen` is for incidents alone. A reminder not announced yet gives way to the next one and to the
+ * end. If many items of a list ask the same, one question is announced; the others are `quiet`.
  */
 
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';

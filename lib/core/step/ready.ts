@@ -37,7 +37,7 @@ import {
   applies,
   hasEarlierRounds,
   hasOpenChildren,
-  isReady,
+  isTurnToBegin,
   isTurn,
   isUnbegun,
   mayFail,
@@ -112,16 +112,16 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
 const lastResumedAt = ({ execution }: Snapshot): number => execution.pauses?.at(-1)?.endedAt ?? 0;
 
 /**
- * The work on the way forward. A step is ready if it has no attempt yet, its predecessors are done, skipped
- * or tolerated, and its condition holds (`turn.ts`). One that is tried again is due at `retryAt`, and so is
- * the probe of one whose outcome is unknown.
+ * The work of agents on the way forward; the other kinds of steps begin by rules. A step is ready if it has
+ * not begun, its predecessors are done, skipped or tolerated, and its condition holds (`turn.ts`). The next
+ * attempt of a step that is `retrying`, or the probe of one that is `unknown`, is due at `retryAt`.
  */
 function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   if (step.kind !== 'agent') return [];
   const record = snapshot.steps[step.name];
   const resumedAt = lastResumedAt(snapshot);
   if (record === undefined || record.status === 'ready') {
-    if (!isReady(step, snapshot) || !applies(step, snapshot)) return [];
+    if (!isTurnToBegin(step, snapshot) || !applies(step, snapshot)) return [];
     const sinceAt = Math.max(turnAt(step, snapshot), record?.changedAt ?? 0, resumedAt);
     const attempt = (record?.attempt ?? 0) + 1;
     return [{ step: variantOf(step, record?.stage ?? 0), mode: 'execute', attempt, sinceAt, dueAt: sinceAt }];
@@ -302,7 +302,7 @@ export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefine
   plan.steps.find((step) => {
     const record = snapshot.steps[step.name];
     if (record === undefined || record.status === 'ready')
-      return isReady(step, snapshot) && !mayHaveChildren(step, snapshot);
+      return isTurnToBegin(step, snapshot) && !mayHaveChildren(step, snapshot);
     if (!CLAIMABLE.has(record.status)) return false;
     if (keepsEffects(snapshot)) return true;
     const isOwed = step.kind === 'agent' && isAwaited(attemptedVariant(step, record), record);
@@ -328,7 +328,7 @@ export function stepToSuspend(plan: Plan, snapshot: Snapshot): PlanStep | undefi
     if (record?.status === 'suspended') return record.suspendedIn !== pause.number;
     if (record?.status === 'failed' || record?.status === 'compensating')
       return mayBeUndone(plan, step, record) && undoOfFailed(step, record).length > 0;
-    return (record !== undefined && WAITS_FOR_AGENT.has(record.status)) || isReady(step, snapshot);
+    return (record !== undefined && WAITS_FOR_AGENT.has(record.status)) || isTurnToBegin(step, snapshot);
   });
 }
 

@@ -165,8 +165,8 @@ function afterFailure(
 
 /**
  * The outcome of an attempt to execute is unknown, after a lost reply or a lost lease. A probed step
- * becomes `unknown` and is probed. An idempotent one is tried again, as far as its recovery allows. About
- * an unsafe one a person is asked.
+ * becomes `unknown` and is probed. An idempotent one, or one without effects, is tried again, as far as its
+ * recovery allows. About an unsafe one a person is asked: its recovery has no other stage.
  */
 function lost(ending: Ending, failure: Failure): Step {
   const { variant, record, inputs, free } = ending;
@@ -222,8 +222,8 @@ const LEASE_LOST: Failure = { code: 'lease-ended', message: 'the attempt went si
 const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive but did not advance' };
 
 /**
- * The record after a lost lease. The caller has checked that the lease ended without a report. What becomes
- * of an attempt to execute is in `lost`; a probe or an undo is made again, as often as its limit allows.
+ * The record after a lost lease. The caller has checked that the lease ended without a report. `lost` says
+ * what an attempt to execute becomes; a probe or an undo is made again, as often as its limit allows.
  * @param failure why the attempt ended, if not by its lease
  */
 export function expired(
@@ -232,7 +232,7 @@ export function expired(
   inputs: DecisionInputs & Pick<Reported, 'isOverTime'>,
   failure = LEASE_LOST,
 ): Step {
-  // At once, without a backoff: an agent is gone, and nothing says that the service is in trouble.
+  // At once (0 makes the backoff 0): an agent is gone, and nothing says that the service is in trouble.
   const atOnce = record.mode !== 'probe' && failure === LEASE_LOST;
   const ending = endingOf(step, record, { ...inputs, random: atOnce ? 0 : inputs.random });
   const isStalled = record.leaseUntil <= inputs.now && endedByStall(ending.variant, record);

@@ -159,8 +159,8 @@ export const shownStatus = (step: PlanStep, snapshot: Snapshot): StepStatus | 'p
   return isUntried(step, record) ? 'ready' : record.status;
 };
 
-/** The step has no attempt yet, and it is its turn. If its condition holds as well, a claim starts it. */
-export const isReady = (step: PlanStep, snapshot: Snapshot): boolean =>
+/** The step has not begun, and it is its turn. It is ready if its condition holds as well (`applies`). */
+export const isTurnToBegin = (step: PlanStep, snapshot: Snapshot): boolean =>
   isUnbegun(snapshot.steps[step.name]) && isTurn(step, snapshot);
 
 export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
@@ -201,4 +201,5 @@ export const mayHaveChildren = (step: PlanStep, snapshot: Snapshot): boolean =>
   hasChildren(step) &&
   (snapshot.steps[step.name]?.status === 'running' ||
     isStopping(snapshot.steps[step.name]) ||
-    (isReady(step, snapshot) && (applies(step, snapshot) || leftOutIn(step.when, snapshot) !== undefined)));
+    (isTurnToBegin(step, snapshot) &&
+      (applies(step, snapshot) || leftOutIn(step.when, snapshot) !== undefined)));

@@ -2,8 +2,7 @@
  * Presence: until when a supervisor is at work for certain.
  *
  * Owns: its shape, and which writes need one. Does not own: who promises it (`supervisor/stay.ts`), who calls
- * a supervisor
- * because there is none (`engine/wake-up.ts`).
+ * a supervisor because there is none (`engine/wake-up.ts`).
  *
  * L2 ticks come once a minute, and one that finds nothing due before the next ends at once: a wake time that
  * is written just after it would be met up to a minute late. The next tick sees every later wake time.

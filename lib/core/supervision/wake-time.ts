@@ -7,7 +7,8 @@
  * S12 it is the earliest of three. A rule is due: a deadline, the end of a lease, a reminder. A message that
  * no agent took must be repeated. Or a horizon H has passed: claims and heartbeats do not touch the wake
  * time, so a lease may have begun unseen, and H is no longer than the shortest one (`step/lease.ts`). H
- * counts from the read while an agent may write at any moment, else from when the next work is due.
+ * counts from the read while an agent may write at any moment, else from when the next work is due. While
+ * only a time, an answer or a child is awaited, none holds: a time is a deadline, others bring it forward.
  *
  * A supervisor's evaluation sets the wake time. Any other write of an open execution only brings it forward.
  */
@@ -30,7 +31,7 @@ import {
 import { horizonMs } from '../step/lease.ts';
 import { isAllOver, openWork, stepToSuspend, type Work, workKey } from '../step/ready.ts';
 import type { Rule } from '../step/rule.ts';
-import { applies, hasOpenChildren, isEnding, isReady, isUnbegun } from '../step/turn.ts';
+import { applies, hasOpenChildren, isEnding, isTurnToBegin, isUnbegun } from '../step/turn.ts';
 import { tryTimes } from '../waiting/child-tries.ts';
 import { isStartDue } from '../waiting/map.ts';
 import { isWaiting } from '../waiting/timer.ts';
@@ -100,8 +101,8 @@ export function nextWakeAt(
 
 /**
  * The end of every decision: an open execution that is written is evaluated again within a horizon of the
- * write, or earlier if the rule says so in `wakeAt`. A wake time that is overdue stays so: how late
- * the evaluation is is not forgotten.
+ * write, or earlier if the rule says so in `wakeAt`. An overdue wake time stays overdue, so that it
+ * stays known how late the evaluation is.
  * @param plan as it is stored
  */
 export function bringForward(
@@ -117,17 +118,17 @@ export function bringForward(
   const before = state.execution.wakeAt ?? Number.POSITIVE_INFINITY;
   // What a new status or a resolution opens again counts as unfinished.
   const isMoved = written.status !== state.execution.status || asIncident(write.question) !== undefined;
-  const lookAt = inputs.now + horizonMs(planDuring(plan, written), isMoved ? undefined : state);
-  const wakeAt = Math.min(before, written.wakeAt ?? before, lookAt);
+  const horizonAt = inputs.now + horizonMs(planDuring(plan, written), isMoved ? undefined : state);
+  const wakeAt = Math.min(before, written.wakeAt ?? before, horizonAt);
   return { ...decision, write: { ...write, execution: { ...written, wakeAt } } };
 }
 
 /**
  * The execution's record beside a step that is over now and that no lease covered. Its writer may have read
- * the execution before a pause. So two ends include the execution in their write, which fails if it was
- * paused since: S12 the end of the last step, because the wake time of a paused execution is its incident's
- * deadline, while its end is due at once; L1 the end of a callback without an answer, because the time of a
- * pause is given back to it.
+ * the execution before a pause. So some ends include the execution in their write, which fails if it was
+ * paused since: S12 the end of the last step, because the wake time of a paused execution is the deadline of
+ * its pause, while its end is due at once; L1 a failure, or the default of a callback without an answer,
+ * because the time of a pause is given back to the step.
  */
 function withUnleasedEnd(
   plan: Plan,
@@ -144,7 +145,7 @@ function withUnleasedEnd(
   return isOver ? executionAfter(execution, 'set-wake-time', inputs, {}) : undefined;
 }
 
-/** From when H counts: until then no agent writes a step, because no message has been sent for it. */
+/** From when H counts, if ever: until then no agent writes a step, as no message has been sent for it. */
 function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt: number): number {
   const records = Object.values(snapshot.steps);
   if (snapshot.execution.status === 'paused') {
@@ -170,7 +171,7 @@ function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt
 function isStarting(step: PlanStep, snapshot: Snapshot): boolean {
   if (!hasChildren(step)) return false;
   const record = snapshot.steps[step.name];
-  if (isUnbegun(record)) return isReady(step, snapshot) && applies(step, snapshot);
+  if (isUnbegun(record)) return isTurnToBegin(step, snapshot) && applies(step, snapshot);
   const { children } = record ?? {};
   return (
     record?.status === 'running' &&
