@@ -1,6 +1,6 @@
 /** @type {import('jest').Config} */
 export default {
-  globalSetup: '<rootDir>/test/interpreter.mjs',
+  globalSetup: '<rootDir>/test/global-setup.mjs',
   testEnvironment: '<rootDir>/test/environment.mjs',
   testSequencer: '<rootDir>/test/sequencer.mjs',
   reporters: ['default', '<rootDir>/test/suites/left-out.mjs'],

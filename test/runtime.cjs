@@ -10,6 +10,7 @@
  * CommonJS: Jest loads a runtime by `require`.
  */
 
+const { register } = require('node:module');
 const { pathToFileURL } = require('node:url');
 const { default: Runtime } = require('jest-runtime');
 
@@ -30,7 +31,7 @@ module.exports = class extends Runtime {
   }
 
   async unstable_importModule(path) {
-    registered ??= import('tsx');
+    registered ??= import('tsx').then(() => register('./transform.mjs', pathToFileURL(__filename)));
     await registered;
     await import(pathToFileURL(path).href);
   }
