@@ -21,6 +21,7 @@ import { given } from '../core/values/given.ts';
 import { commit } from '../engine/commit.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { decideWith } from '../engine/large-values.ts';
+import { isStillThere } from '../engine/still-there.ts';
 import type { Worker } from './author-code.ts';
 import { STORE_RETRY_MS } from './reporting.ts';
 
@@ -100,16 +101,27 @@ const unread = ({ execution, step, attempt }: Message, what: 'pause' | 'rate'): 
       what === 'pause' ? 'whether its agent is paused cannot be read' : "its agent's rate cannot be read",
   });
 
-/** A rejected write may have taken place: the next read shows it. */
+/**
+ * A rejected write may have taken place: the next read shows it. A first claim, which finds no record in its
+ * way, is none of an execution that was erased meanwhile: before the write, so that no record of it comes
+ * back, and after it, so that nothing of it acts.
+ * @param readAt when `before` was read
+ */
 export async function commitClaim(
   ports: Ports,
   decision: Decision,
   before: Execution,
+  readAt: number,
 ): Promise<'written' | 'conflict' | 'unsure'> {
+  const { next } = decision;
+  const isGone = async (): Promise<boolean> =>
+    next.kind === 'perform' && next.step.version === 1 && !(await isStillThere(ports, before, readAt));
   try {
-    return await commit(ports, decision, before);
+    if (await isGone()) return 'conflict';
+    const result = await commit(ports, decision, before);
+    return result === 'written' && (await isGone()) ? 'conflict' : result;
   } catch (error) {
-    if (decision.next.kind !== 'perform') throw error;
+    if (next.kind !== 'perform') throw error;
     await ports.clock.sleep(STORE_RETRY_MS);
     return 'unsure';
   }

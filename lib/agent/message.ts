@@ -68,7 +68,7 @@ export async function handleMessage(
       await ports.clock.sleep(next.untilAt - ports.clock.now());
       continue;
     }
-    const result = await commitClaim(ports, decision, state.execution);
+    const result = await commitClaim(ports, decision, state.execution, readAt);
     if (result !== 'written') continue;
     if (next.kind === 'perform') {
       const claimed = withWrite(state, decision.write);

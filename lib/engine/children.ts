@@ -30,6 +30,7 @@ import { endOf } from '../core/waiting/child-end.ts';
 import { commit } from './commit.ts';
 import { type PlanCache, planOf } from './plans.ts';
 import { sideBySide } from './side-by-side.ts';
+import { isStillThere } from './still-there.ts';
 import { originOf } from './announce.ts';
 import { decisionInputsOf } from './decision-inputs.ts';
 import { laneFor } from './lane-of-start.ts';
@@ -186,6 +187,9 @@ async function startChild(
     { what: 'started', executionId: start.id, detail: execution.workflow },
     originOf(execution.workflow, execution),
   );
+  const { executionId, since } = start.parent;
+  if (since !== undefined && !(await isStillThere(ports, { id: executionId, startedAt: since }, now)))
+    return stopChild(ports, start, { undo: true, recall: false }, reconcile);
   await wakeFor(ports, execution.wakeAt);
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   await carryOn(ports, plan, start.id, reconcile, known);

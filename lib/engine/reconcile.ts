@@ -23,6 +23,7 @@ import { type HandedOn, notifyParent, withChildren } from './children.ts';
 import { atLane, carryOnHanded, leaveIfOver } from './lanes.ts';
 import { commit } from './commit.ts';
 import { decisionInputsOf } from './decision-inputs.ts';
+import { isStillThere } from './still-there.ts';
 import { type Decided, decideWith } from './large-values.ts';
 
 /**
@@ -136,6 +137,8 @@ async function passes(
       admissions = { ...admissions, ...(await oversight?.ask(decision.next.agents)) };
       continue;
     }
+    if (decision.next.kind === 'start-children' && !(await isStillThere(ports, state.execution, readAt)))
+      return undefined;
     // Before the write, which records that the parent knows.
     if (decision.notifyParent !== undefined)
       await notifyParent(ports, decision.notifyParent, start.forParent === true ? undefined : reconcile);

@@ -12,11 +12,11 @@ import type { Plan } from '../core/plan/plan.ts';
 import { type Bounded, type InboxKey, MOST_OPEN, type Survey } from '../core/operators/list-filter.ts';
 import type { Due, InboxItem, ListedPage, ListQuery, Page, WriteResult } from '../core/ports.ts';
 import type { Write } from '../core/decisions/decision.ts';
-import { questionKey } from '../core/records/question.ts';
+import { type Question, questionKey } from '../core/records/question.ts';
 import { given } from '../core/values/given.ts';
 import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
 import { type Snapshot, openQuestions, withQuestion } from '../core/records/snapshot.ts';
-import type { Execution } from '../core/records/state.ts';
+import type { Execution, Step } from '../core/records/state.ts';
 import { type Beside, besideOf, type Found, recordOf, type Removable } from '../core/supervision/audit.ts';
 import { askedIn, listIn, parseCount, parsePlace, surveyIn } from './memory-lists.ts';
 
@@ -88,10 +88,13 @@ export class MemoryTable {
 
   write({ executionId, execution, step, question }: Write): WriteResult {
     const before = this.#executions.get(executionId);
-    if (before === undefined) return 'conflict';
+    const isOther = (record: Step | Question | undefined): boolean =>
+      record !== undefined && before !== undefined && isLeftover(record, before.execution);
+    if (before === undefined || isOther(step) || isOther(question))
+      return execution === undefined
+        ? this.#writeBeside(executionId, besidesIn(executionId, { step, question }))
+        : 'conflict';
     if (execution !== undefined && !follows(execution, before.execution)) return 'conflict';
-    if ([step, question].some((record) => record !== undefined && isLeftover(record, before.execution)))
-      return 'conflict';
     if (step !== undefined && !follows(step, before.steps[step.name])) return 'conflict';
     if (question !== undefined && !follows(question, before.questions?.[questionKey(question)]))
       return 'conflict';
@@ -232,6 +235,20 @@ export class MemoryTable {
         ? {}
         : { questions: Object.fromEntries(questions) as NonNullable<Snapshot['questions']> }),
     };
+  }
+
+  /** For no execution, or another life than the one there is: the condition is on each record alone. */
+  #writeBeside(executionId: string, records: readonly Beside[]): WriteResult {
+    const known = this.#besides(executionId);
+    const storedOf = (one: Beside) => known.find((other) => isSame(one, other));
+    const follow = records.every((one) => {
+      const stored = storedOf(one);
+      return follows(besideOf(one), stored && besideOf(stored));
+    });
+    if (!follow) return 'conflict';
+    this.#replaceLeft(executionId, records);
+    this.#left.set(executionId, [...(this.#left.get(executionId) ?? []), ...records]);
+    return 'written';
   }
 
   /** The written record replaces the one that an earlier life left there. */

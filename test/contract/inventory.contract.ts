@@ -275,6 +275,13 @@ function reborn(under: () => InventoryUnderTest): void {
     if ((await store.readExecution('e-1')) !== undefined) throw new Error('it has not expired');
     expect(await store.write({ executionId: 'e-1', step: claim })).toBe('conflict');
     expect(await store.read('e-1')).toBeUndefined();
+    // Its condition is on the step alone: whoever claims has to know that the execution is there.
+    const other = { ...claim, name: 'other' };
+    for (let times = 0; times < 2; times += 1)
+      expect(await store.write({ executionId: 'e-1', step: other })).toBe('written');
+    expect(await store.write({ executionId: 'e-1', step: { ...other, writeId: 'w-x' } })).toBe('conflict');
+    expect(await store.read('e-1')).toBeUndefined();
+    expect((await besides(under().inventory)).map((found) => besideOf(found).writeId)).toContain('w-claim');
   });
 
   it('never replaces what a frozen process would have it replace in one life', async () => {

@@ -20,6 +20,12 @@ export const MIN_RETENTION_MS = 86_400_000;
 /** No start takes as long from what it puts to the record that names it: no function runs for longer. */
 export const START_MS = 900_000;
 
+/**
+ * What was read longer ago may be erased since: an erasure waits for longer after the beginning of a step.
+ * What then begins it finds nothing in its way, and has to know that the execution is still there.
+ */
+export const READ_HOLDS_MS = 30_000;
+
 /** When the record was last written, as far as it says. */
 export const touchedAt = (record: Step | Question): number =>
   'openedAt' in record
