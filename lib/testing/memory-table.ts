@@ -170,12 +170,15 @@ export class MemoryTable {
   /** All records, an execution's own one before those beside it. */
   found(): Found[] {
     const ids = [...new Set([...this.#executions.keys(), ...this.#left.keys()])].sort();
-    return ids.flatMap((executionId): Found[] => {
-      const execution = this.#executions.get(executionId)?.execution;
-      const own: Found[] =
-        execution === undefined ? [] : [{ kind: 'execution', execution, wake: this.#placeOf(execution) }];
-      return [...own, ...this.#besides(executionId)];
-    });
+    return ids.flatMap((executionId) => this.recordsOf(executionId));
+  }
+
+  /** Those of one id, of whichever life. */
+  recordsOf(executionId: string): Found[] {
+    const execution = this.#executions.get(executionId)?.execution;
+    const own: Found[] =
+      execution === undefined ? [] : [{ kind: 'execution', execution, wake: this.#placeOf(execution) }];
+    return [...own, ...this.#besides(executionId)];
   }
 
   remove(found: Removable): 'removed' | 'conflict' {

@@ -78,7 +78,7 @@ export class MemoryStore implements Store {
         const last = items.at(-1);
         return last !== undefined && rest.length > size ? { items, cursor: placeOf(last) } : { items };
       },
-      recordsOf: async (executionId) => this.#table.found().filter((found) => idIn(found) === executionId),
+      recordsOf: async (executionId) => this.#table.recordsOf(executionId),
       remove: async (found) => this.#table.remove(found),
     };
   }

@@ -8,7 +8,7 @@
 import type { Workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { WorkflowPauses } from '../../lib/core/ports.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
-import { type Scheduler, start, type StartRequest } from '../../lib/scheduler/start.ts';
+import { idOfKey, type Scheduler, start, type StartRequest } from '../../lib/scheduler/start.ts';
 import { withAcceptance } from './acceptance.ts';
 import { withBeats } from './beats.ts';
 import { emphasised } from './emphasis.ts';
@@ -98,6 +98,14 @@ export class Clients {
     this.#accepted.clear();
     for (const request of this.#requests)
       events.plan(afterMs + choice.between(0, 60_000), () => this.#start(request));
+  }
+
+  /** The start of this execution comes once more, late. */
+  repeat(executionId: string): void {
+    const isOf = ({ workflow, idempotencyKey: key = '' }: StartRequest): boolean =>
+      idOfKey(IDS, workflow, key) === executionId;
+    const request = this.#requests.find(isOf);
+    if (request !== undefined) this.#start(request);
   }
 
   /**

@@ -11,6 +11,7 @@ import { BulkWorld } from './bulk-world.ts';
 import { Cast } from './cast.ts';
 import { CONTAINER_RATES, Running } from './containers.ts';
 import type { Emphasis } from './emphasis.ts';
+import { eraserOf } from './erasers.ts';
 import { GROUP_RATES } from './groups.ts';
 import { ON_FAILURE_RATES } from './on-failure.ts';
 import { type Choice, choiceOf } from './plans.ts';
@@ -61,6 +62,7 @@ type Dice = Pick<
   | 'accepting'
   | 'repeating'
   | 'laning'
+  | 'erasing'
 >;
 
 export function diceOf(
@@ -105,6 +107,7 @@ export function diceOf(
     waits: waitsShortly && isMild ? own(WAIT_DICE) : undefined,
     accepting: accepts && !isMild ? own(ACCEPTANCE_DICE) : undefined,
     repeating: repeats && !isMild ? own(ROUND_DICE) : undefined,
+    erasing: isMild ? undefined : eraserOf(seed),
     laning: hasLanes && !isMild ? own(LANE_DICE) : undefined,
     // Under one id there is one execution, whose commands it distinguishes.
     bulks: actsInBulk && !isMild && !livesTwice ? new BulkWorld(own(BULK_DICE)) : undefined,

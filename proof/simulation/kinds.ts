@@ -134,6 +134,11 @@ export const KINDS = [
   /** A process has died in the middle of a page, and when its page was counted. */
   'bulkKilled',
   'bulkKilledCounted',
+  /** Erasures: of executions, and of those that belong to them; refused; completed by the same call again. */
+  'erased',
+  'erasedChild',
+  'eraseRefused',
+  'eraseAgain',
   /** Four eyes: an approval was given by another person, and refused to one who has acted. */
   'approvedByAnother',
   'refusedToSame',

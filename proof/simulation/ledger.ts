@@ -49,6 +49,8 @@ export class Ledger {
   readonly #mode: KeyMode;
   readonly #places = new Map<string, Place>();
   readonly violations: string[] = [];
+  /** Lives of executions that were erased: nothing of them acts, or is taken back, any more. */
+  erased: ReadonlySet<string> = new Set();
 
   constructor(mode: KeyMode = 'acts') {
     this.#mode = mode;
@@ -65,6 +67,7 @@ export class Ledger {
 
   /** @throws PermanentError of a service that refuses another request under a key that it knows */
   perform(key: string, request: Request, effect: Effect): void {
+    this.#judgeErased(key);
     const place = this.#place(key);
     const before = place.keys.get(key);
     const entry = before ?? { of: textOf(request), live: new Map<string, number>(), undoBegan: false };
@@ -85,8 +88,14 @@ export class Ledger {
       this.violations.push(`S6 ${key}: the effect took place ${place.performed} times`);
   }
 
+  #judgeErased(key: string): void {
+    const life = placeOf(key).split('.').at(-1) ?? '';
+    if (this.erased.has(life)) this.violations.push(`E1 ${key}: it is asked for after its erasure`);
+  }
+
   /** Bears being called again, as an undo must. */
   undo(key: string, request: Request): void {
+    this.#judgeErased(key);
     const place = this.#place(key);
     const entry: Entry = place.keys.get(key) ?? { of: textOf(request), live: new Map(), undoBegan: true };
     place.keys.set(key, entry);

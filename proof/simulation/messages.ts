@@ -12,6 +12,7 @@ import type { Send } from '../../lib/core/decisions/decision.ts';
 import { BULK } from '../../lib/core/plan/built-in.ts';
 import type { Message } from '../../lib/core/decisions/message.ts';
 import { deferredByPause } from '../../lib/scheduler/bulk-workflow.ts';
+import { freezeSome } from './erasers.ts';
 import { containerOf } from './containers.ts';
 import { PROCESS_MS } from './emphasis.ts';
 import { type Host, newProcess, planOf, portsOf, type Warm } from './process.ts';
@@ -100,6 +101,7 @@ function deliver(host: Host, send: Send, receives: number): void {
  */
 function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
   const process = newProcess(host, host.choice.pick(host.emphasis?.processMs ?? PROCESS_MS));
+  freezeSome(host, process);
   const real = noted(host, agent, service(host, process, agent));
   const implementation = host.containers === undefined ? real : host.running.watched(process, real);
   // One message at a time.

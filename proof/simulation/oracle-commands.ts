@@ -47,6 +47,11 @@ export class OracleCommands {
     this.#answered.add(keyOf(given));
   }
 
+  /** It is erased, and its commands with it: its key may start another one. */
+  forget(executionId: string): void {
+    for (const key of this.#answered) if (key.startsWith(`${executionId} `)) this.#answered.delete(key);
+  }
+
   /** A process outside answers this question and does nothing else. */
   answers(process: Process, answer: Answered): void {
     this.#answers.set(process, answer);

@@ -52,6 +52,7 @@ import { announcedListsOf } from './lists-asked.ts';
 import type { OracleLanes } from './oracle-lanes.ts';
 import { wakeUpsOf } from './known-presence.ts';
 import type { OracleBreakers } from './oracle-breakers.ts';
+import type { OracleErasures } from './oracle-erasures.ts';
 import type { OracleListsAsked } from './oracle-lists-asked.ts';
 import type { OracleRates } from './oracle-rates.ts';
 import type { OracleWriters } from './oracle-writers.ts';
@@ -144,6 +145,9 @@ export interface Host {
   readonly laning: Choice | undefined;
   readonly lanes: OracleLanes;
   readonly jobs: Jobs;
+  /** The dice of who erases, in a world that has somebody. */
+  readonly erasing: Choice | undefined;
+  readonly erasures: OracleErasures;
   /** Its bulk actions, in a world that has some. */
   readonly bulks: BulkWorld | undefined;
   /** What its functions' processes know of their agents' breakers and rates. */

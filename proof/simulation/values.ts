@@ -12,7 +12,7 @@
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import { evaluateExpression } from '../../lib/core/plan/refs.ts';
-import type { LargeValues } from '../../lib/core/ports.ts';
+import type { LargeValues, Page, StoredValue } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import { holderOf, type ValueHolder, valueKeyOf, valueKeysIn } from '../../lib/core/records/large-values.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
@@ -39,6 +39,10 @@ export class WorldValues {
   readonly #objects = new Map<string, string>();
   /** Those that are lost, as they were: the judges see them still. */
   readonly #lost = new Map<string, string>();
+  /** Those that were erased: the write of a process that does not know yet is refused. */
+  readonly #erased = new Map<string, string>();
+  readonly #storedAt = new Map<string, number>();
+  readonly #now: () => number;
   readonly #isLostNow: () => boolean;
   readonly #kinds: KindCounts;
   readonly #violate: (about: string, problem: string) => void;
@@ -48,7 +52,9 @@ export class WorldValues {
     faults: Faults,
     kinds: KindCounts,
     violate: (about: string, problem: string) => void,
+    now: () => number = () => 0,
   ) {
+    this.#now = now;
     const choice = choiceOf(seededRandom(seed ^ VALUE_DICE));
     const share = choice.chance(0.5) ? LOST_SHARE : 0;
     this.#isLostNow = () => share > 0 && choice.chance(share) && faults.strikes('lostValue');
@@ -78,6 +84,24 @@ export class WorldValues {
     const before = this.#objects.get(key);
     if (before !== undefined && before !== json) this.#violate(key, 'V3 a key is used for another value');
     this.#objects.set(key, json);
+    this.#storedAt.set(key, this.#now());
+  }
+
+  keysFrom(prefix: string): readonly string[] {
+    return [...this.#objects.keys()].filter((key) => key.startsWith(prefix));
+  }
+
+  /** For an erasure. */
+  list(prefix: string): Page<StoredValue> {
+    const of = (key: string): StoredValue => ({ key, storedAt: this.#storedAt.get(key) ?? 0, bytes: 1 });
+    return { items: this.keysFrom(prefix).map(of) };
+  }
+
+  remove(keys: readonly string[]): void {
+    for (const key of keys) {
+      this.#erased.set(key, this.#objects.get(key) ?? 'null');
+      this.#objects.delete(key);
+    }
   }
 
   /** What fails as lost reads what is: an object of its own execution, or of one below it. */
@@ -127,7 +151,7 @@ export class WorldValues {
   #value(owner: Owner, holder: ValueHolder, ref: ValueRef | undefined): Json | undefined {
     if (ref === undefined) return undefined;
     const key = valueKeyOf(owner, holder, ref);
-    const json = this.#objects.get(key) ?? this.#lost.get(key);
+    const json = this.#objects.get(key) ?? this.#lost.get(key) ?? this.#erased.get(key);
     this.#kinds.valueApart += 1;
     if (json !== undefined) return JSON.parse(json) as Json;
     this.#violate(owner.id, `V1 a record names an object that is not there: ${holder}`);

@@ -25,6 +25,7 @@ import type { KindCounts } from './kinds.ts';
 import { Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
 import { OracleBreakers } from './oracle-breakers.ts';
+import { OracleErasures } from './oracle-erasures.ts';
 import { OracleListsAsked } from './oracle-lists-asked.ts';
 import type { OwedNews } from '../../lib/core/decisions/news.ts';
 import { EffectOrder } from './oracle-order.ts';
@@ -62,6 +63,8 @@ interface Eyes {
   readonly announce: (news: OwedNews) => void;
   readonly note: (note: Note) => void;
   readonly over: () => boolean;
+  /** An execution is about to be erased. */
+  readonly goes: (id: string) => void;
 }
 
 const lanesJudged = ({ table, kinds, violate }: Eyes, host: () => Host): OracleLanes =>
@@ -98,7 +101,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
       ...given({ file }),
       // A world's file is asked the same as the table, which has the values.
       ...(traits.keepsApart && file === undefined
-        ? { values: new WorldValues(seed, faults, kinds, violate) }
+        ? { values: new WorldValues(seed, faults, kinds, violate, () => host.events.now) }
         : {}),
       breakers: breakers.behind(memoryBreakers()),
       rates: memoryRates(),
@@ -118,6 +121,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
     listsAsked,
     rates: ratesJudged(seed, traits.hasRates && !isMild, kinds),
     lanes,
+    erasures: new OracleErasures({ ...eyes, objects: (from) => host.external.values?.keysFrom(from) ?? [] }),
     plans: new Map(),
     outages: drawOutages(choice, faults, startAt, traits.pausesWhole ? BUSIEST : AGENT_NAMES),
     unread: new Map(),

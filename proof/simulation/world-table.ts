@@ -61,7 +61,10 @@ export class WorldTable extends MemoryTable {
     this.#refuse(write.executionId, before, write);
     const result = super.write(write);
     if (result === 'written') this.#keep(write.executionId, before);
-    if (result === 'written' && before !== undefined && !isRepeated(before, write))
+    const { life } = write.step ?? write.question ?? before?.execution ?? {};
+    // What is written beside an execution is of none (S6).
+    const isOwn = before !== undefined && (write.execution !== undefined || life === before.execution.life);
+    if (result === 'written' && isOwn && !isRepeated(before, write))
       this.#onWrite(write.executionId, before, write);
     return result;
   }

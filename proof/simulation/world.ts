@@ -24,23 +24,24 @@ import { type FaultMode, type Faults, swarm } from './faults.ts';
 import { noKinds } from './kinds.ts';
 import { retryAtOnce, startOperators } from './operators.ts';
 import { judgeAnswers } from './oracle-answers.ts';
-import { judgeChildren, judgeRecall } from './oracle-children.ts';
+import { judgeRecall } from './oracle-children.ts';
 import type { Others } from './families.ts';
 import { OracleGroups } from './oracle-groups.ts';
 import { OracleInbox } from './oracle-inbox.ts';
+import { problemsAnnounced, problemsAtEnd } from './oracle-ends.ts';
 import { judgeKeys } from './oracle-keys.ts';
 import { planSeen, recordsSeen } from './on-failure.ts';
-import { countFollowed, judgeFollowed, judgeOnFailureEnd, judgeOnFailure } from './oracle-on-failure.ts';
-import { judgeNothingLeft, OraclePoints } from './oracle-points.ts';
-import { judgeStanding } from './oracle-standing.ts';
-import { judgeTolerated, judgeToleratedEnd } from './oracle-tolerate.ts';
+import { countFollowed, judgeOnFailure } from './oracle-on-failure.ts';
+import { OraclePoints } from './oracle-points.ts';
+import { judgeTolerated } from './oracle-tolerate.ts';
 import { judgeRisk } from './oracle-operations.ts';
 import { judgeList, judgeRetention } from './oracle-store.ts';
 import { judgeStages } from './oracle-stages.ts';
 import { OracleTimes } from './oracle-times.ts';
 import { judgeTries } from './oracle-tries.ts';
 import { judgeWake } from './oracle-wake.ts';
-import { isAnnounced, judge, judgeEnd } from './oracle.ts';
+import { isAnnounced, judge } from './oracle.ts';
+import { startErasers } from './erasers.ts';
 import { startExternalParty } from './external-party.ts';
 import { startPeople } from './people.ts';
 import { drawRefusedIndex } from './refused-index.ts';
@@ -117,9 +118,11 @@ export class World {
         announce: (news) => (news.about === 'end' ? this.#announce(news) : this.#judgeNews(news)),
         note: (note) => this.#note(note),
         over: () => this.#clients.allAccepted && this.#table.open === 0,
+        goes: (id) => this.#goes(id),
       },
     );
     this.#host = host;
+    host.ledger.erased = host.erasures.lives;
     this.#points = new OraclePoints(this.#others, host.ledger);
     this.#groups = new OracleGroups(host.ledger, this.#others, kinds);
     this.#clients = new Clients(host, this.#traits.startsTogether, options.starts);
@@ -127,6 +130,7 @@ export class World {
     startPeople(host);
     startOperators(host);
     startExternalParty(host);
+    startErasers(host, (id) => this.#clients.repeat(id));
     if (host.bulks !== undefined) startBulkMakers(host, host.bulks, () => this.#clients.scheduler());
   }
 
@@ -143,6 +147,7 @@ export class World {
   #indexOf(choice: Choice, faults: Faults, hasSmallPages: boolean): WorldIndex {
     return {
       created: (execution) => {
+        this.#host.erasures.created(execution);
         for (const problem of this.#groups.created(execution)) this.#violate(execution.id, problem);
       },
       refuse: (executionId, why) => this.#violate(executionId, `S12 the store refuses ${why}`),
@@ -240,9 +245,8 @@ export class World {
     const state = this.#table.read(ended.executionId);
     // A late announcement may be of an end that another has followed.
     if (plan === undefined || state?.execution.endedAt !== ended.endedAt) return;
-    for (const problem of judgeStanding(plan, state, ended, this.#host.ledger, this.#others.read))
+    for (const problem of problemsAnnounced(plan, state, ended, this.#others.read, this.#host.ledger))
       this.#violate(ended.executionId, problem);
-    for (const problem of judgeFollowed(plan, state, ended)) this.#violate(ended.executionId, problem);
   }
 
   #judgeNews(news: QuestionNews): void {
@@ -311,29 +315,27 @@ export class World {
    * earlier one were counted then.
    */
   #addEnds(): void {
-    const { ledger } = this.#host;
-    const ends = this.#ends;
-    for (const id of this.#table.ids()) {
-      const state = this.#table.read(id) as Snapshot;
-      const { status } = state.execution;
-      if (this.#ofThisLife(id) !== undefined) {
-        this.#executions += 1;
-        ends[status] = (ends[status] ?? 0) + 1;
-      }
-      const announced = this.#announced.get(id)?.has(status) === true || !isAnnounced(state);
-      const known = planOf(this.#host, id);
-      const problems =
-        known === undefined
-          ? ['S14 it has no plan']
-          : [
-              ...judgeEnd(known, state, ledger, announced),
-              ...judgeToleratedEnd(known, state, ledger),
-              ...judgeOnFailureEnd(known, state, ledger),
-              ...judgeNothingLeft(known, state, (other) => this.#ofThisLife(other), ledger),
-              ...judgeChildren(known, state, (child) => this.#ofThisLife(child)),
-            ];
-      for (const problem of problems) this.#violate(id, problem);
+    for (const id of this.#table.ids()) this.#addEnd(id);
+  }
+
+  #addEnd(id: string): void {
+    const state = this.#table.read(id) as Snapshot;
+    const { status } = state.execution;
+    if (this.#ofThisLife(id) !== undefined) {
+      this.#executions += 1;
+      this.#ends[status] = (this.#ends[status] ?? 0) + 1;
     }
+    const announced = this.#announced.get(id)?.has(status) === true || !isAnnounced(state);
+    const known = planOf(this.#host, id);
+    for (const problem of problemsAtEnd(known, state, this.#others.read, this.#host.ledger, announced))
+      this.#violate(id, problem);
+  }
+
+  /** It is about to be erased, and its key to start another one. */
+  #goes(id: string): void {
+    this.#addEnd(id);
+    this.#announced.delete(id);
+    this.#host.bulks?.commands.forget(id);
   }
 
   #verdict(): WorldResult {
@@ -347,6 +349,7 @@ export class World {
       const id = `${BULK.name}-${bulk}`;
       return this.#table.read(id)?.execution.status === 'succeeded';
     });
+    this.#host.erasures.judgeEnd();
     external.values?.judgeEnd(Array.from(this.#table.ids(), (id) => this.#table.read(id) as Snapshot));
     if (this.#traits.startsTogether) this.#violations.push(...judgeList(this.#table));
     // Last, for it empties the table.

@@ -12,7 +12,9 @@ import { Ledger } from '../../../proof/simulation/ledger.ts';
 import { EffectOrder } from '../../../proof/simulation/oracle-order.ts';
 import { OracleBreakers } from '../../../proof/simulation/oracle-breakers.ts';
 import { OracleListsAsked } from '../../../proof/simulation/oracle-lists-asked.ts';
+import { MemoryTable } from '../../../lib/testing/memory-table.ts';
 import { memoryLanes } from '../../../lib/testing/memory-lanes.ts';
+import { OracleErasures } from '../../../proof/simulation/oracle-erasures.ts';
 import { OracleLanes } from '../../../proof/simulation/oracle-lanes.ts';
 import { OracleRates } from '../../../proof/simulation/oracle-rates.ts';
 import { OracleWriters } from '../../../proof/simulation/oracle-writers.ts';
@@ -57,6 +59,14 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   accepting: undefined,
   repeating: undefined,
   laning: undefined,
+  erasing: undefined,
+  erasures: new OracleErasures({
+    table: new MemoryTable(),
+    kinds: noKinds(),
+    violate: () => undefined,
+    objects: () => [],
+    goes: () => undefined,
+  }),
   lanes: new OracleLanes({
     lanes: memoryLanes(),
     now: () => 0,

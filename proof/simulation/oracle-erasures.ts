@@ -1,0 +1,103 @@
+/**
+ * Erasures, judged by what the table and the bucket hold after them.
+ *
+ * Owns: what is erased was over and right as it was; it is gone as a whole, with its objects, and never comes
+ * back. Does not own: that nothing of it acts any more (`ledger.ts`), that nobody waits for it (L1).
+ */
+
+import type { Found, Removable } from '../../lib/core/supervision/audit.ts';
+import { besideOf } from '../../lib/core/supervision/audit.ts';
+import { rootOf } from '../../lib/core/values/names.ts';
+import type { Execution } from '../../lib/core/records/state.ts';
+import type { MemoryTable } from '../../lib/testing/memory-table.ts';
+import type { KindCounts } from './kinds.ts';
+
+interface World {
+  readonly table: MemoryTable;
+  readonly kinds: KindCounts;
+  readonly violate: (about: string, problem: string) => void;
+  /** Keys of objects below a prefix. */
+  readonly objects: (prefix: string) => readonly string[];
+  /** Judges, and counts, an execution that is about to go. */
+  readonly goes: (id: string) => void;
+}
+
+export class OracleErasures {
+  readonly #world: World;
+  /** Those that somebody has still to ask for once more: the world may be over before. */
+  readonly #underWay = new Set<string>();
+  /** Lives that were erased. */
+  readonly lives = new Set<string>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  remove(found: Removable): 'removed' | 'conflict' {
+    const { table, kinds, violate, goes } = this.#world;
+    if (found.kind !== 'execution') return table.remove(found);
+    const { id, wakeAt, writeId, life } = found.execution;
+    if (table.read(id)?.execution.writeId !== writeId) return 'conflict';
+    if (wakeAt !== undefined) violate(id, 'E1 it is erased while it is open');
+    // What is below it is judged with it, as long as it is there.
+    const isRoot = found.execution.parent === undefined;
+    const all = isRoot ? [...table.ids()].filter((one) => one === id || one.startsWith(`${id}.`)) : [];
+    for (const one of all) goes(one);
+    const removed = table.remove(found);
+    this.lives.add(life);
+    kinds.erased += 1;
+    if (!isRoot) kinds.erasedChild += 1;
+    return removed;
+  }
+
+  /** Somebody asks for an erasure now. @returns to be called when all is gone, or it was refused */
+  asked(id: string): { readonly over: () => void; readonly refused: () => void } {
+    const { table, violate, objects } = this.#world;
+    const of = table.read(id)?.execution.life;
+    const end = (): unknown => this.#underWay.delete(id);
+    this.#underWay.add(id);
+    return {
+      refused: end,
+      over: () => {
+        end();
+        if (of === undefined || !this.lives.has(of)) return;
+        const left = [id, ...[...table.ids()].filter((one) => one.startsWith(`${id}.`))].flatMap((one) =>
+          table.recordsOf(one).filter((found) => this.#isErased(found) && !isClaim(found)),
+        );
+        const isOther = table.read(id) !== undefined;
+        const below = isOther ? [] : [...table.ids()].filter((one) => one.startsWith(`${id}.`));
+        const kept = [...objects(`${id}/`), ...objects(`${id}.`)].filter((key) =>
+          this.lives.has(key.split('/')[1] ?? ''),
+        );
+        if (left.length + below.length + kept.length > 0)
+          violate(id, `E2 it is erased, and there are left ${nameOf(left)} ${below.join()} ${kept.join()}`);
+      },
+    };
+  }
+
+  #isErased(found: Found): boolean {
+    if (found.kind === 'execution') return this.lives.has(found.execution.life);
+    return (found.kind === 'step' || found.kind === 'question') && this.lives.has(besideOf(found).life);
+  }
+
+  created({ id, life }: Execution): void {
+    if (this.lives.has(life)) this.#world.violate(id, 'E2 it is created again after its erasure');
+  }
+
+  /** What came back is a claim at most, of a process that was frozen in its write: the audit takes it. */
+  judgeEnd(): void {
+    const { table, violate } = this.#world;
+    for (const found of this.lives.size === 0 ? [] : table.found()) {
+      const id = found.kind === 'execution' ? found.execution.id : found.executionId;
+      if (!this.#isErased(found) || this.#underWay.has(rootOf(id))) continue;
+      if (!isClaim(found)) violate(nameOf([found]), 'E2 a record is of an execution that was erased');
+    }
+  }
+}
+
+const isClaim = (found: Found): boolean => found.kind === 'step' && found.step.version === 1;
+
+const nameOf = (left: readonly Found[]): string =>
+  left
+    .map((found) => (found.kind === 'execution' ? found.execution.id : `${found.executionId} ${found.kind}`))
+    .join();
