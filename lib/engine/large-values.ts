@@ -22,6 +22,7 @@ import {
 } from '../core/records/large-values.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
+import { given } from '../core/values/given.ts';
 import type { Json } from '../core/values/json.ts';
 
 type Owner = Pick<Execution, 'id' | 'life'>;
@@ -147,9 +148,9 @@ export interface Answer {
 
 /** What an execution has answered, as its parent reads it. */
 export async function answerOf(ports: Ports, execution: Execution): Promise<Answer> {
-  const { output, outputAt: ref } = execution;
+  const { output, outputAt: ref, lostBytes } = execution;
   if (output !== undefined) return { output };
-  if (ref === undefined) return {};
+  if (ref === undefined) return given({ lostBytes });
   const json = await read(ports, execution, { holder: 'output', ref });
   return json === undefined ? { lostBytes: ref.bytes } : { output: JSON.parse(json) as Json };
 }

@@ -30,6 +30,7 @@ import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decision
 import type { ChildEvent, ChildrenDone } from '../decisions/events.ts';
 import { waitsAgain } from '../records/in-lane.ts';
 import type { Failure } from '../values/failure.ts';
+import { given } from '../values/given.ts';
 import { type Json, type JsonObject, utf8Bytes } from '../values/json.ts';
 import type { StepEvent, ExecutionStatus } from '../moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -120,7 +121,9 @@ function gathered(
   const isStay = record.status === 'compensating';
   const most = mostBytes(state, MAX_GATHERED_BYTES, MAX_WHOLE_BYTES);
   const output = outputOf(step, record, event.outputs, most);
-  if (lostBytes !== undefined && isRead(plan, step.name)) {
+  // What reads a list's outputs fails, and not the list: it may have other uses.
+  const isOfList = step.kind === 'map' || plan.tolerated !== undefined;
+  if (lostBytes !== undefined && !isOfList && isRead(plan, step.name)) {
     const failure = lostValue('what its executions answered', lostBytes);
     return stepAfter(record, isStay ? 'keep-effects' : 'fail', event, { changedAt, failure });
   }
@@ -139,6 +142,7 @@ function gathered(
       ...children,
       started: children.count,
       ...(isLeftOut ? { leftOutBytes: Math.max(event.bytes ?? 0, most + 1) } : {}),
+      ...(isOfList ? given({ lostBytes }) : {}),
     },
   });
 }

@@ -11,11 +11,12 @@
 
 import type { Plan } from '../plan/plan.ts';
 import { evaluateExpression } from '../plan/refs.ts';
+import { given } from '../values/given.ts';
 import { type Json, utf8Bytes } from '../values/json.ts';
 import { MAX_WHOLE_BYTES, mostBytes } from '../records/large-values.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, hasOutput } from '../records/state.ts';
-import { leftOutIn } from '../step/left-out.ts';
+import { leftOutIn, lostIn } from '../step/left-out.ts';
 import { scopeOf } from '../step/turn.ts';
 
 /** Cheap enough to be kept beside the rest. */
@@ -26,17 +27,30 @@ const MAX_KEPT_BYTES = 100_000;
 const MAX_SHOWN_BYTES = 100_000;
 
 /** What the record of an execution that has succeeded says of its output. An end must always be possible. */
-export function keptOutput(plan: Plan, state: Snapshot): Pick<Execution, 'output' | 'outputBytes'> {
+export function keptOutput(
+  plan: Plan,
+  state: Snapshot,
+): Pick<Execution, 'output' | 'outputBytes' | 'lostBytes'> {
   const output = made(plan, state);
   const bytes = utf8Bytes(JSON.stringify(output));
   const leftOut = leftOutIn(plan.output, state);
   // Nothing is undone for it: all is done, and an end must be possible. It is too large to be
   // shown, as it would be with them.
-  if (leftOut !== undefined) return { outputBytes: Math.max(bytes, MAX_SHOWN_BYTES + 1) };
+  if (leftOut !== undefined)
+    return {
+      outputBytes: Math.max(bytes, MAX_SHOWN_BYTES + 1),
+      ...given({ lostBytes: lostIn(plan.output ?? null, state)?.bytes }),
+    };
   const most =
     state.execution.parent === undefined ? SMALL_BYTES : mostBytes(state, MAX_KEPT_BYTES, MAX_WHOLE_BYTES);
   // An item's output that was not kept must not look like that of one that failed.
-  if (isIncomplete(plan, state)) return { outputBytes: Math.max(bytes, MAX_SHOWN_BYTES + 1) };
+  if (isIncomplete(plan, state)) {
+    const lost = Object.values(state.steps).find(({ children }) => children?.lostBytes !== undefined);
+    return {
+      outputBytes: Math.max(bytes, MAX_SHOWN_BYTES + 1),
+      ...given({ lostBytes: lost?.children?.lostBytes }),
+    };
+  }
   return bytes > most ? { outputBytes: bytes } : { output };
 }
 

@@ -75,6 +75,8 @@ export interface Children {
   readonly tolerated: number;
   /** The size together of a list's outputs that were left out. A step that reads them fails. */
   readonly leftOutBytes?: number;
+  /** The size of one of their outputs that is lost. */
+  readonly lostBytes?: number;
   /** By index: a set, never a counter, for a child may notify its parent again. */
   readonly ended: Readonly<Record<string, ChildEnd>>;
   /** While they are stopped: those below this index were. */

@@ -175,6 +175,8 @@ export interface Execution {
   readonly outputAt?: ValueRef;
   /** The output's size when it was too large to be kept here: read it from the steps. */
   readonly outputBytes?: number;
+  /** The size of a value that the output is made of and that is lost: then nobody can read the output. */
+  readonly lostBytes?: number;
   /** By work key (`decide`'s `workKey`); only pieces of work that are still open are kept. */
   readonly dispatches: Readonly<Record<string, Dispatch>>;
   /** All dispatches of supervisors, for the budget (S16). */

@@ -22,14 +22,15 @@ import type { Step } from '../records/state.ts';
 export function leftOutIn(expr: Expr | undefined, state: Snapshot): Failure | undefined {
   const { steps } = state;
   if (expr === undefined) return undefined;
-  const lost = state.values === undefined || state.values.lost.size === 0 ? undefined : lostIn(expr, state);
-  if (lost !== undefined) return lost;
+  const lost = lostIn(expr, state);
+  if (lost !== undefined) return lostValue(lost.what, lost.bytes);
   // Most executions have no such list, and no expression is searched for them.
   if (!Object.values(steps).some(isLeftOut)) return undefined;
   for (const { source, path } of valuesReadIn(expr)) {
     const name = source.startsWith('step:') ? source.slice('step:'.length) : '';
-    const bytes = steps[name]?.children?.leftOutBytes;
+    const { leftOutBytes: bytes, lostBytes } = steps[name]?.children ?? {};
     if (bytes === undefined || (path.length > 0 && path[0] !== 'items')) continue;
+    if (lostBytes !== undefined) return lostValue(`the output of an item of '${name}'`, lostBytes);
     const message = `it reads the outputs of the items of '${name}', which have ${bytes} bytes in all; allowed are ${mostBytes(state, MAX_GATHERED_BYTES, MAX_WHOLE_BYTES)}: let each item return less, for example a reference to a store of yours`;
     return { code: 'list-too-large', message };
   }
@@ -44,8 +45,12 @@ export const leftOutOfList = ({ over, each }: MapStep, state: Snapshot): Failure
 };
 
 /** What lies beside the table and is lost can be asked for nothing, `exists` included. */
-function lostIn(expr: Expr, state: Snapshot): Failure | undefined {
-  const { execution, steps } = state;
+export function lostIn(
+  expr: Expr,
+  state: Snapshot,
+): { readonly what: string; readonly bytes: number } | undefined {
+  const { execution, steps, values } = state;
+  if (values === undefined || values.lost.size === 0) return undefined;
   for (const source of sourcesIn(expr)) {
     const name = source.startsWith('step:') ? source.slice('step:'.length) : undefined;
     const ref =
@@ -53,7 +58,7 @@ function lostIn(expr: Expr, state: Snapshot): Failure | undefined {
     const holder = name === undefined ? 'input' : holderOf(name);
     if (ref === undefined || !isLost(state, { holder, ref })) continue;
     const what = name === undefined ? 'the input of the execution' : `the output of '${name}'`;
-    return lostValue(what, ref.bytes);
+    return { what, bytes: ref.bytes };
   }
   return undefined;
 }
