@@ -240,6 +240,12 @@ describe('the overview', () => {
     await expectFits(page);
   });
 
+  it('has the field for a name whole within the head of a phone', async () => {
+    const { page } = await openPage(browser, world.server, '', PHONE);
+    const [head, field] = [await areaOf(page, 'header.shell'), await areaOf(page, 'header.shell .as input')];
+    expect(field.top - head.top).toBeGreaterThanOrEqual(4);
+  });
+
   it('breaks a word of what is wrong that is longer than a phone is wide', async () => {
     const { page } = await openPage(browser, world.server, '', PHONE);
     await page.route('**/overview*', async (route) => {
