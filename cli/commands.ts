@@ -98,8 +98,8 @@ export function addCommands(program: Command, cli: Cli): void {
     });
 }
 
-/** A check after a deployment decides itself whether to accept what is at risk. */
-export const EXIT_OF = { healthy: EXIT.ok, 'at-risk': EXIT.atRisk, down: EXIT.notSucceeded } as const;
+/** A check after a deployment decides itself whether to accept one that is degraded. */
+export const EXIT_OF = { healthy: EXIT.ok, degraded: EXIT.degraded, down: EXIT.notSucceeded } as const;
 
 export const examples = (...lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ npx steadfast ${line}`).join('\n')}`;

@@ -101,7 +101,7 @@ export const EXIT = {
   usage: 2,
   noAnswer: 3,
   notSucceeded: 4,
-  atRisk: 5,
+  degraded: 5,
   notKnown: 6,
 } as const;
 

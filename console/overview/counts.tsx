@@ -13,7 +13,7 @@ import { addressOf } from '../router.ts';
 
 export const BAD: Filters = { status: 'bad', since: '24h' };
 
-const TONE = { healthy: 'done', 'at-risk': 'waiting', down: 'failed' } as const;
+const TONE = { healthy: 'done', degraded: 'waiting', down: 'failed' } as const;
 
 /**
  * The verdict with the worst of all in a sentence, then each of the others: said by the

@@ -193,7 +193,7 @@ export interface LaneInUse {
 
 export interface Health {
   /**
-   * 'at-risk': executions may not end well or in time without help, or the service of an agent
+   * 'degraded': executions may not end well or in time without help, or the service of an agent
    * does not answer. 'down': executions cannot go on, for nothing can be written, no supervisor
    * is at work or an agent that they wait for is not deployed.
    */

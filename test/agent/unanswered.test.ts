@@ -54,7 +54,7 @@ test('each call times out, and its probe says done: from the third on it is said
   expect(await said()).toMatch(/^healthy/);
   await hours(3);
   expect(await said()).toMatch(
-    /^at-risk: Agent 'carrier' has answered none of at least 5 calls since .* \(5 h\) \(Error: the attempt took longer than 2 s\); nothing waits for it now; /,
+    /^degraded: Agent 'carrier' has answered none of at least 5 calls since .* \(5 h\) \(Error: the attempt took longer than 2 s\); nothing waits for it now; /,
   );
   service.failure = undefined;
   await hours(1);
@@ -65,7 +65,7 @@ test('the same of calls that fail for certain, whose executions have ended', asy
   const { hours, said, service } = open(refunds);
   service.failure = new TransientError('503');
   await hours(3);
-  expect(await said()).toMatch(/^at-risk: Agent 'carrier' has answered none of at least \d+ calls since/);
+  expect(await said()).toMatch(/^degraded: Agent 'carrier' has answered none of at least \d+ calls since/);
   service.failure = new PermanentError('no such address');
   await hours(1);
   expect(await said()).toMatch(/^healthy/);
@@ -82,7 +82,7 @@ test('an answer in between ends it, and costs one write; nothing is said of what
   await hours(2);
   expect(await said()).toMatch(/^healthy/);
   await hours(1);
-  expect(await said()).toMatch(/^at-risk/);
+  expect(await said()).toMatch(/^degraded/);
   h.clock.advanceTo(h.clock.now() + 24 * HOUR);
   expect(await said()).toMatch(/^healthy/);
 });

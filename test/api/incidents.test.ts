@@ -41,7 +41,7 @@ describe('an incident', () => {
     const { c } = await asked();
     const { health } = (await c.get('/overview')).body as { health: object };
     expect(health).toMatchObject({
-      status: 'at-risk',
+      status: 'degraded',
       says: expect.stringMatching(
         /^1 incident has been open since .+; without an answer, it is decided in .+; answer: npx steadfast incidents\.$/,
       ),

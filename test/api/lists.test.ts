@@ -194,7 +194,7 @@ describe('GET /overview', () => {
     const { body } = await get('/overview');
     expect(body).toMatchObject({
       at: clock.now(),
-      health: { status: expect.stringMatching(/at-risk|down/) },
+      health: { status: expect.stringMatching(/degraded|down/) },
       open: { count: 2, atRisk: 1, byStatus: { paused: 1, running: 1 } },
       oldestOverdue: { workflow: 'flow', wakeAt },
       endedWithoutSuccess: {
@@ -234,7 +234,7 @@ describe('GET /overview', () => {
       expect([status, health]).toMatchObject([
         200,
         {
-          status: 'at-risk',
+          status: 'degraded',
           says: `Agent 'worker' has been failing since ${since} (4 min) (TransientError: it answered 500); 3 executions wait for it; the first reaches its deadline in 1 h; fix its service and nothing else: they continue by themselves once it answers. And 1 more.`,
           findings: [
             { ...worst, runsOutAt: now + 3_600_000 },

@@ -70,7 +70,7 @@ const rowOf = (page: Page, table: string, name: string): Locator =>
 
 it('1 is it healthy', async () => {
   const page = await opened();
-  await page.locator('.health').getByText('at risk').waitFor();
+  await page.locator('.health').getByText('degraded').waitFor();
   await page
     .locator('.health')
     .getByText(/^Agent 'mailer' has been failing since .*; nothing waits for it\.$/)

@@ -48,7 +48,7 @@ it('1 is it healthy', async () => {
   expect(await answer(1)).toMatchObject({
     exitCode: 5,
     out: expect.stringMatching(
-      line('health', "at risk: Agent 'mailer' has been failing since .*; nothing waits for it"),
+      line('health', "degraded: Agent 'mailer' has been failing since .*; nothing waits for it"),
     ),
   });
 });

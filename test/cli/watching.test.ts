@@ -74,7 +74,7 @@ test('health: a missing agent is named, and exit code 4', async () => {
   });
 });
 
-test('health: healthy is exit code 0, down 4 and at risk 5, and each is an answer', async () => {
+test('health: healthy is exit code 0, down 4 and degraded 5, and each is an answer', async () => {
   const well = { status: 'healthy', says: '', findings: [], oldestOverdueMs: 0, workflows: 1 };
   const health = { ...well, shards: [{ shard: 0, overdueMs: 0 }] };
   api.answers.push(ok(health));
@@ -97,11 +97,11 @@ test('health: healthy is exit code 0, down 4 and at risk 5, and each is an answe
     /^down: No supervisor is at work: nothing that is due has been evaluated since .* \(3 min.*\); 2 executions wait; the first reached its deadline .* ago; see the supervisor's log and its schedule\.$/m,
   );
   const paused = { kind: 'paused', agent: 'pay', reason: 'a move', waiting: 2, atLeast: true };
-  api.answers.push(ok({ ...health, status: 'at-risk', findings: [paused] }));
+  api.answers.push(ok({ ...health, status: 'degraded', findings: [paused] }));
   const risk = await cli('health');
   expect(risk.exitCode).toBe(5);
   expect(risk.out).toMatch(
-    /^at risk: Agent 'pay' is paused: a move; at least 2 executions wait for it; resume it/,
+    /^degraded: Agent 'pay' is paused: a move; at least 2 executions wait for it; resume it/,
   );
 });
 

@@ -12,16 +12,16 @@ import type { RiskReason } from '../records/state.ts';
 import { durationText, timeText } from '../values/text.ts';
 
 /**
- * 'healthy': nothing stands in the way. 'at-risk': executions may not end well or in time without help,
+ * 'healthy': nothing stands in the way. 'degraded': executions may not end well or in time without help,
  * or an agent's service does not answer. 'down': executions cannot go on at all, for nothing can be written,
  * no supervisor is at work or an agent is not deployed.
  */
-export type Verdict = 'healthy' | 'at-risk' | 'down';
+export type Verdict = 'healthy' | 'degraded' | 'down';
 
 /** As they are written. */
 export const VERDICTS: Readonly<Record<Verdict, string>> = {
   healthy: 'healthy',
-  'at-risk': 'at risk',
+  degraded: 'degraded',
   down: 'down',
 };
 
@@ -95,7 +95,7 @@ export const worstFirst = (findings: readonly Finding[]): readonly Finding[] =>
 
 export function verdictOf(findings: readonly Finding[]): Verdict {
   if (findings.some(({ kind }) => DOWN.includes(kind))) return 'down';
-  return findings.length > 0 ? 'at-risk' : 'healthy';
+  return findings.length > 0 ? 'degraded' : 'healthy';
 }
 
 /**
