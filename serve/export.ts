@@ -11,13 +11,14 @@
  * was cut, at the end of a line too, is known by that.
  */
 
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, existsSync, realpathSync, statSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { type DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../lib/aws/names.ts';
 import { valuesOf } from './folder-values.ts';
 import { openDatabase, TABLE_NAME } from './sqlite/client.ts';
+import { unlinked } from './sqlite/file.ts';
 
 const MARK = { [TABLE.pk]: { S: 'closed' }, [TABLE.sk]: { S: 'closed' } } as const;
 const TableName = TABLE_NAME;
@@ -39,6 +40,7 @@ export async function refuseClosed(client: DynamoDBClient, file: string): Promis
  * @throws FileRefused when a server has it open
  */
 export async function exportTo(file: string, to: string, now: number): Promise<number> {
+  refuseTarget(file, to);
   const { client, close } = openDatabase(file);
   const part = `${to}.part`;
   try {
@@ -65,6 +67,17 @@ export async function exportTo(file: string, to: string, now: number): Promise<n
   } finally {
     close();
   }
+}
+
+const PARTS = ['', '-wal', '-shm', '-lock'];
+
+/** What is there is replaced once all is written: a device, a pipe or the state itself must not be. */
+function refuseTarget(file: string, to: string): void {
+  if (!existsSync(to)) return;
+  if (!statSync(to).isFile()) throw new Error(`${to} is a directory, a pipe or a device: name a file`);
+  const own = unlinked(file);
+  if (PARTS.some((part) => realpathSync(to) === `${own}${part}`))
+    throw new Error(`${to} belongs to the state that is exported: name another file`);
 }
 
 /** A line of an export that is no item. */
