@@ -12,6 +12,8 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 
 /** Shorter ones are guessed. */
 const LEAST_CHARS = 16;
+/** What a header may have; another one would let nobody in. */
+const SENDABLE = /^[\x21-\x7e]+$/;
 /** The caller whose token has no name beside it. */
 const UNNAMED = 'token';
 
@@ -33,14 +35,18 @@ export class Tokens {
    */
   static read(text: string): Tokens {
     const lines = text.split('\n').map((line) => line.trim());
+    const known = new Set<string>();
     const names = lines.flatMap((line, at) => {
       if (line === '' || line.startsWith('#')) return [];
       const [first = '', second, ...others] = line.split(/\s+/);
       const [name, token] = second === undefined ? [UNNAMED, first] : [first, second];
-      if (others.length > 0 || token.length < LEAST_CHARS || !isCallerName(name))
+      if (others.length > 0 || token.length < LEAST_CHARS || !SENDABLE.test(token) || !isCallerName(name))
         throw new Error(
-          `line ${at + 1} of the tokens is not valid: write a name, a space and a token of at least ${LEAST_CHARS} characters`,
+          `line ${at + 1} of the tokens is not valid: write a name, a space and a token of at least ${LEAST_CHARS} ASCII characters`,
         );
+      if (known.has(token))
+        throw new Error(`line ${at + 1} of the tokens has the token of another line: give each name its own`);
+      known.add(token);
       return [{ digest: digest(token), name }];
     });
     return new Tokens(names);

@@ -79,8 +79,8 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     const file = resolve(flags.data);
     mkdirSync(dirname(file), { recursive: true });
     const text = tokensText(flags, io);
-    const tokens = Tokens.read(text);
-    if (tokens.size === 0 && (flags.tokens !== undefined || text !== ''))
+    const tokens = Tokens.read(text ?? '');
+    if (tokens.size === 0 && text !== undefined)
       throw new CliError(
         'serve',
         'there is no token among the tokens: every caller would be let in',
@@ -163,8 +163,9 @@ function withConsole(
   };
 }
 
-function tokensText({ tokens: file }: ServeFlags, { env }: Io): string {
-  if (file === undefined) return env['STEADFAST_TOKENS'] ?? '';
+/** Nothing where neither is given; a variable that is empty was meant to have some. */
+function tokensText({ tokens: file }: ServeFlags, { env }: Io): string | undefined {
+  if (file === undefined) return env['STEADFAST_TOKENS'];
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

@@ -50,7 +50,9 @@ it('closes nothing where the items cannot be written', async () => {
   await expect(exportTo(world.file, to, 1_000)).rejects.toThrow('directory');
   expect(existsSync(`${to}.part`)).toBe(false);
   await (await world.start({ served })).stop();
-  await expect(exportTo(world.file, '/dev/null', 1_000)).rejects.toThrow('is a directory, a pipe or a device');
+  await expect(exportTo(world.file, '/dev/null', 1_000)).rejects.toThrow(
+    'is a directory, a pipe or a device',
+  );
   for (const own of ['', '-lock'])
     await expect(exportTo(world.file, `${world.file}${own}`, 1_000)).rejects.toThrow('belongs to the state');
   await (await world.start({ served })).stop();

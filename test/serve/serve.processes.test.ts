@@ -102,9 +102,9 @@ it('says in a sentence what is wrong', async () => {
   );
   const blank = join(folder, 'blank');
   writeFileSync(blank, '# none yet\n');
-  await expect(serveProcess([HELLO, '--data', none, '--tokens', blank])).rejects.toThrow(
-    'there is no token among the tokens: every caller would be let in',
-  );
+  const noToken = 'there is no token among the tokens: every caller would be let in';
+  await expect(serveProcess([HELLO, '--data', none, '--tokens', blank])).rejects.toThrow(noToken);
+  await expect(serveProcess([HELLO, '--data', none], { STEADFAST_TOKENS: '' })).rejects.toThrow(noToken);
 });
 
 describe('an agent in a process of its own', () => {

@@ -182,8 +182,15 @@ describe('who may call', () => {
   it.each([
     ['a token that is guessed', 'shop 1234'],
     ['a third word', `shop ${SECRET} more`],
+    ['a token that no header can have', `shop ${'ä'.repeat(20)}`],
   ])('refuses %s, without saying it', (_, line) => {
     expect(() => Tokens.read(line)).toThrow('line 1 of the tokens is not valid');
+  });
+
+  it('refuses one token of two names: history would name one of them', () => {
+    expect(() => Tokens.read(`shop ${SECRET}\nbob ${SECRET}`)).toThrow(
+      'line 2 of the tokens has the token of',
+    );
   });
 });
 
