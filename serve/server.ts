@@ -225,7 +225,7 @@ class Running {
       roles,
       loop,
       expire: () => expireAll(database.expire),
-      open: () => openNow(database.client, TABLE_NAME, agents, clock.now()),
+      open: () => openNow(database.client, TABLE_NAME, agents, clock.now(), database.counted),
     };
   }
 

@@ -23,6 +23,7 @@ import {
   ScanCommand,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
+import { TABLE } from '../../lib/aws/names.ts';
 import { get, getBatch, put, remove, transact } from './commands.ts';
 import { IN_MEMORY, openFile } from './file.ts';
 import { CommitGroup } from './group.ts';
@@ -54,6 +55,11 @@ export interface Database {
   readonly client: DynamoDBClient;
   /** Removes what has expired by then, some thousand items at a time. @returns how many have gone */
   readonly expire: (nowAt: number) => Promise<number>;
+  /**
+   * How many items such partitions of the list's index have, and how many whose second key begins so: by the
+   * index alone, which takes a fiftieth of reading them.
+   */
+  readonly counted: (partitions: readonly string[], prefix: string) => readonly [number, number];
   /** Commits what waits, then closes the file and gives up the lock. */
   readonly close: () => void;
 }
@@ -100,6 +106,7 @@ export function openDatabase(file: string = IN_MEMORY, options: DatabaseOptions 
   return {
     client: { send, destroy: () => undefined } as unknown as DynamoDBClient,
     expire: (nowAt) => group.write(() => table.expire(Math.floor(nowAt / 1_000), MOST_EXPIRED)),
+    counted: (partitions, prefix) => group.read(() => table.counted(TABLE.listIndex, partitions, prefix)),
     close: () => {
       if (!isOpen) return;
       isOpen = false;

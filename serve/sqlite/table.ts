@@ -130,6 +130,18 @@ export class Table {
     return changes;
   }
 
+  /** @returns how many items of the index's partitions there are, and how many whose second key begins so */
+  counted(
+    index: Pick<TableIndex, 'pk'>,
+    partitions: readonly string[],
+    prefix: string,
+  ): readonly [number, number] {
+    const marks = partitions.map(() => '?').join(', ');
+    const sql = `SELECT count(*), total(substr(sk, 1, ?) = ?) FROM item WHERE ${index.pk} IN (${marks})`;
+    const statement = this.#statement(sql);
+    return statement.get(prefix.length, prefix, ...partitions) as unknown as readonly [number, number];
+  }
+
   #update({ id, cells: old }: Stored, ready: Ready): void {
     const { data, bytes, cells } = ready;
     let mask = 0;
