@@ -5,10 +5,10 @@
  * Owns: the mark that closes it, and the order. Does not own: what takes the items in (`cli/serve/move.ts`).
  *
  * The mark is written before the first item is: whatever breaks off, no server goes on with executions that
- * may go on elsewhere. A closed file is exported again as often as one likes: it does not change any more.
+ * may go on elsewhere. A closed file may be exported again at any time: it does not change any more.
  *
- * The first line says that this is an export, and the last one how many lines are between them: a copy that
- * was cut, at the end of a line too, is known by that.
+ * The first line says that this is an export, and the last one how many lines are between them: this shows
+ * that a copy was cut, even at the end of a line.
  */
 
 import { createWriteStream, existsSync, realpathSync, statSync } from 'node:fs';
@@ -36,7 +36,7 @@ export async function refuseClosed(client: DynamoDBClient, file: string): Promis
 /**
  * Writes first the large values, then the items in DynamoDB's own JSON, one a line: what takes them in has
  * each value before the record that names it.
- * @returns how many of both
+ * @returns how many values and items in all
  * @throws FileRefused when a server has it open
  */
 export async function exportTo(file: string, to: string, now: number): Promise<number> {

@@ -37,7 +37,7 @@ export function folderValues(folder: string, most = PAGE): LargeValues & LargeVa
         await written(draft, json);
         await placed(draft, fileOf(key), folder);
       } catch (error) {
-        // On a full disk it would take the room that is missing.
+        // What is left of it would take room on a disk that may be full.
         await rm(draft, { force: true });
         throw error;
       }

@@ -1,15 +1,15 @@
 /**
- * Large values whose store is in trouble: that is said in the words of the file, to caller and server.
+ * Large values whose trouble is reported in the words of the file, to the caller and to the server.
  *
- * Owns: that nothing of it is passed by. Does not own: the words (`sqlite/trouble.ts`), where values are
- * (`folder-values.ts`).
+ * Owns: that no value that was not kept goes unreported. Does not own: the words (`sqlite/trouble.ts`), where
+ * values are (`folder-values.ts`).
  */
 
 import type { LargeValues } from '../lib/core/ports.ts';
 import { troubleOf } from './sqlite/trouble.ts';
 import type { UnkeptWrites } from './unkept-writes.ts';
 
-/** @param worded what the caller gets for a trouble */
+/** @param worded makes the error that the caller gets */
 export const saidValues = <V extends LargeValues>(
   values: V,
   { onFailed, onCommitted }: Pick<UnkeptWrites, 'onFailed' | 'onCommitted'>,
@@ -31,7 +31,7 @@ export const saidValues = <V extends LargeValues>(
   },
 });
 
-/** The system's own sentence names a folder of this machine, which is no business of a caller's. */
+/** The system's own message names a folder of this machine, which a caller must not learn. */
 function withoutPath(error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException;
   return code === undefined ? error : Object.assign(new Error(code), { code });

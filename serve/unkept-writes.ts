@@ -1,5 +1,5 @@
 /**
- * Why no write is kept now: for `/health`, and for the log, where it begins and where it is over.
+ * Why no write is kept now: for `/health`, and for the log, when it begins and when it is over.
  *
  * Owns: since when. Does not own: which of SQLite's errors means what (`sqlite/trouble.ts`), what is said of
  * it (`lib/core/explain/situation.ts`).
@@ -16,7 +16,7 @@ export class UnkeptWrites {
   readonly #lastsMs: number;
   #failedAt = 0;
 
-  /** @param lastsMs after its latest failure: then that says nothing of the disk. @default for ever */
+  /** @param lastsMs how long the latest failure says something of the disk. @default for ever */
   constructor(clock: Clock, logger: Telemetry['logger'], lastsMs: number = Number.POSITIVE_INFINITY) {
     this.#clock = clock;
     this.#logger = logger;

@@ -18,7 +18,7 @@ const WHY = /\/executions\/[^/]+(?=\/why$)/u;
 
 /**
  * As `fetch`, of an API on this machine: command line and page say the same of a process that ended.
- * @param logs a folder with a log for each function; without it the local cloud that answers is asked for it
+ * @param logs a folder with a log for each function; by default, the folder of the local cloud that answers
  */
 export function fetchWithExits(send: typeof fetch, logs?: string): typeof fetch {
   // A page asks again with each write, so what the logs had is kept, of the latest execution asked for.
@@ -48,7 +48,7 @@ export function fetchWithExits(send: typeof fetch, logs?: string): typeof fetch 
   };
 }
 
-/** Whatever data folder it was started with. Nothing where what answers is no local cloud. */
+/** The folder of the local cloud's logs, wherever its data is; undefined if no local cloud answers. */
 async function logsOf(send: typeof fetch, { origin }: URL): Promise<string | undefined> {
   try {
     const answer = await send(`${origin}/_local/`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });

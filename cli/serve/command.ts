@@ -104,7 +104,7 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     await stopAsked(io);
     await server.stop();
     io.out('Stopped. The next start goes on from the same file.\n');
-    // Now: what goes on here beyond its grace is dead to the next process, which may repeat it.
+    // At once: the next process takes an attempt that outlasts its grace for dead, and may repeat it.
     process.exit(EXIT.ok);
   } catch (error) {
     throw error instanceof CliError ? error : new CliError('serve', messageOf(error), EXIT.failed);
@@ -124,7 +124,7 @@ function options(flags: ServeFlags, served: Served): Omit<ServerOptions, 'file'>
     ...(rate === undefined ? {} : { rates: ratesOf(rate) }),
     isOwnProcess: true,
     onBroken: (error) => {
-      // No write is taken any more: whoever starts it again says what became of the disk.
+      // No write is taken any more. The next start finds out what became of the disk.
       process.stderr.write(`${error.message}\n`);
       process.exit(EXIT.failed);
     },

@@ -3,9 +3,9 @@
  *
  * Owns: that order. Does not own: putting them (`move.ts`). Pure but for reading the file.
  *
- * Order: large values; what is of no execution; executions, each after those that it has begun, and its own
- * record after its other ones. A supervisor that finds an execution finds all that it has done: wherever an
- * import breaks off, nothing is begun again.
+ * Order: large values; items of no execution; executions, each after those that it has begun, and its own
+ * record after its other ones. So a supervisor that finds an execution also finds all that it has done, and
+ * an import that breaks off, at whatever line, begins nothing again.
  */
 
 import { open } from 'node:fs/promises';
@@ -19,7 +19,7 @@ interface Text {
 interface ItemLine {
   readonly pk: Text;
   readonly sk: Text;
-  /** JSON text; of an execution that another one has begun. */
+  /** JSON text; only in the record of an execution that another one has begun. */
   readonly parent?: Text;
 }
 
@@ -32,9 +32,9 @@ const partitionOf = (line: Line | undefined): string | undefined =>
   line !== undefined && 'pk' in line ? line.pk.S : undefined;
 
 /**
- * Groups that may be put side by side, one list after the other.
- * @param warn is called where it cannot be known whether the export is whole
- * @throws CliError for what is no export, or not whole, before the first group
+ * Lists of groups: the groups of one list may be put side by side, the lists one after the other.
+ * @param warn is called if nothing shows whether the export is whole
+ * @throws CliError, before the first group, if the file is no export or is not whole
  */
 export async function inOrder(
   from: string,
@@ -71,7 +71,7 @@ export async function inOrder(
   );
 }
 
-/** Neighbours of one partition, an execution's own record as the last. */
+/** Neighbouring lines of one partition; an execution's own record comes last. */
 async function* groupsIn(from: string, warn?: (text: string) => void): AsyncGenerator<Group> {
   const file = await open(from).catch((error: unknown) => {
     throw new CliError('no-file', `${from} cannot be read: ${messageOf(error)}`);

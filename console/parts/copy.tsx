@@ -32,9 +32,9 @@ export const Id = ({ id, what = 'the id' }: { id: string; what?: string }): JSX.
 );
 
 /**
- * An id by its last digits, since ids in the order of time begin alike; the rest is said where it is pointed
- * at, and copied and found with it, for it is there, too small to be seen. What numbers a step's executions
- * stays.
+ * An id by its last digits, because ids in the order of time begin alike. The tooltip has all of it. The rest
+ * is also in the page, too small to be seen, so that it is copied and found. The number behind the dot, which
+ * an execution of a step has, is shown.
  */
 export function ShortId({ id }: { id: string }): JSX.Element {
   const [, rest = '', end = id, tail = ''] =

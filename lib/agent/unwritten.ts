@@ -1,5 +1,5 @@
 /**
- * The failed calls of one process that no record of its agent's breaker has yet.
+ * The failed calls of one process that are not yet in the record of their agent's breaker.
  *
  * Owns: which write carries which of them, and that a call is counted once: attempts fail at the same time,
  * and the answer to a write may come after another attempt has read what it wrote. Does not own: when the
@@ -20,12 +20,12 @@ interface Carried {
   readonly answered: number;
 }
 
-/** More writes than these are not under way at once; what earlier ones carried is forgotten. */
+/** No more writes than these are under way at once; beyond that, the earliest is forgotten. */
 const MAX_CARRIED = 100;
 
 export class Unwritten {
   #calls: readonly Failed[] = [];
-  /** By write id: writes of which it is not known yet whether they took place. */
+  /** By write id: writes that may or may not have taken place. */
   readonly #carried = new Map<string, Carried>();
 
   get calls(): readonly Failed[] {
@@ -47,8 +47,8 @@ export class Unwritten {
   }
 
   /**
-   * What this write carried is in the record, whoever learns of it first.
-   * @returns how many answered calls it carried, the first time
+   * The write took place: what it carried is in the record. Only the first news of it counts.
+   * @returns how many answered calls it carried; 0 after the first news
    */
   settle(writeId: string | undefined): number {
     const carried = writeId === undefined ? undefined : this.#carried.get(writeId);

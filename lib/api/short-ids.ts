@@ -10,12 +10,12 @@ import { ApiError, type Client } from './client.ts';
 import type { ExecutionSummary } from './answers.ts';
 import type { ListOptions } from './call-options.ts';
 
-/** Fewer digits than these are part of too many. */
+/** Fewer digits than these fit too many ids. */
 const FEWEST_DIGITS = 4;
 const PAGE = 100;
-/** Three lists of as many: nine calls at most. */
+/** Three lists of this length: nine calls at most. */
 export const MOST_OF_A_LIST = 300;
-/** What a person has an id from: what began last, what is open, what ended badly. */
+/** Where a person finds an id: among the latest executions, the open ones, and those that ended badly. */
 const LISTS: readonly ListOptions[] = [{}, { status: 'open' }, { status: 'bad' }];
 const MOST_NAMED = 5;
 
@@ -67,7 +67,7 @@ export function withShortIds(client: Client): Client {
 const isUnknown = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.code === 'unknown-execution';
 
-/** @throws ApiError `ambiguous-id`; the refusal itself where no id that was read has the text there */
+/** @throws ApiError `ambiguous-id`; the refusal itself if no id that was read begins or ends so */
 async function wholeId(api: Search, text: string, refusal: ApiError): Promise<string> {
   const [, head = '', rest = ''] = SHORT.exec(text.toLowerCase()) ?? [];
   if (head.replaceAll('-', '').length < FEWEST_DIGITS) throw refusal;
@@ -93,7 +93,7 @@ async function wholeId(api: Search, text: string, refusal: ApiError): Promise<st
 
 const isPartOf = (id: string, part: string): boolean => id.startsWith(part) || id.endsWith(part);
 
-/** Those that were started from outside: the id of another begins with its parent's. */
+/** Only executions that were started from outside: a child's id begins with its parent's. */
 async function withPart(api: Search, part: string): Promise<readonly ExecutionSummary[]> {
   const found = new Map<string, ExecutionSummary>();
   const read = async (filter: ListOptions): Promise<void> => {

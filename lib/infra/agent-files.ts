@@ -132,8 +132,8 @@ const specOf = (value: unknown): DeclaredSpec | undefined => {
 const withoutEnding = (path: string): string => path.slice(0, path.length - extname(path).length);
 
 /**
- * The agent that is called so here: as the loaded workflow exports it, or as the text it
- * is imported from says.
+ * The agent of this local name: as the loaded workflow exports it, or as the text of the file that it is
+ * imported from says.
  */
 function agentCalled(
   local: string,

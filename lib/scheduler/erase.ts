@@ -7,9 +7,9 @@
  *
  * Invariants
  * - E1 nothing is erased that may still act or be asked: it and all below it have ended, were
- *   announced, and have no attempt that may be acting. What keeps a process that has read an older state from
- *   beginning something (F1, S10), be it done or closed since, stays until its write, if it is under way, has
- *   been answered.
+ *   announced, and have no attempt that may be acting. A record that keeps a process with an older state from
+ *   beginning something (F1, S10) stays until the write of that process, if it is under way, has been
+ *   answered.
  * - E2 the execution's own record goes first, if it is the very one that E1 was asked of: from then on nobody
  *   continues it. What is beside it is of no execution (S6), and each record goes on the condition that it is
  *   the one that was found. What a new life of an id has written since is not touched.
@@ -114,9 +114,9 @@ function actsUntil(plan: Plan, { life }: Execution, records: readonly Found[]): 
 }
 
 /**
- * When the last of its records came to be, as far as they say: a claim or a start that was decided on before
- * that finds none in its way once it is gone, and would do anew what is done. That an execution of a step was
- * started may be recorded as late as its end.
+ * When the last of its records was made, as far as they say. A claim or a start that was decided on earlier
+ * finds none in its way once they are gone, and would do again what is done. The start of an execution of a
+ * step may be recorded as late as its end.
  */
 const lastNewAt = ({ startedAt }: Execution, records: readonly Found[]): number =>
   Math.max(

@@ -42,7 +42,7 @@ export function judge(
   const { execution, step } = write;
   if (execution !== undefined) {
     judgeExecution(problems, before.execution, execution, before);
-    // By the plan during which they were sent: on-failure steps have a budget of their own.
+    // By the plan under which they were sent: on-failure steps have a budget of their own.
     if (execution.dispatched > before.execution.dispatched) judgeDispatches(problems, plan, execution, now);
   }
   if (step !== undefined) judgeStep(problems, plan, before, step, now);

@@ -81,13 +81,13 @@ const FROM_HERE: Plugin = {
 const YOUNG_MB = 16;
 
 /**
- * Eight times what Node 20 takes before it optimises a function: a world's code is spread over thousands, and
- * each was compiled, given up and compiled again by four threads, at a third of the processor time. Later
- * ones refuse the option.
+ * Eight times what Node 20 takes before it optimises a function. A world's code is spread over thousands of
+ * functions: four threads compiled each, gave it up and compiled it again, for a third of the processor time.
+ * Later versions refuse the option.
  */
 const OPTIMISED_LATE = process.versions.node.startsWith('20.') ? ['--interrupt-budget=540672'] : [];
 
-/** The last is the compiler between the two that Node 20 uses; a later one uses it anyway. */
+/** `--maglev` adds the compiler between the two that Node 20 uses; later versions use it anyway. */
 const FLAGS = [
   `--min-semi-space-size=${YOUNG_MB}`,
   `--max-semi-space-size=${YOUNG_MB}`,

@@ -6,7 +6,7 @@
  *
  * Invariants
  * - I1 one process: beside the file lies `<file>-lock`, a database under `BEGIN EXCLUSIVE` for as long as the
- *   process lives. The lock is the system's own and goes with the process, whatever ends it. Where it was
+ *   process lives. The lock is the system's own and goes with the process, whatever ends it. If it was
  *   removed, the process that had it writes nothing more (`in-place.ts`).
  * - I2 a commit is on the disk when it returns: WAL with synchronous=FULL.
  * - I3 what is not whole, not ours or newer than this code is refused before anything is written.
@@ -52,7 +52,7 @@ export const IN_MEMORY = ':memory:';
 
 export interface OpenFile {
   readonly db: Sqlite.Database;
-  /** Before each commit. @throws FileRefused where it is no longer ours */
+  /** Before each commit. @throws FileRefused if its lock is no longer ours */
   readonly committing: () => void;
   /** After each commit. */
   readonly committed: () => void;
@@ -61,7 +61,7 @@ export interface OpenFile {
 
 interface OpenOptions {
   readonly mostPages?: number | undefined;
-  /** Is called once where a part of it was removed or replaced. */
+  /** Is called once, if the file, its lock or its log was removed or replaced. */
   readonly onRemoved?: (error: Error) => void;
 }
 
@@ -82,7 +82,7 @@ export function openFile(given: string, { mostPages, onRemoved = nothing }: Open
     const db = new Sqlite(file);
     try {
       prepare(db, file, isWithLog);
-      // After a commit of a process whose lock was removed, and whose next one finds that it was.
+      // Waits for a commit of a process whose lock was removed: its next commit finds that out.
       db.exec('BEGIN IMMEDIATE; COMMIT');
       if (mostPages !== undefined) db.exec(`PRAGMA max_page_count = ${mostPages}`);
       // With the log, which the file is marked for.
@@ -107,7 +107,7 @@ export function openFile(given: string, { mostPages, onRemoved = nothing }: Open
     };
     return { db, committing: inPlace.checkLock, committed: () => mark.keep(), close };
   } catch (error) {
-    // While it is locked: no other process takes it from here on. Beside a served file it says that it was.
+    // Removed while it is locked, so no other process has it. Beside a file it shows that that was served.
     if (!wasServed) removeIfAllowed(lockFile);
     lock.close();
     throw error instanceof FileRefused ? error : refusedFile(given, error);
@@ -117,8 +117,8 @@ export function openFile(given: string, { mostPages, onRemoved = nothing }: Open
 const nothing = (): void => undefined;
 
 /**
- * The file itself, where its name is a link: its lock, log and large values are beside it, by whichever name
- * it is served. A file that a link names and that is not there yet is made, so that the link leads to it.
+ * The file itself, if its name is a link: lock, log and large values are beside the file, whichever of its
+ * names is given. If a link names a file that is not there yet, it is made, so that the link leads to it.
  * @throws FileRefused
  */
 export function unlinked(given: string): string {

@@ -33,7 +33,7 @@ interface GroupEvents {
   readonly broken: (error: Error) => void;
   /** Nothing of a commit was written. */
   readonly failed: (trouble: Trouble) => void;
-  /** Before each commit; what it throws is what the disk says of it. */
+  /** Before each commit; what it throws counts as an error of the disk. */
   readonly committing: () => void;
   readonly committed: () => void;
   /** What was written since the last commit is not there. */

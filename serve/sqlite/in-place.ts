@@ -1,12 +1,11 @@
 /**
  * Whether the files that a process has open are still those that the next process will find.
  *
- * Owns: which files are compared, and how often. Does not own: what becomes of a file that is not
- * (`group.ts`).
+ * Owns: which files are compared, and how often. Does not own: what follows if one is not (`group.ts`).
  *
- * A file that was removed, moved or replaced takes writes as before, and they go with the process. Without
- * the lock another process is let in: it takes SQLite's own lock once after that, so a commit of this one
- * that has seen its lock in place is over before the other reads.
+ * A file that was removed, moved or replaced takes writes as before, but they are lost with the process. If
+ * the lock was removed, another process is let in. That one takes SQLite's own lock before it reads, so a
+ * commit of this process that still found its own lock in place is over by then.
  */
 
 import { statSync } from 'node:fs';
@@ -22,7 +21,7 @@ export class InPlace {
   readonly #inodes: ReadonlyMap<string, number | undefined>;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Once all of them are there. */
+  /** To be made once all of them are there. */
   constructor(file: string) {
     this.#file = file;
     this.#lock = `${file}-lock`;
@@ -31,12 +30,12 @@ export class InPlace {
   }
 
   /**
-   * Before each commit: it is asked for the lock alone, which takes 3 µs.
+   * Before each commit: only the lock is compared, which takes 3 µs.
    * @throws FileRefused
    */
   readonly checkLock = (): void => this.#check(this.#lock);
 
-  /** @param onRemoved is called once, where one of them is not, and whether the log alone is missing */
+  /** @param onRemoved is called once, if one was removed or replaced; `isLogAlone`: only the log was */
   every(onRemoved: (error: Error, isLogAlone: boolean) => void): void {
     this.#timer = setInterval(() => {
       for (const file of this.#inodes.keys())

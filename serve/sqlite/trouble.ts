@@ -66,7 +66,7 @@ export const emptiedFile = (file: string): FileRefused =>
     `${file} is empty, and has been served before: put back a whole copy, or remove it with ${file}-lock to begin anew`,
   );
 
-/** What is written goes with this process, or is written beside another one. */
+/** What this process writes from now on is lost at its end, or another process writes as well. */
 export const removedFile = (file: string, part: string): FileRefused =>
   new FileRefused(
     `${file} is no longer the file that is served: its ${part} was removed or replaced. Put back what was moved, then start again`,

@@ -242,7 +242,7 @@ export function retried(
     ...laneAfterRetry(execution.lane),
     retries: [...(execution.retries ?? []), one].slice(-MAX_KEPT),
     commands,
-    // Its time is new, and the budget of S16 with it.
+    // It gets a new time, and with it a new budget of dispatches (S16).
     dispatches: {},
     dispatched: 0,
   });

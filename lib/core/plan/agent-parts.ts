@@ -1,5 +1,5 @@
 /**
- * What an agent's declaration requires of its implementation, and what it leaves without a use.
+ * What an agent's declaration requires of its implementation, and which parts it makes useless.
  *
  * Owns: that rule. Does not own: the types that say the same to an author's compiler (`lib/index.ts`).
  */
@@ -19,6 +19,6 @@ export const partsOf = ({
   ...(undo === 'required' ? (['undo'] as const) : []),
 ];
 
-/** What would never be called, though its author counts on it. */
+/** Parts that would never be called, although the author counts on them. */
 export const uselessPartsOf = ({ effect, probe }: Pick<AgentSpec, 'effect' | 'probe'>): 'probe'[] =>
   effect === 'unsafe' || probe === 'none' ? ['probe'] : [];

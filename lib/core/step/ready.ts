@@ -108,7 +108,7 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   return work;
 }
 
-/** A message from before a pause was dropped during it, so after it the work is another piece, sent anew. */
+/** Messages from before a pause were dropped during it, so after it the work is another piece, sent again. */
 const lastResumedAt = ({ execution }: Snapshot): number => execution.pauses?.at(-1)?.endedAt ?? 0;
 
 /**
