@@ -39,7 +39,7 @@ export function testedReferences(workflow: Tested, file: string, shown: string):
   const own = testedIn(workflow, file).map(({ reference, line, how }) => {
     return {
       id: `steadfast:testedReference[${name}/${reference}]`,
-      message: `${shown}${line}: workflow '${name}' ${WORDS[how](reference)}: give the step a condition (when: eq(${reference}, …) or when: exists(${reference})), or take a default with orElse`,
+      message: `${shown}${line()}: workflow '${name}' ${WORDS[how](reference)}: give the step a condition (when: eq(${reference}, …) or when: exists(${reference})), or take a default with orElse`,
     };
   });
   return [...own, ...children.flatMap((child) => testedReferences(child, file, shown))];
@@ -58,7 +58,8 @@ const WORDS: Readonly<Record<How, (reference: string) => string>> = {
 
 interface Found {
   readonly reference: string;
-  readonly line: string;
+  /** Made of a stack, which takes longer than the run. */
+  readonly line: () => string;
   /** And no whole input or output, which each handle has. */
   readonly isField: boolean;
   readonly how: How;
@@ -76,7 +77,7 @@ function testedIn(workflow: Tested, file: string): Found[] {
   };
   const plain = run(() => false);
   if (plain === undefined || plain.steps !== run(() => false)?.steps) return [];
-  const isAny = run(() => true)?.shape !== plain.shape;
+  const isAny = run(() => true)?.shape() !== plain.shape();
   if (!isAny && plain.reads > FEW_READS) return [];
   const [found, compared, defaulted] = [0, 1, 2].map(() => new Map<string, Found>()) as [Told, Told, Told];
   for (let at = 1; at <= Math.min(plain.reads, MOST_READS); at += 1) {
@@ -89,7 +90,7 @@ function testedIn(workflow: Tested, file: string): Found[] {
     );
     if (one === undefined || found.has(one.reference)) continue;
     if (ran?.steps !== plain.steps) found.set(one.reference, one);
-    else if (!ran.isUsed && one.isField) compared.set(one.reference, { ...one, how: 'compared' });
+    else if (!ran.isUsed() && one.isField) compared.set(one.reference, { ...one, how: 'compared' });
     else if (isDefaulted(at, ran, one)) defaulted.set(one.reference, { ...one, how: 'defaulted' });
   }
   if (found.size > 0 || !isAny) return [...new Map([...defaulted, ...compared, ...found]).values()];
@@ -102,7 +103,7 @@ function testedIn(workflow: Tested, file: string): Found[] {
   let [low, high] = [0, plain.reads];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    if (run(upTo(middle))?.shape === plain.shape) low = middle;
+    if (run(upTo(middle))?.shape() === plain.shape()) low = middle;
     else high = middle;
   }
   let last: Found | undefined;
@@ -113,7 +114,7 @@ function testedIn(workflow: Tested, file: string): Found[] {
 /** `{ gift = false } = w.input`, on the line that reads it. */
 function hasDefault(one: Found, file: string): boolean {
   const key = keyOf(one);
-  const after = (linesOf(file)[Number(one.line.slice(1)) - 1] ?? '').split(key).slice(1);
+  const after = (linesOf(file)[Number(one.line().slice(1)) - 1] ?? '').split(key).slice(1);
   return key !== '' && after.some((rest) => /^(?:\s*:\s*[\p{L}\p{N}_$]+)?\s*=(?![=>])/u.test(rest));
 }
 
@@ -140,11 +141,11 @@ interface Run {
   /** As text, in which what is false is the reference that it stands for. */
   readonly steps: string;
   /** As text in which all references are the same. */
-  readonly shape: string;
+  readonly shape: () => string;
   /** As text, without what is put in the place of the reference, and without it and its fields elsewhere. */
   readonly rest: (left: 'absent' | 'null') => string;
   /** What is false was given to something, or its fields were read. */
-  readonly isUsed: boolean;
+  readonly isUsed: () => boolean;
 }
 
 /** What stands for a reference, by the number of its read, from 1, and its path; true: `FALSE`. */
@@ -167,7 +168,8 @@ function runWith(
     const is = isFalse(reads, path);
     if (is === false) return ref(source, path, make);
     latest = { $ref: source, path };
-    const line = lineOf(new Error().stack, file);
+    const at = note && new Error();
+    const line = (): string => lineOf(at?.stack, file);
     note?.({ reference: nameOf(source, path), line, isField: path.length > 0, how: 'tested' });
     return is === 'absent' ? undefined : is === 'null' ? null : FALSE;
   };
@@ -179,13 +181,13 @@ function runWith(
   try {
     const declared = withFields(fieldOf, () => rebuilt(workflow, make));
     if (declared === undefined) return undefined;
-    const isUsed = isReadOn || JSON.stringify(declared, asGiven).includes(GIVEN);
-    const [steps, shape, rest] = [
-      textOf(declared, latest ?? {}),
-      textOf(declared),
-      restOf.bind(undefined, declared, latest),
-    ];
-    return { reads, steps, shape, rest, isUsed };
+    return {
+      reads,
+      steps: textOf(declared, latest ?? {}),
+      shape: () => textOf(declared),
+      rest: restOf.bind(undefined, declared, latest),
+      isUsed: () => isReadOn || JSON.stringify(declared, asGiven).includes(GIVEN),
+    };
   } catch {
     return undefined;
   }
@@ -233,7 +235,8 @@ function restOf({ output, ...others }: Declared, left: Reference | undefined, of
 
 /** A key with a `$` is quoted in another way where its value is a reference. */
 function unquoted(value: unknown): unknown {
-  const { $object: fields, $literal: literal } = Object(value) as Readonly<Record<string, unknown>>;
+  if (typeof value !== 'object' || value === null) return value;
+  const { $object: fields, $literal: literal } = value as Readonly<Record<string, unknown>>;
   return Array.isArray(fields) ? Object.fromEntries(fields as [string, unknown][]) : (literal ?? value);
 }
 
