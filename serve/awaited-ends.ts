@@ -5,28 +5,29 @@
  * table: an announcement may come again, and is a hint alone.
  */
 
+import { Latch } from '../lib/agent/latch.ts';
 import { EVENTS } from '../lib/aws/names.ts';
 import type { Ends } from '../lib/core/ports.ts';
 import type { Listener } from './announcer.ts';
 
 export class AwaitedEnds implements Ends {
-  readonly #waiting = new Map<string, Set<AbortController>>();
+  readonly #waiting = new Map<string, Set<Latch>>();
 
   readonly of: Ends['of'] = (executionId) => {
     const waiting = this.#waiting.get(executionId) ?? new Set();
     this.#waiting.set(executionId, waiting);
-    const own = new AbortController();
+    const own = new Latch();
     waiting.add(own);
     const release = (): void => {
       waiting.delete(own);
       if (waiting.size === 0) this.#waiting.delete(executionId);
     };
-    return { signal: own.signal, release };
+    return { signal: own, release };
   };
 
   readonly listener: Listener = ({ detailType, detail }) => {
     if (detailType !== EVENTS.end.detailType) return;
-    for (const one of this.#waiting.get(String(detail['executionId'])) ?? []) one.abort();
+    for (const one of this.#waiting.get(String(detail['executionId'])) ?? []) one.end();
   };
 
   get size(): number {

@@ -9,7 +9,7 @@
  * function: one query finds them all.
  */
 
-import { Logger } from '@aws-lambda-powertools/logger';
+import { Logger, LogLevelThreshold } from '@aws-lambda-powertools/logger';
 import type { AttemptLog } from '../core/plan/agent.ts';
 import type { Log } from '../core/ports.ts';
 import type { Failure } from '../core/values/failure.ts';
@@ -28,7 +28,8 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'at-risk',
 ]);
 
-const DEBUG_LEVELS: ReadonlySet<string> = new Set(['DEBUG', 'TRACE']);
+/** Powertools' number of a level: its name takes as long as all the rest of a note that is not written. */
+const { DEBUG } = LogLevelThreshold;
 
 /** Warnings, for a person to read: something was left undone, or may go wrong soon. */
 const WARNINGS: ReadonlySet<string> = new Set([
@@ -85,7 +86,7 @@ export function tellAll(logger: Logger, ...others: readonly Log[]): Log {
     note: (note, origin) => {
       const { what, failure, ...about } = note;
       for (const other of others) other.note(note, origin);
-      if (ROUTINE.has(what) && !DEBUG_LEVELS.has(logger.getLevelName())) return;
+      if (ROUTINE.has(what) && logger.level > DEBUG) return;
       const fields = { ...correlated(about), ...(failure === undefined ? {} : saidOf(failure)) };
       if (ROUTINE.has(what)) logger.debug(what, fields);
       else if (ERRORS.has(what)) logger.error(what, fields);
