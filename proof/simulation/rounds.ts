@@ -31,6 +31,8 @@ export const ROUND_RATES: Emphasis['rates'] = {
 
 const REPEATED_SHARE = 0.85;
 const KEPT_SHARE = 0.6;
+/** The share of the plans of which nothing is undone: what fails in them can be tried again. */
+const LEFT_SHARE = 0.08;
 const LATER = /t([2-9]|\d\d+)$/;
 const LATER_SHARE = 0.6;
 const HOUR_MS = 3_600_000;
@@ -42,12 +44,14 @@ export const wantedRounds = ({ until }: Rounds): number => {
 };
 
 export function withRounds(plan: Plan, choice: Choice, depth = 0): Plan {
+  const isLeft = depth === 0 && choice.chance(LEFT_SHARE);
   const steps = plan.steps.map((step): PlanStep => {
     if (step.kind === 'child' && step.rounds === undefined && !choice.chance(0.4))
       return { ...step, plan: withRounds(step.plan, choice, depth + 1) };
     const isFit = depth < 2 && step.pointOfNoReturn !== true;
     if (!isFit || step.kind === 'wait' || !choice.chance(REPEATED_SHARE)) return step;
-    if (step.kind === 'agent') return repeated(step, plan, choice);
+    if (step.kind === 'agent')
+      return repeated(isLeft ? { ...step, undo: 'none' } : step, plan, choice, isLeft);
     return step.kind === 'child' && !hasPoint(step.plan) && step.tolerate !== true
       ? { ...step, ...rounds(step, choice) }
       : step;
@@ -58,10 +62,10 @@ export function withRounds(plan: Plan, choice: Choice, depth = 0): Plan {
 const hasPoint = ({ steps }: Plan): boolean =>
   steps.some((step) => step.pointOfNoReturn === true || (step.kind === 'child' && hasPoint(step.plan)));
 
-function repeated(step: AgentStep, around: Plan, choice: Choice): ChildStep {
+function repeated(step: AgentStep, around: Plan, choice: Choice, isLeft: boolean): ChildStep {
   const { name, after, when, tolerate: _tolerate, withinMs, pointOfNoReturn: _point, ...rest } = step;
   const isKept = rest.undo === 'none' || choice.chance(KEPT_SHARE);
-  const isTolerated = isKept && choice.chance(0.7);
+  const isTolerated = isKept && choice.chance(isLeft ? 0.1 : 0.7);
   const own: AgentStep = { ...rest, name, after: [], recovery: soon(rest, choice) };
   return {
     kind: 'child',

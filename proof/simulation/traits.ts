@@ -111,6 +111,6 @@ export function traitsOf(seed: number): Traits {
     hasRates: choice.chance(0.15),
     repeats: choice.chance(0.42),
     keepsApart: choice.chance(0.2),
-    hasLanes: choice.chance(0.36),
+    hasLanes: choice.chance(0.42),
   };
 }
