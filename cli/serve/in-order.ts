@@ -106,8 +106,9 @@ async function* groupsIn(from: string, warn?: (text: string) => void): AsyncGene
 function lineOf(text: string, problem: string): Line | FrameLine {
   try {
     const line = JSON.parse(text) as Partial<ItemLine & ValueLine & FrameLine>;
-    const isLine = line.largeValue !== undefined || line.pk?.S !== undefined || line.export !== undefined;
-    if (isLine) return line as Line | FrameLine;
+    const isFrame = typeof line.export === 'object' && line.export !== null;
+    const isItem = typeof line.pk?.S === 'string';
+    if (line.largeValue !== undefined || isItem || isFrame) return line as Line | FrameLine;
   } catch {
     // The same.
   }

@@ -120,6 +120,15 @@ describe('an export that says how long it is', () => {
   });
 });
 
+it.each(['{"export":null}', '{"export":1}', '{"pk":{"S":7}}', 'null'])(
+  'has nothing of a file with %s',
+  async (odd) => {
+    const { code, said } = await imported(`${[odd, ...lines].join('\n')}\n`);
+    expect(code).not.toBe(0);
+    expect(said).toContain('is not one of an export: copy the file again');
+  },
+);
+
 it('says of an export without its length that it may be cut', async () => {
   const { code, said } = await imported(`${lines.join('\n')}\n`);
   expect(code).toBe(0);
