@@ -207,7 +207,7 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
     answer: {
       at: AT,
       health: {
-        status: 'at-risk',
+        status: 'degraded',
         says: "Agent 'compose' has been failing since 2026-01-02 03:00:05Z (4 min) (TransientError: the service answered 503); 1 execution waits for it; it reaches its deadline in 56 min; fix its service and nothing else: they continue by themselves once it answers.",
         findings: [
           {
