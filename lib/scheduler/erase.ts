@@ -196,8 +196,9 @@ async function removeValues(
 }
 
 /**
- * The executions of its steps, of all epochs and tries. They were started in the order of their numbers, so
- * the first number that there is nothing of is the end.
+ * The executions of its steps, of all epochs and tries. They were started in the order of their numbers: the
+ * first number that there is nothing of, beyond those that the step's record knows, is the end. One before
+ * it may have been erased by itself, once this execution's own record was gone.
  */
 async function childrenOf(erasure: Erasure, id: string, records: readonly Found[]): Promise<string[]> {
   const steps = stepsIn(records);
@@ -206,21 +207,27 @@ async function childrenOf(erasure: Erasure, id: string, records: readonly Found[
   for (const { name, children } of steps) {
     if (children === undefined) continue;
     for (let epoch = 1; epoch <= epochs; epoch += 1) {
-      ids.push(...(await firstOf(erasure, (at) => childIdOf({ id, epoch, try: 1 }, name, at))));
-      ids.push(...(await firstOf(erasure, (at) => childIdOf({ id, epoch, try: at + 2 }, name, 0))));
+      const [item, later] = [
+        (at: number) => childIdOf({ id, epoch, try: 1 }, name, at),
+        (at: number) => childIdOf({ id, epoch, try: at + 2 }, name, 0),
+      ];
+      ids.push(...(await thereOf(erasure, item, children.started)));
+      ids.push(...(await thereOf(erasure, later, (children.try ?? 1) - 1)));
     }
   }
   return ids;
 }
 
-async function firstOf(erasure: Erasure, idAt: (at: number) => string): Promise<string[]> {
+/** @param least so many are asked of, whatever is missing among them */
+async function thereOf(erasure: Erasure, idAt: (at: number) => string, least: number): Promise<string[]> {
   const ids: string[] = [];
-  for (;;) {
-    const some = Array.from({ length: ids.length === 0 ? 1 : AT_A_TIME }, (_, at) => idAt(ids.length + at));
+  for (let asked = 0; ; ) {
+    const some = Array.from({ length: asked === 0 ? 1 : AT_A_TIME }, (_, at) => idAt(asked + at));
     const found = await Promise.all(some.map((id) => erasure.recordsOf(id)));
-    const missing = found.findIndex((records) => records.length === 0);
-    ids.push(...(missing === -1 ? some : some.slice(0, missing)));
-    if (missing !== -1) return ids;
+    const there = some.filter((_, at) => found[at]?.length !== 0);
+    ids.push(...there);
+    asked += some.length;
+    if (there.length < some.length && asked >= least) return ids;
   }
 }
 

@@ -26,6 +26,8 @@ export class OracleErasures {
   readonly #world: World;
   /** Those that somebody has still to ask for once more: the world may be over before. */
   readonly #underWay = new Set<string>();
+  /** Lives that were judged before their erasure: those below an execution may outlast the call. */
+  readonly #gone = new Set<string>();
   /** Lives that were erased. */
   readonly lives = new Set<string>();
 
@@ -42,12 +44,17 @@ export class OracleErasures {
     // What is below it is judged with it, as long as it is there.
     const isRoot = found.execution.parent === undefined;
     const all = isRoot ? [...table.ids()].filter((one) => one === id || one.startsWith(`${id}.`)) : [];
-    for (const one of all) goes(one);
+    for (const one of all) if (!this.hasGone(one)) goes(one);
+    for (const one of all) this.#gone.add(table.read(one)?.execution.life ?? '');
     const removed = table.remove(found);
     this.lives.add(life);
     kinds.erased += 1;
     if (!isRoot) kinds.erasedChild += 1;
     return removed;
+  }
+
+  hasGone(id: string): boolean {
+    return this.#gone.has(this.#world.table.read(id)?.execution.life ?? '');
   }
 
   /** Somebody asks for an erasure now. @returns to be called when all is gone, or it was refused */

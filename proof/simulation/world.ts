@@ -315,7 +315,7 @@ export class World {
    * earlier one were counted then.
    */
   #addEnds(): void {
-    for (const id of this.#table.ids()) this.#addEnd(id);
+    for (const id of this.#table.ids()) if (!this.#host.erasures.hasGone(id)) this.#addEnd(id);
   }
 
   #addEnd(id: string): void {

@@ -112,6 +112,23 @@ it('with executions of earlier epochs and tries', async () => {
   expect(h.values.objects.size).toBe(0);
 });
 
+it.each(['child.0-e1t2', 'many.0'])(
+  'by the same call again, also what comes after %s, erased by itself meanwhile',
+  async (one) => {
+    const h = world((step) => step === 'one');
+    const { id } = await h.begin({ items });
+    await h.run(id);
+    const ids = (await h.found()).map((found) => (found.kind === 'execution' ? found.execution.id : ''));
+    expect(ids).toEqual(expect.arrayContaining([`${id}.${one}`, `${id}.child.0-e1t3`]));
+    h.death.at = 1;
+    await expect(erase(h.scheduler, id)).rejects.toThrow('killed');
+    delete h.death.at;
+    await erase(h.scheduler, `${id}.${one}`);
+    await erase(h.scheduler, id);
+    expect(await h.found()).toEqual([]);
+  },
+);
+
 it('by the same call again, where a process dies before any of its removals', async () => {
   const counted = world();
   const { id } = await counted.begin({ items: [1, 2] });
