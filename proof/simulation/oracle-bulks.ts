@@ -183,6 +183,11 @@ export class OracleBulks {
     }
   }
 
+  /** It is erased: the next execution of its key may be on the same page, and knows of no command. */
+  forget(executionId: string): void {
+    for (const key of this.#obeyed.keys()) if (key.endsWith(`/${executionId}`)) this.#obeyed.set(key, []);
+  }
+
   #see({ id, workflow, status }: Execution): void {
     const { statuses } = this.#seen.get(id) ?? { statuses: new Set<ExecutionStatus>() };
     this.#seen.set(id, { workflow, statuses: statuses.add(status) });

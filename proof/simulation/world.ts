@@ -335,7 +335,7 @@ export class World {
   #goes(id: string): void {
     this.#addEnd(id);
     this.#announced.delete(id);
-    this.#host.bulks?.commands.forget(id);
+    for (const of of [this.#host.bulks?.commands, this.#host.bulks?.oracle]) of?.forget(id);
   }
 
   #verdict(): WorldResult {
