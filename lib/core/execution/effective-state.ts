@@ -17,7 +17,8 @@ import type { Plan, PlanStep } from '../plan/plan.ts';
 import { blankStep, stepAs, type StepChanges } from '../decisions/change.ts';
 import { given } from '../values/given.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { type Execution, hasOutput, isForward, type Step } from '../records/state.ts';
+import { type Execution, isForward, type Step } from '../records/state.ts';
+import { hasOutput } from '../records/value-ref.ts';
 import { attemptedVariant, changesBetween, isRepeatable } from '../step/recovery.ts';
 import {
   childrenRestarted,

@@ -15,7 +15,8 @@ import { given } from '../values/given.ts';
 import { type Json, utf8Bytes } from '../values/json.ts';
 import { MAX_WHOLE_BYTES, mostBytes } from '../records/large-values.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { type Execution, hasOutput } from '../records/state.ts';
+import type { Execution } from '../records/state.ts';
+import { hasOutput } from '../records/value-ref.ts';
 import { leftOutIn, lostIn } from '../step/left-out.ts';
 import { scopeOf } from '../step/turn.ts';
 

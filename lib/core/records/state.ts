@@ -381,10 +381,6 @@ export const isPausedOrPausing = (status: ExecutionStatus): boolean =>
 export const pauseOf = ({ status, pauses }: Execution): Pause | undefined =>
   isPausedOrPausing(status) ? pauses?.at(-1) : undefined;
 
-/** Whether it is in the record or beside the table. */
-export const hasOutput = ({ output, outputAt }: Step): boolean =>
-  output !== undefined || outputAt !== undefined;
-
 /** A step with an attempt under way: no other may begin while its lease lasts. `leaseUntil` alone says so. */
 export type LeasedStep = Step & { readonly leaseUntil: number; readonly token: string; readonly mode: Mode };
 
