@@ -59,20 +59,28 @@ interface Times {
   readonly n: number;
 }
 
-export interface Summary extends Readonly<BlindSpots> {
+/** What every summary says: what struck, and how long it took. */
+export interface Run extends Readonly<BlindSpots> {
   readonly minutes: number;
   readonly seed: number;
-  readonly executions: number;
-  readonly succeeded: number;
-  readonly compensated: number;
-  readonly failed: number;
-  readonly canceled: number;
   readonly kills: Tally['kills'];
   readonly totalKills: number;
   readonly freezes: number;
   readonly storeRestarts: number;
   readonly ambiguous: number;
   readonly throttled: number;
+  readonly deadLetters: number;
+  readonly healSeconds: number;
+  readonly seconds: number;
+  readonly machine: Machine;
+}
+
+export interface Summary extends Run {
+  readonly executions: number;
+  readonly succeeded: number;
+  readonly compensated: number;
+  readonly failed: number;
+  readonly canceled: number;
   readonly lost: number;
   readonly doubled: number;
   readonly stuck: number;
@@ -83,10 +91,6 @@ export interface Summary extends Readonly<BlindSpots> {
   readonly secondsWithoutSupervisor: number;
   /** Leases that ended although nobody struck their holder: the store was away for too long. */
   readonly otherLeaseEnds: number;
-  readonly deadLetters: number;
-  readonly healSeconds: number;
-  readonly seconds: number;
-  readonly machine: Machine;
 }
 
 export interface Report {
@@ -115,20 +119,12 @@ export function report(facts: Facts): Report {
   const all = timesOf(found.detections);
   const findings = [...table.findings, ...facts.clientProblems];
   const summary: Summary = {
-    minutes: facts.minutes,
-    seed: facts.seed,
+    ...runOf(facts),
     executions: executions.length,
     succeeded: byStatus('succeeded'),
     compensated: byStatus('compensated'),
     failed: byStatus('failed'),
     canceled: byStatus('canceled'),
-    kills: facts.tally.kills,
-    totalKills: Object.values(facts.tally.kills).reduce((sum, count) => sum + count, 0),
-    freezes: facts.tally.freezes,
-    storeRestarts: facts.tally.storeRestarts,
-    ambiguous: facts.tally.ambiguous,
-    throttled: facts.tally.throttled,
-    ...blindSpotsOf(facts.tally),
     lost: table.lost.length + countOf(ledger, 'lost', 'untrue', 'stray-undo'),
     doubled: table.doubled.length + countOf(ledger, 'double', 'double-undo'),
     stuck: table.stuck.length,
@@ -141,10 +137,6 @@ export function report(facts: Facts): Report {
     },
     secondsWithoutSupervisor: Math.round(totalMs(alone) / 1_000),
     otherLeaseEnds: found.unexplained.length,
-    deadLetters: facts.deadLetters.length,
-    healSeconds: facts.healSeconds,
-    seconds: facts.seconds,
-    machine: facts.machine,
   };
   const lines = [
     ...table.stuck.map((line) => `stuck    ${line}`),
@@ -197,26 +189,22 @@ export function failuresOf(summary: Summary): string[] {
   ];
 }
 
-export const blindSpotsOf = ({
-  lateIndexes,
-  refusedIndexes,
-  cutThaws,
-  burntReceives,
-}: Tally): BlindSpots => ({ lateIndexes, refusedIndexes, cutThaws, burntReceives });
+export function runOf({ tally, ...facts }: Facts): Run {
+  return {
+    minutes: facts.minutes,
+    seed: facts.seed,
+    ...tally,
+    totalKills: Object.values(tally.kills).reduce((sum, count) => sum + count, 0),
+    deadLetters: facts.deadLetters.length,
+    healSeconds: facts.healSeconds,
+    seconds: facts.seconds,
+    machine: facts.machine,
+  };
+}
 
 /** Kinds of faults that never struck, and too few kills. */
 export function missingFaults(
-  summary: Pick<
-    Summary,
-    | 'minutes'
-    | 'kills'
-    | 'totalKills'
-    | 'freezes'
-    | 'storeRestarts'
-    | 'ambiguous'
-    | 'throttled'
-    | keyof BlindSpots
-  >,
+  summary: Omit<Run, 'seed' | 'deadLetters' | 'healSeconds' | 'seconds' | 'machine'>,
 ): string[] {
   const enough = Math.floor(summary.minutes * KILLS_PER_MINUTE);
   const never = [

@@ -8,9 +8,7 @@
 import { planAt, storedHash } from '../../../lib/core/plan/child-plans.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { ExecutionStatus } from '../../../lib/core/moves.ts';
-import type { BlindSpots } from '../saboteur.ts';
-import { type Facts, type Machine, missingFaults, blindSpotsOf } from '../report.ts';
-import type { Tally } from '../saboteur.ts';
+import { type Facts, missingFaults, type Run, runOf } from '../report.ts';
 import { auditTable, type TableContent } from '../table-audit.ts';
 import { auditFailure, type Finding, type FindingKind } from './audit.ts';
 import { type Features, featuresOf, struckIn } from './features.ts';
@@ -23,17 +21,9 @@ export interface FailureFacts extends Facts {
   readonly answered: Readonly<Record<string, number>>;
 }
 
-export interface FailureSummary extends Readonly<BlindSpots> {
-  readonly minutes: number;
-  readonly seed: number;
+export interface FailureSummary extends Run {
   /** By workflow, children included: its executions by how they ended. */
   readonly executions: Readonly<Record<string, Readonly<Partial<Record<ExecutionStatus, number>>>>>;
-  readonly kills: Tally['kills'];
-  readonly totalKills: number;
-  readonly freezes: number;
-  readonly storeRestarts: number;
-  readonly ambiguous: number;
-  readonly throttled: number;
   /** By workflow: attempts that a kill or a freeze ended. */
   readonly struck: Readonly<Record<string, number>>;
   readonly cameAbout: Features;
@@ -47,10 +37,6 @@ export interface FailureSummary extends Readonly<BlindSpots> {
   readonly silent: number;
   /** A wrong mail, a mail too early, another end, a key for two requests, a record that must not be. */
   readonly findings: number;
-  readonly deadLetters: number;
-  readonly healSeconds: number;
-  readonly seconds: number;
-  readonly machine: Machine;
 }
 
 export interface FailureReport {
@@ -81,16 +67,8 @@ export function reportFailure(facts: FailureFacts): FailureReport {
   const count = (...kinds: FindingKind[]): number => found.filter(({ kind }) => kinds.includes(kind)).length;
   const others = [...audited.findings, ...facts.clientProblems];
   const summary: FailureSummary = {
-    minutes: facts.minutes,
-    seed: facts.seed,
+    ...runOf(facts),
     executions: endsIn(table),
-    kills: facts.tally.kills,
-    totalKills: Object.values(facts.tally.kills).reduce((sum, one) => sum + one, 0),
-    freezes: facts.tally.freezes,
-    storeRestarts: facts.tally.storeRestarts,
-    ambiguous: facts.tally.ambiguous,
-    throttled: facts.tally.throttled,
-    ...blindSpotsOf(facts.tally),
     struck: struckIn(table),
     cameAbout: featuresOf(table, facts.entries),
     answered: facts.answered,
@@ -100,10 +78,6 @@ export function reportFailure(facts: FailureFacts): FailureReport {
     stuck: audited.stuck.length,
     silent: count('silent'),
     findings: others.length + found.filter(({ kind }) => !COUNTED.has(kind)).length,
-    deadLetters: facts.deadLetters.length,
-    healSeconds: facts.healSeconds,
-    seconds: facts.seconds,
-    machine: facts.machine,
   };
   return { summary, failures: failuresOf(summary), lines: linesOf(audited, found, others) };
 }

@@ -10,23 +10,14 @@ import type { ExecutionStatus } from '../../../lib/core/moves.ts';
 import { auditFailure, type FindingKind } from '../failure/audit.ts';
 import { struckIn } from '../failure/features.ts';
 import { endsIn, linesOf, withChildPlans } from '../failure/report.ts';
-import { blindSpotsOf, type Facts, type Machine, missingFaults } from '../report.ts';
-import type { BlindSpots, Tally } from '../saboteur.ts';
+import { type Facts, missingFaults, type Run, runOf } from '../report.ts';
 import { auditTable } from '../table-audit.ts';
 import { type Observed, observed } from './observed.ts';
 import { AT_MOST } from './workflow.ts';
 
-export interface LanesSummary extends Readonly<BlindSpots> {
-  readonly minutes: number;
-  readonly seed: number;
+export interface LanesSummary extends Run {
   /** By workflow, rounds included: its executions by how they ended. */
   readonly executions: Readonly<Record<string, Readonly<Partial<Record<ExecutionStatus, number>>>>>;
-  readonly kills: Tally['kills'];
-  readonly totalKills: number;
-  readonly freezes: number;
-  readonly storeRestarts: number;
-  readonly ambiguous: number;
-  readonly throttled: number;
   /** By workflow: attempts that a kill or a freeze ended. */
   readonly struck: Readonly<Record<string, number>>;
   readonly mostInLane: number;
@@ -47,10 +38,6 @@ export interface LanesSummary extends Readonly<BlindSpots> {
   readonly stuck: number;
   /** A lane too full, rounds out of order, another end, a record that must not be. */
   readonly findings: number;
-  readonly deadLetters: number;
-  readonly healSeconds: number;
-  readonly seconds: number;
-  readonly machine: Machine;
 }
 
 export interface LanesReport {
@@ -90,16 +77,8 @@ export function reportLanes(facts: LanesFacts): LanesReport {
     ...failedWithoutCause(facts),
   ];
   const summary: LanesSummary = {
-    minutes: facts.minutes,
-    seed: facts.seed,
+    ...runOf(facts),
     executions: endsIn(table),
-    kills: facts.tally.kills,
-    totalKills: Object.values(facts.tally.kills).reduce((sum, one) => sum + one, 0),
-    freezes: facts.tally.freezes,
-    storeRestarts: facts.tally.storeRestarts,
-    ambiguous: facts.tally.ambiguous,
-    throttled: facts.tally.throttled,
-    ...blindSpotsOf(facts.tally),
     struck: struckIn(table),
     mostInLane: seen.mostInLane,
     cameAbout: cameAbout(table.snapshots, seen),
@@ -108,10 +87,6 @@ export function reportLanes(facts: LanesFacts): LanesReport {
     left: count('left'),
     stuck: audited.stuck.length,
     findings: others.length + found.filter(({ kind }) => !COUNTED.has(kind)).length,
-    deadLetters: facts.deadLetters.length,
-    healSeconds: facts.healSeconds,
-    seconds: facts.seconds,
-    machine: facts.machine,
   };
   return { summary, failures: failuresOf(summary), lines: linesOf(audited, found, others) };
 }
