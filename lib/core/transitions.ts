@@ -1,8 +1,8 @@
 /**
- * The legal moves of a step and of an execution, as data. Read this first.
+ * The legal moves of a step and of an execution, as data.
  *
- * Owns: which status may follow which, and by what. Does not own: what a move means
- * (`moves.ts`), when it is due and what else changes with it (`rules.ts`, `step/claim.ts`).
+ * Owns: which status may follow which, and by what. Does not own: what a move means (`moves.ts`: read it
+ * first), when it is due and what else changes with it (`rules.ts`, `step/claim.ts`).
  * `docs/STATE-MACHINE.md` is printed from these tables.
  *
  * S1 no row leads out of a terminal execution status, except the retry of a failed execution and, for a child

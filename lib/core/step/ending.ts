@@ -7,7 +7,7 @@
 
 import type { AgentStep } from '../plan/plan.ts';
 import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
-import type { EventOf, OpenBreaker, Report } from '../decisions/events.ts';
+import type { EventOf, Report } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
 import type { Attempt, LeasedStep, Step } from '../records/state.ts';
@@ -43,21 +43,19 @@ export type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'openBreaker
   readonly overAt?: number;
 };
 
+/** @param inputs what the decision was given, and of a report what it carried */
 export const endingOf = (
   step: AgentStep,
   record: LeasedStep,
-  inputs: DecisionInputs & Pick<Reported, 'isOverTime' | 'isOnFailure'>,
-  openBreaker?: OpenBreaker,
-  unbounded?: boolean,
-  overAt?: number,
+  inputs: DecisionInputs & Omit<Reported, 'token' | 'report' | 'mayFail'>,
 ): Ending => ({
   step,
   variant: attemptedVariant(step, record),
   record,
   inputs,
-  free: notCharged(record, openBreaker, inputs, unbounded),
+  free: notCharged(record, inputs.openBreaker, inputs, inputs.unbounded),
   isOverTime: inputs.isOverTime === true,
-  ...given({ overAt }),
+  ...given({ overAt: inputs.overAt }),
   isOnFailure: inputs.isOnFailure === true,
 });
 

@@ -39,14 +39,7 @@ export function reported(
   // An attempt whose function has returned can begin nothing more, even if its process lives on.
   const codeReturned = report.codeReturned && record.mode !== 'probe';
   const deadlines = codeReturned ? lowered(record, token, event.now) : undefined;
-  const ending = endingOf(
-    step,
-    { ...record, ...deadlines },
-    event,
-    event.openBreaker,
-    event.unbounded,
-    event.overAt,
-  );
+  const ending = endingOf(step, { ...record, ...deadlines }, event);
   switch (record.status) {
     case 'running':
       return reportedExecute(ending, report);
