@@ -27,7 +27,7 @@ const MAX_CLAIM_LAPS = 5;
 /**
  * @param processDeadlineAt when this process is certainly dead
  * @returns 'give-back' when the message must be delivered again, to a process with more time
- * @throws as the ports reject; the message must then be delivered again
+ * @throws what a port rejects with; the message must then be delivered again
  */
 export async function handleMessage(
   ports: Ports,
@@ -61,7 +61,7 @@ export async function handleMessage(
     const { decision } = decided;
     pass = decided.pass;
     const { next } = decision;
-    // A part of the execution is enough for a claim only; for anything else the next lap reads all of it.
+    // A part of the execution is enough only for a claim. For anything else the next lap reads all of it.
     if (isPart && next.kind !== 'perform') continue;
     if (next.kind === 'give-back') return 'give-back';
     if (next.kind === 'wait') {

@@ -1,5 +1,5 @@
 /**
- * decide(plan, state, event) → decision: the one function that all roles call. Read `transitions.ts` first.
+ * decide(plan, state, event) → decision: the one function that all roles call.
  *
  * Owns: which rule answers which event. Does not own: events and decisions (`decisions/`), effects
  * (`engine/commit.ts`), clock and random source (they come with the event).
@@ -32,10 +32,11 @@ import { answerCallback } from './waiting/callback.ts';
 import { endingInLane } from './waiting/lane.ts';
 
 /**
- * The rules see the effective state, because one write ends a pause or begins a retry for all steps, and
- * after an end only the on-failure steps of the plan. Then each write is completed: it closes the question
- * of a callback that it ends, says until when an ended execution keeps its place in a lane, brings the wake
- * time forward, and records whether the execution is at risk.
+ * The rules see the effective state: one write ends a pause, or begins a retry, for all steps, and the steps'
+ * own records do not show it yet. Once the end is certain, the rules see only the on-failure steps of the
+ * plan. Then the write is completed: it closes the question of a callback that has ended, records until when
+ * an ended execution keeps its place in a lane, brings the wake time forward, and records whether the
+ * execution is at risk.
  * @param whole the plan as it was read
  * @param stored the execution as it was read
  * @returns the write, the messages to send after it, and what the caller does next

@@ -2,12 +2,12 @@
  * RULES[status]: what can happen to an execution in each status, in order. The first rule that
  * has a write to make is followed (`evaluate.ts`).
  *
- * Owns: which rules hold in which status, and their order. Does not own: the rules, each a value that says
- * when it is due, what it does and how it is said (`step/rule.ts`).
+ * Owns: which rules hold in which status, and their order. Does not own: the rules themselves, each a value
+ * with the times at which it is due, what it writes, and the words for it (`step/rule.ts`).
  *
- * S12 no rule is due before the wake time, when a supervisor evaluates the execution again. It is the
- * earliest of three times: a rule is due; a message that no agent took must be repeated; while an agent may
- * claim a step, which writes no wake time, the shortest lease has passed (`supervision/wake-time.ts`).
+ * S12 no rule is due before the wake time, when a supervisor evaluates the execution again: when a rule is
+ * due, or a message that no agent took must be repeated, or a lease that began unseen may have ended, because
+ * a claim does not change the wake time; whichever is first (`supervision/wake-time.ts`).
  */
 
 import { beginTry, endChildren, endOverTime, startChildren, stopChildren } from './execution/child-rules.ts';
@@ -69,12 +69,12 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
   running: FORWARD,
   // A person is asked, so the execution does not succeed before the answer.
   waiting: FORWARD.filter((rule) => rule !== succeed),
-  // No step starts: one that becomes ready is suspended too. No time limit passes, and no reminder is due: a
-  // resume gives the time back. Attempts under way report, or their leases end; children go on; in its lane
-  // it is passed over. If all steps are done then, the execution succeeds. A person may resume or cancel it,
-  // and answer questions: an answer that stops the execution does so at once, and what any other one allows
-  // begins at the resume (`operators/`). If the pause lasts longer than it may, a person is asked; without an
-  // answer, what can be undone is undone (`holds/pause.ts`).
+  // No step starts: one that becomes ready is suspended too. No time limit expires, and no reminder is due: a
+  // resume gives the time back. Attempts under way report, or their leases end; children go on; a lane gives
+  // the execution no place. If all steps are done, the execution succeeds. A person may resume or cancel it,
+  // and answer questions: an answer that stops the execution stops it at once; what any other answer allows
+  // begins at the resume (`operators/`). When the pause itself expires, a person is asked; without an answer,
+  // what can be undone is undone (`holds/pause.ts`).
   pausing: [endLease, closeIncidents, endChildren, succeed, suspend, useLane, halt, announceChange],
   paused: [endLease, closeIncidents, endChildren, succeed, suspend, useLane, askAboutPause, announceChange],
   compensating: [

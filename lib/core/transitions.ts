@@ -1,8 +1,8 @@
 /**
  * The legal moves of a step and of an execution, as data.
  *
- * Owns: which status may follow which, and by what. Does not own: what a move means (`moves.ts`: read it
- * first), when it is due and what else changes with it (`rules.ts`, `step/claim.ts`).
+ * Owns: which event leads from which status to which. Does not own: what each event means, in words
+ * (`moves.ts`), when a move is due and what else changes with it (`rules.ts`, `step/claim.ts`).
  * `docs/STATE-MACHINE.md` is printed from these tables.
  *
  * S1 no row leads out of a terminal execution status, except the retry of a failed execution and, for a child
@@ -16,11 +16,11 @@ type Table<Status extends string, Event extends string> = Readonly<
   Record<Status, Readonly<Partial<Record<Event, Status>>>>
 >;
 
-/** Rows that several statuses share. `moves.ts` says what each event means. */
+/** Rows that several statuses share. */
 const CLOSED = { suspend: 'suspended', fence: 'fenced' } as const; // no agent may claim the step
-const UNDONE = { 'start-undo': 'compensating', 'give-up-undo': 'compensation-failed' } as const;
-const ASKED = { probe: 'probing', overdue: 'waiting', ...CLOSED, ...UNDONE } as const;
-const TAKEN = { done: 'done', accept: 'accepted' } as const;
+const UNDO = { 'start-undo': 'compensating', 'give-up-undo': 'compensation-failed' } as const;
+const PROBE = { probe: 'probing', overdue: 'waiting', ...CLOSED, ...UNDO } as const;
+const SUCCESS = { done: 'done', accept: 'accepted' } as const; // as reported, on time or late
 const RESTARTED = { restart: 'ready', 'restart-retry': 'retrying', 'restart-unknown': 'unknown' } as const;
 const ENDED = { compensate: 'compensated', fail: 'failed', cancel: 'canceled' } as const;
 
@@ -52,23 +52,23 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
   running: {
     ...stays('running', 'heartbeat', 'process-died', 'start-children', 'child-ended', 'end-children'),
     ...stays('running', 'begin-round', 'end-rounds'),
-    ...TAKEN,
+    ...SUCCESS,
     retry: 'retrying',
     ask: 'waiting',
     fail: 'failed',
     lose: 'unknown',
     'stop-children': 'compensating',
   },
-  accepted: { ...stays('accepted', 'defer', 'process-died'), ...TAKEN, 'choose-output': 'done', ...ASKED },
+  accepted: { ...stays('accepted', 'defer', 'process-died'), ...SUCCESS, 'choose-output': 'done', ...PROBE },
   retrying: {
     ...stays('retrying', 'defer', 'process-died'),
     claim: 'running',
     expire: 'failed',
-    ...TAKEN,
+    ...SUCCESS,
     'choose-output': 'done',
     ...CLOSED,
     overdue: 'waiting',
-    ...UNDONE,
+    ...UNDO,
     'begin-try': 'running',
     'stop-children': 'compensating',
   },
@@ -81,7 +81,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     reject: 'failed',
     expire: 'failed',
     skip: 'skipped',
-    ...TAKEN,
+    ...SUCCESS,
     'choose-retry': 'retrying',
     'choose-probe': 'unknown',
     'choose-output': 'done',
@@ -89,11 +89,11 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'choose-end': 'failed',
     'choose-continue': 'failed',
     fence: 'fenced',
-    ...UNDONE,
+    ...UNDO,
     'stop-children': 'compensating',
   },
   answered: { complete: 'done', reject: 'failed', skip: 'skipped', fence: 'fenced' },
-  unknown: { ...stays('unknown', 'defer', 'process-died'), ...TAKEN, 'choose-output': 'done', ...ASKED },
+  unknown: { ...stays('unknown', 'defer', 'process-died'), ...SUCCESS, 'choose-output': 'done', ...PROBE },
   probing: {
     ...stays('probing', 'heartbeat', 'process-died'),
     'find-done': 'done',
@@ -115,7 +115,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     done: 'done',
     leave: 'tolerated',
     fence: 'fenced',
-    ...UNDONE,
+    ...UNDO,
   },
   fenced: {
     'process-died': 'fenced',
@@ -125,17 +125,17 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
   },
   done: {
     ...stays('done', 'defer', 'process-died', 'child-ended'),
-    ...UNDONE,
+    ...UNDO,
     'stop-children': 'compensating',
   },
   failed: {
     ...stays('failed', 'keep-effects', 'defer', 'process-died', 'child-ended'),
     ask: 'waiting',
-    ...TAKEN,
+    ...SUCCESS,
     tolerate: 'tolerated',
     leave: 'tolerated',
     suspend: 'suspended',
-    ...UNDONE,
+    ...UNDO,
     'stop-children': 'compensating',
     ...RESTARTED,
     'restart-children': 'running',
@@ -144,9 +144,8 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
   tolerated: {},
   compensating: {
     ...stays('compensating', 'defer', 'heartbeat', 'process-died', 'retry-undo'),
-    'stop-children': 'compensating',
-    'child-ended': 'compensating',
-    ...UNDONE,
+    ...stays('compensating', 'stop-children', 'child-ended'),
+    ...UNDO,
     leave: 'tolerated',
     suspend: 'suspended',
     compensated: 'compensated',

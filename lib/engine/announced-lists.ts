@@ -19,17 +19,17 @@ import { type AnnouncedList, listKey } from '../core/records/announced-list.ts';
 import type { Write } from '../core/decisions/decision.ts';
 import type { Execution } from '../core/records/state.ts';
 
-/** Beyond this the process that took the place has died; its execution, tried again, takes it again. */
+/** After this time the process that took the record has died; its execution will take the record again. */
 const WRITTEN_WITHIN_MS = 60_000;
 
-/** Whether a write asks what may be one of many of a list: few do, and the others wait for nothing. */
-export function mayBeOfMany({ question, execution }: Write): boolean {
+/** Whether other items of a list may ask the same question. For any other write the lists are not read. */
+export function mayRepeatInList({ question, execution }: Write): boolean {
   const { wrongAnswer, version, quiet } = asIncident(question) ?? {};
   return execution?.parent !== undefined && wrongAnswer !== undefined && version === 1 && quiet !== true;
 }
 
-/** The write, with its question made quiet where another of its list is announced and open. */
-export async function quietIfAnother(ports: Ports, write: Write): Promise<Write> {
+/** The write; its question is made quiet if another one of the same list is announced and open. */
+export async function quietIfAnnounced(ports: Ports, write: Write): Promise<Write> {
   const { announcedLists } = ports;
   const { execution } = write;
   const question = asIncident(write.question);
@@ -55,7 +55,7 @@ interface List {
   readonly step?: string | undefined;
 }
 
-/** Which execution announces for the list from now on: of two at once one has the place. */
+/** The execution that announces for the list from now on. If two ask at once, one takes the record. */
 async function holderOf(
   lists: AnnouncedLists,
   store: Store,
@@ -71,7 +71,7 @@ async function holderOf(
   return taken === 'written' ? own.executionId : (await lists.read(own.list))?.executionId;
 }
 
-/** The question for which the place was taken is open, or about to be written. */
+/** The question for which the record was taken is open, or about to be written. */
 async function isAsking(
   store: Store,
   { executionId, askedAt }: AnnouncedList,

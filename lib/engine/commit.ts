@@ -4,9 +4,9 @@
  * Owns: the order: announce what an earlier write recorded; put what is large beside the table; write; send;
  * announce risk, best effort. Does not own: what to decide, or what comes after (`reconcile.ts`).
  *
- * A crash between the write and the messages is made good at the wake time in the record: a supervisor's
- * sweep finds the execution then, and a supervisor is called now if none would sweep by then. After a crash
- * between announcement and write the same is announced twice, which listeners must expect (docs/EVENTS.md).
+ * After a crash between the write and the messages, a supervisor finds the execution at the wake time in the
+ * record and sends them. If no supervisor would sweep at that time, one is called now. After a crash between
+ * announcement and write the same is announced twice, which listeners must expect (docs/EVENTS.md).
  */
 
 import type { Ports, WriteResult } from '../core/ports.ts';
@@ -14,14 +14,14 @@ import type { Decision, Send } from '../core/decisions/decision.ts';
 import { riskNews } from '../core/decisions/news.ts';
 import type { Execution } from '../core/records/state.ts';
 import { announceOnce, originOf } from './announce.ts';
-import { mayBeOfMany, quietIfAnother } from './announced-lists.ts';
+import { mayRepeatInList, quietIfAnnounced } from './announced-lists.ts';
 import { apart } from './values-apart.ts';
 import { wakeFor } from './wake-up.ts';
 
 /**
  * @param before the execution's record as it was decided on
  * @returns 'conflict' when another write came first; then nothing was sent
- * @throws as the ports reject; the caller then does not know whether the write took place
+ * @throws what a port rejects with; the caller then does not know whether the write took place
  */
 export async function commit(
   ports: Ports,
@@ -32,16 +32,16 @@ export async function commit(
   const { write: decided } = decision;
   // If many items of a list ask the same, one question is announced; the others are written as `quiet`.
   const write =
-    decided !== undefined && mayBeOfMany(decided) ? await quietIfAnother(ports, decided) : decided;
+    decided !== undefined && mayRepeatInList(decided) ? await quietIfAnnounced(ports, decided) : decided;
   if (write !== undefined) {
     const stored = ports.largeValues === undefined ? write : await apart(ports.largeValues, write);
     const result = await ports.store.write(stored);
     if (result === 'conflict') return result;
   }
-  const called = wakeFor(ports, write?.execution?.wakeAt, before.wakeAt);
+  const calling = wakeFor(ports, write?.execution?.wakeAt, before.wakeAt);
   const sends = reachable(ports, decision.sends);
   if (sends.length > 0) await ports.queue.send(sends);
-  await called;
+  await calling;
   const { executionId = '', execution } = write ?? {};
   const risk = riskNews(before, execution);
   if (risk !== undefined) await announceOnce(ports, risk);
@@ -51,7 +51,7 @@ export async function commit(
   return 'written';
 }
 
-/** Without messages to agents that this process cannot reach: a supervisor sends these. */
+/** The messages to agents that this process can reach. A supervisor sends the others. */
 function reachable({ queue, log }: Ports, sends: readonly Send[]): readonly Send[] {
   if (queue.reaches === undefined) return sends;
   const isReached = ({ agent }: Send): boolean => queue.reaches?.(agent) !== false;

@@ -1,7 +1,7 @@
 /**
  * Calls a supervisor if a write makes something due before the next tick, and no supervisor is at work.
  *
- * Owns: when one is called, and by which of many processes. Does not own: what it does then
+ * Owns: when a supervisor is called, and by which of many processes. Does not own: how long it stays
  * (`supervisor/stay.ts`), which writes need one (`core/supervision/presence.ts`).
  *
  * L2 a dead agent is noticed in time in a quiet system too. The presence says until when a supervisor is at
@@ -45,7 +45,7 @@ async function callUnlessPresent({ clock, random, log }: Ports, wakeUps: WakeUps
       return;
     }
     const wanted = presenceAfter(stored ?? { version: 0 }, random.id(), now + CALL_MS);
-    // After a conflict another process has called, or a supervisor is at work: either holds for this long.
+    // After a conflict another process has called, or a supervisor is at work; either way until this time.
     known.untilAt = wanted.untilAt;
     if ((await wakeUps.write(wanted)) === 'conflict') return;
     await wakeUps.call(wanted);
@@ -58,7 +58,7 @@ async function callUnlessPresent({ clock, random, log }: Ports, wakeUps: WakeUps
 /**
  * For a supervisor's own evaluations: it is at work already, and one that was called must not call the next.
  */
-export function callingNobody(ports: Ports): Ports {
+export function withoutCalls(ports: Ports): Ports {
   if (ports.wakeUps === undefined) return ports;
   // One by one: the object may be one whose methods are its own ports.
   const { store, queue, breakers, childInputs, lanes, largeValues, announcer, clock, random, log } = ports;

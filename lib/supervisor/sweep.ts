@@ -16,7 +16,7 @@ import type { Clock, Due, Ports } from '../core/ports.ts';
 import { sayable } from '../core/values/errors.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
 import { reconcile, type Oversight } from '../engine/reconcile.ts';
-import { callingNobody } from '../engine/wake-up.ts';
+import { withoutCalls } from '../engine/wake-up.ts';
 import { admissionControl } from './admission.ts';
 import { Grace, type ShardSweep, type Sweep } from './outage.ts';
 import { type Stay, STAYS_WHEN_BUSY } from './stay.ts';
@@ -82,7 +82,7 @@ const MISSED_SWEEPS = 1.5;
 
 /** One tick: sweeps until the next one while something is due. @returns the sweeps made */
 export async function tick(given: Ports, plans: PlanCache, options: TickOptions): Promise<readonly Sweep[]> {
-  const ports = callingNobody(given);
+  const ports = withoutCalls(given);
   const {
     untilAt,
     sweepEveryMs,
@@ -141,7 +141,7 @@ export async function sweepOnce(
   untilAt: number,
   grace: Grace = new Grace(),
 ): Promise<Sweep> {
-  const ports = callingNobody(given);
+  const ports = withoutCalls(given);
   const ask = admissionControl(ports, SWEEP_EVERY_MS);
   const reach = { untilAt, grace, stay: STAYS_WHEN_BUSY, ask };
   const sweeps = await sweepShards(ports, plans, shardsOf(ports), reach);

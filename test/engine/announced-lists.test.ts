@@ -3,7 +3,7 @@
  * and the question being written.
  */
 
-import { quietIfAnother, mayBeOfMany } from '../../lib/engine/announced-lists.ts';
+import { quietIfAnnounced, mayRepeatInList } from '../../lib/engine/announced-lists.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import { type Incident, asIncident } from '../../lib/core/records/question.ts';
@@ -38,7 +38,7 @@ const asking = (id: string, parent?: object, incident: object = {}): Write => {
 };
 const part = (index: number, more = {}) => ({ executionId: 'flow', step: 'all', index, part: true, ...more });
 const isQuiet = async (ports: Ports, write: Write): Promise<boolean> =>
-  mayBeOfMany(write) && asIncident((await quietIfAnother(ports, write)).question)?.quiet === true;
+  mayRepeatInList(write) && asIncident((await quietIfAnnounced(ports, write)).question)?.quiet === true;
 
 it('the execution that was first stays it, also after a process that died before its write', async () => {
   const ports = portsWith();

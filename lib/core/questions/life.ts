@@ -8,9 +8,10 @@
  *
  * The event bus gets each change at least once. The change is written as unannounced, then announced, then
  * written as announced; if the process dies in between, the next evaluation announces it again. While the
- * question is open, it is announced again every `remindEvery`, without that option never; the alarm
- * `IncidentOpen` is for incidents alone. A reminder not announced yet gives way to the next one and to the
- * end. If many items of a list ask the same, one question is announced; the others are `quiet`.
+ * question is open, it is announced again every `remindEvery`; without that option there is no reminder. The
+ * alarm `IncidentOpen` is raised for incidents alone. If a reminder is not announced before the next one, or
+ * before the question closes, it is dropped. If many items of a list ask the same, one question is announced;
+ * the others are `quiet`.
  */
 
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
@@ -69,7 +70,7 @@ export const questionAfter = <Kept extends Question>(
   changes: Changes,
 ): Kept => given({ ...question, ...changes, version: question.version + 1, writeId }) as unknown as Kept;
 
-/** The record once it is closed. A reminder that was not announced yet never is. */
+/** The record once it is closed. A reminder that was not announced yet is dropped. */
 export function closed<Kept extends Question>(
   question: Kept,
   changes: Changes & Required<Pick<Question, 'closedBy'>>,
@@ -174,9 +175,9 @@ export const announceChange: Rule = {
   },
   dueAt: (plan, state, { readAt }) =>
     hasUnannounced(state) ? [{ at: readAt + horizonMs(plan, state) }] : [],
-  says: { 'question-announced': 'what became of a question is announced' },
+  says: { 'question-announced': 'a change of a question is announced' },
 };
 
-/** Whether the execution waits for no person any more once this question is closed. */
+/** Whether this is the only question that keeps the execution `waiting`. */
 export const waitsForThisAlone = (state: Snapshot, question: Question): boolean =>
   state.execution.status === 'waiting' && !isPersonAsked(state, question);

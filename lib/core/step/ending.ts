@@ -15,20 +15,19 @@ import { type NotCharged, notCharged } from './defer.ts';
 import { historyOf } from './history.ts';
 import { attemptedVariant } from './recovery.ts';
 
-/** An attempt that has come to its end. */
 export interface Ending {
   readonly step: AgentStep;
   /** As it was for this attempt. */
   readonly variant: AgentStep;
   readonly record: LeasedStep;
   readonly inputs: DecisionInputs;
-  /** A dead service failed it, so it is not charged. */
+  /** Present if a dead service failed the attempt: what to write so that it is not charged. */
   readonly free?: NotCharged | undefined;
   /** The time of the step is over: a person is asked only if no probe can say what it did. */
   readonly isOverTime: boolean;
-  /** When it will be, or that of the execution. */
+  /** When the time of the step or of the execution is over. */
   readonly overAt?: number;
-  /** The execution has its end, and this step comes after it. */
+  /** The step is an on-failure step. */
   readonly isOnFailure: boolean;
 }
 

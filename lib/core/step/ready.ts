@@ -2,11 +2,11 @@
  * What an execution needs done now: the pieces of work for which a message should be on its way.
  *
  * Owns: the one definition of "ready", "due for a probe", "may be undone" and "must be fenced" that all roles
- * share. Does not own: who sends when (`rules.ts`) or who may take a piece (`claim.ts`).
+ * share. Does not own: who sends a message and when (`evaluate.ts`), who may claim the work (`claim.ts`).
  *
  * S7 a step is offered only when its predecessors are done, skipped or tolerated. S10 an undo is offered
- * only when the fence is complete and everything that depends on the step is clear, and after
- * `processDeadline` if any outcome was ever unknown.
+ * only when the fence is complete and everything that depends on the step is clear; if an outcome of the step
+ * was ever unknown, also only after its process deadline.
  */
 
 import {
@@ -96,8 +96,8 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   const work: Work[] = [];
   if (isPerforming(status)) {
     const waits = failureWaits(plan, snapshot);
-    // A step has failed beside a point of no return of unknown outcome: until that is known, only the point
-    // goes on, and the undo of tolerated failures, which depends on no outcome.
+    // If a step has failed while it is unknown whether a point of no return is passed, only the step with
+    // that point goes on until it is known, and the undo of tolerated failures, which depends on no outcome.
     for (const step of plan.steps)
       for (const piece of forwardWork(plan, step, snapshot))
         if (!waits || piece.mode === 'undo' || mayBePast(step, snapshot.steps[step.name])) work.push(piece);
@@ -108,7 +108,7 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   return work;
 }
 
-/** Messages from before a pause were dropped during it, so after it the work is another piece, sent again. */
+/** Messages from before a pause were dropped during it, so afterwards the work counts as new. */
 const lastResumedAt = ({ execution }: Snapshot): number => execution.pauses?.at(-1)?.endedAt ?? 0;
 
 /**
@@ -126,7 +126,7 @@ function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
     const attempt = (record?.attempt ?? 0) + 1;
     return [{ step: variantOf(step, record?.stage ?? 0), mode: 'execute', attempt, sinceAt, dueAt: sinceAt }];
   }
-  // After a retry of the execution, the predecessor of an item in its lane may have begun again as well.
+  // After a retry of the execution, the step before an item in its lane may have begun again as well.
   const sinceAt = Math.max(record.changedAt, resumedAt);
   if (record.status === 'retrying')
     return isTurn(step, snapshot) ? [workOf(step, record, 'execute', sinceAt)] : [];
@@ -145,7 +145,7 @@ function workOf(
 ): Work {
   const attempt = { execute: record.attempt + 1, probe: record.attempt, undo: record.undoAttempt + 1 }[mode];
   const variant = mode === 'execute' ? variantOf(step, record.stage) : attemptedVariant(step, record);
-  // An attempt without effects may be left for another request, but not while it may still work.
+  // A stage without effects needs no known outcome before the next one, but its attempt must be dead.
   const quietAt = mode === 'execute' && isLeaving(step, record) ? effectsSettledAt(step, record) : 0;
   const work = { step: variant, mode, attempt, sinceAt, dueAt: Math.max(sinceAt, notBefore, quietAt) };
   return record.deferred?.mode === mode ? { ...work, deferred: record.deferred } : work;
@@ -155,7 +155,7 @@ function workOf(
 const mayBeUndone = (plan: Plan, step: AgentStep, record: Step): boolean =>
   record.nextStage !== undefined || mayFail(plan, step, record);
 
-/** The failure is tolerated, but not its effects: they are undone. */
+/** The undo of a failed step, if it may have acted: a tolerated failure leaves no effect. */
 function undoOfFailed(step: AgentStep, record: Step, sinceAt: number = record.changedAt): Work[] {
   const open = record.status === 'failed' || (record.status === 'compensating' && !isLeased(record));
   if (!open || !needsUndo(step, record)) return [];
@@ -224,7 +224,10 @@ export const actsNoMoreAt = (step: PlanStep, record: Step): number =>
     ? Math.max(effectsSettledAt(step, record), acceptedUntil(attemptedVariant(step, record), record))
     : 0;
 
-/** Accepted work that cannot be stopped is asked for on the way back, too: what it rests on waits for it. */
+/**
+ * Probes of accepted work that cannot be stopped, also while the execution compensates: the steps on which it
+ * depends are undone only after it.
+ */
 function awaitedWork(step: PlanStep, snapshot: Snapshot): Work[] {
   const record = snapshot.steps[step.name];
   if (step.kind !== 'agent' || record === undefined || keepsEffects(snapshot)) return [];
@@ -279,6 +282,7 @@ const CLAIMABLE: ReadonlySet<Step['status']> = new Set([
 /**
  * The step has no lease, no open work and nothing to undo. One without a record cannot start any more: the
  * fence comes first.
+ * @param left effects that are kept count as nothing to undo
  */
 export const isClear = (step: PlanStep, record: Step | undefined, left: boolean): boolean =>
   !isLeased(record) &&

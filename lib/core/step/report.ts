@@ -52,12 +52,12 @@ export function reported(
   }
 }
 
-/** An acceptance counts unless it is recorded already with its token, or the work is known to be done. */
+/** A late acceptance counts unless it is recorded already with its token, or the work is known to be done. */
 const saysMore = ({ accepted, wrongAnswer }: Step, { token }: AcceptedAnswer): boolean =>
   wrongAnswer === undefined &&
   (accepted === undefined || (accepted.token === undefined && token !== undefined));
 
-/** Whether a report that comes after the end of its lease counts: P7 only a success does. */
+/** P7 after the end of its lease a report counts only if it says that the work is done, or accepted. */
 export const adoptsLate = (record: Step, report: Report, mayFail: boolean): boolean =>
   (record.status === 'probing' || adoptsLateSuccess(record, mayFail)) &&
   (report.kind === 'done' || (report.kind === 'accepted' && saysMore(record, report)));
@@ -103,7 +103,7 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
   if (report.kind !== 'failed') return undefined;
   const changes = { ...ended(ending, 'failed', report.failure), mayHaveActed: record.mayHaveActed };
   const wishMs = Math.min(report.retryAfterMs ?? 0, MAX_DURATION_MS);
-  // The service asks for a longer pause than there is time: the next stage may begin at once.
+  // If the service asks for a longer pause than there is time, the next stage may begin at once.
   const isTooLate = ending.overAt !== undefined && wishMs > 0 && inputs.now + wishMs >= ending.overAt;
   if (free !== undefined && !report.permanent && !isTooLate && variant.effect !== 'unsafe') {
     const retryAt = Math.max(free.retryAt, inputs.now + wishMs);
@@ -113,8 +113,8 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
 }
 
 /**
- * After a failed or lost attempt: the next try, an incident, or the end of the recovery. A stage with
- * another input or agent begins only in certainty, so an outcome that is still open is probed first.
+ * After a failed or lost attempt: the next attempt, an incident, or the end of the recovery. A stage with
+ * another input or agent begins only after the outcome is known, so an unknown one is probed first.
  */
 function afterFailure(
   ending: Ending,
@@ -144,7 +144,7 @@ function afterFailure(
     return isOverTime && failed.permanent !== true ? forTime() : stepAfter(record, 'fail', inputs, last);
   const isOpen = changes.mayHaveActed === true && variant.effect !== 'none';
   if (isOpen && changesBetween(step, stage, next.stage)) {
-    // A stage that is not entered any more needs no known outcome.
+    // The time of the step is over, so the next stage is not entered and needs no known outcome.
     return isOverTime && variant.effect === 'idempotent'
       ? forTime()
       : stepAfter(record, 'lose', inputs, { ...last, probes: 0, retryAt: inputs.now });
@@ -158,8 +158,8 @@ function afterFailure(
 
 /**
  * The outcome of an attempt to execute is unknown, after a lost reply or a lost lease. A probed step
- * becomes `unknown` and is probed. An idempotent one, or one without effects, is tried again, as far as its
- * recovery allows. About an unsafe one a person is asked: its recovery has no other stage.
+ * becomes `unknown` and is probed. An idempotent step, or one without effects, is tried again while its
+ * recovery allows it. For an unsafe step a person is asked: its recovery has no other stage.
  */
 function lost(ending: Ending, failure: Failure): Step {
   const { variant, record, inputs, free } = ending;
@@ -215,9 +215,9 @@ const LEASE_LOST: Failure = { code: 'lease-ended', message: 'the attempt went si
 const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive but did not advance' };
 
 /**
- * The record after a lost lease. The caller has checked that the lease ended without a report. `lost` says
- * what an attempt to execute becomes; a probe or an undo is made again, as often as its limit allows.
- * @param failure why the attempt ended, if not by its lease
+ * The record after a lost lease. The caller has checked that the lease ended without a report. For an attempt
+ * to execute see `lost`; a probe or an undo is made again, as often as its limit allows.
+ * @param failure why the attempt ended, if not because its lease did
  */
 export function expired(
   step: AgentStep,
@@ -225,7 +225,7 @@ export function expired(
   inputs: DecisionInputs & Pick<Reported, 'isOverTime'>,
   failure = LEASE_LOST,
 ): Step {
-  // At once (0 makes the backoff 0): an agent is gone, and nothing says that the service is in trouble.
+  // The next attempt begins at once (0 makes the backoff 0): an agent died; its service may be well.
   const atOnce = record.mode !== 'probe' && failure === LEASE_LOST;
   const ending = endingOf(step, record, { ...inputs, random: atOnce ? 0 : inputs.random });
   const isStalled = record.leaseUntil <= inputs.now && endedByStall(ending.variant, record);

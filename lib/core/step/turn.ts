@@ -86,17 +86,17 @@ export const failedItems = (plan: Plan, snapshot: Snapshot): readonly Step[] =>
   });
 
 /**
- * The execution goes on if the step fails: it is tolerated, and neither a person nor the deadline of a
- * question has decided otherwise. No condition can rest on a child's failure that left something in effect,
- * and a child that succeeded with an unusable output has not failed.
+ * Whether the execution goes on if the step fails: its failure is tolerated, and neither a person nor the
+ * deadline of a question has decided otherwise. If a condition reads the outcome of a child step, the child's
+ * failure must have left nothing in effect. A child that succeeded with an unusable output has not failed.
  */
 export function mayFail(plan: Plan, step: PlanStep, record: Step | undefined): boolean {
   if (!isTolerated(step) || record?.afterFailure === 'stop') return false;
   const ends = Object.values(record?.children?.ended ?? {});
-  // The latest of rounds may have succeeded, and there are to be no more; what they did stays.
-  const mayHave = isRepeated(step);
+  // A repeat fails although its latest round succeeded if no other is allowed; what the rounds did stays.
+  const maySucceed = isRepeated(step);
   return ends.every(({ status, clean }) =>
-    status === 'succeeded' ? mayHave : clean || !isOutcomeRead(plan, step.name),
+    status === 'succeeded' ? maySucceed : clean || !isOutcomeRead(plan, step.name),
   );
 }
 
@@ -104,7 +104,7 @@ export function mayFail(plan: Plan, step: PlanStep, record: Step | undefined): b
 export const isFailureOpen = (plan: Plan, step: PlanStep, record: Step | undefined): boolean =>
   isBetweenStages(record) || mayFail(plan, step, record);
 
-/** While the execution goes on, or may go on after a pause. */
+/** A late success of the step still counts: the execution goes on, or may after a pause. */
 export const mayStillSucceed = (plan: Plan, step: PlanStep, { execution, steps }: Snapshot): boolean =>
   (isPerforming(execution.status) || isPausedOrPausing(execution.status)) &&
   isFailureOpen(plan, step, steps[step.name]);
@@ -166,13 +166,14 @@ export const isTurnToBegin = (step: PlanStep, snapshot: Snapshot): boolean =>
 export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.when === undefined || evaluateExpression(step.when, scopeOf(snapshot)) === true;
 
-/** Not all ends are recorded. Any child may be under way, started by a process that has not recorded it. */
+/** Not all ends are recorded, so a child may be under way, also one whose start no record shows. */
 export const hasOpenChildren = (children: Children | undefined): boolean =>
   children !== undefined && Object.keys(children.ended).length < children.count;
 
 /**
- * The number below the one at hand of a round that succeeded; 0 where there is none. A try that failed left
- * nothing, or a person said so: else no other would have followed it.
+ * The number of the last successful round before the current one (while the step is undone: before the one
+ * being undone), or 0. Failed tries between them are left out: a failed try left nothing in effect, or a
+ * person said so, else no other try would have followed it.
  */
 export function roundBelow({ rounds, try: latest = 1 }: Children): number {
   let number = (rounds?.compensating ?? latest) - 1;
@@ -180,15 +181,15 @@ export function roundBelow({ rounds, try: latest = 1 }: Children): number {
   return number;
 }
 
-/** Rounds before the current one have succeeded and are not undone. */
+/** A round before the current one has succeeded and is not undone. */
 export const hasEarlierRounds = (children: Children | undefined): boolean =>
   (children?.rounds?.done ?? 0) > 0 && children !== undefined && roundBelow(children) > 0;
 
-/** The time until which an attempt in its executions may still act. */
+/** The time until which an attempt in the ended child executions may still act. */
 export const actsUntil = (children: Children | undefined): number =>
   Math.max(0, ...Object.values(children?.ended ?? {}).map((end) => end.actsUntil ?? 0));
 
-/** Some of its child executions are stopped, and others must still be. */
+/** Some of the step's child executions are stopped, and others must still be. */
 export const isStopping = (record: Step | undefined): boolean =>
   record?.status === 'compensating' && record.children?.stopped !== undefined;
 

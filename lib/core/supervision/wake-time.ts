@@ -2,13 +2,14 @@
  * The wake time: the time at which a supervisor must evaluate an execution again.
  *
  * Owns: S12 and the gaps between a supervisor's repeated messages. Does not own: the times at which rules are
- * due (each rule says its own).
+ * due (the `dueAt` of each rule).
  *
- * S12 it is the earliest of three. A rule is due: a deadline, the end of a lease, a reminder. A message that
- * no agent took must be repeated. Or a horizon H has passed: claims and heartbeats do not touch the wake
- * time, so a lease may have begun unseen, and H is no longer than the shortest one (`step/lease.ts`). H
- * counts from the read while an agent may write at any moment, else from when the next work is due. While
- * only a time, an answer or a child is awaited, none holds: a time is a deadline, others bring it forward.
+ * S12 it is the earliest of three times: a rule is due (a deadline, the end of a lease, a reminder); a
+ * message that no agent took must be repeated; a horizon H has passed. The horizon is needed because claims
+ * and heartbeats do not touch the wake time, so a lease may have begun unseen; H is no longer than the
+ * shortest lease (`step/lease.ts`). H counts from the read while an agent may write at any moment, else from
+ * when the next work is due. There is no horizon while the execution only waits for a time, an answer or a
+ * child: the time is a deadline, and the write of an answer or of a child's end brings the wake time forward.
  *
  * A supervisor's evaluation sets the wake time. Any other write of an open execution only brings it forward.
  */
@@ -61,8 +62,8 @@ export const wasSentSinceDeferred = (work: Work, dispatch: Dispatch | undefined)
 export function dispatchDueAt(work: Work, dispatch: Dispatch | undefined): number {
   if (dispatch !== undefined && wasSentSinceDeferred(work, dispatch))
     return dispatch.lastAt + gapMs(work, dispatch);
-  const nobodySent = work.deferred !== undefined || work.dueAt - work.sinceAt > MAX_DELAY_MS;
-  return nobodySent ? work.dueAt : work.dueAt + work.step.pickupMs;
+  const isUnsent = work.deferred !== undefined || work.dueAt - work.sinceAt > MAX_DELAY_MS;
+  return isUnsent ? work.dueAt : work.dueAt + work.step.pickupMs;
 }
 
 /** What waits longer after an outage: dispatches for a later sweep, ends of leases for a grace. */
@@ -145,7 +146,7 @@ function withUnleasedEnd(
   return isOver ? executionAfter(execution, 'set-wake-time', inputs, {}) : undefined;
 }
 
-/** From when H counts, if ever: until then no agent writes a step, as no message has been sent for it. */
+/** The time from which H counts. Until then no agent writes a step, because no message has been sent. */
 function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt: number): number {
   const records = Object.values(snapshot.steps);
   if (snapshot.execution.status === 'paused') {

@@ -39,9 +39,9 @@ export const EFFECTS: readonly Mutant[] = [
     also: [
       {
         file: 'lib/engine/commit.ts',
-        find: '  const called = wakeFor(',
+        find: '  const calling = wakeFor(',
         replace:
-          '  if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);\n  const called = wakeFor(',
+          '  if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);\n  const calling = wakeFor(',
       },
     ],
     killer: simulation(),
