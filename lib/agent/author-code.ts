@@ -185,7 +185,10 @@ function acceptedAnswer({ spec }: Agent, answer: Accepted): Report {
     };
   };
   if (withinMs === undefined)
-    return wrong('accepts-nothing', `agent '${spec.name}' is declared without 'accepts', which bounds it`);
+    return wrong(
+      'accepts-nothing',
+      `agent '${spec.name}' is declared without 'accepts', the time that accepted work may take`,
+    );
   if (token !== undefined && (typeof token !== 'string' || token.length > MAX_TOKEN_CHARS))
     return wrong('bad-token', `a token is a text of up to ${MAX_TOKEN_CHARS} characters`);
   return { kind: 'accepted', codeReturned: true, withinMs, ...given({ token }), ...askAfterOf(askAfter) };

@@ -78,7 +78,7 @@ function lostFor({ name, input }: AgentStep, state: Snapshot, { mode }: Task): F
 
 const unread = (error: unknown): Failure => ({
   code: 'value-lost',
-  message: `what it reads lies beside the table, and cannot be read: ${failureOf(error).code}`,
+  message: `it reads a large value that cannot be loaded: ${failureOf(error).code}`,
 });
 
 const notLoaded = (mode: Task['mode'], failure: Failure): Report =>

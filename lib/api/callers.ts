@@ -43,7 +43,7 @@ export function callerOf(c: Context): { readonly by?: Caller } {
   if (isCallerName(by.name)) return { by };
   throw refuse(
     'bad-caller',
-    `the caller cannot be recorded: up to ${MAX_CALLER_CHARS} printable ASCII characters can, and the ${by.kind === 'iam' ? 'ARN' : 'issuer and the subject of the token'} has ${by.name.length} or other ones`,
+    `the caller cannot be recorded: allowed are up to ${MAX_CALLER_CHARS} printable ASCII characters, and the ${by.kind === 'iam' ? 'ARN has' : 'issuer and the subject of the token have'} ${by.name.length}, or other characters`,
   );
 }
 

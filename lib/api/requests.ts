@@ -294,7 +294,7 @@ export const MAX_PAUSE_MS = 30 * 86_400_000;
 export function parsePause(text: string): number {
   const ms = parseDuration(text, "the pause's within");
   if (ms <= MAX_PAUSE_MS) return ms;
-  throw refuse('bad-request', `within is ${text}; a person is asked after 30d at the latest`);
+  throw refuse('bad-request', `within is ${text}; allowed is 30d at most, after which a person is asked`);
 }
 
 /** @throws SteadfastError `bad-request` */
@@ -364,7 +364,7 @@ export function keyOf(c: Context, inBody: string | undefined): string | undefine
   if (text.length > 200 || !HEADER_KEY.test(text))
     throw refuse(
       'bad-request',
-      'the header is not acceptable: Idempotency-Key has 1 to 200 characters of ASCII without a comma, and is given once; any other key goes into the body',
+      'the header is not acceptable: give Idempotency-Key once, with 1 to 200 ASCII characters and no comma; put any other key into the body',
     );
   if (inBody === undefined || inBody === text) return text;
   throw refuse(

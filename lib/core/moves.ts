@@ -47,7 +47,8 @@ export const STEP_EVENTS = {
   defer: 'it is put off until a time, and no attempt is charged: a dead service, or no agent takes it',
   heartbeat: 'the holder renewed its lease, or the external party reported that it is still working',
   done: 'the attempt reported its output (also late, while nothing else has started)',
-  accept: 'the external service has taken the work and will do it; the attempt is over (also late, likewise)',
+  accept:
+    'the external service has taken the work and will do it; the attempt is over (also late, while nothing else has started)',
   retry:
     'the attempt failed or was lost, and the recovery allows another one; of a child: the try is over and left nothing',
   fail: 'the attempt failed, and the recovery is at its end',

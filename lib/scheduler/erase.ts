@@ -51,7 +51,7 @@ export async function erase(
   by?: Caller,
 ): Promise<{ readonly executionId: string; readonly status: 'erased' | 'erasing' }> {
   const { erasure, clock, log } = scheduler.ports;
-  if (erasure === undefined) throw refuse('not-erasable', 'nothing is erased here');
+  if (erasure === undefined) throw refuse('not-erasable', 'this API cannot erase executions');
   const records = isExecutionId(executionId) ? await erasure.recordsOf(executionId) : [];
   if (!records.some(({ kind }) => kind !== 'input' && kind !== 'unreadable'))
     throw refuse('unknown-execution', `there is no execution '${cut(executionId, 70)}'`);
@@ -136,7 +136,8 @@ async function removeOwn(
     const found = executionIn(records);
     const known = judged.get(id);
     if (found === undefined || found.life !== known?.life) return { records, found };
-    if (found.version !== known.version) throw notErasable(`${id} has changed in this moment: try again`);
+    if (found.version !== known.version)
+      throw notErasable(`${id} changed while it was being erased: try again`);
     const own = records.find(({ kind }) => kind === 'execution') as Removable;
     if ((await erasure.remove(own)) === 'removed') return { records, found };
   }

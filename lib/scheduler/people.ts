@@ -106,9 +106,10 @@ function notAnother(
 ): SteadfastError {
   const rootId = rootOf(id);
   const who = by === undefined ? 'the caller' : callerText(by);
-  const why = deed === undefined ? 'who has acted in it is not known' : `${who} ${deedText(deed)}`;
+  const why =
+    deed === undefined ? 'it is not known which people have acted in it' : `${who} ${deedText(deed)}`;
   const role = by?.kind === 'iam' && by.name.includes(':assumed-role/');
-  const message = `approval '${step}' of execution ${id} takes only the answer of another person, and ${why}. A person may answer who has not started execution ${rootId}, retried it, resolved an incident of it so that it goes on, or given another approval in it${role ? '. All who use one role count as one person, unless the deployment names it in personalRoles' : ''}`;
+  const message = `approval '${step}' of execution ${id} takes only the answer of another person, and ${why}. The answering person must not have started execution ${rootId}, retried it, resolved an incident of it so that it goes on, or given another approval in it${role ? '. All who use one role count as one person, unless the deployment names it in personalRoles' : ''}`;
   return refuse('not-another', message, { executionId: rootId, ...(deed === undefined ? {} : { deed }) });
 }
 

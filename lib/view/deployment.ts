@@ -117,7 +117,7 @@ export function waitsText({ count, since, refused }: NonNullable<Overview['waits
   const says = `${calls}${since === undefined ? '' : ` since ${ago(since)}`}`;
   if (refused === undefined) return `${says}; there is nothing to do: other calls have room`;
   const more = `at least ${refused.calls.toLocaleString('en')} more were answered at once since ${ago(refused.since)}`;
-  return `${says}, as many as may at a time; ${more}; other calls have room, but let these clients ask less often, or listen to the events of ends`;
+  return `${says}, the most that may wait at a time; ${more}; other calls have room, but let these clients ask less often, or listen to the events of ends`;
 }
 
 export const outagesText = (items: readonly OutageView[]): string =>

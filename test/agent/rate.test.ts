@@ -76,7 +76,7 @@ it('defers what is too much, charges nothing, and says so', async () => {
   // S12: whatever else it waits for, it is evaluated again by then.
   expect(state.execution.wakeAt).toBeLessThanOrEqual(step?.retryAt ?? 0);
   const [said] = explain(ship.plan, state, w.clock.now()).steps;
-  expect(said?.because).toContain("not tried yet: agent 'carrier' begins only so many attempts a second");
+  expect(said?.because).toContain("not tried yet: the rate of agent 'carrier' was used up");
   const [message] = w.sent.splice(0);
   expect(message).toBeUndefined();
   const ended = await w.run(id, { maxMs: 120_000 });

@@ -178,7 +178,7 @@ describe('four eyes over HTTP', () => {
     const own = await h.call('POST', path, iam(ANN), { output: {} });
     expect([own.status, own.body['error']]).toMatchObject([
       403,
-      { code: 'not-another', message: expect.stringContaining('A person may answer who has not started') },
+      { code: 'not-another', message: expect.stringContaining('The answering person must not have started') },
     ]);
     const other = jwt({ iss: 'https://login.example', sub: 'bob' });
     for (let times = 0; times < 2; times += 1)

@@ -248,7 +248,7 @@ describe('status', () => {
     );
     const refused = { calls: 1_200, since: AT - 33_000, at: AT - 1_000 };
     expect(text({ ...waits, refused })).toMatch(
-      /\(34 s\), as many as may at a time; at least 1,200 more were answered at once since .* \(33 s\); .* ask less often/,
+      /\(34 s\), the most that may wait at a time; at least 1,200 more were answered at once since .* \(33 s\); .* ask less often/,
     );
     const many: Overview = { ...empty, open: { count: 10_000, atLeast: true, atRisk: 0, byStatus: {} } };
     expect(overviewText(many, (line) => line)).toContain('open                   at least 10,000');

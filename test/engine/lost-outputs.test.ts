@@ -43,7 +43,7 @@ it.each(['child', 'list'] as const)('of a %s: a value that it is made of', async
   const reader = kind === 'child' ? 'sub' : 'last';
   const end = await world.run(id, { until: ({ steps }) => steps[reader]?.failure !== undefined });
   expect(end.steps[reader]?.failure?.code).toBe('value-lost');
-  expect(end.steps[reader]?.failure?.message).toContain('which has 500');
+  expect(end.steps[reader]?.failure?.message).toContain('a large value (500');
 });
 
 it('of an item of a list, where nobody reads it, undoes nothing', async () => {

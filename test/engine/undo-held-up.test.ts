@@ -80,7 +80,7 @@ describe('an undo that an open breaker holds back', () => {
     expect(questions?.[1]).toMatchObject({ kind: 'undo', step: 'ship', failure: { code: 'undo-overdue' } });
     expect(undos()).toBe(0);
     const why = explain(flow.plan, await h.state(id), h.clock.now());
-    expect(why.steps.find(({ name }) => name === 'ship')?.because).toContain('nobody could undo it');
+    expect(why.steps.find(({ name }) => name === 'ship')?.because).toContain('no agent could undo it');
   });
 
   it('is undone after all when the service is back and the person has it tried again', async () => {

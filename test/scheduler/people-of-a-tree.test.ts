@@ -31,7 +31,7 @@ describe('in a tree', () => {
     const { h, id } = await grown();
     await expect(answer(h, `${id}.one.0`, 'check', ann)).rejects.toMatchObject({
       code: 'not-another',
-      message: expect.stringContaining(`who has not started execution ${id}`),
+      message: expect.stringContaining(`must not have started execution ${id}`),
     });
     await answer(h, `${id}.one.0`, 'check', bob);
     expect(await statusOf(h, `${id}.one.0`, 'check')).toBe('done');

@@ -33,7 +33,7 @@ describe('an approval by another person', () => {
     for (const reject of [false, true]) {
       await expect(answer(h, id, 'release', ann, { reject })).rejects.toMatchObject({
         code: 'not-another',
-        message: `approval 'release' of execution ${id} takes only the answer of another person, and local:ann started it. A person may answer who has not started execution ${id}, retried it, resolved an incident of it so that it goes on, or given another approval in it`,
+        message: `approval 'release' of execution ${id} takes only the answer of another person, and local:ann started it. The answering person must not have started execution ${id}, retried it, resolved an incident of it so that it goes on, or given another approval in it`,
         details: { executionId: id, deed: 'started' },
       });
     }
@@ -89,7 +89,7 @@ describe('an approval by another person', () => {
     const h = of(asks);
     await expect(begin(h, 'asks')).rejects.toMatchObject({
       code: 'unknown-caller',
-      message: expect.stringContaining("who starts workflow 'asks' must be known"),
+      message: expect.stringContaining("the person who starts workflow 'asks' must be known"),
     });
     const { id } = await begin(h, 'asks', ann);
     await expect(answer(h, id, 'release', undefined)).rejects.toMatchObject({ code: 'unknown-caller' });

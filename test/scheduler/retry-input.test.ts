@@ -103,7 +103,9 @@ describe('a failed execution', () => {
     });
     await expect(retry(h.scheduler, lost, { input: { amount: 1 }, step: 'charge' })).rejects.toMatchObject({
       code: 'not-retryable',
-      message: expect.stringContaining("'charge' has not failed; of those that have, 'ship'"),
+      message: expect.stringContaining(
+        "'charge' has not failed; only a failed step can be given another input: 'ship'",
+      ),
     });
     const declined = await failedOf(h, { amount: 500 });
     await expect(retry(h.scheduler, declined, { input: { amount: 'few' } })).rejects.toMatchObject({

@@ -144,7 +144,7 @@ describe('an answer that is no output', () => {
     ],
     ['no number', { id: 'r', n: Number.NaN }, /\/n is not a finite number/, '"n":"(NaN)"'],
     ['a bigint', { id: 'r', n: 12n }, /\/n is bigint, which JSON cannot hold/, '"n":"12n"'],
-    ['a circle', { id: 'r', circle }, /a circle, which JSON cannot hold/, '"self":"(a circle)"'],
+    ['a circle', { id: 'r', circle }, /JSON cannot hold a cycle/, '"self":"(a circle)"'],
     ['what does not fit', { id: 5 }, /does not fit the agent's schema: id/, '{"id":5}', { output: Receipt }],
     [
       'what is too large',

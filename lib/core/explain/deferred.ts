@@ -59,7 +59,7 @@ function wayOf(agent: string, deferred: Deferred, now: OpenBreaker | 'closed' | 
     case 'paused':
       return now === undefined ? wayThen(agent, deferred) : wayNow(agent, deferred, now);
     case 'rate':
-      return `agent '${agent}' begins only so many attempts a second, and others were before it at ${timeText(at)}; no attempt is charged`;
+      return `the rate of agent '${agent}' was used up by other attempts at ${timeText(at)}; no attempt is charged`;
     case 'unclaimed':
       return `no agent '${agent}' has taken its message yet, so it is sent again at growing gaps`;
     case 'not-deployed':

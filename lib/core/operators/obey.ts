@@ -144,7 +144,7 @@ function whatItIs({ status, cause, end }: Execution): string {
   switch (status) {
     case 'compensating':
       return cause?.undo === false
-        ? `it is already ending without an undo (${cause.failure.code}), and nothing is undone`
+        ? `it is already ending without an undo (${cause.failure.code})`
         : `it is already being undone (${cause?.failure.code ?? 'failure'})`;
     case 'following-up':
       return `it has ended: ${end?.status ?? 'failed'}; its on-failure steps are under way, and nothing stops them`;

@@ -88,14 +88,14 @@ function failedProblem(plan: Plan, state: Snapshot, now: number): string | undef
 export function inputProblem(plan: Plan, state: Snapshot, name?: string): string | undefined {
   const { status } = state.execution;
   if (status === 'waiting')
-    return "it has an open incident: resolve that with 'retry-with-input', which gives the step that asks another input";
+    return "it has an open incident: resolve that with 'retry-with-input' to give its step another input";
   const failed = failedSteps(plan, state, name);
   const [step, ...others] = failed;
   const names = failedSteps(plan, state).map((one) => `'${one.name}'`);
   if (step === undefined)
     return names.length === 0
       ? 'none of its steps has failed, so none can be given another input'
-      : `step '${name}' has not failed; of those that have, ${names.join(', ')}, one can be given another input`;
+      : `step '${name}' has not failed; only a failed step can be given another input: ${names.join(', ')}`;
   if (others.length > 0)
     return `several steps have failed, ${names.join(', ')}: name the one that gets the input`;
   if (step.kind !== 'agent') return `no agent performs step '${step.name}', so it takes no other input`;
@@ -151,7 +151,7 @@ function stillActing(plan: Plan, { steps }: Snapshot, now: number): string | und
     const settledAt = record?.status === 'tolerated' ? actsNoMoreAt(step, record) : 0;
     const deadAt = Math.max(settledAt, actsUntil(record?.children));
     if (deadAt > now)
-      return `an attempt of '${step.name}' may still be acting: it is possible from ${timeText(deadAt)}`;
+      return `an attempt of '${step.name}' may still be acting: try again after ${timeText(deadAt)}`;
   }
   return undefined;
 }

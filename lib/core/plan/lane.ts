@@ -90,7 +90,7 @@ function belowProblem(inner: Plan): Problem | undefined {
   const all = plansIn(inner);
   const other = all.find((plan) => laneOf(plan) !== undefined);
   if (other !== undefined) {
-    const message = `it runs workflow '${other.workflow}', which has a lane, and so has this one: two executions, each in the place that the other waits for, would wait for ever. Leave one of the lanes out`;
+    const message = `it runs workflow '${other.workflow}', and both have a lane: two executions could each hold the place that the other waits for, for ever. Leave one of the lanes out`;
     return problem('lane-in-lane', message);
   }
   const late = all.find((plan) => plan.onFailure !== undefined);
@@ -113,7 +113,7 @@ function aboveProblem(step: PlanStep, inner: Plan, plan: Plan): Problem | undefi
   if (lane === undefined) return undefined;
   const performed = step.kind === 'map' ? step.each : step;
   if (performed.kind !== 'child' || performed.undo !== 'none') {
-    const message = `workflow '${inner.workflow}' has a lane, and when undone with this one it would act without a place: write undo: 'none'`;
+    const message = `workflow '${inner.workflow}' has a lane, and its undo together with this one would act without a place: write undo: 'none'`;
     return problem('undo-in-lane', message);
   }
   const withinMs = step.withinMs ?? plan.withinMs;

@@ -49,7 +49,7 @@ export function outcomeProblem(expr: Expr, plan: Plan, reader?: PlanStep): Probl
       step.kind === 'map'
         ? `a list's own 'tolerate' is for its items; read ${name}.output.failed`
         : `say 'tolerate: true' on '${name}'`;
-    const message = `it asks how '${name}' failed, which ends the whole execution when it fails: ${instead}`;
+    const message = `it asks how '${name}' failed, but a failure of '${name}' ends the whole execution: ${instead}`;
     return problem('failure-not-tolerated', message);
   }
   const certain = new Map(

@@ -163,13 +163,13 @@ export const overdueAt = (
 const UNDO_OVERDUE: Failure = {
   code: 'undo-overdue',
   message:
-    'for a day nobody could undo it: its service does not answer, nobody takes its messages, or its agent is not deployed',
+    'no agent could undo it for a day: its service does not answer, no process takes its messages, or its agent is not deployed',
 };
 
 const ON_FAILURE_OVERDUE: Failure = {
   code: 'on-failure-overdue',
   message:
-    'for a day nobody could perform it: its service does not answer, nobody takes its messages, or its agent is not deployed',
+    'no agent could perform it for a day: its service does not answer, no process takes its messages, or its agent is not deployed',
 };
 
 /**
@@ -209,7 +209,7 @@ export const giveUpDeferred: Rule = {
       ];
     }),
   says: {
-    'undo-given-up': 'a person is asked, because nobody could undo a step for a day',
-    'step-overdue': 'a person is asked, because nobody could perform an on-failure step for a day',
+    'undo-given-up': 'a person is asked, because no agent could undo a step for a day',
+    'step-overdue': 'a person is asked, because no agent could perform an on-failure step for a day',
   },
 };

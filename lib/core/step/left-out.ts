@@ -76,7 +76,7 @@ export const isLostFailure = (failure: Failure | undefined): boolean => failure?
 /** The failure of what reads a value that is lost. */
 export const lostValue = (what: string, bytes: number): Failure => ({
   code: 'value-lost',
-  message: `it reads ${what}, which has ${bytes} bytes and lies beside the table: it has been deleted or replaced`,
+  message: `it reads ${what}, a large value (${bytes} bytes) that has been deleted or replaced`,
 });
 
 const isLeftOut = ({ children }: Snapshot['steps'][string] & object): boolean =>

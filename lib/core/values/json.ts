@@ -102,7 +102,7 @@ function circleAbove(deepest: Place): string | undefined {
   for (const [at, { value, path }] of above.entries()) {
     const first = above.slice(0, at).find((place) => place.value === value);
     if (first !== undefined)
-      return `${path} is ${first.path || 'the value'} again: a circle, which JSON cannot hold`;
+      return `${path} refers back to ${first.path || 'the value'}: JSON cannot hold a cycle`;
   }
   return undefined;
 }

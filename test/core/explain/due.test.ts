@@ -51,7 +51,7 @@ it.each<[string, Step[], Partial<Execution>?, More?]>([
     { ...paused, status: 'pausing' },
   ],
   [
-    'a person is asked, because nobody could undo a step for a day',
+    'a person is asked, because no agent could undo a step for a day',
     [recordOf('it', 'done', { ...forDays, deferred: { mode: 'undo', why: 'unclaimed', at: NOW } })],
     compensating,
   ],

@@ -89,7 +89,7 @@ describe('an on-failure step', () => {
 
   it('reads another only after it', () => {
     const reads = { name: 'file', input: { $orElse: [of('step:tell'), 1] } };
-    expect(refused({}, reads)[1]).toContain("reads the output of 'tell', which need not be over before it");
+    expect(refused({}, reads)[1]).toContain("reads the output of 'tell', which may not be over before it");
     expect(() => checkPlan(flow({}, { ...reads, after: ['tell'] }))).not.toThrow();
   });
 
@@ -122,7 +122,7 @@ describe('an on-failure step', () => {
 
   it('is read by no step, and neither is why it ended', () => {
     const after = refusalOf(() => checkPlan({ ...flow({}), steps: [{ ...planStep, after: ['tell'] }] }));
-    expect(after.message).toContain('read it in w.onFailure alone');
+    expect(after.message).toContain('use it in w.onFailure alone');
     const why = refusalOf(() =>
       checkPlan({ ...flow({}), steps: [{ ...planStep, input: of('failure', 'code') }] }),
     );

@@ -64,7 +64,7 @@ const refusals: readonly [Partial<Plan>, string, string][] = [
   [
     { output: { $ref: 'item', path: [] } },
     'bad-output',
-    'of the output an expression reads the item of a list where there is none',
+    'of the output an expression reads the item of a list outside of the list',
   ],
   [
     { output: { $ref: 'token:it', path: [] } },

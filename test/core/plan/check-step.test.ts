@@ -42,7 +42,7 @@ const noProgress = 'maxNoProgressMs is 0; leave it out or give a time';
 const neverTried = 'human must be the last stage: what comes after it is never tried';
 const needsHuman = "an 'unsafe' effect needs a human stage: only a person can say what follows";
 const notJson = 'an expression must become JSON: /at is not plain JSON but of class Date';
-const notBefore = "it reads the output of 'x', which need not be done before it";
+const notBefore = "it reads the output of 'x', which may not be done before it: add 'x' to 'after'";
 const noInput = retry({ kind: 'withInput', input: {}, attempts: 0 });
 const refusals: readonly [changes: Partial<AgentStep>, reason: string, message: string][] = [
   [{ agent: 'No' }, 'bad-name', "its agent 'No' has no valid name"],
@@ -97,7 +97,7 @@ const refusals: readonly [changes: Partial<AgentStep>, reason: string, message: 
   [{ input: { a: [{ $x: 1 }] } }, 'bad-expression', "an expression has the unknown operator '$x'"],
   [{ input: { at: new Date(0) } as never }, 'bad-expression', notJson],
   [{ when: { $ref: 'step:x', path: [] } }, 'not-a-predecessor', notBefore],
-  [{ input: { $ref: 'x', path: [] } }, 'bad-expression', "an expression points to 'x', which is nothing"],
+  [{ input: { $ref: 'x', path: [] } }, 'bad-expression', "an expression reads 'x', which does not exist"],
 ];
 it.each(refusals.map(([changes, reason, message]) => [message, reason, changes] as const))(
   '%s',

@@ -211,11 +211,11 @@ describe('what a reference points to', () => {
   });
   const noList = (kind: string) => ({
     reason: 'bad-expression',
-    message: `an expression reads the ${kind} of a list where there is none`,
+    message: `an expression reads the ${kind} of a list outside of the list`,
   });
   const isNothing = (source: string) => ({
     reason: 'bad-expression',
-    message: `an expression points to '${source}', which is nothing`,
+    message: `an expression reads '${source}', which does not exist`,
   });
   it.each(['input', 'step:x', 'token:c', 'token:ok'])('may be %s', (source) => {
     expect(pointing(source)).toBeUndefined();
@@ -236,7 +236,7 @@ describe('what a reference points to', () => {
     const item = { $ref: 'item', path: [] };
     const checked = (more: Partial<MapStep>) => (): void => checkPlan(planOf({ ...map, ...more }));
     expect(checked({ each: { ...planStep, input: item } })).not.toThrow();
-    expect(checked({ over: item })).toThrow(/the item of a list where there is none/);
-    expect(checked({ when: item })).toThrow(/the item of a list where there is none/);
+    expect(checked({ over: item })).toThrow(/the item of a list outside of the list/);
+    expect(checked({ when: item })).toThrow(/the item of a list outside of the list/);
   });
 });

@@ -86,7 +86,7 @@ it('what a round answered is read by its own step alone', () => {
       );
       w.step('after', copy, { at: stray as number }, { after: ['all'] });
     }),
-  ).toThrow(/an expression reads the last of a round where there is none/);
+  ).toThrow(/an expression reads the last of a round outside of the round/);
 });
 
 it('retry, human, undo: none and tolerate are taken', () => {

@@ -182,7 +182,7 @@ describe('an undo that is held back', () => {
       failure: {
         code: 'undo-overdue',
         message:
-          'for a day nobody could undo it: its service does not answer, nobody takes its messages, or its agent is not deployed',
+          'no agent could undo it for a day: its service does not answer, no process takes its messages, or its agent is not deployed',
       },
     });
     expect(rest).toStrictEqual({

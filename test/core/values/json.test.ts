@@ -130,7 +130,7 @@ describe('a foreign value', () => {
   it('that contains itself ends at the limit', () => {
     const loop: { self?: unknown } = {};
     loop.self = loop;
-    expect(jsonProblem(loop)).toBe('/self is the value again: a circle, which JSON cannot hold');
+    expect(jsonProblem(loop)).toBe('/self refers back to the value: JSON cannot hold a cycle');
   });
 });
 
@@ -209,7 +209,7 @@ describe('of a value of JavaScript', () => {
       [[undefined, Number.NaN], '/1 is not a finite number'],
       [{ n: 1n }, '/n is bigint, which JSON cannot hold'],
       [new Map(), 'the value is not plain JSON but of class Map'],
-      [loop, '/a/0 is the value again: a circle, which JSON cannot hold'],
+      [loop, '/a/0 refers back to the value: JSON cannot hold a cycle'],
       [
         { a: { b: undefined, toJSON: () => 1 } },
         '/a has a toJSON of its own: give what that returns in its place',

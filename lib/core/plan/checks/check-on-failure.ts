@@ -90,7 +90,7 @@ function orderProblem({ name, after }: AgentStep, plan: Plan): Problem | undefin
   for (const other of after) {
     if (plan.steps.some((step) => step.name === other))
       return refused(
-        `and '${other}' is not one: it is over when this step begins, or never began`,
+        `and '${other}' is not one: when this step begins, '${other}' is over or will never begin`,
         `leave it out of 'after', or write 'when: exists(${other}.output)'`,
       );
     if (!own.includes(other))
@@ -122,7 +122,7 @@ function readProblem(step: AgentStep, plan: Plan, { expression }: Checks): Probl
       if (kind === 'step' ? !all.includes(name ?? '') : !ALLOWED.has(source))
         return problem(
           'bad-expression',
-          `it reads '${source}', which an on-failure step cannot: it may read w.input, w.failure and w's steps' outputs`,
+          `it reads '${source}', which an on-failure step cannot: it may read w.input, w.failure and the outputs of steps`,
         );
     }
     const own = (plan.onFailure ?? []).map(({ name }) => name);
@@ -130,7 +130,7 @@ function readProblem(step: AgentStep, plan: Plan, { expression }: Checks): Probl
     if (stranger !== undefined)
       return problem(
         'not-a-predecessor',
-        `it reads the output of '${stranger}', which need not be over before it`,
+        `it reads the output of '${stranger}', which may not be over before it: add '${stranger}' to 'after'`,
       );
   }
   const missing = unguarded(ownExpressions(step)).find((read) => isMissable(read) && !there.has(read.source));

@@ -268,9 +268,12 @@ export function sourceProblem(expr: Expr, plan: Plan, each?: Each): Problem | un
       return problem('bad-expression', message);
     } else if (OF_EACH[kind ?? ''] !== undefined && OF_EACH[kind ?? ''] !== each) {
       const whole = OF_EACH[kind ?? ''] === 'item' ? 'list' : 'round';
-      return problem('bad-expression', `an expression reads the ${kind} of a ${whole} where there is none`);
+      return problem(
+        'bad-expression',
+        `an expression reads the ${kind} of a ${whole} outside of the ${whole}`,
+      );
     } else if (!SOURCES.has(kind ?? '')) {
-      return problem('bad-expression', `an expression points to '${source}', which is nothing`);
+      return problem('bad-expression', `an expression reads '${source}', which does not exist`);
     }
   }
   return undefined;

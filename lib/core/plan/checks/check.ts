@@ -238,7 +238,7 @@ function referenceProblem(step: PlanStep, plan: Plan): Problem | undefined {
     if (known.has(name)) continue;
     const isLater = plan.onFailure?.some((other) => other.name === name) === true;
     const why = isLater
-      ? 'is an on-failure step, and begins once this one is over or never will: read it in w.onFailure alone'
+      ? 'is an on-failure step, and so begins only after all other steps: use it in w.onFailure alone'
       : 'does not exist';
     return problem('unknown-step', `it comes after '${name}', which ${why}`);
   }
@@ -249,7 +249,7 @@ function referenceProblem(step: PlanStep, plan: Plan): Problem | undefined {
     if (source !== undefined) return source;
     const stranger = stepsIn(expr).find((name) => !isBefore(plan, name, step.name));
     if (stranger !== undefined) {
-      const message = `it reads the output of '${stranger}', which need not be done before it`;
+      const message = `it reads the output of '${stranger}', which may not be done before it: add '${stranger}' to 'after'`;
       return problem('not-a-predecessor', message);
     }
   }
