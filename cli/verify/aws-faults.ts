@@ -21,7 +21,7 @@ interface Written extends Fault {
 }
 
 export interface EndingRole {
-  /** Which the schedules that end faults act as. */
+  /** The role that the schedules which end faults assume. */
   readonly roleArn: string;
 }
 
@@ -48,7 +48,7 @@ export class AwsFaults implements FaultPort {
       Name: this.#parameter(fault),
       Value: JSON.stringify(written),
       Type: 'String',
-      // One that is kept says how it was before the first fault.
+      // An existing parameter holds the state before the first fault.
       Overwrite: false,
     });
     await this.#calls.rest('scheduler', 'CreateSchedule', 'POST', `/schedules/${this.#name(fault)}`, {
@@ -68,7 +68,7 @@ export class AwsFaults implements FaultPort {
     await this.#restore(writtenOf(Name, kept));
   }
 
-  /** One that cannot be ended keeps no other from it. @throws CliError `not-ended` which, and why */
+  /** Ends all faults, even if one cannot be ended. @throws CliError `not-ended` which, and why */
   async endAll(): Promise<number> {
     let ended = 0;
     const failed: string[] = [];
@@ -118,7 +118,7 @@ export class AwsFaults implements FaultPort {
 }
 
 const LONGEST_NAME = 64;
-/** What both a parameter's and a schedule's name may have in it. */
+/** Only characters that the names of a parameter and of a schedule may have. */
 const keyOf = ({ kind, id }: Fault): string =>
   `${kind}-${(id.split('/').at(-1) ?? id).replaceAll(/[^\w.-]/g, '-').slice(-40)}`;
 

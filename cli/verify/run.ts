@@ -61,7 +61,7 @@ export async function run(
     });
     if (due.length > 0) say(`${phase}: ${due.length} checks`);
     const next = due.values();
-    const lane = async (): Promise<void> => {
+    const runRest = async (): Promise<void> => {
       for (const check of next) {
         await passed();
         const result = await resultOf(check, ports);
@@ -71,7 +71,7 @@ export async function run(
         say(lineOf(result));
       }
     };
-    await Promise.all(Array.from({ length: SIDE_BY_SIDE[phase] ?? 1 }, lane));
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE[phase] ?? 1 }, runRest));
   }
   return entries.flatMap((entry) => results.get(entry) ?? []);
 }

@@ -2,8 +2,8 @@
  * The form of an answer by hand: the output of a step, or another input for it, by the schema that its
  * workflow has now. Where none is known it is a field of JSON.
  *
- * Owns: where the schema is read. Does not own: the form (`schema-form.tsx`), what
- * the value is for (whoever asks).
+ * Owns: where the schema is read. Does not own: the form (`schema-form.tsx`), what the value is for (its
+ * caller).
  */
 
 import { type Signal, useSignal } from '@preact/signals';
@@ -60,7 +60,7 @@ export function AnswerForm({
   return <SchemaForm writing={writing} label={LABEL[side]} />;
 }
 
-/** A workflow that is not deployed any more, and one that no start has, says nothing. */
+/** No schema for a workflow that is not deployed any more, or that only runs as a child. */
 async function schemaOf(
   executionId: string,
   step: string,
@@ -86,7 +86,7 @@ export function answered(answer: Answer, what: string): Json {
   throw new ApiError('not-filled-in', `${what} is not filled in: its form has not loaded yet`);
 }
 
-/** Has what the API has refused be said at the fields. */
+/** Shows at the fields what the API has refused. */
 export async function sent<T>(answer: Answer, send: () => Promise<T>): Promise<T> {
   try {
     return await send();

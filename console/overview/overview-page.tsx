@@ -1,6 +1,6 @@
 /**
- * Overview: is it healthy, what is at risk, who is waited for, what failed by which cause, which agent is in
- * trouble, is the supervisor alive.
+ * Overview: is it healthy, what is at risk, which questions wait for people, what failed by which cause,
+ * which agent is in trouble, is the supervisor alive.
  *
  * Owns: what is read, and the order in which it is read: what burns comes first. Does not own: the counts
  * (`counts.tsx`), what waits and what failed (`latest.tsx`), workflows and agents (`workflow-table.tsx`,
@@ -22,12 +22,12 @@ import { Failed, Waiting } from './latest.tsx';
 import { OutagesOf } from './outages.tsx';
 import { WorkflowTable } from './workflow-table.tsx';
 
-/** Among so many open questions the first deadlines are looked for. */
+/** How many open questions are read to find the earliest deadlines. */
 const PAGE = 100;
-/** What failed last, before what is alike becomes one line. */
+/** How many of the latest failures are read; those of one cause become one line. */
 const LATEST = 40;
 
-/** When it was counted is another time in each answer. */
+/** The times differ in each answer although nothing else has changed. */
 const withoutTimes = (overview: Overview): Overview => ({
   ...overview,
   at: 0,

@@ -93,7 +93,7 @@ function WorkflowRow({ counts, charts, done }: TableProps & { counts: WorkflowCo
   );
 }
 
-/** A number that leads to what it counts; nothing to be seen there is no link. */
+/** A number with a link to what it counts; 0 has no link. */
 const CountLink = ({
   count,
   name,

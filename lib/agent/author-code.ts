@@ -94,7 +94,7 @@ export interface Worker {
   /** The attempts whose author's code has not returned; the performer keeps them. @default - not kept */
   readonly underWay?: Set<LogContext>;
   /**
-   * From how many records on a claim reads those alone that it needs: so many for each of them.
+   * With this many records for each one that a claim needs, the claim reads only those that it needs.
    * @default 12
    */
   readonly recordsARead?: number;

@@ -2,9 +2,8 @@
  * What one process knows of the breaker of its agent, and what it reports to it.
  *
  * Owns: when the record is read (once per process; then after a failed call, every 5 s while it is open, else
- * every 10 s) and written
- * (a failed call, a trial, the first answer after failures), the count of answered calls in between, what a
- * lost race means (read, apply again). Does not own: the rules
+ * every 10 s) and written (a failed call, a trial, the first answer after failures), the count of answered
+ * calls in between, what a lost race means (read, apply again). Does not own: the rules
  * (`core/step/breaker.ts`), what becomes of the step (`core/step/defer.ts`).
  *
  * C1 an answered call costs no call to the store, except one read in 10 s of a process at work, and one write
@@ -35,7 +34,7 @@ import { Latch } from './latch.ts';
 import { addToOutage, noteOpening } from './outage-book.ts';
 import { Unwritten } from './unwritten.ts';
 
-/** What is known of an open breaker is believed so long. */
+/** How long the last state read of an open breaker is believed. */
 const FRESH_MS = 5_000;
 /** What is known of a closed one: an operator may have paused the agent since, though no call has failed. */
 export const CLOSED_FRESH_MS = 10_000;

@@ -25,7 +25,7 @@ import { isStillThere } from '../engine/still-there.ts';
 import type { Worker } from './author-code.ts';
 import { STORE_RETRY_MS } from './reporting.ts';
 
-/** A lease may be shorter by so much. */
+/** How much shorter a lease may be. */
 const SOON_MS = 20;
 
 /** What one message has got so far; it is kept if its claim loses a race. */

@@ -19,8 +19,8 @@ import type { PlanCache } from '../engine/plans.ts';
 /** Records of steps that are read for what reading one alone costs. */
 const RECORDS_A_READ = 12;
 /**
- * One request each, all at once: so many at most, or one for all is the cheaper
- * one for the agent and the table.
+ * The most records that are read by a request each, all at once. Beyond, one request for all is cheaper for
+ * agent and table.
  */
 const MAX_NAMES = 4;
 

@@ -11,13 +11,13 @@
 import type { Ports, Rates } from '../core/ports.ts';
 import { type AgentRate, shareOf, type Slots, withSlots } from '../core/records/slots.ts';
 
-/** A slot that a claim does not use so soon after its end is lost. */
+/** A slot is lost if no claim uses it within this time after its end. */
 const LATE_MS = 100;
 /** Lost races in a row. */
 const MAX_LAPS = 12;
-/** Between two of them at most, times their number. */
+/** The longest pause after a lost race, times the number of races lost so far. */
 const GAP_MS = 10;
-/** A process that asks again so soon may want more at once. */
+/** A process that asks again within this time may take more than one slot at once. */
 const BUSY_MS = 1_000;
 
 /** The claim may be written now and until then; or not before its turn; or whether it may cannot be read. */

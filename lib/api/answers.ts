@@ -166,7 +166,7 @@ export interface RoundsView {
 /** The lane that an execution waits in. */
 export interface LaneView {
   readonly name: string;
-  /** So many have a place at the same time. */
+  /** How many executions have a place at the same time. */
   readonly atMost: number;
   /** Its place in the queue, from 1; absent beyond 100. */
   readonly place?: number;

@@ -2,8 +2,7 @@
  * Who calls, as API Gateway's authorizer says.
  *
  * Owns: reading it off the request's context, and the refusal of names that callers give themselves. Does not
- * own: who may call
- * (`lib/infra/scheduler-api.ts`), what becomes of a caller (`core/values/caller.ts`).
+ * own: who may call (`lib/infra/scheduler-api.ts`), what becomes of a caller (`core/values/caller.ts`).
  *
  * Payload format 2.0: `requestContext.authorizer` has `iam.userArn` from the authorizer for IAM, and
  * `jwt.claims` from the one for tokens, both checked by the gateway

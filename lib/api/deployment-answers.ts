@@ -60,11 +60,11 @@ export interface WorkflowPauseView {
 /** One stage of a recovery. */
 export interface RecoveryView {
   readonly kind: Stage['kind'];
-  /** At most so many more tries. */
+  /** The most further tries. */
   readonly attempts?: number;
-  /** Another than before. */
+  /** The agent of the stage, if it is another one. */
   readonly agent?: string;
-  /** A person is asked for so long; without an answer `otherwise` holds. */
+  /** How long a person is asked; without an answer `otherwise` holds. */
   readonly withinMs?: number;
   readonly otherwise?: 'undo' | 'fail';
 }

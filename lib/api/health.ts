@@ -1,8 +1,7 @@
 /**
  * What `GET /health` answers: how the deployment is and the worst of it in one sentence, whether supervisors
- * evaluate what is due,
- * whether the agents it needs are deployed and their services answer, and what the receipts of supervisors
- * and audit say.
+ * evaluate what is due, whether the agents it needs are deployed and their services answer, and what the
+ * receipts of supervisors and audit say.
  *
  * Owns: what is read. The wake index alone decides whether a supervisor is at work: if an execution is long
  * overdue, none is, even if receipts say otherwise, and an idle supervisor leaves none. The supervisors'
@@ -10,9 +9,8 @@
  * (`core/explain/situation.ts`), what is found (`findings.ts`), the receipts.
  *
  * A query for one key per shard, one read of all receipts, one of each agent's breaker, and what is at risk,
- * by the index of what is
- * open: an answer that knew of no breaker called a deployment well while all that was open waited for a dead
- * service.
+ * by the index of what is open: an answer that knew of no breaker called a deployment well while all that was
+ * open waited for a dead service.
  */
 
 import { situationText, verdictOf } from '../core/explain/situation.ts';

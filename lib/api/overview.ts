@@ -24,7 +24,7 @@ import { waitsNow } from '../scheduler/wait.ts';
 import type { Overview, WorkflowCounts } from './deployment-answers.ts';
 import { readHealth } from './health.ts';
 
-/** Bad ends are counted for so long. */
+/** How far back bad ends are counted. */
 const ENDED_WITHIN_MS = 86_400_000;
 /** Codes that are named; those beyond are few each. */
 const MOST_CODES = 20;

@@ -270,7 +270,7 @@ export function checked<Schema extends z.ZodMiniType>(
   throw refuse('bad-request', `the ${what} is not acceptable: ${lines.join('; ')}`, { issues });
 }
 
-/** So many keys that are unknown are named, each in part: a body may have thousands. */
+/** How many unknown keys a refusal names, each in part: a body may have thousands. */
 const MAX_NAMED = 10;
 const MAX_NAME_CHARS = 60;
 

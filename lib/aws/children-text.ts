@@ -11,7 +11,7 @@
 
 import type { ChildEnd, Children } from '../core/records/children.ts';
 
-/** So many fit into one write unit as they are. */
+/** The most that fit into one write unit as they are. */
 const MOST_SINGLE = 12;
 
 type Grouped = Omit<Children, 'ended'> & { readonly ends: readonly (readonly [ChildEnd, string])[] };

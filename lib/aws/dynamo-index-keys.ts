@@ -2,8 +2,8 @@
  * The keys of an index, of several of its partitions together, in the order of their time.
  *
  * Owns: the merge of the partitions (one key may have some, its shards), what is read ahead of each, the
- * cursor; and reading all of
- * them up to a bound. Does not own: which partitions, and the items behind the keys (`dynamo-list.ts`,
+ * cursor; and reading all of them up to a bound. Does not own: which partitions, and the items behind the
+ * keys (`dynamo-list.ts`,
  * `dynamo-inbox.ts`).
  *
  * The index does not order equal times by id: only a partition's own last key says where it goes on, and

@@ -3,7 +3,7 @@
 import { randomFillSync } from 'node:crypto';
 
 const ID_BYTES = 16;
-/** One call of the system for so many ids. */
+/** The random bytes of 128 ids, from one call of the system. */
 const pool = Buffer.alloc(ID_BYTES * 128);
 let used = pool.length;
 /** Where a random UUID says that it is one, and how. https://www.rfc-editor.org/rfc/rfc9562#section-5.4 */

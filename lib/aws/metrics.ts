@@ -33,7 +33,7 @@ const claimed: MetricValues = ({ detail, attempt = 1, ms = 0 }) => {
 
 const recovered = ({ ms }: Note): ReturnType<MetricValues> => (ms === undefined ? {} : { TimeToRecover: ms });
 
-/** CloudWatch takes so many of one metric in a line. */
+/** The most values of one metric that CloudWatch takes in a line. */
 const MOST_VALUES = 100;
 
 /** Every note that is a metric. The others are for the log alone. */

@@ -15,7 +15,7 @@ import { riskNews } from '../core/decisions/news.ts';
 import type { Execution } from '../core/records/state.ts';
 import { announceOnce, originOf } from './announce.ts';
 import { mayRepeatInList, quietIfAnnounced } from './announced-lists.ts';
-import { apart } from './values-apart.ts';
+import { writeApart } from './values-apart.ts';
 import { wakeFor } from './wake-up.ts';
 
 /**
@@ -34,7 +34,7 @@ export async function commit(
   const write =
     decided !== undefined && mayRepeatInList(decided) ? await quietIfAnnounced(ports, decided) : decided;
   if (write !== undefined) {
-    const stored = ports.largeValues === undefined ? write : await apart(ports.largeValues, write);
+    const stored = ports.largeValues === undefined ? write : await writeApart(ports.largeValues, write);
     const result = await ports.store.write(stored);
     if (result === 'conflict') return result;
   }

@@ -32,7 +32,7 @@ import type { Lanes, Ports } from '../core/ports.ts';
 import { given } from '../core/values/given.ts';
 import { lifeOf } from '../core/step/effect-key.ts';
 
-/** So many of the queue look again soon: where one dies, others do. */
+/** How many at the head of the queue read the lane again soon: if one dies, the others do. */
 const FIRST = 3;
 const QUEUE_PAGE = 10;
 /** Holders that are read by who only queues; more are read at a check. */
@@ -276,7 +276,7 @@ async function tell(
   }
 }
 
-/** So many in one go, if one ends at once and hands its place on; the others have their wake times. */
+/** How many are carried on in one go, if each ends at once; the others have their wake times. */
 const MAX_CARRIED = 20;
 
 /** Carries on those that got a place: their wake times do, where this process cannot. */

@@ -25,11 +25,11 @@ type Owner = Pick<Execution, 'id' | 'life'>;
 const known = new WeakMap<LargeValues, Map<string, Promise<ValueRef>>>();
 const MAX_KNOWN = 500;
 
-/** Longer keys no store takes; such a value stays in its record. */
+/** No store takes longer keys; such a value stays in its record. */
 const MAX_KEY_CHARS = 1_000;
 
 /** The records of a write, with what is large in them put beside the table. */
-export async function apart(largeValues: LargeValues, write: Write): Promise<Write> {
+export async function writeApart(largeValues: LargeValues, write: Write): Promise<Write> {
   const { executionId: id, execution, step } = write;
   return {
     ...write,
@@ -42,13 +42,13 @@ export async function apart(largeValues: LargeValues, write: Write): Promise<Wri
 export async function executionApart(largeValues: LargeValues, execution: Execution): Promise<Execution> {
   const { input, inputAt, output, outputAt, writeId } = execution;
   const put = { largeValues, owner: execution, writeId };
-  const input1 = await valueApart({ ...put, holder: 'input', value: input ?? undefined, named: inputAt });
-  const output1 = await valueApart({ ...put, holder: 'output', value: output, named: outputAt });
+  const inputRef = await valueApart({ ...put, holder: 'input', value: input ?? undefined, named: inputAt });
+  const outputRef = await valueApart({ ...put, holder: 'output', value: output, named: outputAt });
   let record = execution;
-  if (input1 !== undefined) record = { ...record, input: null, inputAt: input1 };
-  if (output1 !== undefined) {
+  if (inputRef !== undefined) record = { ...record, input: null, inputAt: inputRef };
+  if (outputRef !== undefined) {
     const { output: _, ...rest } = record;
-    record = { ...rest, outputAt: output1 };
+    record = { ...rest, outputAt: outputRef };
   }
   return record;
 }
@@ -57,17 +57,17 @@ async function stepApart(largeValues: LargeValues, id: string, step: Step): Prom
   const { name, life, writeId } = step;
   const put = { largeValues, owner: { id, life }, writeId, holder: holderOf(name) };
   const { output, outputAt, children } = step;
-  const ref = await valueApart({ ...put, value: output, named: outputAt });
+  const outputRef = await valueApart({ ...put, value: output, named: outputAt });
   let record = step;
-  if (ref !== undefined) {
+  if (outputRef !== undefined) {
     const { output: _, ...rest } = record;
-    record = { ...rest, outputAt: ref };
+    record = { ...rest, outputAt: outputRef };
   }
   const { rounds } = children ?? {};
-  const round = await valueApart({ ...put, value: rounds?.input, named: rounds?.inputAt });
-  if (round === undefined || children === undefined || rounds === undefined) return record;
+  const roundRef = await valueApart({ ...put, value: rounds?.input, named: rounds?.inputAt });
+  if (roundRef === undefined || children === undefined || rounds === undefined) return record;
   const { input: _, ...rest } = rounds;
-  return { ...record, children: { ...children, rounds: { ...rest, inputAt: round } } };
+  return { ...record, children: { ...children, rounds: { ...rest, inputAt: roundRef } } };
 }
 
 interface Put {

@@ -11,19 +11,19 @@ import type { AgentDeclaration } from './agent-fleet.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { callerSetting, type SteadfastProps } from './steadfast-props.ts';
 
-/** It sends to all agents, which is said in one line (`AgentFleet.allowAll`). */
+/** It sends to all agents, which one statement allows (`AgentFleet.allowAll`). */
 export const BULK_AGENT: AgentDeclaration = { ...BULK, peers: [] };
 
 /** The key of its function's code. */
 export const BULK_ENTRY = 'bulk';
 
 /**
- * The most pages under way at the same time: a hundred commands each, ten at a time. No more
- * than an agent of others may have.
+ * The most pages under way at the same time: a hundred commands each, ten at a time. If
+ * `agentConcurrency` is less, that holds.
  */
 const CONCURRENCY = 10;
 
-/** Its own beside those of the others. */
+/** The settings of all agents, its own included. */
 export const bulkSettings = ({
   agentSettings = {},
   agentConcurrency = CONCURRENCY,
@@ -39,7 +39,7 @@ export const bulkSettings = ({
       };
 
 /** It answers approvals in a person's name, so it must know who is one. */
-export function tellPeople(handler: IFunction, props: SteadfastProps): void {
+export function addCallerSetting(handler: IFunction, props: SteadfastProps): void {
   if (!(handler instanceof LambdaFunction)) return;
   for (const [name, value] of Object.entries(callerSetting(props))) handler.addEnvironment(name, value);
 }

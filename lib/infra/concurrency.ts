@@ -12,7 +12,7 @@ import type { Construct } from 'constructs';
 import type { Agent } from './deployed-agent.ts';
 import type { StartQueue } from './start-queue.ts';
 
-/** So many must stay for all: https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html */
+/** To stay unreserved: https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html */
 const UNRESERVED = 100;
 const USUAL_LIMIT = 1_000;
 

@@ -24,7 +24,7 @@ import { AgentFleet } from './agent-fleet.ts';
 import type { Agent } from './deployed-agent.ts';
 import { warnOfSilence } from './alarm-listeners.ts';
 import { AuditClock } from './audit-clock.ts';
-import { BULK_AGENT, BULK_ENTRY, bulkSettings, tellPeople } from './bulk-agent.ts';
+import { BULK_AGENT, BULK_ENTRY, bulkSettings, addCallerSetting } from './bulk-agent.ts';
 import { agentEntry } from './bundle.ts';
 import { type CodeSource, codeSource } from './code-source.ts';
 import { warnOfConcurrency } from './concurrency.ts';
@@ -372,7 +372,7 @@ export class Steadfast extends Construct {
     for (const { function: sender } of fleet.builtIn.values()) {
       if (sender === undefined) continue;
       fleet.allowAll(sender, ['sqs:SendMessage']);
-      tellPeople(sender, this.#props);
+      addCallerSetting(sender, this.#props);
     }
     if (key !== undefined) allowServices(key, this);
     for (const role of [scheduler, supervisor]) {

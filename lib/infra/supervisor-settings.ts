@@ -22,12 +22,12 @@ export interface SupervisorSettingsGiven {
   readonly wakeShards?: number;
 }
 
-/** More would have four rules of the schedule, each with the five targets that EventBridge allows. */
+/** Four rules of the schedule, each with the five targets that EventBridge allows. */
 const MOST_SUPERVISORS = 20;
 /** Good for some 30,000 changes of open executions a second, which is more than a table on demand takes. */
 const MOST_SHARDS = 64;
 const SHORTEST_MS = 1_000;
-/** A tick has 57 s: of longer gaps there would be too few for the visits that replace a dead supervisor. */
+/** A tick has 57 s: with longer gaps it has too few sweeps for the visits that replace a dead supervisor. */
 const LONGEST_MS = 15_000;
 
 /** @throws Error saying what is allowed */

@@ -3,8 +3,7 @@
  * and its answer.
  *
  * Owns: the process, and that nothing of it is left once its call is over. Does not own: what a line says
- * (`contract.ts`), the
- * process of the attempt (`worker/attempt-process.ts`).
+ * (`contract.ts`), the process of the attempt (`worker/attempt-process.ts`).
  *
  * W2 no program outlives its worker. A command has a process group of its own, so that it can be killed with
  * all it started while the attempt's process goes on. A kill of the attempt's process would not reach that

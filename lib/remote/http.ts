@@ -2,8 +2,8 @@
  * A call as an HTTP request: to an address of the author's, or to Lambda's API.
  *
  * Owns: the request, what each status and each broken connection says about the work, the signature's
- * headers. Does not own: what a
- * well-formed answer says (`contract.ts`), which targets there are (`target.ts`).
+ * headers. Does not own: what a well-formed answer says (`contract.ts`), which targets there are
+ * (`target.ts`).
  *
  * S6 "not done" is only what the remote says, or a connection that was never made. After the first byte is
  * sent, any broken connection leaves the outcome unknown, and a remote that may still be at work:

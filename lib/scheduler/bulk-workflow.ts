@@ -24,7 +24,7 @@ export interface PageInput {
   readonly page: number;
 }
 
-/** So many executions have obeyed, and so many have refused. */
+/** How many executions of a page have obeyed, and how many have refused. */
 export interface PageOutput {
   readonly applied: number;
   readonly refused: number;
@@ -74,7 +74,7 @@ export const bulkWorkflow: Workflow = workflow(
   },
 ) as Workflow;
 
-/** A deferred page is tried again after so long. */
+/** The time after which a deferred page is tried again. */
 const DEFERRED_MS = 30_000;
 
 /**

@@ -2,9 +2,8 @@
  * Bulk actions: one command for many executions, made, collected, confirmed.
  *
  * Owns: which executions are meant, that nothing acts before it is confirmed, repeated calls, and what is
- * refused with which code. Does not
- * own: the records (`core/operators/bulk.ts`), what is done with a page (`bulk-page.ts`), the filters
- * (`lists.ts`).
+ * refused with which code. Does not own: the records (`core/operators/bulk.ts`), what is done with a page
+ * (`bulk-page.ts`), the filters (`lists.ts`).
  *
  * Its executions are stored page by page while they are counted, so that what was shown is what is acted on.
  * Collecting is bounded work for each call; it ends before anything begins. The confirmation is one write,
@@ -42,7 +41,7 @@ import { bulkWorkflow } from './bulk-workflow.ts';
 import { list, listed, type ListRequest, withPlans } from './lists.ts';
 import { idOfKey, type Registered, type Scheduler, startOf, workflowOf } from './start.ts';
 
-/** One call collects for so long, and so many pages at most, for they are one write. */
+/** How long one call collects, and how many pages at most: they are one write. */
 const COLLECT_MS = 5_000;
 const PAGES_OF_A_CALL = 50;
 

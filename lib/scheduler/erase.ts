@@ -219,7 +219,7 @@ async function childrenOf(erasure: Erasure, id: string, records: readonly Found[
   return ids;
 }
 
-/** @param least so many are asked of, whatever is missing among them */
+/** @param least the number of ids that are asked for, even if some are missing among them */
 async function thereOf(erasure: Erasure, idAt: (at: number) => string, least: number): Promise<string[]> {
   const ids: string[] = [];
   for (let asked = 0; ; ) {

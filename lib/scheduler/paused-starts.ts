@@ -12,7 +12,7 @@
 import type { PausedStarts, WorkflowPause } from '../core/holds/workflow-pause.ts';
 import type { Ports } from '../core/ports.ts';
 
-/** What was read is believed so long. */
+/** How long an answer that was read is believed. */
 export const FRESH_MS = 5_000;
 
 export interface KnownPause {

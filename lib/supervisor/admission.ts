@@ -18,9 +18,9 @@ import { type Breaker, passageOf } from '../core/step/breaker.ts';
 
 /** A supervisor sends only what was lost or deferred, so this bounds a stampede and nothing else. */
 export const SENDS_PER_SWEEP = 300;
-/** So many of them even into a full queue: a message that was lost in a crowd has its turn as well. */
+/** Sends allowed even into a full queue, so that a message that was lost in a crowd has its turn as well. */
 export const FREE_SENDS = 30;
-/** With so many waiting, one more would not be taken sooner, but pass for lost itself, and be sent again. */
+/** With this many waiting, another message would be taken so late that it would pass for lost. */
 export const FULL_QUEUE = 3_000;
 /** As long as the longest gap between two dispatches. */
 const MAX_DEFER_MS = 900_000;
@@ -33,9 +33,9 @@ const TRIAL_MS = 10_000;
 const MISSING_AGAIN_MS = 30_000;
 
 interface Room {
-  /** So many more messages may wait in its queue, … */
+  /** How many more messages may wait in its queue; */
   readonly sends: number;
-  /** … or are too many there: all of them are before a message sent now. */
+  /** how many too many wait there, all of them before a message sent now. */
   readonly beyond: number;
 }
 

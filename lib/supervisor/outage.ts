@@ -28,11 +28,11 @@ export interface ShardSweep extends Sweep {
 
 export type Missing = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Nothing is overdue for so long while there are ticks: two of them, so that one that fails is no outage. */
+/** While there are ticks nothing is overdue for this long: two ticks, so that one that fails is no outage. */
 const OUTAGE_MS = 120_000;
 /** What is away for less than this costs no lease: every heartbeat is tried again before the lease ends. */
 const SHORTEST_MS = 3_000;
-/** So many evaluations of a sweep have failed, and half of all: that is the store, not a poisonous item. */
+/** If this many evaluations of a sweep failed, and half of all, the cause is the store, not a single item. */
 const MIN_FAILED = 3;
 
 /** What a process of the supervisor remembers from sweep to sweep. */

@@ -39,13 +39,13 @@ const NEXT_TICK_MS = 2_000;
  * the writer's clock is 2 s behind.
  */
 const INDEX_LAG_MS = 4_000;
-/** A called one promises so many sweeps at a time: when nothing is due any more it leaves soon. */
+/** Sweeps that a called supervisor promises at a time: few, so that it leaves soon when nothing is due. */
 const SWEEPS_A_PROMISE = 5;
-/** At first it may be beside a tick that is about to promise as well. */
+/** Sweeps of its first promise: a tick beside it may be about to promise as well. */
 const FIRST_SWEEPS = 2;
 /** The time before a promise's end that is left for the call that renews it. */
 const RENEW_WITHIN_MS = 1_000;
-/** Two of one tick promise the same: what the other has promised, to within so much, will do. */
+/** Two supervisors of one tick promise the same: the other's promise is enough if it differs by no more. */
 const AS_GOOD_MS = 2_000;
 
 const NO_LIMIT = (): number => Number.POSITIVE_INFINITY;

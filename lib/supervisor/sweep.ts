@@ -77,7 +77,7 @@ const MAX_REST_MS = 1_000;
  * whole tick, of an idle system), …
  */
 const FIRST_VISIT = 2;
-/** … for what has been overdue for so many sweeps that no supervisor can be at work there. */
+/** … for work overdue for this many sweeps: no supervisor can be at work there. */
 const MISSED_SWEEPS = 1.5;
 
 /** One tick: sweeps until the next one while something is due. @returns the sweeps made */
@@ -123,7 +123,7 @@ function shardsOf(ports: Ports, { part, of }: Part = { part: 0, of: 1 }): number
 interface Reach {
   /** Evaluations begin until then, and what is due before then is worth staying for. */
   readonly untilAt: number;
-  /** Only what is overdue for so long. */
+  /** Only work that is overdue for at least this long. */
   readonly lateMs?: number;
   /** What may be sent, all shards of the sweep together. */
   readonly ask: Oversight['ask'];

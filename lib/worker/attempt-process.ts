@@ -7,8 +7,8 @@
  * `processDeadline` is a promise that the process is dead by then. Two keep it, each alone: a timer here, and
  * inside the process a thread of its own, which an author's endless loop does not stop and which also ends
  * the process when this one has died. Both kill the whole process group, so that no program that the author's
- * code has started goes on. So is it killed soon after its lease is lost. An attempt is said to be dead only
- * when nothing of it runs any more.
+ * code has started goes on. It is also killed soon after its lease is lost. An attempt is said to be dead
+ * only when nothing of it runs any more.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';

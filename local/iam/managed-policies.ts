@@ -1,7 +1,7 @@
 /**
  * Owns: the policies managed by AWS whose contents are known here. AWS may widen one at any
- * time; these are what they allowed when they were written down. One that is not here allows
- * nothing here, and that is said aloud.
+ * time; these are what they allowed when they were written down. A policy that is not here
+ * allows nothing, and a warning names it.
  */
 import type { Json } from '../template/json.ts';
 

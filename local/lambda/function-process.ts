@@ -184,7 +184,7 @@ export class FunctionProcess {
   thaw(): void {
     this.#frozen = false;
     this.#child.kill('SIGCONT');
-    for (const told of this.#onThaw.splice(0)) told();
+    for (const resolve of this.#onThaw.splice(0)) resolve();
   }
 
   /** At once for a running process; for a frozen one, when it is thawed or gone. */

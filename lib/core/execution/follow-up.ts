@@ -3,9 +3,8 @@
  * all is over.
  *
  * Owns: when an execution follows up, what is kept of its end meanwhile, and what is said of on-failure steps
- * that failed. Does
- * not own: by which plan it is decided on (`plan/on-failure.ts`), how the steps are tried and given up (as
- * any tolerated step:
+ * that failed. Does not own: by which plan it is decided on (`plan/on-failure.ts`), how the steps are tried
+ * and given up (as any tolerated step:
  * `tolerate.ts`, `questions/incident.ts`, `step/defer.ts`), whether a parent's retry finds it
  * (`on-child.ts`).
  *

@@ -2,15 +2,12 @@
  * The next stage of a recovery when the outcome of the former one cannot be found out: it is undone first.
  *
  * Owns: the move from the undo to the next stage, and what becomes of such an undo where the execution ends
- * as it is. Does not
- * own: when a stage is left so (`step/report.ts`), the undo itself, which is work like that of a tolerated
- * failure
- * (`step/ready.ts`).
+ * as it is. Does not own: when a stage is left so (`step/report.ts`), the undo itself, which is work like
+ * that of a tolerated failure (`step/ready.ts`).
  *
  * S18 of all keys of a step one at most is in effect: the next stage begins when the undo has succeeded. S10
- * an execution that
- * is stopped meanwhile takes the undo over: it is the final one. Each of these writes is one transaction with
- * the execution.
+ * an execution that is stopped meanwhile takes the undo over: it is the final one. Each of these writes is
+ * one transaction with the execution.
  */
 
 import { executionAfter, stepAfter, type StepChanges } from '../decisions/change.ts';

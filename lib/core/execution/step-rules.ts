@@ -94,7 +94,7 @@ export const openIncident: Rule = {
   says: { 'incident-opened': 'a person is asked' },
 };
 
-/** The evaluation's own write is not forgotten over an incident that came up on the way. */
+/** The steps that earlier writes of the evaluation affected stay affected when an incident is opened. */
 function stillAffected(event: Evaluation, decision: Decision | undefined): Decision | undefined {
   if (decision?.next.kind !== 'evaluate') return decision;
   const { affected, fresh } = decision.next;
@@ -143,7 +143,7 @@ export const skip: Rule = {
   says: { 'step-skipped': 'a step is skipped, because its condition does not hold' },
 };
 
-/** Nobody could be asked what became of it, and by now it acts no more. */
+/** No probe could say what became of accepted work, and by now it acts no more. */
 export const leaveAccepted: Rule = {
   apply: (plan, state, event) => {
     const left = awaited(plan, state).find((record) => leftAt(record.accepted) <= event.now);

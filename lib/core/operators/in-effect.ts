@@ -2,8 +2,7 @@
  * What an execution has in effect at external services: which of its effects stand, and which may.
  *
  * Owns: the answer, read off the records, and its short form for answers, events and refusals. Does not own:
- * whether anything is
- * to be undone (`step/ready.ts`), how it is printed (`cli/`).
+ * whether anything is to be undone (`step/ready.ts`), how it is printed (`cli/`).
  *
  * A step whose `undo` is 'none' is not listed, because its author says that there is nothing to take back.
  * Listed are a point of no return, which cannot be taken back, a tolerated failure that may have acted, and a

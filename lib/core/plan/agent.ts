@@ -44,12 +44,12 @@ export interface AgentOptions<I, O> {
    */
   readonly isolate?: boolean;
   /**
-   * An attempt that is silent for so long is taken for dead. Renewed by itself three times in that time.
+   * How long an attempt may be silent before it counts as dead. Heartbeats are automatic, three per lease.
    * @default '30s'
    */
   readonly lease?: Duration;
   /**
-   * A message that was not picked up for so long is sent again.
+   * How long a message may stay unclaimed before it is sent again.
    * @default '30s'
    */
   readonly pickup?: Duration;
@@ -59,8 +59,8 @@ export interface AgentOptions<I, O> {
    */
   readonly settle?: Duration;
   /**
-   * An attempt that renews its lease but reports no new `ctx.progress` for so long is taken
-   * for wedged. A number must grow.
+   * How long an attempt that renews its lease may go without a new `ctx.progress` before it counts as stuck.
+   * A number must grow.
    * @default no limit: being alive is enough
    */
   readonly maxNoProgress?: Duration;

@@ -2,8 +2,7 @@
  * The plan: a workflow compiled to JSON, addressed by its content.
  *
  * Owns: the plan's shape and the questions about its graph. Does not own: what is refused (`check.ts`), how
- * authors
- * write it (`workflow.ts`), where it is stored.
+ * authors write it (`workflow.ts`), where it is stored.
  *
  * An execution keeps the plan it started with, after later deployments too.
  */
@@ -104,14 +103,14 @@ export interface WaitStep extends StepBase, MayFail {
 export interface CallbackStep extends StepBase, MayFail {
   readonly kind: 'callback' | 'approval';
   readonly withinMs: number;
-  /** The external party must say so often that it is still at it. */
+  /** How often the external party must report that it is still working. */
   readonly heartbeatMs?: number;
   /**
    * Only for an approval: those who started the root execution, gave input to the tree or approved in it may
    * not give it.
    */
   readonly by?: 'another';
-  /** The answer that an approval counts as without one in time. Absent: the step fails. */
+  /** What an approval without an answer in time counts as. Absent: the step fails. */
   readonly otherwise?: 'approve' | 'reject';
   /** Listeners of the event bus are reminded so often while there is no answer. */
   readonly remindMs?: number;
@@ -124,11 +123,11 @@ export interface LaneStep extends StepBase, MayFail {
   readonly kind: 'lane';
   /** Workflows may share it. */
   readonly lane: string;
-  /** Whose place it is, read from the input. */
+  /** The key of the lane, read from the input. */
   readonly by: Expr;
-  /** So many hold a place at the same time. */
+  /** How many executions of one key hold a place at the same time. */
   readonly atMost: number;
-  /** So long it waits for a place. */
+  /** How long an execution waits for a place. */
   readonly withinMs: number;
 }
 
@@ -136,7 +135,7 @@ export interface LaneStep extends StepBase, MayFail {
 export interface Rounds {
   /** Holds of the round that is the last; reads what it answered (`last`) and what it was given (`given`). */
   readonly until: Expr;
-  /** What the next round is given, likewise; absent: the same again. */
+  /** The input of the next round, which reads the same; absent: the same input again. */
   readonly next?: Expr;
   readonly atMost: number;
   /** An agent performs a round: its plan is that one step. */
@@ -182,7 +181,7 @@ export interface Plan {
   readonly tolerated?: number;
   /** Tags by which its executions are found; given with the start, or else fields of the input. */
   readonly search?: readonly string[];
-  /** Whose an execution is, read from its input: messages of several take turns. */
+  /** The tenant of an execution, read from its input: messages of different tenants take turns. */
   readonly fairBy?: Expr;
   /**
    * What follows an end without success, in an order in which predecessors come

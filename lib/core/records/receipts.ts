@@ -35,7 +35,7 @@ export interface ShardReceipt {
 const MISSING_FRESH_MS = 180_000;
 
 export interface MissingCount {
-  /** So many executions wait for it, as far as supervisors met them of late. */
+  /** How many executions wait for it, as far as supervisors met them of late. */
   readonly waiting: number;
   /** When a supervisor first met one. Absent where the receipts are of a release that did not note it. */
   readonly since?: number;

@@ -8,7 +8,7 @@
 import type { ExecutionStatus } from '../moves.ts';
 import { type Execution, isForward, isTerminal, type RiskReason } from './state.ts';
 
-/** One that is overdue for so long is at risk: no supervisor has evaluated it. */
+/** An execution that is overdue for this long is at risk: no supervisor has evaluated it. */
 export const OVERDUE_RISK_MS = 60_000;
 /** After this part of its time, an execution is at risk of being late. */
 const RISKY_PART = 0.75;

@@ -11,13 +11,13 @@
  * counts in the second of its use. Work without a turn goes behind all turns that are not due yet.
  */
 
-/** A slot that begins so soon is waited for by the process that takes it. */
+/** If a slot begins within this time, the process that takes it waits for it. */
 export const NEAR_MS = 2_000;
 /** The part of a second that one process may take at once. */
 const SHARE_MS = 50;
 /** A slot of a slow rate is used soon after it begins: else two might come in one second. */
 const SECOND_MS = 1_000;
-/** So long behind the time for the next slot work that has a turn comes, if it still does. */
+/** How far behind the time of the next slot work that has a turn may still come. */
 const IDLE_MS = 10_000;
 
 export interface AgentRate {

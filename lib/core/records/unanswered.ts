@@ -16,7 +16,7 @@ export interface Unanswered {
 /** A service may lose an answer, and then another. */
 const FEWEST = 3;
 const SHORTEST_MS = 60_000;
-/** What nothing has called for so long may answer again. */
+/** A service that was not called for this long may answer again. */
 const LONGEST_SILENCE_MS = 86_400_000;
 
 /**

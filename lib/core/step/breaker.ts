@@ -22,7 +22,7 @@ import { cut } from '../values/text.ts';
 import { given } from '../values/given.ts';
 import { type FailedCall, MAX_OPENINGS, unknownOnce } from './outage.ts';
 
-/** More failures than answers by so many open it. */
+/** The breaker opens when failures exceed answers by this many. */
 export const THRESHOLD = 8;
 /**
  * Failures farther apart than this have nothing to do with each other; answers older than this say nothing.
@@ -34,12 +34,12 @@ export const MAX_COOLDOWN_MS = 120_000;
 const COOLDOWN_JITTER = 0.25;
 /** Opening again within this time of a close goes on doubling where the last time ended. */
 const FLAPPING_MS = 600_000;
-/** A trial that has said nothing for so long no longer keeps others from trying. */
+/** After this time without a result a trial no longer keeps others from trying. */
 const MAX_TRIAL_MS = 60_000;
 /** Deferred work comes back over half as long as the service has been away, within these. */
 const MIN_SPREAD_MS = 5_000;
 const MAX_SPREAD_MS = 300_000;
-/** While an operator holds it open, deferred work is evaluated again after so long, and then spread. */
+/** While an operator holds it open, deferred work is evaluated again after this time, and then spread. */
 const PAUSED_MS = 30_000;
 /** Failed calls that are named in the record. */
 const MAX_NAMED = 2 * THRESHOLD;

@@ -2,8 +2,7 @@
  * The effect key: the name under which the external service knows a step's request.
  *
  * Owns: its text, what of it is made fresh, and when an attempt has another than the one before. Does not
- * own: where a life
- * is stored (`execution/start.ts`), when a variant is entered (`report.ts`).
+ * own: where a life is stored (`execution/start.ts`), when a variant is entered (`report.ts`).
  *
  * S18 a key stands for one life of an execution, one step, and one request of it: the agent and the input of
  * a variant of its recovery, or the input that a person gave. If an external service knows the key, it may

@@ -36,7 +36,7 @@ import { dispatchDueAt, gapMs, MAX_DELAY_MS, nextWakeAt, wasSentSinceDeferred } 
  */
 const BUDGET_PER_STEP = 20;
 const BUDGET_PER_STEP_AND_HOUR = 30;
-/** Beyond the budget each piece of work is sent so often: never silently stuck. */
+/** The gap between dispatches of a piece of work beyond the budget: it is never silently stuck. */
 export const BUDGET_GAP_MS = 3_600_000;
 /**
  * Where it is more horizons than this until the next repetition, deferring costs

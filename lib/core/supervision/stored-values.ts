@@ -16,7 +16,7 @@ import { valueKeyIn } from '../records/large-values.ts';
 import { isLongAgo } from '../records/retention.ts';
 import type { Execution } from '../records/state.ts';
 
-/** For so long DynamoDB brings a table back as it was. */
+/** How far back DynamoDB can restore a table. */
 export const VALUES_KEPT_MS: number = 35 * 86_400_000;
 
 /** Before every holder of a value in the order of keys, so that a listing shows it first. */

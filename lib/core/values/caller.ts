@@ -2,8 +2,7 @@
  * Who made a call, as the gateway in front of the API vouches for it.
  *
  * Owns: the shape, what may be in it, how it is written for people, and which callers are one person. Does
- * not own: what a
- * gateway says (`api/callers.ts`), who may answer what (`records/people.ts`).
+ * not own: what a gateway says (`api/callers.ts`), who may answer what (`records/people.ts`).
  *
  * No name is taken from a caller itself. If it is unclear whether two callers are one person, they count as
  * one. Mistaking two people for one only makes somebody else answer; mistaking one for two lets a person

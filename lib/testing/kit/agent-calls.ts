@@ -6,11 +6,17 @@
  * Does not own: what a report makes of an answer (`agent/author-code.ts`), when a process runs (`driver.ts`).
  */
 
-import type { Agent, AgentSpec, AttemptContext, AttemptLog, Implementation } from '../../core/plan/agent.ts';
+import type {
+  Agent,
+  AgentSpec,
+  AttemptContext,
+  AttemptLog,
+  Effect,
+  Implementation,
+} from '../../core/plan/agent.ts';
 import { formatDuration } from '../../core/values/duration.ts';
 import { TransientError } from '../../core/values/errors.ts';
 import type { Mode } from '../../core/records/state.ts';
-import type { Effect } from '../../core/plan/agent.ts';
 import type { LogContext, Worker } from '../../agent/author-code.ts';
 import type { Wire } from './external-world.ts';
 import type { Host, Process } from './process.ts';
@@ -69,8 +75,8 @@ export interface PlannedFault extends FaultOptions {
 }
 
 /**
- * A call takes so much of the test's time: steps side by side are under way
- * together, as they are in production.
+ * How much of the test's time a call takes, so that steps side by side are under way together, as they are
+ * in production.
  */
 const CALL_MS = 10;
 
@@ -295,9 +301,7 @@ export class AgentCalls {
   }
 }
 
-/**
- * What its author is to change if effects so late do harm; nothing where the agent's `settle` covers them.
- */
+/** What the agent's author must change if effects this late do harm; nothing if its `settle` covers them. */
 const adviceOn = ({ name, settleMs }: AgentSpec, lateMs: number): string | undefined =>
   lateMs <= settleMs
     ? undefined

@@ -1,6 +1,6 @@
 /**
- * Runs a workflow once for every point at which something may break, lets the system recover, and holds what
- * the executions say against what took place outside.
+ * Runs a workflow once for every point at which something may break, lets the system recover, and compares
+ * what the executions say with what took place outside.
  *
  * Owns: the points, one run for each, the report. Does not own: what counts as wrong (`verdict.ts`), how
  * a run is driven (`driver.ts`).
@@ -56,12 +56,12 @@ export interface CrashOptions<I> extends TestOptions {
   /** One point alone, as the report names it: 'after:write:7'. 'write:7' is all faults at that place. */
   readonly only?: string;
   /**
-   * At most so much of the test's time for one run; longer is stuck.
+   * The longest a run may take, in the test's time; a longer one is stuck.
    * @default '60d'
    */
   readonly within?: Duration;
   /**
-   * At most so many runs; of more points, so many are taken at equal distances.
+   * The most runs. If there are more points, this many are chosen at equal distances.
    * @default 2000
    */
   readonly maxRuns?: number;

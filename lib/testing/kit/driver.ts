@@ -253,7 +253,7 @@ export class Driver implements Host {
   }
 }
 
-/** Whether any of them settles in so much real time. */
+/** Whether any of the calls settles within this real time. */
 async function answersIn(calls: readonly Promise<void>[], realMs: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<false>((resolve) => {

@@ -67,7 +67,7 @@ export class TestRun {
   /**
    * Lets time go on until the execution has ended and said so. Incidents
    * resolve themselves at their deadline.
-   * @param within at most so much of the test's time
+   * @param within the longest this may take, in the test's time
    * @throws SteadfastError `stuck` with what it waits for
    */
   async untilEnd(within: Duration = LONGEST): Promise<RunState> {

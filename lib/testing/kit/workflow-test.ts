@@ -191,7 +191,7 @@ export class WorkflowTest<I> {
     return new TestRun(this.#driver, execution.id);
   }
 
-  /** Lets so much of the test's time pass, with everything that happens in it. No real time passes. */
+  /** Lets a duration of the test's time pass, with everything that happens in it. No real time passes. */
   async skip(duration: Duration): Promise<void> {
     const untilAt = this.now() + parseDuration(duration, 'what is skipped');
     const end = await this.#driver.run(async () => false, untilAt);

@@ -87,8 +87,10 @@ export interface TolerateOptions {
 }
 
 export interface WaitOptions extends AnyStepOptions, TolerateOptions {
-  /** So long from when its predecessors are done. One of `for` and `until`. */
-  /** Or a reference to a duration, or to a number of seconds; no time at all, or less, does not wait. */
+  /**
+   * How long to wait once its predecessors are done: a duration, or a reference to one or to a number of
+   * seconds; 0 or less does not wait. Give either `for` or `until`.
+   */
   readonly for?: Duration | Ref<string> | Ref<number>;
   /** Epoch ms, or a date in ISO form with its zone. A time that has passed does not wait. */
   readonly until?: Input<string> | Input<number>;
@@ -96,7 +98,7 @@ export interface WaitOptions extends AnyStepOptions, TolerateOptions {
 
 /** The options of callbacks and approvals. */
 export interface AnswerOptions extends AnyStepOptions, TolerateOptions {
-  /** How long there may be no answer; `otherwise` says what holds then. */
+  /** How long to wait for an answer; `otherwise` says what happens without one. */
   readonly within: Duration;
   /**
    * How often an event reminds those who listen that there is no answer yet:

@@ -96,7 +96,7 @@ export interface WorkflowOptions<I> {
 export interface LaneOptions<I> {
   /** Whose place it is: a text of 1 to 1,000 characters or a whole number of the input. */
   readonly by: (input: Ref<I>) => Ref<string> | Ref<number>;
-  /** So many at the same time: 1 to 100. */
+  /** How many executions of one key at the same time: 1 to 100. */
   readonly atMost: number;
   /** How long it may wait for its place, before `within` begins; then it fails with `no-place`. */
   readonly waitAtMost: Duration;
