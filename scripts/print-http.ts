@@ -44,8 +44,8 @@ A call that got no answer may have been obeyed. Make it again under the same key
 - *A start* takes \`idempotencyKey\` in its body, or the header \`Idempotency-Key\` (1 to 200 characters). The same key and body give
   the same execution until it is removed after its retention; another body is refused (\`key-reused\`). Each workflow has its own keys.
   Without a key every call starts an execution.
-- *Commands* (cancel, pause, resume, retry) take \`commandId\`: under one id, an execution obeys each once; one with
-  other content counts as repeated. It remembers ${MAX_REMEMBERED} for ${REMEMBERED_DAYS} days.
+- *Commands* (cancel, pause, resume, retry) take \`commandId\`: repeated under its id, a command is obeyed once;
+  another one, or other content, is refused (\`key-reused\`). An execution remembers ${MAX_REMEMBERED} for ${REMEMBERED_DAYS} days.
 - *Answers to callbacks* get the same answer again. *A resolution* repeated is refused (\`already-resolved\`) and changes nothing.
 
 ## Waiting

@@ -50,7 +50,7 @@ export interface ListOptions {
 
 export interface CommandOptions {
   readonly reason?: string;
-  /** A command repeated under the same id is obeyed once. */
+  /** A command repeated under the same id is obeyed once; another one under it is refused (`key-reused`). */
   readonly commandId?: string;
 }
 

@@ -67,6 +67,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'already-resolved',
   'bad-input',
   'bad-output',
+  'key-reused',
   'not-another',
   NOT_ASKED,
   'not-cancelable',
@@ -189,12 +190,11 @@ async function retryOne(
 ): Promise<unknown> {
   const { input, step } = bulk.command;
   if (input === undefined) return retry(scheduler, executionId, asked);
-  const { state } = await show(scheduler, executionId);
-  const { execution } = state;
+  const other = { ...asked, input, ...given({ step }) };
+  const { execution } = (await show(scheduler, executionId)).state;
   const isFailed =
-    execution.status === 'failed' || obeyedOf(execution, { type: 'retry', ...asked }) !== undefined;
-  if (!isFailed) return answerIncident(scheduler, bulk, executionId);
-  return retry(scheduler, executionId, { ...asked, input, ...given({ step }) });
+    execution.status === 'failed' || obeyedOf(execution, { type: 'retry', ...other }) !== undefined;
+  return isFailed ? retry(scheduler, executionId, other) : answerIncident(scheduler, bulk, executionId);
 }
 
 /**

@@ -40,8 +40,8 @@ export interface CommandRequest {
 
 /**
  * Cancels: nothing new starts, and what has acted is undone; with `undo: false` it is left as it is.
- * @throws SteadfastError `unknown-execution`; `not-cancelable` when it has ended, is being undone for another
- * reason, or is past a point of no return
+ * @throws SteadfastError `unknown-execution`; `key-reused`, as of every command, if its id was another's;
+ * `not-cancelable` when it has ended, is being undone for another reason, or is past a point of no return
  */
 export const cancel = (
   scheduler: Scheduler,
@@ -129,6 +129,7 @@ async function obeyed(
     const { state, plan } = await show(scheduler, executionId);
     const { execution } = state;
     const known = begun ?? obeyedOf(execution, wish);
+    if (known?.other !== undefined) throw keyReused(execution, wish, known);
     const command = known === undefined ? wish : restOf(state, wish, known);
     if (command === undefined) return execution;
     const problem = known === undefined ? problemOf(plan, state, command, readAt) : undefined;
@@ -159,6 +160,16 @@ function refuseWhereFull(execution: Execution, { type, commandId }: Command, now
   throw refuse(
     'too-many-commands',
     `execution ${execution.id} was given ${MAX_REMEMBERED} commands within ${REMEMBERED_DAYS} days, and no more are accepted, because a repeated one would not be recognised; it can still be canceled`,
+  );
+}
+
+/** Answered as the repeat it would silently not be done. */
+function keyReused({ id }: Execution, { type }: Command, { at, other = type }: Obeyed): SteadfastError {
+  const body = other === type ? ' with another body' : '';
+  return refuse(
+    'key-reused',
+    `this command id was that of '${other}'${body}, which execution ${id} obeyed at ${timeText(at)}; use a new id for a new command`,
+    { executionId: id, command: other, at },
   );
 }
 

@@ -129,6 +129,8 @@ export const KINDS = [
   'bulkRefused',
   /** A command that was answered came once more. */
   'commandRepeated',
+  /** Its id came with another command, which was refused. */
+  'commandReused',
   /** Whether an agent is paused could not be read. */
   'pauseUnread',
   /** A process has died in the middle of a page, and when its page was counted. */

@@ -11,8 +11,10 @@ import type { Json } from '../../lib/core/values/json.ts';
 import { type Execution, isForward, isPausedOrPausing } from '../../lib/core/records/state.ts';
 import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import type { Scheduler } from '../../lib/scheduler/start.ts';
+import { isSteadfastError } from '../../lib/core/values/errors.ts';
 import { callerIn } from './cast.ts';
-import { type Host, processOutside, schedulerFor } from './process.ts';
+import type { Given } from './oracle-commands.ts';
+import { type Host, type Process, processOutside, schedulerFor } from './process.ts';
 import { pauseAgents } from './whole-pauses.ts';
 
 /**
@@ -114,7 +116,9 @@ export function giveOnce(host: Host, executionId: string, commandId: string, ask
   const once = (): void => {
     const asked = { commandId, ...callerIn(host) };
     const process = processOutside(host);
-    if (bulks?.commands.begins(process, given) === true) kinds.commandRepeated += 1;
+    const isRepeated = bulks?.commands.begins(process, given) === true;
+    if (isRepeated && asksAnother(given)) return askAnother(host, process, given);
+    if (isRepeated) kinds.commandRepeated += 1;
     ask(schedulerFor(host, process), asked).then(
       () => bulks?.commands.answered(given),
       () => undefined,
@@ -123,4 +127,20 @@ export function giveOnce(host: Host, executionId: string, commandId: string, ask
   once();
   if (bulks?.choice.chance(REPEATED_SHARE) === true && !faults.healed())
     events.plan(bulks.choice.between(...REPEATED_MS), once);
+}
+
+/** Chosen by its id, so that no other choice of the world changes. */
+const asksAnother = ({ executionId, commandId }: Given): boolean =>
+  (executionId.charCodeAt(executionId.length - 1) + commandId.length) % 3 === 0;
+
+/** Whoever gives an id a second meaning reads so, and is not answered as if it were done. */
+function askAnother(host: Host, process: Process, given: Given): void {
+  const { executionId, commandId } = given;
+  const asked = { commandId, withinMs: 1, ...callerIn(host) };
+  pause(schedulerFor(host, process), executionId, asked).then(
+    () => host.bulks?.commands.answeredAsRepeat(given),
+    (error: unknown) => {
+      if (isSteadfastError(error) && error.code === 'key-reused') host.kinds.commandReused += 1;
+    },
+  );
 }

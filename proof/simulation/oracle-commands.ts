@@ -3,8 +3,9 @@
  * the ids that executions remember.
  *
  * Owns: S22 of commands: one that was answered has been obeyed, also where nothing had to change, and does
- * nothing when it comes once more; an answer is of the question that it was given to. Does not own: bulk
- * actions (`oracle-bulks.ts`), what a command may write (`oracle-operations.ts`).
+ * nothing when it comes once more; another one under its id is refused; an answer is of the question that it
+ * was given to. Does not own: bulk actions (`oracle-bulks.ts`), what a command may write
+ * (`oracle-operations.ts`).
  */
 
 import type { Write } from '../../lib/core/decisions/decision.ts';
@@ -32,6 +33,7 @@ const keyOf = ({ executionId, commandId }: Given): string => `${executionId} ${c
 
 export class OracleCommands {
   readonly #answered = new Set<string>();
+  readonly #taken: Given[] = [];
   readonly #calls = new WeakMap<Process, Call>();
   readonly #answers = new WeakMap<Process, Answered>();
 
@@ -47,6 +49,11 @@ export class OracleCommands {
     this.#answered.add(keyOf(given));
   }
 
+  /** Another command under its id, which asks for something else, was answered as if it were done. */
+  answeredAsRepeat(given: Given): void {
+    this.#taken.push(given);
+  }
+
   /** It is erased, and its commands with it: its key may start another one. */
   forget(executionId: string): void {
     for (const key of this.#answered) if (key.startsWith(`${executionId} `)) this.#answered.delete(key);
@@ -58,6 +65,8 @@ export class OracleCommands {
   }
 
   judge(problems: string[], before: Snapshot, write: Write, writer: Process | undefined): void {
+    for (const { commandId, executionId } of this.#taken.splice(0))
+      problems.push(`S22 another command under id '${commandId}' of ${executionId} is taken for its repeat`);
     const answer = writer && this.#answers.get(writer);
     for (const { what, incident } of answer === undefined ? [] : deedsIn(before, write))
       if (

@@ -100,8 +100,9 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     next: 'Call as somebody whose ARN, or issuer and subject, is shorter.',
   },
   'key-reused': {
-    means: 'The idempotency key has started an execution with another body: `details.executionId`.',
-    next: 'Use a new key for a new start.',
+    means:
+      'The idempotency key has started an execution with another body, or the command id was that of another command: `details`.',
+    next: 'Use a new key for a new start, a new id for a new command.',
   },
   'already-closed': {
     means: 'The callback was answered differently or is no longer waited for, or the execution is over.',

@@ -54,6 +54,7 @@ const errors = (...groups: readonly (ErrorCode | readonly ErrorCode[])[]): reado
   ...new Set(groups.flat()),
 ];
 const OF_COMMAND = errors('unknown-execution', OF_BODY, OF_CALLER);
+const OF_REPEATABLE = errors(OF_COMMAND, 'key-reused');
 const OF_CALLBACK = errors('unknown-callback', 'already-closed', OF_CALLER);
 const OF_ANSWER = errors(OF_CALLBACK, OF_BODY, OF_PEOPLE, 'not-another', 'not-open');
 
@@ -139,26 +140,26 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
     summary: 'Cancels: nothing new starts, and what has acted is undone, unless `undo` is false.',
     body: { type: 'CancelOptions', schema: cancelBody },
     answers: { 202: 'Stopped' },
-    errors: errors(OF_COMMAND, 'not-cancelable'),
+    errors: errors(OF_REPEATABLE, 'not-cancelable'),
   },
   'POST /executions/{id}/pause': {
     summary: 'Pauses: nothing new starts, what was begun goes on to its end.',
     body: { type: 'PauseOptions', schema: pauseBody },
     answers: { 202: 'Started' },
-    errors: errors(OF_COMMAND, 'bad-duration', 'not-pausable', 'too-many-commands'),
+    errors: errors(OF_REPEATABLE, 'bad-duration', 'not-pausable', 'too-many-commands'),
   },
   'POST /executions/{id}/resume': {
     summary: 'Ends a pause.',
     body: { type: 'CommandOptions', schema: commandBody },
     answers: { 202: 'Started' },
-    errors: errors(OF_COMMAND, 'not-resumable', 'too-many-commands'),
+    errors: errors(OF_REPEATABLE, 'not-resumable', 'too-many-commands'),
   },
   'POST /executions/{id}/retry': {
     summary:
       'Has a failed execution go on where it failed; its failed step, or the `step` of several, can be given another `input`, unless an attempt of it may have acted. Of a waiting one it resolves all incidents with `retry`.',
     body: { type: 'RetryOptions', schema: retryBody },
     answers: { 202: 'Started' },
-    errors: errors(OF_COMMAND, OF_PEOPLE, 'not-retryable', 'bad-input', 'too-many-commands'),
+    errors: errors(OF_REPEATABLE, OF_PEOPLE, 'not-retryable', 'bad-input', 'too-many-commands'),
   },
   'POST /executions/{id}/erase': {
     summary: 'Removes an execution that is over, those that its steps ran, and all values, for good.',

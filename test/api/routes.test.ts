@@ -100,6 +100,25 @@ describe('POST /executions/{id}/cancel', () => {
     }
   });
 
+  it('under the id of another command is a 409 that says which', async () => {
+    const { begun, post } = client(() => work);
+    const id = await begun();
+    const commandId = 'ticket-7';
+    expect(await post(`/executions/${id}/pause`, { commandId, within: '2h' })).toMatchObject({ status: 202 });
+    for (const [command, given] of [
+      ['cancel', { undo: false }],
+      ['pause', { within: '3h' }],
+      ['resume', {}],
+      ['retry', { input: { orderId: 'o-2' } }],
+    ] as const) {
+      const answer = await post(`/executions/${id}/${command}`, { commandId, ...given });
+      expect(answer).toMatchObject({ status: 409, body: refusal('key-reused', /that of 'pause'.*new id/) });
+      expect(answer.body['error']).toMatchObject({ details: { executionId: id, command: 'pause' } });
+    }
+    const again = { commandId, within: '120m', reason: 'in other words' };
+    expect(await post(`/executions/${id}/pause`, again)).toMatchObject({ status: 202 });
+  });
+
   it('after the end is a 409 that says why', async () => {
     const { begun, run, post } = client();
     const id = await begun();

@@ -28,14 +28,27 @@ describe('commands', () => {
     expect((await h.run(id)).execution.status).toBe('succeeded');
   });
 
-  it('of another kind are obeyed under the same id', async () => {
+  it('under the id of another one are refused, not answered as its repeat', async () => {
     const h = quick();
     const { id } = await h.begin();
-    await pause(h.scheduler, id, { commandId: 'ticket-7' });
-    expect((await resume(h.scheduler, id, { commandId: 'ticket-7' })).status).toBe('running');
-    expect((await pause(h.scheduler, id, { commandId: 'ticket-7' })).status).toBe('running');
-    expect((await cancel(h.scheduler, id, { commandId: 'ticket-7' })).status).toBe('compensating');
-    expect((await h.run(id)).execution.status).toBe('canceled');
+    const commandId = 'ticket-7';
+    await pause(h.scheduler, id, { commandId, withinMs: 90_000 });
+    const { at = 0 } = (await h.state(id)).execution.pauses?.[0] ?? {};
+    const refused = (message: string) => ({
+      code: 'key-reused',
+      message: expect.stringContaining(message),
+      details: { executionId: id, command: 'pause', at },
+    });
+    const { version } = (await h.state(id)).execution;
+    for (const other of [resume, cancel, retry])
+      await expect(other(h.scheduler, id, { commandId })).rejects.toMatchObject(
+        refused(`was that of 'pause', which execution ${id} obeyed at`),
+      );
+    await expect(pause(h.scheduler, id, { commandId, withinMs: 80_000 })).rejects.toMatchObject(
+      refused("was that of 'pause' with another body"),
+    );
+    const again = await pause(h.scheduler, id, { commandId, withinMs: 90_000, reason: 'in other words' });
+    expect(again.version).toBe(version);
   });
 
   it('that are refused are not remembered, and change nothing of what has ended', async () => {

@@ -5,8 +5,8 @@
  * Owns: how they are kept in the execution's record, for how long and how many. Does not own: what a command
  * writes (`obey.ts`), what a repeated one is answered (`scheduler/commands.ts`).
  *
- * An id is one command's: what asks for something else under it is another command. Remembered is what was
- * obeyed, also where nothing had to change: a pause of what is paused already has
+ * An id is one command's: what asks for something else under it is no repeat, and is refused. Remembered is
+ * what was obeyed, also where nothing had to change: a pause of what is paused already has
  * happened, and must not happen after the next resume. No refusal is remembered, and nothing is written to
  * what has ended: its parent, which may have it go on, knows it by its version.
  */
@@ -14,39 +14,50 @@
 import type { Command } from '../decisions/events.ts';
 import type { Execution } from '../records/state.ts';
 import { given } from '../values/given.ts';
+import { canonicalJson, type Json } from '../values/json.ts';
 
 export const REMEMBERED_DAYS = 30;
 const REMEMBERED_MS = REMEMBERED_DAYS * 86_400_000;
-/** The most commands that one execution remembers, so that its record keeps room: they take 6 KB. */
+/** The most commands that one execution remembers, so that its record keeps room: they take 8 KB. */
 export const MAX_REMEMBERED = 200;
 
 type Remembering = Pick<Execution, 'commands'>;
 
 /**
- * `<hash>@<time>`, and for a retry `.<number>` of the latest question that it is about; all in base 36.
- * Earlier releases wrote no number, or the id itself and no time.
+ * `<hash>@<time>`, for a retry `.<number>` of the latest question that it is about, all in base 36, and
+ * `~<hash>` of what it asks for. Earlier releases did not write the last, or no number, or the id itself and
+ * no time.
  */
-const MARK = /^[0-9a-z]{13}@([0-9a-z]+)(?:\.([0-9a-z]+))?$/;
+const MARK = /^[0-9a-z]{13}@([0-9a-z]+)(?:\.([0-9a-z]+))?(?:~([0-9a-f]{8}))?$/;
 
-/**
- * 64 bits, in base 36: enough to tell some hundred ids apart, and no secret rests
- * on it (FNV-1a, by code units).
- */
-function shortHash(text: string): string {
+/** 64 bits: enough to tell some hundred ids apart, and no secret rests on it (FNV-1a, by code units). */
+function hashOf(text: string): bigint {
   let hash = 0xcbf29ce484222325n;
   for (let at = 0; at < text.length; at += 1)
     hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(at))) * 0x100000001b3n);
-  return hash.toString(36).padStart(13, '0');
+  return hash;
 }
 
-const markOf = (commandId: string, at: number, upTo?: number): string =>
-  `${shortHash(commandId)}@${at.toString(36)}${upTo === undefined ? '' : `.${upTo.toString(36)}`}`;
-
-/** What a command is known by; absent where it cannot be repeated. */
-type Named = Pick<Command, 'type' | 'commandId'>;
+/** A command, as far as a repeated one is the same. */
+type Asked = Pick<Command, 'type' | 'commandId'> & {
+  readonly undo?: false;
+  readonly withinMs?: number;
+  readonly input?: Json;
+  readonly step?: string;
+};
 
 /** No id has a NUL at this place by accident. */
 const keyOf = (type: Command['type'], commandId: string): string => `${type}\0${commandId}`;
+
+const startOf = (key: string): string => `${hashOf(key).toString(36).padStart(13, '0')}@`;
+
+/** 32 bits of what it asks for; its reason may be said in other words. */
+function contentOf({ type, undo, withinMs, input, step }: Asked): string {
+  const hash = hashOf(canonicalJson({ type, ...given({ undo, withinMs, input, step }) }));
+  return BigInt.asUintN(32, hash ^ (hash >> 32n))
+    .toString(16)
+    .padStart(8, '0');
+}
 
 /** A command that was obeyed. */
 export interface Obeyed {
@@ -54,26 +65,42 @@ export interface Obeyed {
   readonly at: number;
   /** For a retry the number of the latest question that it is about, 0 if of none. */
   readonly upTo?: number;
+  /** What it was, where another one asks for something else under its id. */
+  readonly other?: Command['type'];
 }
 
-/** What is known of the command if it was obeyed. */
-export function obeyedOf({ commands }: Remembering, { type, commandId }: Named): Obeyed | undefined {
+const TYPES: readonly Command['type'][] = ['cancel', 'pause', 'resume', 'retry'];
+
+/** What is known of the command if it, or another one under its id, was obeyed. */
+export function obeyedOf({ commands }: Remembering, command: Asked): Obeyed | undefined {
+  const { type, commandId } = command;
   if (commandId === undefined || commands.length === 0) return undefined;
   if (commands.includes(commandId)) return { at: 0 };
+  const markOf = (key: string): RegExpExecArray | undefined => {
+    const start = startOf(key);
+    return MARK.exec(commands.find((one) => one.startsWith(start)) ?? '') ?? undefined;
+  };
   // An earlier release has kept the id alone.
-  const starts = [keyOf(type, commandId), commandId].map((key) => markOf(key, 0).slice(0, -1));
-  const known = commands.find((one) => starts.some((start) => one.startsWith(start)));
-  const [, at, upTo] = MARK.exec(known ?? '') ?? [];
-  if (at === undefined) return undefined;
+  const own = markOf(keyOf(type, commandId)) ?? markOf(commandId);
+  const isSame = own !== undefined && (own[3] ?? contentOf(command)) === contentOf(command);
+  if (own !== undefined) return read(own, isSame ? undefined : type);
+  for (const other of TYPES) {
+    const mark = markOf(keyOf(other, commandId));
+    if (mark !== undefined) return read(mark, other);
+  }
+  return undefined;
+}
+
+function read([, at = '', upTo]: RegExpExecArray, other: Command['type'] | undefined): Obeyed {
   return {
     at: Number.parseInt(at, 36),
-    ...given({ upTo: upTo === undefined ? undefined : Number.parseInt(upTo, 36) }),
+    ...given({ upTo: upTo === undefined ? undefined : Number.parseInt(upTo, 36), other }),
   };
 }
 
 const recent = ({ commands }: Remembering, now: number): readonly string[] =>
   commands
-    .map((one) => (MARK.test(one) ? one : markOf(one, now)))
+    .map((one) => (MARK.test(one) ? one : `${startOf(one)}${now.toString(36)}`))
     .filter((one) => now - Number.parseInt(MARK.exec(one)?.[1] ?? '', 36) < REMEMBERED_MS);
 
 /** Whether another command would displace one that may still be repeated. */
@@ -87,10 +114,12 @@ export const isMemoryFull = (execution: Remembering, now: number): boolean =>
  */
 export function remembering(
   execution: Remembering,
-  { type, commandId, now }: Named & { readonly now: number },
+  command: Asked & { readonly now: number },
   upTo?: number,
 ): readonly string[] {
-  if (commandId === undefined || obeyedOf(execution, { type, commandId }) !== undefined)
-    return execution.commands;
-  return [...recent(execution, now), markOf(keyOf(type, commandId), now, upTo)].slice(-MAX_REMEMBERED);
+  const { type, commandId, now } = command;
+  if (commandId === undefined || obeyedOf(execution, command) !== undefined) return execution.commands;
+  const about = upTo === undefined ? '' : `.${upTo.toString(36)}`;
+  const mark = `${startOf(keyOf(type, commandId))}${now.toString(36)}${about}~${contentOf(command)}`;
+  return [...recent(execution, now), mark].slice(-MAX_REMEMBERED);
 }

@@ -135,7 +135,7 @@ describe('a pause', () => {
       status: 'pausing',
       version: 2,
       writeId: 'w-new',
-      commands: marks('pause', 'c', 'c-new'),
+      commands: remembering(state.execution, { type: 'pause', commandId: 'c-new', withinMs: 7, now: NOW }),
       wakeAt: NOW,
       pauses: [...before.slice(1), { number: 11, at: NOW, reason: 'r', withinMs: 7 }],
       earlierPauses: { number: 1, at: NOW - 90, endedAt: NOW - 80, ms: 10 },

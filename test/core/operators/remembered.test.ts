@@ -7,6 +7,7 @@ import {
   remembering,
 } from '../../../lib/core/operators/remembered.ts';
 import type { Command } from '../../../lib/core/decisions/events.ts';
+import type { Json } from '../../../lib/core/values/json.ts';
 import type { Execution } from '../../../lib/core/records/state.ts';
 import { NOW } from '../states.ts';
 
@@ -76,12 +77,46 @@ it('is also what the release before wrote: ids, and no time', () => {
   expect(known(now, 'cancel order 10')).toBeUndefined();
 });
 
-it('is not what another command asks for under the same id, but for what the release before wrote', () => {
-  const one = after([], 'c');
-  expect(obeyedOf(one, of('c', 'cancel'))).toBeUndefined();
-  const both = { commands: remembering(one, { ...of('c', 'cancel'), now: NOW + 9 }) };
-  expect([known(both, 'c'), obeyedOf(both, of('c', 'cancel'))]).toEqual([{ at: NOW }, { at: NOW + 9 }]);
-  // By the id alone, whatever the command.
-  const old = { commands: ['2o0oo8qqosvsi@5.2'] };
-  expect(obeyedOf(old, of('c', 'resume'))).toEqual({ at: 5, upTo: 2 });
+describe('of an id that was given to another command', () => {
+  const asked: readonly Parameters<typeof obeyedOf>[1][] = [
+    { type: 'cancel' },
+    { type: 'cancel', undo: false },
+    { type: 'pause' },
+    { type: 'pause', withinMs: 5 },
+    { type: 'pause', withinMs: 6 },
+    { type: 'resume' },
+    { type: 'retry' },
+    { type: 'retry', step: 'a' },
+    { type: 'retry', step: 'b', input: 1 },
+    { type: 'retry', input: null },
+    { type: 'retry', input: { a: 1, b: [2, '3'] } },
+    { type: 'retry', input: { a: 1, b: [2, 3] } },
+  ];
+  const commandId = 'c';
+  const pairs = asked.flatMap((one) => asked.map((two) => [one, two] as const));
+
+  it.each(pairs)('%j, then %j', (one, two) => {
+    const commands = remembering({ commands: [] }, { ...one, commandId, now: NOW });
+    const reworded = { ...two, commandId, reason: 'another' };
+    expect(obeyedOf({ commands }, reworded)).toEqual(
+      one === two ? { at: NOW } : { at: NOW, other: one.type },
+    );
+    expect(remembering({ commands }, { ...reworded, now: NOW + 9 })).toBe(commands);
+  });
+
+  it('is a repeat in whatever order its input was written', () => {
+    const retryOf = (input: Json) => ({ type: 'retry', commandId, input }) as const;
+    const commands = remembering({ commands: [] }, { ...retryOf({ a: 1, b: 2 }), now: NOW }, 40);
+    expect(obeyedOf({ commands }, retryOf({ b: 2, a: 1 }))).toEqual({ at: NOW, upTo: 40 });
+  });
+
+  it('is a repeat of what earlier releases wrote without its content', () => {
+    const [mark = ''] = remembering({ commands: [] }, { type: 'pause', commandId, now: NOW });
+    const before = { commands: [mark.replace(/~.*/, '')] };
+    expect(obeyedOf(before, { type: 'pause', commandId, withinMs: 5 })).toEqual({ at: NOW });
+    expect(obeyedOf(before, of(commandId, 'cancel'))).toEqual({ at: NOW, other: 'pause' });
+    // By the id alone, whatever the command.
+    const old = { commands: ['2o0oo8qqosvsi@5.2'] };
+    expect(obeyedOf(old, of(commandId, 'resume'))).toEqual({ at: 5, upTo: 2 });
+  });
 });
