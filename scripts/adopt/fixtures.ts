@@ -41,6 +41,8 @@ export interface Given {
   /** The tarballs of `steadfast` and of `create-steadfast`. */
   readonly tarball: string;
   readonly createTarball: string;
+  /** Is called with the clone in which a reader of README has packed the package. */
+  readonly onPacked: (clone: string) => Promise<void>;
 }
 
 /** What a fixture has measured. */
@@ -190,7 +192,7 @@ export const FIXTURES: Readonly<Record<string, Fixture>> = {
     await use(cwd);
   },
   /** What README and docs/FIRST-PROJECT.md print, typed by a reader in a clean clone. */
-  printed: () => followPages(),
+  printed: ({ onPacked }) => followPages(onPacked),
   /**
    * What `npm create steadfast` makes: ES modules, vitest, the newest CDK; and
    * the first workflow of a reader.

@@ -3,12 +3,12 @@
  * it is printed, in a clean clone.
  *
  * Owns: which block is typed where, and what has to be seen. Does not own: how a line is run
- * (`steps.ts`). `npm ci && npm test` is the one block that is left out: CI runs it itself, and
- * here it would run within itself.
+ * (`steps.ts`). Left out is what CI itself runs on a clean checkout: `npm ci`, whose packages the clone uses,
+ * and `npm test`, which would run within itself.
  */
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { check, folder, ROOT, run, runUntil } from './steps.ts';
 
@@ -16,7 +16,8 @@ const blocksOf = (text: string, language: string): string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, block = '']) =>
     block.trim(),
   );
-const TESTS = 'npm ci && npm test';
+const INSTALL = 'npm ci && ';
+const TESTS = `${INSTALL}npm test`;
 
 /** What is tracked, and what is new and not ignored, as it is now: a clone of what would be committed. */
 function cloned(): string {
@@ -30,6 +31,7 @@ function cloned(): string {
     mkdirSync(dirname(join(clone, path)), { recursive: true });
     cpSync(join(ROOT, path), join(clone, path), { errorOnExist: true });
   }
+  symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
   return clone;
 }
 
@@ -63,8 +65,9 @@ async function followReadme(clone: string): Promise<string> {
   const readme = readFileSync(join(clone, 'README.md'), 'utf8');
   const [demo = '', own = '', ...rest] = blocksOf(readme, 'sh');
   check(rest.join('\n') === TESTS, `the last block of README is ${rest.join('\n')}, and not ${TESTS}`);
+  check(demo.startsWith(INSTALL), `the first block of README does not begin with ${INSTALL}`);
   const [shown = ''] = blocksOf(readme, 'text');
-  said(shown, await run(clone, demo), 'README.md');
+  said(shown, await run(clone, demo.slice(INSTALL.length)), 'README.md');
   await runUntil(clone, own, /It ended: succeeded\.[\s\S]*Ctrl-C/);
   return join(dirname(clone), 'my-app');
 }
@@ -86,7 +89,12 @@ async function followPage(cwd: string): Promise<void> {
 const withoutTimes = (text: string): string =>
   text.replaceAll(/\+?\d+(?:\.\d+)? ?(?:ms|s)(?:\d+ms)?\b/g, '#').replaceAll(/ +/g, ' ');
 
-/** As printed, the local system is at its default port, which must be free. */
-export async function followPages(): Promise<void> {
-  await followPage(await followReadme(cloned()));
+/**
+ * As printed, the local system is at its default port, which must be free.
+ * @param packed is called when the clone is built, with the clone; it has its tarball in it
+ */
+export async function followPages(packed: (clone: string) => Promise<void>): Promise<void> {
+  const clone = cloned();
+  const cwd = await followReadme(clone);
+  await Promise.all([packed(clone), followPage(cwd)]);
 }
