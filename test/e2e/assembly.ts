@@ -2,8 +2,9 @@
  * The assemblies of the example and of the app (`bin/app.ts`), made once for all tests that use them,
  * whichever process they run in.
  *
- * It is addressed by the content of whatever it is made of, so it is never that of other sources; it is
- * renamed to its place when it is whole, so two that make it at the same time do each other no harm.
+ * It is addressed by the content of whatever it is made of, so it is never that of other sources. Who finds
+ * another process making it waits. It is renamed to its place when it is whole, so it does no harm that two
+ * which find a dead process's file both make it.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -17,44 +18,57 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const KEPT = join(ROOT, '.steadfast', 'assemblies');
 const SOURCES = ['lib', 'lambdas', 'examples/order-fulfilment', 'cdk.json', 'package.json'];
 /** Those of other sources: somebody may still be copying one of the last few minutes. */
 const STALE_AFTER_MS = 3_600_000;
+const ASK_EVERY_MS = 100;
+const MADE_WITHIN_MS = 120_000;
 
 /** @returns its folder, which is only to be read */
 export const exampleAssembly = (): Promise<string> =>
-  kept(SOURCES, (outdir) => run(outdir, ['--input-type=module', '--eval', EXAMPLE]));
+  kept(SOURCES, (outdir) => run(EXAMPLE, { [outdir]: {} }));
 
 /** As `cdk deploy` would make it. @returns its folder, which is only to be read */
-export const appAssembly = (): Promise<string> => kept([...SOURCES, 'bin', 'examples'], makeApp);
+export const appAssembly = (): Promise<string> =>
+  kept([...SOURCES, 'bin', 'examples'], (outdir) => makeApps({ [outdir]: {} }));
 
 /**
- * CloudFormation's own rules are asked in `test/infra/synth.test.ts` and
- * `test/infra/foreign.test.ts`: they take seconds.
+ * In one process, which loads the CDK once. CloudFormation's own rules are asked in
+ * `test/infra/synth.test.ts` and `test/infra/foreign.test.ts`: they take seconds.
+ *
+ * @param contexts by the folder that each is for
  * @throws Error with what the app says
  */
-export function makeApp(outdir: string, context: Readonly<Record<string, unknown>> = {}): void {
-  run(outdir, ['bin/app.ts'], context);
-}
+export const makeApps = (contexts: Readonly<Record<string, object>>): void => run(APPS, contexts);
 
 /** In a process: a worker of `npm test` that had loaded the CDK could refuse it to no file after this one. */
 const EXAMPLE = `
   import { synthesize } from './lib/infra/synth.ts';
-  await synthesize({ outdir: process.env.CDK_OUTDIR, only: ['order-fulfilment'], validation: false });`;
+  for (const outdir of Object.keys(JSON.parse(process.argv[1])))
+    await synthesize({ outdir, only: ['order-fulfilment'], validation: false });`;
 
-function run(outdir: string, args: readonly string[], context: Readonly<Record<string, unknown>> = {}): void {
-  const CDK = { CDK_VALIDATION: 'false', CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify(context) };
-  const { stderr, status } = spawnSync(process.execPath, ['--import', 'tsx', ...args], {
+/** As \`cdk\` starts it, but that the app is evaluated again for each. */
+const APPS = `
+  for (const [outdir, context] of Object.entries(JSON.parse(process.argv[1]))) {
+    Object.assign(process.env, { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify(context) });
+    await import('./bin/app.ts?' + encodeURIComponent(outdir));
+  }`;
+
+function run(script: string, contexts: Readonly<Record<string, object>>): void {
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', script, JSON.stringify(contexts)];
+  const { stderr, status } = spawnSync(process.execPath, args, {
     cwd: ROOT,
-    env: { ...process.env, NODE_OPTIONS: '', ...CDK },
+    env: { ...process.env, NODE_OPTIONS: '', CDK_VALIDATION: 'false', CDK_CONTEXT_JSON: '{}' },
     encoding: 'utf8',
   });
-  if (status !== 0) throw new Error(`${args[0]} ended with ${status}: ${stderr}`);
+  if (status !== 0) throw new Error(`the synthesis ended with ${status}: ${stderr}`);
 }
 
 async function kept(
@@ -62,18 +76,44 @@ async function kept(
   make: (outdir: string) => Promise<void> | void,
 ): Promise<string> {
   const folder = join(KEPT, hashOf(sources));
-  if (existsSync(folder)) return folder;
+  const maker = `${folder}.maker`;
   mkdirSync(KEPT, { recursive: true });
+  while (!existsSync(folder) && !writtenBy(maker)) await pause(ASK_EVERY_MS);
+  if (existsSync(folder)) return folder;
   removeStale();
   const draft = mkdtempSync(join(KEPT, 'draft-'));
-  await make(draft);
   try {
+    await make(draft);
     renameSync(draft, folder);
   } catch (error) {
     if (!existsSync(folder)) throw error;
     rmSync(draft, { recursive: true });
+  } finally {
+    rmSync(maker, { force: true });
   }
   return folder;
+}
+
+/** @returns whether this process is the one that makes it; false while another one does that lives */
+function writtenBy(maker: string): boolean {
+  try {
+    writeFileSync(maker, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  if (!isMaking(maker)) rmSync(maker, { force: true });
+  return false;
+}
+
+/** Not for ever: the number of a process that died may be another's by now. */
+function isMaking(maker: string): boolean {
+  try {
+    process.kill(Number(readFileSync(maker, 'utf8')), 0);
+    return Date.now() - statSync(maker).mtimeMs < MADE_WITHIN_MS;
+  } catch {
+    return false;
+  }
 }
 
 function hashOf(paths: readonly string[]): string {
@@ -95,6 +135,8 @@ function filesIn(path: string): string[] {
 function removeStale(): void {
   for (const name of readdirSync(KEPT)) {
     const path = join(KEPT, name);
-    if (Date.now() - statSync(path).mtimeMs > STALE_AFTER_MS) rmSync(path, { recursive: true, force: true });
+    // What another process has renamed meanwhile is not there any more.
+    const { mtimeMs = Date.now() } = statSync(path, { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs > STALE_AFTER_MS) rmSync(path, { recursive: true, force: true });
   }
 }

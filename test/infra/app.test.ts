@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { orderFulfilment } from '../../examples/order-fulfilment/workflow.ts';
 import { BUNDLES } from '../../lib/aws/names.ts';
 import { parseTrigger, startOf } from '../../lib/core/plan/triggers/trigger.ts';
-import { appAssembly, makeApp } from '../e2e/assembly.ts';
+import { appAssembly, makeApps } from '../e2e/assembly.ts';
 import { project } from './fixture.ts';
 import { type Resource, statementsIn } from './template.ts';
 
@@ -18,11 +18,17 @@ interface Synthesised {
   readonly ofType: (type: string) => readonly Resource[];
 }
 
-function synthesise(context: Readonly<Record<string, unknown>>): Synthesised {
-  const assembly = project();
-  makeApp(assembly, context);
-  return readIn(assembly);
-}
+const withoutCode = { 'aws:cdk:bundling-stacks': [] };
+const CONTEXTS = {
+  prod: { ...withoutCode, stage: 'prod' },
+  'password-reset': { ...withoutCode, 'steadfast:only': 'password-reset', stage: 'prod' },
+  'etl-from-s3': { ...withoutCode, 'steadfast:only': 'etl-from-s3' },
+};
+const folders = Object.fromEntries(Object.keys(CONTEXTS).map((name) => [name, project()]));
+beforeAll(() =>
+  makeApps(Object.fromEntries(Object.entries(CONTEXTS).map(([name, context]) => [folders[name], context]))),
+);
+const synthesised = (name: keyof typeof CONTEXTS): Synthesised => readIn(folders[name] ?? '');
 
 function readIn(assembly: string): Synthesised {
   const templates = readdirSync(assembly).filter((file) => file.endsWith('.template.json'));
@@ -35,7 +41,6 @@ function readIn(assembly: string): Synthesised {
   const stacks = templates.map((file) => file.slice(0, -'.template.json'.length));
   return { assembly, stacks, ofType: (type) => resources.filter(({ Type }) => Type === type) };
 }
-const withoutCode = { 'aws:cdk:bundling-stacks': [] };
 
 interface Scaling {
   readonly MaximumConcurrency: number;
@@ -113,7 +118,7 @@ test('the default is one example with a bucket, an event, a schedule and its out
 });
 
 test('prod brings no outside world, and its schedule is off', () => {
-  const app = synthesise({ ...withoutCode, stage: 'prod' });
+  const app = synthesised('prod');
   expect(app.ofType('AWS::Lambda::Url')).toEqual([]);
   expect(app.ofType('AWS::DynamoDB::Table')).toHaveLength(1);
   const schedules = app.ofType('AWS::Scheduler::Schedule').map(({ Properties }) => Properties['State']);
@@ -121,7 +126,7 @@ test('prod brings no outside world, and its schedule is off', () => {
 });
 
 test('examples by name are a stack of their own, without what starts the other', () => {
-  const app = synthesise({ ...withoutCode, 'steadfast:only': 'password-reset', stage: 'prod' });
+  const app = synthesised('password-reset');
   expect(app.stacks).toEqual(['Steadfast-prod-password-reset']);
   expect(agentsIn(app)).not.toContain('charge-card');
   expect(app.ofType('AWS::Scheduler::Schedule')).toEqual([]);
@@ -133,7 +138,7 @@ test('examples by name are a stack of their own, without what starts the other',
 });
 
 test('an example that reads objects is allowed those of its bucket, each agent what it needs', () => {
-  const app = synthesise({ ...withoutCode, 'steadfast:only': 'etl-from-s3' });
+  const app = synthesised('etl-from-s3');
   expect(app.ofType('AWS::S3::Bucket').map(({ id }) => id)).toEqual([
     expect.stringMatching(/^SteadfastValues/),
     expect.stringMatching(/^Drop/),
