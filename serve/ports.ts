@@ -10,6 +10,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynamoBulks } from '../lib/aws/dynamo-bulks.ts';
 import { dynamoLanes } from '../lib/aws/dynamo-lanes.ts';
 import { dynamoErasure, dynamoInventory } from '../lib/aws/dynamo-inventory.ts';
+import type { FindAtRisk } from '../lib/aws/dynamo-open.ts';
 import { dynamoReceipts } from '../lib/aws/dynamo-receipts.ts';
 import {
   ANNOUNCED_LIST,
@@ -54,6 +55,7 @@ export type ServerPorts = Ports & AuditPorts & ValuesAuditPorts;
 
 export interface PortParts {
   readonly client: DynamoDBClient;
+  readonly findAtRisk: FindAtRisk;
   readonly values: Values;
   readonly queue: Queue;
   readonly announcer: Announcer;
@@ -65,14 +67,16 @@ export interface PortParts {
 }
 
 /** The same for every role but for the log (`withLog`). */
-export function serverPorts({ client, retentionMs, ...parts }: PortParts, log: Log): ServerPorts {
+export function serverPorts({ client, findAtRisk, retentionMs, ...parts }: PortParts, log: Log): ServerPorts {
   const table = TABLE_NAME;
   const wakeShards = DEFAULT_WAKE_SHARDS;
   const pause = (ms: number): Promise<void> => parts.clock.sleep(ms);
   return {
     ...parts,
     waitsHere: new Map(),
-    store: knownExecutions(dynamoStore(client, { table, wakeShards, pause, log, ...given({ retentionMs }) })),
+    store: knownExecutions(
+      dynamoStore(client, { table, wakeShards, findAtRisk, pause, log, ...given({ retentionMs }) }),
+    ),
     breakers: dynamoRecords(client, table, BREAKER),
     outages: dynamoRecords(client, table, OUTAGE),
     rates: dynamoRecords(client, table, RATE),

@@ -206,6 +206,7 @@ class Running {
     const ends = new AwaitedEnds();
     const parts = {
       client: database.client,
+      findAtRisk: database.findAtRisk,
       values: saidValues(await valuesOf(file), unkeptValues, worded),
       queue,
       announcer: listenersAsBus(new Set([ends.listener, ...listeners])),

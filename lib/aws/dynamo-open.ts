@@ -44,7 +44,16 @@ export interface OpenOptions {
   readonly wakeShards: number;
   /** @default MOST_OPEN */
   readonly mostOpen?: number;
+  /** Finds those at risk where the table itself can look for them. @default by reading what is open */
+  readonly findAtRisk?: FindAtRisk;
 }
+
+/** At most so many of these partitions that are due before a time, or at risk at `at` by what is written. */
+export type FindAtRisk = (
+  partitions: readonly string[],
+  when: { readonly at: number; readonly dueBefore: number },
+  most: number,
+) => Promise<readonly Item[]>;
 
 /** Keys that are read for a page in the order of the index. */
 const MAX_KEYS = 2_000;
@@ -209,6 +218,10 @@ async function readAtRisk(
   // DynamoDB refuses a range that ends before it begins.
   const overdueUntil = Math.max(1, at - OVERDUE_RISK_MS + 1);
   const range = rangeOf(options);
+  if (options.findAtRisk !== undefined) {
+    const found = await options.findAtRisk(range.partitions, { at, dueBefore: overdueUntil }, most + 1);
+    return boundedKeys(found.slice(0, most), found.length > most ? true : undefined);
+  }
   const atRisk = {
     expression: '#riskAt <= :at OR #riskSince <= :at',
     names: { '#riskAt': 'riskAt', '#riskSince': 'riskSince' },

@@ -12,7 +12,7 @@ import type Sqlite from 'libsql';
 import { TABLE, type TableIndex } from '../../lib/aws/names.ts';
 import { RecentRows, Stored } from './recent-rows.ts';
 import { type Cell, COLUMNS, cellsOf, NONE } from './schema.ts';
-import { type Item, measured } from './values.ts';
+import { compareTexts, type Item, measured } from './values.ts';
 
 /** What is to be written, made ready before its commit. */
 export interface Ready {
@@ -56,6 +56,16 @@ export interface Row extends Place {
 }
 
 type Values = readonly Cell[];
+
+/** Whether all that comes after the place is within the bound. */
+function isBehind({ sk, sort = sk }: Place, { order, cell }: Bound, isForward: boolean): boolean {
+  if (sort === null || cell === null || order === '=' || order.startsWith('>') !== isForward) return false;
+  const difference = isForward ? compareCells(sort, cell) : compareCells(cell, sort);
+  return order.endsWith('=') ? difference >= 0 : difference > 0;
+}
+
+const compareCells = (one: string | number, other: string | number): number =>
+  typeof one === 'number' ? one - Number(other) : compareTexts(one, String(other));
 
 export class Table {
   readonly #db: Sqlite.Database;
@@ -142,6 +152,19 @@ export class Table {
     return statement.get(prefix.length, prefix, ...partitions) as unknown as readonly [number, number];
   }
 
+  /**
+   * Items of a partition of the index of what is open that are due before a time, or whose risk is written
+   * for a time until `at`; at most so many.
+   */
+  atRisk(partition: string, at: number, dueBefore: number, most: number): Item[] {
+    const { pk, sk } = TABLE.wakeIndex;
+    const since = ['riskAt', 'riskSince'].map((name) => `CAST(data ->> '$.${name}.N' AS REAL) <= ?`);
+    const rows = this.#statement(
+      `SELECT data FROM item WHERE ${pk} = ? AND (${sk} < ? OR ${since.join(' OR ')}) ORDER BY ${sk} LIMIT ?`,
+    ).all(partition, dueBefore, at, at, most) as unknown as (readonly [string])[];
+    return rows.map(([data]) => JSON.parse(data) as Item);
+  }
+
   #update({ id, cells: old }: Stored, ready: Ready): void {
     const { data, bytes, cells } = ready;
     let mask = 0;
@@ -180,8 +203,10 @@ export class Table {
     const sort = index?.sk ?? TABLE.sk;
     const [next, direction] = isForward ? ['>', 'ASC'] : ['<', 'DESC'];
     const order = index === undefined ? [sort] : [sort, TABLE.pk, TABLE.sk];
-    const conditions = [`${index?.pk ?? TABLE.pk} = ?`, ...bounds.map((bound) => `${sort} ${bound.order} ?`)];
-    const values: Cell[] = [partition, ...bounds.map(({ cell }) => cell)];
+    // SQLite seeks to a place only where no other bound begins the range, and else reads all before it.
+    const open = after === undefined ? bounds : bounds.filter((bound) => !isBehind(after, bound, isForward));
+    const conditions = [`${index?.pk ?? TABLE.pk} = ?`, ...open.map((bound) => `${sort} ${bound.order} ?`)];
+    const values: Cell[] = [partition, ...open.map(({ cell }) => cell)];
     if (after !== undefined) {
       conditions.push(`(${order.join(', ')}) ${next} (${order.map(() => '?').join(', ')})`);
       values.push(...(index === undefined ? [after.sk] : [after.sort ?? null, after.pk, after.sk]));

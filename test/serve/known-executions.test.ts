@@ -10,8 +10,9 @@ import { anExecution, aStep } from '../contract/records.ts';
 import { describeStore } from '../contract/store.contract.ts';
 
 describeStore('what a server remembers', async () => {
-  const { client, close } = openDatabase();
-  const store = dynamoStore(client, { table: TABLE_NAME, wakeShards: 2, mostOpen: MOST_OPEN });
+  const { client, findAtRisk, close } = openDatabase();
+  const options = { table: TABLE_NAME, wakeShards: 2, mostOpen: MOST_OPEN, findAtRisk };
+  const store = dynamoStore(client, options);
   return { store: knownExecutions(store), close: async () => close() };
 });
 
