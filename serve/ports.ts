@@ -48,6 +48,9 @@ const DEPLOYMENT = 'steadfast-serve';
 /** Under which names they are found; its queue is in memory and has none of its own. */
 export const MEASURED: Measured = { service: DEPLOYMENT, by: [], queues: {} };
 
+/** How a note begins whose error is that of the file (`worded` in `server.ts`). */
+const UNKEPT_DETAIL = 'internal: ';
+
 /** No claim of this process is written later after it was read: it may wait for its slot meanwhile. */
 const WRITTEN_WITHIN_MS = 3_000;
 
@@ -136,8 +139,16 @@ export class Telemetries {
 }
 
 /** The same ports, as a role has them whose notes and messages are counted apart. */
-export const withTelemetry = <P extends Ports>(ports: P, { logger, meter }: Telemetry): P => ({
-  ...ports,
-  queue: metered(ports.queue, meter),
-  log: tellAll(logger, meter),
-});
+export function withTelemetry<P extends Ports>(ports: P, { logger, meter }: Telemetry): P {
+  const lines = tellAll(logger);
+  // While no write is kept, each sweep fails for all that is due: that is said once (`unkept-writes.ts`).
+  const isSaid = (detail = ''): boolean =>
+    detail.startsWith(UNKEPT_DETAIL) && ports.storageTrouble?.() !== undefined;
+  const log: Log = {
+    note: (note, origin) => {
+      meter.note(note, origin);
+      if (!isSaid(note.detail)) lines.note(note, origin);
+    },
+  };
+  return { ...ports, queue: metered(ports.queue, meter), log };
+}

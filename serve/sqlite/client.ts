@@ -85,7 +85,7 @@ export function openDatabase(file: string = IN_MEMORY, options: DatabaseOptions 
   const { table: name = TABLE_NAME, mostPages, onBroken = nothing } = options;
   const { worded = (trouble) => trouble, onCommit = nothing } = options;
   const onRemoved = (error: Error): void => group.fail(error);
-  const { db, committing, committed, close } = openFile(file, { mostPages, onRemoved });
+  const { db, committing, committed, mayGrow, close } = openFile(file, { mostPages, onRemoved });
   const table = new Table(db);
   const group = new CommitGroup(db, {
     worded,
@@ -94,6 +94,7 @@ export function openDatabase(file: string = IN_MEMORY, options: DatabaseOptions 
       onCommit();
     },
     broken: onBroken,
+    mayGrow,
     takenBack: () => table.forget(),
     failed: ({ error, state }) => {
       if (state !== undefined) options.onFailed?.({ code: error.name, message: state });

@@ -24,6 +24,7 @@ import {
   realpathSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Sqlite from 'libsql';
@@ -31,9 +32,11 @@ import { InPlace } from './in-place.ts';
 import { formatIn, hasLog, isMarked, LogMark } from './log-mark.ts';
 import { createTable } from './schema.ts';
 import {
+  brokenOffFile,
   emptiedFile,
   FileRefused,
   foreignFile,
+  isNoRoom,
   newerFile,
   openElsewhere,
   refusedFile,
@@ -47,6 +50,7 @@ export const FORMAT = 1;
 const PAGE_BYTES = 8_192;
 /** Pages of the log before it is taken over into the file, which takes one commit longer. */
 const CHECKPOINT_PAGES = 2_000;
+const TRIAL_BYTES = 65_536;
 /** Nothing on the disk; it ends with the process. */
 export const IN_MEMORY = ':memory:';
 
@@ -56,6 +60,7 @@ export interface OpenFile {
   readonly committing: () => void;
   /** After each commit. */
   readonly committed: () => void;
+  readonly mayGrow: () => boolean;
   readonly close: () => void;
 }
 
@@ -70,11 +75,13 @@ export function openFile(given: string, { mostPages, onRemoved = nothing }: Open
   if (given === IN_MEMORY) {
     const db = new Sqlite(IN_MEMORY);
     prepare(db, given, true);
-    return { db, committing: nothing, committed: nothing, close: () => db.close() };
+    return { db, committing: nothing, committed: nothing, mayGrow: () => true, close: () => db.close() };
   }
+  const isEmpty = existsSync(given) && statSync(given).size === 0;
   const file = unlinked(given);
   const lockFile = `${file}-lock`;
   const wasServed = existsSync(lockFile);
+  if (isEmpty && !wasServed) throw brokenOffFile(given);
   const lock = locked(file);
   try {
     if (wasServed && (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) throw emptiedFile(given);
@@ -105,7 +112,8 @@ export function openFile(given: string, { mostPages, onRemoved = nothing }: Open
       db.close();
       lock.close();
     };
-    return { db, committing: inPlace.checkLock, committed: () => mark.keep(), close };
+    const committed = (): void => mark.keep();
+    return { db, committing: inPlace.checkLock, committed, mayGrow: () => hasRoom(`${file}-room`), close };
   } catch (error) {
     // Removed while it is locked, so no other process has it. Beside a file it shows that that was served.
     if (!wasServed) removeIfAllowed(lockFile);
@@ -156,6 +164,18 @@ function locked(file: string): Sqlite.Database {
   // Another process has refused the file and removed it since it was opened here.
   lock.close();
   return locked(file);
+}
+
+/** Tries it with as much as a few commits take. */
+function hasRoom(trial: string): boolean {
+  try {
+    writeFileSync(trial, Buffer.alloc(TRIAL_BYTES));
+    return true;
+  } catch (error) {
+    return !isNoRoom(error);
+  } finally {
+    removeIfAllowed(trial);
+  }
 }
 
 function removeIfAllowed(file: string): void {

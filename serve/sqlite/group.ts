@@ -36,6 +36,8 @@ interface GroupEvents {
   /** Before each commit; what it throws counts as an error of the disk. */
   readonly committing: () => void;
   readonly committed: () => void;
+  /** Whether the disk takes more. */
+  readonly mayGrow: () => boolean;
   /** What was written since the last commit is not there. */
   readonly takenBack: () => void;
 }
@@ -98,7 +100,7 @@ export class CommitGroup {
 
   /** Nothing more is done, and what waits is rejected. */
   fail(error: unknown): void {
-    const trouble = troubleOf(error);
+    const trouble = troubleOf(error, this.#on.mayGrow);
     const said = this.#takenBack(trouble);
     this.#on.failed(trouble);
     for (const { reject } of this.#waiting.splice(0)) reject(said);

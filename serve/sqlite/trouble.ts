@@ -22,6 +22,7 @@ export class FileRefused extends Error {
 
 /** The operating system's codes. */
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
+export const isNoRoom = (error: unknown): boolean => NO_ROOM.has(codeOf(error));
 const DAMAGED: ReadonlySet<string> = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB']);
 
 /** Why the file could not be opened. */
@@ -66,6 +67,12 @@ export const emptiedFile = (file: string): FileRefused =>
     `${file} is empty, and has been served before: put back a whole copy, or remove it with ${file}-lock to begin anew`,
   );
 
+/** SQLite would begin a new one in it, and the executions of the copy would be missed only later. */
+export const brokenOffFile = (file: string): FileRefused =>
+  new FileRefused(
+    `${file} is empty, as a copy is that broke off: put back a whole copy, or remove it to begin anew`,
+  );
+
 /** What this process writes from now on is lost at its end, or another process writes as well. */
 export const removedFile = (file: string, part: string): FileRefused =>
   new FileRefused(
@@ -83,9 +90,11 @@ export interface Trouble {
   readonly state?: string;
 }
 
-export function troubleOf(error: unknown): Trouble {
+/** @param mayGrow whether the file could grow just now: SQLite says of a used up quota that writing failed */
+export function troubleOf(error: unknown, mayGrow: () => boolean = () => true): Trouble {
   const code = codeOf(error);
-  if (code.startsWith('SQLITE_FULL') || NO_ROOM.has(code))
+  const isFull = code.startsWith('SQLITE_FULL') || NO_ROOM.has(code);
+  if (isFull || (code.startsWith('SQLITE_IOERR_WRITE') && !mayGrow()))
     return {
       error: serverError(
         'DiskFull',

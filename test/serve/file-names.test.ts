@@ -1,6 +1,6 @@
-/** A file that has several names is one file: one lock, one folder of large values. */
+/** Which file a name stands for: one file has one lock and one folder of large values. */
 
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { valuesOf } from '../../serve/folder-values.ts';
@@ -30,4 +30,12 @@ it('is opened once, though one name of it is a link that was there before it', a
 it('is refused where its name is a link to what cannot be made', () => {
   symlinkSync('nowhere/steadfast.db', file);
   expect(() => openDatabase(file)).toThrow(/cannot be opened .*see whether its folder is there/);
+});
+
+it('is refused where it is empty though it was never served, as a copy is that broke off', () => {
+  writeFileSync(file, '');
+  expect(() => openDatabase(file)).toThrow(/is empty, as a copy is that broke off: put back a whole copy/);
+  expect(existsSync(`${file}-lock`)).toBe(false);
+  rmSync(file);
+  openDatabase(file).close();
 });
