@@ -39,6 +39,7 @@ import {
   isNoRoom,
   newerFile,
   openElsewhere,
+  readOnlyFile,
   refusedFile,
   withoutLog,
 } from './trouble.ts';
@@ -50,6 +51,7 @@ export const FORMAT = 1;
 const PAGE_BYTES = 8_192;
 /** Pages of the log before it is taken over into the file, which takes one commit longer. */
 const CHECKPOINT_PAGES = 2_000;
+const READ_ONLY: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 const TRIAL_BYTES = 65_536;
 /** Nothing on the disk; it ends with the process. */
 export const IN_MEMORY = ':memory:';
@@ -85,6 +87,7 @@ export function openFile(given: string, { mostPages, onRemoved = nothing }: Open
   const lock = locked(file);
   try {
     if (wasServed && (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) throw emptiedFile(given);
+    if (existsSync(file) && !isWritable(file)) throw readOnlyFile(given);
     const isWithLog = hasLog(file);
     const db = new Sqlite(file);
     try {
@@ -164,6 +167,16 @@ function locked(file: string): Sqlite.Database {
   // Another process has refused the file and removed it since it was opened here.
   lock.close();
   return locked(file);
+}
+
+/** Before SQLite opens it, whose locks are gone as soon as this process closes the file elsewhere. */
+function isWritable(file: string): boolean {
+  try {
+    closeSync(openSync(file, 'r+'));
+    return true;
+  } catch (error) {
+    return !READ_ONLY.has((error as NodeJS.ErrnoException).code ?? '');
+  }
 }
 
 /** Tries it with as much as a few commits take. */

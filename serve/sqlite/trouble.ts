@@ -67,6 +67,10 @@ export const emptiedFile = (file: string): FileRefused =>
     `${file} is empty, and has been served before: put back a whole copy, or remove it with ${file}-lock to begin anew`,
   );
 
+/** SQLite would open it for reading, and each write would be refused. */
+export const readOnlyFile = (file: string): FileRefused =>
+  new FileRefused(`${file} may only be read: let the user of this process write it`);
+
 /** SQLite would begin a new one in it, and the executions of the copy would be missed only later. */
 export const brokenOffFile = (file: string): FileRefused =>
   new FileRefused(

@@ -1,6 +1,6 @@
 /** Which file a name stands for: one file has one lock and one folder of large values. */
 
-import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { valuesOf } from '../../serve/folder-values.ts';
@@ -38,4 +38,19 @@ it('is refused where it is empty though it was never served, as a copy is that b
   expect(existsSync(`${file}-lock`)).toBe(false);
   rmSync(file);
   openDatabase(file).close();
+});
+
+it('is refused where it may only be read: each write would be refused later', () => {
+  openDatabase(file).close();
+  rmSync(`${file}-lock`);
+  chmodSync(folder, 0o777);
+  chmodSync(file, 0o444);
+  // The administrator may write any.
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) process.seteuid?.(65_534);
+  try {
+    expect(() => openDatabase(file).close()).toThrow(/may only be read: let the user of this process/);
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
 });
