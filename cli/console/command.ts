@@ -106,7 +106,7 @@ async function serve(
   more: Pick<ConsoleOptions, 'logs' | 'metrics'>,
 ): Promise<Served> {
   const { listen } = await import('../../local/http/servers.ts');
-  const listening = await listen(port, 'of the console; --port chooses another').catch((error: unknown) => {
+  const listening = await listen(port, 'the console').catch((error: unknown) => {
     throw new CliError('port', messageOf(error), EXIT.failed);
   });
   const login = new Login();

@@ -175,7 +175,7 @@ async function again(
 /** Checked before synthesis, which takes too long to hear only after it that the port is taken. */
 async function refuseTakenPort(port: number): Promise<void> {
   const { listen } = await import('../../local/http/servers.ts');
-  const listening = await listen(port, 'of the HTTP API; --port chooses another').catch((error: unknown) => {
+  const listening = await listen(port, 'the HTTP API').catch((error: unknown) => {
     throw new CliError('port', messageOf(error), EXIT.failed);
   });
   await listening.close();

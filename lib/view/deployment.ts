@@ -117,7 +117,8 @@ export function waitsText({ count, since, refused }: NonNullable<Overview['waits
   const says = `${calls}${since === undefined ? '' : ` since ${ago(since)}`}`;
   if (refused === undefined) return `${says}; there is nothing to do: other calls have room`;
   const more = `at least ${refused.calls.toLocaleString('en')} more were answered at once since ${ago(refused.since)}`;
-  return `${says}, the most that may wait at a time; ${more}; other calls have room, but let these clients ask less often, or listen to the events of ends`;
+  const last = `the last ${durationText(Math.max(0, now - refused.at))} ago`;
+  return `${says}; ${more}, ${last}, because no more may wait at a time; other calls have room, but let these clients ask less often, or listen to the events of ends`;
 }
 
 export const outagesText = (items: readonly OutageView[]): string =>

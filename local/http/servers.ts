@@ -54,7 +54,7 @@ const notHere: RequestListener = (_request, response) => {
 async function listening(server: Server, port: number, purpose: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = `port ${port} (${purpose}) is taken: stop the other program or choose another port (0 takes any)`;
+      const taken = `port ${port} (${purpose}) is taken: stop the other program, or choose another with --port (0 takes any)`;
       reject(error.code === 'EADDRINUSE' ? new Error(taken, { cause: error }) : error);
     });
     server.listen(port, '127.0.0.1', () => resolve());

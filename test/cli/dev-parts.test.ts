@@ -202,7 +202,9 @@ describe('before anything slow', () => {
     const exit = await run(['dev', '--port', port, '--data', join(root, 'data')], listening);
     await taken.stop();
     expect([exit, said]).toEqual([1, '']);
-    expect(told).toContain(`port ${port} (of the HTTP API; --port chooses another) is taken`);
+    expect(told).toContain(
+      `port ${port} (the HTTP API) is taken: stop the other program, or choose another with --port`,
+    );
   });
 });
 

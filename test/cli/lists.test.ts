@@ -248,8 +248,10 @@ describe('status', () => {
     );
     const refused = { calls: 1_200, since: AT - 33_000, at: AT - 1_000 };
     expect(text({ ...waits, refused })).toMatch(
-      /\(34 s\), the most that may wait at a time; at least 1,200 more were answered at once since .* \(33 s\); .* ask less often/,
+      /\(34 s\); at least 1,200 more were answered at once since .* \(33 s\), the last 1 s ago, because no more may wait at a time; .* ask less often/,
     );
+    // What was refused is still shown when those who waited are gone.
+    expect(text({ count: 0, refused })).toMatch(/0 calls wait for the end of an execution; at least 1,200 /);
     const many: Overview = { ...empty, open: { count: 10_000, atLeast: true, atRisk: 0, byStatus: {} } };
     expect(overviewText(many, (line) => line)).toContain('open                   at least 10,000');
   });

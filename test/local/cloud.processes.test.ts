@@ -294,7 +294,7 @@ describe('starting and stopping', () => {
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     const { root, assembly, dataDir } = writeAssembly();
     await expect(open({ assembly, dataDir, port })).rejects.toThrow(
-      `port ${port} (the HTTP API) is taken: stop the other`,
+      `port ${port} (the HTTP API) is taken: stop the other program, or choose another with --port`,
     );
     expect(existsSync(join(dataDir, 'lock'))).toBe(false);
     other.close();
