@@ -15,7 +15,7 @@ import { beginsAgain } from '../operators/retry.ts';
 import { isOnFailure, onFailureSteps } from '../plan/on-failure.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import { blankStep, stepAs, type StepChanges } from '../decisions/change.ts';
-import { given } from '../values/given.ts';
+import { firstGiven, given } from '../values/given.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, type Step } from '../records/state.ts';
 import { hasOutput } from '../records/value-ref.ts';
@@ -124,7 +124,7 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
  */
 const firstTry = ({ givenInput, keyInput, keyVariant }: Step, changes: boolean): StepChanges => ({
   keyVariant: 0,
-  keyInput: (changes ? undefined : givenInput) ?? (keyVariant === 0 ? keyInput : undefined),
+  keyInput: firstGiven(changes ? undefined : givenInput, keyVariant === 0 ? keyInput : undefined),
   givenInput: undefined,
   failure: undefined,
 });

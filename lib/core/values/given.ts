@@ -18,3 +18,7 @@ export function given<Fields extends object>(fields: Fields): Given<Fields> {
   }
   return there as Given<Fields>;
 }
+
+/** The first of two values that is there at all: `null` is a value as any other. */
+export const firstGiven = <Value>(one: Value | undefined, other: Value | undefined): Value | undefined =>
+  one === undefined ? other : one;

@@ -18,6 +18,8 @@ import { type DecisionInputs, stepAfter } from '../decisions/change.ts';
 import type { ChildEnd, Children, RoundsSoFar } from '../records/children.ts';
 import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
+import type { Json } from '../values/json.ts';
+import { roundInputIn } from '../records/large-values.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Attempt, isForward, type Step } from '../records/state.ts';
 import { keyOfClaim } from '../step/effect-key.ts';
@@ -43,6 +45,10 @@ export function inputOfTry(step: ChildStep, record: Step | undefined): Expr {
       input = stage.input;
   return input;
 }
+
+/** What a person gave it, or the round before; nothing where it is what the step gives. */
+export const givenToTry = (record: Step | undefined, state: Snapshot): Json | undefined =>
+  record?.keyInput === undefined ? roundInputIn(state, record) : record.keyInput;
 
 /**
  * The record once its latest try has failed.

@@ -28,13 +28,13 @@ import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
 import { type Json, utf8Bytes } from '../values/json.ts';
 import { keyPartOf } from '../values/names.ts';
-import { MAX_RECORD_VALUE_BYTES, mostBytes, roundInputIn } from '../records/large-values.ts';
+import { MAX_RECORD_VALUE_BYTES, mostBytes } from '../records/large-values.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
 import { isLostFailure, leftOutIn, leftOutOfList, lostOfRound } from '../step/left-out.ts';
 import { hasOpenChildren, isUnbegun, scopeOf } from '../step/turn.ts';
 import { epochOfIds, knownVersion } from './child-retry.ts';
-import { inputOfTry, tryOf } from './child-tries.ts';
+import { givenToTry, inputOfTry, tryOf } from './child-tries.ts';
 import { inputOf, itemsOf, MAX_PART_BYTES, partsOf, roomFor, shareOf } from './map.ts';
 
 /** Started in one go; then the parent's record says so: a dead process loses no more than that. */
@@ -74,8 +74,8 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop =
   const startOf = startsOf(step, snapshot);
   if (step.kind === 'child') {
     const own = inputOfTry(step, record);
-    const known = record?.keyInput ?? roundInputIn(snapshot, record);
-    const input = known ?? evaluateExpression(own, scope) ?? null;
+    const known = givenToTry(record, snapshot);
+    const input = known === undefined ? (evaluateExpression(own, scope) ?? null) : known;
     const bytes = utf8Bytes(JSON.stringify(input));
     const leftOut = known === undefined ? unreadable(own, snapshot, record) : undefined;
     const planId = childPlanId(execution.plan, step);

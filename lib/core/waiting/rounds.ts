@@ -18,7 +18,6 @@ import type { ChildStep } from '../plan/plan.ts';
 import { evaluateExpression } from '../plan/refs.ts';
 import { type DecisionInputs, stepAfter } from '../decisions/change.ts';
 import type { Children, RoundsSoFar } from '../records/children.ts';
-import { roundInputIn } from '../records/large-values.ts';
 import { given } from '../values/given.ts';
 import type { Json } from '../values/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -32,7 +31,7 @@ import {
   roundBelow,
   scopeOf,
 } from '../step/turn.ts';
-import { nextUnderCounter, tryOf } from './child-tries.ts';
+import { givenToTry, nextUnderCounter, tryOf } from './child-tries.ts';
 import { triesActUntil } from './lane.ts';
 
 const NONE: RoundsSoFar = { done: 0 };
@@ -41,8 +40,10 @@ const NONE: RoundsSoFar = { done: 0 };
 export const roundOf = (children: Children | undefined): number => (children?.rounds?.done ?? 0) + 1;
 
 /** What the round at hand is given. */
-export const givenToRound = ({ input }: ChildStep, record: Step | undefined, state: Snapshot): Json =>
-  record?.keyInput ?? roundInputIn(state, record) ?? evaluateExpression(input, scopeOf(state)) ?? null;
+export function givenToRound({ input }: ChildStep, record: Step | undefined, state: Snapshot): Json {
+  const known = givenToTry(record, state);
+  return known === undefined ? (evaluateExpression(input, scopeOf(state)) ?? null) : known;
+}
 
 const pastRound = (record: Step, now: number): Attempt => ({
   number: tryOf(record.children),
