@@ -98,7 +98,8 @@ function foundNothing(ending: Ending): Step {
   const { accepted, claimedAt = 0 } = record;
   const settledAt = effectsSettledAt(step, record);
   const believableAt = accepted === undefined ? settledAt : believableFrom(accepted, settledAt);
-  const changes = ended(ending, 'not-done');
+  // An outcome that was unknown has its reason; accepted work had none to fail for.
+  const changes = ended(ending, 'not-done', accepted === undefined ? undefined : NEVER_DONE);
   if (claimedAt < believableAt) {
     const retryAt = Math.max(inputs.now, believableAt);
     return accepted === undefined
@@ -288,6 +289,10 @@ interface Probed {
 }
 
 const STALLED: Failure = { code: 'no-progress', message: 'the accepted work was alive but did not advance' };
+const NEVER_DONE: Failure = {
+  code: 'not-done',
+  message: 'the service had accepted the work, and never did it',
+};
 const OVER_ACCEPTED: Failure = {
   code: 'accepts',
   message: "the service had accepted the work, and it was not over within its time ('accepts')",

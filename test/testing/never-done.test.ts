@@ -1,0 +1,34 @@
+/** Work that a service accepted and never does fails for a reason, which other steps may read. */
+
+import { accepted, agent, failed, notDone, orElse, present, retry, workflow } from 'steadfast';
+import { testWorkflow } from 'steadfast/testing';
+import * as z from 'zod/mini';
+
+const Film = z.object({ film: z.string() });
+const encode = agent('encode', { input: Film, output: Film, effect: 'probed', accepts: '1h' });
+const report = agent('report', {
+  input: z.object({ why: z.string() }),
+  output: z.object({ why: z.string() }),
+  effect: 'idempotent',
+  undo: 'none',
+});
+
+it('fails as not-done, and what comes instead can say so', async () => {
+  const film = workflow('film', { input: Film, within: '1d' }, (w) => {
+    const made = w.step('encode', encode, w.input, { tolerate: true, recovery: [retry(0)] });
+    const why = present(made.failure.code);
+    const said = w.step('report', report, { why }, { when: failed(made) });
+    return { why: orElse(said.output.why, 'none') };
+  });
+  const agents = [
+    encode.handler({
+      execute: async () => accepted({ token: 'job-1' }),
+      probe: async () => notDone(),
+      undo: async () => {},
+    }),
+    report.handler({ execute: async (_ctx, input) => input }),
+  ];
+  const run = await testWorkflow(film, { agents }).start({ film: 'a' });
+  const { status, output, failure } = await run.untilEnd();
+  expect({ status, output, failure }).toEqual({ status: 'succeeded', output: { why: 'not-done' } });
+});
