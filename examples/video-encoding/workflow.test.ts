@@ -39,14 +39,11 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function ledger(): Promise<readonly FilmEntry[]> {
-  const response = await fetch(`${world.url}/ledger`);
-  return ((await response.json()) as { entries: readonly FilmEntry[] }).entries;
-}
+const ledger = (): readonly FilmEntry[] => [...world.ledger] as readonly FilmEntry[];
 
 async function audited(by: Encoder = standIn, seconds = SECONDS): Promise<FilmAudit> {
   const files = (await segments()).map(async (file) => [file, await by.secondsOf(segmentAt(file))] as const);
-  return audit(await ledger(), new Map(await Promise.all(files)), seconds);
+  return audit(ledger(), new Map(await Promise.all(files)), seconds);
 }
 
 const behave = (rule: object): Promise<Response> =>
@@ -111,7 +108,7 @@ test('a film that is not there is not asked for again', async () => {
 
 /** The catalogue's book and the library: what was published, and the segments that stand, by effect key. */
 async function effects(): Promise<readonly Effect[]> {
-  const entries = await ledger();
+  const entries = ledger();
   const pages = entries.filter(({ kind }) => kind === 'page');
   return [
     ...(await segments()).map((file) => ({ key: file.replace(/\.mpegts$/, ''), kind: 'segment' })),
