@@ -237,12 +237,9 @@ const { outputFiles } = await build({
     },
   ],
 });
-// The ES modules are there to be read; of these the names are kept, and nothing that only a reader needs.
+// The ES modules are there to be read; of these nothing is kept that only a reader needs.
 for (const { path, text } of outputFiles)
-  writeFileSync(
-    path,
-    transformSync(text, { ...commonJs, format: 'cjs', minifyWhitespace: true, minifySyntax: true }).code,
-  );
+  writeFileSync(path, transformSync(text, { ...commonJs, format: 'cjs', minify: true }).code);
 // One set of declarations; for `require` a thin file of its own kind.
 for (const [name, module] of Object.entries(ENTRIES))
   writeFileSync(join(DIST, 'cjs', `${name}.d.cts`), `export * from '../${module}.js';\n`);
