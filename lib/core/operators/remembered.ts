@@ -6,9 +6,9 @@
  * writes (`obey.ts`), what a repeated one is answered (`scheduler/commands.ts`).
  *
  * An id is one command's: what asks for something else under it is no repeat, and is refused. Remembered is
- * what was obeyed, also where nothing had to change: a pause of what is paused already has
- * happened, and must not happen after the next resume. No refusal is remembered, and nothing is written to
- * what has ended: its parent, which may have it go on, knows it by its version.
+ * what was obeyed, also where nothing had to change: a pause of what is paused already has happened, and must
+ * not happen after the next resume. No refusal is remembered, and nothing is written to what has ended: its
+ * parent, which may have it go on, knows it by its version.
  */
 
 import type { Command } from '../decisions/events.ts';
@@ -82,8 +82,10 @@ export function obeyedOf({ commands }: Remembering, command: Asked): Obeyed | un
   };
   // An earlier release has kept the id alone.
   const own = markOf(keyOf(type, commandId)) ?? markOf(commandId);
-  const isSame = own !== undefined && (own[3] ?? contentOf(command)) === contentOf(command);
-  if (own !== undefined) return read(own, isSame ? undefined : type);
+  if (own !== undefined) {
+    const isSame = own[3] === undefined || own[3] === contentOf(command);
+    return read(own, isSame ? undefined : type);
+  }
   for (const other of TYPES) {
     const mark = markOf(keyOf(other, commandId));
     if (mark !== undefined) return read(mark, other);

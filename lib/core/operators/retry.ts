@@ -147,7 +147,7 @@ function withInput(
 function stillActing(plan: Plan, { steps }: Snapshot, now: number): string | undefined {
   for (const step of plan.steps) {
     const record = steps[step.name];
-    // Also no attempt in child executions that the retry replaces.
+    // Nor may an attempt in the child executions that the retry replaces.
     const settledAt = record?.status === 'tolerated' ? actsNoMoreAt(step, record) : 0;
     const deadAt = Math.max(settledAt, actsUntil(record?.children));
     if (deadAt > now)

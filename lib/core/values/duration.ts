@@ -23,27 +23,27 @@ export const MAX_DURATION_MS: number = 366 * 86_400_000;
 
 const MAX_CHARS = 60;
 
+/** Whole milliseconds of a text in the accepted form, at most a year; nothing of another one. */
+function spelledMs(given: Duration): number | undefined {
+  // Longer than any duration; the search below takes quadratic time on a long row of digits.
+  const text = typeof given === 'string' && given.length <= MAX_CHARS ? given : '';
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined;
+  const ms = parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit] ?? 0), 0);
+  return Math.round(ms) <= MAX_DURATION_MS ? Math.round(ms) : undefined;
+}
+
 /**
  * @returns whole milliseconds, > 0
  * @throws SteadfastError `bad-duration` naming the text, what it is for, and the accepted form
  */
 export function parseDuration(given: Duration, what: string): number {
-  // Longer than any duration; the search below takes quadratic time on a long row of digits.
-  const text = typeof given === 'string' && given.length <= MAX_CHARS ? given : '';
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
-  const consumed = parts.map((part) => part[0]).join('');
-  const exactMs = parts.reduce(
-    (sum, part) => sum + Number(part[1]) * (UNIT_MS[part[2] ?? ''] ?? Number.NaN),
-    0,
+  const ms = spelledMs(given);
+  if (ms !== undefined && ms > 0) return ms;
+  throw refuse(
+    'bad-duration',
+    `${what} is ${JSON.stringify(given)?.slice(0, MAX_CHARS)}; allowed is a duration such as '500ms', '30s', '2m', '1h30m', at most 366d`,
   );
-  const totalMs = Math.round(exactMs);
-  if (parts.length === 0 || consumed !== text || !(totalMs > 0) || totalMs > MAX_DURATION_MS) {
-    throw refuse(
-      'bad-duration',
-      `${what} is ${JSON.stringify(given)?.slice(0, MAX_CHARS)}; allowed is a duration such as '500ms', '30s', '2m', '1h30m', at most 366d`,
-    );
-  }
-  return totalMs;
 }
 
 /** The shortest exact spelling: 90000 → '1m30s'. */
@@ -60,17 +60,12 @@ export function formatDuration(ms: number): string {
   return text;
 }
 
-/** Milliseconds of what data says: seconds, or a duration such as '90s'; nothing when it is none. */
+/** Milliseconds of what data says, 0 too: seconds, or a duration such as '90s'; nothing when it is none. */
 export function lengthMsOf(given: Json | undefined): number | undefined {
-  if (typeof given === 'number') {
-    const ms = Math.max(0, Math.round(given * 1_000));
-    return ms <= MAX_DURATION_MS ? ms : undefined;
-  }
-  try {
-    return typeof given === 'string' ? parseDuration(given, 'it') : undefined;
-  } catch {
-    return undefined;
-  }
+  if (typeof given === 'string') return spelledMs(given);
+  if (typeof given !== 'number') return undefined;
+  const ms = Math.max(0, Math.round(given * 1_000));
+  return ms <= MAX_DURATION_MS ? ms : undefined;
 }
 
 /** Why it is none: what is allowed. */

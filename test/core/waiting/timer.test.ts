@@ -92,6 +92,7 @@ describe('a wait', () => {
     ['10s', NOW],
     ['1m30s', TURN + 90_000],
     [0, TURN],
+    ['0s', TURN],
     [-5, TURN],
     [366 * 86_400, TURN + 366 * 86_400_000],
   ])('lasts as long as its data says: %j', (length, at) => {
