@@ -8,6 +8,7 @@
 
 import type { ArmedFault, FaultHit } from '../../local/control/fault.ts';
 import type { Control } from '../../local/control/control.ts';
+import { OUTSIDE } from '../../local/gateway/aws-call.ts';
 import type { Interval, Strike } from './detection.ts';
 import {
   AGENTS,
@@ -38,8 +39,11 @@ export interface Tally extends BlindSpots {
   /** Calls that were executed and not answered. */
   ambiguous: number;
   throttled: number;
+  /** Those of functions, refused ones included. */
+  transactions: number;
 }
 
+const TRANSACTION = 'TransactWriteItems';
 const POLL_EVERY_MS = 200;
 /** A fault of the supervisor that found none. */
 const POSTPONED_MS = 13_000;
@@ -61,7 +65,7 @@ const SPOILT: Readonly<
   'late-index': { counted: 'lateIndexes', arm: (control, target) => control.late(target, { calls: 1 }) },
   'refused-index': {
     counted: 'refusedIndexes',
-    arm: (control, target) => control.throttle(target, { calls: 1, operation: 'TransactWriteItems' }),
+    arm: (control, target) => control.throttle(target, { calls: 1, operation: TRANSACTION }),
   },
 };
 
@@ -78,7 +82,15 @@ export class Saboteur {
     this.#control = control;
     const none = Object.fromEntries(FUNCTIONS.map((name) => [name, 0])) as Tally['kills'];
     const spots = { lateIndexes: 0, refusedIndexes: 0, cutThaws: 0, burntReceives: 0 };
-    this.tally = { kills: none, freezes: 0, storeRestarts: 0, ambiguous: 0, throttled: 0, ...spots };
+    this.tally = {
+      kills: none,
+      freezes: 0,
+      storeRestarts: 0,
+      ambiguous: 0,
+      throttled: 0,
+      transactions: 0,
+      ...spots,
+    };
   }
 
   begin(plan: readonly PlannedFault[]): void {
@@ -94,6 +106,10 @@ export class Saboteur {
     this.#control.clearFaults();
     for (const name of FUNCTIONS) this.#thaw(name);
     for (const name of AGENTS) this.#control.enableFunction(name);
+    this.tally.transactions = this.#control
+      .calls()
+      .filter(({ caller, operation }) => caller !== OUTSIDE && operation === TRANSACTION)
+      .reduce((sum, { calls }) => sum + calls, 0);
     this.tally.burntReceives = this.#control.functions().reduce((sum, { throttles }) => sum + throttles, 0);
     await this.#restarts;
     const look = setInterval(() => this.#lookForSupervisor(), POLL_EVERY_MS);

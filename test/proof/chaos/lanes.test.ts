@@ -65,6 +65,7 @@ const TALLY: Tally = {
   ambiguous: 10,
   throttled: 10,
   lateIndexes: 10,
+  transactions: 10,
   refusedIndexes: 10,
   cutThaws: 5,
   burntReceives: 10,

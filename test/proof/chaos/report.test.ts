@@ -154,6 +154,7 @@ const TALLY: Tally = {
   ambiguous: 10,
   throttled: 10,
   lateIndexes: 10,
+  transactions: 10,
   refusedIndexes: 10,
   cutThaws: 5,
   burntReceives: 10,
@@ -263,6 +264,14 @@ describe('the report', () => {
       'no throttling struck, so it was not tested',
     ]);
     expect(report(facts({ tally, minutes: 0.5 })).failures).toEqual([]);
+  });
+
+  it('asks for a write refused by an index only where there were transactions to refuse', () => {
+    const none = { ...TALLY, refusedIndexes: 0 };
+    expect(report(facts({ tally: none })).failures).toEqual([
+      'no write refused by an index struck, so it was not tested',
+    ]);
+    expect(report(facts({ tally: { ...none, transactions: 0 } })).failures).toEqual([]);
   });
 
   it('explains a dead letter by its execution', () => {
