@@ -171,6 +171,12 @@ describe('a step with executions of its own, of an earlier epoch', () => {
     expect(counted(map, of('failed', undefined), retried)).toEqual(ready);
     expect(counted(map, of('fenced', failed), retried)).toEqual({ ...ready, children: null });
   });
+  it.each([null, 0, { a: 2 }])('begins its tries with what a person gave it last: %j', (givenInput) => {
+    const child: ChildStep = { kind: 'child', name: 'list', after: [], recovery: [] } as never;
+    const record = { ...of('fenced', undefined), keyInput: { a: 1 }, keyVariant: 0, givenInput };
+    const after = effectiveState(planOf(child), stateOf([record], retried)).steps['list'];
+    expect([after?.keyInput, after?.givenInput]).toStrictEqual([givenInput, undefined]);
+  });
 });
 
 it('the rest of the snapshot stays as it is', () => {
