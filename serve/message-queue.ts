@@ -14,6 +14,8 @@ import type { Send } from '../lib/core/decisions/decision.ts';
 import type { Message } from '../lib/core/decisions/message.ts';
 import { FairLine } from '../local/sqs/fair-line.ts';
 
+/** Messages without a group share one: each of a group of its own would come first. */
+const NOBODY = 'none';
 /** A message that a process cannot take now is offered again after so long. */
 const GIVEN_BACK_MS = 2_000;
 
@@ -22,7 +24,7 @@ export type Deliver = (message: Message) => Promise<'handled' | 'give-back'>;
 interface Waiting {
   readonly id: string;
   readonly message: Message;
-  readonly group: string | undefined;
+  readonly group: string;
 }
 
 interface Lane {
@@ -48,7 +50,7 @@ export class MessageQueue implements Queue {
   readonly reaches = (agent: string): boolean => this.#lanes.has(agent);
 
   readonly send = async (sends: readonly Send[]): Promise<void> => {
-    for (const { agent, message, delayMs, group } of sends)
+    for (const { agent, message, delayMs, group = NOBODY } of sends)
       this.#take(this.#laneOf(agent), message, group, delayMs);
   };
 
@@ -80,7 +82,7 @@ export class MessageQueue implements Queue {
     return lane;
   }
 
-  #take(lane: Lane, message: Message, group: string | undefined, delayMs: number): void {
+  #take(lane: Lane, message: Message, group: string, delayMs: number): void {
     if (this.#isStopped) return;
     if (delayMs <= 0) {
       const id = String((this.#taken += 1));

@@ -44,6 +44,21 @@ it('lets several groups take turns', async () => {
   expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'x', 'a4']);
 });
 
+it('has messages without a group share one turn', async () => {
+  const queue = new MessageQueue();
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  queue.serve('pack', 2, ({ step }) => {
+    begun.push(step);
+    return new Promise((end) => ends.push(() => end('handled')));
+  });
+  await queue.send(['x1', 'x2', 'x3', 'x4'].map((step) => sendOf(step)));
+  await queue.send([{ ...sendOf('b1'), group: 'b' }]);
+  ends.shift()?.();
+  await setImmediate();
+  expect(begun).toEqual(['x1', 'x2', 'b1']);
+});
+
 it('refuses a message to nobody, and knows whom it reaches', async () => {
   const queue = new MessageQueue();
   queue.serve('pack', 1, async () => 'handled');
