@@ -188,23 +188,23 @@ const EXECUTION_ROWS = `
   waiting      adopt       waiting
   waiting      ask         waiting
   waiting      resolve     waiting
-  waiting      resume      running
+  waiting      resolve-last  running
   waiting      pause       pausing
   waiting      stop        compensating
   pausing      set-wake-time pausing
   pausing      adopt       pausing
   pausing      resolve     pausing
   pausing      halt        paused
-  pausing      go-on       running
-  pausing      go-on-asking  waiting
+  pausing      resume      running
+  pausing      resume-waiting  waiting
   pausing      succeed     succeeded
   pausing      stop        compensating
   paused       set-wake-time paused
   paused       adopt       paused
   paused       ask         paused
   paused       resolve     paused
-  paused       go-on       running
-  paused       go-on-asking  waiting
+  paused       resume      running
+  paused       resume-waiting  waiting
   paused       succeed     succeeded
   paused       stop        compensating
   compensating set-wake-time compensating

@@ -172,7 +172,7 @@ export function goOn(
   const { execution } = state;
   const pause = pauseOf(execution);
   const isAsked = openQuestions(state).some(({ kind }) => kind !== 'pause' && kind !== 'callback');
-  const goesOn = executionAfter(execution, isAsked ? 'go-on-asking' : 'go-on', inputs, {
+  const goesOn = executionAfter(execution, isAsked ? 'resume-waiting' : 'resume', inputs, {
     ...changes,
     ...endedPause(execution, inputs.now, by),
     deadlineAt: execution.deadlineAt + Math.max(0, inputs.now - (pause?.at ?? inputs.now)),

@@ -98,7 +98,7 @@ export function resolve(
     const stopped = stop(state, inputs, cause, question);
     return writing(execution.id, { ...stopped.write, step }, stopped.next, note);
   }
-  const move = waitsForThisAlone(state, incident) ? 'resume' : 'resolve';
+  const move = waitsForThisAlone(state, incident) ? 'resolve-last' : 'resolve';
   const goesOn = executionAfter(execution, move, inputs, {
     ...(mayBeStopped(plan, state) ? {} : timeAgain(plan, execution, inputs.now)),
   });
@@ -235,10 +235,10 @@ export function resolvedBySuccess(
   state: Snapshot,
   step: string,
   inputs: DecisionInputs,
-): { readonly question?: Incident; readonly move: 'adopt' | 'resume' } {
+): { readonly question?: Incident; readonly move: 'adopt' | 'resolve-last' } {
   const asked = openIncidents(state).find(({ kind, step: about }) => kind === 'recovery' && about === step);
   if (asked === undefined) return { move: 'adopt' };
-  const move = waitsForThisAlone(state, asked) ? 'resume' : 'adopt';
+  const move = waitsForThisAlone(state, asked) ? 'resolve-last' : 'adopt';
   return { question: resolved(asked, { closedBy: 'moot' }, inputs), move };
 }
 
@@ -295,7 +295,7 @@ function mootIncident(state: Snapshot, incident: Incident, inputs: DecisionInput
   const { execution } = state;
   const records = {
     execution: waitsForThisAlone(state, incident)
-      ? executionAfter(execution, 'resume', inputs, {})
+      ? executionAfter(execution, 'resolve-last', inputs, {})
       : undefined,
     question: resolved(incident, { closedBy: 'moot' }, inputs),
   };

@@ -124,6 +124,6 @@ function resumed(
 ): Execution | undefined {
   if (asked.kind !== 'approval' || isPersonAsked(state, asked)) return written;
   if ((written ?? state.execution).status !== 'waiting') return written;
-  if (written !== undefined) return { ...written, status: moveExecution(written.status, 'resume') };
-  return executionAfter(state.execution, 'resume', inputs, {});
+  if (written !== undefined) return { ...written, status: moveExecution(written.status, 'resolve-last') };
+  return executionAfter(state.execution, 'resolve-last', inputs, {});
 }

@@ -109,7 +109,7 @@ export function resolveDeadline(
           retryAt: undefined,
         })
       : undefined;
-  const move = waitsForThisAlone(state, incident) ? 'resume' : 'resolve';
+  const move = waitsForThisAlone(state, incident) ? 'resolve-last' : 'resolve';
   const goesOn = executionAfter(execution, move, inputs, {
     ...timeAgain(plan, execution, inputs.now),
   });

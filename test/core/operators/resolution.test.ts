@@ -197,7 +197,10 @@ describe('a question that a late success answers', () => {
       closedBy: 'moot',
       unannounced: ['closed'],
     };
-    expect(resolvedBySuccess(asked(), 'it', inputs)).toStrictEqual({ question: closed, move: 'resume' });
+    expect(resolvedBySuccess(asked(), 'it', inputs)).toStrictEqual({
+      question: closed,
+      move: 'resolve-last',
+    });
     expect(resolvedBySuccess(asked({}, second), 'it', inputs)).toStrictEqual({
       question: closed,
       move: 'adopt',
