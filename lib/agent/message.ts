@@ -1,12 +1,12 @@
 /**
- * The agent: takes a message, claims the step, performs it, reports, and carries the execution on.
+ * The agent: takes a message, claims the step, performs it, reports, and evaluates the execution again.
  *
- * Owns: what happens to one message, and what an ambiguous answer to a claim means. Does not own: whether
+ * Owns: the handling of one message, and of a claim whose write got no clear answer. Does not own: whether
  * the message is outdated (`decide`), what a claim needs (`claim-pass.ts`), the attempt (`attempt.ts`) and
  * its report (`reporting.ts`), the queue's acknowledgement (`handler.ts`).
  *
- * S5 if the answer to a claim is ambiguous, the step is read again: its token shows whether the claim took
- * place. S9 a message that could not be handled is given back, and costs no attempt.
+ * S5 if the answer to a claim is ambiguous, the step is read again: its token shows whether the claim was
+ * written. S9 a message that could not be handled is given back, and costs no attempt.
  */
 
 import type { Ports } from '../core/ports.ts';
@@ -25,9 +25,9 @@ import { performAndReport } from './reporting.ts';
 const MAX_CLAIM_LAPS = 5;
 
 /**
- * @param processDeadlineAt when this process is certainly dead
- * @returns 'give-back' when the message must be delivered again, to a process with more time
- * @throws what a port rejects with; the message must then be delivered again
+ * @param processDeadlineAt the time at which this process is certainly dead
+ * @returns 'give-back' if the message must be delivered again, to a process with more time
+ * @throws the error of a port; the message must then be delivered again
  */
 export async function handleMessage(
   ports: Ports,
@@ -36,7 +36,7 @@ export async function handleMessage(
   message: Message,
   processDeadlineAt: number,
 ): Promise<'handled' | 'give-back'> {
-  // Each claim has its own token (S3), by which it is recognised if its answer was lost.
+  // Each claim has a token of its own (S3), so it is recognised in the record if its answer was lost.
   const tokens = new Set<string>();
   let pass: Pass = {};
   for (let lap = 0; lap < MAX_CLAIM_LAPS; lap += 1) {
@@ -61,7 +61,7 @@ export async function handleMessage(
     const { decision } = decided;
     pass = decided.pass;
     const { next } = decision;
-    // A part of the execution is enough only for a claim. For anything else the next lap reads all of it.
+    // For a claim, the part that was read is enough. For anything else the next lap reads all steps.
     if (isPart && next.kind !== 'perform') continue;
     if (next.kind === 'give-back') return 'give-back';
     if (next.kind === 'wait') {

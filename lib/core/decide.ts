@@ -4,8 +4,6 @@
  * Owns: which rule answers which event. Does not own: events and decisions (`decisions/`), effects
  * (`engine/commit.ts`), clock and random source (they come with the event).
  *
- * V4 if a rule needs a large value that is not loaded, the decision only asks for the value.
- *
  * S14 pure, total, deterministic, bounded: at most one write (a step and its execution in one transaction
  * count as one), then sends. S15 a decision takes effect once: the second time its version is outdated.
  */
@@ -29,16 +27,11 @@ import { evaluate } from './evaluate.ts';
 import { noticeRisk } from './supervision/notice-risk.ts';
 import { bringForward } from './supervision/wake-time.ts';
 import { answerCallback } from './waiting/callback.ts';
-import { endingInLane } from './waiting/lane.ts';
+import { keepPlace } from './waiting/lane.ts';
 
 /**
- * The rules see the effective state: one write ends a pause, or begins a retry, for all steps, and the steps'
- * own records do not show it yet. Once the end is certain, the rules see only the on-failure steps of the
- * plan. Then the write is completed: it closes the question of a callback that has ended, records until when
- * an ended execution keeps its place in a lane, brings the wake time forward, and records whether the
- * execution is at risk.
- * @param whole the plan as it was read
- * @param stored the execution as it was read
+ * If a rule needs a large value that is not loaded, the decision only asks for the value (V4).
+ * @param whole the plan as it was read, as `stored` was
  * @returns the write, the messages to send after it, and what the caller does next
  */
 export function decide(whole: Plan, stored: Snapshot, event: Event): Decision {
@@ -50,11 +43,18 @@ export function decide(whole: Plan, stored: Snapshot, event: Event): Decision {
   }
 }
 
+/**
+ * The rules see the effective state: one write ends a pause, or begins a retry, for all steps, and the steps'
+ * own records do not show it yet. Once the end is certain, the plan is only its on-failure steps. What every
+ * write may need is added last: the question of a callback that ended is closed, an ended execution keeps its
+ * place in a lane until it can no longer act, the wake time is brought forward, a risk is recorded.
+ */
 function decideLoaded(whole: Plan, stored: Snapshot, event: Event): Decision {
   const state = effectiveState(whole, stored);
   const plan = planDuring(whole, stored.execution);
-  const decided = endingInLane(whole, state, closeCallback(state, event, decideOn(plan, state, event)));
-  return noticeRisk(plan, state, event.now, bringForward(whole, state, event, decided));
+  const decided = decideOn(plan, state, event);
+  const placed = keepPlace(whole, state, closeCallback(state, event, decided));
+  return noticeRisk(plan, state, event.now, bringForward(whole, state, event, placed));
 }
 
 function decideOn(plan: Plan, state: Snapshot, event: Event): Decision {

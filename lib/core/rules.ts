@@ -1,13 +1,13 @@
 /**
- * RULES[status]: what can happen to an execution in each status, in order. The first rule that
- * has a write to make is followed (`evaluate.ts`).
+ * RULES[status]: what can happen to an execution in each status. The first rule that has something to write
+ * is applied, then the list starts again (`evaluate.ts`).
  *
  * Owns: which rules hold in which status, and their order. Does not own: the rules themselves, each a value
  * with the times at which it is due, what it writes, and the words for it (`step/rule.ts`).
  *
- * S12 no rule is due before the wake time, when a supervisor evaluates the execution again: when a rule is
- * due, or a message that no agent took must be repeated, or a lease that began unseen may have ended, because
- * a claim does not change the wake time; whichever is first (`supervision/wake-time.ts`).
+ * S12 at the wake time a supervisor evaluates the execution again. It is the earliest of three times: a rule
+ * is due; a message that no agent took must be repeated; a lease that began since then may have ended, for a
+ * claim does not change the wake time (`supervision/wake-time.ts`).
  */
 
 import { beginTry, endChildren, endOverTime, startChildren, stopChildren } from './execution/child-rules.ts';
@@ -19,13 +19,13 @@ import {
   closeIncidents,
   endLease,
   fence,
-  leaveAccepted,
+  giveUpAccepted,
   openIncident,
   refuseCondition,
   skip,
 } from './execution/step-rules.ts';
-import { failStep, keepPast, passDeadline } from './execution/stop.ts';
-import { passedTime, wakeForTime } from './execution/time-rules.ts';
+import { failStep, keepEffects, stopAtDeadline } from './execution/stop.ts';
+import { endAtTime, wakeEarlier } from './execution/time-rules.ts';
 import { tolerate } from './execution/tolerate.ts';
 import { askAboutDeadline } from './questions/deadline.ts';
 import { askForAnswer, moveDeadline } from './questions/callback.ts';
@@ -44,37 +44,37 @@ const FORWARD: readonly Rule[] = [
   enterNextStage,
   failStep,
   succeed,
-  passDeadline,
+  stopAtDeadline,
   askAboutDeadline,
   refuseCondition,
   skip,
   askForAnswer,
-  passedTime,
+  endAtTime,
   useLane,
   moveDeadline,
-  // Writes a reminder of an open question whenever the author's `remindEvery` has passed; without that, none.
+  // Reminds of each open question every `remindEvery`; without that option there is no reminder.
   remind,
   endOverTime,
   beginTry,
   startChildren,
   giveUpDeferred,
   openIncident,
-  wakeForTime,
-  // Announces each change of a question on the event bus, at least once: opened, reminded, closed.
+  wakeEarlier,
+  // Puts each change of a question (opened, reminded, closed) on the event bus, at least once.
   announceChange,
 ];
 const ENDED: readonly Rule[] = [announceChange, leaveLane, announce];
 
 export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
   running: FORWARD,
-  // A person is asked, so the execution does not succeed before the answer.
+  // A question to a person is open, so the execution does not succeed before it is answered.
   waiting: FORWARD.filter((rule) => rule !== succeed),
-  // No step starts: one that becomes ready is suspended too. No time limit expires, and no reminder is due: a
-  // resume gives the time back. Attempts under way report, or their leases end; children go on; a lane gives
-  // the execution no place. If all steps are done, the execution succeeds. A person may resume or cancel it,
-  // and answer questions: an answer that stops the execution stops it at once; what any other answer allows
-  // begins at the resume (`operators/`). When the pause itself expires, a person is asked; without an answer,
-  // what can be undone is undone (`holds/pause.ts`).
+  // No step starts: a step that becomes ready is suspended too. No time limit expires and no reminder is due:
+  // the resume extends both by the length of the pause. Attempts under way report, or their leases end; child
+  // executions go on; the lane passes the execution over. If all steps are done, it succeeds. A person can
+  // resume it, cancel it and answer questions: an answer that stops the execution acts at once, any other at
+  // the resume (`operators/`). When the pause expires, a person is asked; without an answer, the execution is
+  // undone, or fails as it is if a point of no return was passed (`holds/pause.ts`).
   pausing: [endLease, closeIncidents, endChildren, succeed, suspend, useLane, halt, announceChange],
   paused: [endLease, closeIncidents, endChildren, succeed, suspend, useLane, askAboutPause, announceChange],
   compensating: [
@@ -84,14 +84,14 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
     tolerate,
     enterNextStage,
     remind,
-    keepPast,
-    leaveAccepted,
+    keepEffects,
+    giveUpAccepted,
     fence,
     stopChildren,
     giveUpDeferred,
     openIncident,
     endUndo,
-    wakeForTime,
+    wakeEarlier,
     announceChange,
   ],
   // The end is certain. Only the on-failure steps still run, and each of them may fail.
@@ -107,7 +107,7 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
     giveUpDeferred,
     openIncident,
     finish,
-    wakeForTime,
+    wakeEarlier,
     announceChange,
   ],
   succeeded: ENDED,

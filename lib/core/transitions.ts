@@ -1,9 +1,8 @@
 /**
  * The legal moves of a step and of an execution, as data.
  *
- * Owns: which event leads from which status to which. Does not own: what each event means, in words
- * (`moves.ts`), when a move is due and what else changes with it (`rules.ts`, `step/claim.ts`).
- * `docs/STATE-MACHINE.md` is printed from these tables.
+ * Owns: which event leads from which status to which. Does not own: what each event means (`moves.ts`), when
+ * a move is due and what else it changes (`rules.ts`, `step/`). `docs/STATE-MACHINE.md` is printed from here.
  *
  * S1 no row leads out of a terminal execution status, except the retry of a failed execution and, for a child
  * that succeeded, the recall by its parent. S2 only `moveStep` and `moveExecution` (`decisions/change.ts`)
@@ -17,20 +16,20 @@ type Table<Status extends string, Event extends string> = Readonly<
 >;
 
 /** Rows that several statuses share. */
-const CLOSED = { suspend: 'suspended', fence: 'fenced' } as const; // no agent may claim the step
+const CLOSED = { suspend: 'suspended', fence: 'fenced' } as const; // no agent can claim it
 const UNDO = { 'start-undo': 'compensating', 'give-up-undo': 'compensation-failed' } as const;
 const PROBE = { probe: 'probing', overdue: 'waiting', ...CLOSED, ...UNDO } as const;
 const SUCCESS = { done: 'done', accept: 'accepted' } as const; // as reported, on time or late
 const RESTARTED = { restart: 'ready', 'restart-retry': 'retrying', 'restart-unknown': 'unknown' } as const;
 const ENDED = { compensate: 'compensated', fail: 'failed', cancel: 'canceled' } as const;
 
-/** Events that leave a status as it is. */
 const stays = <Status extends string, Event extends StepEvent | ExecutionEvent>(
   status: Status,
   ...events: Event[]
 ) => Object.fromEntries(events.map((event) => [event, status])) as Readonly<Record<Event, Status>>;
 
 export const STEP_MOVES: Table<StepStatus, StepEvent> = {
+  // Not begun: most of these steps have no record. Which of them may begin now: `step/turn.ts`.
   ready: {
     claim: 'running',
     defer: 'retrying',
@@ -72,6 +71,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'begin-try': 'running',
     'stop-children': 'compensating',
   },
+  // For a person, an external party, or a place in a lane.
   waiting: {
     ...stays('waiting', 'defer', 'heartbeat', 'process-died', 'queue'),
     admit: 'done',

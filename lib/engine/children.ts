@@ -36,7 +36,7 @@ import { decisionInputsOf } from './decision-inputs.ts';
 import { laneFor } from './lane-of-start.ts';
 import { type Answer, answerOf, decideWith } from './large-values.ts';
 import { executionApart } from './values-apart.ts';
-import { wakeFor } from './wake-up.ts';
+import { callSupervisor } from './wake-up.ts';
 
 /** Carries another execution on; handed in by `reconcile.ts`, whose loop this is a part of. */
 export type Reconcile = (
@@ -190,7 +190,7 @@ async function startChild(
   const { executionId, since } = start.parent;
   if (since !== undefined && !(await isStillThere(ports, { id: executionId, startedAt: since }, now)))
     return stopChild(ports, start, { undo: true, recall: false }, reconcile);
-  await wakeFor(ports, execution.wakeAt);
+  await callSupervisor(ports, execution.wakeAt);
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   await carryOn(ports, plan, start.id, reconcile, known);
   return undefined;

@@ -1,12 +1,12 @@
 /**
- * From a decision to its effects: the only file that turns one into writes and messages.
+ * Turns a decision into writes and messages; no other file does.
  *
- * Owns: the order: announce what an earlier write recorded; put what is large beside the table; write; send;
- * announce risk, best effort. Does not own: what to decide, or what comes after (`reconcile.ts`).
+ * Owns: the order of effects: announce what an earlier write recorded; store large values outside the table;
+ * write; send; announce a risk, best effort. Does not own: the decision, or what follows it (`reconcile.ts`).
  *
- * After a crash between the write and the messages, a supervisor finds the execution at the wake time in the
- * record and sends them. If no supervisor would sweep at that time, one is called now. After a crash between
- * announcement and write the same is announced twice, which listeners must expect (docs/EVENTS.md).
+ * If the process dies between the write and the messages, a supervisor sends them at the recorded wake time.
+ * If no supervisor will be at work then, one is called now. If the process dies between the announcement
+ * and the write, the announcement is repeated, which its receivers must expect (docs/EVENTS.md).
  */
 
 import type { Ports, WriteResult } from '../core/ports.ts';
@@ -16,12 +16,12 @@ import type { Execution } from '../core/records/state.ts';
 import { announceOnce, originOf } from './announce.ts';
 import { mayRepeatInList, quietIfAnnounced } from './announced-lists.ts';
 import { writeApart } from './values-apart.ts';
-import { wakeFor } from './wake-up.ts';
+import { callSupervisor } from './wake-up.ts';
 
 /**
- * @param before the execution's record as it was decided on
- * @returns 'conflict' when another write came first; then nothing was sent
- * @throws what a port rejects with; the caller then does not know whether the write took place
+ * @param before the execution's record on which the decision rests
+ * @returns 'conflict' if another write came first; then nothing was sent
+ * @throws the error of a port; then the write may or may not have taken place
  */
 export async function commit(
   ports: Ports,
@@ -30,7 +30,7 @@ export async function commit(
 ): Promise<WriteResult> {
   if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);
   const { write: decided } = decision;
-  // If many items of a list ask the same, one question is announced; the others are written as `quiet`.
+  // If many items of a list ask the same question, it is announced once; the others are written as `quiet`.
   const write =
     decided !== undefined && mayRepeatInList(decided) ? await quietIfAnnounced(ports, decided) : decided;
   if (write !== undefined) {
@@ -38,7 +38,7 @@ export async function commit(
     const result = await ports.store.write(stored);
     if (result === 'conflict') return result;
   }
-  const calling = wakeFor(ports, write?.execution?.wakeAt, before.wakeAt);
+  const calling = callSupervisor(ports, write?.execution?.wakeAt, before.wakeAt);
   const sends = reachable(ports, decision.sends);
   if (sends.length > 0) await ports.queue.send(sends);
   await calling;

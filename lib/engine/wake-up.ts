@@ -4,9 +4,10 @@
  * Owns: when a supervisor is called, and by which of many processes. Does not own: how long it stays
  * (`supervisor/stay.ts`), which writes need one (`core/supervision/presence.ts`).
  *
- * L2 a dead agent is noticed in time in a quiet system too. The presence says until when a supervisor is at
- * work. In a busy system a process reads it once a minute and makes no call. If many processes find none at
- * once, the conditional write of the presence lets one call (S15). A lost call delays until the next tick.
+ * L2 a dead agent is noticed in time even if the system is otherwise quiet. The presence record holds the
+ * time until which a supervisor is at work. In a busy system a process reads it once a minute and makes no
+ * call. If many processes find no supervisor at once, the conditional write of the record lets one of them
+ * call (S15). If a call is lost, the next tick finds the work.
  */
 
 import { needsPresence, presenceAfter } from '../core/supervision/presence.ts';
@@ -22,15 +23,20 @@ export const CALL_MS = 5_000;
 /**
  * Runs after a write, beside its sends. Never rejects: the write has taken place, and after a lost call the
  * next tick finds the work.
- * @param wakeAt as written. @param beforeAt as it was before; absent for a new record
+ * @param wakeAt the wake time that was written
+ * @param beforeAt the wake time before the write; absent for a new record
  */
-export async function wakeFor(ports: Ports, wakeAt: number | undefined, beforeAt?: number): Promise<void> {
+export async function callSupervisor(
+  ports: Ports,
+  wakeAt: number | undefined,
+  beforeAt?: number,
+): Promise<void> {
   const { wakeUps, clock } = ports;
   if (wakeUps === undefined) return;
   const now = clock.now();
   if (!needsPresence(wakeAt, beforeAt, now) || now < wakeUps.known.untilAt) return;
   const { known } = wakeUps;
-  // Many messages of one process may want the same at once.
+  // Several messages of one process share one call.
   known.asking ??= callUnlessPresent(ports, wakeUps).finally(() => delete known.asking);
   await known.asking;
 }
@@ -56,11 +62,11 @@ async function callUnlessPresent({ clock, random, log }: Ports, wakeUps: WakeUps
 }
 
 /**
- * For a supervisor's own evaluations: it is at work already, and one that was called must not call the next.
+ * The ports for a supervisor's own evaluations: it is at work already, so it calls no other.
  */
 export function withoutCalls(ports: Ports): Ports {
   if (ports.wakeUps === undefined) return ports;
-  // One by one: the object may be one whose methods are its own ports.
+  // Not by spread: the ports may be getters or methods of the object's class.
   const { store, queue, breakers, childInputs, lanes, largeValues, announcer, clock, random, log } = ports;
   const others = given({ breakers, childInputs, lanes, largeValues });
   return { store, queue, announcer, clock, random, log, ...others };

@@ -32,7 +32,7 @@ import { reconcile } from '../engine/reconcile.ts';
 import { withConditions } from '../engine/large-values.ts';
 import { executionApart } from '../engine/values-apart.ts';
 import { check, jsonLimitsOf, mostValueBytes } from '../engine/schema.ts';
-import { wakeFor } from '../engine/wake-up.ts';
+import { callSupervisor } from '../engine/wake-up.ts';
 import { childInputsOf } from './child-inputs.ts';
 import { pausedStarts, type KnownPause } from './paused-starts.ts';
 
@@ -192,7 +192,7 @@ export async function startOf(
   // Nothing of it is sent, and its deadline is far away.
   if (held !== undefined) return execution;
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
-  await Promise.all([firstSends(scheduler, workflow.plan, known), wakeFor(ports, execution.wakeAt)]);
+  await Promise.all([firstSends(scheduler, workflow.plan, known), callSupervisor(ports, execution.wakeAt)]);
   return execution;
 }
 

@@ -9,7 +9,7 @@ import { callbackToken } from '../../lib/core/records/state.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
 import { tick } from '../../lib/supervisor/sweep.ts';
-import { CALL_MS, wakeFor } from '../../lib/engine/wake-up.ts';
+import { CALL_MS, callSupervisor } from '../../lib/engine/wake-up.ts';
 import { memoryPresences, memoryWakeUps } from '../../lib/testing/memory-side-records.ts';
 import { anAgent, anyObject, drain, harness, type Harness } from './harness.ts';
 
@@ -107,7 +107,7 @@ describe('a start in a quiet system', () => {
     const world = quiet();
     const broken = { ...world.presences, [method]: () => Promise.reject(new Error('away')) };
     const wakeUps = memoryWakeUps(broken, async () => undefined);
-    await wakeFor({ ...world.h.scheduler.ports, wakeUps }, world.h.clock.now());
+    await callSupervisor({ ...world.h.scheduler.ports, wakeUps }, world.h.clock.now());
     expect(world.h.notes).toContainEqual({ what: 'wake-up-failed', detail: 'Error' });
   });
 });
@@ -141,10 +141,10 @@ describe('of many that would call at once', () => {
     const world = quiet();
     const processes = Array.from({ length: 5 }, world.otherProcess);
     const now = world.h.clock.now();
-    await Promise.all(processes.map((ports) => wakeFor(ports, now + 1_000)));
+    await Promise.all(processes.map((ports) => callSupervisor(ports, now + 1_000)));
     expect(world.calls).toHaveLength(1);
     // Those who lost do not ask again soon.
-    await Promise.all(processes.map((ports) => wakeFor(ports, now + 1_000)));
+    await Promise.all(processes.map((ports) => callSupervisor(ports, now + 1_000)));
     expect(world.reads()).toBe(5);
   });
 

@@ -23,7 +23,7 @@ import { leaseOverAt } from '../step/lease.ts';
 import { isLostFailure, leftOutIn } from '../step/left-out.ts';
 import { stepToFence, stepToSkip } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
-import { expired } from '../step/report.ts';
+import { leaseLost } from '../step/report.ts';
 import type { Rule } from '../step/rule.ts';
 import { isTurnToBegin, isTurn, isUnbegun } from '../step/turn.ts';
 import { isTimeOver } from '../step/within.ts';
@@ -37,7 +37,7 @@ export const endLease: Rule = {
     const planStep = record && agentStep(plan, record.name);
     if (planStep === undefined || !isLeased(record)) return undefined;
     const { name, attempt, mode, leaseUntil } = record;
-    const step = expired(planStep, record, {
+    const step = leaseLost(planStep, record, {
       ...event,
       isOverTime: isTimeOver(planStep, state, event.readAt),
     });
@@ -144,7 +144,7 @@ export const skip: Rule = {
 };
 
 /** No probe could say what became of accepted work, and by now it acts no more. */
-export const leaveAccepted: Rule = {
+export const giveUpAccepted: Rule = {
   apply: (plan, state, event) => {
     const left = awaited(plan, state).find((record) => leftAt(record.accepted) <= event.now);
     if (left === undefined) return undefined;

@@ -57,7 +57,7 @@ function askInstead(state: Snapshot, failed: Step, inputs: DecisionInputs): Deci
 }
 
 /** After `succeed`: an execution that finished in time is not undone because it was evaluated late. */
-export const passDeadline: Rule = {
+export const stopAtDeadline: Rule = {
   apply: (plan, state, event) => {
     if (event.now < state.execution.deadlineAt || !mayBeStopped(plan, state)) return undefined;
     const failure = { code: 'deadline', message: 'the execution was not over within its time' };
@@ -80,7 +80,7 @@ export const passDeadline: Rule = {
  * was stopped, or by a child before it could be stopped. No undo has begun, for none is offered before that
  * is known (`openWork`): what has acted stays as it is.
  */
-export const keepPast: Rule = {
+export const keepEffects: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
     const { cause } = execution;

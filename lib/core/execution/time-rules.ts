@@ -17,7 +17,7 @@ import { endsAt, externalTimes, mayPassTime, passTime, waitsUntil } from '../wai
 /** The time of a step is over, and it fails. */
 export const OVER: Coming = { what: 'the time of a step is over and it fails', who: 'supervisor' };
 
-export const passedTime: Rule = {
+export const endAtTime: Rule = {
   apply: (plan, state, event) => {
     const step = passTime(plan, state, event);
     if (step === undefined) return undefined;
@@ -67,7 +67,7 @@ function whomText(step: CallbackStep): string {
  * before the wake time. If a supervisor evaluates it, its own write says so; in any other process this rule
  * brings the wake time forward.
  */
-export const wakeForTime: Rule = {
+export const wakeEarlier: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
     if (event.by === 'supervisor' || execution.wakeAt === undefined) return undefined;

@@ -29,7 +29,7 @@ import { LAST_INCIDENT_MS, openIncident, resolved } from './incident.ts';
 import { waitsForThisAlone } from './life.ts';
 import type { Rule } from '../step/rule.ts';
 
-/** After `passDeadline`, which knows the executions that can be undone. */
+/** After `stopAtDeadline`, which knows the executions that can be undone. */
 export const askAboutDeadline: Rule = {
   apply: (plan, state, event) => {
     if (event.now < state.execution.deadlineAt || !isAskedAtDeadline(plan, state)) return undefined;

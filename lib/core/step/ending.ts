@@ -22,7 +22,7 @@ export interface Ending {
   readonly record: LeasedStep;
   readonly inputs: DecisionInputs;
   /** Present if a dead service failed the attempt: what to write so that it is not charged. */
-  readonly free?: NotCharged | undefined;
+  readonly uncharged?: NotCharged | undefined;
   /** The time of the step is over: a person is asked only if no probe can say what it did. */
   readonly isOverTime: boolean;
   /** When the time of the step or of the execution is over. */
@@ -52,7 +52,7 @@ export const endingOf = (
   variant: attemptedVariant(step, record),
   record,
   inputs,
-  free: notCharged(record, inputs.openBreaker, inputs, inputs.unbounded),
+  uncharged: notCharged(record, inputs.openBreaker, inputs, inputs.unbounded),
   isOverTime: inputs.isOverTime === true,
   ...given({ overAt: inputs.overAt }),
   isOnFailure: inputs.isOnFailure === true,

@@ -135,13 +135,13 @@ function foundNothing(ending: Ending): Step {
 
 /** It could not tell, or was lost. */
 export function probedInVain(ending: Ending, report: Report): Step {
-  const { step, record, inputs, free } = ending;
+  const { step, record, inputs, uncharged } = ending;
   const failure = 'failure' in report ? report.failure : undefined;
   if (record.accepted !== undefined) return acceptedInVain(ending, record.accepted, report, failure);
   const vain = ended(ending, 'cannot-tell', failure);
   // A probe that was answered is charged in any case: else it would be asked for ever.
-  if (free !== undefined && isThrown(report))
-    return stepAfter(record, 'find-open', inputs, { ...vain, ...free });
+  if (uncharged !== undefined && isThrown(report))
+    return stepAfter(record, 'find-open', inputs, { ...vain, ...uncharged });
   // An agent without a probe cannot tell the next time either.
   const probes = failure?.code === 'no-probe' ? MAX_PROBES : record.probes + 1;
   const changes = { ...vain, probes };
@@ -161,10 +161,11 @@ function acceptedInVain(
   report: Report,
   failure: Failure | undefined,
 ): Step {
-  const { record, inputs, free } = ending;
+  const { record, inputs, uncharged } = ending;
   const probed = afterProbe(ending, accepted);
   const probes = record.probes + 1;
-  if (free !== undefined && isThrown(report)) return askedAgain(ending, probed, { failure, ...free });
+  if (uncharged !== undefined && isThrown(report))
+    return askedAgain(ending, probed, { failure, ...uncharged });
   if (probed.over === undefined) return askedAgain(ending, probed, { failure, probes });
   if (failure?.code === 'no-probe' || probes >= MAX_PROBES) return notOverInTime(ending, probed.over);
   const retryAt = nextProbeAt(probes, inputs.now, inputs.random);

@@ -17,7 +17,7 @@ import { given } from '../values/given.ts';
 import { isLeased, type Step } from '../records/state.ts';
 import { CLOCKS_DIFFER_MS, lowered } from './process-deadline.ts';
 import { attemptedVariant } from './recovery.ts';
-import { expired } from './report.ts';
+import { leaseLost } from './report.ts';
 
 const processDied = (exit: string | undefined): Failure => ({
   code: 'process-died',
@@ -39,7 +39,7 @@ export function afterDeath(
   // A process that dies in every attempt would use them all up at once: the
   // next one waits as after a failure.
   if (isLeased(record) && record.token === token)
-    return expired(step, { ...record, ...deadlines }, event, processDied(event.exit));
+    return leaseLost(step, { ...record, ...deadlines }, event, processDied(event.exit));
   if (deadlines === undefined || !canMoveStep(record.status, 'process-died')) return undefined;
   const { settleMs } = attemptedVariant(step, record);
   const isAwaited = record.retryAt === record.processDeadlineAt + settleMs;

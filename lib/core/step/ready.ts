@@ -1,5 +1,5 @@
 /**
- * What an execution needs done now: the pieces of work for which a message should be on its way.
+ * The open work of an execution: each piece for which a message to an agent should be on its way.
  *
  * Owns: the one definition of "ready", "due for a probe", "may be undone" and "must be fenced" that all roles
  * share. Does not own: who sends a message and when (`evaluate.ts`), who may claim the work (`claim.ts`).
@@ -54,9 +54,9 @@ export interface Work {
   readonly mode: Mode;
   /** The number the attempt will have (of a probe: of the attempt it asks about). */
   readonly attempt: number;
-  /** When this piece of work came to be. */
+  /** When this piece of work arose. */
   readonly sinceAt: number;
-  /** Not before then; ≥ sinceAt. */
+  /** It must not begin before this time; ≥ sinceAt. */
   readonly dueAt: number;
   /** It is deferred until `dueAt`. */
   readonly deferred?: Deferred;
@@ -76,7 +76,7 @@ export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined
       mayBeSkipped(step, snapshot.steps[step.name]) &&
       isTurn(step, snapshot) &&
       !applies(step, snapshot) &&
-      // An unknown condition says neither yes nor no.
+      // A condition that reads a value which was left out is neither true nor false.
       leftOutIn(step.when, snapshot) === undefined,
   );
 
@@ -88,16 +88,17 @@ const mayBeSkipped = ({ kind }: PlanStep, record: Step | undefined): boolean =>
   isUnbegun(record) || (kind !== 'agent' && (record?.status === 'answered' || record?.status === 'waiting'));
 
 /**
- * All the work there is, in plan order; bounded by the number of steps. While the execution runs, waits or
- * follows up, it is the work on the way forward; while it compensates, the undos, once the fence is complete.
+ * All open work, in plan order; bounded by the number of steps. While the execution is running, waiting or
+ * following up, this is the work on the way forward; while it is compensating, the undos, once the fence is
+ * complete.
  */
 export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   const { status } = snapshot.execution;
   const work: Work[] = [];
   if (isPerforming(status)) {
     const waits = failureWaits(plan, snapshot);
-    // If a step has failed while it is unknown whether a point of no return is passed, only the step with
-    // that point goes on until it is known, and the undo of tolerated failures, which depends on no outcome.
+    // If a step has failed and it is unknown whether a point of no return was passed, only two kinds of work
+    // go on until it is known: the step with that point, and the undo of tolerated failures.
     for (const step of plan.steps)
       for (const piece of forwardWork(plan, step, snapshot))
         if (!waits || piece.mode === 'undo' || mayBePast(step, snapshot.steps[step.name])) work.push(piece);
@@ -108,7 +109,7 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   return work;
 }
 
-/** Messages from before a pause were dropped during it, so afterwards the work counts as new. */
+/** Agents dropped older messages during the pause, so the work counts as new after it. */
 const lastResumedAt = ({ execution }: Snapshot): number => execution.pauses?.at(-1)?.endedAt ?? 0;
 
 /**
@@ -126,7 +127,7 @@ function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
     const attempt = (record?.attempt ?? 0) + 1;
     return [{ step: variantOf(step, record?.stage ?? 0), mode: 'execute', attempt, sinceAt, dueAt: sinceAt }];
   }
-  // After a retry of the execution, the step before an item in its lane may have begun again as well.
+  // After a retry of the execution, a predecessor (the step of a lane) may have begun again as well.
   const sinceAt = Math.max(record.changedAt, resumedAt);
   if (record.status === 'retrying')
     return isTurn(step, snapshot) ? [workOf(step, record, 'execute', sinceAt)] : [];
@@ -163,7 +164,7 @@ function undoOfFailed(step: AgentStep, record: Step, sinceAt: number = record.ch
   return [workOf(step, record, 'undo', sinceAt, notBefore)];
 }
 
-/** The step may have an effect, and that must be undone. */
+/** The step may have had an effect that must be undone. */
 export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
   if (record === undefined) return false;
   if (hasChildren(step)) return owesChildren(step, record);
@@ -198,9 +199,9 @@ export const isKept = (step: ChildStep | MapStep): boolean =>
   (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
 
 /**
- * Its agent answered wrongly, and the answer was not corrected in time: the work has no undo, so it stands
- * although it is not the step's success. A step that is done is not listed: its author says that there is
- * nothing to take back.
+ * The agent's answer was invalid and was not corrected in time. The work has no undo, so its effect stays
+ * although the step failed. A step that is done does not count: its author declared that nothing has to be
+ * undone.
  */
 export function standsUnmended(step: PlanStep, record: Step | undefined): boolean {
   if (step.kind !== 'agent' || record?.status !== 'failed') return false;
@@ -209,7 +210,7 @@ export function standsUnmended(step: PlanStep, record: Step | undefined): boolea
   return undo === 'none' && effect !== 'none';
 }
 
-/** A person, or a point of no return, has decided that nothing is undone. */
+/** Nothing is undone: a person decided so, or a point of no return was passed. */
 export const keepsEffects = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
 
 /** The time from which no attempt of the step can take effect any more. */
@@ -250,8 +251,8 @@ function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
 }
 
 /**
- * Since when all direct and indirect dependents of the step are clear: none works, may start, must be undone
- * or may still take effect. Nothing if one of them is not clear yet.
+ * The time from which all direct and indirect dependents of the step are clear: none is at work, can start,
+ * must be undone or can still take effect. Nothing if one of them is not clear yet.
  */
 export function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot): number | undefined {
   const queue = [...dependentsOf(plan, step.name)];
@@ -269,7 +270,7 @@ export function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot
   return clearAt;
 }
 
-/** An agent with an older state may claim the step, or can after an answer or the end of a pause. */
+/** An agent that read an older state can claim the step now, or after an answer or the end of a pause. */
 const CLAIMABLE: ReadonlySet<Step['status']> = new Set([
   'retrying',
   'accepted',
@@ -280,8 +281,8 @@ const CLAIMABLE: ReadonlySet<Step['status']> = new Set([
 ]);
 
 /**
- * The step has no lease, no open work and nothing to undo. One without a record cannot start any more: the
- * fence comes first.
+ * The step has no lease, no open work and nothing to undo. A step without a record cannot start any more,
+ * because the fence was completed before.
  * @param left effects that are kept count as nothing to undo
  */
 export const isClear = (step: PlanStep, record: Step | undefined, left: boolean): boolean =>
@@ -293,14 +294,14 @@ export const isClear = (step: PlanStep, record: Step | undefined, left: boolean)
 const isWithChildren = (step: PlanStep, { status, children }: Step): boolean =>
   hasChildren(step) && (status === 'running' || status === 'compensating' || hasOpenChildren(children));
 
-/** Nothing can begin any more that had not begun before the compensation. */
+/** The fence is complete: no step that had not begun before the compensation can begin any more. */
 const isFenced = (plan: Plan, snapshot: Snapshot): boolean =>
   stepToFence(plan, snapshot) === undefined && !plan.steps.some((step) => mayHaveChildren(step, snapshot));
 
 /**
  * The fence: the first step that a reader of an older state could still claim although the
- * execution is compensating. One that may have acted and has an undo is undone instead; that
- * claim conflicts with the stale one.
+ * execution is compensating. A step that may have acted and has an undo is undone instead: the claim of the
+ * undo conflicts with a stale claim.
  */
 export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
   plan.steps.find((step) => {
@@ -316,15 +317,15 @@ export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefine
 const WAITS_FOR_AGENT: ReadonlySet<Step['status']> = new Set(['retrying', 'accepted', 'unknown']);
 
 /**
- * The fence of a pause: the first step that an agent with an older state could still claim. One that
- * was suspended in an earlier pause may have been read since, so it is suspended again. Only agents'
- * steps are claimed. The other kinds start only by an evaluation of a running execution; a process
- * that read one just before may still start a step's executions, which are not paused with their
- * parent, and which a later start finds.
+ * The fence of a pause: the first step that an agent with an older state could still claim. A step that was
+ * suspended in an earlier pause may have been read since then, so it is suspended again. Only agents' steps
+ * are claimed; the other kinds start when a running execution is evaluated. A process that read the execution
+ * just before the pause may still start a step's child executions. These are not paused with their parent,
+ * and a later start finds them.
  */
 export function stepToSuspend(plan: Plan, snapshot: Snapshot): PlanStep | undefined {
   const pause = pauseOf(snapshot.execution);
-  // An execution that was started while its workflow was paused has no older state.
+  // If the execution was started while its workflow was paused, there is no older state.
   if (pause === undefined || pause.workflowPausedAt !== undefined) return undefined;
   return plan.steps.find((step) => {
     const record = snapshot.steps[step.name];

@@ -52,12 +52,12 @@ export function reported(
   }
 }
 
-/** A late acceptance counts unless it is recorded already with its token, or the work is known to be done. */
+/** A late acceptance counts unless it is already recorded with its token, or the work is known to be done. */
 const saysMore = ({ accepted, wrongAnswer }: Step, { token }: AcceptedAnswer): boolean =>
   wrongAnswer === undefined &&
   (accepted === undefined || (accepted.token === undefined && token !== undefined));
 
-/** P7 after the end of its lease a report counts only if it says that the work is done, or accepted. */
+/** P7 after the end of its lease an attempt's report counts only if the work is done or accepted. */
 export const adoptsLate = (record: Step, report: Report, mayFail: boolean): boolean =>
   (record.status === 'probing' || adoptsLateSuccess(record, mayFail)) &&
   (report.kind === 'done' || (report.kind === 'accepted' && saysMore(record, report)));
@@ -88,7 +88,7 @@ function lateSuccess(
 }
 
 function reportedExecute(ending: Ending, report: Report): Step | undefined {
-  const { variant, record, inputs, free } = ending;
+  const { variant, record, inputs, uncharged } = ending;
   if (report.kind === 'done') {
     const { output } = report;
     return stepAfter(record, 'done', inputs, { ...ended(ending, 'done'), output, failure: undefined });
@@ -103,11 +103,11 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
   if (report.kind !== 'failed') return undefined;
   const changes = { ...ended(ending, 'failed', report.failure), mayHaveActed: record.mayHaveActed };
   const wishMs = Math.min(report.retryAfterMs ?? 0, MAX_DURATION_MS);
-  // If the service asks for a longer pause than there is time, the next stage may begin at once.
+  // If the service asks for a longer pause than the time that is left, the next stage may begin at once.
   const isTooLate = ending.overAt !== undefined && wishMs > 0 && inputs.now + wishMs >= ending.overAt;
-  if (free !== undefined && !report.permanent && !isTooLate && variant.effect !== 'unsafe') {
-    const retryAt = Math.max(free.retryAt, inputs.now + wishMs);
-    return stepAfter(record, 'retry', inputs, { ...changes, ...free, retryAt });
+  if (uncharged !== undefined && !report.permanent && !isTooLate && variant.effect !== 'unsafe') {
+    const retryAt = Math.max(uncharged.retryAt, inputs.now + wishMs);
+    return stepAfter(record, 'retry', inputs, { ...changes, ...uncharged, retryAt });
   }
   return afterFailure(ending, changes, { ...report, isTooLate });
 }
@@ -139,7 +139,7 @@ function afterFailure(
     const isNeeded = isRefused || (variant.effect === 'unsafe' && changes.mayHaveActed === true);
     return isOverTime && !isNeeded ? forTime() : stepAfter(record, 'ask', inputs, last);
   }
-  // A permanent failure says more than that the time was over.
+  // A permanent failure is the better reason: it is recorded even if the time is over.
   if (next.kind === 'end')
     return isOverTime && failed.permanent !== true ? forTime() : stepAfter(record, 'fail', inputs, last);
   const isOpen = changes.mayHaveActed === true && variant.effect !== 'none';
@@ -162,15 +162,15 @@ function afterFailure(
  * recovery allows it. For an unsafe step a person is asked: its recovery has no other stage.
  */
 function lost(ending: Ending, failure: Failure): Step {
-  const { variant, record, inputs, free } = ending;
+  const { variant, record, inputs, uncharged } = ending;
   const changes = { ...ended(ending, 'unknown', failure), mayHaveActed: true };
   if (variant.effect === 'probed') {
-    // A dead service cannot be probed either.
-    const asked = free && { ...free, deferred: { ...free.deferred, mode: 'probe' as const } };
+    // If the service is known to be dead, the probe is deferred too.
+    const asked = uncharged && { ...uncharged, deferred: { ...uncharged.deferred, mode: 'probe' as const } };
     return stepAfter(record, 'lose', inputs, { ...changes, probes: 0, retryAt: inputs.now, ...asked });
   }
-  if (isRepeatable(variant) && free !== undefined) {
-    return stepAfter(record, 'retry', inputs, { ...changes, ...free });
+  if (isRepeatable(variant) && uncharged !== undefined) {
+    return stepAfter(record, 'retry', inputs, { ...changes, ...uncharged });
   }
   return afterFailure(ending, changes);
 }
@@ -204,10 +204,18 @@ const undoLost = (ending: Ending, failure: Failure): Step =>
     ending.record.processDeadlineAt + ending.variant.settleMs,
   );
 
-function undoAgain({ variant, record, inputs, free }: Ending, changes: StepChanges, notBefore: number): Step {
-  const at = free?.retryAt ?? nextUndoAt(variant, record.undoAttempt, inputs.now, inputs.random);
+function undoAgain(
+  { variant, record, inputs, uncharged }: Ending,
+  changes: StepChanges,
+  notBefore: number,
+): Step {
+  const at = uncharged?.retryAt ?? nextUndoAt(variant, record.undoAttempt, inputs.now, inputs.random);
   if (at === undefined) return stepAfter(record, 'fail-undo', inputs, changes);
-  return stepAfter(record, 'retry-undo', inputs, { ...changes, ...free, retryAt: Math.max(at, notBefore) });
+  return stepAfter(record, 'retry-undo', inputs, {
+    ...changes,
+    ...uncharged,
+    retryAt: Math.max(at, notBefore),
+  });
 }
 
 const LEASE_LOST: Failure = { code: 'lease-ended', message: 'the attempt went silent and its lease ended' };
@@ -219,13 +227,14 @@ const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive 
  * to execute see `lost`; a probe or an undo is made again, as often as its limit allows.
  * @param failure why the attempt ended, if not because its lease did
  */
-export function expired(
+export function leaseLost(
   step: AgentStep,
   record: LeasedStep,
   inputs: DecisionInputs & Pick<Reported, 'isOverTime'>,
   failure = LEASE_LOST,
 ): Step {
-  // The next attempt begins at once (0 makes the backoff 0): an agent died; its service may be well.
+  // The next attempt begins at once (a random value of 0 makes the backoff 0): the agent died, not its
+  // service.
   const atOnce = record.mode !== 'probe' && failure === LEASE_LOST;
   const ending = endingOf(step, record, { ...inputs, random: atOnce ? 0 : inputs.random });
   const isStalled = record.leaseUntil <= inputs.now && endedByStall(ending.variant, record);

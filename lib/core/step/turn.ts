@@ -74,7 +74,7 @@ const GIVEN_UP: ReadonlySet<Step['status'] | undefined> = new Set([
   'compensation-failed',
 ]);
 
-/** Its effects are undone before its next stage begins, so the step has not failed yet. */
+/** The step has not failed yet: its next stage begins once the effects of the current one are undone. */
 export const isBetweenStages = (record: Step | undefined): boolean =>
   record?.nextStage !== undefined && record.status !== 'compensation-failed';
 
@@ -100,7 +100,7 @@ export function mayFail(plan: Plan, step: PlanStep, record: Step | undefined): b
   );
 }
 
-/** The step has failed, but not finally: its undo is still to come, and until then a late success counts. */
+/** The failure of the step is not final: its undo is still to come, and until then a late success counts. */
 export const isFailureOpen = (plan: Plan, step: PlanStep, record: Step | undefined): boolean =>
   isBetweenStages(record) || mayFail(plan, step, record);
 
@@ -109,7 +109,7 @@ export const mayStillSucceed = (plan: Plan, step: PlanStep, { execution, steps }
   (isPerforming(execution.status) || isPausedOrPausing(execution.status)) &&
   isFailureOpen(plan, step, steps[step.name]);
 
-/** Only in a part of a list: the first failed item beyond those that are tolerated. */
+/** In a part of a list, the first failed item beyond those that are tolerated; else nothing. */
 export const firstTooMany = (plan: Plan, snapshot: Snapshot): Step | undefined =>
   plan.tolerated === undefined ? undefined : failedItems(plan, snapshot)[plan.tolerated];
 
@@ -128,7 +128,7 @@ export function failureOf(plan: Plan, snapshot: Snapshot): Step | undefined {
 export const isTurn = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.after.every((name) => isSatisfied(snapshot.steps[name]));
 
-/** Since when it is the step's turn; a retry or the end of its execution begins a new turn. */
+/** The time at which the step's turn began; a retry or the end of its execution begins a new turn. */
 export const turnAt = (step: PlanStep, snapshot: Snapshot): number =>
   Math.max(
     snapshot.execution.startedAt,
@@ -137,7 +137,7 @@ export const turnAt = (step: PlanStep, snapshot: Snapshot): number =>
     ...step.after.map((name) => snapshot.steps[name]?.changedAt ?? 0),
   );
 
-/** The step has no record yet, or one that counts as none (`execution/effective-state.ts`). */
+/** The step has not begun: it has no record, or one that counts as none (`execution/effective-state.ts`). */
 export const isUnbegun = (record: Step | undefined): boolean =>
   record === undefined || record.status === 'ready';
 
@@ -163,17 +163,18 @@ export const shownStatus = (step: PlanStep, snapshot: Snapshot): StepStatus | 'p
 export const isTurnToBegin = (step: PlanStep, snapshot: Snapshot): boolean =>
   isUnbegun(snapshot.steps[step.name]) && isTurn(step, snapshot);
 
+/** The step has no condition, or its condition holds. */
 export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.when === undefined || evaluateExpression(step.when, scopeOf(snapshot)) === true;
 
-/** Not all ends are recorded, so a child may be under way, also one whose start no record shows. */
+/** The end of a child is not recorded yet, so it may be under way, even if no record shows its start. */
 export const hasOpenChildren = (children: Children | undefined): boolean =>
   children !== undefined && Object.keys(children.ended).length < children.count;
 
 /**
- * The number of the last successful round before the current one (while the step is undone: before the one
- * being undone), or 0. Failed tries between them are left out: a failed try left nothing in effect, or a
- * person said so, else no other try would have followed it.
+ * The number of the last successful round before the current one (or, while the step is undone, before the
+ * one that is being undone); 0 if there is none. Failed tries do not count: another try follows one only if
+ * it left nothing in effect, or a person said so.
  */
 export function roundBelow({ rounds, try: latest = 1 }: Children): number {
   let number = (rounds?.compensating ?? latest) - 1;
@@ -193,7 +194,7 @@ export const actsUntil = (children: Children | undefined): number =>
 export const isStopping = (record: Step | undefined): boolean =>
   record?.status === 'compensating' && record.children?.stopped !== undefined;
 
-/** The step's time is over, and some of its child executions must still be stopped. */
+/** The step's `within` has passed, and some of its child executions must still be stopped. */
 export const isEnding = (children: Children | undefined): boolean =>
   children?.overTime !== undefined && children.overTime < children.count;
 

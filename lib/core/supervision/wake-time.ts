@@ -55,9 +55,9 @@ export const wasSentSinceDeferred = (work: Work, dispatch: Dispatch | undefined)
   dispatch !== undefined && (work.deferred === undefined || dispatch.lastAt >= work.dueAt);
 
 /**
- * When the supervisor must send a piece of work that was not claimed: a pickup time after it was
- * due, then with doubling gaps; at once when it was deferred or due too late for a delayed
- * message, for then it was not sent.
+ * When the supervisor must send a piece of work that was not claimed: a pickup time after it was due, then
+ * with doubling gaps. If it was deferred, or was due too late for a delayed message, no message was sent, so
+ * it is sent when it is due.
  */
 export function dispatchDueAt(work: Work, dispatch: Dispatch | undefined): number {
   if (dispatch !== undefined && wasSentSinceDeferred(work, dispatch))
@@ -66,9 +66,9 @@ export function dispatchDueAt(work: Work, dispatch: Dispatch | undefined): numbe
   return isUnsent ? work.dueAt : work.dueAt + work.step.pickupMs;
 }
 
-/** What waits longer after an outage: dispatches for a later sweep, ends of leases for a grace. */
+/** After an outage, dispatches may wait for a later sweep, and the ends of leases for a grace period. */
 interface Delays {
-  /** By work key: when it may be sent at the earliest, for the sweep has sent enough to its agent. */
+  /** By work key, the earliest time to send it: this sweep has sent enough to its agent. */
   readonly later?: Readonly<Record<string, number>>;
   readonly graceFrom?: number | undefined;
 }
@@ -101,9 +101,9 @@ export function nextWakeAt(
 }
 
 /**
- * The end of every decision: an open execution that is written is evaluated again within a horizon of the
- * write, or earlier if the rule says so in `wakeAt`. An overdue wake time stays overdue, so that it
- * stays known how late the evaluation is.
+ * Part of every decision: after a write, an open execution is evaluated again within a horizon, or earlier if
+ * the rule sets an earlier `wakeAt`. An overdue wake time is not moved, so that the delay of the evaluation
+ * can be measured.
  * @param plan as it is stored
  */
 export function bringForward(
@@ -117,7 +117,7 @@ export function bringForward(
   const written = write.execution ?? withUnleasedEnd(plan, state, write.step, inputs);
   if (written === undefined || isTerminal(written.status)) return decision;
   const before = state.execution.wakeAt ?? Number.POSITIVE_INFINITY;
-  // What a new status or a resolution opens again counts as unfinished.
+  // A new status or a resolution may reopen steps, so the horizon then regards every step as unfinished.
   const isMoved = written.status !== state.execution.status || asIncident(write.question) !== undefined;
   const horizonAt = inputs.now + horizonMs(planDuring(plan, written), isMoved ? undefined : state);
   const wakeAt = Math.min(before, written.wakeAt ?? before, horizonAt);
@@ -125,11 +125,11 @@ export function bringForward(
 }
 
 /**
- * The execution's record beside a step that is over now and that no lease covered. Its writer may have read
- * the execution before a pause. So some ends include the execution in their write, which fails if it was
- * paused since: S12 the end of the last step, because the wake time of a paused execution is the deadline of
- * its pause, while its end is due at once; L1 a failure, or the default of a callback without an answer,
- * because the time of a pause is given back to the step.
+ * If a step ends without a lease, its writer may have read the execution before a pause. In two cases the
+ * write therefore includes the execution's record, so that it fails if the execution was paused since the
+ * read. S12 the last step ends: the execution's end is due at once, but the wake time of a paused execution
+ * is the deadline of its pause. L1 the step fails, or a callback without an answer takes its default: a pause
+ * extends the step's time.
  */
 function withUnleasedEnd(
   plan: Plan,
@@ -168,7 +168,7 @@ function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt
   return times.length === 0 && !awaited ? readAt : Math.max(readAt, Math.min(...times));
 }
 
-/** Executions of the step's own are being started, or must be. */
+/** Child executions of the step are being started, or must be. */
 function isStarting(step: PlanStep, snapshot: Snapshot): boolean {
   if (!hasChildren(step)) return false;
   const record = snapshot.steps[step.name];
@@ -181,7 +181,7 @@ function isStarting(step: PlanStep, snapshot: Snapshot): boolean {
   );
 }
 
-/** Something outside of the execution will end a step of it: the time, an answer, executions of its own. */
+/** A step is ended from outside the execution: by a time, an answer or its child executions. */
 const isAwaiting = (plan: Plan, snapshot: Snapshot): boolean =>
   isWaiting(plan, snapshot) ||
   tryTimes(snapshot).length > 0 ||

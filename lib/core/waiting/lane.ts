@@ -189,7 +189,7 @@ export function lateUntil(plan: Plan, steps: Snapshot['steps']): number {
 }
 
 /** The write that ends an execution says until when it holds its place, and which version is its end. */
-export function endingInLane(whole: Plan, state: Snapshot, decision: Decision): Decision {
+export function keepPlace(whole: Plan, state: Snapshot, decision: Decision): Decision {
   const { write } = decision;
   const after = write?.execution;
   if (write === undefined || after?.lane === undefined) return decision;

@@ -39,9 +39,9 @@ export const EFFECTS: readonly Mutant[] = [
     also: [
       {
         file: 'lib/engine/commit.ts',
-        find: '  const calling = wakeFor(',
+        find: '  const calling = callSupervisor(',
         replace:
-          '  if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);\n  const calling = wakeFor(',
+          '  if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);\n  const calling = callSupervisor(',
       },
     ],
     killer: simulation(),

@@ -10,7 +10,7 @@ import { claimed } from '../../../lib/core/step/claim.ts';
 import { afterHeartbeat } from '../../../lib/core/step/lease.ts';
 import type { Work } from '../../../lib/core/step/ready.ts';
 import { CLOCKS_DIFFER_MS } from '../../../lib/core/step/process-deadline.ts';
-import { expired, reported } from '../../../lib/core/step/report.ts';
+import { leaseLost, reported } from '../../../lib/core/step/report.ts';
 import {
   always,
   changesOf,
@@ -258,6 +258,6 @@ it.each<[string, AgentStep, LeasedStep, object, object?, string?]>([
   'the end of the lease of an attempt %s writes this and nothing else',
   (_, of, record, said, ...[rest, outcome]) => {
     const all = { ...always(record, outcome ?? 'unknown', said), ...(rest ?? onFirstStage) };
-    expect(changesOf(record, expired(of, record, inputs))).toEqual(all);
+    expect(changesOf(record, leaseLost(of, record, inputs))).toEqual(all);
   },
 );

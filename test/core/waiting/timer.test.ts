@@ -3,7 +3,7 @@
 import { timeOf } from '../../../lib/core/values/duration.ts';
 import type { CallbackStep, PlanStep, WaitStep } from '../../../lib/core/plan/plan.ts';
 import type { Json } from '../../../lib/core/values/json.ts';
-import { passedTime } from '../../../lib/core/execution/time-rules.ts';
+import { endAtTime } from '../../../lib/core/execution/time-rules.ts';
 import type { Pause } from '../../../lib/core/records/pauses.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { RULES } from '../../../lib/core/rules.ts';
@@ -128,7 +128,7 @@ describe('a wait', () => {
   });
   it.each(EXECUTION_STATUSES)('is looked at while the execution goes forward: %s', (status) => {
     const isForward = status === 'running' || status === 'waiting';
-    expect(RULES[status].includes(passedTime)).toBe(isForward);
+    expect(RULES[status].includes(endAtTime)).toBe(isForward);
     const { plan, state } = on(wait, undefined, { status });
     expect(externalTimes(plan, state)).toEqual(isForward ? [NOW] : []);
   });
