@@ -137,14 +137,14 @@ async function leave(ports: Ports, lanes: Lanes, work: LaneWork, handedOn: Hande
 const pause = ({ clock, random }: Ports, lap: number): Promise<void> =>
   clock.sleep(Math.floor(random.number() * RETRY_MS * (lap + 1)));
 
-/** A start writes the limit of its own plan; others keep to the one there is. */
-const limitOf = ({ setsLimit, atMost }: LaneWork, known: Lane | undefined): number =>
-  setsLimit ? atMost : (known?.atMost ?? atMost);
+/** A start writes the limit of its own plan, unless that of a later one is there; others keep to it. */
+const limitOf = ({ limitAt = -1, atMost }: LaneWork, known: Lane | undefined): number =>
+  known === undefined || limitAt >= (known.limitAt ?? 0) ? atMost : known.atMost;
 
 /** @returns nothing where it stays as it is */
 function nextLane(
   { random, clock }: Ports,
-  { lane }: LaneWork,
+  { lane, limitAt = 0 }: LaneWork,
   known: Lane | undefined,
   holders: readonly LaneEntry[],
   atMost: number,
@@ -161,6 +161,7 @@ function nextLane(
     version: (known?.version ?? 0) + 1,
     writeId: random.id(),
     atMost,
+    limitAt: Math.max(limitAt, known?.limitAt ?? 0),
     holders: holders.map(({ id, life, epoch }) => ({ id, life, epoch })),
     ...given({ emptyAt: holders.length === 0 ? clock.now() : undefined }),
   };

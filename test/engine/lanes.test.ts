@@ -3,7 +3,7 @@
  */
 
 import * as z from 'zod/mini';
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { cancel, pause, resume, retry as tryAgain } from '../../lib/scheduler/commands.ts';
 import { createScheduler, start } from '../../lib/scheduler/start.ts';
@@ -162,6 +162,45 @@ describe('a lane of one', () => {
     await settle();
     expect([...h.lanes.lanes.values()]).toMatchObject([{ atMost: 1 }]);
   });
+
+  it.each(['child', 'grandchild'])(
+    'takes the limit of the latest deployment as the lane of a %s',
+    async (which) => {
+      const above = (atMost: number): Workflow => {
+        const own = { undo: 'none', within: '70m' } as const;
+        const middle = workflow('middle', { input, within: '80m' }, (w) => {
+          w.child('below', flowOf(atMost), { account: w.input.account }, own);
+        });
+        const inner = which === 'child' ? flowOf(atMost) : middle;
+        return workflow('top', { input, within: '3h' }, (w) => {
+          const first = w.step('first', worker, {}, once);
+          w.child(
+            'next',
+            inner as Workflow,
+            { account: w.input.account },
+            { ...own, within: '90m', after: [first] },
+          );
+        });
+      };
+      const h = harness(above(3), { worker: { execute: async () => ({}), undo: async () => undefined } });
+      const { id } = await start(h.scheduler, { workflow: 'top', input: { account: 'a' } });
+      h.clock.advanceTo(h.clock.now() + 60_000);
+      const sent = h.sent.splice(0);
+      const old = await start(h.scheduler, { workflow: 'top', input: { account: 'a' } });
+      await drain(h);
+      const limits = () => [...h.lanes.lanes.values()].map(({ atMost }) => atMost);
+      expect([await statusOf(h, old.id), limits()]).toEqual(['succeeded', [3]]);
+      h.clock.advanceTo(h.clock.now() + 60_000);
+      const later = createScheduler(h, [above(1)], { hash: h.lanes.hash, newId: () => 'later' });
+      await start(later, { workflow: 'top', input: { account: 'a' } });
+      await drain(h);
+      expect([await statusOf(h, 'later'), limits()]).toEqual(['succeeded', [1]]);
+      // One that was started before goes on after it.
+      h.sent.push(...sent);
+      await drain(h);
+      expect([await statusOf(h, id), limits()]).toEqual(['succeeded', [1]]);
+    },
+  );
 
   it('waits again when it is tried again', async () => {
     const { h, service } = inLane();

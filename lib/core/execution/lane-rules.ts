@@ -13,11 +13,12 @@ import type { Plan } from '../plan/plan.ts';
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
-import { isAdmitted } from '../records/in-lane.ts';
+import { isAdmitted, planSince } from '../records/in-lane.ts';
 import { type LaneDone, type LaneWork, type OwnLane } from '../records/lane.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isTerminal } from '../records/state.ts';
 import type { Rule } from '../step/rule.ts';
+import { given } from '../values/given.ts';
 import { queuedOf, seenInLane, wasResumed } from '../waiting/lane.ts';
 
 /** A process that could not reach the lane is followed by a supervisor then. */
@@ -33,7 +34,7 @@ function workOf(plan: Plan, state: Snapshot, how: LaneWork['how']): Decision | u
     how,
     lane: execution.lane.key,
     atMost: step.atMost,
-    setsLimit: how === 'enter' && isStart(execution),
+    ...given({ limitAt: how === 'enter' && isStart(execution) ? planSince(execution) : undefined }),
     own: queuedOf(step, execution),
     isPaused: !isForward(execution.status),
     wasIn: isAdmitted(execution),
@@ -41,8 +42,7 @@ function workOf(plan: Plan, state: Snapshot, how: LaneWork['how']): Decision | u
 }
 
 /** One that was paused, or is tried again, may come long after a deployment that says another limit. */
-const isStart = ({ parent, epoch, pauses }: Execution): boolean =>
-  parent === undefined && epoch === 1 && pauses === undefined;
+const isStart = ({ epoch, pauses }: Execution): boolean => epoch === 1 && pauses === undefined;
 
 /** It queues, or reads the lane again: at its time, or after a pause, in which it was passed over. */
 export const useLane: Rule = {

@@ -107,6 +107,12 @@ const plansIn = (plan: Plan): readonly Plan[] => [
   }),
 ];
 
+/** Whether an execution that the step starts, or one below it, is in a lane. */
+export function hasLaneBelow(step: PlanStep): boolean {
+  const inner = workflowIn(step);
+  return inner !== undefined && plansIn(inner).some((plan) => laneOf(plan) !== undefined);
+}
+
 /** Undone with the execution above, it would act without a place. */
 function aboveProblem(step: PlanStep, inner: Plan, plan: Plan): Problem | undefined {
   const lane = laneOf(inner);

@@ -23,6 +23,8 @@ export interface Parent {
   readonly try?: number;
   /** A part of a list, or a round that an agent performs: of interest to its parent alone. */
   readonly part?: true;
+  /** When the one above all started, as old as its plan; only where a lane reads it; absent: `since`. */
+  readonly planSince?: number;
   /** It, or one above it, has a place in a lane, which this one is in as well. */
   readonly inLane?: true;
   /** Absent for a part of a root's own list, which has the workflow and the tags itself. */

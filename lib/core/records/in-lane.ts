@@ -37,6 +37,10 @@ export function isFree(entry: LaneEntry, execution: Execution | undefined, now: 
   return isOver && now >= (execution.lane?.freeAt ?? 0);
 }
 
+/** When the execution above all others started: how old its plan is, which theirs are parts of. */
+export const planSince = ({ parent, startedAt }: Pick<Execution, 'parent' | 'startedAt'>): number =>
+  parent?.planSince ?? parent?.since ?? startedAt;
+
 /** The version of the record's end, for those who compare ends. */
 export const endVersionOf = ({ end, lane, version }: Execution): number =>
   end?.version ?? lane?.endVersion ?? version;

@@ -25,6 +25,8 @@ export interface Lane {
   readonly version: number;
   readonly writeId: string;
   readonly atMost: number;
+  /** When the execution was started from outside whose plan says so: a later one has a later plan. */
+  readonly limitAt?: number;
   readonly holders: readonly LaneEntry[];
   /** Epoch ms from which nobody had a place: it may go. */
   readonly emptyAt?: number;
@@ -57,8 +59,8 @@ export interface LaneWork {
   readonly how: 'enter' | 'check' | 'leave';
   readonly lane: string;
   readonly atMost: number;
-  /** A start writes the limit of its plan. */
-  readonly setsLimit: boolean;
+  /** A start writes the limit of its plan, which is as old as this; nothing else writes it. */
+  readonly limitAt?: number;
   readonly own: Queued;
   /** Passed over, until the pause is over. */
   readonly isPaused: boolean;

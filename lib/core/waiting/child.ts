@@ -12,6 +12,7 @@
  */
 
 import { childPlanId, partPlanId } from '../plan/child-plans.ts';
+import { hasLaneBelow } from '../plan/lane.ts';
 import { type ChildStep, graphOf, hasChildren, type MapStep, MAX_ITEMS, type Plan } from '../plan/plan.ts';
 import { evaluateExpression, type Expr } from '../plan/refs.ts';
 import {
@@ -29,6 +30,7 @@ import { given } from '../values/given.ts';
 import { type Json, utf8Bytes } from '../values/json.ts';
 import { keyPartOf } from '../values/names.ts';
 import { MAX_RECORD_VALUE_BYTES, mostBytes } from '../records/large-values.ts';
+import { planSince } from '../records/in-lane.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
 import { isLostFailure, leftOutIn, leftOutOfList, lostOfRound } from '../step/left-out.ts';
@@ -62,6 +64,10 @@ const only = (start: ChildStart): Family => ({ starts: [start], items: 1, tolera
 /** Its place is theirs. */
 const inLaneOf = ({ lane, parent }: Execution): { readonly inLane?: true } =>
   lane === undefined && parent?.inLane !== true ? {} : { inLane: true };
+
+/** A lane below takes the limit of the latest deployment. Of a root, `since` says it. */
+const planSinceOf = (step: ChildStep | MapStep, execution: Execution): { readonly planSince?: number } =>
+  execution.parent !== undefined && hasLaneBelow(step) ? { planSince: planSince(execution) } : {};
 
 /**
  * The step's executions, which its predecessors' outputs determine; or why there can be none.
@@ -128,6 +134,7 @@ function startsOf(step: ChildStep | MapStep, { execution, steps }: Snapshot) {
       ...(ids.try > 1 ? { try: ids.try } : {}),
       ...(part ? { part: true as const } : {}),
       ...inLaneOf(execution),
+      ...planSinceOf(step, execution),
       ...given({ root: execution.parent?.root ?? (part ? undefined : rootNamed(execution)) }),
     },
     ...given({ fairGroup: execution.fairGroup, tags: part ? execution.tags : undefined }),
