@@ -11,9 +11,12 @@
 import { authoredFiles } from '../lib/infra/discover.ts';
 import { loadInstead, loadTypescript, packageVersion } from '../lib/project/package-files.ts';
 import { hookEntries, sharedEntries } from './author.ts';
-import { compile } from './compiled/compile.ts';
-import { compiledFor } from './compiled/kept.ts';
+import { compiledFor, type KeptOptions } from './compiled/kept.ts';
 import { foldersOf, loadWorkflows, type Served } from './workflows.ts';
+
+/** Loads esbuild, which a start needs only after a change. */
+const compile: KeptOptions['compile'] = async (files, options) =>
+  (await import('./compiled/compile.ts')).compile(files, options);
 
 /** @throws DiscoveryError saying what is wrong where */
 export async function loadProject(folder: string): Promise<Served> {

@@ -34,7 +34,7 @@ export interface Served {
   readonly warnings: readonly string[];
 }
 
-/** The modules are loaded anyway, here. */
+/** The modules are loaded here anyway, so no file's text is read for that. */
 const ask: AskHandlers = (files) =>
   Promise.all(
     files.map(async (file) => {
@@ -58,7 +58,8 @@ export async function loadWorkflows(
   folders: readonly string[],
   only?: readonly string[],
 ): Promise<Served> {
-  const found = await discoverWorkflows({ root, folders, ...(only === undefined ? {} : { only }) }, ask);
+  const props = { root, folders, ...(only === undefined ? {} : { only }) };
+  const found = await discoverWorkflows(props, ask, () => 'unseen');
   const workflows = await Promise.all(
     found.workflows.map(async ({ file, exportName }) => (await exportsOf(file))[exportName] as Workflow),
   );

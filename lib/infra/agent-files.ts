@@ -12,8 +12,9 @@
  */
 
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, extname, resolve } from 'node:path';
-import { transformSync } from 'esbuild';
+import type * as Esbuild from 'esbuild';
 import { partsOf, uselessPartsOf } from '../core/plan/agent-parts.ts';
 
 /** What is read of a declaration; structural, because the infrastructure does not know the core. */
@@ -162,6 +163,8 @@ function codeOf(file: string): string {
   try {
     const loader = extname(file).endsWith('ts') ? 'ts' : 'js';
     const text = readFileSync(file, 'utf8');
+    // Loaded when it is needed: a server asks the modules instead.
+    const { transformSync } = createRequire(import.meta.url)('esbuild') as typeof Esbuild;
     return transformSync(text, { loader, minifyWhitespace: true, legalComments: 'none' }).code;
   } catch {
     return '';

@@ -12,7 +12,7 @@ import { basename, extname, join, relative, resolve, sep } from 'node:path';
 import { BUILT_IN_PREFIX, isBuiltIn } from '../core/plan/built-in.ts';
 import { nearest } from '../core/values/nearest.ts';
 import { writtenFile } from '../project/project-files.ts';
-import { type AgentFile, agentFileReading, agentIn, handlerProblem } from './agent-files.ts';
+import { type AgentFile, agentFileReading, agentIn, handlerProblem, type Reading } from './agent-files.ts';
 import {
   checkLanes,
   type DiscoverProps,
@@ -41,16 +41,20 @@ import {
 
 const AGENT_FOLDER = 'agents';
 
+type ReadFile = (given: AgentFile) => Reading;
+
 const workflowFile = (folder: string): string | undefined => writtenFile(join(folder, 'workflow'));
 
 /**
  * Looks for workflow folders and loads their workflows.
  * @param ask of agents' files whose text does not say what they export
+ * @param read what the text of an agent's file says
  * @throws DiscoveryError naming the workflow, the agent and the path expected
  */
 export async function discoverWorkflows(
   props: DiscoverProps,
   ask: AskHandlers = handlersIn,
+  read: ReadFile = agentFileReading,
 ): Promise<Discovery> {
   const root = resolve(props.root);
   const relativeToRoot = (path: string): string => relative(root, path).split(sep).join('/');
@@ -59,7 +63,7 @@ export async function discoverWorkflows(
   const triggers: FoundTrigger[] = [];
   const warnings: FoundWarning[] = [];
   for (const folder of chosenFolders(root, props)) {
-    const loaded = await loadFolder(folder, relativeToRoot);
+    const loaded = await loadFolder(folder, relativeToRoot, read);
     workflows.push(...loaded.workflows);
     agents.push(...loaded.agents);
     triggers.push(...(await triggersIn(folder, relativeToRoot)));
@@ -124,7 +128,11 @@ interface LoadedFolder {
   readonly unseen: readonly AgentFile[];
 }
 
-async function loadFolder(folder: string, relativeToRoot: (path: string) => string): Promise<LoadedFolder> {
+async function loadFolder(
+  folder: string,
+  relativeToRoot: (path: string) => string,
+  read: ReadFile,
+): Promise<LoadedFolder> {
   const file = workflowFile(folder) as string;
   const module = await loadModule(file, relativeToRoot(file));
   const exported = workflowsOf(module, file, relativeToRoot(file));
@@ -159,7 +167,8 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
     const shown = relativeToRoot(implementation);
     const remote = await remoteOf(implementation, shown, name);
     const of = { file: implementation, shown, spec, workflowFile: file, exported: module };
-    const reading = agentFileReading(of);
+    // What is remote has been loaded, and has no parts of its own.
+    const reading = remote === undefined ? read(of) : 'sound';
     if (typeof reading === 'object') throw new DiscoveryError(reading.problem);
     if (reading === 'unseen') unseen.push(of);
     agents.push({

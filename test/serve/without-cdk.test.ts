@@ -1,4 +1,4 @@
-/** Serving loads no CDK: nothing that it imports, however far, does. */
+/** Serving loads no CDK and no esbuild: nothing that it imports, however far, does. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -31,6 +31,12 @@ it('imports nothing of the CDK', () => {
   const { files, packages } = reached(['serve/server.ts', 'serve/workflows.ts', 'lib/index.ts']);
   expect([...files]).toEqual(expect.arrayContaining(['lib/infra/discover.ts', 'lib/core/decide.ts']));
   expect([...packages].filter((name) => /^(aws-cdk|constructs)/.test(name))).toEqual([]);
+});
+
+it('loads esbuild only to compile: no text of an agent’s file is read', () => {
+  const { files, packages } = reached(['serve/server.ts', 'serve/workflows.ts']);
+  expect([...files].filter((file) => file.includes('compiled/compile'))).toEqual([]);
+  expect([...packages]).not.toContain('esbuild');
 });
 
 it('would see it', () => {
