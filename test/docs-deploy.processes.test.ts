@@ -40,8 +40,7 @@ function synthesise(app: string): (stack: string) => Template & { readonly envir
     env: {
       ...process.env,
       NODE_OPTIONS: '',
-      // CloudFormation's own rules are asked in `test/infra/synth.test.ts` and
-      // `test/infra/foreign.test.ts`: they take seconds.
+      // CloudFormation's own rules are asked in `test/infra/foreign.test.ts`: they take seconds.
       CDK_VALIDATION: 'false',
       CDK_OUTDIR: outdir,
       CDK_CONTEXT_JSON: JSON.stringify({

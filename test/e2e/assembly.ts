@@ -41,7 +41,7 @@ export const appAssembly = (): Promise<string> =>
 
 /**
  * In one process, which loads the CDK once. CloudFormation's own rules are asked in
- * `test/infra/synth.test.ts` and `test/infra/foreign.test.ts`: they take seconds.
+ * `test/infra/foreign.test.ts`: they take seconds.
  *
  * @param contexts by the folder that each is for
  * @throws Error with what the app says

@@ -1,8 +1,9 @@
 /**
  * The construct in a program of somebody else's: their app, their flags, twice in one stack, with their bus.
+ * CloudFormation's own rules are asked here alone, of our app as well: to load them takes seconds.
  */
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -12,7 +13,8 @@ import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { App, Duration, RemovalPolicy, Stack, Stage } from 'aws-cdk-lib/core';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
-import { FOUND, project } from './fixture.ts';
+import { synthesize } from '../../lib/infra/synth.ts';
+import { AGENT_MODULE, FOUND, project, workflowModule } from './fixture.ts';
 import { findingsOf, Reader } from './template.ts';
 
 /** No cdk.json, so none of its feature flags. */
@@ -117,6 +119,21 @@ test('CloudFormation’s own rules find nothing to say', () => {
     pluginReports: unknown[];
   };
   expect(report.pluginReports).toEqual([]);
+});
+
+test('and nothing to say of an assembly of ours', async () => {
+  const root = project({
+    'order/workflow.ts': workflowModule('order', ['pay']),
+    'order/agents/pay.ts': AGENT_MODULE,
+    'report/workflow.ts': workflowModule('report', ['mail']),
+    'report/agents/mail.ts': AGENT_MODULE,
+  });
+  const outdir = join(root, 'out');
+  const { assembly, stackName } = await synthesize({ outdir, folders: [root], bundling: false });
+  expect([assembly, stackName]).toEqual([outdir, 'Steadfast-dev']);
+  expect(existsSync(join(assembly, 'manifest.json'))).toBe(true);
+  const report = readFileSync(join(assembly, 'validation-report.json'), 'utf8');
+  expect((JSON.parse(report) as { pluginReports: unknown[] }).pluginReports).toEqual([]);
 });
 
 test('and would refuse what CloudFormation would', () => {

@@ -24,7 +24,7 @@ export interface Statement {
 
 /**
  * An app without code and without CloudFormation's own rules, which
- * `synth.test.ts` asks once: they take seconds.
+ * `foreign.test.ts` asks: they take seconds.
  */
 export const makeApp = (): App =>
   createApp({
