@@ -1,5 +1,6 @@
 /**
- * Once, before all test files: the Python that they start, and how their workers compile.
+ * Once, before all test files: the Python that they start, how their workers compile, and how much memory
+ * esbuild may take.
  *
  * Where `python3` is a script that chooses among several versions, as with pyenv, every start of it takes
  * many times as long as Python's own.
@@ -20,6 +21,8 @@ export default function setUp() {
   findPython();
   // Jest starts its workers as it was started itself.
   process.execArgv.push(...FLAGS);
+  // esbuild bundles and ends: a third of its time would go into finding memory to give back.
+  process.env.GOGC ??= '400';
 }
 
 function findPython() {
