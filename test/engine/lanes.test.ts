@@ -4,6 +4,8 @@
 
 import * as z from 'zod/mini';
 import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import type { Send } from '../../lib/core/decisions/decision.ts';
+import { riskAt } from '../../lib/core/records/risk.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { cancel, pause, resume, retry as tryAgain } from '../../lib/scheduler/commands.ts';
 import { createScheduler, start } from '../../lib/scheduler/start.ts';
@@ -147,6 +149,19 @@ describe('a lane of one', () => {
     await drain(h);
     const { execution } = await h.state(id);
     expect(execution.deadlineAt).toBe(h.clock.now() + 600_000);
+  });
+
+  it('is at risk by its own time, however long it has waited for its place', async () => {
+    const { h } = inLane();
+    await h.begin({ account: 'a' });
+    const { id } = await h.begin({ account: 'a' });
+    h.clock.advanceTo(h.clock.now() + 59 * 60_000);
+    const [first] = h.sent.splice(0);
+    await h.deliver(first as Send);
+    await drain(h);
+    const { execution } = await h.state(id);
+    expect(riskAt(execution)).toBe(h.clock.now() + 450_000);
+    expect(h.notes).not.toContainEqual(expect.objectContaining({ what: 'at-risk' }));
   });
 
   it('keeps the limit that is deployed when one of an earlier version is resumed', async () => {

@@ -40,6 +40,8 @@ export interface OwnLane {
   readonly priority?: number;
   /** The epoch in which it got its place. */
   readonly admitted?: number;
+  /** When its time began: with its place, or with the pause in which it got it. */
+  readonly placedAt?: number;
   /** It is among the first in the queue, and reads the lane again then. */
   readonly checkAt?: number;
   /** It has ended: from then on nothing of it can act. */

@@ -39,9 +39,9 @@ export interface Risk {
   readonly riskAt: number;
 }
 
-/** A retry gives it its time once more. What a pause gives back is part of it. */
-export function riskAt({ startedAt, retries, deadlineAt }: Execution): number {
-  const from = Math.max(startedAt, retries?.at(-1)?.at ?? 0);
+/** A retry, and a place in a lane, give it its time once more. What a pause gives back is part of it. */
+export function riskAt({ startedAt, retries, lane, deadlineAt }: Execution): number {
+  const from = Math.max(startedAt, retries?.at(-1)?.at ?? 0, lane?.placedAt ?? 0);
   return Math.floor(from + RISKY_PART * (deadlineAt - from));
 }
 

@@ -100,9 +100,10 @@ function admitted(
   const { now } = inputs;
   const { checkAt: _, ...lane } = known;
   const step = stepAfter(record, 'admit', inputs, { changedAt: now });
+  const placedAt = pauseOf(execution)?.at ?? now;
   const placed = executionAfter(execution, 'adopt', inputs, {
-    deadlineAt: (pauseOf(execution)?.at ?? now) + plan.withinMs,
-    lane: { ...lane, admitted: execution.epoch },
+    deadlineAt: placedAt + plan.withinMs,
+    lane: { ...lane, admitted: execution.epoch, placedAt },
   });
   const note = { what: 'placed', step: record.name };
   return writing(execution.id, { step, execution: placed }, evaluateNext('all'), note);
