@@ -34,8 +34,10 @@ const QUEUE_PREFIX = 'queue#';
 const PLACE_DIGITS = 15;
 /** A sort key has 1,024 bytes; the life that follows tells longer ids apart. */
 const ID_CHARS = 800;
-/** Long after the last that could hold a place, or wait for one. */
+/** Long after the last that could hold a place. */
 const KEPT_MS = 400 * 86_400_000;
+/** A place may be nine tenths of the longest wait before the time at which that began; then come pauses. */
+const QUEUED_KEPT_MS = 3 * KEPT_MS;
 
 function partitionOf(lane: string): string {
   if (!isExecutionId(lane)) throw refuse('bad-key', 'that is not the key of a lane');
@@ -60,7 +62,7 @@ export function queuedIn(item: Item): { readonly lane: string; readonly queued: 
 
 export const queuedKey = (lane: string, queued: Queued): Item => keyOf(lane, queueSk(queued));
 
-const goneAt = (at: number): Item => ({ [TABLE.ttl]: { N: String(Math.ceil((at + KEPT_MS) / 1_000)) } });
+const goneAt = (at: number): Item => ({ [TABLE.ttl]: { N: String(Math.ceil(at / 1_000)) } });
 
 /**
  * A deployment whose last lane was dropped may delete nothing, and executions of the one before still leave
@@ -84,7 +86,7 @@ export const dynamoLanes = (client: DynamoDBClient, table: string): Lanes => ({
     const { lane, life, version, writeId, emptyAt } = record;
     const item: Item = {
       ...keyOf(lane, LANE_SK),
-      ...(emptyAt === undefined ? {} : goneAt(emptyAt)),
+      ...(emptyAt === undefined ? {} : goneAt(emptyAt + KEPT_MS)),
       v: { N: ITEM_VERSION },
       version: { N: String(version) },
       life: { S: life },
@@ -96,7 +98,7 @@ export const dynamoLanes = (client: DynamoDBClient, table: string): Lanes => ({
   queue: async (lane, queued) => {
     const item: Item = {
       ...keyOf(lane, queueSk(queued)),
-      ...goneAt(queued.place),
+      ...goneAt(queued.place + QUEUED_KEPT_MS),
       v: { N: ITEM_VERSION },
       queued: { S: JSON.stringify(queued) },
     };
