@@ -24,8 +24,11 @@ export interface ShardSweep extends Sweep {
   readonly shard: number;
   /** By agent that is not deployed: the executions that were met with something to send to it. */
   readonly missing?: Missing;
+  /** By agent: the attempts whose leases were ended because their processes went silent. */
+  readonly lost?: Lost;
 }
 
+export type Lost = ReadonlyMap<string, number>;
 export type Missing = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** While there are ticks nothing is overdue for this long: two ticks, so that one that fails is no outage. */

@@ -2,8 +2,8 @@
  * The supervisor's receipts: which shard was swept when, and what was found there.
  *
  * Owns: when a shard's receipt is written. At the first sweep that finds something due before the tick's end,
- * then every 20 s while that is so, at once when another agent is found missing, and at the tick's end if
- * something has changed. A shard in which nothing is due costs no write and no read; its supervisor's log
+ * then every 20 s while that is so, at once when another agent is found missing, within 5 s when an attempt
+ * was lost, and at the tick's end if something has changed. A shard in which nothing is due costs no write and no read; its supervisor's log
  * line shows that it lives, overdue executions that it is missing. An agent that no fresh receipt has named
  * is reported, once. Does not own: the sweeps (`sweep.ts`).
  *
@@ -13,11 +13,13 @@
 import type { Ports, Receipts } from '../core/ports.ts';
 import { sayable } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
-import { missingAgents, type ShardReceipt } from '../core/records/receipts.ts';
+import { lostAfter, missingAgents, type ShardReceipt } from '../core/records/receipts.ts';
 import { announceOnce } from '../engine/announce.ts';
-import type { Missing, ShardSweep } from './outage.ts';
+import type { Lost, Missing, ShardSweep } from './outage.ts';
 
 export const RECEIPT_EVERY_MS = 20_000;
+/** While attempts are lost. */
+const LOST_EVERY_MS = 5_000;
 
 interface Entry {
   readonly sweptAt: number;
@@ -32,6 +34,8 @@ interface Entry {
   readonly missing: Missing;
   /** How many agents were missing when the shard's receipt was last written. */
   readonly told: number;
+  /** Since the shard's receipt was last written. */
+  readonly lost: Lost;
 }
 
 /** @returns what to call after each sweep; `last` after the tick's last one */
@@ -50,7 +54,8 @@ export function receiptBook(
     const version = (before?.version ?? 0) + 1;
     const known = missingAgents([...stored.values()], sweptAt);
     const missing = missed(entry, last ? undefined : before, known);
-    const found = { sweptAt, due, failed, oldestOverdueMs, ...missing };
+    const lost = lostAfter(before?.lost, entry.lost, sweptAt);
+    const found = { sweptAt, due, failed, oldestOverdueMs, ...missing, ...lost };
     const receipt: ShardReceipt = { shard, version, writeId: random.id(), ...found };
     // Another supervisor has swept the shard and written its receipt, which is read before the next one.
     if ((await receipts.write(receipt)) === 'conflict') {
@@ -85,7 +90,7 @@ export function receiptBook(
   };
 }
 
-const NOTHING = { due: 0, failed: 0, oldestOverdueMs: 0 } as const;
+const NOTHING = { due: 0, failed: 0, oldestOverdueMs: 0, lost: new Map<string, number>() } as const;
 
 /**
  * How many executions miss which agent; before the tick's end, when not all were
@@ -105,10 +110,12 @@ function missed(
   return { missing: Object.fromEntries(counts), missingSince: Object.fromEntries(since) };
 }
 
-function isRipe({ busy, due, failed, writtenAt, missing, told }: Entry, now: number, last: boolean): boolean {
+function isRipe(entry: Entry, now: number, last: boolean): boolean {
+  const { busy, due, failed, writtenAt, missing, told, lost } = entry;
   if (due + failed === 0 && !busy) return false;
   if (last) return due + failed > 0;
-  return writtenAt === undefined || now - writtenAt >= RECEIPT_EVERY_MS || missing.size > told;
+  const everyMs = lost.size > 0 ? LOST_EVERY_MS : RECEIPT_EVERY_MS;
+  return writtenAt === undefined || now - writtenAt >= everyMs || missing.size > told;
 }
 
 const joined = (before: Entry | undefined, sweep: ShardSweep, sweptAt: number): Entry => ({
@@ -119,8 +126,15 @@ const joined = (before: Entry | undefined, sweep: ShardSweep, sweptAt: number): 
   busy: sweep.busy,
   missing: union(before?.missing, sweep.missing),
   told: before?.told ?? 0,
+  lost: summed(before?.lost, sweep.lost),
   ...given({ writtenAt: before?.writtenAt }),
 });
+
+function summed(one: Lost = new Map(), other: Lost = new Map()): Lost {
+  if (other.size === 0) return one;
+  const all = [...one.keys(), ...other.keys()];
+  return new Map(all.map((agent) => [agent, (one.get(agent) ?? 0) + (other.get(agent) ?? 0)]));
+}
 
 function union(one: Missing = new Map(), other: Missing = new Map()): Missing {
   if (other.size === 0) return one;

@@ -181,6 +181,8 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
   const evaluatesUntilAt = Math.min(untilAt, stay.evaluatesUntilAt());
   let [due, failed, oldestOverdueMs, busy] = [0, 0, 0, false];
   const missing = new Map<string, Set<string>>();
+  const lost = new Map<string, number>();
+  const counting = countingLost(ports, lost);
   let cursor: string | undefined;
   do {
     const now = ports.clock.now();
@@ -194,12 +196,25 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
     if (reach.grace.begins(now, oldestOverdueMs)) ports.log.note({ what: 'grace', ms: oldestOverdueMs });
     const oversight = { ask: reach.ask, graceFrom: reach.grace.since };
     failed += await evaluateAll(ports, overdue, evaluatesUntilAt, (executionId) =>
-      evaluateOne(ports, plans, executionId, oversight, missing),
+      evaluateOne(counting, plans, executionId, oversight, missing),
     );
     // Earliest first: once a page ends with something that is not due, nothing behind it is.
     cursor = overdue.length === page.items.length ? page.cursor : undefined;
   } while (cursor !== undefined && ports.clock.now() <= evaluatesUntilAt);
-  return { shard, due, failed, oldestOverdueMs, busy, ...(missing.size === 0 ? {} : { missing }) };
+  const met = { ...(missing.size === 0 ? {} : { missing }), ...(lost.size === 0 ? {} : { lost }) };
+  return { shard, due, failed, oldestOverdueMs, busy, ...met };
+}
+
+/** Counts the leases that evaluations end because a process went silent, once each is written, by agent. */
+function countingLost(ports: Ports, lost: Map<string, number>): Ports {
+  const { log } = ports;
+  const note: Ports['log']['note'] = (one, origin) => {
+    const { what, agent } = one;
+    if (what === 'lease-ended' && agent !== undefined) lost.set(agent, (lost.get(agent) ?? 0) + 1);
+    log.note(one, origin);
+  };
+  // Not by spreading: the object may be one whose methods are its own ports.
+  return Object.create(ports, { log: { value: { note } } }) as Ports;
 }
 
 /** @returns how many could not be handled */

@@ -4,7 +4,7 @@
  */
 
 import type { Receipts } from '../../lib/core/ports.ts';
-import type { ShardReceipt } from '../../lib/core/records/receipts.ts';
+import { lostAttempts, type ShardReceipt } from '../../lib/core/records/receipts.ts';
 import type { ShardSweep } from '../../lib/supervisor/outage.ts';
 import { receiptBook } from '../../lib/supervisor/receipts.ts';
 import { memoryReceipts } from '../../lib/testing/memory-side-records.ts';
@@ -146,5 +146,41 @@ describe('a receipt', () => {
     await after(0, [busy({ due: 1 })]);
     expect(await stored()).toEqual([]);
     expect(notes).toEqual([{ what: 'receipt-failed', detail: 'Error' }]);
+  });
+});
+
+describe('attempts whose processes went silent', () => {
+  const lost = (agent: string, count: number) => ({ lost: new Map([[agent, count]]) });
+
+  it('are in the receipt by agent, within 5 s of another, and add up', async () => {
+    const { after, stored, calls, clock } = open();
+    await after(0, [busy({ due: 1 })]);
+    const began = clock.now() + 6_000;
+    await after(6_000, [busy({ due: 1, ...lost('pay', 1) })]);
+    expect(await stored()).toMatchObject([{ lost: { pay: { attempts: 1, since: began, at: began } } }]);
+    await after(2_000, [busy({ due: 2, ...lost('pay', 2) })]);
+    expect(calls).toEqual(['read', 'write', 'write']);
+    await after(4_000, [busy()]);
+    expect(await stored()).toMatchObject([{ lost: { pay: { attempts: 3, since: began } } }]);
+    expect((await stored())[0]?.lost?.['pay']?.at).toBe(clock.now());
+  });
+
+  it('are forgotten after ten minutes without another', async () => {
+    const { after, stored } = open();
+    await after(0, [busy({ due: 1, ...lost('pay', 1) })]);
+    await after(600_000, [busy({ due: 1 })]);
+    expect((await stored())[0]?.lost).toHaveProperty('pay');
+    await after(20_000, [busy({ due: 1 })]);
+    expect((await stored())[0]?.lost).toBeUndefined();
+  });
+
+  it('of all shards are one number for each agent', () => {
+    const of = (shard: number, since: number, at: number) => ({
+      ...{ shard, version: 1, writeId: 'w', sweptAt: at, due: 1, failed: 0, oldestOverdueMs: 0 },
+      lost: { pay: { attempts: 2, since, at } },
+    });
+    const found = lostAttempts([of(0, 5_000, 9_000), of(1, 1_000, 2_000)], 601_000);
+    expect([...found]).toEqual([['pay', { attempts: 4, since: 1_000, at: 9_000 }]]);
+    expect([...lostAttempts([of(1, 1_000, 2_000)], 602_001)]).toEqual([]);
   });
 });

@@ -29,6 +29,51 @@ export interface ShardReceipt {
   readonly missing?: Readonly<Record<string, number>>;
   /** When each of them was first met, if it was met in every sweep since. */
   readonly missingSince?: Readonly<Record<string, number>>;
+  /** By agent: attempts whose leases supervisors have ended of late, because their processes went silent. */
+  readonly lost?: Readonly<Record<string, LostAttempts>>;
+}
+
+export interface LostAttempts {
+  readonly attempts: number;
+  /** The first of a row without a longer quiet in between, and the latest. */
+  readonly since: number;
+  readonly at: number;
+}
+
+/** After this time without another one, lost attempts are no news. */
+const LOST_FRESH_MS = 600_000;
+
+/** With the attempts that were lost since the receipt before. @param met by agent, how many */
+export function lostAfter(
+  before: Readonly<Record<string, LostAttempts>> | undefined,
+  met: ReadonlyMap<string, number>,
+  now: number,
+): Pick<ShardReceipt, 'lost'> {
+  const kept = Object.entries(before ?? {}).filter(([, { at }]) => now - at <= LOST_FRESH_MS);
+  const lost = new Map(kept);
+  for (const [agent, count] of met) {
+    const { attempts = 0, since = now } = lost.get(agent) ?? {};
+    lost.set(agent, { attempts: attempts + count, since, at: now });
+  }
+  return lost.size === 0 ? {} : { lost: Object.fromEntries(lost) };
+}
+
+/** Adds up all shards. @returns by agent */
+export function lostAttempts(
+  receipts: readonly ShardReceipt[],
+  now: number,
+): ReadonlyMap<string, LostAttempts> {
+  const agents = new Map<string, LostAttempts>();
+  for (const [agent, one] of receipts.flatMap(({ lost = {} }) => Object.entries(lost))) {
+    if (now - one.at > LOST_FRESH_MS) continue;
+    const { attempts, since, at } = agents.get(agent) ?? { attempts: 0, since: one.since, at: one.at };
+    agents.set(agent, {
+      attempts: attempts + one.attempts,
+      since: Math.min(since, one.since),
+      at: Math.max(at, one.at),
+    });
+  }
+  return agents;
 }
 
 /** A missing agent is met again well within this time, so an older receipt says nothing about now. */
