@@ -94,7 +94,7 @@ export function addCommands(program: Command, cli: Cli): void {
     .action(async (_options, command: Command) => {
       const health = await client(command).health();
       cli.exitCode = EXIT_OF[health.status];
-      say(cli, command, health, () => healthText(health, Date.now()));
+      say(cli, command, health, () => healthText(health, Date.now(), (line) => invocation(command, line)));
     });
 }
 

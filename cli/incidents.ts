@@ -31,6 +31,7 @@ interface ResolveFlags {
 export function addIncidents(program: Command, cli: Cli): void {
   program
     .command('incidents')
+    .alias('inbox')
     .description(
       'list what waits for a person or an external party (incidents, approvals, callbacks), latest first',
     )

@@ -17,6 +17,7 @@ interface Situation {
 
 /** What is read of the overview. */
 interface Counted {
+  readonly open?: { readonly count: number; readonly atLeast?: true };
   readonly health: Situation;
   readonly sweptAt: number;
 }
@@ -36,7 +37,7 @@ export const withSchedules =
     if (off === undefined) return answer;
     const body = (await answer.clone().json()) as Situation & Partial<Counted>;
     if (body.health !== undefined)
-      return answered(answer, { ...body, health: switchedOff(body.health, off, url.origin, body.sweptAt) });
+      return answered(answer, { ...body, health: switchedOff(body.health, off, url.origin, body) });
     return body.findings === undefined ? answer : answered(answer, switchedOff(body, off, url.origin));
   };
 
@@ -46,13 +47,15 @@ function switchedOff(
   health: Situation,
   { disabledAt: since }: Schedule,
   address: string,
-  sweptAt?: number,
+  { open, sweptAt }: Partial<Counted> = {},
 ): Situation {
   const off = {
     kind: 'schedule-off' as const,
     address,
     ...(since === undefined ? {} : { since }),
     ...(sweptAt === undefined ? {} : { sweptAt }),
+    ...(open === undefined ? {} : { waiting: open.count }),
+    ...(open?.atLeast === undefined ? {} : { atLeast: open.atLeast }),
   };
   const findings = worstFirst([off, ...health.findings]);
   return { ...health, status: verdictOf(findings), says: situationText(findings, Date.now()), findings };

@@ -14,7 +14,7 @@ type Fact = readonly [name: string, text: string];
 export function overviewText(overview: Overview, next: (line: string) => string): string {
   const { health, at, open } = overview;
   const facts: Fact[] = [
-    ...situationLines(health, at).map((line, index): Fact => [index === 0 ? 'health' : '', line]),
+    ...situationLines(health, at, next).map((line, index): Fact => [index === 0 ? 'health' : '', line]),
     ...sweptFact(overview),
     ...overview.breakers.map(
       ({ agent, breaker }): Fact => ['breaker', `agent '${agent}': ${breakerText(breaker, at)}`],

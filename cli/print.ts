@@ -45,7 +45,7 @@ export function listText({ items, more, orderedBy }: Found, now: number): string
     ['TOOK', ({ startedAt, endedAt }) => durationText((endedAt ?? now) - startedAt)],
     ['AT RISK FOR', ({ riskSince }) => (riskSince === undefined ? '' : durationText(now - riskSince))],
     ['STEP', ({ step }) => step ?? ''],
-    ['BECAUSE', ({ risk }) => (risk === undefined ? '' : printable(riskText(risk)))],
+    ['BECAUSE', becauseText],
     ['CODE', ({ code }) => printable(code ?? '')],
   ];
   // What no row has is no column.
@@ -62,6 +62,14 @@ export function listText({ items, more, orderedBy }: Found, now: number): string
     order +
     rest
   );
+}
+
+/** Why it does not simply run, as far as its own record says. */
+function becauseText({ risk, status, step, asked }: ExecutionSummary): string {
+  if (risk !== undefined) return printable(riskText(risk));
+  if (status === 'waiting')
+    return `a person is asked${step === undefined ? '' : ` about '${printable(step)}'`}`;
+  return asked === undefined ? '' : 'a person is asked below it';
 }
 
 /** What a person is asked below it stands in its own row: its own record says that it is running. */

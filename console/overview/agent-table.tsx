@@ -6,6 +6,7 @@
 import type { JSX } from 'preact';
 import type { Agents, AgentView, BreakerView } from '../../lib/api/deployment-answers.ts';
 import { api } from '../api.ts';
+import { lostText } from '../../lib/view/deployment.ts';
 import type { ShownCharts } from '../../lib/view/shown-charts.ts';
 import type { Live } from '../live.ts';
 import { Waiting } from './counts.tsx';
@@ -107,7 +108,7 @@ const Missing = ({
 );
 
 const AgentRow = ({
-  agent: { name, effect, queue, breaker, lastError, workflows },
+  agent: { name, effect, queue, breaker, lastError, lost, workflows },
   charts,
   done,
 }: TableProps & { agent: AgentView }): JSX.Element => (
@@ -131,6 +132,7 @@ const AgentRow = ({
     </td>
     <td class="wrap">
       <LatestFailure lastError={lastError} />
+      {lost === undefined ? null : <Lost lost={lost} />}
     </td>
     <td>
       {workflows.map((workflow) => (
@@ -172,6 +174,13 @@ const LatestFailure = ({ lastError }: { lastError: AgentView['lastError'] | unde
       </span>
     </>
   );
+
+/** Its processes died or went silent. */
+const Lost = ({ lost }: { lost: NonNullable<AgentView['lost']> }): JSX.Element => (
+  <p>
+    {lostText(lost)}, the latest <Ago at={lost.at} />
+  </p>
+);
 
 /** Messages, and no executions: those that are open are where they come from, if all are of one workflow. */
 function InQueue({

@@ -1,7 +1,15 @@
 /** Is it healthy, and how much there is: a number for each list, which leads to it. */
 
 import type { JSX } from 'preact';
-import { durationText, findingText, situationText, VERDICTS } from '../../lib/api/answers.ts';
+import {
+  durationText,
+  findingText,
+  type Finding,
+  isUnsupervised,
+  OVERDUE_SAID_MS,
+  situationText,
+  VERDICTS,
+} from '../../lib/api/answers.ts';
 import type { Overview } from '../../lib/api/deployment-answers.ts';
 import { waitsText } from '../../lib/view/deployment.ts';
 import { now as clock } from '../clock.ts';
@@ -23,17 +31,39 @@ export function Healthy({ overview: { health, at } }: { overview: Overview }): J
   const { status, findings } = health;
   const now = Math.max(at, clock.value);
   const tone = TONE[status];
+  const alone = isUnsupervised(findings);
   return (
     <div class={`health ${tone}`} role={status === 'healthy' ? undefined : 'alert'}>
       <Status tone={tone}>{VERDICTS[status]}</Status>
       {findings.length === 0 ? <p>{situationText(findings, now)}</p> : null}
       {findings.map((finding) => (
         <p key={`${finding.kind} ${finding.agent ?? ''}`}>
-          <Prose text={findingText(finding, now)} />
+          <span>
+            <Prose text={findingText(finding, now, undefined, alone)} />
+          </span>{' '}
+          <Leads finding={finding} />
         </p>
       ))}
     </div>
   );
+}
+
+/** To what the sentence is about: what it names for a terminal, the page does by itself. */
+function Leads({ finding: { kind, agent } }: { finding: Finding }): JSX.Element | null {
+  switch (kind) {
+    case 'asked':
+      return <a href={addressOf(['people'])}>Answer</a>;
+    case 'at-risk':
+      return <a href={listOf({ atRisk: 'true' })}>Executions at risk</a>;
+    case 'schedule-off':
+    case 'overdue':
+      return <a href={listOf({ status: 'open' })}>Open executions</a>;
+    case 'breaker':
+    case 'unanswered':
+      return agent === undefined ? null : <a href={addressOf(['overview'], { agent })}>Outages of {agent}</a>;
+    default:
+      return null;
+  }
 }
 
 /** How many wait for an agent that is not deployed, and since when. */
@@ -139,7 +169,7 @@ export const Supervisors = ({
         <dt>oldest overdue</dt>
         <dd>
           {oldestOverdue === undefined ? (
-            health.oldestOverdueMs === 0 ? (
+            health.oldestOverdueMs < OVERDUE_SAID_MS ? (
               'nothing'
             ) : (
               durationText(health.oldestOverdueMs)

@@ -15,6 +15,7 @@ import { laneOf } from '../core/plan/lane.ts';
 import { type Unanswered, unansweredNow } from '../core/records/unanswered.ts';
 import { agentsNamed, type Plan } from '../core/plan/plan.ts';
 import type { Receipts } from '../core/ports.ts';
+import { type LostAttempts, lostAttempts, type ShardReceipt } from '../core/records/receipts.ts';
 import type { Failure } from '../core/values/failure.ts';
 import { given } from '../core/values/given.ts';
 import { planOf } from '../engine/plans.ts';
@@ -29,9 +30,11 @@ import { missingNow } from './missing.ts';
 const MOST_EXAMINED = 100;
 
 export async function agentsOf(scheduler: Scheduler, receipts?: Receipts): Promise<Agents> {
+  const { shards } = (await receipts?.read()) ?? { shards: [] };
+  const lost = lostAttempts(shards, scheduler.ports.clock.now());
   const [items, { missing, examined }] = await Promise.all([
-    deployedAgents(scheduler),
-    missingAgentsOf(scheduler, receipts),
+    deployedAgents(scheduler, lost),
+    missingAgentsOf(scheduler, shards),
   ]);
   return { items, missing, examined };
 }
@@ -70,12 +73,12 @@ export async function neededAgents({ ports: { store, clock }, plans }: Scheduler
 /** Those that stand in the way now, and those that open executions may come to. */
 async function missingAgentsOf(
   scheduler: Scheduler,
-  receipts: Receipts | undefined,
+  shards: readonly ShardReceipt[],
 ): Promise<Pick<Agents, 'missing' | 'examined'>> {
   const { queue, clock } = scheduler.ports;
   const { reaches } = queue;
   if (reaches === undefined) return { missing: [], examined: 0 };
-  const [{ shards }, plans] = await Promise.all([receipts?.read() ?? { shards: [] }, openPlans(scheduler)]);
+  const plans = await openPlans(scheduler);
   const waiting = missingNow(scheduler, shards, clock.now());
   const planned = new Map<string, number>();
   for (const plan of plans) {
@@ -112,7 +115,10 @@ async function openPlans({ ports: { store }, plans }: Scheduler): Promise<readon
   return found;
 }
 
-async function deployedAgents(scheduler: Scheduler): Promise<AgentView[]> {
+async function deployedAgents(
+  scheduler: Scheduler,
+  lost: ReadonlyMap<string, LostAttempts>,
+): Promise<AgentView[]> {
   const { queue, breakers, clock } = scheduler.ports;
   const workflows = new Map<string, string[]>();
   const effects = new Map<string, AgentView['effect']>();
@@ -138,6 +144,7 @@ async function deployedAgents(scheduler: Scheduler): Promise<AgentView[]> {
         ...(breaker?.failure === undefined
           ? {}
           : { lastError: { ...breaker.failure, at: breaker.failedAt } }),
+        ...given({ lost: lost.get(name) }),
       };
     }),
   );

@@ -8,8 +8,11 @@
 import {
   type Finding,
   findingText,
+  isUnsupervised,
+  OVERDUE_SAID_MS,
   riskText,
   situationText,
+  type Typed,
   verdictOf,
   VERDICTS,
   worstFirst,
@@ -49,8 +52,10 @@ export {
   durationText,
   findingText,
   isAfterLeftOut,
+  isUnsupervised,
   itemsText,
   laneText,
+  OVERDUE_SAID_MS,
   pairsText,
   printable,
   printableLines,
@@ -74,6 +79,7 @@ export type {
   Finding,
   Json,
   ListOrder,
+  Typed,
 };
 export const STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES;
 export const ANSWERS: readonly Choice[] = CHOICES;

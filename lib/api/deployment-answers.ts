@@ -15,7 +15,7 @@ import type { Json } from '../core/values/json.ts';
 import type { EndedHold, Hold } from '../core/records/hold.ts';
 import type { ShownOutage } from '../scheduler/outages.ts';
 import type { WaitsNow } from '../core/records/open-waits.ts';
-import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
+import type { AuditReceipt, LostAttempts, ShardReceipt } from '../core/records/receipts.ts';
 import type { ExecutionStatus } from '../core/moves.ts';
 
 export interface WorkflowView extends WorkflowPauseView {
@@ -148,6 +148,8 @@ export interface AgentView {
   readonly breaker: BreakerView;
   /** The latest failure that says something of the service: no refusals. */
   readonly lastError?: Failure & { readonly at: number };
+  /** Attempts of the last minutes whose processes died or went silent: as supervisors ended their leases. */
+  readonly lost?: LostAttempts;
 }
 
 /** An agent that is not deployed although executions under way need it, or may. */
@@ -280,7 +282,7 @@ export interface Overview {
     readonly atRisk: number;
     readonly byStatus: Readonly<Partial<Record<ExecutionStatus, number>>>;
   };
-  /** The one that has been due for longest. */
+  /** The one that has been due for longest, 5 s at least. */
   readonly oldestOverdue?: {
     readonly executionId: string;
     readonly workflow: string;

@@ -12,7 +12,7 @@ import { given } from '../core/values/given.ts';
 import { agentsWaitedFor, atRiskSince, isOverdue, riskNow, riskOf } from '../core/records/risk.ts';
 import type { Execution, RiskReason } from '../core/records/state.ts';
 import type { StorageTrouble } from '../core/ports.ts';
-import type { MissingCount } from '../core/records/receipts.ts';
+import type { LostAttempts, MissingCount } from '../core/records/receipts.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import type { BreakerOf } from './agents.ts';
 
@@ -52,13 +52,15 @@ export interface Facts {
   readonly missing: ReadonlyMap<string, MissingCount>;
   readonly breakers: readonly BreakerOf[];
   readonly atRisk: AtRisk;
+  /** Attempts that were lost of late, by agent. */
+  readonly lost: ReadonlyMap<string, LostAttempts>;
   /** Open questions, where they were read. */
   readonly asked?: Bounded<InboxKey>;
 }
 
 /** The worst first. */
 export function findingsOf(facts: Facts): readonly Finding[] {
-  const { now, storage, overdueSince, sweptAt, missing, breakers, atRisk, asked } = facts;
+  const { now, storage, overdueSince, sweptAt, missing, breakers, atRisk, lost, asked } = facts;
   const risks = atRisk.items.map((one) => ({ one, ...riskNow(one, now) }));
   const waitsFor = ({ risk }: Risky): readonly string[] => (risk === undefined ? [] : agentsWaitedFor(risk));
   const held = (agent: string): readonly Execution[] =>
@@ -95,6 +97,9 @@ export function findingsOf(facts: Facts): readonly Finding[] {
       ...given({ runsOutAt: firstOf(held(agent)) }),
     })),
     ...troubled,
+    ...[...lost].map(([agent, { attempts, since, at }]) => {
+      return { kind: 'lost' as const, agent, since, calls: attempts, lastAt: at };
+    }),
     ...askedFindings(asked),
     ...byAgent(others, waitsFor).map(([agent, some]) => ({
       ...otherFinding(some, agent),

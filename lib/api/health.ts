@@ -16,7 +16,7 @@
 import { situationText, verdictOf } from '../core/explain/situation.ts';
 import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
 import type { Receipts } from '../core/ports.ts';
-import type { AuditReceipt } from '../core/records/receipts.ts';
+import { type AuditReceipt, lostAttempts } from '../core/records/receipts.ts';
 import { given } from '../core/values/given.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import { type BreakerOf, breakersOf } from './agents.ts';
@@ -67,13 +67,14 @@ export async function readHealth(
   });
   const oldestOverdueMs = Math.max(0, ...shards.map(({ overdueMs }) => overdueMs));
   const missing = missingNow(scheduler, left.shards, now);
+  const lost = lostAttempts(left.shards, now);
   const sweeps = left.shards.map(({ sweptAt }) => sweptAt);
   const sweptAt = sweeps.length === 0 ? undefined : Math.max(...sweeps);
   const isOverdue = oldestOverdueMs > OVERDUE_ALARM_MS;
   const overdueSince = isOverdue ? now - oldestOverdueMs : undefined;
   const storage = storageTrouble?.();
   const facts = { now, ...given({ storage, overdueSince, sweptAt }) };
-  const findings = findingsOf({ ...facts, missing, breakers, atRisk, ...given({ asked }) });
+  const findings = findingsOf({ ...facts, missing, breakers, atRisk, lost, ...given({ asked }) });
   const health: Health = {
     status: verdictOf(findings),
     says: situationText(findings, now),

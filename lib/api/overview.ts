@@ -15,6 +15,7 @@ import type { PausedStarts } from '../core/holds/workflow-pause.ts';
 import { isBuiltIn } from '../core/plan/built-in.ts';
 import { type Plan, workflowIn } from '../core/plan/plan.ts';
 import type { Receipts } from '../core/ports.ts';
+import { OVERDUE_SAID_MS } from '../core/explain/situation.ts';
 import { given } from '../core/values/given.ts';
 import { atRiskSince } from '../core/records/risk.ts';
 import { isPausedOrPausing } from '../core/records/state.ts';
@@ -82,7 +83,7 @@ function openCounts(
   now: number,
 ): Pick<Overview, 'open' | 'oldestOverdue'> {
   const [first] = items.toSorted((one, other) => one.wakeAt - other.wakeAt);
-  const isOverdue = first !== undefined && first.wakeAt < now;
+  const isOverdue = first !== undefined && first.wakeAt + OVERDUE_SAID_MS <= now;
   return {
     open: {
       count: items.length,

@@ -15,19 +15,34 @@ import type {
   Overview,
   WorkflowPauseView,
 } from '../api/deployment-answers.ts';
-import { findingText, situationText, VERDICTS } from '../api/answers.ts';
+import { findingText, isUnsupervised, situationText, type Typed, VERDICTS } from '../api/answers.ts';
+import { OVERDUE_SAID_MS } from '../api/answers.ts';
 import { byText, durationText, printable, table, timeText } from './text.ts';
+
+/** The latest of what a service answered and what became of the agent's processes. */
+export function troubleText({ lastError, lost }: Pick<AgentView, 'lastError' | 'lost'>, now: number): string {
+  const ago = (at: number): string => `${durationText(Math.max(0, now - at))} ago: `;
+  const said = lastError === undefined ? '' : `${ago(lastError.at)}${lastError.message}`;
+  if (lost === undefined) return said;
+  const died = `${ago(lost.at)}${lostText(lost)}`;
+  if (said === '') return died;
+  return lost.at > (lastError?.at ?? 0) ? `${died}; ${said}` : `${said}; ${died}`;
+}
+
+/** Prints how many attempts ended without a report. */
+export const lostText = ({ attempts, since }: NonNullable<AgentView['lost']>): string =>
+  attempts === 1
+    ? 'an attempt ended without a report, as its process died or went silent'
+    : `${attempts} attempts since ${timeText(since)} ended without a report, as their processes died or went silent`;
 
 export function agentsText({ items, missing, examined }: Agents, now: number): string {
   const gone = missing.map((agent) => `${missingLine(agent, examined, now)}\n`).join('');
   if (items.length === 0) return `No agents.\n${gone}`;
-  const rows = items.map(({ name, queue, breaker, lastError }) => [
+  const rows = items.map(({ name, queue, breaker, ...trouble }) => [
     name,
     ...(queue === undefined ? ['?', '?', '?'] : [queue.waiting, queue.underWork, queue.delayed].map(String)),
     breakerText(breaker, now),
-    lastError === undefined
-      ? ''
-      : `${durationText(Math.max(0, now - lastError.at))} ago: ${lastError.message}`,
+    troubleText(trouble, now),
   ]);
   const shown = table(['AGENT', 'WAITING', 'IN PROGRESS', 'DELAYED', 'BREAKER', 'LAST ERROR'], rows);
   return gone === '' ? shown : `${shown}\n${gone}`;
@@ -73,17 +88,18 @@ export function breakerText(
   return `${status} for ${durationText(now - since)}${rest}${trial}`;
 }
 
-export function healthText(health: Health, now: number): string {
+/** @param typed how a command is typed */
+export function healthText(health: Health, now: number, typed?: Typed): string {
   const { shards, audit } = health;
   const rows = shards.map(({ shard, overdueMs, receipt }) => [
     String(shard),
-    overdueMs === 0 ? '' : durationText(overdueMs),
+    overdueMs < OVERDUE_SAID_MS ? '' : durationText(overdueMs),
     receipt === undefined ? '' : `${durationText(Math.max(0, now - receipt.sweptAt))} ago`,
     receipt === undefined ? '' : String(receipt.due),
     receipt === undefined ? '' : String(receipt.failed),
   ]);
   const parts = [
-    situationLines(health, now).join('\n'),
+    situationLines(health, now, typed).join('\n'),
     ...(rows.length === 0
       ? []
       : [table(['SHARD', 'OVERDUE', 'LAST RECEIPT', 'DUE', 'FAILED'], rows).trimEnd()]),
@@ -92,14 +108,19 @@ export function healthText(health: Health, now: number): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-/** The verdict with the worst, and each of the others in a line of its own. */
+/**
+ * The verdict with the worst, and each of the others in a line of its own.
+ * @param typed how a command is typed
+ */
 export function situationLines(
   { status, findings }: Pick<Health, 'status' | 'findings'>,
   now: number,
+  typed?: Typed,
 ): readonly string[] {
+  const alone = isUnsupervised(findings);
   const [worst, ...others] = findings;
-  const says = worst === undefined ? situationText(findings, now) : findingText(worst, now);
-  const lines = [`${VERDICTS[status]}: ${says}`, ...others.map((one) => findingText(one, now))];
+  const says = worst === undefined ? situationText(findings, now) : findingText(worst, now, typed, alone);
+  const lines = [`${VERDICTS[status]}: ${says}`, ...others.map((one) => findingText(one, now, typed, alone))];
   return lines.map(printable);
 }
 

@@ -96,6 +96,21 @@ it('counts on demand the open executions of a workflow that are in its lane', as
   });
 });
 
+test('attempts whose processes went silent are said of their agent, of the deployment and of neither later', async () => {
+  const c = client();
+  const [since, at] = [c.clock.now() - 60_000, c.clock.now()];
+  const swept = { shard: 0, version: 1, writeId: 'w', due: 1, failed: 0, oldestOverdueMs: 0, sweptAt: at };
+  await c.receipts.write({ ...swept, lost: { worker: { attempts: 3, since, at } } });
+  const shown = async () => ((await c.get('/agents')).body['items'] as { name: string; lost?: object }[])[0];
+  expect(await shown()).toMatchObject({ name: 'worker', lost: { attempts: 3, since, at } });
+  const finding = { kind: 'lost', agent: 'worker', since, calls: 3, lastAt: at };
+  for (const body of [(await c.get('/health')).body, (await c.get('/overview')).body['health']])
+    expect(body).toMatchObject({ status: 'degraded', findings: [finding] });
+  c.clock.advanceTo(at + 600_001);
+  expect(await shown()).not.toHaveProperty('lost');
+  expect((await c.get('/health')).body['findings']).toEqual([]);
+});
+
 describe('an agent that is not deployed', () => {
   const receipt = { shard: 0, version: 1, writeId: 'w', due: 1, failed: 0, oldestOverdueMs: 0 };
   const without = (...gone: readonly string[]) =>

@@ -258,10 +258,24 @@ describe('the overview', () => {
     });
     await page.reload();
     await page.getByText('/_local/schedules/supervisor/enable').waitFor();
+    await page.getByRole('alert').getByRole('link', { name: 'Open executions' }).waitFor();
     const frame = await areaOf(page, '.health');
     const said = await areasOf(page, '.health p');
     expect(Math.max(...said.map(({ right }) => right))).toBeLessThanOrEqual(frame.right);
     await expectFits(page);
+  });
+
+  it('leads from each sentence to what it names a command for', async () => {
+    const { page } = await openPage(browser, world.server, '', LAPTOP);
+    await page.route('**/overview*', async (route) => {
+      const overview = (await (await route.fetch()).json()) as Overview;
+      const asked = { kind: 'asked', waiting: 9, since: overview.at } as const;
+      const findings = [asked, ...overview.health.findings];
+      await route.fulfill({ json: { ...overview, health: { ...overview.health, findings } } });
+    });
+    await page.reload();
+    await page.locator('.health').getByRole('link', { name: 'Answer' }).click();
+    await page.getByRole('article').nth(8).waitFor();
   });
 
   it('has one line for what is alike, which leads to all of it', async () => {

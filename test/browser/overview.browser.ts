@@ -33,6 +33,21 @@ const rowOf = (page: Page, table: string, name: string) =>
   page.getByRole('group', { name: table }).getByRole('row', { name: new RegExp(`^${name}`) });
 
 describe('a workflow', () => {
+  it('whose processes die is said above, and in its row', async () => {
+    const at = world.clock.now();
+    const swept = { shard: 0, version: 1, writeId: 'w', sweptAt: at, due: 1, failed: 0, oldestOverdueMs: 0 };
+    const lost = { works: { attempts: 4, since: at - 60_000, at } };
+    await world.receipts.write({ ...swept, lost });
+    const { page } = await openPage(browser, world.server, '');
+    const said = /^4 attempts of agent 'works' ended without a report since .* see the agent's log/;
+    await page.getByRole('alert').getByText(said).waitFor();
+    await rowOf(page, 'Agents', 'works')
+      .getByText(/^4 attempts since .* died or went silent/)
+      .waitFor();
+    await expectAccessible(page);
+    await expectFits(page);
+  });
+
   it('is paused with a reason, shows by whom and since when, and is resumed; what was born paused is a list', async () => {
     const { page } = await openPage(browser, world.server, '');
     await page.getByRole('button', { name: 'Pause the starts of everything' }).click();

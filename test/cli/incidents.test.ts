@@ -49,7 +49,7 @@ test('incidents lists the open questions and what happens without an answer', as
   api.answers.push(ok({ items: [{ ...incident, reminders: 2 }] }));
   expect((await cli('incidents')).out).toMatch(/charge +declined \(reminded 2 times\) .* undo-all in 0 ms/);
   api.answers.push(ok({ items: [] }));
-  expect((await cli('incidents')).out).toBe('No open incidents, approvals or callbacks.\n');
+  expect((await cli('inbox')).out).toBe('No open incidents, approvals or callbacks.\n');
 });
 
 test('incidents lists approvals and callbacks beside them, with what answers each', async () => {

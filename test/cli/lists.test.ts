@@ -53,6 +53,28 @@ describe('list', () => {
     ]);
   });
 
+  test('says why an open one does not simply run', async () => {
+    const open = { endedAt: undefined };
+    const risk = { why: 'breaker', agent: 'pay', step: 'pay' };
+    api.answers.push(
+      page([
+        item('e1', { ...open, status: 'waiting', step: 'ship' }),
+        item('e2', { ...open, status: 'waiting' }),
+        item('e3', { ...open, status: 'running', asked: { count: 2 } }),
+        item('e4', { ...open, status: 'waiting', risk, step: 'pay', riskSince: AT }),
+        item('e5', { ...open, status: 'running' }),
+      ]),
+    );
+    const [head = '', ...rows] = (await cli('list')).out.split('\n');
+    expect(rows.slice(0, 5).map((row) => row.slice(head.indexOf('BECAUSE')).trim())).toEqual([
+      "a person is asked about 'ship'",
+      'a person is asked',
+      'a person is asked below it',
+      'its agent is failing (pay)',
+      '',
+    ]);
+  });
+
   test('counts by cause where there are several', async () => {
     const ended = ['lost', 'card-declined', 'card-declined'].map((code, at) =>
       item(`e${at}`, { status: 'failed', code }),

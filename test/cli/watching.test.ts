@@ -110,11 +110,11 @@ test('health tells what those who watch left behind', async () => {
   const receipt = { sweptAt: now - 20_000, due: 12, failed: 1, oldestOverdueMs: 800 };
   const pass = { startedAt: now - 60_000, scanned: 40, healed: 0, removed: 0, failed: 0 };
   const audit = { auditedAt: now - 3_600_000, pass, whole: { ...pass, healed: 2, removed: 3, endedAt: now } };
-  const shards = [{ shard: 0, overdueMs: 1_000, receipt }];
+  const shards = [{ shard: 0, overdueMs: 6_000, receipt }];
   const well = { status: 'healthy', says: '', findings: [] } as const;
-  const health = { ...well, oldestOverdueMs: 1_000, workflows: 2, shards, audit };
+  const health = { ...well, oldestOverdueMs: 6_000, workflows: 2, shards, audit };
   const text = healthText(health, now);
-  expect(text).toContain('0      1 s      20 s ago      12   1\n');
+  expect(text).toContain('0      6 s      20 s ago      12   1\n');
   expect(text).toContain(
     'audit: ran 1 h ago; last complete pass: 40 records, 2 healed, 3 removed, 0 failed; this pass: 40 records',
   );

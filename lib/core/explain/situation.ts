@@ -32,7 +32,8 @@ export interface Finding {
    * 'schedule-off': the supervisors' schedule is disabled, as far as that can be known: on this machine.
    * 'overdue': what is due is not evaluated, so no supervisor is at work. 'missing': the agent is not
    * deployed. 'breaker': its service does not answer. 'unanswered': it has answered none of few calls to act,
-   * though nothing waits for it, as where a probe settles each. 'paused': an operator holds its work back.
+   * though nothing waits for it, as where a probe settles each. 'lost': processes of the agent died or went
+   * silent in an attempt. 'paused': an operator holds its work back.
    * 'asked': incidents are open, as far as they were read: `/health` reads none.
    * 'at-risk': other executions that may not end well or in time; with `agent`, all of them wait for it.
    */
@@ -43,14 +44,15 @@ export interface Finding {
     | 'missing'
     | 'breaker'
     | 'unanswered'
+    | 'lost'
     | 'paused'
     | 'asked'
     | 'at-risk';
   readonly agent?: string;
   /**
    * When the oldest was due, the schedule was disabled, the service of a breaker began to fail, a first
-   * write was not kept, the first incident was opened, or the first of those that wait for an agent came to
-   * be at risk.
+   * write was not kept, the first incident was opened, the first attempt of a row was lost, or the first of
+   * those that wait for an agent came to be at risk.
    */
   readonly since?: number;
   /** For 'schedule-off' and 'overdue': the latest sweep that found something due. */
@@ -61,8 +63,10 @@ export interface Finding {
   readonly failure?: Failure;
   /** The person who paused it, and the reason. */
   readonly reason?: string;
-  /** For 'unanswered': at least so many calls. */
+  /** For 'unanswered': at least so many calls; for 'lost' the attempts. */
   readonly calls?: number;
+  /** For 'lost': when the latest attempt was lost. */
+  readonly lastAt?: number;
   /** Executions that wait for it; for 'asked' the incidents. */
   readonly waiting?: number;
   /** There are more than `waiting`. */
@@ -80,10 +84,15 @@ const ORDER: readonly Finding['kind'][] = [
   'missing',
   'breaker',
   'unanswered',
+  'lost',
   'paused',
   'asked',
   'at-risk',
 ];
+/** What is due for less than this is on its way: a supervisor sweeps every two seconds. */
+export const OVERDUE_SAID_MS = 5_000;
+/** A process may die, and another: a supervisor sees to that. */
+const FEW_LOST = 2;
 const DOWN: readonly Finding['kind'][] = ['storage', 'schedule-off', 'overdue', 'missing'];
 
 /** The worst first; of one kind the one for which most wait. */
@@ -93,9 +102,12 @@ export const worstFirst = (findings: readonly Finding[]): readonly Finding[] =>
       ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind) || (other.waiting ?? 0) - (one.waiting ?? 0),
   );
 
+/** It is said, and nothing is to be done. */
+const isMinor = ({ kind, calls = 0 }: Finding): boolean => kind === 'lost' && calls <= FEW_LOST;
+
 export function verdictOf(findings: readonly Finding[]): Verdict {
   if (findings.some(({ kind }) => DOWN.includes(kind))) return 'down';
-  return findings.length > 0 ? 'degraded' : 'healthy';
+  return findings.every(isMinor) ? 'healthy' : 'degraded';
 }
 
 /**
@@ -109,12 +121,28 @@ export function situationText(findings: readonly Finding[], now: number): string
   return `${findingText(worst, now)}${more}`;
 }
 
-/** One of them as a sentence. */
-export function findingText(finding: Finding, now: number): string {
+/** How a command is typed, from its line. */
+export type Typed = (line: string) => string;
+const plainly: Typed = (line) => `npx steadfast ${line}`;
+
+/**
+ * One of them as a sentence.
+ * @param alone no supervisor is at work: nothing continues by itself
+ */
+export function findingText(finding: Finding, now: number, typed: Typed = plainly, alone = false): string {
   const parts = [WHAT[finding.kind](finding, now), waitingText(finding), timeLeft(finding, now)];
   const said = parts.filter((part) => part !== '').join('; ');
-  return `${said}; ${REMEDY[finding.kind](finding)}.`;
+  const isHeldUp = alone && BY_SUPERVISOR.includes(finding.kind) && finding.waiting !== 0;
+  const needsOne = isHeldUp ? ', once a supervisor is at work again' : '';
+  return `${said}; ${REMEDY[finding.kind](finding, typed)}${needsOne}.`;
 }
+
+/** Whether what is found says that no supervisor is at work. */
+export const isUnsupervised = (findings: readonly Finding[]): boolean =>
+  findings.some(({ kind }) => kind === 'schedule-off' || kind === 'overdue');
+
+/** What continues then is what a supervisor continues. */
+const BY_SUPERVISOR: readonly Finding['kind'][] = ['missing', 'breaker', 'lost', 'paused', 'at-risk'];
 
 const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => string>> = {
   storage: (finding, now) => `No write has been stored${since(finding, now)}${answering(finding)}`,
@@ -127,6 +155,8 @@ const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => 
   breaker: (finding, now) => `${named(finding)} has been failing${since(finding, now)}${answering(finding)}`,
   unanswered: (finding, now) =>
     `${named(finding)} has answered none of at least ${finding.calls ?? 1} calls${since(finding, now)}${answering(finding)}`,
+  lost: (finding, now) =>
+    `${counted({ waiting: finding.calls ?? 1 }, 'attempt')} of agent '${finding.agent ?? ''}' ended without a report${since(finding, now)}, as ${finding.calls === 1 ? 'its process' : 'their processes'} died or went silent${latest(finding, now)}`,
   paused: (finding, now) =>
     `${named(finding)} ${finding.since === undefined ? 'is' : 'has been'} paused${since(finding, now)}${finding.reason === undefined ? '' : `: ${finding.reason}`}`,
   asked: (finding, now) =>
@@ -134,7 +164,7 @@ const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => 
   'at-risk': atRiskText,
 };
 
-const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding) => string>> = {
+const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding, typed: Typed) => string>> = {
   storage: () => 'fix that and nothing else: executions continue by themselves with the next write',
   overdue: () => "see the supervisor's log and its schedule",
   'schedule-off': ({ address = '' }) =>
@@ -146,18 +176,20 @@ const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding) => string>> = 
       : 'fix its service and nothing else: they continue by themselves once it answers',
   unanswered: ({ waiting = 0 }) =>
     `${waiting === 0 ? 'nothing waits for it now; ' : ''}fix its service, or its timeout where answers come late: the first answer ends this`,
+  lost: (finding) =>
+    `${isMinor(finding) ? 'nothing is to be done: ' : "see the agent's log for the reason: "}a supervisor probes or repeats each`,
   paused: () => 'resume it: what waits for it continues by itself',
-  asked: () => 'answer: npx steadfast incidents',
-  'at-risk': (finding) =>
-    sharedAgent(finding)?.remedy ?? 'for the reason of each: npx steadfast list --at-risk',
+  asked: (_, typed) => `answer: ${typed('incidents')}`,
+  'at-risk': (finding, typed) =>
+    sharedAgent(finding)?.remedy(typed) ?? `for the reason of each: ${typed('list --at-risk')}`,
 };
 
 interface SharedAgent {
   readonly what: string;
-  readonly remedy: string;
+  readonly remedy: (typed: Typed) => string;
 }
 
-const AGAIN = 'nothing is to be done: a supervisor sends each to it again';
+const AGAIN = (): string => 'nothing is to be done: a supervisor sends each to it again';
 
 /** For executions that wait for one agent whose service is not known to fail now. */
 const SHARED_AGENT: Partial<Readonly<Record<RiskReason['why'], SharedAgent>>> = {
@@ -166,11 +198,12 @@ const SHARED_AGENT: Partial<Readonly<Record<RiskReason['why'], SharedAgent>>> = 
   'not-deployed': { what: 'was missing and is called again', remedy: AGAIN },
   unclaimed: {
     what: 'has taken no work',
-    remedy: 'see its log (a process may end before it takes any) and its concurrency',
+    remedy: () => 'see its log (a process may end before it takes any) and its concurrency',
   },
   'cannot-tell': {
     what: 'has not found out by its probes what was done',
-    remedy: 'see what its service answers to them: npx steadfast list --at-risk, then why <id>',
+    remedy: (typed) =>
+      `see what its service answers to them: ${typed('list --at-risk')}, then ${typed('why <id>')}`,
   },
 };
 
@@ -187,7 +220,12 @@ const swept = ({ sweptAt }: Finding, now: number): string =>
 const answering = ({ failure }: Finding): string =>
   failure === undefined ? '' : ` (${failure.code}: ${failure.message})`;
 
-const counted = ({ waiting = 0, atLeast }: Finding, what: string): string =>
+const latest = ({ lastAt, since: first }: Finding, now: number): string =>
+  lastAt === undefined || lastAt === first
+    ? ''
+    : `, the latest ${durationText(Math.max(0, now - lastAt))} ago`;
+
+const counted = ({ waiting = 0, atLeast }: Pick<Finding, 'waiting' | 'atLeast'>, what: string): string =>
   `${atLeast === true ? 'at least ' : ''}${waiting.toLocaleString('en')} ${what}${waiting === 1 ? '' : 's'}`;
 const executions = (finding: Finding): string => counted(finding, 'execution');
 
@@ -204,6 +242,7 @@ function atRiskText(finding: Finding, now: number): string {
 function waitingText(finding: Finding): string {
   const { kind, waiting } = finding;
   if (waiting === undefined || waiting === 0) return '';
+  if (kind === 'schedule-off') return `${executions(finding)} ${waiting === 1 ? 'is' : 'are'} open`;
   if (kind === 'asked' || (kind === 'at-risk' && sharedAgent(finding) === undefined)) return '';
   return `${executions(finding)} ${waiting === 1 ? 'waits' : 'wait'}${kind === 'overdue' ? '' : ' for it'}`;
 }

@@ -1,6 +1,13 @@
 /** What is said of a deployment whose storage keeps no write: before all else, in one sentence. */
 
-import { type Finding, situationText, verdictOf, worstFirst } from '../../../lib/core/explain/situation.ts';
+import {
+  type Finding,
+  findingText,
+  situationText,
+  verdictOf,
+  worstFirst,
+} from '../../../lib/core/explain/situation.ts';
+import { situationLines } from '../../../lib/view/deployment.ts';
 
 const AT = Date.UTC(2026, 6, 1, 9, 30);
 
@@ -57,4 +64,43 @@ it('a storage that keeps no write comes first, and is down', () => {
   expect(situationText(findings, AT + 60_000)).toBe(
     'No write has been stored since 2026-07-01 09:30:00Z (1 min) (DiskFull: the disk is full); fix that and nothing else: executions continue by themselves with the next write. And 2 more.',
   );
+});
+
+describe('an agent whose processes die', () => {
+  const lost: Finding = { kind: 'lost', agent: 'pay', since: AT, lastAt: AT, calls: 1 };
+
+  it('once is said, and is no reason to do anything', () => {
+    expect(verdictOf([lost])).toBe('healthy');
+    expect(findingText(lost, AT + 60_000)).toBe(
+      "1 attempt of agent 'pay' ended without a report since 2026-07-01 09:30:00Z (1 min), as its process died or went silent; nothing is to be done: a supervisor probes or repeats each.",
+    );
+  });
+
+  it('again and again is degraded, and says since when, how often, when last and what to do', () => {
+    const often = { ...lost, calls: 7, lastAt: AT + 50_000 };
+    expect(verdictOf([often])).toBe('degraded');
+    expect(findingText(often, AT + 60_000)).toBe(
+      "7 attempts of agent 'pay' ended without a report since 2026-07-01 09:30:00Z (1 min), as their processes died or went silent, the latest 10 s ago; see the agent's log for the reason: a supervisor probes or repeats each.",
+    );
+  });
+});
+
+it('a command is named as the reader types it', () => {
+  const typed = (line: string): string => `npx steadfast ${line} --url http://127.0.0.1:4600`;
+  const asked: Finding = { kind: 'asked', waiting: 2, since: AT };
+  const risk: Finding = { kind: 'at-risk', why: 'late', waiting: 2 };
+  const untold: Finding = { kind: 'at-risk', why: 'cannot-tell', agent: 'pay', waiting: 2 };
+  for (const one of [asked, risk, untold])
+    expect(findingText(one, AT, typed)).toMatch(/npx steadfast [^;]* --url http:\/\/127\.0\.0\.1:4600/);
+});
+
+it('nothing continues by itself while no supervisor is at work', () => {
+  const off: Finding = { kind: 'schedule-off', since: AT, waiting: 5, address: 'http://127.0.0.1:4510' };
+  const pay: Finding = { kind: 'breaker', agent: 'pay', since: AT, waiting: 5 };
+  const lines = situationLines({ status: 'down', findings: [off, pay] }, AT + 60_000);
+  expect(lines[0]).toContain('; 5 executions are open; enable it (curl ');
+  expect(lines[1]).toMatch(
+    /they continue by themselves once it answers, once a supervisor is at work again\.$/,
+  );
+  expect(situationLines({ status: 'degraded', findings: [pay] }, AT)[0]).toMatch(/once it answers\.$/);
 });
