@@ -55,6 +55,8 @@ describe('GET /executions', () => {
     ];
     expect(await found(`plan=${plan}`)).toEqual([two]);
     expect(await found('plan=old')).toEqual([]);
+    clock.advanceTo(wakeAt + 4_999);
+    expect((await get('/overview')).body).not.toHaveProperty('oldestOverdue');
     clock.advanceTo(wakeAt + 60_000);
     const risky = await get('/executions?atRisk=true');
     expect(risky.body).toMatchObject({

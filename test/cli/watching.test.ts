@@ -96,11 +96,18 @@ test('health: healthy is exit code 0, down 4 and degraded 5, and each is an answ
   expect(overdue.out).toMatch(
     /^down: No supervisor is at work: nothing that is due has been evaluated since .* \(3 min.*\); 2 executions wait; the first reached its deadline .* ago; see the supervisor's log and its schedule\.$/m,
   );
+  const risk = { kind: 'at-risk', why: 'late', waiting: 2 };
+  api.answers.push(
+    ok({ ...health, status: 'degraded', findings: [risk], shards: [{ shard: 0, overdueMs: 808 }] }),
+  );
+  const late = (await cli('health')).out;
+  expect(late).toContain(`npx steadfast list --at-risk --url ${api.url}.\n`);
+  expect(late).not.toContain('808 ms');
   const paused = { kind: 'paused', agent: 'pay', reason: 'a move', waiting: 2, atLeast: true };
   api.answers.push(ok({ ...health, status: 'degraded', findings: [paused] }));
-  const risk = await cli('health');
-  expect(risk.exitCode).toBe(5);
-  expect(risk.out).toMatch(
+  const held = await cli('health');
+  expect(held.exitCode).toBe(5);
+  expect(held.out).toMatch(
     /^degraded: Agent 'pay' is paused: a move; at least 2 executions wait for it; resume it/,
   );
 });

@@ -176,7 +176,13 @@ describe('attempts whose processes went silent', () => {
 
   it('of all shards are one number for each agent', () => {
     const of = (shard: number, since: number, at: number) => ({
-      ...{ shard, version: 1, writeId: 'w', sweptAt: at, due: 1, failed: 0, oldestOverdueMs: 0 },
+      shard,
+      version: 1,
+      writeId: 'w',
+      sweptAt: at,
+      due: 1,
+      failed: 0,
+      oldestOverdueMs: 0,
       lost: { pay: { attempts: 2, since, at } },
     });
     const found = lostAttempts([of(0, 5_000, 9_000), of(1, 1_000, 2_000)], 601_000);
