@@ -1,11 +1,11 @@
 /**
  * The supervisor's receipts: which shard was swept when, and what was found there.
  *
- * Owns: when a shard's receipt is written. At the first sweep that finds something due before the tick's end,
- * then every 20 s while that is so, at once when another agent is found missing, within 5 s when an attempt
- * was lost, and at the tick's end if something has changed. A shard in which nothing is due costs no write and no read; its supervisor's log
- * line shows that it lives, overdue executions that it is missing. An agent that no fresh receipt has named
- * is reported, once. Does not own: the sweeps (`sweep.ts`).
+ * Owns: when a shard's receipt is written. At the first sweep that finds something due before the tick's
+ * end, then every 20 s while that is so, at once when another agent is found missing, within 5 s when an
+ * attempt was lost, and at the tick's end if something has changed. A shard in which nothing is due costs no
+ * write and no read; its supervisor's log line shows that it lives, overdue executions that it is missing.
+ * An agent that no fresh receipt has named is reported, once. Does not own: the sweeps (`sweep.ts`).
  *
  * A receipt never delays a sweep for long and never stops one: what cannot be written is left out.
  */
