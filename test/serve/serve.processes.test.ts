@@ -1,8 +1,9 @@
 /** `npx steadfast serve`, killed at its work, stopped by signals, and blocked by a step. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { run } from '../../cli/main.ts';
 import { createClient } from '../../lib/client.ts';
 import { serveProcess, type ServeProcess } from './processes.ts';
 
@@ -92,19 +93,31 @@ it('takes no lease for lost while a step blocks the loop, and names the step (L2
   expect(server.lines.filter((line) => line.includes('lease-ended'))).toEqual([]);
 });
 
-it('says in a sentence what is wrong', async () => {
+it('says in a sentence that another process has the file', async () => {
   await serve();
   await expect(serve()).rejects.toThrow(/state\.db.*open/);
-  await expect(serveProcess([folder])).rejects.toThrow('there is no workflow in');
+});
+
+it('says in a sentence what is wrong, and starts nothing', async () => {
+  // In this process: each is found before anything of the server begins.
+  const said = async (args: readonly string[], env = {}): Promise<unknown[]> => {
+    let text = '';
+    const say = (part: string): void => void (text += part);
+    return [await run(['serve', ...args, '--port', '0'], { out: say, err: say, env, isTTY: false }), text];
+  };
+  const wrong = (sentence: string): unknown[] => [1, expect.stringContaining(sentence)];
+  expect(await said([folder])).toEqual(wrong('there is no workflow in'));
   const none = join(folder, 'none');
-  await expect(serveProcess([HELLO, '--data', none, '--tokens', none])).rejects.toThrow(
-    /the tokens in .*none cannot be read/,
-  );
+  expect(await said([HELLO, '--data', none, '--tokens', none])).toEqual([
+    1,
+    expect.stringMatching(/the tokens in .*none cannot be read/),
+  ]);
   const blank = join(folder, 'blank');
   writeFileSync(blank, '# none yet\n');
   const noToken = 'there is no token among the tokens: every caller would be let in';
-  await expect(serveProcess([HELLO, '--data', none, '--tokens', blank])).rejects.toThrow(noToken);
-  await expect(serveProcess([HELLO, '--data', none], { STEADFAST_TOKENS: '' })).rejects.toThrow(noToken);
+  expect(await said([HELLO, '--data', none, '--tokens', blank])).toEqual(wrong(noToken));
+  expect(await said([HELLO, '--data', none], { STEADFAST_TOKENS: '' })).toEqual(wrong(noToken));
+  expect(existsSync(none)).toBe(false);
 });
 
 describe('an agent in a process of its own', () => {
