@@ -40,7 +40,8 @@ export interface Stage {
   ) => Promise<Answer>;
   readonly startOrder: (orderId: string) => Promise<string>;
   /**
-   * Waits for the end of the execution and of all that follows it, however often the wait has to be renewed.
+   * Waits for the end of the execution and of all that follows it, however often the wait has to be renewed;
+   * behind those that are waited for already.
    */
   readonly ended: (executionId: string) => Promise<Answer['body']>;
   /** A supervisor is said to be at work for so long, so that nobody calls one who knows of it. */
@@ -189,6 +190,8 @@ export async function setStage({
     const answered = await answer.text();
     return { status: answer.status, body: parsed(answered), text: answered };
   };
+  // One waits at a time: each takes a process of the scheduler, and beyond a few it is asked again and again.
+  let turn: Promise<unknown> = Promise.resolve();
   return {
     cloud,
     world,
@@ -202,13 +205,10 @@ export async function setStage({
       });
       return body.executionId;
     },
-    ended: async (executionId) => {
-      for (;;) {
-        const { status, body } = await request('GET', `/executions/${executionId}?wait=20s`);
-        if (status === 200 && body.endedAt !== undefined && body.wakeAt === undefined) return body;
-        // Beyond a few that wait, one is answered at once.
-        await pause(EARLY_ANSWER_MS);
-      }
+    ended: (executionId) => {
+      const end = turn.then(() => endOf(request, executionId));
+      turn = end.catch(() => undefined);
+      return end;
     },
     strike: async () => {
       const denials = cloud.control.denials().map(({ message }) => message);
@@ -219,6 +219,14 @@ export async function setStage({
       if (changed === undefined && denials.length > 0) throw new Error(denials.join('\n'));
     },
   };
+}
+
+async function endOf(request: Stage['request'], executionId: string): Promise<Answer['body']> {
+  for (;;) {
+    const { status, body } = await request('GET', `/executions/${executionId}?wait=20s`);
+    if (status === 200 && body.endedAt !== undefined && body.wakeAt === undefined) return body;
+    await pause(EARLY_ANSWER_MS);
+  }
 }
 
 /**
