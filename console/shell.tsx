@@ -13,7 +13,9 @@ import { ExecutionPage } from './execution/execution-page.tsx';
 import { failing, unansweredSince } from './live.ts';
 import { OverviewPage } from './overview/overview-page.tsx';
 import { AsField } from './parts/as-field.tsx';
+import { isNarrow } from './parts/room.ts';
 import { Empty, Problem } from './parts/states.tsx';
+import { clockText } from './parts/time.tsx';
 import { PeoplePage } from './people/people-page.tsx';
 import { addressOf, go, place } from './router.ts';
 import { WorkflowPage } from './workflows/workflow-page.tsx';
@@ -92,13 +94,16 @@ function Guarded(): JSX.Element {
 const LATE_MS = 5_000;
 
 /** Live means that each part of what is shown was answered when it was asked for last. */
+const noAnswer = (since: number | undefined): string =>
+  since === undefined || isNarrow.value ? '… no answer yet' : `… no answer since ${clockText(since)}`;
+
 function Connection(): JSX.Element {
   const since = unansweredSince.value;
   const isLate = since !== undefined && now.value - since > LATE_MS;
   const isLive = failing.value === 0 && !isLate;
   return (
     <span class={isLive ? 'connection' : 'connection bad'} role="status">
-      {isLive ? '● live' : failing.value > 0 ? '✕ not connected' : '… no answer yet'}
+      {isLive ? '● live' : failing.value > 0 ? '✕ not connected' : noAnswer(since)}
     </span>
   );
 }

@@ -314,20 +314,22 @@ async function send(
     if (error instanceof ApiError) throw error;
     throw new ApiError(
       'no-answer',
-      `no Steadfast API at ${base} (${reasonOf(error)}); start one with: npx steadfast dev`,
+      isTimeout(error)
+        ? `${base} took the call and has not answered within ${ANSWER_WITHIN_MS / 1_000} s: see whether its process is frozen or overloaded, and its log`
+        : `no Steadfast API at ${base} (${reasonOf(error)}); start one with: npx steadfast dev`,
     );
   } finally {
     clearTimeout(timer);
   }
 }
 
+const isTimeout = (error: unknown): boolean => (Object(error) as { name?: string }).name === 'TimeoutError';
+
 function reasonOf(error: unknown): string {
-  const { name, message, cause } = Object(error) as {
-    name?: string;
+  const { message, cause } = Object(error) as {
     message?: string;
     cause?: { code?: string };
   };
-  if (name === 'TimeoutError') return `no answer within ${ANSWER_WITHIN_MS / 1_000} s`;
   if (cause?.code === 'ECONNREFUSED') return 'the connection was refused';
   return cause?.code ?? message ?? 'no connection';
 }

@@ -102,6 +102,18 @@ it('gives up after as many retries as it was told', async () => {
   expect([calls, requests.length]).toEqual([2, 0]);
 });
 
+it('says of one that does not answer that it took the call', async () => {
+  const send: typeof fetch = async () => {
+    throw new DOMException('', 'TimeoutError');
+  };
+  const client = createClient({ url: 'http://api', fetch: send, retries: 0 });
+  await expect(client.health()).rejects.toMatchObject({
+    code: 'no-answer',
+    message:
+      'http://api took the call and has not answered within 30 s: see whether its process is frozen or overloaded, and its log',
+  });
+});
+
 it('makes every other call again, of whatever route', async () => {
   const paused = [202, { workflow: 'speech' }] as const;
   const { client, requests } = answering(down, [200, { workflow: 'speech', steps: [] }], down, paused);

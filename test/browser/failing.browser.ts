@@ -70,7 +70,7 @@ it('the inbox by an address of another list says how it begins again', async () 
 it('is not live while it waits for an answer for long, and is again with one', async () => {
   world.server.weather.delayMs = 7_000;
   const { page } = await openPage(browser, world.server, '');
-  await page.getByText('… no answer yet').waitFor();
+  await page.getByText(/^… no answer since \d\d:\d\d:\d\d UTC$/).waitFor();
   expect(await page.getByText('● live').count()).toBe(0);
   world.server.weather.delayMs = 0;
   await page.getByText('● live').waitFor();
