@@ -8,6 +8,7 @@
  * payload. `fetch` says only "fetch failed"; what happened is said by its cause.
  */
 
+import { misfitText } from './issues.ts';
 import { cut } from './text.ts';
 
 /** A failure as it is stored and shown: cut to size and free of stacks before it gets here (S17). */
@@ -59,12 +60,25 @@ export function failureOf(error: unknown): Failure {
     const known: ErrorLike = isErrorLike(error) ? error : { message: String(error) };
     const code =
       codeOf(known) ?? (typeof known.name === 'string' && known.name !== '' ? known.name : 'Error');
-    const own = cut(known.message, MAX_FAILURE_CHARS);
+    const own = cut(inWords(known.message), MAX_FAILURE_CHARS);
     const message = withRest(own, causesOf(known, new Set([error]), MAX_DEPTH));
     return { code: cut(code, MAX_CODE_CHARS), message: cut(message, MAX_FAILURE_CHARS) };
   } catch {
     // Not even text can be made of it; that something was thrown is all there is to say.
     return { code: 'Error', message: 'what was thrown cannot be shown' };
+  }
+}
+
+/** What does not fit a schema, which Zod has as JSON in its error's message, in one line. */
+function inWords(message: string): string {
+  if (!message.startsWith('[')) return message;
+  try {
+    const issues = (JSON.parse(message) as readonly { path: readonly unknown[]; message: string }[]).map(
+      ({ path, message: said }) => misfitText({ path: path.map(String).join('.'), message: said }),
+    );
+    return issues.length === 0 ? message : issues.join('; ');
+  } catch {
+    return message;
   }
 }
 

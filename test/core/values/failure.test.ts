@@ -1,5 +1,6 @@
 /** S17 of an error nothing is kept but names, codes and messages, cut to size; its causes are among them. */
 
+import * as z from 'zod/mini';
 import { failureOf } from '../../../lib/core/values/failure.ts';
 
 const error = (message: string, more: object = {}): Error => Object.assign(new Error(message), more);
@@ -87,4 +88,18 @@ describe('what caused an error', () => {
     expect(messageOf(hostile)).toBe('known');
     expect(messageOf(error('outer', { cause: hostile }))).toBe('outer: known');
   });
+});
+
+test('what does not fit a schema is said in words, not as the JSON of its library', () => {
+  const charges = z.array(z.object({ id: z.string('no text') }));
+  const schema = z.object({ charges, at: z.number('no number') }, 'no object');
+  const saidOf = (value: unknown): string => {
+    const { error: misfit } = schema.safeParse(value);
+    expect(misfit?.message).toMatch(/^\[/);
+    return messageOf(misfit);
+  };
+  expect(saidOf({ charges: [{ id: 1 }] })).toBe('charges.0.id: no text; at: no number');
+  expect(saidOf('sold out')).toBe('(the value): no object');
+  for (const other of ['[', '[]', '[1]', '[{"message":"no"}]'])
+    expect(messageOf(new Error(other))).toBe(other);
 });
