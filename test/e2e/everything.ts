@@ -32,9 +32,6 @@ async function leaveBehind({ cloud, round }: Run): Promise<void> {
   await cloud.control.tick('audit');
 }
 
-/** What it waits for lasts for two seconds. */
-const ASK_EVERY_MS = 250;
-
 interface Misbehaviour {
   readonly service: 'payment' | 'warehouse' | 'carrier' | 'mail';
   readonly mode: string;
@@ -155,7 +152,7 @@ async function cancelAtWork(stage: Run): Promise<void> {
       ({ name }) => name === 'notify',
     );
     if (notify?.status === 'running' || body.endedAt !== undefined) break;
-    await new Promise((next) => setTimeout(next, ASK_EVERY_MS));
+    await new Promise((next) => setTimeout(next, 50));
   }
   await stage.request('POST', `/executions/${id}/cancel`, { reason: 'changed my mind' });
   expect((await stage.ended(id)).status).toBe('canceled');
@@ -200,7 +197,7 @@ async function betweenTries(stage: Run, id: string, steps: readonly string[]): P
     // The third pause is two seconds long, the fourth four.
     const pausing = shown.filter(({ status, attempts }) => status === 'retrying' && attempts.length >= 3);
     if (pausing.length === steps.length || body.endedAt !== undefined) break;
-    await new Promise((next) => setTimeout(next, ASK_EVERY_MS));
+    await new Promise((next) => setTimeout(next, 50));
   }
 }
 
