@@ -44,6 +44,7 @@ import {
   stepItem,
   stepKey,
   stepOf,
+  text,
 } from './dynamo-items.ts';
 import { wakeShardKey } from './dynamo-indexes.ts';
 import { itemsOf } from './dynamo-partition.ts';
@@ -53,7 +54,7 @@ import { dynamoLists, type Lists } from './dynamo-lists.ts';
 import { conditional, instead, type Put, putAll, putOne } from './dynamo-put.ts';
 import { TABLE } from './names.ts';
 
-/** Items of one page of the wake index; a page of keys is far below DynamoDB's 1 MB. */
+/** Items of one page of the wake index where nobody asks for another number. */
 const DUE_PAGE = 200;
 /** Reads of a partition of several pages until the execution stood still meanwhile. */
 const MAX_PARTITION_READS = 5;
@@ -277,13 +278,14 @@ async function readDue(
       KeyConditionExpression: '#shard = :shard AND #at <= :until',
       ExpressionAttributeNames: { '#shard': TABLE.wakeIndex.pk, '#at': TABLE.wakeIndex.sk },
       ExpressionAttributeValues: { ':shard': { S: wakeShardKey(shard) }, ':until': { N: String(untilAt) } },
-      Limit: Math.min(limit, DUE_PAGE),
+      Limit: limit,
       ...(cursor === undefined ? {} : { ExclusiveStartKey: JSON.parse(cursor) as Item }),
     }),
   );
   const items = (answer.Items ?? []).map((item) => ({
     executionId: idOfKey(item),
     wakeAt: number(item, TABLE.wakeIndex.sk),
+    ...(item['fairGroup'] === undefined ? {} : { group: text(item, 'fairGroup') }),
   }));
   const next = answer.LastEvaluatedKey;
   return next === undefined ? { items } : { items, cursor: JSON.stringify(next) };

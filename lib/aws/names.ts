@@ -116,7 +116,7 @@ export const TAG_INDEXES: readonly TableIndex[] = ['tag1', 'tag2', 'tag3'].map((
 export const INDEXES: readonly TableIndex[] = [
   {
     ...TABLE.wakeIndex,
-    projected: ['openStatus', 'workflow', 'startedAt', 'plan', 'riskAt', 'riskSince', 'isPart'],
+    projected: ['openStatus', 'workflow', 'startedAt', 'plan', 'riskAt', 'riskSince', 'isPart', 'fairGroup'],
   },
   { ...TABLE.listIndex, projected: ['kind', 'answerBy'] },
   { ...TABLE.endedIndex, projected: ['workflow', 'startedAt', 'plan', TABLE.codeIndex.pk] },

@@ -31,6 +31,8 @@ export type WriteResult = 'written' | 'conflict';
 export interface Due {
   readonly executionId: string;
   readonly wakeAt: number;
+  /** Whose it is, hashed (`fairBy`). */
+  readonly group?: string;
 }
 
 /** An open question to a person or another external party. */

@@ -47,6 +47,8 @@ interface RateLimit {
   wanted: number;
   sent: number;
   deferred: number;
+  /** Whose executions (`fairBy`) have had a message sent. */
+  readonly groups: Set<string>;
   /** The one message that may become the trial. */
   triedOut: boolean;
 }
@@ -58,15 +60,27 @@ function nextRate(ports: Ports, agent: string, known: RateLimit | undefined, sin
     return undefined;
   });
   const deferred = Math.max(0, (known?.deferred ?? 0) - SENDS_PER_SWEEP);
-  return { since, breaker, room: undefined, wanted: 0, sent: 0, deferred, triedOut: false };
+  return {
+    since,
+    breaker,
+    room: undefined,
+    wanted: 0,
+    sent: 0,
+    deferred,
+    groups: new Set(),
+    triedOut: false,
+  };
 }
 
-/** For one sweep. @returns what is asked how many messages are meant for which agents; never rejects */
-export function admissionControl(
-  ports: Ports,
-  sweepEveryMs: number,
-  freeSends = FREE_SENDS,
-): (agents: Readonly<Record<string, number>>) => Promise<Admissions> {
+/**
+ * What may be sent. Never rejects.
+ * @param agents how many messages are meant for each
+ * @param group whose execution it is (`fairBy`)
+ */
+export type Ask = (agents: Readonly<Record<string, number>>, group?: string) => Promise<Admissions>;
+
+/** For one sweep. */
+export function admissionControl(ports: Ports, sweepEveryMs: number, freeSends = FREE_SENDS): Ask {
   const rates = new Map<string, RateLimit>();
   const rateOf = (agent: string): RateLimit => {
     const known = rates.get(agent);
@@ -81,7 +95,7 @@ export function admissionControl(
     return rate.room;
   };
   const ofMissing = missingAdmissions(ports, sweepEveryMs);
-  const admissionOf = async (agent: string, wanted: number): Promise<Admission> => {
+  const admissionOf = async (agent: string, wanted: number, group?: string): Promise<Admission> => {
     if (ports.queue.reaches?.(agent) === false) return ofMissing(agent, wanted);
     const rate = rateOf(agent);
     const breaker = await rate.breaker;
@@ -98,7 +112,7 @@ export function admissionControl(
     const isFree = passage.kind === 'trial' || rate.wanted <= freeSends;
     const room = isFree ? { sends: rate.sent + free, beyond: 0 } : await roomOf(agent, rate);
     const limit = isFree ? room.sends : Math.max(freeSends, Math.min(SENDS_PER_SWEEP, room.sends));
-    const sends = Math.max(0, Math.min(wanted, limit - rate.sent));
+    const sends = Math.max(isFirstOf(group, rate) ? 1 : 0, Math.min(wanted, limit - rate.sent));
     rate.sent += sends;
     rate.deferred += wanted - sends;
     const answeredAt = ports.clock.now();
@@ -110,12 +124,22 @@ export function admissionControl(
       busyUntil: answeredAt + Math.floor((room.beyond / SENDS_PER_SWEEP) * sweepEveryMs),
     };
   };
-  return async (agents) => {
+  return async (agents, group) => {
     const asked = Object.entries(agents).map(
-      async ([agent, wanted]) => [agent, await admissionOf(agent, wanted)] as const,
+      async ([agent, wanted]) => [agent, await admissionOf(agent, wanted, group)] as const,
     );
     return Object.fromEntries(await Promise.all(asked));
   };
+}
+
+/**
+ * A queue that one group has filled is not full for the others: its messages are taken in fair turns, so the
+ * first of each group in a sweep is sent.
+ */
+function isFirstOf(group: string | undefined, { groups }: RateLimit): boolean {
+  if (group === undefined || groups.has(group) || groups.size >= SENDS_PER_SWEEP) return false;
+  groups.add(group);
+  return true;
 }
 
 /** Admissions of agents that are not deployed. Of a crowd, as many are asked for at once as could be sent. */

@@ -2,8 +2,8 @@
  * The supervisor: finds what is due and evaluates it. It has no state machine of its own.
  *
  * Owns: the sweep (shards, all pages, bounded concurrency, one bad item alone), whose shards are
- * swept, when to sweep again and when to stop. Does not own: what an evaluation does
- * (`core/rules.ts`), the record of a sweep (`receipts.ts`). Any number of supervisors may run at once,
+ * swept, when to sweep again and when to stop. Does not own: what an evaluation does (`core/rules.ts`), in
+ * which order (`due.ts`), the record of a sweep (`receipts.ts`). Any number of supervisors may run at once,
  * on the same shards: every write is conditional.
  *
  * L4 an item that cannot be handled delays no other. L5 of the supervisors of one tick each keeps its own
@@ -17,7 +17,8 @@ import { sayable } from '../core/values/errors.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
 import { reconcile, type Oversight } from '../engine/reconcile.ts';
 import { withoutCalls } from '../engine/wake-up.ts';
-import { admissionControl } from './admission.ts';
+import { admissionControl, type Ask } from './admission.ts';
+import { haveGroups, fairly, readAhead } from './due.ts';
 import { Grace, type ShardSweep, type Sweep } from './outage.ts';
 import { type Stay, STAYS_WHEN_BUSY } from './stay.ts';
 
@@ -73,6 +74,11 @@ const CONCURRENCY = 8;
 const RESTS_PER_EVALUATION = 3;
 const MAX_REST_MS = 1_000;
 /**
+ * A sweep of executions with groups (`fairBy`) begins again after so long, without a pause: what has become
+ * due meanwhile may have an earlier turn.
+ */
+const TURNS_AGAIN_MS = 1_000;
+/**
  * The others' shards are visited from the second sweep on (the first may be a
  * whole tick, of an idle system), …
  */
@@ -94,9 +100,11 @@ export async function tick(given: Ports, plans: PlanCache, options: TickOptions)
   } = options;
   const kept = new Set(shardsOf(ports, part));
   const sweeps: Sweep[] = [];
+  const evaluated = new Set<string>();
   let busy = false;
   for (let lap = 1; ; lap += 1) {
-    const reach = { untilAt, grace, stay, ask: admissionControl(ports, sweepEveryMs, freeSends) };
+    const ask = admissionControl(ports, sweepEveryMs, freeSends);
+    const reach = { untilAt, grace, stay, ask, turns: { evaluated, everyMs: TURNS_AGAIN_MS } };
     const own = await sweepShards(ports, plans, [...kept], reach);
     const others = lap >= FIRST_VISIT ? shardsOf(ports).filter((shard) => !kept.has(shard)) : [];
     const lateMs = MISSED_SWEEPS * sweepEveryMs;
@@ -107,11 +115,13 @@ export async function tick(given: Ports, plans: PlanCache, options: TickOptions)
     const sweep = sumOf([...own, ...visited]);
     sweeps.push(sweep);
     busy ||= sweep.busy;
-    const nextAt = ports.clock.now() + sweepEveryMs;
+    const isCut = [...own, ...visited].some(({ cut }) => cut);
+    if (!isCut) evaluated.clear();
+    const nextAt = ports.clock.now() + (isCut ? 0 : sweepEveryMs);
     const last = nextAt >= untilAt || !(await stay.stays({ now: sweep.busy, ever: busy }));
     await leave?.([...own, ...visited.filter(({ shard }) => kept.has(shard))], last);
     if (last) return sweeps;
-    await ports.clock.sleep(sweepEveryMs);
+    if (!isCut) await ports.clock.sleep(sweepEveryMs);
   }
 }
 
@@ -126,9 +136,22 @@ interface Reach {
   /** Only work that is overdue for at least this long. */
   readonly lateMs?: number;
   /** What may be sent, all shards of the sweep together. */
-  readonly ask: Oversight['ask'];
+  readonly ask: Ask;
   readonly grace: Grace;
   readonly stay: Stay;
+  /** Absent: all that is due is evaluated, however long it takes. */
+  readonly turns?: Turns;
+}
+
+interface Turns {
+  readonly everyMs: number;
+  /** Since the last sweep that was not cut: what stays due does not take its group's turn again and again. */
+  readonly evaluated: Set<string>;
+}
+
+interface Swept extends ShardSweep {
+  /** Something that is due was left for the next sweep. */
+  readonly cut: boolean;
 }
 
 /**
@@ -154,13 +177,13 @@ const sweepShards = (
   plans: PlanCache,
   shards: readonly number[],
   reach: Reach,
-): Promise<ShardSweep[]> =>
+): Promise<Swept[]> =>
   Promise.all(
     shards.map((shard) =>
       sweepShard(ports, plans, shard, reach).catch((error: unknown) => {
         // The index could not be read: stay, it may be back before the next tick.
         ports.log.note({ what: 'sweep-failed', detail: sayable(error) });
-        return { shard, due: 0, failed: 1, oldestOverdueMs: 0, busy: true };
+        return { shard, due: 0, failed: 1, oldestOverdueMs: 0, busy: true, cut: false };
       }),
     ),
   );
@@ -176,10 +199,10 @@ const sumOf = (sweeps: readonly Sweep[]): Sweep =>
     { due: 0, failed: 0, oldestOverdueMs: 0, busy: false },
   );
 
-async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: Reach): Promise<ShardSweep> {
-  const { untilAt, lateMs, stay } = reach;
+async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: Reach): Promise<Swept> {
+  const { untilAt, lateMs, stay, turns } = reach;
   const evaluatesUntilAt = Math.min(untilAt, stay.evaluatesUntilAt());
-  let [due, failed, oldestOverdueMs, busy] = [0, 0, 0, false];
+  let [due, failed, oldestOverdueMs, busy, cut] = [0, 0, 0, false, false];
   const missing = new Map<string, Set<string>>();
   const lost = new Map<string, number>();
   const counting = countingLost(ports, lost);
@@ -187,22 +210,32 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
   do {
     const now = ports.clock.now();
     const dueAt = lateMs === undefined ? Math.max(now, untilAt) : now - lateMs;
-    const page = await ports.store.due(shard, dueAt, cursor);
+    const page = await readAhead(ports.store, shard, dueAt, now, cursor);
     const overdue = page.items.filter((item) => item.wakeAt <= now);
+    const inGroups = haveGroups(overdue) ? turns : undefined;
+    const next = inGroups
+      ? fairly(overdue.filter(({ executionId }) => !inGroups.evaluated.has(executionId)))
+      : overdue;
     busy ||= page.items.length > 0;
     if (page.items.length > 0) await stay.found();
     due += overdue.length;
     for (const item of overdue) oldestOverdueMs = Math.max(oldestOverdueMs, now - item.wakeAt);
     if (reach.grace.begins(now, oldestOverdueMs)) ports.log.note({ what: 'grace', ms: oldestOverdueMs });
     const oversight = { ask: reach.ask, graceFrom: reach.grace.since };
-    failed += await evaluateAll(ports, overdue, evaluatesUntilAt, (executionId) =>
-      evaluateOne(counting, plans, executionId, oversight, missing),
-    );
+    const untilNextAt = inGroups
+      ? Math.min(evaluatesUntilAt, ports.clock.now() + inGroups.everyMs)
+      : evaluatesUntilAt;
+    const all = await evaluateAll(ports, next, untilNextAt, (executionId) => {
+      inGroups?.evaluated.add(executionId);
+      return evaluateOne(counting, plans, executionId, oversight, missing);
+    });
+    failed += all.failed;
+    cut ||= inGroups !== undefined && all.left > 0 && ports.clock.now() <= evaluatesUntilAt;
     // Earliest first: once a page ends with something that is not due, nothing behind it is.
     cursor = overdue.length === page.items.length ? page.cursor : undefined;
-  } while (cursor !== undefined && ports.clock.now() <= evaluatesUntilAt);
+  } while (cursor !== undefined && !cut && ports.clock.now() <= evaluatesUntilAt);
   const met = { ...(missing.size === 0 ? {} : { missing }), ...(lost.size === 0 ? {} : { lost }) };
-  return { shard, due, failed, oldestOverdueMs, busy, ...met };
+  return { shard, due, failed, oldestOverdueMs, busy, cut, ...met };
 }
 
 /** Counts the leases that evaluations end because a process went silent, once each is written, by agent. */
@@ -217,20 +250,20 @@ function countingLost(ports: Ports, lost: Map<string, number>): Ports {
   return Object.create(ports, { log: { value: { note } } }) as Ports;
 }
 
-/** @returns how many could not be handled */
+/** @returns how many could not be handled, and how many there was no time for */
 async function evaluateAll(
   ports: Ports,
   items: readonly Due[],
   untilAt: number,
   evaluate: (executionId: string) => Promise<'early' | 'done'>,
-): Promise<number> {
-  if (items.length === 0) return 0;
+): Promise<{ failed: number; left: number }> {
   const queue = [...items];
   let failed = 0;
   const worker = async (): Promise<void> => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
+    for (let item = queue[0]; item !== undefined; item = queue[0]) {
       const beganAt = ports.clock.now();
       if (beganAt > untilAt) return;
+      queue.shift();
       try {
         if ((await evaluate(item.executionId)) === 'early') await rest(ports.clock, beganAt, untilAt);
       } catch (error) {
@@ -240,7 +273,7 @@ async function evaluateAll(
     }
   };
   await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, worker));
-  return failed;
+  return { failed, left: queue.length };
 }
 
 async function rest(clock: Clock, beganAt: number, untilAt: number): Promise<void> {
@@ -253,7 +286,7 @@ async function evaluateOne(
   ports: Ports,
   plans: PlanCache,
   executionId: string,
-  oversight: Oversight,
+  oversight: Omit<Oversight, 'ask'> & { readonly ask: Ask },
   missing: Map<string, Set<string>>,
 ): Promise<'early' | 'done'> {
   const readAt = ports.clock.now();
@@ -263,7 +296,7 @@ async function evaluateOne(
   const known = { state, fresh: true, readAt };
   let early = false;
   const ask: Oversight['ask'] = async (agents) => {
-    const admissions = await oversight.ask(agents);
+    const admissions = await oversight.ask(agents, state.execution.fairGroup);
     for (const [agent, admission] of Object.entries(admissions)) {
       if (admission.missing === true) missing.set(agent, (missing.get(agent) ?? new Set()).add(executionId));
       else early ||= admission.openBreaker === undefined && admission.sends === 0;

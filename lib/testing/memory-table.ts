@@ -71,7 +71,7 @@ export class MemoryTable {
       this.expire(execution.id);
     }
     this.#executions.set(execution.id, this.#born(execution));
-    this.#wake(execution.id, undefined, execution.wakeAt);
+    this.#wake(execution, undefined, execution.wakeAt);
     return 'written';
   }
 
@@ -103,7 +103,7 @@ export class MemoryTable {
     const after = { execution: execution ?? before.execution, steps, ...given({ questions }) };
     this.#executions.set(executionId, after);
     if (this.#left.size > 0) this.#replaceLeft(executionId, besidesIn(executionId, { step, question }));
-    if (execution !== undefined) this.#wake(executionId, before.execution.wakeAt, execution.wakeAt);
+    if (execution !== undefined) this.#wake(execution, before.execution.wakeAt, execution.wakeAt);
     return 'written';
   }
 
@@ -162,7 +162,7 @@ export class MemoryTable {
     const before = this.#executions.get(executionId);
     if (before === undefined) return;
     const beside = this.#besides(executionId);
-    this.#wake(executionId, before.execution.wakeAt, undefined);
+    this.#wake(before.execution, before.execution.wakeAt, undefined);
     this.#executions.delete(executionId);
     this.#left.set(executionId, beside);
   }
@@ -262,7 +262,8 @@ export class MemoryTable {
     else this.#left.set(executionId, rest);
   }
 
-  #wake(executionId: string, was: number | undefined, is: number | undefined): void {
+  #wake(execution: Execution, was: number | undefined, is: number | undefined): void {
+    const { id: executionId, fairGroup: group } = execution;
     const shard = this.shardOf(executionId);
     const from = this.#places.get(executionId);
     if (was === is && (is === undefined || from === shard)) return;
@@ -273,7 +274,11 @@ export class MemoryTable {
     if (is === undefined) this.#places.delete(executionId);
     else {
       const all = this.#due[shard] as Due[];
-      all.splice(placeIn(all, is, executionId, false), 0, { executionId, wakeAt: is });
+      all.splice(placeIn(all, is, executionId, false), 0, {
+        executionId,
+        wakeAt: is,
+        ...given({ group }),
+      });
       this.#places.set(executionId, shard);
     }
     this.#open += (is === undefined ? 0 : 1) - (was === undefined ? 0 : 1);

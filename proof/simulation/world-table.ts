@@ -7,6 +7,7 @@
 
 import { questionKey } from '../../lib/core/records/question.ts';
 import type { Due, Page, WriteResult } from '../../lib/core/ports.ts';
+import { given } from '../../lib/core/values/given.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
@@ -81,8 +82,10 @@ export class WorldTable extends MemoryTable {
     const then =
       lagMs === 0
         ? undefined
-        : this.#asOf(lagMs).flatMap(({ execution: { id: executionId, wakeAt } }) =>
-            wakeAt === undefined || this.shardOf(executionId) !== shard ? [] : [{ executionId, wakeAt }],
+        : this.#asOf(lagMs).flatMap(({ execution: { id: executionId, wakeAt, fairGroup: group } }) =>
+            wakeAt === undefined || this.shardOf(executionId) !== shard
+              ? []
+              : [{ executionId, wakeAt, ...given({ group }) }],
           );
     const page = super.due(shard, untilAt, cursor, this.#index.page, then);
     // What is due at the same time comes in any order.

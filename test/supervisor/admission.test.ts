@@ -52,6 +52,19 @@ describe('the messages of a sweep to one agent', () => {
     expect(await sendsOf(SENDS_PER_SWEEP)).toBe(FREE_SENDS);
   });
 
+  it('are one for each group, although another has filled its queue, and no more than the pace', async () => {
+    const { admissions, sendsOf, clock } = holding(FULL_QUEUE + 50_000);
+    const sendsFor = async (group: string): Promise<number | undefined> =>
+      (await admissions({ worker: 1 }, group))['worker']?.sends;
+    expect(await sendsOf(SENDS_PER_SWEEP)).toBe(FREE_SENDS);
+    expect([await sendsFor('one'), await sendsFor('one'), await sendsFor('two')]).toEqual([1, 0, 1]);
+    clock.advanceTo(clock.now() + SWEEP_EVERY_MS);
+    await sendsOf(SENDS_PER_SWEEP);
+    expect(await sendsFor('one')).toBe(1);
+    for (let group = 1; group < SENDS_PER_SWEEP; group += 1) expect(await sendsFor(`g${group}`)).toBe(1);
+    expect(await sendsFor('late')).toBe(0);
+  });
+
   it('cost no question while they are few, and one for each sweep’s time when they are many', async () => {
     const { sendsOf, asked, clock } = holding(0);
     await sendsOf(FREE_SENDS);

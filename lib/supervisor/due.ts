@@ -1,0 +1,47 @@
+/**
+ * What is due in a shard, in fair turns: of each group's executions (`fairBy`) first the earliest of each,
+ * then the second of each, and so on. Executions without a group share one turn.
+ *
+ * Owns: how far a sweep reads ahead, and the order. Does not own: the sweep (`sweep.ts`).
+ *
+ * Without groups the order is the index's, earliest first.
+ */
+
+import type { Due, Page, Store } from '../core/ports.ts';
+
+/** What a sweep reads before it evaluates: so many of one group may stand before another's. */
+const AHEAD = 10_000;
+/** A page of these is half of DynamoDB's 1 MB. */
+const AHEAD_PAGE = 2_000;
+
+/** @param now up to which an item is overdue; behind the first that is not, nothing is */
+export async function readAhead(
+  store: Store,
+  shard: number,
+  untilAt: number,
+  now: number,
+  cursor: string | undefined,
+): Promise<Page<Due>> {
+  let page = await store.due(shard, untilAt, cursor);
+  const items = [...page.items];
+  while (page.cursor !== undefined && items.length < AHEAD && (items.at(-1)?.wakeAt ?? 0) <= now) {
+    page = await store.due(shard, untilAt, page.cursor, AHEAD_PAGE);
+    items.push(...page.items);
+  }
+  return page.cursor === undefined ? { items } : { items, cursor: page.cursor };
+}
+
+export const haveGroups = (items: readonly Due[]): boolean => items.some(({ group }) => group !== undefined);
+
+export function fairly(items: readonly Due[]): readonly Due[] {
+  const turnOf = new Map<string | undefined, number>();
+  const turns: Due[][] = [];
+  for (const item of items) {
+    const turn = turnOf.get(item.group) ?? 0;
+    turnOf.set(item.group, turn + 1);
+    const all = turns[turn];
+    if (all === undefined) turns.push([item]);
+    else all.push(item);
+  }
+  return turns.flat();
+}
