@@ -73,7 +73,7 @@ export function addCommands(program: Command, cli: Cli): void {
     .description('show for each agent how full its queue is and whether its service answers')
     .option(
       '--needed',
-      'compare with what a deployment would have; fail if it takes away a needed agent, or may',
+      'compare with a synthesised deployment; fail if it removes, or may remove, a needed agent',
     )
     .option('--assembly <folder>', 'with --needed: the synthesised app', 'cdk.out')
     .option('--stack <name>', 'with --needed: the stack of the app, where several hold a Steadfast')

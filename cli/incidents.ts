@@ -33,7 +33,7 @@ export function addIncidents(program: Command, cli: Cli): void {
     .command('incidents')
     .alias('inbox')
     .description(
-      'list what waits for a person or an external party (incidents, approvals, callbacks), latest first',
+      'list open questions to a person or an external party (incidents, approvals, callbacks), latest first',
     )
     .addHelpText('after', examples('incidents', 'incidents --json'))
     .action(async (_options, command: Command) => {

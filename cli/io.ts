@@ -126,5 +126,5 @@ export const messageOf = (error: unknown): string =>
 export function portOf(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new InvalidArgumentError('allowed are 0 to 65535.');
+  throw new InvalidArgumentError('give 0 to 65535.');
 }

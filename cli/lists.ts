@@ -73,7 +73,7 @@ export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void
     });
   program
     .command('status')
-    .description('show on one screen whether all is well, what is at risk, and what waits for people')
+    .description('show on one screen the health, the executions at risk, and the open questions')
     .option(
       '--watch',
       `print it again every ${WATCH_EVERY_MS / 1_000} s until you press Ctrl-C; with --json one line each time`,
@@ -99,7 +99,7 @@ export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void
 function countOf(text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1 && count <= MAX_LIMIT) return count;
-  throw new InvalidArgumentError(`allowed are 1 to ${MAX_LIMIT}.`);
+  throw new InvalidArgumentError(`give 1 to ${MAX_LIMIT}.`);
 }
 
 /** What a person writes of a time. */

@@ -51,7 +51,7 @@ export function listText({ items, more, orderedBy }: Found, now: number): string
   // What no row has is no column.
   const shown = columns.filter(([, textOf]) => items.some((item) => textOf(item) !== ''));
   const rows = items.map((item) => shown.map(([, textOf]) => textOf(item)));
-  const order = orderedBy === 'wakeAt' ? 'More than 10,000 are open, listed by what is due first.\n' : '';
+  const order = orderedBy === 'wakeAt' ? 'More than 10,000 are open, listed by due time.\n' : '';
   const rest = more ? 'There are more: raise --limit, or filter (list --help).\n' : '';
   return (
     table(

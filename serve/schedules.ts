@@ -38,7 +38,7 @@ export function nextAfter({ schedule, timeZone = 'Etc/UTC' }: ScheduleTrigger['o
   const [, fields] = /^cron\(((?:\S+ ){5}\S+)\)$/.exec(schedule) ?? [];
   if (fields === undefined)
     throw new Error(
-      `schedule is '${schedule}'; allowed are rate(5 minutes), in minutes, hours or days, and cron(0 2 * * ? *) with six fields: minute, hour, day of the month, month, day of the week, year`,
+      `schedule is '${schedule}'; allowed: rate(5 minutes), in minutes, hours or days, and cron(0 2 * * ? *) with six fields: minute, hour, day of the month, month, day of the week, year`,
     );
   // As AWS counts the days of the week, 1 is Sunday; its ranges may begin with a number: 0/15.
   const options = { timezone: timeZone, paused: true, alternativeWeekdays: true, sloppyRanges: true };

@@ -28,7 +28,7 @@ export function checkedStack(stack: string): string {
   if (STACK.test(stack)) return stack;
   throw new CliError(
     'bad-stack',
-    `'${stack}' is not a stack name; allowed are letters, digits and dashes, beginning with a letter`,
+    `'${stack}' is not a stack name, which has letters, digits and dashes and begins with a letter`,
   );
 }
 

@@ -45,7 +45,7 @@ export function addBulk(program: Command, cli: Cli, clock: Clock = CLOCK): void 
     .addArgument(
       new Argument(
         '<action>',
-        'what to do to each execution; or show or confirm an earlier bulk action',
+        'the action on each execution; or show or confirm an earlier bulk action',
       ).choices([...ACTIONS, ...OF_ONE]),
     )
     .argument('[id]', 'the id of the bulk action, for show and confirm')

@@ -41,7 +41,7 @@ const between =
   (text: string): number => {
     const count = Number(text);
     if (Number.isInteger(count) && count >= least && count <= most) return count;
-    throw new InvalidArgumentError(`allowed are ${least} to ${most}.`);
+    throw new InvalidArgumentError(`give ${least} to ${most}.`);
   };
 
 export function addCost(program: Command, cli: Cli): void {
@@ -75,8 +75,8 @@ export function addCost(program: Command, cli: Cli): void {
     .addHelpText(
       'after',
       `
-Prices are those of ${AWS_PRICES.region} on ${AWS_PRICES.asOf}. Steadfast's own sum is within ${TOLERANCE * 100} % of what its benchmark counts
-on the wire; --work sets the time of an agent's own code. Failures, retries and monthly costs are not counted.
+Prices are those of ${AWS_PRICES.region} on ${AWS_PRICES.asOf}. Steadfast's share is within ${TOLERANCE * 100} % of its benchmark's count of
+requests; --work sets the time of an agent's own code. Failures, retries and monthly costs are not counted.
 A workflow that is not deployed is taken from the project around the working directory.
 ${examples('cost hello-greeting', 'cost hello-greeting --executions 30000 --payload 4096', 'cost hello-greeting --batch 10 --work 250 --json')}`,
     )

@@ -37,8 +37,8 @@ interface Flags {
 
 const ID = '0f343b0931126a20f133d67c2b018a3b';
 const HELP = `
-Of a system on this machine it reads the files of --data; of a deployment CloudWatch Logs, by a query that
-costs what its log groups hold of that time ($0.005 a GB in us-east-1), up to ${MOST_LINES.toLocaleString('en')} lines.
+For a system on this machine it reads the files in --data. For a deployment it queries CloudWatch Logs, which
+costs $0.005 per GB that its log groups hold of that time (us-east-1), and prints up to ${MOST_LINES.toLocaleString('en')} lines.
 ${examples(
   `logs ${ID}`,
   `logs ${ID} --follow --children`,

@@ -34,11 +34,11 @@ export function addQuiesce(program: Command, cli: Cli): void {
   add('quiesce', 'stop a deployment: nothing starts, nothing runs, nothing writes')
     .option('--drain', 'first wait until every open execution has ended')
     .option('--sources', 'also stop the rules and schedules of triggers; the events in that time are lost')
-    .option('--check', 'change nothing; fail and name what runs, as a deployment in between may cause')
+    .option('--check', 'change nothing; fail and list what runs: a deployment may restart parts')
     .addHelpText(
       'after',
       `
-Meanwhile the queues of triggers keep their messages for 14 days, callers get status 429, and reading still works.
+While it is stopped, triggers' queues keep messages for 14 days, callers get status 429, and reads still work.
 If it is interrupted, run it again to continue.
 ${examples(
   'quiesce --stack Steadfast-prod --region eu-central-1',
@@ -77,7 +77,7 @@ ${examples(
         flags.dryRun === true
           ? planned(await account.load(), { sources: true }).toReversed()
           : await unquiesce(account, { say: progress(cli) });
-      const next = changed.length === 0 ? `nothing of '${flags.stack}' was stopped\n` : '';
+      const next = changed.length === 0 ? `no part of '${flags.stack}' was stopped\n` : '';
       told(cli, command, flags, changed.map(plain), next);
     });
 }
@@ -87,7 +87,7 @@ function checkRest(cli: Cli, command: Command, flags: Flags, running: readonly C
   const next =
     running.length === 0
       ? `'${stack}' is at rest\n`
-      : `these run: stop them with npx steadfast quiesce --stack ${stack}\n`;
+      : `these parts are running: stop them with npx steadfast quiesce --stack ${stack}\n`;
   told(cli, command, flags, running.map(plain), next);
   if (running.length > 0) cli.exitCode = EXIT.failed;
 }

@@ -65,7 +65,7 @@ export class Deployment {
     if (missing.length > 0)
       throw new CliError(
         'incomplete',
-        `of '${this.#stack}' were not found by their tags: ${missing.join(', ')}. Tags can be found some minutes after a deployment; if an older version deployed the stack, deploy it again`,
+        `these parts of '${this.#stack}' were not found by their tags: ${missing.join(', ')}. Tags can be found some minutes after a deployment; if an older version deployed the stack, deploy it again`,
       );
     await this.#refuseStrangers(found, parts);
     return parts;
@@ -81,7 +81,7 @@ export class Deployment {
     const names = strangers.map(({ logicalId, type }) => `${logicalId} (${type})`);
     throw new CliError(
       'incomplete',
-      `'${this.#stack}' has resources that its tags do not show: ${names.join(', ')}. Tags can be found some minutes after a deployment; what is not Steadfast's is left alone with --leave ${strangers.map(({ logicalId }) => logicalId).join(' ')}`,
+      `'${this.#stack}' has resources that its tags do not show: ${names.join(', ')}. Tags can be found some minutes after a deployment; resources that are not Steadfast's can be left alone with --leave ${strangers.map(({ logicalId }) => logicalId).join(' ')}`,
     );
   }
 

@@ -130,7 +130,7 @@ async function sayAdded(
   } catch (error) {
     // All of it is restored; what else there is can wait for the tags.
     if (!(error instanceof CliError)) throw error;
-    say(`what was deployed since is not known: ${error.message}`);
+    say(`the parts deployed since then are unknown: ${error.message}`);
   }
 }
 

@@ -38,27 +38,35 @@ export function addServe(program: Command, cli: Cli): void {
   program
     .command('serve [folder]')
     .description('run workflows on one machine: everything in this process, all state in one file')
-    .option('--data <file>', 'where the state is kept', DEFAULT_FILE)
-    .option('--port <port>', 'of the HTTP API; 0 takes any free one', portOf, 4510)
-    .option('--host <address>', 'to listen at; another than 127.0.0.1 needs tokens')
-    .option('--tokens <file>', 'of callers, a line "<name> <token>" each; or STEADFAST_TOKENS has such lines')
-    .option('--concurrency <count>', 'attempts of an agent at the same time', wholeNumber, 100)
-    .option('--isolate <agents...>', 'agents whose attempts have processes of their own')
-    .option('--rate <limits...>', "agents' attempts that may begin, each as <agent>=50/s or 30/min")
+    .option('--data <file>', 'the file that holds the state', DEFAULT_FILE)
+    .option('--port <port>', 'port of the HTTP API; 0 takes any free port', portOf, 4510)
+    .option('--host <address>', 'address to listen on; any other than 127.0.0.1 needs tokens')
+    .option(
+      '--tokens <file>',
+      'file with the callers’ tokens, one line "<name> <token>" each; or set STEADFAST_TOKENS',
+    )
+    .option(
+      '--concurrency <count>',
+      'how many attempts of an agent may run at the same time',
+      wholeNumber,
+      100,
+    )
+    .option('--isolate <agents...>', 'run each attempt of these agents in a separate process')
+    .option('--rate <limits...>', 'how many attempts of an agent may begin: <agent>=50/s or <agent>=30/min')
     .option('--retention <days>', 'how long an ended execution is kept', wholeNumber, 30)
     .option('--stop-within <seconds>', 'how long attempts may go on after SIGTERM', wholeNumber, 20)
     .addHelpText(
       'after',
       `
-The folder is one workflow's, or holds such folders: itself, in workflows/ or in examples/.
+The folder contains a workflow.ts, or folders that do: directly, in workflows/ or in examples/.
 
 Examples:
   $ npx steadfast serve
   $ npx steadfast serve workflows/nightly-report --data /var/lib/reports.db
   $ npx steadfast serve --host 0.0.0.0 --tokens /etc/steadfast/tokens
 
-SIGTERM or Ctrl-C stops it: nothing new is begun, and what is under way has its time. A second one ends it at
-once. After any end the next start goes on where this one was: docs/SERVE.md.`,
+SIGTERM or Ctrl-C stops it: no new attempt begins, and those under way get --stop-within to finish. A second
+signal ends the process at once. The next start continues from the same state: docs/SERVE.md.`,
     )
     .action(async (folder: string | undefined, flags: ServeFlags) => {
       cli.exitCode = await serve(folder ?? '.', flags, cli.io);
@@ -83,7 +91,7 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     if (tokens.size === 0 && text !== undefined)
       throw new CliError(
         'serve',
-        'there is no token among the tokens: every caller would be let in',
+        'the tokens are empty, so every caller would be let in: give at least one line "<name> <token>"',
         EXIT.failed,
       );
     const server = await startServer({
@@ -103,7 +111,7 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     );
     await stopAsked(io);
     await server.stop();
-    io.out('Stopped. The next start goes on from the same file.\n');
+    io.out('Stopped. The next start continues from the same file.\n');
     // At once: the next process takes an attempt that outlasts its grace for dead, and may repeat it.
     process.exit(EXIT.ok);
   } catch (error) {

@@ -100,7 +100,7 @@ async function* groupsIn(from: string, warn?: (text: string) => void): AsyncGene
   if (first === undefined && lines > 0)
     warn?.(`${from}: an earlier release wrote it, without its length: compare it with its original\n`);
   else if (last === undefined || !('lines' in last) || last.lines !== lines || more.length > 0)
-    throw new CliError('no-export', `${from} is not whole: copy the file again`);
+    throw new CliError('no-export', `${from} is incomplete: copy the file again`);
 }
 
 function lineOf(text: string, problem: string): Line | FrameLine {

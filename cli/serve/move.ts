@@ -23,10 +23,11 @@ export function addMove(program: Command, cli: Cli): void {
   program
     .command('export <to>')
     .description('write all state of steadfast serve as items of DynamoDB, and close its file for good')
-    .option('--data <file>', 'where the state is kept', DEFAULT_FILE)
+    .option('--data <file>', 'the file that holds the state', DEFAULT_FILE)
     .addHelpText('after', examples('export items.jsonl', 'export items.jsonl --data /var/lib/reports.db'))
     .action(async (to: string, { data }: { readonly data: string }, command: Command) => {
-      if (!existsSync(data)) throw new CliError('no-file', `there is no ${data}: say where with --data`);
+      if (!existsSync(data))
+        throw new CliError('no-file', `${data} does not exist: name the file with --data`);
       const { exportTo } = await import('../../serve/export.ts');
       const items = await exportTo(resolve(data), to, Date.now()).catch((error: unknown) => {
         throw new CliError('export', messageOf(error), EXIT.failed);
@@ -35,12 +36,12 @@ export function addMove(program: Command, cli: Cli): void {
     });
   program
     .command('import <from>')
-    .description('put what was exported into the table of a deployment')
-    .requiredOption('--table <name>', 'the state table, empty or with executions of its own')
+    .description('write an export of steadfast serve into the table of a deployment')
+    .requiredOption('--table <name>', 'the state table, which may already have executions')
     .option('--values <bucket>', 'the bucket of large values, if the file has any')
     .addHelpText(
       'after',
-      `\nIt calls AWS with your credentials, or what AWS_ENDPOINT_URL names. An item that is there stays as it is.
+      `\nIt calls AWS, or the endpoint in AWS_ENDPOINT_URL, with your credentials. Existing items are not changed.
 ${examples('import items.jsonl --table Steadfast-prod-State --region eu-central-1')}`,
     )
     .action(async (from: string, { table, values }: ImportFlags, command: Command) => {
@@ -48,7 +49,7 @@ ${examples('import items.jsonl --table Steadfast-prod-State --region eu-central-
       const put = values === undefined ? undefined : await valuesInto(cli, calls, values);
       const groups = await inOrder(from, cli.io.err);
       const { taken, there } = await takeIn(calls, groups, table, put);
-      say(cli, command, { taken, there }, () => `${taken} items were taken in; ${there} were there.\n`);
+      say(cli, command, { taken, there }, () => `${taken} items were imported; ${there} already existed.\n`);
     });
 }
 

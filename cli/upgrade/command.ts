@@ -29,11 +29,11 @@ interface Flags {
 export function addUpgrade(program: Command, cli: Cli): void {
   program
     .command('upgrade')
-    .description('deploy a release in its steps: each new index of the table alone, then the release')
+    .description('deploy a release step by step: each new index of the table first, then the rest')
     .argument('[cdk...]', 'options of cdk deploy, after --')
     .requiredOption('--stack <name>', 'the name of the CloudFormation stack')
-    .option('--assembly <folder>', 'the app as cdk synth has made it', 'cdk.out')
-    .option('--dry-run', 'print the steps that are left without making them')
+    .option('--assembly <folder>', 'the output folder of cdk synth', 'cdk.out')
+    .option('--dry-run', 'print the remaining steps without running them')
     .addHelpText(
       'after',
       `
@@ -115,7 +115,7 @@ async function deployedTemplate(calls: Calls, stack: string): Promise<Template |
   if (template !== undefined) return template;
   throw new CliError(
     'no-template',
-    `what is deployed as stack '${stack}' is not a JSON template with resources, as the CDK deploys it: is the name right?`,
+    `what is deployed as stack '${stack}' is not a JSON template with resources, as the CDK deploys it: check the name`,
     EXIT.failed,
   );
 }

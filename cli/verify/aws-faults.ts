@@ -129,7 +129,7 @@ function writtenOf(name: string, kept: string): Written {
     return { ...others, kind, id, state } as Written;
   throw new CliError(
     'not-ended',
-    `the parameter ${name} holds no fault that steadfast verify has made: read it, then delete it`,
+    `the parameter ${name} holds no fault of steadfast verify: read it, then delete it`,
     EXIT.failed,
   );
 }

@@ -55,7 +55,7 @@ export async function awsPorts(options: AwsOptions): Promise<Ports> {
       ...(outputs['VerifyEffects'] === undefined ? { probes: NO_PROBES } : {}),
       ...(roleArn === undefined ? { faults: NO_PROBES, concurrency: NO_PROBES } : {}),
       ...(deployment === undefined ? { deployment: NO_PROBES } : {}),
-      ...(hasRelease ? {} : { release: '--from names no release before' }),
+      ...(hasRelease ? {} : { release: '--from contains no previous release' }),
     },
     clock: CLOCK,
     runId,

@@ -44,20 +44,23 @@ export function addVerify(program: Command, cli: Cli): void {
   program
     .command('verify')
     .description('prove that a deployment does what it should')
-    .option('--stack <name>', 'a stack of yours: what can be read of it')
-    .option('--throwaway', 'a stack of its own, deployed for this run and deleted after it')
-    .option('--local', 'that stack on this machine; with --url in a local cloud that runs already')
+    .option('--stack <name>', 'check an existing stack, mostly by reading')
+    .option('--throwaway', 'deploy a stack for this run and delete it afterwards')
+    .option('--local', 'run that stack on this machine, or with --url in a local cloud that already runs')
     .option(
       '--assembly <folder>',
-      'with --local: a stack that was synthesised before (cdk.out), that one or yours',
+      'with --local: use a stack that is already synthesised (cdk.out), this one or your own',
     )
-    .option('--game-day', 'also break things: every fault ends by itself')
-    .option('--slow', 'also what takes long: fifteen idle minutes, a restored table, other deployments')
-    .option('--from <folder>', 'with --slow: where the release before is installed, to go back to it and on')
-    .option('--load', 'also 10,000 starts')
-    .option('--budget <dollars>', 'what it may cost', dollarsOf, 5)
+    .option('--game-day', 'also inject faults; each of them ends on its own')
+    .option('--slow', 'also run the slow checks: 15 idle minutes, a restored table, other deployments')
+    .option(
+      '--from <folder>',
+      'with --slow: where the previous release is installed, to roll back to it and forward again',
+    )
+    .option('--load', 'also start 10,000 executions')
+    .option('--budget <dollars>', 'the most that the run may cost', dollarsOf, 5)
     .option('--report <folder>', 'write the report there, as JSON and as Markdown')
-    .option('--undo', 'end all faults that earlier runs have left, and nothing else')
+    .option('--undo', 'only end the faults that earlier runs left behind')
     .option('--yes-in <stack>', 'allow --game-day in this stack although it keeps its data')
     .addHelpText(
       'after',
@@ -75,7 +78,7 @@ export function addVerify(program: Command, cli: Cli): void {
 function dollarsOf(text: string): number {
   const dollars = Number(text);
   if (Number.isFinite(dollars) && dollars >= 0) return dollars;
-  throw new InvalidArgumentError('allowed is an amount of dollars from 0.');
+  throw new InvalidArgumentError('give a number of dollars, 0 or more.');
 }
 
 /** A deployment that is ready to be verified. */
@@ -116,7 +119,10 @@ async function verify(cli: Cli, command: Command, flags: Flags): Promise<number>
 
 function checkFlags({ stack, throwaway, local: isLocal, assembly, undo, from, slow }: Flags): void {
   if ([stack, throwaway, isLocal].filter((flag) => flag !== undefined).length !== 1)
-    throw new CliError('bad-request', 'which deployment? Give one of --local, --throwaway, --stack <name>');
+    throw new CliError(
+      'bad-request',
+      'name the deployment: give one of --local, --throwaway, --stack <name>',
+    );
   if (undo === true && stack === undefined)
     throw new CliError(
       'bad-request',
@@ -149,7 +155,7 @@ export async function allowGameDay(
   if (table.keepsData === true && (stack === undefined || yesIn !== stack))
     throw new CliError(
       'keeps-data',
-      `the stack keeps its data, so its executions matter to somebody: add --yes-in ${stack ?? '<stack>'}, or verify a stack of a stage that goes`,
+      `the stack keeps its data, so its executions may matter: add --yes-in ${stack ?? '<stack>'}, or verify a stack of a stage that goes`,
     );
   await ports.faults.endAll();
 }

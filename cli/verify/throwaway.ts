@@ -143,7 +143,7 @@ export class Throwaway implements DeploymentPort {
 
   async change(to: 'before' | 'this'): Promise<Release> {
     const project = to === 'this' ? { ...verifyProject(), release: packageVersion() } : this.#before;
-    if (project === undefined) throw new CliError('no-release', '--from names no release before');
+    if (project === undefined) throw new CliError('no-release', '--from contains no previous release');
     const { release } = project;
     const problems = problemsOf(await this.#changeSetOf(project));
     if (problems.length > 0) return { release, problems };
@@ -191,7 +191,7 @@ export class Throwaway implements DeploymentPort {
         () => account.forget(),
       );
     if (failed.length > 0)
-      throw new CliError('not-removed', `'${stack}' is not removed: ${failed.join('\n')}`, EXIT.failed);
+      throw new CliError('not-removed', `'${stack}' could not be removed: ${failed.join('\n')}`, EXIT.failed);
     const lastAt = this.#clock.now() + TAGS_WITHIN_MS;
     for (;;) {
       const left = await this.#tagged();

@@ -95,7 +95,7 @@ function Listed({ pages, filters, onSeen }: ListedProps): JSX.Element {
       />
       <p class="faint">
         {items.length} read{hasMore ? ', and there are more' : ', and these are all'}.
-        {orderedBy === 'wakeAt' ? ' More than 10,000 are open, listed by what is due first.' : ''}{' '}
+        {orderedBy === 'wakeAt' ? ' More than 10,000 are open, listed by due time.' : ''}{' '}
         {hasMore ? (
           <button
             type="button"

@@ -143,7 +143,7 @@ describe('the services', () => {
     expect(await post('/behave', { mode: 'nap' })).toMatchObject({
       status: 400,
       body: {
-        error: { message: expect.stringMatching(/^service: expected string; mode: allowed are slow, /u) },
+        error: { message: expect.stringMatching(/^service: expected string; mode: allowed: slow, /u) },
       },
     });
     expect((await post('/behave', { service: 'pay', mode: 'hang' })).body).toEqual({

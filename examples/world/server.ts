@@ -97,7 +97,7 @@ function added(behaviour: Behaviour, rule: ReturnType<typeof RuleInput.safeParse
   if (rule.success) return { status: 201, body: behaviour.add(rule.data) };
   const wrong = rule.error.issues.map((issue) => {
     const { values, expected } = issue as { values?: readonly string[]; expected?: string };
-    return `${issue.path.join('.')}: ${values === undefined ? `expected ${expected ?? issue.message}` : `allowed are ${values.join(', ')}`}`;
+    return `${issue.path.join('.')}: ${values === undefined ? `expected ${expected ?? issue.message}` : `allowed: ${values.join(', ')}`}`;
   });
   return refuse(400, wrong.join('; '));
 }

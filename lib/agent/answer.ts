@@ -55,7 +55,7 @@ async function checked(agent: Agent, answer: unknown, place: Place): Promise<Ans
   const bytes = utf8Bytes(JSON.stringify(output));
   const most = mostValueBytes(place);
   if (bytes <= most) return { output };
-  const size = `it has ${bytes} bytes; allowed are ${most}: store it elsewhere and return a reference`;
+  const size = `it has ${bytes} bytes; at most ${most} are allowed: store it elsewhere and return a reference`;
   return wrong('output-too-large', size);
 }
 

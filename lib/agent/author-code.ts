@@ -214,7 +214,7 @@ async function probe(worker: Worker, task: Task, input: unknown): Promise<Report
   return { kind: 'wrong-answer', codeReturned: true, failure, answer: answerText(answer.output) };
 }
 
-const NO_VERDICT = 'its answer is not a verdict: allowed are done(), notDone(), running() and cannotTell()';
+const NO_VERDICT = 'its answer is not a verdict; allowed: done(), notDone(), running() and cannotTell()';
 
 const runningOf = ({ progress, askAfter }: Verdict<unknown> & { readonly verdict: 'running' }): Report => ({
   kind: 'found',

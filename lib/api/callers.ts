@@ -42,7 +42,7 @@ export function callerOf(c: Context): { readonly by?: Caller } {
   if (isCallerName(by.name)) return { by };
   throw refuse(
     'bad-caller',
-    `the caller cannot be recorded: allowed are up to ${MAX_CALLER_CHARS} printable ASCII characters, and the ${by.kind === 'iam' ? 'ARN has' : 'issuer and the subject of the token have'} ${by.name.length}, or other characters`,
+    `the caller cannot be recorded: at most ${MAX_CALLER_CHARS} printable ASCII characters are allowed, but the ${by.kind === 'iam' ? 'ARN has' : 'issuer and the subject of the token have'} ${by.name.length}, or other characters`,
   );
 }
 

@@ -48,7 +48,8 @@ export function boundBody(c: Context, ports: Pick<Ports, 'largeValues'>): void {
 
 /** @throws SteadfastError `too-large` */
 function refuseLonger(bytes: number, maxBytes: number): void {
-  if (bytes > maxBytes) throw refuse('too-large', `the body has ${bytes} bytes; allowed are ${maxBytes}`);
+  if (bytes > maxBytes)
+    throw refuse('too-large', `the body has ${bytes} bytes; at most ${maxBytes} are allowed`);
 }
 /** Stays below the 30 s that an HTTP API waits for its function. */
 export const MAX_WAIT_MS = 25_000;
@@ -282,7 +283,7 @@ const unknownText = (keys: readonly string[]): string =>
       ', ',
     )}${keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} more` : ''}${keys.includes('by') ? " (leave it out: the API's authorizer names the caller)" : ''}`;
 
-/** @throws SteadfastError `bad-request` when the text is no duration; a longer wait than allowed is cut */
+/** @throws SteadfastError `bad-request` when the text is no duration; a longer wait than is allowed is cut */
 export function parseWait(text: string | undefined, of: 'query' | 'body'): number | undefined {
   return text === undefined ? undefined : Math.min(parseDuration(text, `the ${of}'s wait`), MAX_WAIT_MS);
 }
@@ -294,7 +295,7 @@ export const MAX_PAUSE_MS = 30 * 86_400_000;
 export function parsePause(text: string): number {
   const ms = parseDuration(text, "the pause's within");
   if (ms <= MAX_PAUSE_MS) return ms;
-  throw refuse('bad-request', `within is ${text}; allowed is 30d at most, after which a person is asked`);
+  throw refuse('bad-request', `within is ${text}; it can be at most 30d, and then a person is asked`);
 }
 
 /** @throws SteadfastError `bad-request` */
@@ -304,7 +305,7 @@ export function parseLimit(text: string | undefined): number {
   if (count >= 1 && count <= MAX_LIMIT) return count;
   throw refuse(
     'bad-request',
-    `limit is ${JSON.stringify(wanted)}; allowed are 1 to ${MAX_LIMIT}, and the answer's cursor asks for more`,
+    `limit is ${JSON.stringify(wanted)}; allowed: 1 to ${MAX_LIMIT}, and the answer's cursor asks for more`,
   );
 }
 

@@ -25,7 +25,7 @@ export function transportOf(environment: Readonly<Record<string, string | undefi
   const given = environment[ENV.transport] ?? DEFAULT_TRANSPORT;
   const known = TRANSPORTS.find((name) => name === given);
   if (known !== undefined) return known;
-  throw refuse('bad-environment', `${ENV.transport} is '${given}'; allowed are ${TRANSPORTS.join(' and ')}`);
+  throw refuse('bad-environment', `${ENV.transport} is '${given}'; allowed: ${TRANSPORTS.join(' and ')}`);
 }
 
 export interface TransportOptions {

@@ -240,6 +240,6 @@ function checkContainer(
   if (stopTimeout !== undefined && stopTimeout.toSeconds() > LONGEST_STOP.toSeconds())
     refuse(`stopTimeout is ${stopTimeout.toSeconds()} s; Fargate allows ${LONGEST_STOP.toSeconds()} s`);
   if (!Number.isInteger(concurrency) || concurrency < 1)
-    refuse(`concurrency is ${concurrency}; allowed is 1 or more`);
+    refuse(`concurrency is ${concurrency}; allowed: 1 or more`);
   if (baseImage !== undefined && image !== undefined) refuse('baseImage: set it in your own image');
 }

@@ -121,11 +121,11 @@ export function checkSettings(
   if (problem !== undefined) refuse(problem);
   if (runsIn === 'container' && Object.keys(ofFunctions).length > 0)
     refuse(
-      `${Object.keys(ofFunctions).join(', ')}: not allowed for an agent in a container; allowed are container, environment, logLevel, rate and remoteFunction`,
+      `${Object.keys(ofFunctions).join(', ')}: not allowed for an agent in a container; allowed: container, environment, logLevel, rate and remoteFunction`,
     );
   const within = (name: string, value: number, [least, most]: readonly [number, number]): void => {
     if (!Number.isInteger(value) || value < least || value > most)
-      refuse(`${name} is ${value}; allowed are ${least} to ${most}`);
+      refuse(`${name} is ${value}; allowed: ${least} to ${most}`);
   };
   within('maxConcurrency', maxConcurrency, MAX_CONCURRENCY);
   within('batchSize', settings.batchSize ?? 1, BATCH);

@@ -51,7 +51,7 @@ export class AuditClock extends Construct {
     super(scope, id);
     if (props.every.toMilliseconds() > MOST_SELDOM.toMilliseconds()) {
       throw new Error(
-        `auditEvery is ${props.every.toHumanString()}; allowed are ${MOST_SELDOM.toHumanString()} or less, because an execution that lost its wake time waits that long`,
+        `auditEvery is ${props.every.toHumanString()}; allowed: ${MOST_SELDOM.toHumanString()} or less, because an execution that lost its wake time waits that long`,
       );
     }
     if (!Number.isInteger(props.megabytes) || props.megabytes < 1) {

@@ -23,7 +23,7 @@ export function withCanary(found: Discovery, every: Duration | undefined): Disco
   if (every === undefined) return found;
   const minutes = every.toMinutes({ integral: false });
   if (!Number.isInteger(minutes) || minutes < 1 || minutes > MOST_MINUTES)
-    throw new Error(`canary is ${every.toHumanString()}; allowed are 1 to ${MOST_MINUTES} whole minutes`);
+    throw new Error(`canary is ${every.toHumanString()}; allowed: 1 to ${MOST_MINUTES} whole minutes`);
   const { name, timeoutMs } = CANARY;
   const both = made.get(found) ?? {
     ...found,

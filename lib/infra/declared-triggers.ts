@@ -83,7 +83,7 @@ const CRON = /^cron\((\S+ ){5}\S+\)$/;
 function expression(text: string, timeZone: string | undefined): ScheduleExpression {
   if (!RATE.test(text) && !CRON.test(text))
     throw new Error(
-      `schedule is '${text}'; allowed are rate(5 minutes), in minutes, hours or days, and cron(0 2 * * ? *) with six fields: minute, hour, day of the month, month, day of the week, year`,
+      `schedule is '${text}'; allowed: rate(5 minutes), in minutes, hours or days, and cron(0 2 * * ? *) with six fields: minute, hour, day of the month, month, day of the week, year`,
     );
   return ScheduleExpression.expression(text, timeZone === undefined ? undefined : TimeZone.of(timeZone));
 }

@@ -237,7 +237,7 @@ function functionTimeout(agentName: string, attempt: Duration): Duration {
   const seconds = Math.ceil(attempt.toMilliseconds() / 1_000) + SPARE_SECONDS;
   if (seconds > LONGEST_SECONDS) {
     throw new Error(
-      `agent '${agentName}': a timeout of ${attempt.toSeconds({ integral: false })} s is too long for a Lambda function; allowed are ${LONGEST_SECONDS - SPARE_SECONDS} s`,
+      `agent '${agentName}': a timeout of ${attempt.toSeconds({ integral: false })} s is too long for a Lambda function; at most ${LONGEST_SECONDS - SPARE_SECONDS} s are allowed`,
     );
   }
   return Duration.seconds(seconds);

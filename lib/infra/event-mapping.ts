@@ -40,7 +40,7 @@ export function compileMapping(mapping: unknown, shape: EventShape, place: strin
     return mapping.map((item, at) => compileMapping(item, shape, `${place}[${at}]`));
   if (typeof mapping !== 'object' || Object.getPrototypeOf(mapping) !== Object.prototype) {
     throw new Error(
-      `${place}: ${String(mapping)} is not JSON; allowed are paths into the event, constants, and structures of both`,
+      `${place}: ${String(mapping)} is not JSON; allowed: paths into the event, constants, and structures of both`,
     );
   }
   return compileObject(mapping as Record<string, unknown>, shape, place);
@@ -123,7 +123,7 @@ export function compileKey(
   const constant = paths.find((path) => !path.startsWith('$'));
   if (paths.length === 0 || constant !== undefined) {
     throw new Error(
-      `${place}: ${constant === undefined ? 'no path' : `'${constant}' is the same for every event`}; allowed are paths into the event whose value differs from event to event`,
+      `${place}: ${constant === undefined ? 'no path' : `'${constant}' is the same for every event`}; allowed: paths into the event whose value differs from event to event`,
     );
   }
   return paths.map((path) => compileMapping(path, shape, place));

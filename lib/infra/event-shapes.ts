@@ -93,7 +93,7 @@ export function compiledTrigger(
   const name = given ?? `${workflow}-${kind.suffix}`.slice(0, 48);
   if (!NAME.test(name)) {
     throw new Error(
-      `a trigger is named '${name}'; allowed are a-z, 0-9 and dashes, beginning with a letter, up to 48`,
+      `a trigger is named '${name}'; allowed: a-z, 0-9 and dashes, beginning with a letter, up to 48`,
     );
   }
   const place = `trigger '${name}'`;

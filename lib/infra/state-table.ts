@@ -216,7 +216,7 @@ const warmFor = (units: number): { readonly warmThroughput?: { readonly writeUni
 function checkStarts({ warm, most }: StartsPerSecond): void {
   for (const [name, value] of Object.entries({ warm, most }))
     if (value !== undefined && !(Number.isFinite(value) && value > 0))
-      throw new Error(`startsPerSecond.${name} is ${value}; allowed is a number above 0`);
+      throw new Error(`startsPerSecond.${name} is ${value}; allowed: a number above 0`);
   if (warm !== undefined && most !== undefined && most < warm)
     throw new Error(`startsPerSecond: most is ${most}, less than warm, which is ${warm}`);
 }

@@ -319,13 +319,13 @@ export function apiSettings(props: SteadfastProps): Partial<SchedulerApiProps> {
 export function transportSetting({ transport }: SteadfastProps): Readonly<Record<string, string>> {
   if (transport === undefined) return {};
   if (TRANSPORTS.includes(transport)) return { [ENV.transport]: transport };
-  throw new Error(`transport is '${String(transport)}'; allowed are ${TRANSPORTS.join(' and ')}`);
+  throw new Error(`transport is '${String(transport)}'; allowed: ${TRANSPORTS.join(' and ')}`);
 }
 
 /** @throws Error when it would break the promise of the idempotency keys */
 export function checkedRetention(retention: Duration): Duration {
   if (retention.toMilliseconds() >= Duration.hours(MIN_RETENTION_HOURS).toMilliseconds()) return retention;
   throw new Error(
-    `retention is ${retention.toHumanString()}; allowed are ${MIN_RETENTION_HOURS} hours or more, because an idempotency key is remembered that long`,
+    `retention is ${retention.toHumanString()}; allowed: ${MIN_RETENTION_HOURS} hours or more, because an idempotency key is remembered that long`,
   );
 }

@@ -36,20 +36,20 @@ export function supervisorSettings(given: SupervisorSettingsGiven): SupervisorSe
   const shards = given.wakeShards ?? DEFAULT_WAKE_SHARDS;
   const sweepEvery = given.sweepEvery ?? Duration.millis(DEFAULT_SWEEP_EVERY_MS);
   if (!Number.isInteger(shards) || shards < 1 || shards > MOST_SHARDS) {
-    throw new Error(`wakeShards is ${shards}; allowed is a whole number from 1 to ${MOST_SHARDS}`);
+    throw new Error(`wakeShards is ${shards}; allowed: a whole number from 1 to ${MOST_SHARDS}`);
   }
   if (!Number.isInteger(supervisors) || supervisors < 1 || supervisors > MOST_SUPERVISORS) {
-    throw new Error(`supervisors is ${supervisors}; allowed is a whole number from 1 to ${MOST_SUPERVISORS}`);
+    throw new Error(`supervisors is ${supervisors}; allowed: a whole number from 1 to ${MOST_SUPERVISORS}`);
   }
   if (supervisors > Math.max(shards, DEFAULT_SUPERVISORS)) {
     throw new Error(
-      `supervisors is ${supervisors}, and the wake index has ${shards} shards (wakeShards): a supervisor without a shard of its own has nothing to do; allowed are ${shards}, or raise wakeShards as well`,
+      `supervisors is ${supervisors}, but the wake index has ${shards} shards (wakeShards), and a supervisor without a shard has nothing to do; at most ${shards} are allowed, or raise wakeShards as well`,
     );
   }
   const everyMs = sweepEvery.toMilliseconds();
   if (everyMs < SHORTEST_MS || everyMs > LONGEST_MS) {
     throw new Error(
-      `sweepEvery is ${sweepEvery.toHumanString()}; allowed are ${SHORTEST_MS / 1_000} to ${LONGEST_MS / 1_000} seconds`,
+      `sweepEvery is ${sweepEvery.toHumanString()}; allowed: ${SHORTEST_MS / 1_000} to ${LONGEST_MS / 1_000} seconds`,
     );
   }
   const reservedConcurrency = given.supervisorConcurrency ?? 'unreserved';

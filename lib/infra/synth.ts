@@ -225,7 +225,7 @@ function listOf(key: string, value: unknown): string[] | undefined {
   ) {
     return list as string[];
   }
-  throw new Error(`${key} is ${JSON.stringify(value)}; allowed is a list of names such as 'one,two'`);
+  throw new Error(`${key} is ${JSON.stringify(value)}; allowed: a list of names such as 'one,two'`);
 }
 
 function concurrencyOf(value: unknown): number | 'unreserved' | undefined {
@@ -233,16 +233,16 @@ function concurrencyOf(value: unknown): number | 'unreserved' | undefined {
   const count = Number(value);
   if (Number.isInteger(count) && count > 0) return count;
   throw new Error(
-    `${CONTEXT.supervisorConcurrency} is ${JSON.stringify(value)}; allowed are a number above 0 and 'unreserved'`,
+    `${CONTEXT.supervisorConcurrency} is ${JSON.stringify(value)}; allowed: a number above 0 and 'unreserved'`,
   );
 }
 
 function emailOf(value: unknown): string | undefined {
   if (value === undefined || (typeof value === 'string' && /^\S+@\S+$/.test(value))) return value;
-  throw new Error(`${CONTEXT.alarmEmail} is ${JSON.stringify(value)}; allowed is one e-mail address`);
+  throw new Error(`${CONTEXT.alarmEmail} is ${JSON.stringify(value)}; allowed: one e-mail address`);
 }
 
 function tableOf(value: unknown): string | undefined {
   if (value === undefined || (typeof value === 'string' && /^[\w.-]{3,255}$/.test(value))) return value;
-  throw new Error(`${CONTEXT.restoredTable} is ${JSON.stringify(value)}; allowed is the name of a table`);
+  throw new Error(`${CONTEXT.restoredTable} is ${JSON.stringify(value)}; allowed: the name of a table`);
 }

@@ -64,11 +64,11 @@ export function checkedKind(spec: AgentSpec, target: RemoteTarget): RemoteKind {
   const [kind] = kinds;
   if (kind === undefined || kinds.length > 1)
     throw refused(
-      `it has ${kinds.length === 0 ? 'no target' : kinds.join(' and ')}; allowed is one of { lambda: true }, { url } and { command }`,
+      `it has ${kinds.length === 0 ? 'no target' : kinds.join(' and ')}; allowed: one of { lambda: true }, { url } and { command }`,
     );
   const stranger = given.find((each) => each !== kind && !FIELDS[kind].includes(each));
   if (stranger !== undefined)
-    throw refused(`${stranger} does not go with ${kind}; allowed are ${[kind, ...FIELDS[kind]].join(', ')}`);
+    throw refused(`${stranger} does not go with ${kind}; allowed: ${[kind, ...FIELDS[kind]].join(', ')}`);
   const problem =
     'lambda' in target
       ? lambdaProblem(target, spec)
@@ -92,14 +92,14 @@ const isName = (text: unknown): boolean => typeof text === 'string' && /^[A-Za-z
 function urlProblem(target: UrlTarget): string | undefined {
   const { url, secret, sign } = target;
   if (secret !== undefined && !(isName(secret.env) && /^[A-Za-z0-9-]+$/.test(secret.header)))
-    return `secret is ${JSON.stringify(secret)}; allowed is { header, env }: a header's name, and the name of the environment variable that holds its value`;
+    return `secret is ${JSON.stringify(secret)}; allowed: { header, env }, a header's name and the name of the environment variable that holds its value`;
   if (sign !== undefined && sign !== 'lambda' && sign !== 'execute-api')
-    return `sign is ${JSON.stringify(sign)}; allowed are 'lambda' and 'execute-api'`;
+    return `sign is ${JSON.stringify(sign)}; allowed: 'lambda' and 'execute-api'`;
   if (secret !== undefined && sign !== undefined && secret.header.toLowerCase() === 'authorization')
     return 'a signature is itself the authorization header; give the secret another one, or leave one of both out';
   if (typeof url === 'string') return addressProblem(url, isProtected(target));
   if (isName(url?.env)) return undefined;
-  return `url is ${JSON.stringify(url)}; allowed are an address and { env }, the name of the environment variable that holds it`;
+  return `url is ${JSON.stringify(url)}; allowed: an address and { env }, the name of the environment variable that holds it`;
 }
 
 export const isProtected = ({ secret, sign }: Pick<UrlTarget, 'secret' | 'sign'>): boolean =>
@@ -111,11 +111,11 @@ const HERE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 export function addressProblem(text: string, withSecret: boolean): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['https:', 'http:'].includes(url.protocol))
-    return 'the url is not an address; allowed is one such as https://parcels.example/agent';
+    return 'the url is not an address; allowed: one such as https://parcels.example/agent';
   if (url.username !== '' || url.password !== '')
     return 'the url holds a user or a password; leave them out and use secret: { header, env }';
   if (withSecret && url.protocol === 'http:' && !HERE.has(url.hostname))
-    return `a secret or a signature to ${url.hostname} would go over http: unencrypted; allowed is https:`;
+    return `a secret or a signature to ${url.hostname} would go over http, unencrypted; use https:`;
   return undefined;
 }
 
@@ -124,7 +124,7 @@ function commandProblem({ command, folder }: CommandTarget, { runsIn }: AgentSpe
     return "a command runs in a container alone: declare the agent with runsIn: 'container', or use { lambda: true } or { url }";
   const isList = Array.isArray(command) && command.length > 0;
   if (!isList || command.some((part) => typeof part !== 'string' || part.includes('\0')) || command[0] === '')
-    return `command is ${JSON.stringify(command)}; allowed is a list of texts such as ['python3', 'book-parcel/main.py']`;
+    return `command is ${JSON.stringify(command)}; allowed: a list of texts such as ['python3', 'book-parcel/main.py']`;
   if (folder !== undefined && (typeof folder !== 'string' || folder === ''))
     return `folder is ${JSON.stringify(folder)}; write folder: import.meta.dirname`;
   return undefined;

@@ -135,7 +135,7 @@ async function checkedAnswer(
   const bytes = utf8Bytes(JSON.stringify(answer.output));
   const most = mostValueBytes(scheduler.ports);
   if (bytes > most) {
-    throw refuse('too-large', `the output has ${bytes} bytes; allowed are ${most}`);
+    throw refuse('too-large', `the output has ${bytes} bytes; at most ${most} are allowed`);
   }
   if (kind === 'approval') {
     const who = by === undefined ? {} : { by: callerText(by) };

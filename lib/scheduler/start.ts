@@ -216,7 +216,7 @@ function laneOfStart(
     );
   if (Number.isInteger(priority) && priority >= 0 && priority <= MAX_PRIORITY)
     return { lane: { ...found.lane, priority } };
-  throw refuse('bad-priority', `the priority is ${priority}; allowed are 0 to ${MAX_PRIORITY}`);
+  throw refuse('bad-priority', `the priority is ${priority}; allowed: 0 to ${MAX_PRIORITY}`);
 }
 
 const FAIR_GROUP_CHARS = 16;
@@ -271,7 +271,7 @@ function acceptedInput(
   // After the schema has filled in its defaults.
   const most = mostValueBytes(ports);
   if (bytes <= most) return { input: made.json, bytes };
-  throw refuse('too-large', `the input has ${bytes} bytes; allowed are ${most}`);
+  throw refuse('too-large', `the input has ${bytes} bytes; at most ${most} are allowed`);
 }
 
 /**

@@ -76,5 +76,5 @@ function wholeNumber(name: string, fallback: number): number {
   if (text === undefined || text === '') return fallback;
   const value = Number(text);
   if (Number.isInteger(value) && value >= 0) return value;
-  throw new Error(`${name} is ${JSON.stringify(text)}; allowed is a whole number`);
+  throw new Error(`${name} is ${JSON.stringify(text)}; allowed: a whole number`);
 }

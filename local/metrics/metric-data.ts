@@ -42,7 +42,7 @@ export function metricData(body: unknown, periods: Periods): Json {
   if (typeof to !== 'number') throw missing('EndTime');
   if (from >= to) throw wrong('StartTime must be before EndTime');
   if (queries.length > MOST_QUERIES)
-    throw wrong(`MetricDataQueries has ${queries.length} queries; allowed are ${MOST_QUERIES}`);
+    throw wrong(`MetricDataQueries has ${queries.length} queries; at most ${MOST_QUERIES} are allowed`);
   const asked = queries.map((query) => readQuery(query));
   const ids = new Set(asked.map(({ id }) => id));
   if (ids.size < asked.length) throw wrong('each query needs an Id of its own');
@@ -72,9 +72,7 @@ interface Query {
 function readQuery(query: Json): Query {
   const { Id: id, Expression: expression, MetricStat: asked, Label: label } = recordOf(query, 'a query');
   if (typeof id !== 'string' || !ID.test(id))
-    throw wrong(
-      `Id is ${JSON.stringify(id)}; allowed are letters, digits and _, beginning with a small letter`,
-    );
+    throw wrong(`Id is ${JSON.stringify(id)}; allowed: letters, digits and _, beginning with a small letter`);
   if (expression !== undefined)
     throw new MetricDataError(
       'InvalidParameterCombination',
@@ -85,7 +83,7 @@ function readQuery(query: Json): Query {
   if (typeof namespace !== 'string') throw missing(`Namespace of ${id}`);
   if (typeof name !== 'string') throw missing(`MetricName of ${id}`);
   if (typeof periodS !== 'number' || periodS < MINUTE_S || periodS % MINUTE_S !== 0)
-    throw wrong(`Period of ${id} is ${JSON.stringify(periodS)}; allowed are multiples of ${MINUTE_S}`);
+    throw wrong(`Period of ${id} is ${JSON.stringify(periodS)}; allowed: multiples of ${MINUTE_S}`);
   if (typeof stat !== 'string' || !STAT.test(stat))
     throw wrong(
       `Stat of ${id} is ${JSON.stringify(stat)}; the local cloud has Sum, Average, Minimum, Maximum, SampleCount and p0 to p100`,

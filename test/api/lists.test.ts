@@ -108,7 +108,7 @@ describe('GET /executions', () => {
     const { get } = client();
     for (const limit of ['1000', '99999999'])
       expect((await get(`/executions?limit=${limit}`)).body['error']).toMatchObject({
-        message: `limit is "${limit}"; allowed are 1 to 100, and the answer's cursor asks for more`,
+        message: `limit is "${limit}"; allowed: 1 to 100, and the answer's cursor asks for more`,
       });
   });
 

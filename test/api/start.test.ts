@@ -148,7 +148,7 @@ describe('a body', () => {
   ])('that is too large and %s is refused with the limit', async (_, body, headers) => {
     const { post } = client();
     const answer = await post(START, body, headers);
-    expect(answer).toMatchObject({ status: 413, body: refusal('too-large', /allowed are 262144/) });
+    expect(answer).toMatchObject({ status: 413, body: refusal('too-large', /at most 262144 are allowed/) });
   });
 
   it('of just the limit is accepted', async () => {

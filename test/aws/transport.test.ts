@@ -337,5 +337,5 @@ describe('a direct call', () => {
 test('which way is taken is said by the environment, and is one of two', () => {
   expect(transportOf({})).toBe('direct');
   expect(transportOf({ [ENV.transport]: 'sdk' })).toBe('sdk');
-  expect(() => transportOf({ [ENV.transport]: 'fax' })).toThrow('allowed are direct and sdk');
+  expect(() => transportOf({ [ENV.transport]: 'fax' })).toThrow('allowed: direct and sdk');
 });

@@ -65,18 +65,12 @@ test.each([
   [['start'], "error: missing required argument 'workflow'"],
   [['show'], "error: missing required argument 'id'"],
   [['shw', 'e1'], "error: unknown command 'shw'\n(Did you mean show?)"],
-  [
-    ['list', '--limit', '0'],
-    "error: option '--limit <count>' argument '0' is invalid. allowed are 1 to 1000.",
-  ],
+  [['list', '--limit', '0'], "error: option '--limit <count>' argument '0' is invalid. give 1 to 1000."],
   [
     ['list', '--status', 'done'],
     "error: option '--status <status>' argument 'done' is invalid. Allowed choices are open, bad, running, waiting, pausing, paused, compensating, following-up, succeeded, compensated, failed, canceled.",
   ],
-  [
-    ['dev', '--port', '99999'],
-    "error: option '--port <port>' argument '99999' is invalid. allowed are 0 to 65535.",
-  ],
+  [['dev', '--port', '99999'], "error: option '--port <port>' argument '99999' is invalid. give 0 to 65535."],
   [['list', '--colour'], "error: unknown option '--colour'"],
 ])('wrong usage: %j is exit code 2 and points to the help', async (args, message) => {
   const { exitCode, err, out } = await steadfast(args);

@@ -49,7 +49,7 @@ describe('list', () => {
       'EXECUTION  WORKFLOW  STATUS     STARTED               TOOK       CODE',
       'e1         order     succeeded  2026-01-02 03:04:05Z  1 min 5 s',
       'e2         order     failed     2026-01-02 03:04:05Z  1 min 5 s  card-declined',
-      'More than 10,000 are open, listed by what is due first.',
+      'More than 10,000 are open, listed by due time.',
     ]);
   });
 

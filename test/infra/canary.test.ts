@@ -41,6 +41,6 @@ test('is in no list of what to deploy as stacks of their own', () => {
 
 test.each([30, 90, 3_660])('of %d s is refused with what is allowed', (seconds) => {
   expect(() => makeStack({ canary: Duration.seconds(seconds) })).toThrow(
-    /canary is .*; allowed are 1 to 60 whole minutes/,
+    /canary is .*; allowed: 1 to 60 whole minutes/,
   );
 });

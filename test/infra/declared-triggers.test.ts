@@ -135,7 +135,7 @@ describe('is refused with its file and its export', () => {
     [
       'cron with five fields',
       onSchedule(report, { schedule: 'cron(0 2 * * *)', input: {} }),
-      `${at}schedule is 'cron(0 2 * * *)'; allowed are rate(5 minutes)`,
+      `${at}schedule is 'cron(0 2 * * *)'; allowed: rate(5 minutes)`,
     ],
     [
       'a path that no event has',

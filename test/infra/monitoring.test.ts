@@ -143,7 +143,7 @@ describe('alarms', () => {
 
   test('an audit every three days is refused: what it would put in order waits for so long', () => {
     expect(() => makeStack({ auditEvery: Duration.days(3) })).toThrow(
-      'auditEvery is 3 days; allowed are 2 days or less',
+      'auditEvery is 3 days; allowed: 2 days or less',
     );
   });
 

@@ -82,8 +82,8 @@ describe('a single agent', () => {
   });
 
   test.each<[AgentSettings, string]>([
-    [{ maxConcurrency: 1 }, "agent 'pay': maxConcurrency is 1; allowed are 2 to 1000"],
-    [{ batchSize: 11 }, "agent 'pay': batchSize is 11; allowed are 1 to 10"],
+    [{ maxConcurrency: 1 }, "agent 'pay': maxConcurrency is 1; allowed: 2 to 1000"],
+    [{ batchSize: 11 }, "agent 'pay': batchSize is 11; allowed: 1 to 10"],
     [
       { reservedConcurrency: 49 },
       "agent 'pay': reservedConcurrency is 49, less than its maxConcurrency of 50",
@@ -247,7 +247,7 @@ describe('a deployment', () => {
     };
     expect(ways()).toEqual([undefined, undefined, undefined]);
     expect(ways('sdk')).toEqual(['sdk', 'sdk', 'sdk']);
-    expect(() => makeStack({ transport: 'fax' as never })).toThrow('allowed are direct and sdk');
+    expect(() => makeStack({ transport: 'fax' as never })).toThrow('allowed: direct and sdk');
     const stack = new Stack(makeApp(), 'Test');
     const worker = new Role(stack, 'Worker', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') });
     expect(addSteadfast(stack, { transport: 'sdk' }).grantWork('pay', worker)).toMatchObject({

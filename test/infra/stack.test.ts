@@ -84,7 +84,7 @@ describe('starts a second', () => {
       OnDemandThroughput: { MaxWriteRequestUnits: 28_000 },
     });
     expect(tableOf()).not.toHaveProperty('OnDemandThroughput');
-    expect(() => tableOf({ most: 0 })).toThrow('startsPerSecond.most is 0; allowed is a number above 0');
+    expect(() => tableOf({ most: 0 })).toThrow('startsPerSecond.most is 0; allowed: a number above 0');
     expect(() => tableOf({ warm: 9, most: 8 })).toThrow('most is 8, less than warm, which is 9');
   });
 });
@@ -154,7 +154,7 @@ describe('an agent', () => {
   test('is refused when no Lambda function can last as long', () => {
     const agents = [{ ...FOUND.agents[0]!, timeoutMs: 886_000 }];
     expect(() => makeStack({ workflows: { ...FOUND, agents } })).toThrow(
-      "agent 'pay': a timeout of 886 s is too long for a Lambda function; allowed are 885 s",
+      "agent 'pay': a timeout of 886 s is too long for a Lambda function; at most 885 s are allowed",
     );
   });
 
@@ -299,7 +299,7 @@ describe('retention', () => {
 
   test('shorter than an idempotency key is remembered is refused', () => {
     expect(() => makeStack({ retention: Duration.hours(23) })).toThrow(
-      'retention is 23 hours; allowed are 24 hours or more',
+      'retention is 23 hours; allowed: 24 hours or more',
     );
     expect(MIN_RETENTION_HOURS * 3_600_000).toBe(MIN_RETENTION_MS);
   });

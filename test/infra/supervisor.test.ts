@@ -53,18 +53,18 @@ describe('the supervisors', () => {
   });
 
   test.each<[SupervisorSettingsGiven, string]>([
-    [{ supervisors: 0 }, 'supervisors is 0; allowed is a whole number from 1 to 20'],
-    [{ supervisors: 1.5 }, 'supervisors is 1.5; allowed is a whole number from 1 to 20'],
-    [{ supervisors: 21, wakeShards: 40 }, 'supervisors is 21; allowed is a whole number from 1 to 20'],
+    [{ supervisors: 0 }, 'supervisors is 0; allowed: a whole number from 1 to 20'],
+    [{ supervisors: 1.5 }, 'supervisors is 1.5; allowed: a whole number from 1 to 20'],
+    [{ supervisors: 21, wakeShards: 40 }, 'supervisors is 21; allowed: a whole number from 1 to 20'],
     [
       { supervisors: 5 },
-      `supervisors is 5, and the wake index has ${DEFAULT_WAKE_SHARDS} shards (wakeShards): a supervisor without a shard of its own has nothing to do; allowed are 4, or raise wakeShards as well`,
+      `supervisors is 5, but the wake index has ${DEFAULT_WAKE_SHARDS} shards (wakeShards), and a supervisor without a shard has nothing to do; at most 4 are allowed, or raise wakeShards as well`,
     ],
-    [{ wakeShards: 0 }, 'wakeShards is 0; allowed is a whole number from 1 to 64'],
-    [{ wakeShards: 65 }, 'wakeShards is 65; allowed is a whole number from 1 to 64'],
-    [{ wakeShards: 2.5 }, 'wakeShards is 2.5; allowed is a whole number from 1 to 64'],
-    [{ sweepEvery: Duration.millis(999) }, 'allowed are 1 to 15 seconds'],
-    [{ sweepEvery: Duration.seconds(16) }, 'sweepEvery is 16 seconds; allowed are 1 to 15 seconds'],
+    [{ wakeShards: 0 }, 'wakeShards is 0; allowed: a whole number from 1 to 64'],
+    [{ wakeShards: 65 }, 'wakeShards is 65; allowed: a whole number from 1 to 64'],
+    [{ wakeShards: 2.5 }, 'wakeShards is 2.5; allowed: a whole number from 1 to 64'],
+    [{ sweepEvery: Duration.millis(999) }, 'allowed: 1 to 15 seconds'],
+    [{ sweepEvery: Duration.seconds(16) }, 'sweepEvery is 16 seconds; allowed: 1 to 15 seconds'],
   ])('are refused as %j', (given, message) => {
     expect(() => supervisorSettings(given)).toThrow(message);
   });

@@ -184,7 +184,7 @@ describe('is refused when the stack is built', () => {
     [
       'a name that is none',
       () => other.startQueue('order', { name: 'My Queue' }),
-      "a trigger is named 'My Queue'; allowed are",
+      "a trigger is named 'My Queue'; allowed:",
     ],
     [
       'a name twice',
@@ -216,7 +216,7 @@ describe('is refused when the stack is built', () => {
       on('$.body', { idempotencyKey: 'order' }),
       "'order' is the same for every event",
     ],
-    ['no key', on('$.body', { idempotencyKey: [] }), 'no path; allowed are paths'],
+    ['no key', on('$.body', { idempotencyKey: [] }), 'no path; allowed: paths'],
   ])('%s', (_, build, message) => {
     expect(build).toThrow(message);
   });

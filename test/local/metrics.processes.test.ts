@@ -211,7 +211,7 @@ describe('GetMetricData', () => {
     [
       'too many',
       { ...request, MetricDataQueries: Array.from({ length: 501 }, () => query) },
-      /allowed are 500/,
+      /at most 500 are allowed/,
     ],
   ])('refuses %s', (_, body, message) => {
     expect(() => metricData(body, none)).toThrow(message);

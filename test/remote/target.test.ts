@@ -7,8 +7,8 @@ const container = { runsIn: 'container' } as const;
 const URL_ = 'https://parcels.example/agent';
 
 it.each<[string, object, object, RegExp]>([
-  ['nothing', {}, {}, /book-parcel.*no target; allowed is one of/],
-  ['two targets', { url: URL_, lambda: true }, {}, /lambda and url; allowed is one of/],
+  ['nothing', {}, {}, /book-parcel.*no target; allowed: one of/],
+  ['two targets', { url: URL_, lambda: true }, {}, /lambda and url; allowed: one of/],
   ['a command in a function', { command: ['python3'] }, {}, /in a container alone: .*runsIn: 'container'/],
   ['an empty command', { command: [] }, container, /a list of texts such as/],
   ['a command that is a text', { command: 'python3 main.py' }, container, /a list of texts such as/],
@@ -16,7 +16,7 @@ it.each<[string, object, object, RegExp]>([
   ['a secret of a command', { command: ['a'], secret: {} }, container, /secret does not go with command/],
   ['the name of a function', { lambda: 'parcels' }, {}, /write lambda: true.*remoteFunction/],
   ['progress of a function', { lambda: true }, { maxNoProgress: '5s' }, /can report no progress/],
-  ['no address', { url: 'parcels' }, {}, /is not an address; allowed is one such as https/],
+  ['no address', { url: 'parcels' }, {}, /is not an address; allowed: one such as https/],
   ['another protocol', { url: 'file:///etc/passwd' }, {}, /is not an address/],
   ['a password in the address', { url: 'https://me:pw@parcels.example' }, {}, /holds a user or a password/],
   [

@@ -102,7 +102,7 @@ describe('an export that says how long it is', () => {
   it('is taken in, without a warning', async () => {
     const { code, said } = await imported(`${whole.join('\n')}\n`);
     expect(code).toBe(0);
-    expect(said).toBe(`${KEYS.length} items were taken in; 0 were there.\n`);
+    expect(said).toBe(`${KEYS.length} items were imported; 0 already existed.\n`);
     expect(put).toHaveLength(KEYS.length);
   });
 
@@ -115,7 +115,7 @@ describe('an export that says how long it is', () => {
   ])('is refused before the first item where it is %s', async (_, some) => {
     const { code, said } = await imported(`${some.join('\n')}\n`);
     expect(code).not.toBe(0);
-    expect(said).toContain('is not whole: copy the file again');
+    expect(said).toContain('is incomplete: copy the file again');
     expect(put).toEqual([]);
   });
 });
@@ -138,5 +138,5 @@ it('says of an export without its length that it may be cut', async () => {
 it('has nothing of an empty file', async () => {
   const { code, said } = await imported('');
   expect(code).not.toBe(0);
-  expect(said).toContain('is not whole: copy the file again');
+  expect(said).toContain('is incomplete: copy the file again');
 });

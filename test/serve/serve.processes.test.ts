@@ -63,7 +63,7 @@ it('ends when the grace is over, with what ignores its abort: the next process t
   const askedAt = Date.now();
   expect(await first.kill('SIGTERM')).toBe(0);
   expect(Date.now() - askedAt).toBeLessThan(10_000);
-  expect(first.lines.at(-1)).toBe('Stopped. The next start goes on from the same file.');
+  expect(first.lines.at(-1)).toBe('Stopped. The next start continues from the same file.');
 });
 
 it('ends at once at a second signal', async () => {
@@ -114,7 +114,8 @@ it('says in a sentence what is wrong, and starts nothing', async () => {
   ]);
   const blank = join(folder, 'blank');
   writeFileSync(blank, '# none yet\n');
-  const noToken = 'there is no token among the tokens: every caller would be let in';
+  const noToken =
+    'the tokens are empty, so every caller would be let in: give at least one line "<name> <token>"';
   expect(await said([HELLO, '--data', none, '--tokens', blank])).toEqual(wrong(noToken));
   expect(await said([HELLO, '--data', none], { STEADFAST_TOKENS: '' })).toEqual(wrong(noToken));
   expect(existsSync(none)).toBe(false);

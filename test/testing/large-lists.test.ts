@@ -65,7 +65,9 @@ it.each(READERS)('what reads them fails, and says both sizes: %s', async (how) =
     status: 'failed',
     failure: {
       code: 'list-too-large',
-      message: expect.stringMatching(/items of 'all', which have 110121 bytes in all; allowed are 100000/),
+      message: expect.stringMatching(
+        /items of 'all', which have 110121 bytes in all; at most 100000 are allowed/,
+      ),
     },
   });
 });

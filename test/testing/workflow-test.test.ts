@@ -313,7 +313,7 @@ describe('what is wrong is said', () => {
     expect(() => trial.fail('book-boat')).toThrow(
       "there is no agent 'book-boat' in this test; there are: book-flight, book-hotel, confirm-trip",
     );
-    await expect(trial.skip('soon')).rejects.toThrow('what is skipped is "soon"; allowed is a duration');
+    await expect(trial.skip('soon')).rejects.toThrow('what is skipped is "soon"; allowed: a duration');
   });
 
   it('a run that does not end in the time it is given: where it stands and what it waits for', async () => {

@@ -149,7 +149,7 @@ describe('an answer that is no output', () => {
     [
       'what is too large',
       { id: 'x'.repeat(300_000) },
-      /it has 300009 bytes; allowed are 262144/,
+      /it has 300009 bytes; at most 262144 are allowed/,
       '{"id":"xxxx',
     ],
     [

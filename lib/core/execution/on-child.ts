@@ -124,12 +124,12 @@ function gathered(
   // What reads a list's outputs fails, and not the list: it may have other uses.
   const isOfList = step.kind === 'map' || plan.tolerated !== undefined;
   if (lostBytes !== undefined && !isOfList && isRead(plan, step.name)) {
-    const failure = lostValue('what its executions answered', lostBytes);
+    const failure = lostValue('the answers of its executions', lostBytes);
     return stepAfter(record, isStay ? 'keep-effects' : 'fail', event, { changedAt, failure });
   }
   // A child step's output is too large. Only a list may leave its items' outputs out.
   if (output === undefined && plan.tolerated === undefined && isRead(plan, step.name)) {
-    const message = `what its execution answered has more than ${most} bytes, and other steps read it`;
+    const message = `the answer of its execution has more than ${most} bytes, and other steps read it`;
     const failure = { code: 'output-too-large', message };
     return stepAfter(record, isStay ? 'keep-effects' : 'fail', event, { changedAt, failure });
   }

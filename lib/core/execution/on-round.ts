@@ -109,7 +109,7 @@ function judged(
   const number = roundOf(record.children);
   const most = mostBytes(state, MAX_GATHERED_BYTES);
   if (lostBytes !== undefined) {
-    const { code, message } = lostValue(`what round ${number} answered`, lostBytes);
+    const { code, message } = lostValue(`the answer of round ${number}`, lostBytes);
     return failure(code, message);
   }
   if (last === undefined || utf8Bytes(JSON.stringify(last)) > most) {
@@ -129,7 +129,7 @@ function judged(
   const bytes = utf8Bytes(JSON.stringify(input));
   const mostGiven = mostBytes(state, MAX_ROUND_INPUT_BYTES);
   if (bytes <= mostGiven) return { kind: 'next', input };
-  const message = `the input of round ${number + 1} has ${bytes} bytes; allowed are ${mostGiven}`;
+  const message = `the input of round ${number + 1} has ${bytes} bytes; at most ${mostGiven} are allowed`;
   return failure('input-too-large', message);
 }
 

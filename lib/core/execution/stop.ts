@@ -60,7 +60,7 @@ function askInstead(state: Snapshot, failed: Step, inputs: DecisionInputs): Deci
 export const stopAtDeadline: Rule = {
   apply: (plan, state, event) => {
     if (event.now < state.execution.deadlineAt || !mayBeStopped(plan, state)) return undefined;
-    const failure = { code: 'deadline', message: 'the execution was not over within its time' };
+    const failure = { code: 'deadline', message: 'the execution did not end in time' };
     return stop(state, event, { kind: 'deadline', at: event.now, failure });
   },
   dueAt: (plan, state) =>

@@ -291,12 +291,12 @@ const probeOf = ({ probe, effect, accepts }: AgentOptions<unknown, unknown>): Pi
 
 export function agentProblem(spec: AgentSpec): string | undefined {
   if (!EFFECTS.includes(spec.effect)) {
-    return `effect is ${JSON.stringify(spec.effect)}; allowed are 'idempotent', 'probed', 'unsafe' and 'none'`;
+    return `effect is ${JSON.stringify(spec.effect)}; allowed: 'idempotent', 'probed', 'unsafe' and 'none'`;
   }
   if (spec.runsIn !== undefined && spec.runsIn !== 'container')
-    return `runsIn is ${JSON.stringify(spec.runsIn)}; allowed are 'lambda' and 'container'`;
+    return `runsIn is ${JSON.stringify(spec.runsIn)}; allowed: 'lambda' and 'container'`;
   if (spec.isolate !== undefined && (spec.isolate as unknown) !== true)
-    return `isolate is ${JSON.stringify(spec.isolate)}; allowed are true and false`;
+    return `isolate is ${JSON.stringify(spec.isolate)}; allowed: true and false`;
   if (spec.runsIn === undefined && spec.timeoutMs > MAX_TIMEOUT_MS)
     return "timeout is over 14m, which a Lambda function cannot give; with runsIn: 'container' it may be up to 24h";
   if (spec.timeoutMs > MAX_CONTAINER_TIMEOUT_MS) return 'timeout is over 24h; cut the work into steps';
@@ -311,9 +311,9 @@ export function agentProblem(spec: AgentSpec): string | undefined {
   if (spec.acceptsMs !== undefined && (spec.effect === 'unsafe' || spec.probe === 'none'))
     return "accepted work must be probed: leave accepts out, or write effect: 'probed', or 'idempotent' with a probe";
   if (!['required', 'none'].includes(spec.undo))
-    return `undo is ${JSON.stringify(spec.undo)}; allowed are 'required' and 'none'`;
+    return `undo is ${JSON.stringify(spec.undo)}; allowed: 'required' and 'none'`;
   if (spec.probe !== undefined && !['required', 'none'].includes(spec.probe))
-    return `probe is ${JSON.stringify(spec.probe)}; allowed are 'required' and 'none'`;
+    return `probe is ${JSON.stringify(spec.probe)}; allowed: 'required' and 'none'`;
   if (spec.effect === 'none' && (spec.undo !== 'none' || spec.probe !== undefined))
     return "effect 'none' leaves nothing to undo or to probe: leave undo and probe out, or write effect: 'idempotent'";
   if (spec.effect === 'unsafe' && spec.probe !== undefined)

@@ -45,7 +45,7 @@ export function laneKey(
   if (typeof value === 'string' && value.length > 0 && value.length <= MAX_KEY_CHARS) return { key: value };
   const what = typeof value === 'string' ? `a text of ${value.length} characters` : kindOf(value);
   return {
-    problem: `the key of lane '${lane}' is ${what}; allowed are a text of 1 to ${MAX_KEY_CHARS} characters and a whole number`,
+    problem: `the key of lane '${lane}' is ${what}; allowed: a text of 1 to ${MAX_KEY_CHARS} characters and a whole number`,
   };
 }
 
@@ -70,19 +70,19 @@ export function laneProblem(plan: Plan): { readonly step?: string; readonly prob
 }
 
 function ownProblem({ lane, by, atMost, withinMs }: LaneStep, plan: Plan): Problem | undefined {
-  if (!isName(lane)) return problem('bad-lane', `the name of its lane is not legal ([a-z][a-z0-9-]{0,47})`);
+  if (!isName(lane)) return problem('bad-lane', `its lane's name is not allowed ([a-z][a-z0-9-]{0,47})`);
   if (!Number.isInteger(atMost) || atMost < 1 || atMost > MAX_PLACES)
-    return problem('bad-lane', `atMost of its lane is ${String(atMost)}; allowed are 1 to ${MAX_PLACES}`);
+    return problem('bad-lane', `its lane's 'atMost' is ${String(atMost)}; allowed: 1 to ${MAX_PLACES}`);
   if (!isDurationMs(withinMs))
     return problem('unbounded', "its lane has no 'waitAtMost', so it could wait for ever: write '1h'");
   const isOfInput = sourcesIn(by).length > 0 && sourcesIn(by).every((source) => source === 'input');
   if (!isOfInput || !isOneValue(by))
     return problem(
       'bad-lane',
-      "'by' of its lane is not a text or number of the input: write by: (input) => input.account",
+      "its lane's 'by' is not a text or a number from the input: write by: (input) => input.account",
     );
   if (plan.steps.length > 1) return undefined;
-  return problem('no-end', 'it has no steps, so it would never reach an end');
+  return problem('no-end', 'it has no steps, so it would never end');
 }
 
 /** What runs below an execution with a place is in that place. */

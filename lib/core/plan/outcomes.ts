@@ -168,11 +168,11 @@ function unguardedBehind(expr: Expr): Reference[] {
 export function tolerateProblem(step: PlanStep): Problem | undefined {
   if (step.kind === 'map' || step.tolerate === undefined) return undefined;
   if ((step.tolerate as unknown) !== true) {
-    const message = `its tolerate is ${JSON.stringify(step.tolerate)}; say 'tolerate: true', or leave it out (a number or a share is for lists)`;
+    const message = `its tolerate is ${JSON.stringify(step.tolerate)}; write 'tolerate: true', or leave it out (a number or a share is for lists)`;
     return problem('bad-tolerance', message);
   }
   if (step.pointOfNoReturn !== true) return undefined;
   const message =
-    "a point of no return cannot be tolerated: what comes after it depends on its success. Leave 'tolerate' out, or move what may fail into a step of its own";
+    "the failure of a point of no return cannot be tolerated: the steps after it depend on its success. Leave 'tolerate' out, or move the part that may fail into a separate step";
   return problem('tolerated-point-of-no-return', message);
 }

@@ -30,7 +30,7 @@ export function searchProblem(search: readonly string[]): Problem | undefined {
   if (search.length > MAX_SEARCH)
     return problem(
       'bad-search',
-      `search has ${search.length} names; allowed are ${MAX_SEARCH}: an index each`,
+      `search has ${search.length} names; at most ${MAX_SEARCH} are allowed, because each needs an index`,
     );
   const twice = search.find((name, at) => search.indexOf(name) !== at);
   return twice === undefined ? undefined : problem('bad-search', `search has '${twice}' twice`);

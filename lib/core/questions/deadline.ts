@@ -41,7 +41,7 @@ export const askAboutDeadline: Rule = {
       stepVersion: step?.version ?? 0,
       failure: {
         code: 'deadline',
-        message: `it was not over within its time, and nothing is undone past the point of no return '${point}'`,
+        message: `it did not end in time, and nothing is undone past the point of no return '${point}'`,
       },
       deadlineAt: event.now + LAST_INCIDENT_MS,
       otherwise: 'fail' as const,

@@ -31,7 +31,7 @@ export function leftOutIn(expr: Expr | undefined, state: Snapshot): Failure | un
     const { leftOutBytes: bytes, lostBytes } = steps[name]?.children ?? {};
     if (bytes === undefined || (path.length > 0 && path[0] !== 'items')) continue;
     if (lostBytes !== undefined) return lostValue(`the output of an item of '${name}'`, lostBytes);
-    const message = `it reads the outputs of the items of '${name}', which have ${bytes} bytes in all; allowed are ${mostBytes(state, MAX_GATHERED_BYTES, MAX_WHOLE_BYTES)}: let each item return less, for example a reference to a store of yours`;
+    const message = `it reads the outputs of the items of '${name}', which have ${bytes} bytes in all; at most ${mostBytes(state, MAX_GATHERED_BYTES, MAX_WHOLE_BYTES)} are allowed: let each item return less, for example a reference to a store of yours`;
     return { code: 'list-too-large', message };
   }
   return undefined;

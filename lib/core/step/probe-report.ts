@@ -296,7 +296,7 @@ const NEVER_DONE: Failure = {
 };
 const OVER_ACCEPTED: Failure = {
   code: 'accepts',
-  message: "the service had accepted the work, and it was not over within its time ('accepts')",
+  message: "the service accepted the work, but did not finish it in time ('accepts')",
 };
 
 /** @param progress what a probe has reported, if it did */

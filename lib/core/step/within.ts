@@ -60,7 +60,7 @@ export const isTimeOver = (step: PlanStep, snapshot: Snapshot, now: number): boo
 
 export const OVER_TIME: Failure = {
   code: 'within',
-  message: "the step was not over within its time ('within')",
+  message: "the step did not end in time ('within')",
 };
 
 /** The changes of a step that fails because its time is over. */

@@ -42,7 +42,7 @@ export function parseDuration(given: Duration, what: string): number {
   if (ms !== undefined && ms > 0) return ms;
   throw refuse(
     'bad-duration',
-    `${what} is ${JSON.stringify(given)?.slice(0, MAX_CHARS)}; allowed is a duration such as '500ms', '30s', '2m', '1h30m', at most 366d`,
+    `${what} is ${JSON.stringify(given)?.slice(0, MAX_CHARS)}; allowed: a duration such as '500ms', '30s', '2m', '1h30m', at most 366d`,
   );
 }
 
@@ -70,7 +70,7 @@ export function lengthMsOf(given: Json | undefined): number | undefined {
 
 /** Why it is none: what is allowed. */
 export const lengthProblem = (given: Json | undefined): string =>
-  `'for' is ${JSON.stringify(given)?.slice(0, MAX_CHARS) ?? 'absent'}; allowed is a number of seconds, or a duration such as '30s', '2m', '1h30m', at most 366d`;
+  `'for' is ${JSON.stringify(given)?.slice(0, MAX_CHARS) ?? 'absent'}; allowed: a number of seconds, or a duration such as '30s', '2m', '1h30m', at most 366d`;
 
 /** Whether a plan may hold it as a time: finite, positive, not longer than any clock of ours counts. */
 export const isDurationMs = (ms: number): boolean => Number.isFinite(ms) && ms > 0 && ms <= MAX_DURATION_MS;

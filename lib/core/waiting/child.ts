@@ -89,7 +89,7 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop =
     const most = mostBytes(snapshot, MAX_RECORD_VALUE_BYTES);
     if ((toStop && isLostFailure(leftOut)) || (bytes <= most && leftOut === undefined))
       return only(startOf(0, planId, input, isPart));
-    const message = `the input of its execution has ${bytes} bytes; allowed are ${most}`;
+    const message = `the input of its execution has ${bytes} bytes; at most ${most} are allowed`;
     const failure = leftOut ?? { code: 'input-too-large', message };
     // Another try may be given something else: the place of this one is taken.
     return step.recovery === undefined
@@ -100,9 +100,9 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop =
   if (leftOut !== undefined && !(toStop && isLostFailure(leftOut))) return leftOut;
   if (leftOut !== undefined) return lostFamily(step, snapshot);
   const list = evaluateExpression(step.over, scope);
-  if (!Array.isArray(list)) return { code: 'not-a-list', message: 'what it maps over is not a list' };
+  if (!Array.isArray(list)) return { code: 'not-a-list', message: "the value of 'over' is not a list" };
   if (list.length > MAX_ITEMS) {
-    const message = `the list has ${list.length} items; allowed are ${MAX_ITEMS}`;
+    const message = `the list has ${list.length} items; at most ${MAX_ITEMS} are allowed`;
     return { code: 'list-too-long', message };
   }
   const { tolerate } = step;

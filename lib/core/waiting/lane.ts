@@ -64,7 +64,7 @@ const nextCheckAt = (execution: Execution, now: number): number =>
 
 export const noPlace = ({ lane }: LaneStep): Failure => ({
   code: 'no-place',
-  message: `it got no place in lane '${lane}' in its time ('waitAtMost')`,
+  message: `it got no place in lane '${lane}' in time ('waitAtMost')`,
 });
 
 /** It waits in the queue; a pause since then had it passed over. */

@@ -65,7 +65,7 @@ function cut(items: readonly Item[], partBytes: number, mostBytes: number): Item
   for (const [at, item] of items.entries()) {
     const own = utf8Bytes(JSON.stringify(item));
     if (own > mostBytes) {
-      const message = `item ${at} has ${own} bytes; allowed are ${mostBytes}`;
+      const message = `item ${at} has ${own} bytes; at most ${mostBytes} are allowed`;
       return { code: 'item-too-large', message };
     }
     const last = parts.at(-1);

@@ -133,7 +133,7 @@ test.each([
   ],
   [['--stack', 'Shop', '--url', 'https://orders.example.com'], 'add --region <region>'],
   [['--stack', 'no/stack'], 'not a stack name'],
-  [['--stack', 'Shop', '--port', '70000'], 'allowed are 0 to 65535'],
+  [['--stack', 'Shop', '--port', '70000'], 'give 0 to 65535'],
   [[], '--stack <name>'],
 ])('what is missing or wrong is said: %j', async (args, message) => {
   const { exitCode, err } = await steadfast(['console', ...args]);

@@ -70,5 +70,5 @@ it('adds what runs below', async () => {
 it('refuses numbers that mean nothing', async () => {
   const { exitCode, err } = await cli('order', '--batch', '11');
   expect(exitCode).toBe(2);
-  expect(err).toContain('allowed are 1 to 10.');
+  expect(err).toContain('give 1 to 10.');
 });

@@ -261,7 +261,7 @@ describe('the commands', () => {
     expect(restored.exitCode).toBe(0);
     expect(restored.out).toContain('start       mapping   m1');
     expect(restored.err).toContain('restoring starts: 3');
-    expect((await ran('unquiesce', '--stack', 'Shop')).out).toBe("nothing of 'Shop' was stopped\n");
+    expect((await ran('unquiesce', '--stack', 'Shop')).out).toBe("no part of 'Shop' was stopped\n");
   });
 
   test('--check names what a deployment has turned on again, and fails', async () => {
@@ -274,7 +274,7 @@ describe('the commands', () => {
     const awake = await ran('quiesce', '--stack', 'Shop', '--check');
     expect(awake.exitCode).toBe(1);
     expect(awake.out).toMatch(
-      /^supervision rule .*Shop-Tick\nthese run: stop them with npx steadfast quiesce/,
+      /^supervision rule .*Shop-Tick\nthese parts are running: stop them with npx steadfast quiesce/,
     );
   });
 

@@ -106,7 +106,9 @@ it('keeps what was at rest of a stack that cannot be deleted, tries twice, and s
   const account = new FakeAccount();
   account.parameters.set('/steadfast/Shop/quiesced/1', AT_REST);
   account.meanwhile = () => Promise.reject(new Error('a bucket is not empty'));
-  await expect(throwaway(account).removed()).rejects.toThrow("'Shop' is not removed: a bucket is not empty");
+  await expect(throwaway(account).removed()).rejects.toThrow(
+    "'Shop' could not be removed: a bucket is not empty",
+  );
   expect(account.done).toHaveLength(2);
   expect([...account.parameters.keys()]).toEqual(['/steadfast/Shop/quiesced/1']);
 });

@@ -196,7 +196,7 @@ describe('executions to start', () => {
       changedAt: NOW,
       failure: { code: 'not-a-list' },
     });
-    const failure = { code: 'not-a-list', message: 'what it maps over is not a list' };
+    const failure = { code: 'not-a-list', message: "the value of 'over' is not a list" };
     const notes = [{ what: 'step-failed', executionId: 'e-1', step: 'it', failure }];
     expect(rest).toStrictEqual({ sends: [], next: evaluate('x', 'it'), notes });
     expect(

@@ -153,7 +153,7 @@ describe('what executions answered', () => {
     expect(changes(child, [`${fits}x`], known)).toEqual({ ...done, output: null });
     const failure = {
       code: 'output-too-large',
-      message: 'what its execution answered has more than 100000 bytes, and other steps read it',
+      message: 'the answer of its execution has more than 100000 bytes, and other steps read it',
     };
     const failed = { ...same, status: 'failed', changedAt: NOW, failure };
     const read = { $ref: 'step:sub', path: ['x'] };

@@ -120,7 +120,7 @@ describe('the deadline', () => {
       cause: {
         kind: 'deadline',
         at: NOW,
-        failure: { code: 'deadline', message: 'the execution was not over within its time' },
+        failure: { code: 'deadline', message: 'the execution did not end in time' },
       },
     });
     expect(write?.execution?.cause).not.toHaveProperty('step');

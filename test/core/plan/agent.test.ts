@@ -77,11 +77,11 @@ const lambda =
   "timeout is over 14m, which a Lambda function cannot give; with runsIn: 'container' it may be up to 24h";
 it.each<[Partial<Record<keyof AgentSpec, unknown>>, string | undefined]>([
   [{}, undefined],
-  [{ effect: 'x' }, "effect is \"x\"; allowed are 'idempotent', 'probed', 'unsafe' and 'none'"],
+  [{ effect: 'x' }, "effect is \"x\"; allowed: 'idempotent', 'probed', 'unsafe' and 'none'"],
   [{ effect: 'unsafe' }, undefined],
-  [{ runsIn: 'vm' }, "runsIn is \"vm\"; allowed are 'lambda' and 'container'"],
+  [{ runsIn: 'vm' }, "runsIn is \"vm\"; allowed: 'lambda' and 'container'"],
   [{ isolate: true }, undefined],
-  [{ isolate: 'yes' }, 'isolate is "yes"; allowed are true and false'],
+  [{ isolate: 'yes' }, 'isolate is "yes"; allowed: true and false'],
   [{ timeoutMs: 14 * 60_000 }, undefined],
   [{ timeoutMs: 14 * 60_000 + 1 }, lambda],
   [{ runsIn: 'container', timeoutMs: 24 * 3_600_000 }, undefined],
@@ -93,7 +93,7 @@ it.each<[Partial<Record<keyof AgentSpec, unknown>>, string | undefined]>([
   [{ maxNoProgressMs: 1_000 }, undefined],
   [{ maxNoProgressMs: 999 }, 'maxNoProgress is under 1s; three heartbeats must fit into it'],
   [{ undo: 'none' }, undefined],
-  [{ undo: 'x' }, "undo is \"x\"; allowed are 'required' and 'none'"],
+  [{ undo: 'x' }, "undo is \"x\"; allowed: 'required' and 'none'"],
 ])('%j: %s', (more, problem) => {
   expect(agentProblem({ ...defaults, ...more } as AgentSpec)).toBe(problem);
 });

@@ -114,9 +114,9 @@ describe('an on-failure step', () => {
   });
 
   it('is one of a few', () => {
-    expect(refused()[1]).toContain('allowed are 1 to 20');
+    expect(refused()[1]).toContain('allowed: 1 to 20');
     const many = Array.from({ length: 21 }, (_, at) => ({ name: `t${at}` }));
-    expect(refused(...many)[1]).toContain('it has 21 on-failure steps; allowed are 1 to 20');
+    expect(refused(...many)[1]).toContain('it has 21 on-failure steps; allowed: 1 to 20');
     expect(() => checkPlan(flow(...many.slice(1)))).not.toThrow();
   });
 

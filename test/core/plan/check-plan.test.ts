@@ -25,7 +25,11 @@ const refusals: readonly [Partial<Plan>, string, string][] = [
     "it has no 'within': say how long an execution may take at most, for example '1h'",
   ],
   [{ pauseWithinMs: 0 }, 'unbounded', 'its pauseWithinMs is 0; leave it out or give a time'],
-  [{ search: ['a', 'b', 'c', 'd'] }, 'bad-search', 'search has 4 names; allowed are 3: an index each'],
+  [
+    { search: ['a', 'b', 'c', 'd'] },
+    'bad-search',
+    'search has 4 names; at most 3 are allowed, because each needs an index',
+  ],
   [{ search: ['a', 'a'] }, 'bad-search', "search has 'a' twice"],
   [
     { search: ['a:b'] },
@@ -49,11 +53,11 @@ const refusals: readonly [Partial<Plan>, string, string][] = [
     "'fairBy' is never a text or a number: return a text or a number of it, for example fairBy: (input) => input.tenant",
   ]),
   [{ fairBy: { $what: 1 } }, 'bad-fair-by', "its 'fairBy' has the unknown operator '$what'"],
-  [{ steps: [] }, 'no-end', 'it has no steps, so it would never reach an end'],
+  [{ steps: [] }, 'no-end', 'it has no steps, so it would never end'],
   [
     { steps: Array.from({ length: 1_001 }, (_, at) => ({ ...planStep, name: `s${at}` })) },
     'too-many-steps',
-    'it has 1001 steps; allowed are 1000',
+    'it has 1001 steps; at most 1000 are allowed',
   ],
   [
     { output: { $ref: 'step:x', path: [] } },
@@ -64,12 +68,12 @@ const refusals: readonly [Partial<Plan>, string, string][] = [
   [
     { output: { $ref: 'item', path: [] } },
     'bad-output',
-    'of the output an expression reads the item of a list outside of the list',
+    'in its output: an expression reads the item of a list outside of the list',
   ],
   [
     { output: { $ref: 'token:it', path: [] } },
     'bad-output',
-    "of the output it reads the token of 'it', which is not a callback",
+    "in its output: it reads the token of 'it', which is not a callback",
   ],
 ];
 it.each(
@@ -119,7 +123,7 @@ describe('steps', () => {
       workflow: 'flow',
       step: first,
       reason: 'cycle',
-      message: `workflow 'flow', step '${first}': it waits for itself: ${path}`,
+      message: `workflow 'flow', step '${first}': its steps wait for each other: ${path}`,
     });
   });
 

@@ -36,11 +36,11 @@ const endless = (kind: string, least: number): string =>
 
 const backoff = "retry needs 0 < 'first' ≤ 'max'";
 const notAnEffect = "effect 'x' is not 'idempotent', 'probed', 'unsafe' or 'none'";
-const noWayBack = "it is a point of no return, which is never undone: leave its 'undo' out, or say 'none'";
-const notAgain = "an 'unsafe' effect must not be tried again by itself: its recovery is [human(…)]";
+const noWayBack = "it is a point of no return, which is never undone: leave its 'undo' out, or write 'none'";
+const notAgain = "an 'unsafe' effect must not be retried automatically: its recovery is [human(…)]";
 const noProgress = 'maxNoProgressMs is 0; leave it out or give a time';
-const neverTried = 'human must be the last stage: what comes after it is never tried';
-const needsHuman = "an 'unsafe' effect needs a human stage: only a person can say what follows";
+const neverTried = 'human must be the last stage: a stage after it is never tried';
+const needsHuman = "an 'unsafe' effect needs a human stage: only a person can decide how to continue";
 const notJson = 'an expression must become JSON: /at is not plain JSON but of class Date';
 const notBefore = "it reads the output of 'x', which may not be done before it: add 'x' to 'after'";
 const noInput = retry({ kind: 'withInput', input: {}, attempts: 0 });
@@ -74,7 +74,7 @@ const refusals: readonly [changes: Partial<AgentStep>, reason: string, message: 
   [
     { recovery: [human({ otherwise: 'x' as never })] },
     'bad-stage',
-    "human's 'otherwise' is 'undo' or 'fail'",
+    "human's 'otherwise' must be 'undo' or 'fail'",
   ],
   [{ recovery: [human({ remindMs: Number.NaN })] }, 'unbounded', "'remindEvery' is not a time"],
   [
@@ -144,6 +144,6 @@ it('a plan has 256 KB at most', () => {
   ofPlan(
     { steps: [{ ...planStep, input: 'x'.repeat(256 * 1024 - frame + 1) }] },
     'too-large',
-    'its plan has 262145 bytes; allowed are 262144',
+    'its plan has 262145 bytes; at most 262144 are allowed',
   );
 });

@@ -25,13 +25,13 @@ const wait = (more: Partial<WaitStep>): WaitStep => ({ kind: 'wait', name: 'w', 
 /** A column that is not there is null. */
 const filled = <T>(table: readonly [T, string?, string?][]): [T, string | null, string | null][] =>
   table.map(([given, reason, message]) => [given, reason ?? null, message ?? null]);
-const one = "a wait has one of 'for' and 'until'";
+const one = "a wait needs either 'for' or 'until'";
 const zone = "'until' is neither epoch ms nor a date in ISO form with its zone";
 
 it.each(
   filled<Partial<WaitStep>>([
     [{ forMs: 60_000 }],
-    [{ forMs: 60_001 }, 'longer-than-within', 'it waits for 1m1ms, and the workflow is to be over within 1m'],
+    [{ forMs: 60_001 }, 'longer-than-within', 'it waits for 1m1ms, but the workflow must end within 1m'],
     [{ forMs: 0 }, 'unbounded', 'its wait is 0 ms long'],
     [{ forMs: Number.NaN }, 'unbounded', 'its wait is NaN ms long'],
     [{}, 'unbounded', one],
@@ -80,12 +80,12 @@ it.each<[CallbackStep['kind'], unknown, string | undefined]>([
   [
     'approval',
     'ann',
-    "by is \"ann\"; allowed is 'another': another person than those who have acted in it. The API's authorizer decides who may answer at all",
+    "by is \"ann\"; allowed: 'another', a person other than those who have acted in it. The API's authorizer decides who may answer at all",
   ],
   [
     'approval',
     true,
-    "by is true; allowed is 'another': another person than those who have acted in it. The API's authorizer decides who may answer at all",
+    "by is true; allowed: 'another', a person other than those who have acted in it. The API's authorizer decides who may answer at all",
   ],
   [
     'callback',
@@ -107,12 +107,12 @@ it.each<[Partial<CallbackStep>, string, string]>([
   [
     { otherwise: 'skip' as never },
     'bad-default',
-    "'otherwise' is 'skip'; allowed are 'approve', 'reject' and 'fail'",
+    "'otherwise' is 'skip'; allowed: 'approve', 'reject' and 'fail'",
   ],
   [
     { otherwise: 'approve', by: 'another' },
     'bad-default',
-    "'otherwise' is 'approve', and another person has to approve it: without an answer nobody would have; write 'reject' or 'fail'",
+    "'otherwise' is 'approve', and another person has to approve it: without an answer, no other person would have approved it; write 'reject' or 'fail'",
   ],
   [
     { kind: 'callback', show: { amount: 1 } },
@@ -128,7 +128,7 @@ it.each<[Partial<CallbackStep>, string, string]>([
   [
     { show: { $literal: { amount: 1 } } },
     'bad-show',
-    "'show' names '$literal'; allowed are up to 40 letters, digits, blanks, '-' and '_', a letter first",
+    "'show' names '$literal'; allowed: up to 40 letters, digits, blanks, '-' and '_', a letter first",
   ],
   [{ remindMs: Number.NaN }, 'unbounded', "'remindEvery' is not a time"],
   [{ remindMs: 59_999 }, 'bad-reminder', "it reminds every 59s999ms; write remindEvery: '1m' or more"],
@@ -148,7 +148,7 @@ it('an approval may be approved or rejected without an answer, and both kinds ma
 });
 
 it.each(['callback', 'approval'] as const)('a %s that promises more time than the workflow has', (kind) => {
-  const message = 'it waits for an answer for 1m1ms, and the workflow is to be over within 1m';
+  const message = 'it waits for an answer for 1m1ms, but the workflow must end within 1m';
   expect(problem({ kind, name: 'c', after: [], withinMs: 60_001 })).toEqual({
     reason: 'longer-than-within',
     message,
@@ -167,7 +167,7 @@ it('workflows are ten within one another, and no more', () => {
   });
 });
 
-const tolerance = (value: number, most: number): string => `tolerate is ${value}; allowed are 0 to ${most}`;
+const tolerance = (value: number, most: number): string => `tolerate is ${value}; allowed: 0 to ${most}`;
 it.each(
   filled<Partial<MapStep>>([
     [{}],

@@ -61,7 +61,7 @@ it.each<[string, readonly Stage[], string, string]>([
     'another agent',
     [useAgent(agent)],
     'bad-stage',
-    "write retry, withInput or human; for another workflow instead say 'tolerate: true' here, and add a child with 'when: failed(…)'",
+    "write retry, withInput or human; for another workflow instead, write 'tolerate: true' here, and add a child with 'when: failed(…)'",
   ],
   ['a person first', [human(), retry(1)], 'unreachable-stage', 'human must be the last stage'],
   [
@@ -74,7 +74,7 @@ it.each<[string, readonly Stage[], string, string]>([
     'a person without end',
     [human({ within: '4h' })],
     'longer-than-within',
-    'the workflow is to be over within 3h',
+    'the workflow must end within 3h',
   ],
   [
     'an input that is not accepted',

@@ -147,7 +147,7 @@ describe('refused is', () => {
         return undefined;
       },
       'bad-tolerance',
-      "say 'tolerate: true'",
+      "write 'tolerate: true'",
     ],
   ])('%s', (_name, build, reason, says) => {
     const refusal = refusalOf(build);

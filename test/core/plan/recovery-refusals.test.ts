@@ -49,7 +49,7 @@ describe('a variant that a crash would bar for ever, for nobody could say whethe
   it('says of an agent what can be true', () => {
     const declare = (more: object) => () => declareAgent('a', { ...base, ...more } as never);
     expect(refusalOf(declare({ probe: 'some' })).message).toContain(
-      "probe is \"some\"; allowed are 'required' and 'none'",
+      "probe is \"some\"; allowed: 'required' and 'none'",
     );
     expect(refusalOf(declare({ effect: 'probed', probe: 'none' })).message).toContain(
       "effect 'probed' needs a probe",

@@ -36,11 +36,11 @@ const copies = (options: object) => () =>
   });
 
 it.each<[string, Options, string, string]>([
-  ['no bound', { atMost: 0 }, 'unbounded', 'its atMost is 0; allowed are 1 to 1000 rounds'],
+  ['no bound', { atMost: 0 }, 'unbounded', 'its atMost is 0; allowed: 1 to 1000 rounds'],
   ['too many rounds', { atMost: 1_001 }, 'unbounded', 'its atMost is 1001'],
   ['a part of a round', { atMost: 1.5 }, 'unbounded', 'its atMost is 1.5'],
-  ['no end', { until: undefined }, 'bad-rounds', "its 'until' reads nothing of a round"],
-  ['an end that is always the same', { until: () => eq(1 as never, 2) }, 'bad-rounds', 'reads nothing'],
+  ['no end', { until: undefined }, 'bad-rounds', "its 'until' reads no value of a round"],
+  ['an end that is always the same', { until: () => eq(1 as never, 2) }, 'bad-rounds', 'reads no value'],
   [
     'another input',
     { recovery: [withInput({ at: 1 })] },

@@ -98,7 +98,7 @@ it('a callback, and an approval', () => {
   expect(said({ within: undefined })).toContain("needs 'within'");
   expect(said({ by: 'another' })).toContain("a callback has no 'by'");
   const asked = refusalOf(() => first((w) => void w.approval('c', { within: '1h', by: 'ann' as never })));
-  expect(asked.message).toContain('by is "ann"; allowed is \'another\'');
+  expect(asked.message).toContain('by is "ann"; allowed: \'another\'');
 });
 
 it('a callback’s token and answer may be given to others', () => {
@@ -205,7 +205,7 @@ describe('a list', () => {
       const refused = refusalOf(() => of({ tolerate }));
       expect([refused.code, refused.message, refused.details]).toEqual([
         'workflow-refused',
-        `workflow 'flow', step 'm': tolerate is '${tolerate}'; allowed are a number of items and '5%'`,
+        `workflow 'flow', step 'm': tolerate is '${tolerate}'; allowed: a number of items and '5%'`,
         { workflow: 'flow', step: 'm', reason: 'bad-tolerance' },
       ]);
     },

@@ -157,7 +157,7 @@ describe('a step that an agent performs', () => {
     expect(given('6d')).toMatchObject({ recovery: [{ withinMs: 6 * 86_400_000 }] });
     expect(given('6d', { within: '6d' })).toMatchObject({ recovery: [human({ within: '6d' })] });
     expect(refusalOf(() => given('6d', { within: '7d' })).message).toBe(
-      "workflow 'flow', step 'a': its human stage gives a person 7d, and the workflow is to be over within 6d",
+      "workflow 'flow', step 'a': its human stage gives a person 7d, but the workflow must end within 6d",
     );
   });
 

@@ -28,7 +28,7 @@ const late = (records: Step[], more: Partial<Execution> = {}): Snapshot =>
   stateOf([recordOf('a', 'done'), past, ...records], { deadlineAt: NOW, wakeAt: NOW + 99_000, ...more });
 const failure = {
   code: 'deadline',
-  message: "it was not over within its time, and nothing is undone past the point of no return 'p'",
+  message: "it did not end in time, and nothing is undone past the point of no return 'p'",
 };
 const moved = { version: 2, writeId: 'w-new' };
 

@@ -50,7 +50,7 @@ describe('a duration', () => {
     '١s',
     'PT30S',
   ])('%j is refused as bad-duration, saying what is wanted', (text) => {
-    const refusal = { code: 'bad-duration', message: expect.stringMatching(/^lease is .*allowed is .*30s/s) };
+    const refusal = { code: 'bad-duration', message: expect.stringMatching(/^lease is .*allowed: .*30s/s) };
     expect(() => parseDuration(text, 'lease')).toThrow(expect.objectContaining(refusal));
   });
 
@@ -68,7 +68,7 @@ describe('a duration', () => {
       }
     };
     expect(refusal('9'.repeat(100_000)).length).toBeLessThan(200);
-    expect(refusal(undefined)).toContain('lease is undefined; allowed is');
+    expect(refusal(undefined)).toContain('lease is undefined; allowed:');
   });
 
   it.each([[30], [null], [{}], [['30s', '1s']], [Number.NaN]])(

@@ -73,7 +73,7 @@ describe('the execution of a child step', () => {
     expect(startsOf(given, 'x'.repeat(256 * 1024 - 2))).toHaveLength(1);
     expect(familyIn(given, 'x'.repeat(256 * 1024 - 1))).toEqual({
       code: 'input-too-large',
-      message: 'the input of its execution has 262145 bytes; allowed are 262144',
+      message: 'the input of its execution has 262145 bytes; at most 262144 are allowed',
     });
   });
 });
@@ -136,13 +136,13 @@ describe('the executions of a list', () => {
   });
 
   it('are none of what is no list, or one of more than 10 000 items', () => {
-    const message = 'what it maps over is not a list';
+    const message = "the value of 'over' is not a list";
     expect(familyIn(map, { list: 'ab' })).toEqual({ code: 'not-a-list', message });
     expect(familyIn(map, {})).toEqual({ code: 'not-a-list', message });
     expect(startsOf(map, numbers(10_000))).toHaveLength(400);
     expect(familyIn(map, numbers(10_001))).toEqual({
       code: 'list-too-long',
-      message: 'the list has 10001 items; allowed are 10000',
+      message: 'the list has 10001 items; at most 10000 are allowed',
     });
   });
 
@@ -159,7 +159,7 @@ describe('the executions of a list', () => {
     expect(sizes(150_000, 100_000, 60_000, 50_000)).toEqual([1, 2, 1]);
     expect(familyIn(map, { list: [item(100), item(200_001)] })).toEqual({
       code: 'item-too-large',
-      message: 'item 1 has 200001 bytes; allowed are 200000',
+      message: 'item 1 has 200001 bytes; at most 200000 are allowed',
     });
   });
 });

@@ -110,7 +110,7 @@ describe('a wait', () => {
       status: 'failed',
       failure: {
         code: 'bad-time',
-        message: `'for' is ${length === undefined ? 'null' : said}; allowed is a number of seconds, or a duration such as '30s', '2m', '1h30m', at most 366d`,
+        message: `'for' is ${length === undefined ? 'null' : said}; allowed: a number of seconds, or a duration such as '30s', '2m', '1h30m', at most 366d`,
       },
     });
   });

@@ -328,7 +328,7 @@ export function mapStep(
   const { tolerate = 0, concurrency } = options;
   const percent = typeof tolerate === 'string' ? /^(\d{1,3}(?:\.\d+)?)%$/.exec(tolerate)?.[1] : undefined;
   if (typeof tolerate === 'string' && percent === undefined) {
-    const message = `tolerate is '${tolerate}'; allowed are a number of items and '5%'`;
+    const message = `tolerate is '${tolerate}'; allowed: a number of items and '5%'`;
     throw refusal(workflowName, name, problem('bad-tolerance', message));
   }
   return {

@@ -32,7 +32,7 @@ export function onFailureProblem(
   const { onFailure } = plan;
   if (onFailure === undefined) return undefined;
   if (onFailure.length === 0 || onFailure.length > MAX_ON_FAILURE) {
-    const message = `it has ${onFailure.length} on-failure steps; allowed are 1 to ${MAX_ON_FAILURE}, or leave them out`;
+    const message = `it has ${onFailure.length} on-failure steps; allowed: 1 to ${MAX_ON_FAILURE}, or leave them out`;
     return { problem: problem('too-many-steps', message) };
   }
   const seen = new Set(plan.steps.map(({ name }) => name));
@@ -51,7 +51,7 @@ function stepProblem(
   checks: Checks,
 ): Problem | undefined {
   if ((step.kind as string) !== 'agent') {
-    const message = `it is of kind '${step.kind}'; after the end only agents act: write w.onFailure(name, agent, input)`;
+    const message = `it is a step of kind '${step.kind}', but only agents' steps run after the end: write w.onFailure(name, agent, input)`;
     return problem('bad-kind', message);
   }
   return (

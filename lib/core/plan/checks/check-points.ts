@@ -48,7 +48,7 @@ function childProblem(step: ChildStep, plan: Plan): Problem | undefined {
     const message = `its workflow '${step.plan.workflow}' has a point of no return (${hidden}), and some of its rounds would be past it and others would not: take the point out of '${step.plan.workflow}'`;
     return problem('bad-point-of-no-return', message);
   }
-  const message = `its workflow '${step.plan.workflow}' has a point of no return (${hidden}), and nothing outside it may be undone after that: write 'pointOfNoReturn: true' here, too`;
+  const message = `its workflow '${step.plan.workflow}' has a point of no return (${hidden}), and nothing outside it may be undone after that: write 'pointOfNoReturn: true' here as well`;
   return problem('hidden-point-of-no-return', message);
 }
 
@@ -57,7 +57,7 @@ export function undoProblem(step: AgentStep | ChildStep): Problem | undefined {
   const stages = step.kind === 'agent' ? step.recovery.filter((stage) => stage.kind === 'useAgent') : [];
   if (step.pointOfNoReturn !== true || [step, ...stages].every(({ undo }) => undo === 'none'))
     return undefined;
-  const message = "it is a point of no return, which is never undone: leave its 'undo' out, or say 'none'";
+  const message = "it is a point of no return, which is never undone: leave its 'undo' out, or write 'none'";
   return problem('undo-after-no-return', message);
 }
 
@@ -75,7 +75,7 @@ function besideProblem(step: ChildStep, plan: Plan): Problem | undefined {
       !isBefore(plan, step.name, other.name),
   );
   if (beside === undefined) return undefined;
-  const message = `it is a point of no return and may be under way at the same time as '${beside.name}', which is one, too; when one is stopped, it is not known yet whether the other is past it: let one come 'after' the other`;
+  const message = `it is a point of no return and may be under way at the same time as '${beside.name}', which is one as well; when one is stopped, it is not yet known whether the other has been passed: let one come 'after' the other`;
   return problem('points-of-no-return-at-once', message);
 }
 

@@ -71,7 +71,7 @@ function byAgentProblem(
 
 function waitProblem({ forMs, for: dataMs, until }: WaitStep, plan: Plan): Problem | undefined {
   if ([forMs, dataMs, until].filter((one) => one !== undefined).length !== 1)
-    return problem('unbounded', "a wait has one of 'for' and 'until'");
+    return problem('unbounded', "a wait needs either 'for' or 'until'");
   const isFixed = until !== undefined && (typeof until !== 'object' || until === null);
   if (isFixed && timeOf(until) === undefined) return problem('bad-time', timeProblem(until));
   if (forMs === undefined) return undefined;
@@ -89,13 +89,13 @@ export function withinProblem(step: PlanStep, plan: Plan): Problem | undefined {
   const own = formatDuration(withinMs);
   if (withinMs > plan.withinMs) {
     const most = formatDuration(plan.withinMs);
-    const message = `its 'within' is ${own}, and the workflow is to be over within ${most}: write within: '${most}' or less, or leave it out`;
+    const message = `its 'within' is ${own}, but the workflow must end within ${most}: write within: '${most}' or less, or leave it out`;
     return problem('longer-than-within', message);
   }
   const performed =
     step.kind === 'map' ? step.each : isRepeated(step) && step.rounds.byAgent ? step.plan.steps[0] : step;
   if (performed?.kind === 'agent' && performed.timeoutMs > withinMs) {
-    const message = `its 'within' is ${own}, and one attempt may take ${formatDuration(performed.timeoutMs)}: write timeout: '${own}' or less on the step, or a longer 'within'`;
+    const message = `its 'within' is ${own}, but one attempt may take ${formatDuration(performed.timeoutMs)}: write timeout: '${own}' or less on the step, or a longer 'within'`;
     return problem('within-too-short', message);
   }
   if (step.kind === 'wait' && step.forMs !== undefined && step.forMs >= withinMs) {
@@ -111,7 +111,7 @@ export function withinProblem(step: PlanStep, plan: Plan): Problem | undefined {
  */
 export function longerThanWithin(timeMs: number, { withinMs }: Plan, what: string): Problem | undefined {
   if (timeMs <= withinMs) return undefined;
-  const message = `${what} ${formatDuration(timeMs)}, and the workflow is to be over within ${formatDuration(withinMs)}`;
+  const message = `${what} ${formatDuration(timeMs)}, but the workflow must end within ${formatDuration(withinMs)}`;
   return problem('longer-than-within', message);
 }
 
@@ -138,7 +138,7 @@ function byProblem({ kind, by }: { readonly kind: string; readonly by?: unknown 
       "a callback has no 'by': anyone with its token may answer it; to ask a person, use w.approval",
     );
   if (by === 'another') return undefined;
-  const message = `by is ${JSON.stringify(by) ?? String(by)}; allowed is 'another': another person than those who have acted in it. The API's authorizer decides who may answer at all`;
+  const message = `by is ${JSON.stringify(by) ?? String(by)}; allowed: 'another', a person other than those who have acted in it. The API's authorizer decides who may answer at all`;
   return problem('bad-by', message);
 }
 
@@ -151,9 +151,9 @@ function defaultProblem({ kind, otherwise, by }: CallbackStep): Problem | undefi
     return problem('bad-default', message);
   }
   if (!['approve', 'reject'].includes(otherwise))
-    return problem('bad-default', `${said}; allowed are 'approve', 'reject' and 'fail'`);
+    return problem('bad-default', `${said}; allowed: 'approve', 'reject' and 'fail'`);
   if (otherwise === 'reject' || by === undefined) return undefined;
-  const message = `${said}, and another person has to approve it: without an answer nobody would have; write 'reject' or 'fail'`;
+  const message = `${said}, and another person has to approve it: without an answer, no other person would have approved it; write 'reject' or 'fail'`;
   return problem('bad-default', message);
 }
 
@@ -181,7 +181,7 @@ function showProblem({ kind, show }: CallbackStep): Problem | undefined {
     );
   const bad = names.find((name) => !SHOWN_NAME.test(name));
   if (bad === undefined) return undefined;
-  const message = `'show' names '${bad}'; allowed are up to 40 letters, digits, blanks, '-' and '_', a letter first`;
+  const message = `'show' names '${bad}'; allowed: up to 40 letters, digits, blanks, '-' and '_', a letter first`;
   return problem('bad-show', message);
 }
 
@@ -210,7 +210,7 @@ function mapProblem({ concurrency, tolerate }: MapStep): Problem | undefined {
   const whole = 'percent' in tolerate || Number.isInteger(value);
   return whole && value >= 0 && value <= most
     ? undefined
-    : problem('bad-tolerance', `tolerate is ${value}; allowed are 0 to ${most}`);
+    : problem('bad-tolerance', `tolerate is ${value}; allowed: 0 to ${most}`);
 }
 
 /** @param each of a list of workflows */

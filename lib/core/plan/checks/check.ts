@@ -70,9 +70,12 @@ export function checkPlan(plan: Plan): void {
   if (fair !== undefined) throw refusal(plan.workflow, undefined, fair);
   const lane = laneProblem(plan);
   if (lane !== undefined) throw refusal(plan.workflow, lane.step, lane.problem);
-  if (plan.steps.length === 0) throw refused('no-end', 'it has no steps, so it would never reach an end');
+  if (plan.steps.length === 0) throw refused('no-end', 'it has no steps, so it would never end');
   if (plan.steps.length > PLAN_LIMITS.steps) {
-    throw refused('too-many-steps', `it has ${plan.steps.length} steps; allowed are ${PLAN_LIMITS.steps}`);
+    throw refused(
+      'too-many-steps',
+      `it has ${plan.steps.length} steps; at most ${PLAN_LIMITS.steps} are allowed`,
+    );
   }
   const seen = new Set<string>();
   for (const step of plan.steps) {
@@ -81,7 +84,8 @@ export function checkPlan(plan: Plan): void {
     seen.add(step.name);
   }
   const cycle = walkCycle(inOrder(plan.steps).rest);
-  if (cycle.length > 0) throw refused('cycle', `it waits for itself: ${cycle.join(' → ')}`, cycle[0]);
+  if (cycle.length > 0)
+    throw refused('cycle', `its steps wait for each other: ${cycle.join(' → ')}`, cycle[0]);
   for (const step of plan.steps) {
     const found = outcomeProblem(expressionsOf(step), plan, step);
     if (found !== undefined) throw refusal(plan.workflow, step.name, found);
@@ -89,15 +93,15 @@ export function checkPlan(plan: Plan): void {
   const output = exprProblem(plan.output) ?? strangersIn(plan.output, plan);
   if (output !== undefined) throw refused('bad-output', `the output ${output}`);
   const source = sourceProblem(plan.output, plan);
-  if (source !== undefined) throw refused('bad-output', `of the output ${source.message}`);
+  if (source !== undefined) throw refused('bad-output', `in its output: ${source.message}`);
   const missing = outcomeProblem(plan.output, plan);
-  if (missing !== undefined) throw refused(missing.reason, `of its output: ${missing.message}`);
+  if (missing !== undefined) throw refused(missing.reason, `in its output: ${missing.message}`);
   const checks = { named: nameProblem, agent: agentProblem, expression: exprProblem };
   const later = onFailureProblem(plan, checks);
   if (later !== undefined) throw refusal(plan.workflow, later.step, later.problem);
   const bytes = utf8Bytes(canonicalJson(plan as unknown as Json));
   if (bytes > PLAN_LIMITS.bytes) {
-    throw refused('too-large', `its plan has ${bytes} bytes; allowed are ${PLAN_LIMITS.bytes}`);
+    throw refused('too-large', `its plan has ${bytes} bytes; at most ${PLAN_LIMITS.bytes} are allowed`);
   }
 }
 
@@ -159,7 +163,7 @@ function stagesProblem(
   }
   const person = recovery.findIndex((stage) => stage.kind === 'human');
   return person >= 0 && person !== recovery.length - 1
-    ? problem('unreachable-stage', 'human must be the last stage: what comes after it is never tried')
+    ? problem('unreachable-stage', 'human must be the last stage: a stage after it is never tried')
     : undefined;
 }
 
@@ -169,7 +173,7 @@ function triesOfChild(step: PlanStep, plan: Plan): Problem | undefined {
   const recovery: readonly Stage[] = (child.kind === 'child' ? child.recovery : undefined) ?? [];
   if (recovery.some(({ kind }) => kind === 'useAgent')) {
     const message =
-      "no agent performs it, so useAgent changes nothing: write retry, withInput or human; for another workflow instead say 'tolerate: true' here, and add a child with 'when: failed(…)'";
+      "no agent performs it, so useAgent changes nothing: write retry, withInput or human; for another workflow instead, write 'tolerate: true' here, and add a child with 'when: failed(…)'";
     return problem('bad-stage', message);
   }
   return stagesProblem(recovery, [], plan);
@@ -179,7 +183,7 @@ function humanProblem(stage: HumanStage, plan: Plan): Problem | undefined {
   if (!isDurationMs(stage.withinMs))
     return problem('unbounded', "its human stage has no 'within', so it could wait for ever");
   if (stage.otherwise !== 'undo' && stage.otherwise !== 'fail')
-    return problem('bad-stage', "human's 'otherwise' is 'undo' or 'fail'");
+    return problem('bad-stage', "human's 'otherwise' must be 'undo' or 'fail'");
   return (
     longerThanWithin(stage.withinMs, plan, 'its human stage gives a person') ??
     reminderProblem(stage, 'its human stage')
@@ -206,11 +210,11 @@ function unsafeProblem(step: AgentStep): Problem | undefined {
   const unsafe = [step, ...step.recovery].some((one) => 'effect' in one && one.effect === 'unsafe');
   if (!unsafe) return undefined;
   if (step.recovery.some((stage) => stage.kind !== 'human')) {
-    const message = "an 'unsafe' effect must not be tried again by itself: its recovery is [human(…)]";
+    const message = "an 'unsafe' effect must not be retried automatically: its recovery is [human(…)]";
     return problem('unsafe-retry', message);
   }
   if (step.recovery.length > 0) return undefined;
-  const message = "an 'unsafe' effect needs a human stage: only a person can say what follows";
+  const message = "an 'unsafe' effect needs a human stage: only a person can decide how to continue";
   return problem('unsafe-without-human', message);
 }
 
