@@ -100,7 +100,7 @@ export async function tick(given: Ports, plans: PlanCache, options: TickOptions)
   } = options;
   const kept = new Set(shardsOf(ports, part));
   const sweeps: Sweep[] = [];
-  const evaluated = new Set<string>();
+  const evaluated = new Map<string, number>();
   let busy = false;
   for (let lap = 1; ; lap += 1) {
     const ask = admissionControl(ports, sweepEveryMs, freeSends);
@@ -145,8 +145,11 @@ interface Reach {
 
 interface Turns {
   readonly everyMs: number;
-  /** Since the last sweep that was not cut: what stays due does not take its group's turn again and again. */
-  readonly evaluated: Set<string>;
+  /**
+   * By execution, since the last sweep that was not cut: the wake time at which it was evaluated. One that
+   * keeps it does not take its group's turn again and again.
+   */
+  readonly evaluated: Map<string, number>;
 }
 
 interface Swept extends ShardSweep {
@@ -214,7 +217,7 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
     const overdue = page.items.filter((item) => item.wakeAt <= now);
     const inGroups = haveGroups(overdue) ? turns : undefined;
     const next = inGroups
-      ? fairly(overdue.filter(({ executionId }) => !inGroups.evaluated.has(executionId)))
+      ? fairly(overdue.filter(({ executionId, wakeAt }) => inGroups.evaluated.get(executionId) !== wakeAt))
       : overdue;
     busy ||= page.items.length > 0;
     if (page.items.length > 0) await stay.found();
@@ -225,8 +228,8 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
     const untilNextAt = inGroups
       ? Math.min(evaluatesUntilAt, ports.clock.now() + inGroups.everyMs)
       : evaluatesUntilAt;
-    const all = await evaluateAll(ports, next, untilNextAt, (executionId) => {
-      inGroups?.evaluated.add(executionId);
+    const all = await evaluateAll(ports, next, untilNextAt, ({ executionId, wakeAt }) => {
+      inGroups?.evaluated.set(executionId, wakeAt);
       return evaluateOne(counting, plans, executionId, oversight, missing);
     });
     failed += all.failed;
@@ -255,7 +258,7 @@ async function evaluateAll(
   ports: Ports,
   items: readonly Due[],
   untilAt: number,
-  evaluate: (executionId: string) => Promise<'early' | 'done'>,
+  evaluate: (item: Due) => Promise<'early' | 'done'>,
 ): Promise<{ failed: number; left: number }> {
   const queue = [...items];
   let failed = 0;
@@ -265,7 +268,7 @@ async function evaluateAll(
       if (beganAt > untilAt) return;
       queue.shift();
       try {
-        if ((await evaluate(item.executionId)) === 'early') await rest(ports.clock, beganAt, untilAt);
+        if ((await evaluate(item)) === 'early') await rest(ports.clock, beganAt, untilAt);
       } catch (error) {
         failed += 1;
         ports.log.note({ what: 'evaluation-failed', executionId: item.executionId, detail: sayable(error) });

@@ -110,6 +110,21 @@ describe('a tick', () => {
     expect(read(world)).toBe(1_001);
   });
 
+  it('comes again to one that is due again while a crowd of another group still is', async () => {
+    const world = opened();
+    const { h, reads } = world;
+    await begin(h, 2_000, 'many');
+    const one = await begin(h, 1, 'one');
+    h.clock.advanceTo(h.clock.now() + PICKUP_MS);
+    const dueAt = h.clock.now();
+    await ticked(world);
+    // Sent, and evaluated again a pickup time later.
+    const [first = 0, second = 0] = reads.filter(({ id }) => id === one).map(({ at }) => at - dueAt);
+    expect(first).toBeLessThan(2_000);
+    expect(second).toBeGreaterThanOrEqual(PICKUP_MS);
+    expect(second).toBeLessThan(PICKUP_MS + 2_000);
+  });
+
   it('comes to all of a group of which hundreds cannot be read (L4)', async () => {
     const world = opened((id) => Number(id.slice(2)) <= 300);
     await begin(world.h, 600, 'many');
