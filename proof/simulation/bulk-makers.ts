@@ -37,7 +37,7 @@ const TRIES = 60;
 /** The share of the actions that have nothing to do when they are made. */
 const VAIN_SHARE = 0.1;
 /** More of them answer questions than by chance: of answers there are the most kinds. */
-const ANSWER_SHARE = 0.3;
+const ANSWER_SHARE = 0.45;
 const ANSWERED = new Set<BulkAction>(['resolve', 'approve', 'reject']);
 
 /** What is looked for: the statuses in which it makes sense, … */
@@ -61,9 +61,10 @@ function isMeant(action: BulkAction, state: Snapshot): boolean {
   return openQuestions(state).some(({ kind }) => kind === 'approval');
 }
 
-const ANSWERS = ['retry', 'retry', 'undo-all', 'fail', 'continue', 'resume', 'give-output'] as const;
+const GIVEN = ['give-output', 'give-output', 'give-output'] as const;
+const ANSWERS = ['retry', 'retry', 'undo-all', 'fail', 'continue', 'resume', ...GIVEN] as const;
 /** What may need the word that nothing happened. */
-const CHECKED = ['skip', 'skip', 'skip', 'skip', 'retry'] as const;
+const CHECKED = ['skip', 'skip', 'skip', 'skip', 'skip', 'skip', 'skip', 'retry'] as const;
 
 /** @param schedulerOf the scheduler's function, which knows the world's workflows, in a process of its own */
 export function startBulkMakers(host: Host, bulks: BulkWorld, schedulerOf: () => Scheduler): void {
