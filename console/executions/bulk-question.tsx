@@ -8,7 +8,7 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { BulkAction, BulkOptions, BulkView } from '../../lib/api/bulk-answers.ts';
 import { api, problemOf } from '../api.ts';
 import { ShortId } from '../parts/copy.tsx';
@@ -131,8 +131,9 @@ interface FoundProps {
 function Found({ view, again }: FoundProps): JSX.Element {
   const { action, count, leftOut, examples = [], reason } = view;
   const first = useRef<HTMLParagraphElement>(null);
-  // The button that was pressed is another one now: who uses the keyboard goes on here.
-  useEffect(() => (again === undefined ? undefined : first.current?.focus()), []);
+  // The button that was pressed is another one now: who uses the keyboard goes on here, from the first paint,
+  // lest the focus be taken from a button that somebody has reached since.
+  useLayoutEffect(() => (again === undefined ? undefined : first.current?.focus()), []);
   return (
     <>
       <p ref={first} tabIndex={-1}>

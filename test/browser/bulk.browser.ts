@@ -133,6 +133,11 @@ it('are retried with another input, by a form of the schema of its step, with th
   expect(await dialog(page).getByLabel('Amount in cents').inputValue()).toBe('4200');
   await press(page, 'Find them');
   await dialog(page).getByText('3 executions.').waitFor();
+  expect(
+    await dialog(page)
+      .getByText('3 executions.')
+      .evaluate((it) => it === document.activeElement),
+  ).toBe(true);
   expect(charged).toEqual([]);
   await press(page, 'Retry with another input');
   await told(page, 'retry is done: 3 of 3 processed, 3 applied. By local:ann.');
