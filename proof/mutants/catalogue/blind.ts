@@ -16,14 +16,6 @@ export const BLIND: readonly Mutant[] = [
     killer: simulated(),
   },
   {
-    id: 'compensates-beside-the-child',
-    bug: 'Compensation begins while a child that is a point of no return is still being stopped.',
-    file: 'lib/core/step/point-of-no-return.ts',
-    find: "if (hasOpenChildren(children)) return 'stoppable';",
-    replace: "if (hasOpenChildren(children)) return 'free';",
-    killer: simulated(),
-  },
-  {
     id: 'older-try-believed',
     bug: 'A parent believes what an older try of its child tells, once another has begun.',
     file: 'lib/core/waiting/child.ts',
