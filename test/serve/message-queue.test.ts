@@ -10,7 +10,8 @@ const sendOf = (step: string, delayMs = 0): Send => ({
   message: { v: 1, execution: 'e-1', step, attempt: 1, mode: 'execute', seq: 1 },
 });
 
-it('works on so many at the same time, in their order', async () => {
+/** Each message is under work until its end is called. */
+function twoAtATime() {
   const queue = new MessageQueue();
   const begun: string[] = [];
   const ends: (() => void)[] = [];
@@ -18,6 +19,11 @@ it('works on so many at the same time, in their order', async () => {
     begun.push(step);
     return new Promise((end) => ends.push(() => end('handled')));
   });
+  return { queue, begun, ends };
+}
+
+it('works on so many at the same time, in their order', async () => {
+  const { queue, begun, ends } = twoAtATime();
   await queue.send(['a', 'b', 'c', 'd', 'e'].map((step) => sendOf(step)));
   expect(begun).toEqual(['a', 'b']);
   expect(await queue.depths(['pack', 'other'])).toEqual({ pack: { waiting: 3, underWork: 2, delayed: 0 } });
@@ -27,13 +33,7 @@ it('works on so many at the same time, in their order', async () => {
 });
 
 it('lets several groups take turns', async () => {
-  const queue = new MessageQueue();
-  const begun: string[] = [];
-  const ends: (() => void)[] = [];
-  queue.serve('pack', 2, ({ step }) => {
-    begun.push(step);
-    return new Promise((end) => ends.push(() => end('handled')));
-  });
+  const { queue, begun, ends } = twoAtATime();
   await queue.send(['a1', 'a2', 'a3', 'a4'].map((step) => ({ ...sendOf(step), group: 'a' })));
   await queue.send([{ ...sendOf('b1'), group: 'b' }, sendOf('x')]);
   for (const end of ends.splice(0)) end();
@@ -45,13 +45,7 @@ it('lets several groups take turns', async () => {
 });
 
 it('has messages without a group share one turn', async () => {
-  const queue = new MessageQueue();
-  const begun: string[] = [];
-  const ends: (() => void)[] = [];
-  queue.serve('pack', 2, ({ step }) => {
-    begun.push(step);
-    return new Promise((end) => ends.push(() => end('handled')));
-  });
+  const { queue, begun, ends } = twoAtATime();
   await queue.send(['x1', 'x2', 'x3', 'x4'].map((step) => sendOf(step)));
   await queue.send([{ ...sendOf('b1'), group: 'b' }]);
   ends.shift()?.();
