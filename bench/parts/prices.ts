@@ -2,13 +2,13 @@
  * What AWS charges for what is counted.
  *
  * Owns: the prices that the product does not show (`prices.json`), dollars of a set of units, the same
- * workflow on what would be used instead. Does not own: AWS's prices (`lib/view/prices.ts`). Pure.
+ * workflow on what would be used instead. Does not own: AWS's prices (`aws-prices.ts`). Pure.
  */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { OWN_UNITS, type OwnUnit } from '../../lib/view/estimate.ts';
-import { AWS_PRICES } from '../../lib/view/prices.ts';
+import { OWN_UNITS, type OwnUnit } from './estimate.ts';
+import { AWS_PRICES } from './aws-prices.ts';
 
 interface OwnPrices {
   readonly usd: Readonly<

@@ -20,7 +20,6 @@ import { LastPaused, PausedBy } from '../parts/hold.tsx';
 import { Empty, READ_ONLY, Shown } from '../parts/states.tsx';
 import { useRoom } from '../parts/room.ts';
 import { addressOf, place, refine } from '../router.ts';
-import { Cost } from './cost.tsx';
 import { Grid } from './grid.tsx';
 import { HoldStarts } from './hold-starts.tsx';
 import { latestOf, plansUnderWay } from './latest.ts';
@@ -95,7 +94,6 @@ function Workflow({ workflow, again }: { workflow: WorkflowView; again: () => vo
         {(views) => <Latest workflow={workflow} views={views} />}
       </Shown>
       <Plans workflow={workflow} />
-      <Cost workflow={workflow} />
     </>
   );
 }

@@ -270,10 +270,3 @@ it('19 is the supervisor alive', async () => {
   await part.getByText('last sweep that found work').waitFor();
   await part.getByText('oldest overdue').waitFor();
 });
-
-it('20 what does a million of these cost', async () => {
-  const page = await opened();
-  await click(rowOf(page, 'Workflows', 'order').getByRole('link', { name: 'order', exact: true }));
-  const cost = page.getByRole('region', { name: 'Estimated cost of a million executions' });
-  expect(await cost.innerText()).toMatch(/\$\d+\.\d\d for 1,000,000 executions of 3 steps/);
-});

@@ -3,7 +3,6 @@
  */
 
 import { ApiError, type Client } from '../../../lib/api/client.ts';
-import { AWS_PRICES } from '../../../lib/view/prices.ts';
 import { type Check, type Entry, type Finding, finding } from '../check.ts';
 import type { Ports } from '../ports.ts';
 import { begin, ended, is, until } from '../starting.ts';
@@ -121,10 +120,8 @@ async function usedOf({ tableMetric }: Ports, starts: number): Promise<string> {
   const writes = await of('ConsumedWriteCapacityUnits');
   const reads = await of('ConsumedReadCapacityUnits');
   const throttles = (await of('WriteThrottleEvents')) + (await of('ReadThrottleEvents'));
-  const { asOf, region, usd } = AWS_PRICES;
-  const dollars = writes * usd.writeUnits + reads * usd.readUnits;
   const each = (units: number): string => (units / starts).toFixed(1);
-  return `a start took ${each(writes)} write and ${each(reads)} read units, $${dollars.toFixed(2)} in all at the prices of ${asOf} in ${region}; ${throttles} throttled`;
+  return `a start took ${each(writes)} write and ${each(reads)} read units; ${throttles} throttled`;
 }
 
 const open = async (api: Client): Promise<number> =>

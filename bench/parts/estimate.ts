@@ -1,16 +1,16 @@
 /**
  * What executions of a workflow cost on AWS, from the shape of its plan.
  *
- * Owns: the quantities of one healthy execution, and their sum. Does not own: the prices (`prices.ts`), the
- * words (`cli/cost/command.ts`). Pure. The constants are what `bench/cost.ts` counts on the wire; a test
- * holds the estimate within `TOLERANCE` of the recorded counts.
+ * Owns: the quantities of one healthy execution, and their sum. Does not own: the prices (`aws-prices.ts`).
+ * Pure. The constants are what `bench/cost.ts` counts on the wire; a test holds the estimate within
+ * `TOLERANCE` of the recorded counts.
  *
  * It takes every step once: none fails, is skipped, undone, tried again or queued beyond its pickup time.
  */
 
-import type { WorkflowStepView } from '../api/deployment-answers.ts';
-import { LARGE_VALUE_BYTES, MAX_VALUE_BYTES } from '../core/records/large-values.ts';
-import type { Prices } from './prices.ts';
+import type { WorkflowStepView } from '../../lib/api/deployment-answers.ts';
+import { LARGE_VALUE_BYTES, MAX_VALUE_BYTES } from '../../lib/core/records/large-values.ts';
+import type { Prices } from './aws-prices.ts';
 
 /** How far the sum may be from what was counted in the benchmark's workflows. */
 export const TOLERANCE = 0.1;

@@ -1,8 +1,7 @@
 /**
  * What AWS charges, as of a day and in one region.
  *
- * Owns: the prices. Does not own: the quantities (`estimate.ts`, and of the benchmarks
- * `bench/parts/meter.ts`).
+ * Owns: the prices. Does not own: the quantities (`estimate.ts` of a plan, `meter.ts` as counted).
  *
  * List prices without free tiers, taxes and discounts. AWS changes them, and other regions have others: a sum
  * is shown with the day and the region.

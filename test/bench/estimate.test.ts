@@ -14,8 +14,8 @@ import {
   estimateCost,
   type PricedWorkflow,
   TOLERANCE,
-} from '../../lib/view/estimate.ts';
-import { AWS_PRICES } from '../../lib/view/prices.ts';
+} from '../../bench/parts/estimate.ts';
+import { AWS_PRICES } from '../../bench/parts/aws-prices.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const { cases } = JSON.parse(readFileSync(join(ROOT, 'bench/results/cost.json'), 'utf8')) as CostReport;
