@@ -19,6 +19,7 @@ const PLAN = [
   'plan/schemas/list-size',
   'plan/schemas/reference-check',
   'plan/triggers/trigger-declaration',
+  'values/json',
   'values/nearest',
   'values/rate',
 ];
@@ -84,6 +85,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       // What refuses a workflow at synthesis refuses it in a test as well.
       'lib/infra/json-schema.ts',
       ...ROLES,
+      'node:timers',
       'node:v8',
       'node:vm',
     ],

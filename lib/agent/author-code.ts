@@ -30,6 +30,7 @@ import {
 } from '../core/values/failure.ts';
 import type { Json } from '../core/values/json.ts';
 import type { Execution, Mode } from '../core/records/state.ts';
+import { markOf } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
 import { cut } from '../core/values/text.ts';
 import { check } from '../engine/schema.ts';
@@ -276,9 +277,9 @@ function withNote(message: string, retryAfterMs: number): string {
 function thrown(error: unknown, mode: Mode): Report {
   const failure = failureOf(error);
   if (mode === 'probe') return { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure };
-  const name = error instanceof Error ? error.name : '';
-  if (name === 'PermanentError') return { kind: 'failed', codeReturned: true, permanent: true, failure };
-  if (name === 'TransientError') {
+  const mark = markOf(error);
+  if (mark === 'permanent') return { kind: 'failed', codeReturned: true, permanent: true, failure };
+  if (mark === 'transient') {
     const { retryAfterMs } = error as { retryAfterMs?: number };
     const isWish = typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs) && retryAfterMs > 0;
     const known = { kind: 'failed', codeReturned: true, permanent: false } as const;
@@ -288,5 +289,5 @@ function thrown(error: unknown, mode: Mode): Report {
       ? { ...known, failure, retryAfterMs }
       : { ...known, failure: { ...failure, message: withNote(failure.message, retryAfterMs) } };
   }
-  return { kind: 'unknown', codeReturned: name !== 'StillActingError', failure };
+  return { kind: 'unknown', codeReturned: mark !== 'still-acting', failure };
 }

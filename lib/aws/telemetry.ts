@@ -13,6 +13,7 @@ import { Logger, LogLevelThreshold } from '@aws-lambda-powertools/logger';
 import type { AttemptLog } from '../core/plan/agent.ts';
 import type { Log } from '../core/ports.ts';
 import type { Failure } from '../core/values/failure.ts';
+import { isError } from '../core/values/errors.ts';
 import { cut, printable } from '../core/values/text.ts';
 
 /** What happens with every healthy step; at info level its lines would cost more than its messages. */
@@ -133,6 +134,6 @@ export function attemptLog(
   const line =
     (level: keyof AttemptLog): AttemptLog['info'] =>
     (message, fields = {}) =>
-      fields instanceof Error ? child[level](message, fields) : child[level](message, fields);
+      isError(fields) ? child[level](message, fields) : child[level](message, fields);
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
 }

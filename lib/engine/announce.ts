@@ -8,6 +8,7 @@
 import type { NoteOrigin, Ports } from '../core/ports.ts';
 import type { PassingNews } from '../core/decisions/news.ts';
 import type { Execution } from '../core/records/state.ts';
+import { errorName } from '../core/values/errors.ts';
 
 /** Never rejects. */
 export async function announceOnce(
@@ -17,7 +18,7 @@ export async function announceOnce(
   try {
     await announcer.announce(news);
   } catch (error) {
-    const detail = error instanceof Error ? error.name : 'error';
+    const detail = errorName(error);
     const about = 'agent' in news ? { agent: news.agent } : { executionId: news.executionId };
     log.note({ what: 'not-announced', ...about, detail });
   }

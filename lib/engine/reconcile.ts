@@ -19,6 +19,7 @@ import type { ChildrenDone, Admissions, EvaluateEvent, Evaluation } from '../cor
 import type { LaneDone } from '../core/records/lane.ts';
 import { given } from '../core/values/given.ts';
 import { type Snapshot, withWrite } from '../core/records/snapshot.ts';
+import { errorName } from '../core/values/errors.ts';
 import { type HandedOn, notifyParent, withChildren } from './children.ts';
 import { atLane, carryOnHanded, leaveIfOver } from './lanes.ts';
 import { commit } from './commit.ts';
@@ -191,7 +192,7 @@ class FailedEffects {
       if (!('step' in next) || typeof next.step !== 'string') throw error;
       this.#first ??= error;
       this.#steps.push(next.step);
-      const detail = error instanceof Error ? error.name : 'error';
+      const detail = errorName(error);
       const what = next.kind === 'lane' ? 'lane-failed' : 'children-failed';
       ports.log.note({ what, executionId, step: next.step, detail });
       return 'failed';
@@ -216,7 +217,7 @@ class FailedEffects {
       this.#first ??= error;
       // A question about a pause, or the deadline, may be about no step.
       this.#steps.push(step ?? '');
-      const detail = error instanceof Error ? error.name : 'error';
+      const detail = errorName(error);
       ports.log.note({ what: 'not-announced', executionId, detail, ...given({ step }) });
       return 'unannounced';
     }

@@ -13,6 +13,7 @@
 import { needsPresence, presenceAfter } from '../core/supervision/presence.ts';
 import type { Ports, WakeUps } from '../core/ports.ts';
 import { given } from '../core/values/given.ts';
+import { errorName } from '../core/values/errors.ts';
 
 /**
  * A called supervisor is at work within this time, cold start included, and writes its presence. If it does
@@ -57,7 +58,7 @@ async function callUnlessPresent({ clock, random, log }: Ports, wakeUps: WakeUps
     await wakeUps.call(wanted);
     log.note({ what: 'supervisor-called' });
   } catch (error) {
-    log.note({ what: 'wake-up-failed', detail: error instanceof Error ? error.name : 'error' });
+    log.note({ what: 'wake-up-failed', detail: errorName(error) });
   }
 }
 

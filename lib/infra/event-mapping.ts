@@ -6,6 +6,7 @@
  * is that of a plan's references.
  */
 
+import { isPlainObject } from '../core/values/json.ts';
 import type { Startable } from '../core/plan/triggers/trigger-declaration.ts';
 
 /** A workflow by its name, or itself: then the mapping must have the fields of its input. */
@@ -38,7 +39,7 @@ export function compileMapping(mapping: unknown, shape: EventShape, place: strin
   if (typeof mapping === 'number' && Number.isFinite(mapping)) return mapping;
   if (Array.isArray(mapping))
     return mapping.map((item, at) => compileMapping(item, shape, `${place}[${at}]`));
-  if (typeof mapping !== 'object' || Object.getPrototypeOf(mapping) !== Object.prototype) {
+  if (typeof mapping !== 'object' || !isPlainObject(mapping)) {
     throw new Error(
       `${place}: ${String(mapping)} is not JSON; allowed: paths into the event, constants, and structures of both`,
     );

@@ -15,7 +15,7 @@ import { request as tlsRequest } from 'node:https';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { amzDate, authorization, signedPlace } from '../aws/signature.ts';
 import type { AbortSignalLike } from '../core/plan/agent.ts';
-import { PermanentError, StillActingError, TransientError } from '../core/values/errors.ts';
+import { markOf, PermanentError, StillActingError, TransientError } from '../core/values/errors.ts';
 import { type Answer, AnswerReader, type RemoteCall } from './contract.ts';
 import { addressProblem, isProtected, type UrlTarget } from './target.ts';
 
@@ -101,8 +101,8 @@ export function post({ url, headers, body, signal }: Post, readerOf: ReaderOf): 
 
 /** What an error says about the work. */
 function unsure(error: unknown, isConnected: boolean, { host }: URL): unknown {
-  const { name, message = '', code } = Object(error) as { name?: string; message?: string; code?: unknown };
-  if (name === 'TransientError' || name === 'PermanentError') return error;
+  if (['transient', 'permanent'].includes(markOf(error) ?? '')) return error;
+  const { message = '', code } = Object(error) as { message?: string; code?: unknown };
   if (!isConnected)
     return new TransientError(`nothing was sent to ${host}: ${message || String(code)}`, { cause: error });
   return new StillActingError(

@@ -13,6 +13,7 @@
 import { type Presence, presenceAfter } from '../core/supervision/presence.ts';
 import type { Ports, Presences } from '../core/ports.ts';
 import { changeRecord } from '../engine/change-record.ts';
+import { errorName } from '../core/values/errors.ts';
 
 /** What a supervisor asks in the course of its sweeps. None of them rejects. */
 export interface Stay {
@@ -79,7 +80,7 @@ async function promise(presences: Presences, { random, log }: World, untilAt: nu
     );
   } catch (error) {
     // It stays anyway. At worst another supervisor is called in vain.
-    log.note({ what: 'presence-failed', detail: error instanceof Error ? error.name : 'error' });
+    log.note({ what: 'presence-failed', detail: errorName(error) });
   }
 }
 
@@ -155,7 +156,7 @@ class Called implements Stay {
         this.#mine = stored;
       }
     } catch (error) {
-      log.note({ what: 'presence-failed', detail: error instanceof Error ? error.name : 'error' });
+      log.note({ what: 'presence-failed', detail: errorName(error) });
       return 'unsure';
     }
   }

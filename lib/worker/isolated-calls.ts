@@ -12,6 +12,8 @@ import { Worker as Thread } from 'node:worker_threads';
 import type { AttemptContext, AttemptLog, Implementation, Verdict } from '../core/plan/agent.ts';
 import type { Mode } from '../core/records/state.ts';
 import { isAdvance } from '../core/step/lease.ts';
+import { isError, markOf } from '../core/values/errors.ts';
+import { given } from '../core/values/given.ts';
 import { keptOf } from '../core/values/json.ts';
 import { type Call, type Said, type ToProcess, type Word, PIPE_FD, PULSE_MS } from './isolated.ts';
 
@@ -31,6 +33,7 @@ function thrownBy(error: unknown): Extract<Said, { kind: 'thrown' }> {
   const { name, message, code, retryAfterMs } = Object(error) as Record<string, unknown>;
   return {
     kind: 'thrown',
+    ...given({ mark: markOf(error) }),
     name: typeof name === 'string' ? name : '',
     message: typeof message === 'string' ? message : String(error),
     ...(typeof code === 'string' ? { code } : {}),
@@ -82,7 +85,7 @@ class Saying {
     fields: Readonly<Record<string, unknown>> | Error = {},
   ): void {
     try {
-      this.say({ kind: 'log', level, message, fields: fields instanceof Error ? thrownBy(fields) : fields });
+      this.say({ kind: 'log', level, message, fields: isError(fields) ? thrownBy(fields) : fields });
     } catch {
       this.say({
         kind: 'log',

@@ -26,6 +26,7 @@ import type {
 } from '../core/plan/agent.ts';
 import { partsOf } from '../core/plan/agent-parts.ts';
 import type { Mode } from '../core/records/state.ts';
+import { type ErrorMark, marked } from '../core/values/errors.ts';
 import { endAll, killGroup, MARK } from './process-group.ts';
 
 /** Where the process finds the other end of its pipe: behind stdin, stdout, stderr and the channel. */
@@ -62,6 +63,7 @@ type Answered =
   | { readonly kind: 'unsendable'; readonly message: string }
   | {
       readonly kind: 'thrown';
+      readonly mark?: ErrorMark;
       readonly name: string;
       readonly message: string;
       readonly code?: string;
@@ -124,8 +126,8 @@ export class IsolatedAgent {
       const output = Symbol(answer.message);
       return mode === 'probe' ? { verdict: 'done', output } : output;
     }
-    const { name, message, code, retryAfterMs } = answer;
-    throw Object.assign(new Error(message), { name, code, retryAfterMs });
+    const { mark, name, message, code, retryAfterMs } = answer;
+    throw Object.assign(marked(new Error(message), mark), { name, code, retryAfterMs });
   }
 
   #start(): OwnProcess {
@@ -137,9 +139,10 @@ export class IsolatedAgent {
   }
 }
 
-const thrown = (name: string, code: string, message: string): Answered => ({
+const thrown = (mark: ErrorMark | undefined, code: string, message: string): Answered => ({
   kind: 'thrown',
-  name,
+  ...(mark === undefined ? {} : { mark }),
+  name: 'Error',
   code,
   message,
 });
@@ -228,7 +231,7 @@ class OwnProcess {
     const earlier = this.#calls;
     try {
       if (!this.#isReady) await Promise.race([this.#ready, over, abortOf(signal)]);
-      if (signal.aborted) return thrown('TransientError', 'not-begun', 'it was aborted before it began');
+      if (signal.aborted) return thrown('transient', 'not-begun', 'it was aborted before it began');
       const answer = await Promise.race([this.#performed(mode, ctx, given), over]);
       // What the author's code has started may go on without a lease.
       if (signal.aborted) {
@@ -244,7 +247,7 @@ class OwnProcess {
   #death(hasBegun: boolean): Answered {
     const when = hasBegun ? '' : ' before it began';
     const message = `the process of the attempt died${when}: ${this.#exit}`;
-    return thrown(hasBegun ? 'Error' : 'TransientError', 'process-died', message);
+    return thrown(hasBegun ? undefined : 'transient', 'process-died', message);
   }
 
   #endIfSilent(): void {
@@ -279,7 +282,7 @@ class OwnProcess {
       if (this.isAlive) this.#calls = number;
     } catch (error) {
       // What its schema has made of the input is nothing that another process can be given.
-      return thrown('PermanentError', 'input-unsendable', `its input cannot be sent: ${String(error)}`);
+      return thrown('permanent', 'input-unsendable', `its input cannot be sent: ${String(error)}`);
     }
     signal.addEventListener('abort', abort);
     const answer = await answered;

@@ -9,6 +9,8 @@
  * @see https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-scale-in-protection.html
  */
 
+import { errorName } from '../core/values/errors.ts';
+
 /** ECS protects for 48 hours at most. */
 const LONGEST_MINUTES = 2_880;
 /** Beyond an attempt's time: its report, and what starts before it. */
@@ -74,7 +76,7 @@ export function taskProtection({
         });
       else if (isProtected) protectedUntilAt = untilAt;
     } catch (error) {
-      log('protection-failed', { wanted: isProtected, error: error instanceof Error ? error.name : 'error' });
+      log('protection-failed', { wanted: isProtected, error: errorName(error) });
     }
   };
   const next = (isProtected: boolean): Promise<void> => (last = last.then(() => put(isProtected)));

@@ -5,17 +5,19 @@
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { runInNewContext } from 'node:vm';
 import type { AddressInfo } from 'node:net';
 import * as z from 'zod/mini';
 import { lackOf, perform } from '../../lib/agent/author-code.ts';
 import { type AgentHandler, agentHandler, handlerOfFile } from '../../lib/agent/handler.ts';
 import { type AttemptContext, declareAgent, type Implementation } from '../../lib/core/plan/agent.ts';
-import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
+import * as errors from '../../lib/core/values/errors.ts';
 import type { Mode } from '../../lib/core/records/state.ts';
 import { testWorkflow } from 'steadfast/testing';
 import { MAX_RECORD_VALUE_BYTES } from '../../lib/core/records/large-values.ts';
 import { bookTrip, goodAgents, insteadOf } from '../testing/trip.ts';
 
+const { PermanentError, TransientError } = errors;
 const agent = declareAgent('worker', {
   input: z.object({ n: z.number() }),
   output: z.object({ text: z.string() }),
@@ -39,6 +41,15 @@ const run = (mode: Mode, part: Partial<Implementation<unknown, unknown>>, input:
     { agent, implementation: { execute: async () => ({ text: 'ok' }), ...part } },
     { mode, ctx, input: input as never, output: undefined },
   );
+class CardDeclined extends PermanentError {
+  override readonly name = 'CardDeclined';
+}
+class Busy extends TransientError {
+  constructor(...[message, options]: ConstructorParameters<typeof TransientError>) {
+    super(message, options);
+    this.name = 'Busy';
+  }
+}
 const gives = (value: unknown) => ({ execute: async () => value });
 
 it('an output is never refused for a whole number beyond 2^53: what was lost was lost before', async () => {
@@ -100,7 +111,6 @@ it('a file that exports another agent’s handler does nothing, and every execut
 describe('an execute', () => {
   const throws = (error: unknown) => ({ execute: fails(error) });
   const coded = (message: string, code: string) => throws(Object.assign(new Error(message), { code }));
-  const anothers = throws(Object.assign(new Error('no'), { name: 'PermanentError' }));
   const unknown = (code: string, message: string) => ({ kind: 'unknown', failure: { code, message } });
   const failed = (more: object) => ({ kind: 'failed', ...more });
   const wrong = (code: string) => ({ kind: 'wrong-answer', failure: { code } });
@@ -140,7 +150,26 @@ describe('an execute', () => {
       throws(new PermanentError('no')),
       failed({ permanent: true }),
     ],
-    ["that throws another copy's PermanentError too", anothers, failed({ permanent: true })],
+    [
+      "that throws another library's PermanentError is unknown",
+      throws(Object.assign(new Error('no'), { name: 'PermanentError' })),
+      unknown('PermanentError', 'no'),
+    ],
+    [
+      'that throws a PermanentError of a name of its own has failed for good',
+      throws(new CardDeclined('declined')),
+      failed({ permanent: true, failure: { code: 'CardDeclined', message: 'declined' } }),
+    ],
+    [
+      'that throws a TransientError of a name of its own has its wish kept',
+      throws(new Busy('429', { retryAfterMs: 5 })),
+      failed({ permanent: false, retryAfterMs: 5, failure: { code: 'Busy', message: '429' } }),
+    ],
+    [
+      'whose output another realm has made is done',
+      gives(runInNewContext('({ text: "x" })')),
+      { kind: 'done', output: { text: 'x' } },
+    ],
     [
       'whose output does not fit has acted, and what it answered is kept',
       gives({ text: 5 }),
@@ -179,6 +208,30 @@ describe('an execute', () => {
     expect(report).not.toHaveProperty('acted');
     expect(calls).toBe(0);
   });
+});
+
+it('an error of another copy of the package says the same of the work', async () => {
+  const copy = '../../lib/core/values/errors.ts?copy';
+  const other = (await import(copy)) as typeof errors;
+  expect(other.PermanentError).not.toBe(PermanentError);
+  const of = async (error: unknown) => await run('execute', { execute: fails(error) });
+  expect(await of(new other.PermanentError('no'))).toMatchObject({ kind: 'failed', permanent: true });
+  const wish = new other.TransientError('503', { retryAfterMs: 5 });
+  expect(await of(wish)).toMatchObject({ kind: 'failed', permanent: false, retryAfterMs: 5 });
+  expect(await of(new other.StillActingError('x', 'y'))).toMatchObject({ codeReturned: false });
+  const refused = other.refuse('code', 'text');
+  expect([errors.isSteadfastError(refused), errors.sayable(refused)]).toEqual([true, 'code: text']);
+});
+
+it('an error of another realm is named in a log, and what is none is not', () => {
+  const foreign: unknown = runInNewContext('new TypeError("a payload")');
+  expect(foreign).not.toBeInstanceOf(Error);
+  expect([foreign, new Error('x'), { name: 'x' }, 'text'].map(errors.errorName)).toEqual([
+    'TypeError',
+    'Error',
+    'error',
+    'error',
+  ]);
 });
 
 describe('a probe', () => {

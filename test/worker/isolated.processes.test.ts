@@ -49,6 +49,14 @@ describe('a call of a process of its own', () => {
     expect(await answer('x', contextOf(), new Date(0))).toEqual({ way: 'x', isDate: true });
   });
 
+  it('fails for good where its code throws a PermanentError of a name of its own', async () => {
+    expect(await execute('declines')).toMatchObject({
+      kind: 'failed',
+      permanent: true,
+      failure: { code: 'CardDeclined', message: 'declined' },
+    });
+  });
+
   it('answers without what JSON leaves out', async () => {
     expect(await answer('function')).toEqual({ way: 'function' });
   });

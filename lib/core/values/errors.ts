@@ -6,11 +6,27 @@
  *
  * An agent that throws anything else than these says "I do not know what happened": the outcome is `unknown`,
  * and nothing is repeated before it is resolved (S6).
+ *
+ * Each class carries a mark that its subclasses inherit, whatever their names; so errors of another copy of
+ * this file (CommonJS beside ES modules, a second version) and of another realm (Jest) are known as well.
  */
+
+const MARK: unique symbol = Symbol.for('steadfast.error');
+
+/** What an error says of the work, or that it is one of Steadfast's own. */
+export type ErrorMark = 'transient' | 'permanent' | 'still-acting' | 'refusal';
+
+/** @returns nothing for any other value that may be thrown */
+export const markOf = (error: unknown): ErrorMark | undefined =>
+  (Object(error) as { readonly [MARK]?: ErrorMark })[MARK];
+
+/** What came from another process as data gets its mark back. */
+export const marked = (error: Error, mark: ErrorMark | undefined): Error =>
+  mark === undefined ? error : Object.defineProperty(error, MARK, { value: mark });
 
 /** The work was NOT done and may be tried again: a 503, a refused connection, a full queue. */
 export class TransientError extends Error {
-  override readonly name = 'TransientError';
+  override name: string = 'TransientError';
   /** The service's own wish, in ms from now; overrides the recovery's backoff where it is longer. */
   readonly retryAfterMs: number | undefined;
 
@@ -22,7 +38,7 @@ export class TransientError extends Error {
 
 /** The work was NOT done and trying again cannot help: a declined card, an unknown article. */
 export class PermanentError extends Error {
-  override readonly name = 'PermanentError';
+  override name: string = 'PermanentError';
 }
 
 /**
@@ -31,7 +47,7 @@ export class PermanentError extends Error {
  * believed, and no undo is repeated.
  */
 export class StillActingError extends Error {
-  override readonly name = 'StillActingError';
+  override name: string = 'StillActingError';
   readonly code: string;
 
   constructor(code: string, message: string, options: { cause?: unknown } = {}) {
@@ -44,7 +60,7 @@ export class StillActingError extends Error {
  * An error of Steadfast itself: `code` for programs, `message` for people (what was wrong, what is allowed).
  */
 export class SteadfastError extends Error {
-  override readonly name = 'SteadfastError';
+  override name: string = 'SteadfastError';
   readonly code: string;
   readonly details: unknown;
 
@@ -55,9 +71,22 @@ export class SteadfastError extends Error {
   }
 }
 
-/** By name, for another copy of this file may have thrown it (CommonJS beside ES modules). */
-export const isSteadfastError = (error: unknown): error is SteadfastError =>
-  (Object(error) as { name?: unknown }).name === 'SteadfastError';
+for (const [made, mark] of [
+  [TransientError, 'transient'],
+  [PermanentError, 'permanent'],
+  [StillActingError, 'still-acting'],
+  [SteadfastError, 'refusal'],
+] as const)
+  marked(made.prototype, mark);
+
+export const isSteadfastError = (error: unknown): error is SteadfastError => markOf(error) === 'refusal';
+
+/** An error of any realm: under Jest what Node throws is no instance of the test's `Error`. */
+export const isError = (value: unknown): value is Error =>
+  value instanceof Error || Object.prototype.toString.call(value) === '[object Error]';
+
+/** What a log may say of any error: its message may quote a payload (S17). */
+export const errorName = (error: unknown): string => (isError(error) ? error.name : 'error');
 
 export function refuse(code: string, message: string, details?: unknown): SteadfastError {
   return new SteadfastError(code, message, details);
@@ -69,5 +98,5 @@ export function refuse(code: string, message: string, details?: unknown): Steadf
  */
 export function sayable(error: unknown): string {
   if (isSteadfastError(error)) return `${error.code}: ${error.message}`;
-  return error instanceof Error ? error.name : 'error';
+  return errorName(error);
 }

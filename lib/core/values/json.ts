@@ -189,9 +189,10 @@ function textProblem(value: unknown, path: string): string | undefined {
     : `a key of ${what} contains half a character (an unpaired surrogate), which is not valid Unicode`;
 }
 
+/** In whatever realm it was made: under Jest what Node's functions return has another `Object.prototype`. */
 export function isPlainObject(value: object): boolean {
-  const prototype = Object.getPrototypeOf(value) as unknown;
-  return prototype === null || prototype === Object.prototype;
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /** Bytes of a text in UTF-8, which is what stores and queues count; half of a character counts as U+FFFD. */

@@ -15,7 +15,7 @@ import type {
   Implementation,
 } from '../../core/plan/agent.ts';
 import { formatDuration } from '../../core/values/duration.ts';
-import { TransientError } from '../../core/values/errors.ts';
+import { isError, markOf, TransientError } from '../../core/values/errors.ts';
 import type { Mode } from '../../core/records/state.ts';
 import type { LogContext, Worker } from '../../agent/author-code.ts';
 import type { Wire } from './external-world.ts';
@@ -162,7 +162,7 @@ export class AgentCalls {
       (level: LoggedLine['level']): AttemptLog['info'] =>
       (message, given = {}) => {
         const at = this.#host.world.clock.now();
-        const fields = given instanceof Error ? { error: given } : given;
+        const fields = isError(given) ? { error: given } : given;
         if (!process.isDead()) this.logged.push({ level, message, fields, agent, on, ...context, at });
       };
     return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
@@ -279,8 +279,7 @@ export class AgentCalls {
       Object.assign(entry, { outcome: 'returned', answer });
       return answer;
     } catch (error) {
-      const name = error instanceof Error ? error.name : '';
-      entry.outcome = name === 'TransientError' || name === 'PermanentError' ? 'refused' : 'threw';
+      entry.outcome = ['transient', 'permanent'].includes(markOf(error) ?? '') ? 'refused' : 'threw';
       throw error;
     } finally {
       this.#underWay.delete(call);

@@ -9,7 +9,8 @@
  * own code waits for something real (a server of the test's), and not longer than its patience.
  */
 
-import { refuse } from '../../core/values/errors.ts';
+import * as timers from 'node:timers';
+import { isError, refuse } from '../../core/values/errors.ts';
 import type { Send } from '../../core/decisions/decision.ts';
 import type { Ports } from '../../core/ports.ts';
 import type { Workflow } from '../../core/plan/builder/workflow.ts';
@@ -62,8 +63,8 @@ const TICK_EVERY_MS = 60_000;
 /** More than any process in this many things that happen is one that will never end. */
 const MAX_EVENTS = 50_000;
 
-// Kept before a test may put false ones in their place.
-const { setImmediate: soon, setTimeout: later, clearTimeout: wakeNoLaterThan } = globalThis;
+// Kept before a test may put false ones in their place, and not the global ones: a set-up may have done so.
+const { setImmediate: soon, setTimeout: later, clearTimeout: wakeNoLaterThan } = timers;
 
 export type RunEnd =
   | 'over'
@@ -232,7 +233,7 @@ export class Driver implements Host {
       const result = await handleMessage(ports, new Map(), worker, message, processDeadlineAt);
       if (result === 'handled') this.#discard(letter);
     } catch (error) {
-      const detail = error instanceof Error ? error.message : 'error';
+      const detail = isError(error) ? error.message : 'error';
       const { execution: executionId, step } = message;
       this.world.log.note({ what: 'message-given-back', executionId, step, detail });
     }

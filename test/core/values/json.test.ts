@@ -1,6 +1,7 @@
 /** JSON in and out: limits, sizes, canonical form, and what of a foreign value is refused. */
 
 import { isDeepStrictEqual } from 'node:util';
+import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import {
   canonicalJson,
@@ -164,6 +165,15 @@ it('a plain object has no class', () => {
   expect(
     [{}, Object.create(null) as object, new Date(0), Object.create({}) as object].map(isPlainObject),
   ).toEqual([true, true, false, false]);
+  const foreign = '[{}, { a: 1 }, new Date(0), new Map(), Object.create({}), new (class {})()]';
+  expect((runInNewContext(foreign) as object[]).map(isPlainObject)).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
 });
 
 it('keys are sorted at every level, with nothing between', () => {

@@ -1,11 +1,16 @@
 /** An agent's own process: the author's code says, answers and dies as its input wants. */
 
 import type { Implementation } from '../../../lib/core/plan/agent.ts';
+import { PermanentError } from '../../../lib/core/values/errors.ts';
 import { performCalls } from '../../../lib/worker/isolated-calls.ts';
 
 interface Given {
   readonly way: string;
   readonly at?: unknown;
+}
+
+class CardDeclined extends PermanentError {
+  override readonly name = 'CardDeclined';
 }
 
 let later: (() => void) | undefined;
@@ -14,6 +19,7 @@ const own: Implementation<unknown, unknown> = {
   execute: async (ctx, input) => {
     const { way, at } = input as Given;
     later?.();
+    if (way === 'declines') throw new CardDeclined('declined');
     if (way === 'dies') process.exit(7);
     if (way === 'function') return { way, of: () => 1 };
     if (way === 'promise') return { of: Promise.resolve(1) };
