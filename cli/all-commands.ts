@@ -20,7 +20,6 @@ import { addDev } from './dev/command.ts';
 import { addGraph } from './graph/command.ts';
 import { addQuiesce } from './quiesce/command.ts';
 import { addServe } from './serve/command.ts';
-import { addMove } from './serve/move.ts';
 import { addVerify } from './verify/command.ts';
 import { addUpgrade } from './upgrade/command.ts';
 import { addWorker } from './worker.ts';
@@ -44,5 +43,4 @@ export function addAll(program: Command, cli: Cli): void {
   addVerify(program, cli);
   addUpgrade(program, cli);
   addWorker(program, cli);
-  addMove(program, cli);
 }

@@ -27,7 +27,6 @@ import { AwaitedEnds } from './awaited-ends.ts';
 import { type Blocked, BlockedSteps } from './blocked.ts';
 import { newBoot } from './boot.ts';
 import { EndingClock } from './ending-clock.ts';
-import { refuseClosed } from './export.ts';
 import { valuesOf } from './folder-values.ts';
 import { type Answers, answersOf, apiListener, type HttpServer, listenAt, LOOPBACK } from './http.ts';
 import { IsolatedAgent, type Program } from '../lib/worker/isolated.ts';
@@ -199,7 +198,6 @@ class Running {
       this.#clock.end();
       database.close();
     });
-    await refuseClosed(database.client, file);
     const queue = new MessageQueue();
     const until = this.#watched([...served.agents.keys(), BULK.name]);
     const blocked = new BlockedSteps((found) => own.logger.warn('loop-blocked', lineOf(found)));

@@ -110,6 +110,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'lib/worker/run.ts',
       'lib/aws/names.ts',
       'lib/aws/charts.ts',
+      // A bucket that goes is emptied first.
+      'lib/aws/s3-values.ts',
       'local/',
       'serve/',
       'lib/testing/',

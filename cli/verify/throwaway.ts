@@ -228,7 +228,7 @@ export class Throwaway implements DeploymentPort {
   }
 
   async #empty(bucket: string): Promise<void> {
-    const { emptied } = await import('../../serve/import-values.ts');
+    const { emptied } = await import('./emptied.ts');
     const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
     await emptied({ bucket, region: async () => this.#calls.region, credentials: defaultProvider() });
   }

@@ -11,7 +11,7 @@ import { readAwsCall } from '../../local/gateway/aws-call.ts';
 import { systemClock } from '../../local/clock.ts';
 import { Buckets } from '../../local/s3/buckets.ts';
 import { folderValues, valuesOf } from '../../serve/folder-values.ts';
-import { emptied } from '../../serve/import-values.ts';
+import { emptied } from '../../cli/verify/emptied.ts';
 import { IN_MEMORY } from '../../serve/sqlite/file.ts';
 import { describeValues, PAGE } from './values.contract.ts';
 
