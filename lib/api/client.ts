@@ -107,7 +107,7 @@ export interface Client {
    * nothing is left.
    */
   readonly erase: (executionId: string) => Promise<Erased>;
-  /** The open incidents, approvals and callbacks of all workflows, latest first. */
+  /** The open incidents, approvals and callbacks of all workflows, the earliest deadline first. */
   readonly incidents: (options?: {
     readonly limit?: number;
     readonly cursor?: string;

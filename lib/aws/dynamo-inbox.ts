@@ -1,6 +1,6 @@
 /**
- * The inbox: open incidents, approvals and callbacks of all workflows, latest
- * opened first, from the list index.
+ * The inbox: open incidents, approvals and callbacks of all workflows, the earliest deadline first, from the
+ * list index.
  *
  * Owns: the page and its cursor. Does not own: the items (`dynamo-items.ts`).
  */
@@ -22,7 +22,12 @@ export async function inboxPage(
   cursor?: string,
 ): Promise<Page<InboxItem>> {
   const partitions = shardsOf(INBOX_KEY, INBOX_SHARDS);
-  const keys = new IndexKeys(client, table, { index: TABLE.listIndex, partitions, cursor });
+  const keys = new IndexKeys(client, table, {
+    index: TABLE.listIndex,
+    partitions,
+    first: 'earliest',
+    cursor,
+  });
   const most = Math.min(limit, BATCH);
   const wanted: Item[] = [];
   for (let batch = await keys.peek(most); batch.length > 0; batch = await keys.peek(most - wanted.length)) {

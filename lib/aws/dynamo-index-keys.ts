@@ -212,7 +212,7 @@ export interface Answered {
   readonly attributes?: readonly string[];
 }
 
-/** All that an index has in some partitions, until more than `most` are read. */
+/** All that an index has in some partitions; of more than `most`, the first of those that were read. */
 export async function readAll(
   client: DynamoDBClient,
   table: string,
@@ -252,7 +252,11 @@ export async function readAll(
     if (from !== undefined) isCut = true;
   };
   await Promise.all(partitions.map(readPartition));
-  return isCut || read > most ? { items: items.slice(0, most), atLeast: true } : { items };
+  if (!isCut && read <= most) return { items };
+  // The partitions have answered in any order: of all that were read, the first ones stay.
+  const way = first === 'earliest' ? 1 : -1;
+  items.sort((one, other) => way * (number(one, index.sk) - number(other, index.sk)));
+  return { items: items.slice(0, most), atLeast: true };
 }
 
 /** A short name of a partition, which does not depend on the others. */

@@ -56,7 +56,6 @@ export const INDEX_ATTRIBUTES = [
   'openStatus',
   'riskAt',
   'isPart',
-  'answerBy',
   ...TAG_INDEXES.map(({ pk }) => pk),
 ];
 
@@ -114,13 +113,12 @@ function endedBadly(execution: Execution): Attributes {
 }
 
 /**
- * The index attributes of an open question. The list index sorts by `startedAt`: here that is when it was
- * opened.
+ * The index attributes of an open question. The list index sorts by `startedAt`: here that is its deadline,
+ * for what is urgent comes first.
  */
 export const indexedQuestion = (executionId: string, question: Question): Attributes => ({
   [TABLE.listIndex.pk]: { S: sharded(INBOX_KEY, shardOf(executionId, INBOX_SHARDS)) },
-  [TABLE.listIndex.sk]: { N: String(question.openedAt) },
-  answerBy: { N: String(question.deadlineAt) },
+  [TABLE.listIndex.sk]: { N: String(question.deadlineAt) },
   ...(isIncident(question)
     ? {
         [TABLE.codeIndex.pk]: { S: sharded(question.failure.code, shardOf(executionId, LIST_SHARDS)) },

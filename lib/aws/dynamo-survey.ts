@@ -18,7 +18,7 @@ import {
 } from '../core/operators/list-filter.ts';
 import { given } from '../core/values/given.ts';
 import type { ExecutionStatus } from '../core/moves.ts';
-import { type Condition, readAll } from './dynamo-index-keys.ts';
+import { type Condition, type KeyRange, readAll } from './dynamo-index-keys.ts';
 import { LIST_SHARDS, INBOX_SHARDS, INBOX_KEY, shardsOf, unsharded } from './dynamo-indexes.ts';
 import { executionKey, idOfKey, type Item, number, text } from './dynamo-items.ts';
 import { type OpenOptions, readOpen } from './dynamo-open.ts';
@@ -55,7 +55,8 @@ export async function readAsked(
   { table, mostOpen = MOST_OPEN }: OpenOptions,
   below?: string,
 ): Promise<Bounded<InboxKey>> {
-  const range = { index: TABLE.listIndex, partitions: shardsOf(INBOX_KEY, INBOX_SHARDS) };
+  const partitions = shardsOf(INBOX_KEY, INBOX_SHARDS);
+  const range: KeyRange = { index: TABLE.listIndex, partitions, first: 'earliest' };
   const condition = below === undefined ? undefined : isBelow(below);
   const { items, ...bound } = await readAll(client, table, range, mostOpen, { condition });
   return { ...bound, items: items.map(inboxKeyOf) };
@@ -92,6 +93,6 @@ const endedKeyOf = (item: Item): EndedKey => ({
 const inboxKeyOf = (item: Item): InboxKey => ({
   executionId: idOfKey(item),
   kind: text(item, 'kind') as InboxKey['kind'],
-  openedAt: number(item, TABLE.listIndex.sk),
-  deadlineAt: number(item, 'answerBy'),
+  openedAt: number(item, 'openedAt'),
+  deadlineAt: number(item, TABLE.listIndex.sk),
 });

@@ -85,7 +85,7 @@ export const TABLE = {
   sk: 'sk',
   /** Sparse: open executions by their wake time. */
   wakeIndex: { name: 'wake', pk: 'wakeShard', sk: 'wakeAt' },
-  /** Sparse: executions by workflow and start; open questions by their opening. */
+  /** Sparse: executions by workflow and start; open questions by their deadline. */
   listIndex: { name: 'list', pk: 'listKey', sk: 'startedAt' },
   /** Sparse: executions that ended other than well, by status and end. */
   endedIndex: { name: 'ended', pk: 'endedKey', sk: 'endedAt' },
@@ -118,7 +118,7 @@ export const INDEXES: readonly TableIndex[] = [
     ...TABLE.wakeIndex,
     projected: ['openStatus', 'workflow', 'startedAt', 'plan', 'riskAt', 'riskSince', 'isPart', 'fairGroup'],
   },
-  { ...TABLE.listIndex, projected: ['kind', 'answerBy'] },
+  { ...TABLE.listIndex, projected: ['kind', 'openedAt'] },
   { ...TABLE.endedIndex, projected: ['workflow', 'startedAt', 'plan', TABLE.codeIndex.pk] },
   { ...TABLE.codeIndex, projected: [] },
   ...TAG_INDEXES,

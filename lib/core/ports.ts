@@ -97,7 +97,7 @@ export interface Store {
    * @param limit of a page, at most the store's own
    */
   readonly due: (shard: number, untilAt: number, cursor?: string, limit?: number) => Promise<Page<Due>>;
-  /** Latest opened first. @throws SteadfastError `bad-cursor` */
+  /** The earliest deadline first. @throws SteadfastError `bad-cursor` */
   readonly inbox: (limit: number, cursor?: string) => Promise<Page<InboxItem>>;
   /**
    * All open questions, as their index has them, seconds old and up to a bound.

@@ -135,10 +135,15 @@ export const askedIn = (
             deadlineAt,
           })),
     ),
+    (one, other) => one.deadlineAt - other.deadlineAt,
   );
 
-const upTo = <Key>(most: number, items: readonly Key[]): Bounded<Key> =>
-  items.length > most ? { items: items.slice(0, most), atLeast: true } : { items };
+const upTo = <Key>(
+  most: number,
+  items: readonly Key[],
+  first: (one: Key, other: Key) => number = () => 0,
+): Bounded<Key> =>
+  items.length > most ? { items: items.toSorted(first).slice(0, most), atLeast: true } : { items };
 
 type Place = readonly [at: number, id: string];
 

@@ -141,7 +141,9 @@ export class MemoryTable {
       .flatMap((state): InboxItem[] =>
         openQuestions(state).map((question) => ({ executionId: state.execution.id, question })),
       )
-      .sort((a, b) => b.question.openedAt - a.question.openedAt || (a.executionId < b.executionId ? 1 : -1));
+      .sort(
+        (a, b) => a.question.deadlineAt - b.question.deadlineAt || (a.executionId < b.executionId ? -1 : 1),
+      );
     const from = cursor === undefined ? 0 : parseCount(cursor);
     const items = all.slice(from, from + limit);
     return from + limit < all.length ? { items, cursor: String(from + limit) } : { items };

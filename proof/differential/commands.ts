@@ -92,7 +92,7 @@ export class Commands {
       if (this.#may(0.4)) item[pk] = this.#may(wrong) ? { N: '1' } : { S: this.#one(['a', 'b']) };
       if (this.#may(0.5)) item[sk] = this.#may(wrong) ? { S: 'x' } : { N: this.#one(NUMBERS) };
     }
-    for (const name of ['workflow', 'kind', 'answerBy', 'other'])
+    for (const name of ['workflow', 'kind', 'openedAt', 'other'])
       if (this.#may(0.4)) item[name] = this.#value();
     if (this.#may(0.04)) item['payload'] = { S: 'x'.repeat(this.#one(LARGE)) };
     if (this.#may(0.01)) item['pk'] = { S: '' };

@@ -236,7 +236,7 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   },
   'GET /incidents': {
     summary:
-      'Lists the inbox: open incidents, approvals and callbacks of all workflows, latest first. `kind` tells them apart.',
+      'Lists the inbox: open incidents, approvals and callbacks of all workflows, the earliest deadline first. `kind` tells them apart.',
     query: pageQuery,
     answers: { 200: 'IncidentPage' },
     errors: ['bad-request', 'bad-cursor'],

@@ -38,6 +38,7 @@ import {
   foreignFile,
   isNoRoom,
   newerFile,
+  olderFile,
   openElsewhere,
   readOnlyFile,
   refusedFile,
@@ -46,8 +47,8 @@ import {
 
 /** `stdf`: tells a file of ours from any other SQLite file. */
 const APPLICATION_ID = 0x73746466;
-/** Format of the files that this code writes, and reads at most. */
-export const FORMAT = 1;
+/** Format of the files that this code writes and reads. */
+export const FORMAT = 2;
 const PAGE_BYTES = 8_192;
 /** Pages of the log before it is taken over into the file, which takes one commit longer. */
 const CHECKPOINT_PAGES = 2_000;
@@ -205,6 +206,7 @@ function prepare(db: Sqlite.Database, file: string, isWithLog: boolean): void {
   const isNew = format === 0 && numberIn(db, 'SELECT count(*) FROM sqlite_master') === 0;
   if (!isNew && numberIn(db, 'PRAGMA application_id') !== APPLICATION_ID) throw foreignFile(file);
   if (format > FORMAT) throw newerFile(file, format, FORMAT);
+  if (!isNew && format < FORMAT) throw olderFile(file, format, FORMAT);
   if (isMarked(version) && !isWithLog) throw withoutLog(file, FORMAT);
   if (isNew) db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
   db.exec('PRAGMA journal_mode = WAL');

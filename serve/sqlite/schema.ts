@@ -5,8 +5,8 @@
  * (`lib/aws/names.ts`).
  *
  * The item itself is JSON text. Beside it stand its keys and those of the indexes, each as a column: an item
- * is in an index when it has both keys of it, and in no other. Change any of it, and `FORMAT` in `file.ts`
- * goes up, with a reader of the files before.
+ * is in an index when it has both keys of it, and in no other. Change any of it, or what an index's keys
+ * mean, and `FORMAT` in `file.ts` goes up: a file of another one is refused.
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';

@@ -49,7 +49,12 @@ export const openElsewhere = (file: string): FileRefused =>
 
 export const newerFile = (file: string, format: number, known: number): FileRefused =>
   new FileRefused(
-    `${file} was written by a newer release (format ${format}; this one reads up to ${known}): start that release`,
+    `${file} was written by a newer release (format ${format}; this one reads ${known}): start that release`,
+  );
+
+export const olderFile = (file: string, format: number, known: number): FileRefused =>
+  new FileRefused(
+    `${file} was written by an older release (format ${format}; this one reads ${known}): end its executions with that release, or name another file with --data`,
   );
 
 export const foreignFile = (file: string): FileRefused =>

@@ -68,11 +68,11 @@ export function incidents(store: () => Store): void {
     expect(await answer('w-1', 'skipped')).toBe('written');
   });
 
-  it('is listed while it is open, latest opened first, page by page', async () => {
-    for (const number of [1, 2, 3]) {
+  it('is listed while it is open, the earliest deadline first, page by page', async () => {
+    for (const number of [2, 1, 3]) {
       await store().write({
         executionId: 'e-1',
-        question: anIncident({ number, openedAt: 1_700_000_000_000 + number }),
+        question: anIncident({ number, deadlineAt: 1_700_000_000_000 - number }),
       });
     }
     await store().write({ executionId: 'e-1', question: answered({ number: 2 }) });

@@ -234,6 +234,20 @@ export function lists(store: () => Store): void {
     expect(begun).toEqual({ count: MOST_OPEN, atLeast: true });
   });
 
+  it('counts of more questions than the bound those that are decided first', async () => {
+    const some = Array.from({ length: MOST_OPEN + 2 }, (_one, at) => open(at));
+    await put(...some);
+    // The later it was asked, the sooner it is decided.
+    for (const [at, one] of some.entries()) {
+      const question = aCallback({ openedAt: T + at, deadlineAt: T + HOUR - at });
+      await store().write({ executionId: one.id, question });
+    }
+    const { items, atLeast } = await store().asked();
+    expect(atLeast).toBe(true);
+    const times = items.map(({ deadlineAt }) => deadlineAt).sort((one, other) => other - one);
+    expect(times).toEqual(some.slice(2).map((_one, at) => T + HOUR - 2 - at));
+  });
+
   it('finds the open questions below an execution, and of all', async () => {
     const ids = ['a', 'a.rooms.0', 'a.rooms.1', 'ab.rooms.0'];
     const all = ids.map((id) => anExecution({ id }));

@@ -62,9 +62,9 @@ export function openCallbacks(store: () => Store): void {
     expect(await end('w-1', 'done')).toBe('written');
   });
 
-  it('is listed beside the incidents while it is open, latest opened first, page by page', async () => {
-    const put = (step: string, openedAt: number) =>
-      store().write({ executionId: 'e-1', question: aCallback({ step, openedAt }) });
+  it('is listed beside the incidents while it is open, the earliest deadline first, page by page', async () => {
+    const put = (step: string, deadlineAt: number) =>
+      store().write({ executionId: 'e-1', question: aCallback({ step, deadlineAt }) });
     await put('first', T + 1);
     await put('third', T + 3);
     await put('fourth', T + 4);
@@ -78,8 +78,8 @@ export function openCallbacks(store: () => Store): void {
         kind: 'recovery',
         stepVersion: 1,
         failure: { code: 'x', message: 'y' },
-        openedAt: T + 2,
-        deadlineAt: T + 9,
+        openedAt: T + 9,
+        deadlineAt: T + 2,
         otherwise: 'fail',
         reminders: 0,
       },
@@ -94,7 +94,7 @@ export function openCallbacks(store: () => Store): void {
       listed.push(...page.items.map(nameOf));
       ({ cursor } = page);
     } while (cursor !== undefined);
-    expect(listed).toEqual(['e-1 third', 'e-1 7', 'e-1 first']);
+    expect(listed).toEqual(['e-1 first', 'e-1 7', 'e-1 third']);
   });
 
   it('of another life is not there', async () => {
