@@ -1,24 +1,17 @@
 /**
  * The commands about incidents: incidents, resolve.
  *
- * Owns: their options and what they print. Does not own: which answers are safe (the API says so).
+ * Owns: their options. Does not own: which answers are safe (the API says so), how the inbox is printed
+ * (`print-inbox.ts`).
  */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import {
-  aboutText,
-  ANSWERS,
-  type Choice,
-  type CallbackQuestionView,
-  type IncidentPage,
-  type IncidentView,
-  type ResolveOptions,
-} from '../lib/api/answers.ts';
+import { ANSWERS, type Choice, type IncidentPage, type ResolveOptions } from '../lib/api/answers.ts';
+import type { Client } from '../lib/api/client.ts';
 import { client, examples, inputOf, say } from './commands.ts';
 import { type Cli, invocation } from './io.ts';
-import { answerLine } from './print.ts';
+import { inboxText } from './print-inbox.ts';
 import { stoppedText } from './print-standing.ts';
-import { durationText, printable, table } from '../lib/view/text.ts';
 
 interface ResolveFlags {
   readonly choice: Choice;
@@ -33,12 +26,14 @@ export function addIncidents(program: Command, cli: Cli): void {
     .command('incidents')
     .alias('inbox')
     .description(
-      'list open questions to a person or an external party (incidents, approvals, callbacks), latest first',
+      'list open questions to a person or an external party (incidents, approvals, callbacks), the earliest deadline first; equal ones are one line',
     )
-    .addHelpText('after', examples('incidents', 'incidents --json'))
-    .action(async (_options, command: Command) => {
-      const page = await client(command).incidents({ limit: 100 });
-      say(cli, command, page, () => incidentsText(page, Date.now(), (line) => invocation(command, line)));
+    .option('--each', 'a line for each question')
+    .addHelpText('after', examples('incidents', 'incidents --each', 'incidents --json'))
+    .action(async ({ each }: { readonly each?: true }, command: Command) => {
+      const page = await openQuestions(client(command));
+      const typed = (line: string): string => invocation(command, line);
+      say(cli, command, page, () => inboxText(page, { now: Date.now(), isEach: each === true, typed }));
     });
   program
     .command('resolve')
@@ -82,43 +77,21 @@ const answerOf = ({ choice, reason, input, output, nothingHappened }: ResolveFla
   ...(nothingHappened === true ? { nothingHappened } : {}),
 });
 
-const FAILURE_CHARS = 110;
-const ABOUT_CHARS = 100;
-const shortened = (text: string, chars: number): string =>
-  text.length <= chars ? text : `${text.slice(0, chars - 1)}…`;
+const PAGE = 100;
+/** More are not read by a person. */
+const MOST_READ = 500;
 
-const remindersText = ({ reminders }: Pick<CallbackQuestionView | IncidentView, 'reminders'>): string =>
-  reminders === 0 ? '' : `(reminded ${reminders === 1 ? 'once' : `${reminders} times`})`;
-
-/** The command that answers; the token of a callback is shown with its execution alone. */
-function lineFor(item: IncidentPage['items'][number], invoked: (line: string) => string): string {
-  // A list has no choices: which are safe follows from the execution.
-  if ('number' in item)
-    return `${invoked(answerLine(item.executionId, item))} (its safe answers: ${invoked(`show ${item.executionId}`)})`;
-  return item.kind === 'approval'
-    ? `${invoked(`approve ${item.executionId} ${item.step}`)} (or reject)`
-    : `${invoked(`show ${item.executionId}`)} (has the token of '${item.step}')`;
-}
-
-function incidentsText(
-  { items, cursor }: IncidentPage,
-  now: number,
-  invoked: (line: string) => string,
-): string {
-  if (items.length === 0) return 'No open incidents, approvals or callbacks.\n';
-  const rows = items.map((item) => [
-    item.executionId,
-    'number' in item ? String(item.number) : item.kind,
-    item.step ?? '',
-    printable(shortened(aboutText(item), ABOUT_CHARS)),
-    'number' in item
-      ? `${shortened(item.failure.message, FAILURE_CHARS)} ${remindersText(item)}`.trimEnd()
-      : remindersText(item),
-    durationText(now - item.openedAt),
-    `${item.otherwise} in ${durationText(Math.max(0, item.deadlineAt - now))}`,
-  ]);
-  const rest = cursor === undefined ? '' : 'There are more.\n';
-  const answers = items.map((item) => `  ${lineFor(item, invoked)}\n`).join('');
-  const head = ['EXECUTION', 'INCIDENT', 'STEP', 'ABOUT', 'FAILURE', 'OPEN FOR', 'OTHERWISE'];
-  return `${table(head, rows)}${rest}\nAnswer with:\n${answers}`;
+/** Page by page, the most urgent ones. */
+export async function openQuestions(api: Pick<Client, 'incidents'>): Promise<IncidentPage> {
+  const items: IncidentPage['items'][number][] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await api.incidents({
+      limit: PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    items.push(...page.items);
+    ({ cursor } = page);
+  } while (cursor !== undefined && items.length < MOST_READ);
+  return { items, ...(cursor === undefined ? {} : { cursor }) };
 }

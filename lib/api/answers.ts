@@ -38,7 +38,7 @@ import {
 import type { Json } from '../core/values/json.ts';
 import type { RiskReason } from '../core/records/state.ts';
 import type { People } from '../core/records/people.ts';
-import { durationText, printable, printableLines, timeText } from '../core/values/text.ts';
+import { countText, durationText, printable, printableLines, timeText } from '../core/values/text.ts';
 import type { Pause } from '../core/records/pauses.ts';
 import type { Attempt, Cause, Deferred, Retried } from '../core/records/state.ts';
 import { isAfterLeftOut, type LeftOut } from '../core/step/history.ts';
@@ -49,6 +49,7 @@ export {
   aboutText,
   askedText,
   callerText,
+  countText,
   durationText,
   findingText,
   isAfterLeftOut,

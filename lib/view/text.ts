@@ -5,13 +5,14 @@
 import {
   type Caller,
   callerText,
+  countText,
   durationText,
   printable,
   printableLines,
   timeText,
 } from '../api/answers.ts';
 
-export { durationText, printable, printableLines, timeText };
+export { countText, durationText, printable, printableLines, timeText };
 
 export type Cells = readonly string[];
 

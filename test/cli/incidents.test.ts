@@ -41,67 +41,7 @@ const incident = {
   otherwise: 'undo-all',
 };
 
-test('incidents lists the open questions and what happens without an answer', async () => {
-  api.answers.push(ok({ items: [incident] }));
-  const { out } = await cli('incidents');
-  expect(out.split('\n')[0]).toMatch(/^EXECUTION +INCIDENT +STEP +ABOUT +FAILURE +OPEN FOR +OTHERWISE$/);
-  expect(out).toMatch(/e1 +2 +charge +declined .* undo-all in 0 ms/);
-  api.answers.push(ok({ items: [{ ...incident, reminders: 2 }] }));
-  expect((await cli('incidents')).out).toMatch(/charge +declined \(reminded 2 times\) .* undo-all in 0 ms/);
-  api.answers.push(ok({ items: [] }));
-  expect((await cli('inbox')).out).toBe('No open incidents, approvals or callbacks.\n');
-});
-
-test('incidents lists approvals and callbacks beside them, with what answers each', async () => {
-  const approval = {
-    executionId: 'e2',
-    step: 'release',
-    kind: 'approval',
-    openedAt: AT,
-    deadlineAt: AT + 3_600_000,
-    otherwise: 'reject',
-    reminders: 0,
-  };
-  const callback = { ...approval, step: 'paid', kind: 'callback', otherwise: 'fail', reminders: 2 };
-  api.answers.push(ok({ items: [{ ...approval, reminders: 1 }, approval, callback, incident] }));
-  const { out } = await cli('incidents');
-  expect(out).toMatch(/^e2 +approval +release +\(reminded once\) .* reject in 0 ms$/m);
-  expect(out).toMatch(/^e2 +callback +paid +\(reminded 2 times\) .* fail in 0 ms$/m);
-  expect(out).toContain(`  npx steadfast approve e2 release --url ${api.url} (or reject)\n`);
-  expect(out).toContain(`  npx steadfast show e2 --url ${api.url} (has the token of 'paid')\n`);
-  expect(out).toContain(`  ${answerIt()} (its safe answers: npx steadfast show e1 --url ${api.url})\n`);
-});
-
-test('incidents and show say what is to be approved, and obey nothing that is written there', async () => {
-  const approval = {
-    executionId: 'e2',
-    step: 'release',
-    kind: 'approval',
-    openedAt: AT,
-    deadlineAt: AT + 3_600_000,
-    otherwise: 'reject',
-    reminders: 0,
-    shown: { amount: 5_200, hotel: 'Ritz\u001b[2J', room: { number: 7 } },
-  };
-  api.answers.push(ok({ items: [{ ...approval, workflow: 'booking', tags: { bookingId: '4711' } }] }));
-  const shown = 'amount: 5200, hotel: Ritz\\u001b[2J, room: {"number":7}';
-  expect((await cli('incidents')).out).toContain(`  ${shown} · booking · bookingId: 4711  `);
-  const step = { name: 'release', kind: 'approval', after: [], status: 'waiting', attempts: [], token: 't' };
-  api.answers.push(ok({ ...open, steps: [{ ...step, waitsUntil: AT, question: approval }] }));
-  expect((await cli('show', 'e1')).out).toContain(`  release: ${shown}\n`);
-});
-
 const answerIt = (): string => `npx steadfast resolve e1 2 --choice … --url ${api.url}`;
-
-test('incidents shortens a long failure visibly, and tells how to answer', async () => {
-  const failure = (message: string) => ({ ...incident, failure: { code: 'Error', message } });
-  api.answers.push(ok({ items: [failure('x'.repeat(110)), failure('y'.repeat(111))] }));
-  const { out } = await cli('incidents');
-  expect(out).toContain(` ${'x'.repeat(110)} `);
-  expect(out).toContain(` ${'y'.repeat(109)}… `);
-  expect(out).toMatch(/\n\nAnswer with:\n/);
-  expect(out).toContain(`  ${answerIt()} (its safe answers: npx steadfast show e1 --url ${api.url})\n`);
-});
 
 test('show names the open question and the answers that are safe now', async () => {
   const choices = [{ choice: 'retry', needs: 'nothingHappened' }, { choice: 'undo-all' }];

@@ -6,6 +6,7 @@
  */
 
 import { ApiError } from '../../../lib/api/client.ts';
+import { openQuestions } from '../../incidents.ts';
 import { type Entry, type Finding, finding } from '../check.ts';
 import type { Ports } from '../ports.ts';
 import { begin, endOf, ended, expects, is, smoke, until } from '../starting.ts';
@@ -299,8 +300,8 @@ async function incident(ports: Ports): Promise<Finding> {
   );
   if (found === undefined) return { ok: false, evidence: `${id} opened no incident` };
   const listed = await until(ports, async () => {
-    const { items } = await api.incidents({ limit: 100 });
-    return items.some((item) => JSON.stringify(item).includes(id)) ? true : undefined;
+    const { items } = await openQuestions(api);
+    return items.some(({ executionId }) => executionId === id) ? true : undefined;
   });
   await api.resolve(id, found.number, { choice: 'give-output', output: { effect: 'by hand' } });
   return expects(await endOf(ports, id), 'succeeded', listed === true ? [] : ['it was not listed']);

@@ -84,9 +84,21 @@ const UNITS = [
   ['s', 1_000],
 ] as const;
 
-/** In its two largest units: '850 ms', '1.2 s', '2 min 5 s', '1 h'. */
+/**
+ * A number of what is counted up to a bound: '7', and where there are more '≥ 10,000'. That there are at
+ * least 0 says nothing: '–'.
+ */
+export function countText(count: number, atLeast?: true): string {
+  if (atLeast !== true) return count.toLocaleString('en');
+  return count === 0 ? '–' : `≥ ${count.toLocaleString('en')}`;
+}
+
+/**
+ * In its two largest units: '850 ms', '1.2 s', '2 min 5 s', '1 h'. Between two clocks that differ a time may
+ * come out negative: it is none.
+ */
 export function durationText(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 1_000) return `${Math.round(Math.max(0, ms))} ms`;
   if (ms < 60_000) return `${Number((ms / 1_000).toFixed(1))} s`;
   const first = UNITS.findIndex(([, size]) => ms >= size);
   const parts: string[] = [];

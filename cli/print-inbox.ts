@@ -1,0 +1,131 @@
+/**
+ * The inbox as text for people: a table with the most urgent question first, a line for equal ones, and the
+ * command that answers each.
+ *
+ * Owns: the words. Does not own: what is alike (`view/question-groups.ts`), what is read (`incidents.ts`).
+ */
+
+import { aboutText, type IncidentPage } from '../lib/api/answers.ts';
+import {
+  type AskedItem,
+  bulkMeaning,
+  type QuestionGroup,
+  questionGroups,
+} from '../lib/view/question-groups.ts';
+import { countText, durationText, printable, table } from '../lib/view/text.ts';
+import { answerLine } from './print.ts';
+
+interface Shown {
+  readonly now: number;
+  /** A line for each question. */
+  readonly isEach: boolean;
+  /** How a command is typed, from its line. */
+  readonly typed: (line: string) => string;
+}
+
+export function inboxText({ items, cursor }: IncidentPage, { now, isEach, typed }: Shown): string {
+  if (items.length === 0) return 'No open incidents, approvals or callbacks.\n';
+  const atLeast = cursor === undefined ? undefined : true;
+  const groups = questionGroups(items);
+  const rows = isEach ? items.map((item): QuestionGroup => [item]) : groups;
+  const answers = groups.map((group) => `  ${lineFor(group, typed)}\n`).join('');
+  const total = `${countText(items.length, atLeast)} open, the earliest deadline first\n`;
+  return `${total}${tableOf(
+    rows,
+    now,
+    isEach ? undefined : atLeast,
+  )}\nAnswer with:\n${answers}${eachText(groups, isEach, typed)}`;
+}
+
+function tableOf(groups: readonly QuestionGroup[], now: number, atLeast: true | undefined): string {
+  const columns: (readonly [string, (group: QuestionGroup) => string])[] = [
+    ['EXECUTION', ([{ executionId }, ...others]) => `${executionId}${others.length === 0 ? '' : ' …'}`],
+    ['COUNT', ({ length }) => (length === 1 && atLeast === undefined ? '' : countText(length, atLeast))],
+    ['INCIDENT', (group) => numberText(group)],
+    ['STEP', ([{ step }]) => step ?? ''],
+    ['ABOUT', (group) => printable(shortened(aboutOf(group), ABOUT_CHARS))],
+    ['FAILURE', failureText],
+    ['OPEN FOR', (group) => durationText(now - Math.min(...group.map(({ openedAt }) => openedAt)))],
+    ['OTHERWISE', (group) => otherwiseText(group, now)],
+  ];
+  // What no row has is no column.
+  const shown = columns.filter(([, textOf]) => groups.some((group) => textOf(group) !== ''));
+  return table(
+    shown.map(([head]) => head),
+    groups.map((group) => shown.map(([, textOf]) => textOf(group))),
+  );
+}
+
+const FAILURE_CHARS = 110;
+const ABOUT_CHARS = 100;
+const shortened = (text: string, chars: number): string =>
+  text.length <= chars ? text : `${text.slice(0, chars - 1)}…`;
+
+function numberText([item, ...others]: QuestionGroup): string {
+  if (!('number' in item)) return item.kind;
+  return others.length === 0 ? String(item.number) : 'incident';
+}
+
+/** What each shows differs, and their workflow does not. */
+const aboutOf = ([item, ...others]: QuestionGroup): string =>
+  others.length === 0 ? aboutText(item) : (item.workflow ?? '');
+
+function failureText(group: QuestionGroup): string {
+  const [item] = group;
+  const failure = 'number' in item ? shortened(item.failure.message, FAILURE_CHARS) : '';
+  return `${failure} ${remindersText(group)}`.trim();
+}
+
+function remindersText([{ reminders }, ...others]: QuestionGroup): string {
+  if (reminders === 0 || others.length > 0) return '';
+  return `(reminded ${reminders === 1 ? 'once' : `${reminders} times`})`;
+}
+
+function otherwiseText([{ otherwise, deadlineAt }, ...others]: QuestionGroup, now: number): string {
+  const first = others.length === 0 ? '' : ', the first';
+  return `${otherwise}${first} in ${durationText(Math.max(0, deadlineAt - now))}`;
+}
+
+/** The command that answers; the token of a callback is shown with its execution alone. */
+function lineFor(group: QuestionGroup, typed: Shown['typed']): string {
+  const [item, ...others] = group;
+  return (others.length === 0 ? undefined : bulkLine(group, typed)) ?? lineOf(item, typed);
+}
+
+function lineOf(item: AskedItem, typed: Shown['typed']): string {
+  // A list has no choices: which are safe follows from the execution.
+  if ('number' in item)
+    return `${typed(
+      answerLine(item.executionId, item),
+    )} (its safe answers: ${typed(`show ${item.executionId}`)})`;
+  return item.kind === 'approval'
+    ? `${typed(`approve ${item.executionId} ${item.step}`)} (or reject)`
+    : `${typed(`show ${item.executionId}`)} (has the token of '${item.step}')`;
+}
+
+/** For all of them at once: it shows how many first, and asks. */
+function bulkLine(group: QuestionGroup, typed: Shown['typed']): string | undefined {
+  const meant = bulkMeaning(group);
+  if (meant === undefined) return undefined;
+  const [item] = group;
+  const { workflow = '', status = '', code } = meant.filter ?? {};
+  const which = [
+    `--workflow ${workflow} --status ${status}`,
+    ...(code === undefined ? [] : [`--code ${quoted(code)}`]),
+    ...(meant.step === undefined ? [] : [`--step ${meant.step}`]),
+  ].join(' ');
+  return 'number' in item
+    ? `${typed(
+        `bulk resolve ${which} --choice …`,
+      )} (the safe answers of the first: ${typed(`show ${item.executionId}`)})`
+    : `${typed(`bulk approve ${which}`)} (or reject)`;
+}
+
+/** A code is an author's or a service's text. */
+const quoted = (text: string): string =>
+  /^[\w.:-]+$/.test(text) ? text : `'${printable(text).replaceAll("'", `'\\''`)}'`;
+
+const eachText = (groups: readonly QuestionGroup[], isEach: boolean, typed: Shown['typed']): string =>
+  isEach || groups.every(({ length }) => length === 1)
+    ? ''
+    : `Each by itself: ${typed('incidents --each')}\n`;
