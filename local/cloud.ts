@@ -103,6 +103,8 @@ export interface Cloud {
   readonly apiUrl: string;
   /** Address for AWS clients outside (`AWS_ENDPOINT_URL`). */
   readonly gatewayUrl: string;
+  /** Where code runs as it does on AWS: away from every project. Goes with the cloud. */
+  readonly codeFolder: string;
   readonly outputs: Readonly<Record<string, string>>;
   readonly resources: ReadonlyMap<string, ResolvedResource>;
   /** Resources of the template that are only names here. */
@@ -156,10 +158,7 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
   const template = resolveTemplate(assembly.template, place(assembly, sockets, options.api));
   const model = readStackModel(template);
   const policies = new StackPolicies(template, PLACE);
-  const access = new Access(policies, (denial) => {
-    options.onProblem?.(`access denied, ${denial.who}: ${denial.message}`);
-    options.onDenied?.(denial);
-  });
+  const access = accessOf(options, policies);
   const platform = new PlatformAccess(access, PLACE);
   platform.requireTrust(policies);
   const notRun = [...model.notRun, ...policies.notes];
@@ -190,6 +189,7 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
   return {
     apiUrl: main.url,
     gatewayUrl: gateway.url,
+    codeFolder: guardian.codeFolder,
     outputs: template.outputs,
     resources: template.resources,
     notRun,
@@ -198,6 +198,12 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
     stop,
   };
 }
+
+const accessOf = ({ onProblem, onDenied }: CloudOptions, policies: StackPolicies): Access =>
+  new Access(policies, (denial) => {
+    onProblem?.(`access denied, ${denial.who}: ${denial.message}`);
+    onDenied?.(denial);
+  });
 
 function dynamoFor(
   { onProblem = () => {} }: CloudOptions,

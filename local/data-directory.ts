@@ -33,8 +33,6 @@ export interface DataDirectory {
   readonly queues: string;
   readonly objects: string;
   readonly logs: string;
-  readonly code: string;
-  readonly compileCache: string;
   /** The metrics of the last hours. */
   readonly metrics: string;
   /** Writes the guardian's pid into the lock, for the process that takes it over. */
@@ -83,8 +81,6 @@ export async function openDataDirectory(directory: string, fresh: boolean): Prom
     queues: folder('queues'),
     objects: folder('objects'),
     logs: folder('logs'),
-    code: folder('code'),
-    compileCache: folder('compile-cache'),
     metrics: join(path, 'metrics.jsonl'),
     guardedBy: (guardianPid) => writeLock(lockPath, { pid: process.pid, guardianPid }, 'w'),
     release: () => {

@@ -7,7 +7,7 @@
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Cloud } from '../../local/cloud.ts';
@@ -45,7 +45,10 @@ export function startWorkers(
       .filter((agent) => only?.includes(agent) ?? true)
       .map((agent) => {
         const own = { AWS_ACCESS_KEY_ID: `${taskOf(cloud, `${path}/Agents/${agent}`) ?? 'worker'}-1` };
-        return startWorker(agent, join(folder, agent), { ...needed, ...own, ...environment }, write);
+        // Away from the project, as in its image.
+        const away = join(cloud.codeFolder, 'containers', path, agent);
+        cpSync(join(folder, agent), away, { recursive: true });
+        return startWorker(agent, away, { ...needed, ...own, ...environment }, write);
       });
   });
 }
@@ -58,6 +61,7 @@ function startWorker(
 ): LocalWorker {
   // With a channel: should this process die, the worker notices and ends.
   const child = spawn(process.execPath, ['--enable-source-maps', join(folder, 'main.mjs')], {
+    cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { ...systemVariables(), ...environment },
   });
@@ -123,11 +127,13 @@ function environmentOf(cloud: Cloud, variables: Deployment['variables']): Record
   };
 }
 
-/** The user's own AWS settings must not reach a worker. */
+const OF_NODE = new Set(['NODE_OPTIONS', 'NODE_PATH']);
+
+/** The user's own AWS settings must not reach a worker, nor packages that its image does not have. */
 function systemVariables(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
-      value === undefined || name.startsWith('AWS_') || name === 'NODE_OPTIONS' ? [] : [[name, value]],
+      value === undefined || name.startsWith('AWS_') || OF_NODE.has(name) ? [] : [[name, value]],
     ),
   );
 }

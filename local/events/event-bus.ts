@@ -53,6 +53,12 @@ export interface BusSettings {
 }
 
 const LOG_LENGTH = 1000;
+const MAX_ENTRIES = 10;
+/** All entries of a request together: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-quota.html */
+const MAX_BYTES = 1_048_576;
+
+/** A request that EventBridge refuses as a whole. */
+export class RefusedEvents extends Error {}
 
 export class EventBus {
   readonly #settings: BusSettings;
@@ -66,18 +72,35 @@ export class EventBus {
     for (const rule of settings.rules) if (!rule.enabled) this.#disabled.add(rule.ruleName);
   }
 
-  /** PutEvents: the answer has one line per entry; a bad entry fails alone. */
+  /**
+   * PutEvents: the answer has one line per entry; a bad entry fails alone.
+   * @throws RefusedEvents when they are too many, or too large together
+   */
   put(entries: readonly unknown[]): { FailedEntryCount: number; Entries: Record<string, string>[] } {
+    if (entries.length > MAX_ENTRIES)
+      throw new RefusedEvents(`a request has at most ${MAX_ENTRIES} entries, and this one ${entries.length}`);
+    refuseLarge(entries.reduce<number>((sum, entry) => sum + bytesOf(isRecord(entry) ? entry : {}), 0));
     const results = entries.map((entry) => this.#putOne(entry));
     return { FailedEntryCount: results.filter((result) => 'ErrorCode' in result).length, Entries: results };
   }
 
-  /** An event of a service of AWS, or by hand. @throws Error when no rule could hear of it */
+  /**
+   * An event of a service of AWS, or by hand.
+   * @throws Error when no rule could hear of it, or when it is too large
+   */
   tell(told: ToldEvent): string {
     const bus = told.bus ?? 'default';
     if (!this.#settings.busNames.includes(bus)) {
       throw new Error(`no event bus is called "${bus}"; there are: ${this.#settings.busNames.join(', ')}`);
     }
+    refuseLarge(
+      bytesOf({
+        Source: told.source,
+        DetailType: told.detailType,
+        Detail: stringifyExact(told.detail),
+        Resources: told.resources,
+      }),
+    );
     return this.#publish({ ...told, bus });
   }
 
@@ -180,6 +203,22 @@ export class EventBus {
     if (queue !== undefined && this.#settings.mayReach(rule, 'sqs:SendMessage', deadLetterArn))
       queue.send({ body, senderId: 'events.amazonaws.com' });
   }
+}
+
+/** As AWS counts: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevent-size.html */
+function bytesOf({ Time, Source, DetailType, Detail, Resources }: Readonly<Record<string, unknown>>): number {
+  const texts = [Source, DetailType, Detail, ...(Array.isArray(Resources) ? Resources : [])];
+  return texts.reduce<number>(
+    (sum, text) => sum + (typeof text === 'string' ? Buffer.byteLength(text) : 0),
+    Time === undefined ? 0 : 14,
+  );
+}
+
+function refuseLarge(bytes: number): void {
+  if (bytes <= MAX_BYTES) return;
+  throw new RefusedEvents(
+    `Total size of the entries in the request is over the limit: ${bytes} bytes; allowed are ${MAX_BYTES}`,
+  );
 }
 
 function payloadOf(target: TargetSpec, event: Json, rule: RuleSpec): string {

@@ -11,7 +11,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { LateIndexes } from '../dynamodb/late-indexes.ts';
 import type { DynamoProxy } from '../dynamodb/proxy.ts';
-import type { EventBus } from '../events/event-bus.ts';
+import { type EventBus, RefusedEvents } from '../events/event-bus.ts';
 import type { Access } from '../iam/access.ts';
 import { type CallPlace, needsOf } from '../iam/actions.ts';
 import { deniedAnswer } from '../iam/answers.ts';
@@ -130,7 +130,7 @@ async function execute(
   if (call.service === 'sqs') return await serveSqs(call, request, response, backends);
   if (call.service === 'events' && call.operation === 'PutEvents') {
     const entries = (JSON.parse(call.body.toString()) as { Entries?: unknown }).Entries;
-    return jsonAnswer(backends.bus.put(Array.isArray(entries) ? entries : []), '1.1');
+    return putEvents(Array.isArray(entries) ? entries : [], backends);
   }
   if (call.service === 'cloudwatch' && call.operation === 'GetMetricData')
     return serveMetrics(call, backends);
@@ -141,6 +141,15 @@ async function execute(
     'DynamoDB, SQS, EventBridge PutEvents, CloudWatch GetMetricData in JSON, and of S3 PutObject, GetObject, HeadObject, DeleteObject, ListObjectsV2';
   const message = `${call.service} ${call.operation} is not emulated by the local cloud; it has ${supported}`;
   return errorAnswer(501, 'NotEmulatedLocally', message);
+}
+
+function putEvents(entries: readonly unknown[], { bus }: Backends): AwsAnswer {
+  try {
+    return jsonAnswer(bus.put(entries), '1.1');
+  } catch (error) {
+    if (!(error instanceof RefusedEvents)) throw error;
+    return errorAnswer(400, 'ValidationException', error.message);
+  }
 }
 
 const WRITES = /^(?:Put|Update|Delete|BatchWrite)Item$|^TransactWriteItems$/;

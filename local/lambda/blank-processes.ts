@@ -13,14 +13,12 @@ const REFILL_AFTER_MS = 100;
 
 export class BlankProcesses {
   readonly #guardian: Guardian;
-  readonly #compileCacheDirectory: string;
   #spare: ChildProcess | undefined;
   #refill: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor(guardian: Guardian, compileCacheDirectory: string) {
+  constructor(guardian: Guardian) {
     this.#guardian = guardian;
-    this.#compileCacheDirectory = compileCacheDirectory;
     this.#spare = this.#spawn();
   }
 
@@ -57,7 +55,6 @@ export class BlankProcesses {
       AWS_SHARED_CREDENTIALS_FILE: devNull,
       AWS_EC2_METADATA_DISABLED: 'true',
       TZ: 'UTC',
-      NODE_COMPILE_CACHE: this.#compileCacheDirectory,
     };
     for (const name of PASSED_ON) {
       const value = process.env[name];

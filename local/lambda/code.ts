@@ -1,15 +1,21 @@
-/** Owns: from a function's `Code` to a folder on disk that holds its bundle. */
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+/**
+ * Owns: from a function's `Code` to a folder that holds its bundle and nothing else. It lies away from the
+ * assembly, and so from the project: what Node would find there, Lambda does not have.
+ */
+import { cpSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Assembly } from '../template/assembly.ts';
 import { TemplateError } from '../template/json.ts';
 import type { FunctionSpec } from '../template/stack-model.ts';
 
-/** The folder with the function's code. @throws TemplateError when the assembly does not have it */
+/**
+ * The folder with the function's code, below `codeRoot`.
+ * @throws TemplateError when the assembly does not have it
+ */
 export function codeDirectory(spec: FunctionSpec, assembly: Assembly, codeRoot: string): string {
   const path = `${spec.logicalId}.Properties.Code`;
+  const directory = join(codeRoot, spec.logicalId);
   if ('inline' in spec.code) {
-    const directory = join(codeRoot, spec.logicalId);
     mkdirSync(directory, { recursive: true });
     const ending = /^\s*(import|export)\s/m.test(spec.code.inline) ? 'mjs' : 'cjs';
     writeFileSync(join(directory, `index.${ending}`), spec.code.inline);
@@ -17,15 +23,25 @@ export function codeDirectory(spec: FunctionSpec, assembly: Assembly, codeRoot: 
   }
   const { objectKey } = spec.code;
   const hinted = spec.assetHint === undefined ? undefined : assembly.filePath(spec.assetHint);
-  const directory = assembly.assetPath(objectKey) ?? hinted;
-  if (directory === undefined || !existsSync(directory)) {
+  const asset = assembly.assetPath(objectKey) ?? hinted;
+  if (asset === undefined || !existsSync(asset)) {
     throw new TemplateError(path, `the asset ${objectKey} is not in the assembly: run "cdk synth" again`);
   }
-  if (!statSync(directory).isDirectory()) {
+  if (!statSync(asset).isDirectory()) {
     throw new TemplateError(
       path,
-      `${directory} is a file; supported are asset folders (asset.<hash>/) and inline code`,
+      `${asset} is a file; supported are asset folders (asset.<hash>/) and inline code`,
     );
   }
+  cpSync(asset, directory, { recursive: true });
   return directory;
+}
+
+/** The folder of packages that code below `directory` would find, and that Lambda does not have. */
+export function packagesAbove(directory: string): string | undefined {
+  for (let at = dirname(directory); ; at = dirname(at)) {
+    const packages = join(at, 'node_modules');
+    if (existsSync(packages)) return packages;
+    if (at === dirname(at)) return undefined;
+  }
 }

@@ -11,6 +11,7 @@ import type { Guardian } from '../processes/guardian.ts';
 import type { Assembly } from '../template/assembly.ts';
 import type { StackModel } from '../template/stack-model.ts';
 import { BlankProcesses } from './blank-processes.ts';
+import { packagesAbove } from './code.ts';
 import { FunctionLogs, type LogLine } from './function-logs.ts';
 import { functionSettings } from './function-settings.ts';
 import { LocalFunction } from './local-function.ts';
@@ -23,6 +24,7 @@ interface Needs {
     readonly onLog?: (line: LogLine) => void;
     readonly environment?: Readonly<Record<string, string>>;
     readonly concurrencyPerFunction?: number;
+    readonly onProblem?: (message: string) => void;
     readonly inspect?: { readonly logicalId: string; readonly port: number };
   };
   readonly undo: (() => Promise<void> | void)[];
@@ -44,14 +46,19 @@ export function startFunctions(
   const { options, undo, assembly, data, guardian, gateway, model, platform, metrics } = needs;
   const logs = new FunctionLogs(data.logs, options.onLog);
   undo.push(async () => await logs.close());
-  const blanks = new BlankProcesses(guardian, data.compileCache);
+  const blanks = new BlankProcesses(guardian);
   undo.push(() => blanks.stop());
+  const found = packagesAbove(guardian.codeFolder);
+  if (found !== undefined)
+    options.onProblem?.(
+      `functions find the packages in ${found}, which Lambda does not have: remove it, or set TMPDIR to a folder below none`,
+    );
   const extra = {
     gatewayUrl: gateway.url,
     region,
     environment: options.environment ?? {},
     concurrency: options.concurrencyPerFunction ?? DEFAULT_CONCURRENCY,
-    codeRoot: data.code,
+    codeRoot: guardian.codeFolder,
   };
   return model.functions.map(
     (spec) =>

@@ -10,6 +10,7 @@ import { randomUUID } from 'node:crypto';
 import type { FunctionSpec } from '../template/stack-model.ts';
 import type { BlankProcesses } from './blank-processes.ts';
 import { FunctionProcess, type InvocationResult } from './function-process.ts';
+import { isWritten } from './log-level.ts';
 import { platformLine } from './platform-line.ts';
 
 /** What a function needs to run. */
@@ -194,7 +195,9 @@ export class LocalFunction {
       },
       {
         hasTimeLimits: inspectPort === undefined,
-        onLine: (stream, line) => onLine(spec.functionName, child.pid ?? 0, stream, line),
+        onLine: (stream, line) => {
+          if (isWritten(spec.logLevel, stream, line)) onLine(spec.functionName, child.pid ?? 0, stream, line);
+        },
         onExit: () => this.#gone(started),
       },
     );

@@ -1,14 +1,20 @@
 /**
- * Owns: making sure that no child outlives the local cloud, however the cloud ends.
+ * Owns: making sure that no child outlives the local cloud, and nor does the folder that holds their code,
+ * however the cloud ends.
  *
  * Invariants
  * - I1 every child of the cloud is on the guardian's list from right after its spawn until its exit is seen.
  * - I2 a guardian that dies is replaced, and the new one gets the whole list.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export class Guardian {
+  /** Holds the code that runs, away from the project. Removed once every child is gone. */
+  readonly codeFolder = mkdtempSync(join(realpathSync(tmpdir()), 'steadfast-code-'));
   readonly #pids = new Set<number>();
   #child: ChildProcess;
   #stopping = false;
@@ -53,6 +59,7 @@ export class Guardian {
       env: {},
     });
     child.stdin?.on('error', () => {});
+    child.stdin?.write(`=${this.codeFolder}\n`);
     child.once('exit', () => {
       if (this.#stopping) return;
       this.#child = this.#start();

@@ -48,14 +48,15 @@ test('when the cloud is killed, its functions (also a stopped one), DynamoDB and
       const fault = cloud.control.freeze('ticker', { nextEvent: true });
       void cloud.control.tick('every');
       const { pids } = await fault.hit;
-      console.log(JSON.stringify({ frozen: pids[0] }));`;
+      console.log(JSON.stringify({ frozen: pids[0], codeFolder: cloud.codeFolder }));`;
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const line = await new Promise<string>((resolve) =>
     createInterface({ input: child.stdout }).once('line', resolve),
   );
-  const { frozen } = JSON.parse(line) as { frozen: number };
+  const { frozen, codeFolder } = JSON.parse(line) as { frozen: number; codeFolder: string };
+  expect(existsSync(codeFolder)).toBe(true);
   const family = descendants(child.pid ?? 0);
   expect(family).toContain(frozen);
   expect(family.length).toBeGreaterThanOrEqual(4);
@@ -67,9 +68,11 @@ test('when the cloud is killed, its functions (also a stopped one), DynamoDB and
   // At once, while the guardian is still at work: the next cloud waits for it.
   const next = await startCloud({ assembly, dataDir, port: 0, schedules: false });
   await until('all of them are gone', () => living(family).length === 0);
+  await until('so is the folder of their code', () => !existsSync(codeFolder));
   expect(next.control.peek('dead').map((message) => message.body)).toEqual(['survivor']);
   expect(await (await fetch(`${next.apiUrl}/items?pk=survivor`)).json()).toMatchObject({ by: { S: 'web' } });
   await next.stop();
+  expect(existsSync(next.codeFolder)).toBe(false);
   expect(() => readFileSync(join(dataDir, 'lock'))).toThrow(/ENOENT/);
   rmSync(root, { recursive: true });
 });

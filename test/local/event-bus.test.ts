@@ -75,3 +75,30 @@ test('one that came by the control as well', async () => {
   expect([answer.status, delivered]).toEqual([200, [EXACT]]);
   await new Promise((resolve) => void server.close(resolve));
 });
+
+describe("AWS's limits", () => {
+  const entry = (bytes: number) => ({ Source: 's', DetailType: 't', Detail: `"${'x'.repeat(bytes - 4)}"` });
+
+  test.each([
+    ['one entry', [entry(1_048_577)]],
+    ['several together', [entry(600_000), entry(600_000)]],
+    ['as bytes', [{ ...entry(10), Resources: ['ü'.repeat(524_288)] }]],
+  ])('refuse the whole request that is over 1 MB: %s', (_, entries) => {
+    const { bus, delivered } = open();
+    expect(() => bus.put(entries)).toThrow(/over the limit: \d+ bytes; allowed are 1048576/);
+    expect([bus.emitted(), delivered]).toEqual([[], []]);
+  });
+
+  test('let one of 1 MB through', () => {
+    expect(() => open().bus.put([entry(1_048_576)])).not.toThrow();
+  });
+
+  test('refuse more than ten entries', () => {
+    expect(() => open().bus.put(Array.from({ length: 11 }, () => entry(10)))).toThrow(/at most 10/);
+  });
+
+  test('hold for an event by hand', () => {
+    const detail = 'x'.repeat(1_048_576);
+    expect(() => open().bus.tell({ source: 's', detailType: 't', detail })).toThrow(/over the limit/);
+  });
+});
