@@ -113,7 +113,7 @@ export class AgentContainer extends Construct implements IGrantable {
     super(scope, id);
     const { settings } = props;
     checkContainer(props.agentName, settings);
-    const { level: _, ...logs } = props.logs;
+    const { level: _, systemLevel: __, ...logs } = props.logs;
     this.logGroup = new LogGroup(this, 'Logs', logs);
     tagPart('logs', this.logGroup);
     this.taskDefinition = this.defineTask(props);

@@ -18,6 +18,7 @@ import {
   type FunctionProps,
   LoggingFormat,
   Runtime,
+  type SystemLogLevel,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -36,6 +37,11 @@ export interface LogSettings {
    * @default - Lambda's: INFO
    */
   readonly level?: ApplicationLogLevel;
+  /**
+   * The lowest level of Lambda's own lines.
+   * @default - Lambda's: INFO
+   */
+  readonly systemLevel?: SystemLogLevel;
 }
 
 export interface FunctionSettings
@@ -62,7 +68,7 @@ export interface FunctionSettings
 /** Adds a function with its role and its log group to `scope`. */
 export function addFunction(scope: Construct, settings: FunctionSettings): Function {
   const { logs, environment, ...props } = settings;
-  const { level, ...kept } = logs;
+  const { level, systemLevel, ...kept } = logs;
   const logGroup = new LogGroup(scope, 'Logs', kept);
   tagPart('logs', logGroup);
   const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
@@ -76,6 +82,7 @@ export function addFunction(scope: Construct, settings: FunctionSettings): Funct
     logGroup,
     loggingFormat: LoggingFormat.JSON,
     ...(level === undefined ? {} : { applicationLogLevelV2: level }),
+    ...(systemLevel === undefined ? {} : { systemLogLevelV2: systemLevel }),
     runtime: Runtime.NODEJS_24_X,
     architecture: Architecture.ARM_64,
     handler: 'index.handler',

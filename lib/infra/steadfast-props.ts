@@ -14,7 +14,7 @@ import type {
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { IEventBus } from 'aws-cdk-lib/aws-events';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import type { ApplicationLogLevel, Tracing } from 'aws-cdk-lib/aws-lambda';
+import type { ApplicationLogLevel, SystemLogLevel, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Duration, type RemovalPolicy, Token } from 'aws-cdk-lib/core';
@@ -204,10 +204,17 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly logRetention?: RetentionDays;
   /**
-   * What functions write to their logs. `ApplicationLogLevel.DEBUG`: also what every healthy step does.
+   * What functions write to their logs. `ApplicationLogLevel.DEBUG`: also what every healthy step does. WARN
+   * and above are refused for functions: Lambda would drop their metrics.
    * @default - Lambda's: INFO
    */
   readonly logLevel?: ApplicationLogLevel;
+  /**
+   * What Lambda itself writes to the functions' logs. `SystemLogLevel.WARN` leaves out its two lines for each
+   * invocation, most of the bytes of a healthy deployment's logs.
+   * @default - Lambda's: INFO
+   */
+  readonly systemLogLevel?: SystemLogLevel;
   /**
    * Whether Lambda traces the functions with X-Ray.
    * @default - not
@@ -263,13 +270,14 @@ export function tableSettings(props: SteadfastProps): Partial<StateTableProps> {
 }
 
 export const logSettings = (
-  { logRetention, logLevel, encryptionKey }: SteadfastProps,
+  { logRetention, logLevel, systemLogLevel, encryptionKey }: SteadfastProps,
   removalPolicy: RemovalPolicy,
 ): LogSettings => ({
   retention: logRetention ?? RetentionDays.ONE_MONTH,
   removalPolicy: onceInUse(removalPolicy),
   ...(encryptionKey === undefined ? {} : { encryptionKey }),
   ...(logLevel === undefined ? {} : { level: logLevel }),
+  ...(systemLogLevel === undefined ? {} : { systemLevel: systemLogLevel }),
 });
 
 export const auditSettings = ({

@@ -35,6 +35,7 @@ import { startCanary, withCanary } from './canary.ts';
 import { checkFourEyes } from './four-eyes.ts';
 import { type Discovery, hasLanes, laneNames, withLargeValues } from './discovery.ts';
 import { metricsOf } from './metrics.ts';
+import { refuseDroppedMetrics } from './dropped-metrics.ts';
 import { keepWithinLimits } from './limits.ts';
 import { Monitoring } from './monitoring.ts';
 import { SchedulerApi } from './scheduler-api.ts';
@@ -323,6 +324,7 @@ export class Steadfast extends Construct {
     const parts = { agents: this.agents, triggers: this.triggers.all };
     warnOfConcurrency(this, { ...parts, account: accountConcurrency });
     keepWithinLimits(this, { ...parts, found: workflows });
+    refuseDroppedMetrics(this, () => [...this.agents.values()].flatMap((agent) => agent.function ?? []));
   }
 
   private environment(props: SteadfastProps): Readonly<Record<string, string>> {

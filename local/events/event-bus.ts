@@ -54,7 +54,7 @@ export interface BusSettings {
 
 const LOG_LENGTH = 1000;
 const MAX_ENTRIES = 10;
-/** All entries of a request together: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-quota.html */
+/** A request's entries together (https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-quota.html). */
 const MAX_BYTES = 1_048_576;
 
 /** A request that EventBridge refuses as a whole. */

@@ -230,12 +230,12 @@ describe('a deployment', () => {
       Object(new Reader(makeStack(props)).functionOf(path).Properties['LoggingConfig'])[
         'ApplicationLogLevel'
       ];
-    const { DEBUG, WARN } = ApplicationLogLevel;
+    const { DEBUG, TRACE } = ApplicationLogLevel;
     expect(levels({}, 'Agents/pay')).toBeUndefined();
-    const one = { logLevel: WARN, agentSettings: { pay: { logLevel: DEBUG } } };
+    const one = { logLevel: TRACE, agentSettings: { pay: { logLevel: DEBUG } } };
     expect(levels(one, 'Agents/pay')).toBe('DEBUG');
-    expect(levels(one, 'Agents/ship')).toBe('WARN');
-    expect(levels(one, 'Scheduler')).toBe('WARN');
+    expect(levels(one, 'Agents/ship')).toBe('TRACE');
+    expect(levels(one, 'Scheduler')).toBe('TRACE');
   });
 
   test('calls AWS directly or by the SDK, all functions and workers alike; by anything else it is not made', () => {
