@@ -10,8 +10,11 @@ import type { Clock } from '../lib/core/ports.ts';
 export class EndingClock implements Clock {
   readonly #timers = new Set<NodeJS.Timeout>();
   #isOver = false;
+  readonly now: Clock['now'];
 
-  readonly now = (): number => Date.now();
+  constructor(now: Clock['now']) {
+    this.now = now;
+  }
 
   readonly sleep: Clock['sleep'] = (ms, signal) =>
     new Promise((resolve) => {

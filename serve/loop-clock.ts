@@ -23,12 +23,17 @@ export class LoopClock implements Clock {
   readonly sleep: Clock['sleep'];
   readonly #clock: Clock;
   readonly #onBlocked: (ms: number) => void;
+  readonly #elapsed: () => number;
   #turns: readonly number[];
+  #turnedAt: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(clock: Clock, onBlocked: (ms: number) => void) {
+  /** @param elapsed ms that have passed, however the clock is set */
+  constructor(clock: Clock, onBlocked: (ms: number) => void, elapsed: () => number) {
     this.#clock = clock;
     this.#onBlocked = onBlocked;
+    this.#elapsed = elapsed;
+    this.#turnedAt = elapsed();
     this.sleep = (ms, signal) => clock.sleep(ms, signal);
     this.#turns = Array.from({ length: TURNS }, () => clock.now());
   }
@@ -45,9 +50,10 @@ export class LoopClock implements Clock {
 
   /** The loop has gone round. */
   turn(): void {
-    const now = this.#clock.now();
-    const lateMs = now - (this.#turns.at(-1) ?? now) - TURN_MS;
-    this.#turns = [...this.#turns.slice(1), now];
-    if (lateMs >= BLOCKED_MS) this.#onBlocked(lateMs);
+    const elapsed = this.#elapsed();
+    const lateMs = elapsed - this.#turnedAt - TURN_MS;
+    this.#turnedAt = elapsed;
+    this.#turns = [...this.#turns.slice(1), this.#clock.now()];
+    if (lateMs >= BLOCKED_MS) this.#onBlocked(Math.round(lateMs));
   }
 }

@@ -29,16 +29,17 @@ export interface Resumed {
 export interface ResumeOptions {
   /** Whether this process has made the token of a lease. */
   readonly isOurs: (token: string) => boolean;
-  /** What is due later had no message under way. */
+  /** What is due later had no message under way; an attempt it may have had, if a clock was wrong. */
   readonly untilAt: number;
   readonly stopping: AbortSignal;
 }
 
 export async function resume(ports: Ports, plans: PlanCache, options: ResumeOptions): Promise<Resumed> {
   let [executions, attempts] = [0, 0];
-  const one = async ({ executionId }: Due): Promise<void> => {
+  const one = async (due: Due): Promise<void> => {
+    const { executionId } = due;
     try {
-      const dead = await resumeOne(ports, plans, executionId, options);
+      const dead = await resumeOne(ports, plans, due, options);
       executions += 1;
       attempts += dead;
     } catch (error) {
@@ -54,12 +55,12 @@ export async function resume(ports: Ports, plans: PlanCache, options: ResumeOpti
 async function eachDue(
   { store }: Ports,
   shard: number,
-  { untilAt, stopping }: ResumeOptions,
+  { stopping }: ResumeOptions,
   handle: (due: Due) => Promise<void>,
 ): Promise<void> {
   let cursor: string | undefined;
   do {
-    const page = await store.due(shard, untilAt, cursor);
+    const page = await store.due(shard, Number.MAX_SAFE_INTEGER, cursor);
     const queue = [...page.items];
     const lane = async (): Promise<void> => {
       for (let due = queue.shift(); due !== undefined && !stopping.aborted; due = queue.shift())
@@ -74,8 +75,8 @@ async function eachDue(
 async function resumeOne(
   ports: Ports,
   plans: PlanCache,
-  executionId: string,
-  { isOurs, stopping }: ResumeOptions,
+  { executionId, wakeAt }: Due,
+  { isOurs, untilAt, stopping }: ResumeOptions,
 ): Promise<number> {
   const readAt = ports.clock.now();
   const state = await ports.store.read(executionId);
@@ -83,6 +84,7 @@ async function resumeOne(
   const dead = deadIn(state, isOurs, readAt);
   for (const { step, token } of dead)
     await recordDeath(ports, plans, { executionId, step, token, exit: 'it ended with its server' }, stopping);
+  if (dead.length === 0 && wakeAt > untilAt) return 0;
   const plan = await planOf(ports.store, plans, state.execution.plan);
   const known = dead.length > 0 ? {} : { known: { state, fresh: true, readAt } };
   await reconcile(ports, plan, executionId, { by: 'agent', affected: 'all', ...known });

@@ -1,8 +1,8 @@
 /**
  * Schedules of a process that is alone: at each planned time a start, as EventBridge Scheduler would send it.
  *
- * Owns: which time is next, what was missed while no process ran (the latest is made up, once), that a start
- * that fails is tried again. Does not own: the start (`lib/scheduler/starter.ts`), reading an expression
+ * Owns: which time is next by the machine's clock, what was missed while no process ran (the latest is made
+ * up, once), that a start that fails is tried again. Does not own: the start (`lib/scheduler/starter.ts`), reading an expression
  * (croner), the record of the latest time (`planned.ts`).
  *
  * The key of a start is the planned time, so one that is repeated after a crash is the same (S11).
@@ -78,9 +78,9 @@ export async function keepSchedule(declared: ScheduleTrigger, parts: SchedulePar
   let latest: number | undefined;
   while (!stopping.aborted) {
     try {
-      latest ??= await firstLatest(trigger, parts);
-      const dueAt = latestDue(next, latest, clock.now()) ?? next(latest);
-      if (dueAt === undefined) return;
+      latest = within(latest ?? (await firstLatest(trigger, parts)), clock.now());
+      // Where there is none any more, one comes if the clock is set back.
+      const dueAt = latestDue(next, latest, clock.now()) ?? next(latest) ?? Number.POSITIVE_INFINITY;
       if (dueAt > clock.now()) await clock.sleep(Math.min(dueAt - clock.now(), LONGEST_SLEEP_MS), stopping);
       else {
         await startAt(trigger, dueAt, parts);
@@ -96,12 +96,15 @@ export async function keepSchedule(declared: ScheduleTrigger, parts: SchedulePar
 
 /** A schedule that is new here begins now. */
 async function firstLatest({ name }: Trigger, { planned, clock }: ScheduleParts): Promise<number> {
-  const now = clock.now();
   const known = await planned.read(name);
-  if (known !== undefined) return Math.max(known, now - MADE_UP_MS);
+  if (known !== undefined) return known;
+  const now = clock.now();
   await planned.write(name, now);
   return now;
 }
+
+/** A time that was planned by a clock that was ahead is none; what was missed is made up within bounds. */
+const within = (latest: number, now: number): number => Math.min(now, Math.max(latest, now - MADE_UP_MS));
 
 /** The last of several times that have passed: what a restart makes up is one start. */
 function latestDue(next: NextAfter, after: number, now: number): number | undefined {

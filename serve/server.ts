@@ -10,6 +10,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { routes } from '../lib/api/routes.ts';
 import { clock } from '../lib/aws/clock.ts';
 import { OPENAPI_FILE } from '../lib/aws/names.ts';
@@ -20,6 +21,7 @@ import { refuse } from '../lib/core/values/errors.ts';
 import { given } from '../lib/core/values/given.ts';
 import { PACKAGE_ROOT, programFile, typescriptLoader } from '../lib/project/package-files.ts';
 import type { Scheduler } from '../lib/scheduler/start.ts';
+import { Grace } from '../lib/supervisor/outage.ts';
 import { startFrom } from '../lib/scheduler/starter.ts';
 import { byPath, type Listeners } from '../local/http/by-path.ts';
 import { type Listener, listenersAsBus } from './announcer.ts';
@@ -30,6 +32,7 @@ import { EndingClock } from './ending-clock.ts';
 import { valuesOf } from './folder-values.ts';
 import { type Answers, answersOf, apiListener, type HttpServer, listenAt, LOOPBACK } from './http.ts';
 import { IsolatedAgent, type Program } from '../lib/worker/isolated.ts';
+import { LatestTime } from './latest-time.ts';
 import { LoopClock } from './loop-clock.ts';
 import { MessageQueue } from './message-queue.ts';
 import { MEASURED, serverPorts, Telemetries, withTelemetry } from './ports.ts';
@@ -40,6 +43,7 @@ import { keepSchedule, type ScheduleParts } from './schedules.ts';
 import { openDatabase, TABLE_NAME } from './sqlite/client.ts';
 import { auditAlways, supervise } from './supervisor.ts';
 import { saidValues } from './said-values.ts';
+import { MACHINE, type MachineTime, SteadyTime } from './steady-time.ts';
 import { Tokens } from './tokens.ts';
 import { UnkeptWrites } from './unkept-writes.ts';
 import { Watchdog } from './watchdog.ts';
@@ -83,6 +87,8 @@ export interface ServerOptions {
   readonly onBroken?: (error: Error) => void;
   /** Before each commit: what it throws counts as said by the disk. For tests. */
   readonly onCommit?: () => void;
+  /** For tests. @default the machine's */
+  readonly machine?: MachineTime;
 }
 
 /** Answers a call in this process, as the port does. */
@@ -136,13 +142,29 @@ class Running {
   readonly #stopping = new AbortController();
   readonly #telemetries: Telemetries;
   readonly #boot = newBoot();
-  readonly #clock = new EndingClock();
+  readonly #machine: MachineTime;
+  readonly #time: SteadyTime;
+  readonly #clock: EndingClock;
   readonly #undo: (() => unknown)[] = [];
   #stopped: Promise<void> | undefined;
+  readonly #grace = new Grace();
 
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#telemetries = new Telemetries(options.isQuiet ?? false, options.onMetrics);
+    this.#machine = options.machine ?? MACHINE;
+    this.#time = new SteadyTime((byMs) => this.#jumped(byMs), this.#machine);
+    this.#clock = new EndingClock(this.#time.now);
+  }
+
+  /** @param byMs below zero: the machine's clock was set back */
+  #jumped(byMs: number): void {
+    const [how, then] = byMs < 0 ? ['back', 'times go on'] : ['forward', 'the time between has passed'];
+    const detail = `the machine's clock was set ${how}, or it slept: ${then}`;
+    const { logger } = this.#telemetries.of({ role: 'server' });
+    logger.warn('clock-jumped', { ms: byMs, aheadMs: this.#time.aheadMs, detail });
+    // The attempts under way send heartbeats again, in the time that a lease has.
+    if (byMs > 0) this.#grace.wasAway(this.#time.now());
   }
 
   async start(address: string, tokens: Tokens): Promise<Server> {
@@ -189,15 +211,21 @@ class Running {
     };
     // What the log and a caller may have of it: the whole sentence.
     const worded = ({ message }: Error): Error => refuse('internal', message);
-    const unkept = new UnkeptWrites(clock, own.logger);
-    const unkeptValues = new UnkeptWrites(clock, own.logger, VALUES_LAST_MS);
-    const { onFailed, onCommitted } = unkept;
+    const unkept = new UnkeptWrites(this.#clock, own.logger);
+    const unkeptValues = new UnkeptWrites(this.#clock, own.logger, VALUES_LAST_MS);
+    const { onFailed } = unkept;
+    const onCommitted = (): void => {
+      unkept.onCommitted();
+      latest?.changed();
+    };
+    let latest: LatestTime | undefined;
     const events = { onBroken, onFailed, onCommitted, ...given({ onCommit }) };
     const database = openDatabase(file, { ...events, worded });
     this.#undo.push(() => {
       this.#clock.end();
       database.close();
     });
+    latest = await this.#goOn(database.client);
     const queue = new MessageQueue();
     const until = this.#watched([...served.agents.keys(), BULK.name]);
     const blocked = new BlockedSteps((found) => own.logger.warn('loop-blocked', lineOf(found)));
@@ -215,7 +243,7 @@ class Running {
       retentionMs: this.#retentionMs,
     };
     const ports = serverPorts(parts, tellAll(own.logger, own.meter));
-    const loop = new LoopClock(this.#clock, blocked.noticed);
+    const loop = new LoopClock(this.#clock, blocked.noticed, this.#machine.elapsed);
     const planned = plannedIn(database.client, TABLE_NAME);
     const shared = { telemetries: this.#telemetries, queue, blocked, until, planned };
     const roles = { ports, plans: new Map(), ...shared };
@@ -223,9 +251,22 @@ class Running {
     return {
       roles,
       loop,
-      expire: () => expireAll(database.expire),
-      open: () => openNow(database.client, TABLE_NAME, agents, clock.now(), database.counted),
+      expire: async () => {
+        while ((await database.expire(this.#clock.now())) > 0);
+      },
+      open: () => openNow(database.client, TABLE_NAME, agents, this.#clock.now(), database.counted),
     };
+  }
+
+  /** The file's instants are of the time that the process before had. */
+  async #goOn(client: DynamoDBClient): Promise<LatestTime> {
+    const latest = new LatestTime(client, TABLE_NAME, this.#clock.now);
+    const before = await latest.read();
+    if (before !== undefined) this.#time.goOnFrom(before);
+    await latest.write();
+    latest.keep();
+    this.#undo.push(() => latest.end());
+    return latest;
   }
 
   #hostAgents(roles: Roles, loop: LoopClock): void {
@@ -250,7 +291,7 @@ class Running {
     if (this.#options.isOwnProcess !== true) return () => () => undefined;
     const watchdog = new Watchdog(names, names.length * this.#limit + MOST_BULK_PAGES);
     this.#undo.push(() => watchdog.stop());
-    return (agent, deadlineAt) => watchdog.until(agent, deadlineAt);
+    return (agent, deadlineAt) => watchdog.until(agent, deadlineAt - this.#clock.now());
   }
 
   #loops(
@@ -269,11 +310,12 @@ class Running {
     const telemetry = this.#telemetries.of({ role: 'supervisor' });
     const supervisor = withTelemetry(ports, telemetry);
     const audit = this.#telemetries.of({ role: 'audit' });
-    const untilAt = clock.now() + LONGEST_GAP_MS + this.#longestLeaseMs;
+    const untilAt = this.#clock.now() + LONGEST_GAP_MS + this.#longestLeaseMs;
     const resumed = resume(supervisor, plans, { isOurs: this.#boot.isOurs, untilAt, stopping: signal });
+    const memory = { plans, grace: this.#grace };
     const loops = [
       resumed,
-      supervise({ ...supervisor, clock: loop }, plans, telemetry, open, signal),
+      supervise({ ...supervisor, clock: loop }, memory, telemetry, open, signal),
       auditAlways(withTelemetry(ports, audit), audit, { retentionMs: this.#retentionMs }, expire, signal),
     ];
     for (const one of loops) one.catch(() => undefined);
@@ -287,9 +329,9 @@ class Running {
       const start: ScheduleParts['start'] = (of, message) => startFrom(scheduler, of, message);
       const log: ScheduleParts['log'] = (what, fields) => logger.warn(what, { ...fields });
       const { signal: stopping } = this.#stopping;
-      return [
-        keepSchedule(trigger, { clock: this.#clock, random: this.#boot, planned, start, log, stopping }),
-      ];
+      // A schedule is of the machine's time, whatever the clock was before.
+      const clock = { now: this.#machine.wall, sleep: this.#clock.sleep };
+      return [keepSchedule(trigger, { clock, random: this.#boot, planned, start, log, stopping })];
     });
   }
 
@@ -306,10 +348,6 @@ class Running {
     await within(Promise.allSettled(loops), LOOPS_END_MS);
     await this.release();
   }
-}
-
-async function expireAll(expire: (nowAt: number) => Promise<number>): Promise<void> {
-  while ((await expire(clock.now())) > 0);
 }
 
 /** The process of an agent's file. */

@@ -12,7 +12,7 @@ import { sayable } from '../lib/core/values/errors.ts';
 import type { PlanCache } from '../lib/engine/plans.ts';
 import { audit, auditAgeMs, type AuditPorts } from '../lib/supervisor/audit.ts';
 import { auditValues, type ValuesAuditPorts } from '../lib/supervisor/audit-values.ts';
-import { Grace } from '../lib/supervisor/outage.ts';
+import type { Grace } from '../lib/supervisor/outage.ts';
 import { receiptBook } from '../lib/supervisor/receipts.ts';
 import { STAYS_WHEN_BUSY } from '../lib/supervisor/stay.ts';
 import { tick } from '../lib/supervisor/sweep.ts';
@@ -38,13 +38,12 @@ const untilStopped = <P extends Pick<Ports, 'clock'>>(ports: P, stopping: AbortS
 /** @param open counts what is open, once a minute */
 export async function supervise(
   given: Ports & { readonly receipts: Receipts },
-  plans: PlanCache,
+  { plans, grace }: { readonly plans: PlanCache; readonly grace: Grace },
   { logger, meter }: Telemetry,
   open: () => Promise<OpenNow>,
   stopping: AbortSignal,
 ): Promise<void> {
   const ports = untilStopped(given, stopping);
-  const grace = new Grace();
   const stay = { ...STAYS_WHEN_BUSY, stays: async () => !stopping.aborted };
   while (!stopping.aborted) {
     try {

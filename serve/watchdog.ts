@@ -11,14 +11,20 @@
 
 import { Worker as Thread } from 'node:worker_threads';
 
-/** Text, so that it is the same for TypeScript and for a bundle. */
+/**
+ * Text, so that it is the same for TypeScript and for a bundle. The first number is how long this process has
+ * run: a clock that is set, and a pause of the machine or the process, are no time of an attempt.
+ */
 const WATCH = `
 const { workerData: { shared, names } } = require('node:worker_threads');
 const slots = new Float64Array(shared);
+let turnedAt = performance.now();
 setInterval(() => {
-  const now = Date.now();
-  for (let at = 0; at < slots.length; at += 2) {
-    if (slots[at] === 0 || slots[at] > now) continue;
+  const now = performance.now();
+  slots[0] += Math.min(now - turnedAt, 1000);
+  turnedAt = now;
+  for (let at = 1; at < slots.length; at += 2) {
+    if (slots[at] === 0 || slots[at] > slots[0]) continue;
     const agent = names[slots[at + 1]];
     const line = { level: 'ERROR', message: 'process-deadline-passed', timestamp: new Date().toISOString(), agent };
     require('node:fs').writeSync(2, JSON.stringify(line) + '\\n');
@@ -35,20 +41,20 @@ export class Watchdog {
 
   /** @param most attempts at the same time */
   constructor(names: readonly string[], most: number) {
-    const shared = new SharedArrayBuffer(most * 2 * Float64Array.BYTES_PER_ELEMENT);
+    const shared = new SharedArrayBuffer((1 + most * 2) * Float64Array.BYTES_PER_ELEMENT);
     this.#slots = new Float64Array(shared);
-    this.#free = Array.from({ length: most }, (_, at) => at * 2);
+    this.#free = Array.from({ length: most }, (_, at) => 1 + at * 2);
     this.#names = names;
     this.#thread = new Thread(WATCH, { eval: true, workerData: { shared, names }, execArgv: [] });
     this.#thread.unref();
   }
 
   /** @returns what is called when the attempt is over */
-  until(agent: string, deadlineAt: number): () => void {
+  until(agent: string, forMs: number): () => void {
     const slot = this.#free.pop();
     if (slot === undefined) throw new Error('more attempts are under way than there may be');
     this.#slots[slot + 1] = this.#names.indexOf(agent);
-    this.#slots[slot] = deadlineAt;
+    this.#slots[slot] = (this.#slots[0] ?? 0) + forMs;
     return () => {
       this.#slots[slot] = 0;
       this.#free.push(slot);

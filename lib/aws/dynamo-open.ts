@@ -124,7 +124,7 @@ async function readFor(
   if (atRiskAt !== undefined) return readAtRisk(client, options, { at: atRiskAt, most: bound, conditions });
   const what = JSON.stringify([options.table, conditions]);
   const known = isFirst ? undefined : readings.get(client);
-  const at = Date.now();
+  const at = performance.now();
   const isUsable = known?.what === what && known.open.atLeast === undefined && at - known.at < READING_MS;
   if (isUsable) return known.open;
   const { items, atLeast } = await readAll(client, options.table, rangeOf(options), bound, {

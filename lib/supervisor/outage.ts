@@ -60,6 +60,11 @@ export class Grace {
     return true;
   }
 
+  /** A clock that was set forward: leases could not be renewed in a time that has not passed. */
+  wasAway(now: number): void {
+    this.#since = now;
+  }
+
   swept(now: number, sweeps: readonly ShardSweep[]): void {
     if (isBad(sweeps)) {
       this.#badSince ??= now;

@@ -14,7 +14,7 @@ function started(): {
 } {
   const clock = new ManualClock();
   const blocks: number[] = [];
-  const loop = new LoopClock(clock, (ms) => void blocks.push(ms));
+  const loop = new LoopClock(clock, (ms) => void blocks.push(ms), clock.now);
   const turns = (count: number): void => {
     for (let at = 0; at < count; at += 1) {
       clock.advanceTo(clock.now() + TURN_MS);
@@ -56,7 +56,25 @@ it('says nothing of a loop that is merely busy', () => {
 
 it('never is ahead of a clock that was set back', async () => {
   let now = 1_000_000;
-  const loop = new LoopClock({ now: () => now, sleep: () => setImmediate() }, () => undefined);
+  const loop = new LoopClock(
+    { now: () => now, sleep: () => setImmediate() },
+    () => undefined,
+    () => 0,
+  );
   now -= 60_000;
   expect(loop.now()).toBe(now);
+});
+
+it('takes no clock that was set forward for a blocked loop', () => {
+  let now = 1_000_000;
+  const blocks: number[] = [];
+  const clock = { now: () => now, sleep: () => setImmediate() };
+  const loop = new LoopClock(
+    clock,
+    (ms) => void blocks.push(ms),
+    () => 0,
+  );
+  now += 7_200_000;
+  for (let at = 0; at < 3; at += 1) loop.turn();
+  expect([loop.now(), blocks]).toEqual([now, []]);
 });

@@ -1,0 +1,61 @@
+/**
+ * The time that a server has, in its file: the next one goes on from there (`steady-time.ts`).
+ *
+ * Owns: its item, and when it is written: at the start, every few seconds in which something was committed,
+ * once a minute, and at the end. Does not own: what follows from it.
+ */
+
+import { type DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { TABLE } from '../lib/aws/names.ts';
+
+const KEY = { [TABLE.pk]: { S: 'serve#time' }, [TABLE.sk]: { S: 'time' } } as const;
+/** What is written after the latest may have lasted so much longer when the next process reads it. */
+const EVERY_MS = 5_000;
+const WHEN_IDLE = 12;
+
+export class LatestTime {
+  readonly #client: DynamoDBClient;
+  readonly #table: string;
+  readonly #now: () => number;
+  #timer: NodeJS.Timeout | undefined;
+  #isNews = false;
+  #quiet = 0;
+
+  constructor(client: DynamoDBClient, table: string, now: () => number) {
+    this.#client = client;
+    this.#table = table;
+    this.#now = now;
+  }
+
+  /** Of the process before; absent in a new file. */
+  async read(): Promise<number | undefined> {
+    const { Item } = await this.#client.send(
+      new GetItemCommand({ TableName: this.#table, Key: KEY, ConsistentRead: true }),
+    );
+    return Item === undefined ? undefined : Number(Item['at']?.N);
+  }
+
+  /** Never rejects: without it the next process knows an earlier one. */
+  readonly write = async (): Promise<void> => {
+    const Item = { ...KEY, at: { N: String(this.#now()) } };
+    await this.#client.send(new PutItemCommand({ TableName: this.#table, Item })).catch(() => undefined);
+    this.#isNews = false;
+  };
+
+  /** Something was committed. */
+  readonly changed = (): void => {
+    this.#isNews = true;
+  };
+
+  keep(): void {
+    this.#timer = setInterval(() => {
+      this.#quiet = this.#isNews ? 0 : this.#quiet + 1;
+      if (this.#quiet % WHEN_IDLE === 0) void this.write();
+    }, EVERY_MS).unref();
+  }
+
+  async end(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.write();
+  }
+}

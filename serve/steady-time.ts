@@ -1,0 +1,72 @@
+/**
+ * The time of a server whose machine's clock may be set: it never goes back.
+ *
+ * Owns: how far this time is ahead of the machine's, and the news that the clock was set. Does not own: who
+ * sleeps (`ending-clock.ts`), schedules, which go by the machine's clock (`schedules.ts`).
+ *
+ * All instants in the file are of this time, so a clock that is set back moves none of them away: what waits
+ * for ten minutes waits for ten minutes. The time goes on from where it was, and comes near the machine's
+ * again by going a little slower. A clock that is set forward, or a machine that slept, is followed at once:
+ * the time has passed, as it does for a server that was off. Between two runs the file knows the time that
+ * the last one had (`latest-time.ts`).
+ */
+
+/** What a machine has: the time of day, and how long it has run. */
+export interface MachineTime {
+  /** Epoch ms; may be set. */
+  readonly wall: () => number;
+  /** Ms since some moment; goes on evenly. */
+  readonly elapsed: () => number;
+}
+
+export const MACHINE: MachineTime = { wall: () => Date.now(), elapsed: () => performance.now() };
+
+/** Less is no news: the two are read one after the other, and are corrected in small steps. */
+export const JUMP_MS = 500;
+/** Of each ms that passes, the part by which a time that is ahead comes near the machine's. */
+const CATCH_UP = 0.05;
+
+export class SteadyTime {
+  readonly #machine: MachineTime;
+  /** @param byMs below zero: it was set back */
+  readonly #onJump: (byMs: number) => void;
+  #latest = Number.NEGATIVE_INFINITY;
+  #elapsed: number;
+  /** The machine's time when `elapsed` was nought. */
+  #origin: number;
+  #aheadMs = 0;
+
+  constructor(onJump: (byMs: number) => void, machine: MachineTime = MACHINE) {
+    this.#onJump = onJump;
+    this.#machine = machine;
+    this.#elapsed = machine.elapsed();
+    this.#origin = machine.wall() - this.#elapsed;
+  }
+
+  readonly now = (): number => {
+    const elapsed = this.#machine.elapsed();
+    const wall = this.#machine.wall();
+    const byMs = wall - elapsed - this.#origin;
+    this.#origin += byMs;
+    this.#aheadMs -= Math.min(this.#aheadMs, (elapsed - this.#elapsed) * CATCH_UP);
+    this.#elapsed = elapsed;
+    const isJump = Math.abs(byMs) >= JUMP_MS;
+    if (isJump) this.#aheadMs = Math.max(0, this.#aheadMs - byMs);
+    this.#latest = Math.max(this.#latest, Math.floor(wall + this.#aheadMs));
+    if (isJump) this.#onJump(Math.round(byMs));
+    return this.#latest;
+  };
+
+  /** @param at the time of the process before this one, whose instants are in the file */
+  goOnFrom(at: number): void {
+    const byMs = this.now() - at;
+    if (byMs > -JUMP_MS) return;
+    this.#aheadMs -= byMs;
+    this.#onJump(Math.round(byMs));
+  }
+
+  /** How far it is ahead of the machine's clock. */
+  get aheadMs(): number {
+    return Math.round(this.#aheadMs);
+  }
+}
