@@ -6,7 +6,7 @@
 import type { JSX } from 'preact';
 import type { Agents, AgentView, BreakerView } from '../../lib/api/deployment-answers.ts';
 import { api } from '../api.ts';
-import { lostText } from '../../lib/view/deployment.ts';
+import { latestFailure, lostText } from '../../lib/view/deployment.ts';
 import type { ShownCharts } from '../../lib/view/shown-charts.ts';
 import type { Live } from '../live.ts';
 import { Waiting } from './counts.tsx';
@@ -25,9 +25,9 @@ interface TableProps {
 
 type AgentsProps = TableProps & { readonly agents: Agents };
 
-/** Its breaker lets nothing through, or only a trial, or somebody has paused it. */
-const holdsUp = ({ breaker: { status, pause } }: AgentView): boolean =>
-  status !== 'closed' || pause !== undefined;
+/** Its breaker lets nothing through, or only a trial, or somebody has paused it, or its code has a bug. */
+const holdsUp = ({ breaker: { status, pause }, bugs }: AgentView): boolean =>
+  status !== 'closed' || pause !== undefined || bugs !== undefined;
 
 /** Nothing where no agent is missing or holds anything up. */
 export function AgentsInTrouble({ agents, ...table }: AgentsProps): JSX.Element | null {
@@ -108,7 +108,7 @@ const Missing = ({
 );
 
 const AgentRow = ({
-  agent: { name, effect, queue, breaker, lastError, lost, workflows },
+  agent: { name, effect, queue, breaker, lastError, bugs, lost, workflows },
   charts,
   done,
 }: TableProps & { agent: AgentView }): JSX.Element => (
@@ -131,7 +131,7 @@ const AgentRow = ({
       <Measured charts={charts} by="agent" title="From due to claimed, p99 ms" name={name} />
     </td>
     <td class="wrap">
-      <LatestFailure lastError={lastError} />
+      <LatestFailure lastError={latestFailure({ lastError, bugs })} />
       {lost === undefined ? null : <Lost lost={lost} />}
     </td>
     <td>

@@ -55,6 +55,8 @@ function Leads({ finding: { kind, agent } }: { finding: Finding }): JSX.Element 
       return <a href={addressOf(['people'])}>Answer</a>;
     case 'at-risk':
       return <a href={listOf({ atRisk: 'true' })}>Executions at risk</a>;
+    case 'bug':
+      return <a href={listOf({ code: 'bug' })}>Executions that it has ended</a>;
     case 'schedule-off':
     case 'overdue':
       return <a href={listOf({ status: 'open' })}>Open executions</a>;

@@ -31,8 +31,9 @@ import {
 import type { Json } from '../core/values/json.ts';
 import type { Execution, Mode } from '../core/records/state.ts';
 import { markOf } from '../core/values/errors.ts';
+import { BUG, bugOf, bugText, isBug } from '../core/values/bug.ts';
 import { given } from '../core/values/given.ts';
-import { cut } from '../core/values/text.ts';
+import { cut, durationText } from '../core/values/text.ts';
 import { check } from '../engine/schema.ts';
 import { answerText, outputOf, progressToken } from './answer.ts';
 import type { ProcessBreaker } from './breaker.ts';
@@ -139,7 +140,7 @@ export async function perform(worker: Worker, task: Task): Promise<Report> {
         return await undo(worker, task, value);
     }
   } catch (error) {
-    return thrown(error, task.mode);
+    return thrown(error, task.mode, worker.agent.spec.name);
   }
 }
 
@@ -270,12 +271,22 @@ function refusedInput(issues: string): Report {
 
 /** The note is kept where the message must be cut. */
 function withNote(message: string, retryAfterMs: number): string {
-  const note = ` (its retryAfterMs, ${retryAfterMs}, is over a year and was ignored: give a duration, not a time)`;
+  const note =
+    retryAfterMs <= MAX_DURATION_MS
+      ? ` (its service asks to wait ${durationText(retryAfterMs)})`
+      : ` (its retryAfterMs, ${retryAfterMs}, is over a year and was ignored: give a duration, not a time)`;
   return `${cut(message, MAX_FAILURE_CHARS - note.length)}${note}`;
 }
 
-function thrown(error: unknown, mode: Mode): Report {
+function failureBy(error: unknown, agent: string): Failure {
+  if (isBug(error)) return bugOf(agent, bugText(error));
   const failure = failureOf(error);
+  // In a process of its own it was found to be one.
+  return failure.code === BUG ? bugOf(agent, failure.message) : failure;
+}
+
+function thrown(error: unknown, mode: Mode, agent: string): Report {
+  const failure = failureBy(error, agent);
   if (mode === 'probe') return { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure };
   const mark = markOf(error);
   if (mark === 'permanent') return { kind: 'failed', codeReturned: true, permanent: true, failure };
@@ -284,10 +295,9 @@ function thrown(error: unknown, mode: Mode): Report {
     const isWish = typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs) && retryAfterMs > 0;
     const known = { kind: 'failed', codeReturned: true, permanent: false } as const;
     if (!isWish) return { ...known, failure };
+    const noted = { ...failure, message: withNote(failure.message, retryAfterMs) };
     // An instant taken for a duration says nothing that could be kept to.
-    return retryAfterMs <= MAX_DURATION_MS
-      ? { ...known, failure, retryAfterMs }
-      : { ...known, failure: { ...failure, message: withNote(failure.message, retryAfterMs) } };
+    return { ...known, failure: noted, ...(retryAfterMs <= MAX_DURATION_MS ? { retryAfterMs } : {}) };
   }
   return { kind: 'unknown', codeReturned: mark !== 'still-acting', failure };
 }

@@ -17,9 +17,11 @@ import type { OpenBreaker } from '../core/decisions/events.ts';
 import type { Failure } from '../core/values/failure.ts';
 import {
   afterAnswers,
+  afterBugs,
   afterCalls,
   afterTrial,
   type Breaker,
+  newBreaker,
   openBreakerOf,
   passageOf,
   provesNoAction,
@@ -28,6 +30,7 @@ import {
   withTrial,
 } from '../core/step/breaker.ts';
 import { announceOnce } from '../engine/announce.ts';
+import { changeRecord } from '../engine/change-record.ts';
 import type { FailedCall } from '../core/step/outage.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { Latch } from './latch.ts';
@@ -85,6 +88,9 @@ export class ProcessBreaker {
   /** The latest answer to a call that was no probe, and when one was written. */
   #actedAt: number | undefined;
   #saidActedAt = 0;
+  /** Attempts that a bug has ended and that are not written yet, and when some were. */
+  #bugs = 0;
+  #saidBugAt = Number.NEGATIVE_INFINITY;
 
   constructor(agent: string) {
     this.#agent = agent;
@@ -166,6 +172,21 @@ export class ProcessBreaker {
   /** After a trial that says nothing of the service: another may be made at once. */
   async freed(ports: Ports, trial: string): Promise<void> {
     await this.#tell(ports, { trial, outcome: 'nothing' });
+  }
+
+  /** After an attempt that a bug of the agent's code has ended: operators must know, and nothing waits. */
+  async bug(ports: Ports, failure: Failure): Promise<void> {
+    const { breakers } = ports;
+    const now = ports.clock.now();
+    this.#bugs += 1;
+    if (breakers === undefined || now - this.#saidBugAt < FRESH_MS) return;
+    this.#saidBugAt = now;
+    const attempts = this.#bugs;
+    this.#bugs = 0;
+    const told = changeRecord(breakers, [this.#agent], (before = newBreaker(this.#agent)) =>
+      afterBugs(before, attempts, failure, decisionInputsOf(ports)),
+    ).catch(() => ports.log.note({ what: 'breaker-failed', agent: this.#agent }));
+    await Promise.race([told, ports.clock.sleep(PATIENCE_MS)]);
   }
 
   /** After a call that failed. @returns what holds the agent back now, if anything does */

@@ -8,6 +8,7 @@
 import type { Ports } from '../core/ports.ts';
 import type { OpenBreaker, Report } from '../core/decisions/events.ts';
 import { CANNOT_TELL, type Failure } from '../core/values/failure.ts';
+import { BUG } from '../core/values/bug.ts';
 import { saidOf } from '../core/step/breaker.ts';
 import type { FailedCall } from '../core/step/outage.ts';
 import type { Claim, Ran } from './attempt.ts';
@@ -27,6 +28,7 @@ export async function notifyBreaker(
   const said = saidOf(report, claim.state.steps[claim.planStep.name]?.probes ?? 0);
   if (breaker === undefined || (lost && said === 'failed')) return undefined;
   if (said === 'nothing') {
+    if ('failure' in report && report.failure?.code === BUG) await breaker.bug(ports, report.failure);
     if (trial !== undefined) await breaker.freed(ports, trial);
     return undefined;
   }

@@ -12,6 +12,7 @@
 import type { Breakers } from '../core/explain/deferred.ts';
 import { type Breaker, openBreakerOf, passageOf } from '../core/step/breaker.ts';
 import { laneOf } from '../core/plan/lane.ts';
+import { type Bugs, bugsNow } from '../core/records/bugs.ts';
 import { type Unanswered, unansweredNow } from '../core/records/unanswered.ts';
 import { agentsNamed, type Plan } from '../core/plan/plan.ts';
 import type { Receipts } from '../core/ports.ts';
@@ -144,7 +145,7 @@ async function deployedAgents(
         ...(breaker?.failure === undefined
           ? {}
           : { lastError: { ...breaker.failure, at: breaker.failedAt } }),
-        ...given({ lost: lost.get(name) }),
+        ...given({ bugs: bugsNow(breaker?.bugs, now), lost: lost.get(name) }),
       };
     }),
   );
@@ -158,6 +159,7 @@ export interface BreakerOf {
   readonly failingSince?: number;
   /** Its calls to act, where it has answered none of them. */
   readonly unanswered?: Unanswered;
+  readonly bugs?: Bugs;
 }
 
 /** For the agents of every workflow that can be started; a breaker that cannot be read counts as closed. */
@@ -172,7 +174,12 @@ export function breakersOf(
       const breaker = await breakers?.read(agent).catch(() => undefined);
       const { failure, failingSince } = breaker ?? {};
       const unanswered = breaker && unansweredNow(breaker, now);
-      return { agent, breaker: breakerView(breaker, now), ...given({ failure, failingSince, unanswered }) };
+      const bugs = bugsNow(breaker?.bugs, now);
+      return {
+        agent,
+        breaker: breakerView(breaker, now),
+        ...given({ failure, failingSince, unanswered, bugs }),
+      };
     }),
   );
 }

@@ -14,6 +14,7 @@ import type { Question } from '../core/records/question.ts';
 import type { Json } from '../core/values/json.ts';
 import type { EndedHold, Hold } from '../core/records/hold.ts';
 import type { ShownOutage } from '../scheduler/outages.ts';
+import type { Bugs } from '../core/records/bugs.ts';
 import type { WaitsNow } from '../core/records/open-waits.ts';
 import type { AuditReceipt, LostAttempts, ShardReceipt } from '../core/records/receipts.ts';
 import type { ExecutionStatus } from '../core/moves.ts';
@@ -148,6 +149,8 @@ export interface AgentView {
   readonly breaker: BreakerView;
   /** The latest failure that says something of the service: no refusals. */
   readonly lastError?: Failure & { readonly at: number };
+  /** Attempts that a bug in its code has ended, none of them longer than a quarter of an hour ago. */
+  readonly bugs?: Bugs;
   /** Attempts of the last minutes whose processes died or went silent: as supervisors ended their leases. */
   readonly lost?: LostAttempts;
 }

@@ -96,6 +96,11 @@ export function findingsOf(facts: Facts): readonly Finding[] {
       waiting,
       ...given({ runsOutAt: firstOf(held(agent)) }),
     })),
+    ...breakers.flatMap(({ agent, bugs }) => {
+      if (bugs === undefined) return [];
+      const { since, at, attempts, failure } = bugs;
+      return [{ kind: 'bug' as const, agent, since, calls: attempts, lastAt: at, failure }];
+    }),
     ...troubled,
     ...[...lost].map(([agent, { attempts, since, at }]) => {
       return { kind: 'lost' as const, agent, since, calls: attempts, lastAt: at };

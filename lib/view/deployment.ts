@@ -19,14 +19,27 @@ import { findingText, isUnsupervised, situationText, type Typed, VERDICTS } from
 import { OVERDUE_SAID_MS } from '../api/answers.ts';
 import { byText, durationText, printable, table, timeText } from './text.ts';
 
+interface Trouble {
+  readonly lastError?: AgentView['lastError'] | undefined;
+  readonly bugs?: AgentView['bugs'] | undefined;
+}
+
+/** The latest failure: one of its service, or a bug of its code. */
+export const latestFailure = ({ lastError, bugs }: Trouble): AgentView['lastError'] =>
+  bugs !== undefined && bugs.at >= (lastError?.at ?? 0) ? { ...bugs.failure, at: bugs.at } : lastError;
+
 /** The latest of what a service answered and what became of the agent's processes. */
-export function troubleText({ lastError, lost }: Pick<AgentView, 'lastError' | 'lost'>, now: number): string {
+export function troubleText(
+  { lastError, lost, bugs }: Trouble & Pick<AgentView, 'lost'>,
+  now: number,
+): string {
   const ago = (at: number): string => `${durationText(Math.max(0, now - at))} ago: `;
-  const said = lastError === undefined ? '' : `${ago(lastError.at)}${lastError.message}`;
+  const last = latestFailure({ lastError, bugs });
+  const said = last === undefined ? '' : `${ago(last.at)}${last.message}`;
   if (lost === undefined) return said;
   const died = `${ago(lost.at)}${lostText(lost)}`;
   if (said === '') return died;
-  return lost.at > (lastError?.at ?? 0) ? `${died}; ${said}` : `${said}; ${died}`;
+  return lost.at > (last?.at ?? 0) ? `${died}; ${said}` : `${said}; ${died}`;
 }
 
 /** Prints how many attempts ended without a report. */

@@ -14,6 +14,8 @@ import type { Mode } from '../core/records/state.ts';
 import { isAdvance } from '../core/step/lease.ts';
 import { isError, markOf } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
+import { BUG, bugText, isBug } from '../core/values/bug.ts';
+import { failureOf } from '../core/values/failure.ts';
 import { keptOf } from '../core/values/json.ts';
 import { type Call, type Said, type ToProcess, type Word, PIPE_FD, PULSE_MS } from './isolated.ts';
 
@@ -30,12 +32,14 @@ const say = (word: Word): unknown => process.send?.(word);
 
 /** An error of Node's, or another realm's, is one as well; what else may be thrown is said as it is. */
 function thrownBy(error: unknown): Extract<Said, { kind: 'thrown' }> {
-  const { name, message, code, retryAfterMs } = Object(error) as Record<string, unknown>;
+  // Neither its class nor its cause is sent: what follows from them is found here.
+  if (isBug(error)) return { kind: 'thrown', name: error.name, message: bugText(error), code: BUG };
+  const { name, code, retryAfterMs } = Object(error) as Record<string, unknown>;
   return {
     kind: 'thrown',
     ...given({ mark: markOf(error) }),
     name: typeof name === 'string' ? name : '',
-    message: typeof message === 'string' ? message : String(error),
+    message: failureOf(error).message,
     ...(typeof code === 'string' ? { code } : {}),
     ...(typeof retryAfterMs === 'number' ? { retryAfterMs } : {}),
   };

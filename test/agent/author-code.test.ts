@@ -163,7 +163,11 @@ describe('an execute', () => {
     [
       'that throws a TransientError of a name of its own has its wish kept',
       throws(new Busy('429', { retryAfterMs: 5 })),
-      failed({ permanent: false, retryAfterMs: 5, failure: { code: 'Busy', message: '429' } }),
+      failed({
+        permanent: false,
+        retryAfterMs: 5,
+        failure: { code: 'Busy', message: '429 (its service asks to wait 5 ms)' },
+      }),
     ],
     [
       'whose output another realm has made is done',

@@ -115,6 +115,22 @@ describe('a call of a process of its own', () => {
     expect(kept.filter((one) => one.deref() !== undefined).length).toBeLessThan(3);
   });
 
+  it('has a bug where its code has one, and where fetch fails none', async () => {
+    expect(await execute('bug')).toMatchObject({
+      kind: 'unknown',
+      failure: {
+        code: 'bug',
+        message: expect.stringMatching(
+          /^a bug in agent 'alone': TypeError: Cannot read .*\(isolated\/agent\.ts:\d+\)$/,
+        ) as string,
+      },
+    });
+    expect(await execute('fetch fails')).toMatchObject({
+      kind: 'unknown',
+      failure: { code: 'TypeError', message: 'fetch failed: ECONNREFUSED refused' },
+    });
+  });
+
   it('is of unknown outcome where its process dies', async () => {
     expect(await execute('dies')).toMatchObject({ kind: 'unknown', failure: { code: 'process-died' } });
   });

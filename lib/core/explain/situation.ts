@@ -31,9 +31,10 @@ export interface Finding {
    * 'storage': no write is kept, as on a full disk, as far as that is known: on one machine.
    * 'schedule-off': the supervisors' schedule is disabled, as far as that can be known: on this machine.
    * 'overdue': what is due is not evaluated, so no supervisor is at work. 'missing': the agent is not
-   * deployed. 'breaker': its service does not answer. 'unanswered': it has answered none of few calls to act,
-   * though nothing waits for it, as where a probe settles each. 'lost': processes of the agent died or went
-   * silent in an attempt. 'paused': an operator holds its work back.
+   * deployed. 'bug': its code has a bug, whatever its service does. 'breaker': its service does not answer.
+   * 'unanswered': it has answered none of few calls to act, though nothing waits for it, as where a probe
+   * settles each. 'lost': processes of the agent died or went silent in an attempt. 'paused': an operator
+   * holds its work back.
    * 'asked': incidents are open, as far as they were read: `/health` reads none.
    * 'at-risk': other executions that may not end well or in time; with `agent`, all of them wait for it.
    */
@@ -42,6 +43,7 @@ export interface Finding {
     | 'schedule-off'
     | 'overdue'
     | 'missing'
+    | 'bug'
     | 'breaker'
     | 'unanswered'
     | 'lost'
@@ -63,9 +65,9 @@ export interface Finding {
   readonly failure?: Failure;
   /** The person who paused it, and the reason. */
   readonly reason?: string;
-  /** For 'unanswered': at least so many calls; for 'lost' the attempts. */
+  /** For 'unanswered' and 'bug': at least so many calls; for 'lost' the attempts. */
   readonly calls?: number;
-  /** For 'lost': when the latest attempt was lost. */
+  /** For 'lost' and 'bug': when the latest attempt was lost. */
   readonly lastAt?: number;
   /** Executions that wait for it; for 'asked' the incidents. */
   readonly waiting?: number;
@@ -82,6 +84,7 @@ const ORDER: readonly Finding['kind'][] = [
   'schedule-off',
   'overdue',
   'missing',
+  'bug',
   'breaker',
   'unanswered',
   'lost',
@@ -152,6 +155,8 @@ const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => 
     `The supervisors' schedule ${finding.since === undefined ? 'is' : 'has been'} off${since(finding, now)}${swept(finding, now)}`,
   missing: (finding, now) =>
     `${named(finding)} ${finding.since === undefined ? 'is not' : 'has not been'} deployed${since(finding, now)}`,
+  bug: (finding, now) =>
+    `${upper(finding.failure?.message ?? `a bug in agent '${finding.agent ?? ''}'`)}; it has ended at least ${counted({ waiting: finding.calls ?? 1 }, 'attempt')}${since(finding, now)}${latest(finding, now)}`,
   breaker: (finding, now) => `${named(finding)} has been failing${since(finding, now)}${answering(finding)}`,
   unanswered: (finding, now) =>
     `${named(finding)} has answered none of at least ${finding.calls ?? 1} calls${since(finding, now)}${answering(finding)}`,
@@ -170,10 +175,12 @@ const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding, typed: Typed) 
   'schedule-off': ({ address = '' }) =>
     `enable it (curl -X POST ${address}/_local/schedules/supervisor/enable): nothing that waits for a time or a retry, or whose agent died, continues without it`,
   missing: () => 'deploy it again: what waits for it continues within a minute',
-  breaker: ({ waiting = 0 }) =>
+  bug: ({ agent = '' }, typed) =>
+    `its service is not to blame: deploy a mended version of '${agent}'; what still has attempts left continues by itself, the others: ${typed('list --code bug')}`,
+  breaker: ({ waiting = 0, failure }) =>
     waiting === 0
       ? 'nothing waits for it'
-      : 'fix its service and nothing else: they continue by themselves once it answers',
+      : `${isOurRate(failure) ? OUR_RATE : 'fix its service and nothing else'}: they continue by themselves once it answers`,
   unanswered: ({ waiting = 0 }) =>
     `${waiting === 0 ? 'nothing waits for it now; ' : ''}fix its service, or its timeout where answers come late: the first answer ends this`,
   lost: (finding) =>
@@ -210,6 +217,13 @@ const SHARED_AGENT: Partial<Readonly<Record<RiskReason['why'], SharedAgent>>> = 
 const sharedAgent = ({ agent, why }: Finding): SharedAgent | undefined =>
   agent === undefined || why === undefined ? undefined : SHARED_AGENT[why];
 
+const upper = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+const OUR_RATE =
+  "we call its service more often than it allows: set the agent's 'rate' (agentSettings) to less, or ask for more";
+const isOurRate = (failure: Failure | undefined): boolean =>
+  failure !== undefined &&
+  /\b429\b|too many requests|rate.?limit|throttl/i.test(`${failure.code} ${failure.message}`);
+
 const named = ({ agent = '' }: Finding): string => `Agent '${agent}'`;
 const since = ({ since: at }: Finding, now: number): string =>
   at === undefined ? '' : ` since ${timeText(at)} (${durationText(Math.max(0, now - at))})`;
@@ -236,7 +250,7 @@ function atRiskText(finding: Finding, now: number): string {
   const { why, waiting } = finding;
   const said = `${executions(finding)} may not end well or in time`;
   const most = waiting === 1 ? 'because' : 'mostly because';
-  return `${said.charAt(0).toUpperCase()}${said.slice(1)}${why === undefined ? '' : `, ${most} ${RISK[why]}`}`;
+  return `${upper(said)}${why === undefined ? '' : `, ${most} ${RISK[why]}`}`;
 }
 
 function waitingText(finding: Finding): string {

@@ -33,7 +33,7 @@ import { becauseDeferred, type Breakers } from './deferred.ts';
 import { DEED, past } from './past.ts';
 import { becauseOfWaiting, nextOfChildren } from './waiting-for.ts';
 import { type IsDeployed, warningsOf } from './warnings.ts';
-import { type Happened, inBrackets, type Next } from './words.ts';
+import { type Happened, inBrackets, mendText, type Next } from './words.ts';
 import { cut, timeText } from '../values/text.ts';
 
 export interface Explanation {
@@ -79,7 +79,7 @@ export function explain(
     name: step.name,
     status: shownStatus(step, state),
     because: withAsked(
-      because(isOnFailure(plan, step.name) ? during : plan, step, state, breakers),
+      `${because(isOnFailure(plan, step.name) ? during : plan, step, state, breakers)}${mendOf(state.steps[step.name])}`,
       askedOf(step),
     ),
     next: {
@@ -97,6 +97,9 @@ export function explain(
     warnings: warningsOf(plan, state, work, now, isDeployed),
   };
 }
+
+const mendOf = (record: Step | undefined): string =>
+  record === undefined || isLeased(record) ? '' : mendText(record.failure, record.status);
 
 function because(plan: Plan, step: PlanStep, state: Snapshot, breakers: Breakers): string {
   const record = state.steps[step.name];

@@ -5,7 +5,9 @@
  * `explain/past.ts`, `explain/waiting-for.ts`, `explain/warnings.ts`).
  */
 
+import { BUG } from '../values/bug.ts';
 import type { Failure } from '../values/failure.ts';
+import type { Step } from '../records/state.ts';
 import type { Coming } from '../step/rule.ts';
 import type { ItemsSoFar } from '../waiting/map.ts';
 
@@ -37,6 +39,28 @@ export function itemsText({ count, begun, ended }: ItemsSoFar, isRunning: boolea
   if (isRunning && over === 0) return `${begun} of ${count} items under way${waiting}`;
   return `${over < begun ? 'at least ' : ''}${over} of ${count} items ended${waiting}`;
 }
+
+/** Behind a failure that is the code's own: what is to be done, and what follows then. */
+export function mendText(failure: Failure | undefined, status: Step['status']): string {
+  const mends =
+    failure?.code === BUG
+      ? 'deploy a mended version'
+      : failure?.code === 'input-refused'
+        ? "mend the workflow's input or the agent's schema, and deploy"
+        : undefined;
+  const then = THEN[status];
+  return mends === undefined || then === undefined ? '' : `; ${mends}${then}`;
+}
+
+const THEN: Partial<Readonly<Record<Step['status'], string>>> = {
+  retrying: ': it then continues by itself',
+  unknown: ': it then continues by itself',
+  compensating: ': it then continues by itself',
+  suspended: ' before it is resumed',
+  waiting: ", then answer 'retry'",
+  'compensation-failed': ", then answer 'retry'",
+  failed: ', then retry what has failed',
+};
 
 export const inBrackets = (failure: Failure | undefined): string =>
   failure === undefined ? '' : ` (${failure.code}: ${failure.message})`;

@@ -16,8 +16,10 @@
 import type { DecisionInputs } from '../decisions/change.ts';
 import type { EndedHold, Hold } from '../records/hold.ts';
 import type { OpenBreaker, Report } from '../decisions/events.ts';
+import { type Bugs, bugsAfter } from '../records/bugs.ts';
 import { isAnswered, type Unanswered, unansweredAfter } from '../records/unanswered.ts';
 import { CANNOT_TELL, type Failure } from '../values/failure.ts';
+import { BUG } from '../values/bug.ts';
 import { cut } from '../values/text.ts';
 import { given } from '../values/given.ts';
 import { type FailedCall, MAX_OPENINGS, unknownOnce } from './outage.ts';
@@ -61,6 +63,7 @@ export interface Breaker {
    */
   readonly failingSince?: number;
   readonly unanswered?: Unanswered;
+  readonly bugs?: Bugs;
   /**
    * The calls that failed since then or are behind the score, those of unknown outcome before
    * others; gone once it has closed.
@@ -210,6 +213,19 @@ export function afterAnswers(
   return { ...(score > 0 ? before : rest), version: before.version + 1, writeId, score };
 }
 
+/** The record after attempts that a bug has ended: it opens nothing, closes nothing and ends no trial. */
+export const afterBugs = (
+  before: Breaker,
+  attempts: number,
+  failure: Failure,
+  { now, writeId }: DecisionInputs,
+): Breaker => ({
+  ...before,
+  version: before.version + 1,
+  writeId,
+  bugs: bugsAfter(before.bugs, attempts, shortened(failure), now),
+});
+
 const shortened = ({ code, message }: Failure): Failure => ({
   code,
   message: cut(message, MAX_FAILURE_CHARS),
@@ -303,5 +319,5 @@ export function isThrown(report: Report): boolean {
   return code !== undefined && code !== CANNOT_TELL && !OURS.has(code);
 }
 
-/** Failures that we find ourselves before the service is asked. */
-const OURS: ReadonlySet<string> = new Set(['input-refused', 'no-probe', 'no-undo', 'value-lost']);
+/** Failures that we find ourselves before the service is asked, or that its agent's code has made. */
+const OURS: ReadonlySet<string> = new Set(['input-refused', 'no-probe', 'no-undo', 'value-lost', BUG]);

@@ -104,3 +104,34 @@ it('nothing continues by itself while no supervisor is at work', () => {
   );
   expect(situationLines({ status: 'degraded', findings: [pay] }, AT)[0]).toMatch(/once it answers\.$/);
 });
+
+describe('what is no fault of the service', () => {
+  it('is a bug: whose, since when, how often, and that its code is mended, not its service', () => {
+    const failure = {
+      code: 'bug',
+      message: "a bug in agent 'book': TypeError: x is not a function (agents/book.ts:4)",
+    };
+    const bug: Finding = { kind: 'bug', agent: 'book', since: AT, lastAt: AT + 50_000, calls: 16, failure };
+    expect(verdictOf([bug])).toBe('degraded');
+    expect(findingText(bug, AT + 60_000)).toBe(
+      "A bug in agent 'book': TypeError: x is not a function (agents/book.ts:4); it has ended at least 16 attempts since 2026-07-01 09:30:00Z (1 min), the latest 10 s ago; its service is not to blame: deploy a mended version of 'book'; what still has attempts left continues by itself, the others: npx steadfast list --code bug.",
+    );
+  });
+
+  it.each(['429 (its service asks to wait 7 s)', 'Too Many Requests', 'ThrottlingException'])(
+    'is our rate: %s',
+    (message) => {
+      const finding: Finding = {
+        kind: 'breaker',
+        agent: 'pay',
+        since: AT,
+        waiting: 2,
+        failure: { code: 'TransientError', message },
+      };
+      const said = findingText(finding, AT + 60_000);
+      expect(said).toContain(message);
+      expect(said).toContain("set the agent's 'rate' (agentSettings) to less");
+      expect(said).not.toContain('fix its service');
+    },
+  );
+});

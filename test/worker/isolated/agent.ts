@@ -21,6 +21,11 @@ const own: Implementation<unknown, unknown> = {
     later?.();
     if (way === 'declines') throw new CardDeclined('declined');
     if (way === 'dies') process.exit(7);
+    if (way === 'bug') (undefined as never as { length: number }).length;
+    if (way === 'fetch fails')
+      throw new TypeError('fetch failed', {
+        cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }),
+      });
     if (way === 'function') return { way, of: () => 1 };
     if (way === 'promise') return { of: Promise.resolve(1) };
     if (way === 'big') return { text: 'x'.repeat(200_000) };

@@ -1,0 +1,36 @@
+/**
+ * Attempts of one agent that a bug in its code has ended, kept beside its breaker, which they neither open
+ * nor keep open: its service has nothing to do with them.
+ *
+ * Owns: how they are counted, and how long they are news. Does not own: which errors are bugs
+ * (`values/bug.ts`), the words (`explain/situation.ts`).
+ */
+
+import type { Failure } from '../values/failure.ts';
+
+export interface Bugs {
+  /** The first and the latest of a row; answers in between do not end it, for a bug may be of some inputs. */
+  readonly since: number;
+  readonly at: number;
+  /** At least so many attempts. */
+  readonly attempts: number;
+  /** The latest. */
+  readonly failure: Failure;
+}
+
+/** With nothing for this long, the row is over: the code was mended, or nothing meets the bug any more. */
+export const BUG_NEWS_MS = 900_000;
+
+export function bugsAfter(before: Bugs | undefined, attempts: number, failure: Failure, now: number): Bugs {
+  const known = bugsNow(before, now);
+  return {
+    since: known?.since ?? now,
+    at: now,
+    attempts: (known?.attempts ?? 0) + attempts,
+    failure,
+  };
+}
+
+/** Those that an operator must know of. */
+export const bugsNow = (bugs: Bugs | undefined, now: number): Bugs | undefined =>
+  bugs !== undefined && now - bugs.at < BUG_NEWS_MS ? bugs : undefined;

@@ -1,0 +1,66 @@
+/**
+ * Errors that are certainly a bug of the code that threw them, and say nothing of the service that it calls.
+ *
+ * Owns: which errors these are, and how one is written down. Does not own: what follows from one
+ * (`step/breaker.ts`: nothing), what a person is to do (`explain/words.ts`).
+ *
+ * Certain is what the language itself throws: a name that nobody has declared, a property of nothing, source
+ * that cannot be read. `fetch` throws a TypeError when nothing answers, and parsers throw a SyntaxError at an
+ * answer: these remain the service's. A library's error has a class, a code, a cause or fields of its own. In
+ * doubt it is the service's. Known by name, because Jest and worker processes have other classes.
+ */
+
+import { cut } from './text.ts';
+import type { Failure } from './failure.ts';
+
+/** The code of a failure that is a bug. */
+export const BUG = 'bug';
+
+const NAMES: ReadonlySet<unknown> = new Set(['ReferenceError', 'TypeError', 'SyntaxError']);
+/** What an error of the language has of its own. */
+const OWN: ReadonlySet<string> = new Set(['stack', 'message']);
+/** Node's own refusal of an argument. */
+const BAD_ARGUMENT = /^ERR_INVALID_ARG/;
+const OF_FETCH = /^(fetch failed|failed to fetch|load failed|network ?error|terminated)\b/i;
+const OF_PARSING = /\bJSON\b|\bto a BigInt\b/;
+
+/** Never throws. */
+export function isBug(error: unknown): error is Error {
+  try {
+    if (Object.prototype.toString.call(error) !== '[object Error]') return false;
+    const { name, message, code, constructor } = error as Error & { readonly code?: unknown };
+    if (!NAMES.has(name) || constructor.name !== name || typeof message !== 'string') return false;
+    if (typeof code === 'string' && BAD_ARGUMENT.test(code)) return true;
+    if (!Object.getOwnPropertyNames(error).every((key) => OWN.has(key))) return false;
+    return !OF_FETCH.test(message) && !(name === 'SyntaxError' && OF_PARSING.test(message));
+  } catch {
+    return false;
+  }
+}
+
+/** 'TypeError: x is not a function (agents/pay.ts:12)'. Never throws. */
+export function bugText({ name, message, stack }: Error): string {
+  const place = placeIn(stack);
+  return `${name}: ${cut(message, MAX_CHARS)}${place === undefined ? '' : ` (${place})`}`;
+}
+
+export const bugOf = (agent: string, text: string): Failure => ({
+  code: BUG,
+  message: `a bug in agent '${agent}': ${text}`,
+});
+
+const MAX_CHARS = 600;
+const FRAME = /^\s*at (?:.*\()?(?:file:\/\/)?([^()]+):(\d+):\d+\)?$/;
+
+/** File and line of the first frame that is neither Node's nor a library's; no more of the stack (S17). */
+function placeIn(stack: unknown): string | undefined {
+  if (typeof stack !== 'string') return undefined;
+  for (const line of stack.split('\n')) {
+    const [, file, at] = FRAME.exec(line) ?? [];
+    if (file === undefined || file.startsWith('node:') || file.includes('node_modules')) continue;
+    return `${file.split(/[/\\]/).slice(-2).join('/').slice(-MAX_PLACE_CHARS)}:${at}`;
+  }
+  return undefined;
+}
+
+const MAX_PLACE_CHARS = 120;
