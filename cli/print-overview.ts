@@ -5,8 +5,15 @@
  */
 
 import type { Overview } from '../lib/api/deployment-answers.ts';
-import { breakerText, pauseText, sinceText, situationLines, waitsText } from '../lib/view/deployment.ts';
-import { durationText, printable, table } from '../lib/view/text.ts';
+import {
+  boundsOf,
+  breakerText,
+  pauseText,
+  sinceText,
+  situationLines,
+  waitsText,
+} from '../lib/view/deployment.ts';
+import { countText, durationText, printable, table } from '../lib/view/text.ts';
 
 type Fact = readonly [name: string, text: string];
 
@@ -25,7 +32,7 @@ export function overviewText(overview: Overview, next: (line: string) => string)
         `agent '${agent}' is not deployed; ${waiting} wait for it${sinceText(since, at)}`,
       ],
     ),
-    ['at risk', withNext(open.atRisk, next('list --at-risk'))],
+    ['at risk', withNext(open.atRisk, open.moreAtRisk, next('list --at-risk'))],
     ['open', openText(overview, next('list --status open'))],
     ...overdueFact(overview),
     ['ended without success', badText(overview, next(`list ${badFilter(overview)}`))],
@@ -38,16 +45,13 @@ export function overviewText(overview: Overview, next: (line: string) => string)
   return `${head}${workflowsText(overview, next('list --workflow <name> --status open'))}`;
 }
 
-const many = (count: number, atLeast: true | undefined): string =>
-  `${atLeast === true ? 'at least ' : ''}${count.toLocaleString('en')}`;
-
-const listed = (counts: Readonly<Partial<Record<string, number>>>): string =>
+const listed = (counts: Readonly<Partial<Record<string, number>>>, atLeast: true | undefined): string =>
   Object.entries(counts)
-    .map(([name, count = 0]) => `${count.toLocaleString('en')} ${printable(name)}`)
+    .map(([name, count = 0]) => `${countText(count, atLeast)} ${printable(name)}`)
     .join(', ');
 
-const withNext = (count: number, command: string): string =>
-  count === 0 ? '0' : `${count.toLocaleString('en')}: ${command}`;
+const withNext = (count: number, atLeast: true | undefined, command: string): string =>
+  count === 0 ? countText(count, atLeast) : `${countText(count, atLeast)}: ${command}`;
 
 /**
  * That a supervisor found something due says that one was at work then; one that finds nothing says nothing.
@@ -58,7 +62,7 @@ const sweptFact = ({ sweptAt, at }: Overview): Fact[] =>
     : [['swept', `a supervisor last found work ${durationText(Math.max(0, at - sweptAt))} ago`]];
 
 function openText({ open: { count, atLeast, byStatus } }: Overview, command: string): string {
-  return count === 0 ? '0' : `${many(count, atLeast)}: ${listed(byStatus)}: ${command}`;
+  return count === 0 ? '0' : `${countText(count, atLeast)}: ${listed(byStatus, atLeast)}: ${command}`;
 }
 
 /** Without the time it would list the bad ends of a month. */
@@ -73,7 +77,7 @@ const pauseFacts = ({ workflows, at }: Overview): Fact[] =>
 /** Named; the table counts them all. */
 const MOST_OLD_PLANS = 5;
 
-const oldPlanFacts = ({ workflows }: Overview, next: (line: string) => string): Fact[] =>
+const oldPlanFacts = ({ workflows, open: { atLeast } }: Overview, next: (line: string) => string): Fact[] =>
   workflows
     .flatMap(({ workflow, plans }) =>
       plans.filter(({ isCurrent }) => !isCurrent).map((plan) => ({ workflow, ...plan })),
@@ -83,7 +87,7 @@ const oldPlanFacts = ({ workflows }: Overview, next: (line: string) => string): 
     .map(
       ({ workflow, plan, open }): Fact => [
         'old plan',
-        `${open.toLocaleString('en')} of '${workflow}': ${next(`list --plan ${plan}`)}`,
+        `${countText(open, atLeast)} of '${workflow}': ${next(`list --plan ${plan}`)}`,
       ],
     );
 
@@ -97,10 +101,10 @@ function badText({ endedWithoutSuccess, at }: Overview, command: string): string
   const { count, atLeast, byCode, started, since } = endedWithoutSuccess;
   const within = `in the last ${durationText(at - since)}`;
   const of =
-    started === undefined ? '' : ` (${many(started.count, started.atLeast)} were started in that time)`;
+    started === undefined ? '' : ` (${countText(started.count, started.atLeast)} were started in that time)`;
   if (count === 0) return `0 ${within}`;
   const codes = Object.fromEntries(byCode.map((one) => [one.code, one.count]));
-  return `${many(count, atLeast)} ${within}${of}: ${listed(codes)}: ${command}`;
+  return `${countText(count, atLeast)} ${within}${of}: ${listed(codes, atLeast)}: ${command}`;
 }
 
 function inboxText({ inbox: { count, atLeast, byKind, next }, at }: Overview, command: string): string {
@@ -109,25 +113,26 @@ function inboxText({ inbox: { count, atLeast, byKind, next }, at }: Overview, co
     next === undefined
       ? ''
       : `; ${next.executionId} expires first, ${next.deadlineAt > at ? `in ${durationText(next.deadlineAt - at)}` : 'now'}`;
-  return `${many(count, atLeast)}: ${listed(byKind)}${first}: ${command}`;
+  return `${countText(count, atLeast)}: ${listed(byKind, atLeast)}${first}: ${command}`;
 }
 
 function workflowsText(overview: Overview, command: string): string {
   const { workflows } = overview;
   if (workflows.length === 0) return '';
+  const bounds = boundsOf(overview);
   const rows = workflows.map(({ workflow, plans, ...counts }) => [
     workflow,
-    ...[counts.open, counts.waiting, counts.paused, counts.atRisk, counts.endedWithoutSuccess].map((count) =>
-      count.toLocaleString('en'),
-    ),
-    oldPlansText(plans),
+    ...COLUMNS.map((name) => countText(counts[name], bounds[name])),
+    oldPlansText(plans, bounds.open),
   ]);
   const head = ['WORKFLOW', 'OPEN', 'WAITING', 'PAUSED', 'AT RISK', 'ENDED WITHOUT SUCCESS', 'OLD PLANS'];
   return `\n${table(head, rows)}\nFor one workflow: ${command} (or --at-risk, or ${badFilter(overview)})\n`;
 }
 
-function oldPlansText(plans: Overview['workflows'][number]['plans']): string {
+const COLUMNS = ['open', 'waiting', 'paused', 'atRisk', 'endedWithoutSuccess'] as const;
+
+function oldPlansText(plans: Overview['workflows'][number]['plans'], atLeast: true | undefined): string {
   const old = plans.filter(({ isCurrent }) => !isCurrent);
   const open = old.reduce((sum, plan) => sum + plan.open, 0);
-  return old.length === 0 ? '' : `${open.toLocaleString('en')} of ${old.length}`;
+  return old.length === 0 ? '' : `${countText(open, atLeast)} of ${old.length}`;
 }

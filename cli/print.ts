@@ -26,7 +26,7 @@ import {
 import { leavesFact, standingFacts, statusText } from './print-standing.ts';
 import { pauseText } from '../lib/view/deployment.ts';
 import { type Row, timesText } from '../lib/view/timeline.ts';
-import { byText, type Cells, durationText, printable, table, timeText } from '../lib/view/text.ts';
+import { byText, type Cells, countText, durationText, printable, table, timeText } from '../lib/view/text.ts';
 
 /** What a list has found, page by page. */
 export interface Found {
@@ -74,9 +74,7 @@ function becauseText({ risk, status, step, asked }: ExecutionSummary): string {
 
 /** What a person is asked below it stands in its own row: its own record says that it is running. */
 const statusOf = ({ status, asked }: ExecutionSummary): string =>
-  asked === undefined
-    ? status
-    : `${status}, ${asked.atLeast === true ? 'at least ' : ''}${asked.count} asked below`;
+  asked === undefined ? status : `${status}, ${countText(asked.count, asked.atLeast)} asked below`;
 
 /** How many of those above by each code, where there are several. */
 function causesText(items: readonly ExecutionSummary[]): string {
@@ -84,7 +82,7 @@ function causesText(items: readonly ExecutionSummary[]): string {
   for (const { code } of items) if (code !== undefined) counts.set(code, (counts.get(code) ?? 0) + 1);
   if (counts.size < 2) return '';
   const causes = [...counts].toSorted(([, one], [, other]) => other - one);
-  return `By cause: ${causes.map(([code, count]) => `${count.toLocaleString('en')} ${printable(code)}`).join(', ')}\n`;
+  return `By cause: ${causes.map(([code, count]) => `${countText(count)} ${printable(code)}`).join(', ')}\n`;
 }
 
 /** An open incident: what failed, and the resolutions that are safe now. */

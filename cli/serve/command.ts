@@ -4,6 +4,7 @@
  * Owns: its options, which folders are meant, the signals, what is said. Does not own: the server (`serve/`).
  */
 
+import { countText } from '../../lib/view/text.ts';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -104,7 +105,7 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     void server.resumed.then(
       ({ executions, attempts }) => {
         io.out(
-          `Resumed: ${executions} open executions, ${attempts} attempts of the previous process were lost.\n`,
+          `Resumed: ${countText(executions)} executions that had work under way; ${countText(attempts)} attempts of the previous process were lost. Others that are open wait for their time.\n`,
         );
       },
       () => undefined,

@@ -6,6 +6,7 @@
  * deployed (`../dev/project.ts`).
  */
 
+import { countText } from '../../lib/api/answers.ts';
 import type { Agents, LaneInUse } from '../../lib/api/deployment-answers.ts';
 import { CliError, EXIT } from '../io.ts';
 import { steadfastIn } from '../dev/project.ts';
@@ -52,7 +53,7 @@ export function exitOf({ takenAway, otherLanes, atLeast }: Omit<Needed, 'stack' 
 
 /** What is taken away, each agent and each lane with how many open executions have it in their plan. */
 export function neededText({ stack, takenAway, otherLanes = [], examined, atLeast }: Needed): string {
-  const of = `${atLeast === undefined ? '' : 'at least '}${examined} open executions`;
+  const of = `${countText(examined, atLeast)} open executions`;
   const rest = atLeast === undefined ? '' : NOT_KNOWN;
   const lanes = otherLanes.map(
     ({ workflow, lane, executions }) =>

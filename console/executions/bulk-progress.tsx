@@ -5,7 +5,7 @@
 
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { callerText } from '../../lib/api/answers.ts';
+import { callerText, countText } from '../../lib/api/answers.ts';
 import type { BulkProgress as Progress, BulkView } from '../../lib/api/bulk-answers.ts';
 import { api } from '../api.ts';
 import { executionLink } from '../execution/head.tsx';
@@ -56,8 +56,7 @@ function Told({ view }: { view: BulkView }): JSX.Element {
         <strong>
           {action} {WORDS[status]}
         </strong>
-        : {acted.toLocaleString('en')} of {count.toLocaleString('en')} processed,{' '}
-        {applied.toLocaleString('en')} applied.
+        : {countText(acted)} of {countText(count)} processed, {countText(applied)} applied.
         {confirmedBy === undefined ? '' : ` By ${callerText(confirmedBy)}.`}
         {reason === undefined ? '' : ` ${reason}`}
       </p>
@@ -82,7 +81,7 @@ const Refused = ({
 }): JSX.Element => (
   <details>
     <summary>
-      {count.toLocaleString('en')} not: <code>{code}</code>
+      {countText(count)} not: <code>{code}</code>
     </summary>
     <ul class="plain">
       {examples.map(({ executionId, message }) => (

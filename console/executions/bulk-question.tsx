@@ -9,6 +9,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { countText } from '../../lib/api/answers.ts';
 import type { BulkAction, BulkOptions, BulkView } from '../../lib/api/bulk-answers.ts';
 import { api, problemOf } from '../api.ts';
 import { ShortId } from '../parts/copy.tsx';
@@ -110,8 +111,7 @@ async function collect(
 const confirmed = ({ action, bulkId }: BulkView): Promise<BulkView> =>
   action === 'approve' || action === 'reject' ? api.answerBulk(bulkId) : api.confirmBulk(bulkId);
 
-const many = (count: number): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? 'execution' : 'executions'}`;
+const many = (count: number): string => `${countText(count)} ${count === 1 ? 'execution' : 'executions'}`;
 const soFar = (view: BulkView | undefined): string =>
   view === undefined ? 'the matching executions' : `the matching executions: ${many(view.count)} so far`;
 

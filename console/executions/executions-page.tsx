@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { ExecutionSummary } from '../../lib/api/answers.ts';
+import { countText, type ExecutionSummary } from '../../lib/api/answers.ts';
 import { settings } from '../api.ts';
 import { keptOf, readAgain, useLive } from '../live.ts';
 import { Empty, Problem, READ_ONLY, Shown } from '../parts/states.tsx';
@@ -94,7 +94,7 @@ function Listed({ pages, filters, onSeen }: ListedProps): JSX.Element {
         selectable={!settings.readOnly}
       />
       <p class="faint">
-        {items.length} read{hasMore ? ', and there are more' : ', and these are all'}.
+        {countText(items.length)} read{hasMore ? ', and there are more' : ', and these are all'}.
         {orderedBy === 'wakeAt' ? ' More than 10,000 are open, listed by due time.' : ''}{' '}
         {hasMore ? (
           <button

@@ -2,6 +2,7 @@
 
 import type { JSX } from 'preact';
 import {
+  countText,
   durationText,
   findingText,
   type Finding,
@@ -91,7 +92,7 @@ export const Tiles = ({
       name="at risk"
       count={open.atRisk}
       burns
-      {...(open.atLeast === undefined ? {} : { atLeast: true })}
+      {...(open.moreAtRisk === undefined ? {} : { atLeast: true })}
       href={listOf({ atRisk: 'true' })}
     />
     <Tile name="waiting for people" {...inbox} href={addressOf(['people'])} />
@@ -100,10 +101,6 @@ export const Tiles = ({
 );
 
 const listOf = (filters: Filters): string => addressOf(['executions'], { ...filters });
-
-/** '7', and beyond what is counted '≥ 10,000'. */
-export const countText = (count: number, atLeast?: true): string =>
-  `${atLeast === true ? '≥ ' : ''}${count.toLocaleString('en')}`;
 
 const Tile = ({
   name,
@@ -130,24 +127,21 @@ export const OpenByStatus = ({ overview: { open } }: { overview: Overview }): JS
     <p class="chips">
       {Object.entries(open.byStatus).map(([status, count]) => (
         <a key={status} href={listOf({ status })}>
-          {status}: {count.toLocaleString('en')}
+          {status}: {countText(count, open.atLeast)}
         </a>
       ))}
     </p>
   );
 
 /** By the code of their failures, the most frequent first; and how many were started in that time. */
-export const ByCause = ({
-  byCode,
-  started,
-}: Pick<Overview['endedWithoutSuccess'], 'byCode' | 'started'>): JSX.Element => (
+export const ByCause = ({ byCode, started, atLeast }: Overview['endedWithoutSuccess']): JSX.Element => (
   <p class="chips">
     {started === undefined ? null : (
       <span class="faint">{countText(started.count, started.atLeast)} were started</span>
     )}
     {byCode.map(({ code, count }) => (
       <a key={code} href={listOf({ ...BAD, code })}>
-        {code}: {count.toLocaleString('en')}
+        {code}: {countText(count, atLeast)}
       </a>
     ))}
   </p>

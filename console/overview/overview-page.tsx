@@ -72,7 +72,7 @@ export function OverviewPage(): JSX.Element {
         <Failed counted={counted} latest={failed} />
       </div>
       {counted.data === undefined ? null : (
-        <WorkflowTable counts={counted.data.workflows} charts={charts} done={counted.again} />
+        <WorkflowTable overview={counted.data} charts={charts} done={counted.again} />
       )}
       <Shown live={agents} what="the agents">
         {(data) => <AgentTable agents={data} charts={charts} done={agents.again} />}

@@ -4,28 +4,28 @@
  */
 
 import type { JSX } from 'preact';
+import { countText } from '../../lib/api/answers.ts';
 import type { Overview, WorkflowCounts } from '../../lib/api/deployment-answers.ts';
+import { boundsOf } from '../../lib/view/deployment.ts';
 import type { ShownCharts } from '../../lib/view/shown-charts.ts';
 import type { Filters } from '../executions/filters.ts';
 import type { Live } from '../live.ts';
 import { PausedBy } from '../parts/hold.tsx';
 import { addressOf } from '../router.ts';
 import { HoldStarts } from '../workflows/hold-starts.tsx';
-import { countText } from './counts.tsx';
 import { Measured } from './measured.tsx';
+
+type Plan = Pick<WorkflowCounts['plans'][number], 'plan' | 'open'>;
 
 interface TableProps {
   readonly charts: Live<ShownCharts>;
   readonly done: () => void;
 }
 
-export const WorkflowTable = ({
-  counts,
-  ...table
-}: TableProps & { counts: Overview['workflows'] }): JSX.Element => (
+export const WorkflowTable = ({ overview, ...table }: TableProps & { overview: Overview }): JSX.Element => (
   <section aria-labelledby="of-workflows">
     <h2 id="of-workflows">Workflows</h2>
-    {counts.length === 0 ? (
+    {overview.workflows.length === 0 ? (
       <p class="faint">None is deployed: a workflow is a folder with a workflow.ts.</p>
     ) : (
       <div class="scroll" tabIndex={0} role="group" aria-label="Workflows">
@@ -45,8 +45,8 @@ export const WorkflowTable = ({
             </tr>
           </thead>
           <tbody>
-            {counts.map((one) => (
-              <WorkflowRow key={one.workflow} counts={one} {...table} />
+            {overview.workflows.map((one) => (
+              <WorkflowRow key={one.workflow} counts={one} bounds={boundsOf(overview)} {...table} />
             ))}
           </tbody>
         </table>
@@ -55,12 +55,21 @@ export const WorkflowTable = ({
   </section>
 );
 
-function WorkflowRow({ counts, charts, done }: TableProps & { counts: WorkflowCounts }): JSX.Element {
-  const { workflow, isGone, isChild, open, atRisk, waiting, paused, endedWithoutSuccess, plans, pause } =
-    counts;
-  const cell = (count: number, name: string, filters: Filters): JSX.Element => (
+interface RowProps extends TableProps {
+  readonly counts: WorkflowCounts;
+  readonly bounds: ReturnType<typeof boundsOf>;
+}
+
+function WorkflowRow({ counts, bounds, charts, done }: RowProps): JSX.Element {
+  const { workflow, isGone, isChild, plans, pause } = counts;
+  const cell = (of: keyof typeof bounds, name: string, filters: Filters): JSX.Element => (
     <td>
-      <CountLink count={count} name={`${name}, ${workflow}`} filters={{ workflow, ...filters }} />
+      <CountLink
+        count={counts[of]}
+        atLeast={bounds[of]}
+        name={`${name}, ${workflow}`}
+        filters={{ workflow, ...filters }}
+      />
     </td>
   );
   return (
@@ -68,11 +77,11 @@ function WorkflowRow({ counts, charts, done }: TableProps & { counts: WorkflowCo
       <th scope="row">
         <a href={addressOf(['workflows', workflow])}>{workflow}</a>
       </th>
-      {cell(open, 'open', { status: 'open' })}
-      {cell(atRisk, 'at risk', { atRisk: 'true' })}
-      {cell(waiting, 'waiting', { status: 'waiting' })}
-      {cell(paused, 'paused', { status: 'paused' })}
-      {cell(endedWithoutSuccess, 'ended without success', { status: 'bad', since: '24h' })}
+      {cell('open', 'open', { status: 'open' })}
+      {cell('atRisk', 'at risk', { atRisk: 'true' })}
+      {cell('waiting', 'waiting', { status: 'waiting' })}
+      {cell('paused', 'paused', { status: 'paused' })}
+      {cell('endedWithoutSuccess', 'ended without success', { status: 'bad', since: '24h' })}
       {['Duration p50, ms', 'Duration p99, ms'].map((title) => (
         <td key={title}>
           <Measured charts={charts} by="workflow" title={title} name={workflow} />
@@ -82,7 +91,7 @@ function WorkflowRow({ counts, charts, done }: TableProps & { counts: WorkflowCo
         {plans
           .filter(({ isCurrent }) => !isCurrent)
           .map((plan) => (
-            <OldPlan key={plan.plan} {...plan} />
+            <OldPlan key={plan.plan} {...plan} atLeast={bounds.open} />
           ))}
       </td>
       <td class="wrap">
@@ -96,23 +105,25 @@ function WorkflowRow({ counts, charts, done }: TableProps & { counts: WorkflowCo
 /** A number with a link to what it counts; 0 has no link. */
 const CountLink = ({
   count,
+  atLeast,
   name,
   filters,
 }: {
   count: number;
+  atLeast: true | undefined;
   name: string;
   filters: Filters;
 }): JSX.Element =>
   count === 0 ? (
-    <span class="faint">0</span>
+    <span class="faint">{countText(count, atLeast)}</span>
   ) : (
-    <a href={addressOf(['executions'], { ...filters })} aria-label={`${countText(count)} ${name}`}>
-      {countText(count)}
+    <a href={addressOf(['executions'], { ...filters })} aria-label={`${countText(count, atLeast)} ${name}`}>
+      {countText(count, atLeast)}
     </a>
   );
 
-const OldPlan = ({ plan, open }: { plan: string; open: number }): JSX.Element => (
+const OldPlan = ({ plan, open, atLeast }: Plan & { atLeast: true | undefined }): JSX.Element => (
   <a class="in-row" href={addressOf(['executions'], { plan, status: 'open' })} title={plan}>
-    <code>{plan.slice(0, 8)}</code>: {open}
+    <code>{plan.slice(0, 8)}</code>: {countText(open, atLeast)}
   </a>
 );

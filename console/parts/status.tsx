@@ -3,7 +3,7 @@
  */
 
 import type { JSX } from 'preact';
-import type { AskedBelow } from '../../lib/api/answers.ts';
+import { type AskedBelow, countText } from '../../lib/api/answers.ts';
 import { type Tone, toneOf } from '../../lib/view/graph.ts';
 import type { ExecutionStatus, StepStatus } from '../../lib/core/moves.ts';
 
@@ -58,7 +58,7 @@ export const ExecutionStatusOf = ({
   asked === undefined ? (
     <Status tone={toneOfExecution(status)}>{status}</Status>
   ) : (
-    <Status tone="waiting">{`${status}, ${asked.atLeast === true ? '≥ ' : ''}${asked.count} asked`}</Status>
+    <Status tone="waiting">{`${status}, ${countText(asked.count, asked.atLeast)} asked`}</Status>
   );
 
 /** @param told in other words than the status */

@@ -273,7 +273,7 @@ export interface WorkflowCounts {
 
 /**
  * Counts of the last seconds, without parts of lists. Where there are more than 10,000, a count is
- * of as many, and says `atLeast`.
+ * of as many, and says `atLeast`: so are then those of its statuses, kinds, codes and workflows.
  */
 export interface Overview {
   /** When it was counted. */
@@ -283,6 +283,8 @@ export interface Overview {
     readonly count: number;
     readonly atLeast?: true;
     readonly atRisk: number;
+    /** There are more of them. */
+    readonly moreAtRisk?: true;
     readonly byStatus: Readonly<Partial<Record<ExecutionStatus, number>>>;
   };
   /** The one that has been due for longest, 5 s at least. */

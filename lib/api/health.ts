@@ -20,7 +20,7 @@ import { type AuditReceipt, lostAttempts } from '../core/records/receipts.ts';
 import { given } from '../core/values/given.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import { type BreakerOf, breakersOf } from './agents.ts';
-import { findingsOf, readAtRisk } from './findings.ts';
+import { type AtRisk, findingsOf, readAtRisk } from './findings.ts';
 import { missingNow } from './missing.ts';
 import type { AuditHealth, Health, MetricsPlace, ShardHealth } from './deployment-answers.ts';
 
@@ -39,7 +39,7 @@ export const healthOf = async (
 ): Promise<Health> => (await readHealth(scheduler, receipts, metrics)).health;
 
 /**
- * With the breakers that were read for it.
+ * With the breakers, and what is at risk, that were read for it.
  * @param reading the open questions; 10,000 of them would cost each `/health` more than all else
  */
 export async function readHealth(
@@ -47,7 +47,7 @@ export async function readHealth(
   receipts?: Receipts,
   metrics?: Measured,
   reading?: Promise<Bounded<InboxKey>>,
-): Promise<{ readonly health: Health; readonly breakers: readonly BreakerOf[] }> {
+): Promise<{ readonly health: Health; readonly breakers: readonly BreakerOf[]; readonly atRisk: AtRisk }> {
   const { store, clock, storageTrouble } = scheduler.ports;
   const now = clock.now();
   const numbers = Array.from({ length: store.shards }, (_, shard) => shard);
@@ -86,7 +86,7 @@ export async function readHealth(
     ...(left.audit === undefined ? {} : { audit: auditHealth(left.audit) }),
     ...(metrics === undefined ? {} : { metrics: { ...metrics, workflows: [...scheduler.workflows.keys()] } }),
   };
-  return { health, breakers };
+  return { health, breakers, atRisk };
 }
 
 function missingParts(missing: ReturnType<typeof missingNow>): Pick<Health, 'missing' | 'missingSince'> {

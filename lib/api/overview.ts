@@ -23,6 +23,7 @@ import type { Scheduler } from '../scheduler/start.ts';
 import { showPause } from '../scheduler/holds.ts';
 import { waitsNow } from '../scheduler/wait.ts';
 import type { Overview, WorkflowCounts } from './deployment-answers.ts';
+import type { AtRisk } from './findings.ts';
 import { readHealth } from './health.ts';
 
 /** How far back bad ends are counted. */
@@ -35,7 +36,7 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
   const now = clock.now();
   const since = now - ENDED_WITHIN_MS;
   const surveying = store.survey(since, [...scheduler.workflows.keys()]).then(ofAuthors);
-  const [survey, { health, breakers }, pauses, waits] = await Promise.all([
+  const [survey, { health, breakers, atRisk }, pauses, waits] = await Promise.all([
     surveying,
     readHealth(
       scheduler,
@@ -46,15 +47,16 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
     pausesOf(scheduler),
     waitsNow(scheduler),
   ]);
+  const risky = riskyIn(survey.open, atRisk, now);
   const { status, says, findings, oldestOverdueMs, missing, missingSince = {}, shards } = health;
   const sweeps = shards.flatMap(({ receipt }) => (receipt === undefined ? [] : [receipt.sweptAt]));
   return {
     at: now,
     health: { status, says, findings, oldestOverdueMs },
-    ...openCounts(survey.open, now),
+    ...openCounts(survey.open, risky, now),
     endedWithoutSuccess: { since, ...endedCounts(survey.ended), ...given({ started: survey.begun }) },
     inbox: inboxCounts(survey.inbox),
-    workflows: byWorkflow(scheduler, survey, now).map((one) => ({
+    workflows: byWorkflow(scheduler, survey, risky).map((one) => ({
       ...one,
       ...given({ pause: pauses.get(one.workflow) }),
     })),
@@ -78,8 +80,20 @@ const ofAuthors = ({ open, ended, ...more }: Survey): Survey => ({
   ...more,
 });
 
+/**
+ * What is at risk: of all that is open where all of it was counted, else what was looked for and found, for
+ * then those at risk may be among the others.
+ */
+const riskyIn = ({ items, atLeast }: Survey['open'], found: AtRisk, now: number): Risky =>
+  atLeast === undefined ? { items: items.filter((key) => atRiskSince(key, now) !== undefined) } : found;
+
+interface Risky extends Pick<AtRisk, 'atLeast'> {
+  readonly items: readonly { readonly workflow: string }[];
+}
+
 function openCounts(
   { items, atLeast }: Survey['open'],
+  risky: Risky,
   now: number,
 ): Pick<Overview, 'open' | 'oldestOverdue'> {
   const [first] = items.toSorted((one, other) => one.wakeAt - other.wakeAt);
@@ -88,7 +102,8 @@ function openCounts(
     open: {
       count: items.length,
       ...(atLeast === undefined ? {} : { atLeast }),
-      atRisk: items.filter((key) => isAtRisk(key, now)).length,
+      atRisk: risky.items.length,
+      ...(risky.atLeast === undefined ? {} : { moreAtRisk: true }),
       byStatus: tally(items, ({ status }) => status),
     },
     ...(isOverdue
@@ -123,12 +138,13 @@ function inboxCounts({ items, atLeast }: Survey['inbox']): Overview['inbox'] {
 function byWorkflow(
   scheduler: Scheduler,
   { open, ended, inbox }: Survey,
-  now: number,
+  risky: Risky,
 ): readonly WorkflowCounts[] {
   const asking = new Set(
     inbox.items.flatMap(({ kind, executionId }) => (kind === 'callback' ? [] : above(executionId))),
   );
   const opens = grouped(open.items);
+  const risks = tally(risky.items, ({ workflow }) => workflow);
   const ends = grouped(ended.items);
   const names = [...new Set([...scheduler.workflows.keys(), ...opens.keys(), ...ends.keys()])].sort();
   const known = workflowsWithin([...scheduler.workflows.values()].map(({ workflow }) => workflow.plan));
@@ -143,7 +159,7 @@ function byWorkflow(
       waiting: keys.filter(({ status, executionId }) => status === 'waiting' || asking.has(executionId))
         .length,
       paused: keys.filter(({ status }) => isPausedOrPausing(status)).length,
-      atRisk: keys.filter((key) => isAtRisk(key, now)).length,
+      atRisk: risks[workflow] ?? 0,
       endedWithoutSuccess: ends.get(workflow)?.length ?? 0,
       plans: plans.map(([plan, count]) => ({ plan, open: count, isCurrent: plan === current })),
     };
@@ -175,8 +191,6 @@ async function pausesOf(scheduler: Scheduler): Promise<ReadonlyMap<string, Pause
     await Promise.all(names.map(async (name) => [name, (await showPause(scheduler, name)).pause] as const)),
   );
 }
-
-const isAtRisk = (key: OpenKey, now: number): boolean => atRiskSince(key, now) !== undefined;
 
 function grouped<Key extends OpenKey | EndedKey>(keys: readonly Key[]): ReadonlyMap<string, readonly Key[]> {
   const groups = new Map<string, Key[]>();

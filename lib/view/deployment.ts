@@ -209,3 +209,18 @@ export const BECAME: Readonly<Record<NonNullable<OutageView['calls'][number]['se
   open: 'still unknown',
   gone: 'its history was removed',
 };
+
+/** Which of the numbers of workflows there may be more of. */
+export const boundsOf = ({
+  open: { atLeast, moreAtRisk },
+  inbox,
+  endedWithoutSuccess,
+}: Overview): Readonly<Record<Bounded, true | undefined>> => ({
+  open: atLeast,
+  waiting: atLeast ?? inbox.atLeast,
+  paused: atLeast,
+  atRisk: moreAtRisk,
+  endedWithoutSuccess: endedWithoutSuccess.atLeast,
+});
+
+type Bounded = 'open' | 'waiting' | 'paused' | 'atRisk' | 'endedWithoutSuccess';

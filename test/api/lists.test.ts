@@ -172,6 +172,23 @@ describe('GET /executions?tag=', () => {
 });
 
 describe('GET /overview', () => {
+  it('counts all that is at risk, also where more is open than is counted', async () => {
+    const { begun, get, clock } = client(undefined, (world) => {
+      const survey: typeof world.store.survey = async (since, workflows) => {
+        const all = await world.store.survey(since, workflows);
+        return { ...all, open: { items: all.open.items.slice(0, 1), atLeast: true } };
+      };
+      return { ...world, store: Object.assign(Object.create(world.store), { survey }) };
+    });
+    for (let count = 0; count < 3; count += 1) await begun();
+    const fresh = (await get('/overview')).body;
+    expect(fresh).toMatchObject({ open: { count: 1, atLeast: true, atRisk: 0 } });
+    expect(fresh['open']).not.toHaveProperty('moreAtRisk');
+    clock.advanceTo(clock.now() + 86_400_000);
+    const { body } = await get('/overview');
+    expect(body).toMatchObject({ open: { count: 1, atLeast: true, atRisk: 3 }, workflows: [{ atRisk: 3 }] });
+  });
+
   it('counts what is open, at risk, asked and ended without success, by status, workflow and code', async () => {
     const { begun, get, clock, post, receipts } = client();
     expect((await get('/overview')).body).toMatchObject({

@@ -226,7 +226,7 @@ describe('status', () => {
         `at risk                3: npx steadfast list --at-risk ${at}`,
         `open                   1,204: 1,200 running, 4 waiting: npx steadfast list --status open ${at}`,
         'overdue longest        e1 (order), for 2 s',
-        `ended without success  9 in the last 1 d (at least 10,000 were started in that time): 7 card-declined, 2 lost: npx steadfast list --status bad --since 24h ${at}`,
+        `ended without success  9 in the last 1 d (≥ 10,000 were started in that time): 7 card-declined, 2 lost: npx steadfast list --status bad --since 24h ${at}`,
         `inbox                  5: 2 recovery, 3 approval; e2 expires first, in 30 min: npx steadfast incidents ${at}`,
         "paused                 starts of 'order': paused for 2 s by local:ann: the bank is away",
         `old plan               4 of 'order': npx steadfast list --plan p0 ${at}`,
@@ -274,8 +274,20 @@ describe('status', () => {
     );
     // What was refused is still shown when those who waited are gone.
     expect(text({ count: 0, refused })).toMatch(/0 calls wait for the end of an execution; at least 1,200 /);
-    const many: Overview = { ...empty, open: { count: 10_000, atLeast: true, atRisk: 0, byStatus: {} } };
-    expect(overviewText(many, (line) => line)).toContain('open                   at least 10,000');
+    const counts = { workflow: 'park', open: 10_000, waiting: 9_000, paused: 0, atRisk: 0 };
+    const many: Overview = {
+      ...empty,
+      open: { count: 10_000, atLeast: true, atRisk: 0, byStatus: { waiting: 9_000 } },
+      workflows: [
+        { ...counts, endedWithoutSuccess: 0, plans: [{ plan: 'p', open: 10_000, isCurrent: false }] },
+      ],
+    };
+    const bounded = overviewText(many, (line) => line);
+    expect(bounded).toMatch(/^open +≥ 10,000: ≥ 9,000 waiting: /m);
+    // What is at risk is looked for by itself, and that at least none is paused would say nothing.
+    expect(bounded).toMatch(/^at risk +0$/m);
+    expect(bounded).toMatch(/^park +≥ 10,000 +≥ 9,000 +– +0 +0 +≥ 10,000 of 1$/m);
+    expect(bounded).toMatch(/^old plan +≥ 10,000 of 'park': /m);
   });
 
   test.each([

@@ -8,7 +8,7 @@
 import type { Bounded, InboxKey } from '../operators/list-filter.ts';
 import { keyPartOf } from '../values/names.ts';
 import { given } from '../values/given.ts';
-import { timeText } from '../values/text.ts';
+import { countText, timeText } from '../values/text.ts';
 import type { Next } from './words.ts';
 
 export interface AskedBelow {
@@ -43,9 +43,9 @@ export function askedText(asked: AskedBelow): string {
   return `waits for people: ${questionsText(asked)}, ${first}until ${timeText(next.deadlineAt)}, in execution ${next.executionId}`;
 }
 
-/** 'at least 10,000 questions'. */
+/** '≥ 10,000 questions'. */
 export const questionsText = ({ count, atLeast }: Omit<AskedBelow, 'next'>): string =>
-  `${atLeast === true ? 'at least ' : ''}${count.toLocaleString('en')} ${count === 1 ? 'question' : 'questions'}`;
+  `${countText(count, atLeast)} ${count === 1 ? 'question' : 'questions'}`;
 
 /** What waits for a person comes first. */
 export const withAsked = (because: string, asked: AskedBelow | undefined): string =>

@@ -18,7 +18,7 @@ import { FIRST_KEPT, leftOutOf } from '../step/history.ts';
 import { variantAt } from '../step/recovery.ts';
 import { pastOfWaiting, reminded } from './waiting-for.ts';
 import { type Happened } from './words.ts';
-import { durationText, timeText } from '../values/text.ts';
+import { countText, durationText, timeText } from '../values/text.ts';
 
 export function past(plan: Plan, state: Snapshot): Happened[] {
   const { execution, steps } = state;
@@ -85,7 +85,7 @@ function leftOutText(record: Step): Happened[] {
   if (leftOut === undefined || last === undefined) return [];
   const { count, atLeast } = leftOut;
   const at = atLeast === true ? (attempts[0]?.claimedAt ?? last.endedAt) : last.endedAt;
-  const what = `${atLeast === true ? 'at least ' : ''}${count} ${count === 1 ? 'attempt is' : 'attempts are'} left out here: the first ones and the latest are kept`;
+  const what = `${countText(count, atLeast)} ${count === 1 ? 'attempt is' : 'attempts are'} left out here: the first ones and the latest are kept`;
   return [{ at, what, step: name, evidence: { ...leftOut } }];
 }
 

@@ -9,7 +9,7 @@
 
 import type { Failure } from '../values/failure.ts';
 import type { RiskReason } from '../records/state.ts';
-import { durationText, timeText } from '../values/text.ts';
+import { countText, durationText, timeText } from '../values/text.ts';
 
 /**
  * 'healthy': nothing stands in the way. 'degraded': executions may not end well or in time without help,
@@ -240,7 +240,7 @@ const latest = ({ lastAt, since: first }: Finding, now: number): string =>
     : `, the latest ${durationText(Math.max(0, now - lastAt))} ago`;
 
 const counted = ({ waiting = 0, atLeast }: Pick<Finding, 'waiting' | 'atLeast'>, what: string): string =>
-  `${atLeast === true ? 'at least ' : ''}${waiting.toLocaleString('en')} ${what}${waiting === 1 ? '' : 's'}`;
+  `${countText(waiting, atLeast)} ${what}${waiting === 1 ? '' : 's'}`;
 const executions = (finding: Finding): string => counted(finding, 'execution');
 
 function atRiskText(finding: Finding, now: number): string {

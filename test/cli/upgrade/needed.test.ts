@@ -80,7 +80,7 @@ test('one that takes away nothing of what was counted does not pass where there 
   const needed = { agents: [{ name: 'pay', executions: 3 }], examined: 3, atLeast: true };
   expect(await asked(needed)).toMatchObject({
     exitCode: 6,
-    out: "'Shop' has every agent that at least 3 open executions may need\nNot known: there are more, or a plan could not be read. Keep every agent until fewer executions are open\n",
+    out: "'Shop' has every agent that ≥ 3 open executions may need\nNot known: there are more, or a plan could not be read. Keep every agent until fewer executions are open\n",
   });
   expect(await asked(needed, '--json')).toMatchObject({ exitCode: 6 });
 });

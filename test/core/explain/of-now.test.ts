@@ -64,7 +64,7 @@ it('says how many attempts its history leaves out, and at least how many where a
     '-93 it: 12 attempts are left out here: the first ones and the latest are kept',
   );
   expect(of(from(13, 20), { attempt: 32 })).toBe(
-    '-86 it: at least 12 attempts are left out here: the first ones and the latest are kept',
+    '-86 it: ≥ 12 attempts are left out here: the first ones and the latest are kept',
   );
   expect(of(from(1, 20), { attempt: 20 })).toBe('');
 });

@@ -18,7 +18,7 @@ it('executions at risk for reasons of their own are counted in one sentence', ()
     `1 execution may not end well or in time, because nothing is left to try after this; it reaches its deadline in 1 min; ${list}`,
   );
   expect(situationText([{ ...risk, waiting: 1_200, atLeast: true }], AT + 120_000)).toBe(
-    `At least 1,200 executions may not end well or in time, mostly because nothing is left to try after this; the first reached its deadline 1 min ago; ${list}`,
+    `≥ 1,200 executions may not end well or in time, mostly because nothing is left to try after this; the first reached its deadline 1 min ago; ${list}`,
   );
 });
 
