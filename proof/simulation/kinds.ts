@@ -109,6 +109,7 @@ export const KINDS = [
    */
   'unmended',
   'askedForAgain',
+  'foundNotDone',
   /** A wrong answer in a list that asks quietly, beside another of it. */
   'quietQuestion',
   /**

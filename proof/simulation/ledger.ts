@@ -49,6 +49,8 @@ export class Ledger {
   readonly #mode: KeyMode;
   readonly #places = new Map<string, Place>();
   readonly violations: string[] = [];
+  /** Keys under which a probe has said of what was not done that it is. */
+  readonly mistaken: Set<string> = new Set();
   /** Lives of executions that were erased: nothing of them acts, or is taken back, any more. */
   erased: ReadonlySet<string> = new Set();
 

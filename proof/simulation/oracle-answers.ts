@@ -63,6 +63,11 @@ export function judgeAnswers(
   const isAsked = step.status === 'waiting' || isFollowing(plan);
   if (isNew && !isAsked)
     problems.push(`S10 '${step.name}' is done, and is ${step.status} for its wrong answer`);
+  if (known.wrongAnswer !== undefined && known.mayHaveActed && isFoundNotDone(step)) {
+    kinds.foundNotDone += 1;
+    if (step.status !== 'retrying' && step.status !== 'waiting')
+      problems.push(`S10 '${step.name}' was to be tried again, is not done, and is ${step.status} untried`);
+  }
   const isClaim = step.leaseUntil !== undefined && step.token !== known.token;
   if (!isClaim) return;
   const tried = triedSinceDone(known);
@@ -87,6 +92,10 @@ export function judgeAnswers(
   )
     problems.push(`S6 '${step.name}' is done, and is performed once more for its wrong answer`);
 }
+
+/** A probe has refuted that it is done. */
+const isFoundNotDone = ({ mayHaveActed, attempts }: Step): boolean =>
+  !mayHaveActed && attempts.at(-1)?.mode === 'probe' && attempts.at(-1)?.outcome === 'not-done';
 
 /** The execution was stopped for something else. */
 const isForAnother = ({ execution: { cause } }: Snapshot, name: string): boolean =>

@@ -38,12 +38,13 @@ export function judgeStanding(
   for (const step of plan.steps) {
     const name = step.name;
     if (step.kind === 'agent') {
-      const isLive = ledger.isLive(effectKeyOf(state.execution, name));
+      const key = effectKeyOf(state.execution, name);
+      const isLive = ledger.isLive(key);
       const { undo } = actedAs(step, state.steps[name]);
       const isToBeTold = undo !== 'none' || step.pointOfNoReturn === true;
       if (isLive && isToBeTold && told(name) === undefined)
         problems.push(`S10 '${name}' is in effect and not told`);
-      if (!isLive && told(name) === 'stands' && !isVouchedFor(state, name))
+      if (!isLive && told(name) === 'stands' && !isVouchedFor(state, name) && !ledger.mistaken.has(key))
         problems.push(`S6 '${name}' is told to be in effect, and is not`);
     }
     if (!isTold(step)) continue;

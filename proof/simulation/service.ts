@@ -103,6 +103,10 @@ const CUT_ANYWHERE = `.${'😀'.repeat(1_200)}`;
 const WRONG_SHARE = 0.15;
 /** A mistake of an agent is one about every item of a list, or about many. */
 const WRONG_ITEM_SHARE = 0.3;
+/** There, of the probes that find nothing, those that take it for done. */
+const MISTAKEN_SHARE = 0.3;
+/** What JSON cannot hold. */
+const NO_OUTPUT = { at: new Date(0) };
 
 class Service implements Implementation<unknown, unknown> {
   readonly host: Host;
@@ -230,7 +234,16 @@ class Probed extends Service {
       freezeThen(this.host, this.process);
       return this.host.ledger.find(ctx.effectKey, { service: this.name, input });
     });
+    if (!live && this.#isMistaken(ctx)) return done(NO_OUTPUT);
     return live ? { verdict: 'done', output: this.answer(ctx) } : { verdict: 'not-done' };
+  }
+
+  /** It trusts a service that answers 200 with an error in it. */
+  #isMistaken({ effectKey }: AttemptContext): boolean {
+    const { answers, faults, ledger } = this.host;
+    const isMistaken = answers?.chance(MISTAKEN_SHARE) === true && !faults.healed();
+    if (isMistaken) ledger.mistaken.add(effectKey);
+    return isMistaken;
   }
 
   #untold({ executionId, step }: AttemptContext): Verdict<unknown> {

@@ -47,6 +47,7 @@ export function stepAfter(
   if (record.status === 'suspended' && status !== 'suspended') gone.push('suspendedFrom', 'suspendedIn');
   if (record.wrongAnswer !== undefined && (status === 'done' || status === 'compensated'))
     gone.push('wrongAnswer');
+  if (record.isPermanent !== undefined && GOES_ON.has(status)) gone.push('isPermanent');
   if (record.accepted !== undefined && endsAcceptance(status, changes)) gone.push('accepted');
   const next = gone.some((name) => name in record) ? without(record, gone) : { ...record };
   for (const name of names) if (given[name] !== undefined) next[name as keyof Step] = given[name] as never;
@@ -55,6 +56,9 @@ export function stepAfter(
   next.writeId = inputs.writeId;
   return next;
 }
+
+/** Another attempt follows, or has more to say: the step has not failed for good. */
+const GOES_ON: ReadonlySet<Step['status']> = new Set(['retrying', 'running', 'accepted', 'done']);
 
 /** The work is over, was never done or is undone; or the request is made again. */
 const endsAcceptance = (status: Step['status'], { mayHaveActed }: StepChanges): boolean =>

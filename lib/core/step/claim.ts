@@ -65,7 +65,6 @@ function countsOf({ mode, attempt, step }: Work, before: Step): StepChanges {
     stageAttempt: before.stageAttempt + 1,
     restarted: undefined,
     isOverTime: undefined,
-    isPermanent: undefined,
     nextStage: undefined,
     ...keyOfClaim(step, before),
   };

@@ -61,12 +61,17 @@ export const endingOf = (
 /** What every end changes, also of what is no attempt: the lease is released at once. */
 export const unrecorded = ({ record, inputs }: Ending): Unrecorded => ({
   leaseUntil: undefined,
+  // An agent has begun it, so it was not put off all along; what a dead service failed says otherwise.
+  ...(record.undoDeferredAt === undefined ? {} : { undoDeferredAt: undefined }),
   processDeadlineAt: record.processDeadlineAt,
   ...given({ processes: record.processes }),
   changedAt: inputs.now,
 });
 
-type Unrecorded = Pick<StepChanges, 'leaseUntil' | 'processDeadlineAt' | 'processes' | 'changedAt'>;
+type Unrecorded = Pick<
+  StepChanges,
+  'leaseUntil' | 'undoDeferredAt' | 'processDeadlineAt' | 'processes' | 'changedAt'
+>;
 
 /** What every end of an attempt changes: the history grows by one. */
 export const ended = (

@@ -33,8 +33,7 @@ export function reportedProbe(ending: Ending, report: Report): Step | undefined 
   switch (report.verdict) {
     case 'done': {
       const { output } = report;
-      const known = { output, failure: undefined, isPermanent: undefined };
-      return stepAfter(record, 'find-done', inputs, { ...ended(ending, 'done'), ...known });
+      return stepAfter(record, 'find-done', inputs, { ...ended(ending, 'done'), output, failure: undefined });
     }
     case 'running':
       return foundRunning(ending, report);
@@ -70,6 +69,7 @@ function notOverInTime(ending: Ending, failure: Failure): Step {
   const { step, variant, record, inputs, isOverTime } = ending;
   const { stage, stageAttempt } = record;
   const changes = { ...ended(ending, 'still-running', failure), retryAt: undefined };
+  if (isKnownDone(ending)) return stepAfter(record, 'ask', inputs, changes);
   const next = isOverTime
     ? { kind: 'end' as const }
     : nextTry(step, { stage, stageAttempt }, inputs.now, inputs.random);
@@ -98,8 +98,9 @@ function foundNothing(ending: Ending): Step {
   const { accepted, claimedAt = 0 } = record;
   const settledAt = effectsSettledAt(step, record);
   const believableAt = accepted === undefined ? settledAt : believableFrom(accepted, settledAt);
+  const refuted = record.wrongAnswer === undefined ? undefined : NOT_DONE;
   // An outcome that was unknown has its reason; accepted work had none to fail for.
-  const changes = ended(ending, 'not-done', accepted === undefined ? undefined : NEVER_DONE);
+  const changes = ended(ending, 'not-done', accepted === undefined ? refuted : NEVER_DONE);
   if (claimedAt < believableAt) {
     const retryAt = Math.max(inputs.now, believableAt);
     return accepted === undefined
@@ -118,10 +119,11 @@ function foundNothing(ending: Ending): Step {
   }
   const { stage, stageAttempt } = record;
   const permanent = record.isPermanent === true;
-  // Its charge was given back, because a dead service had failed it (S9): the attempt is still to come.
+  // Its charge was given back, because a dead service had failed it (S9): the attempt is still to come. A
+  // person had work tried again that was taken for done: nobody has performed it since.
+  const isOwed = stageAttempt === 0 || isKnownDone(ending);
   const again = { kind: 'attempt', stage, retryAt: inputs.now } as const;
-  const next =
-    stageAttempt === 0 ? again : nextTry(step, { stage, stageAttempt, permanent }, inputs.now, inputs.random);
+  const next = isOwed ? again : nextTry(step, { stage, stageAttempt, permanent }, inputs.now, inputs.random);
   if (next.kind !== 'attempt' && isOverTime)
     return stepAfter(record, 'find-nothing-last', inputs, { ...proven, ...FAILED_FOR_TIME });
   if (next.kind === 'end') return stepAfter(record, 'find-nothing-last', inputs, proven);
@@ -176,9 +178,11 @@ function acceptedInVain(
  * The outcome cannot be probed: before a stage that changes something it is undone. If it cannot be undone, a
  * person is asked.
  */
-function withoutProbe({ step, variant, record, inputs, isOverTime }: Ending, vain: StepChanges): Step {
+function withoutProbe(ending: Ending, vain: StepChanges): Step {
+  const { step, variant, record, inputs, isOverTime } = ending;
   // What the attempt came to says more than that nobody can be asked about it.
   const changes = { ...vain, ...given({ failure: record.failure }) };
+  if (isKnownDone(ending)) return stepAfter(record, 'ask', inputs, changes);
   const { stage, stageAttempt } = record;
   const failed = { stage, stageAttempt, permanent: record.isPermanent === true };
   const next = isOverTime ? { kind: 'end' as const } : nextTry(step, failed, inputs.now, 0);
@@ -245,7 +249,6 @@ export function acceptance(
     mayHaveActed: true,
     probes: 0,
     failure: undefined,
-    isPermanent: undefined,
     restarted: undefined,
     retryAt: askAt(variant, accepted, { now, askAfterMs: everyMs, overAt }),
   };
@@ -290,6 +293,10 @@ interface Probed {
 }
 
 const STALLED: Failure = { code: 'no-progress', message: 'the accepted work was alive but did not advance' };
+const NOT_DONE: Failure = {
+  code: 'not-done',
+  message: 'an answer said that the work was done, and it was not',
+};
 const NEVER_DONE: Failure = {
   code: 'not-done',
   message: 'the service had accepted the work, and never did it',

@@ -63,15 +63,16 @@ export function afterTry(
 ): Step {
   const { now } = inputs;
   const permanent = refused || record.children?.ended[0]?.permanent === true;
-  const changes = { changedAt: now, failure, ...(permanent ? { isPermanent: true as const } : {}) };
-  if (step.recovery === undefined) return stepAfter(record, 'fail', inputs, changes);
+  const changes = { changedAt: now, failure };
+  const last = permanent ? { isPermanent: true as const } : {};
+  if (step.recovery === undefined) return stepAfter(record, 'fail', inputs, { ...changes, ...last });
   const next = nextOf(step.recovery, record, inputs, refused);
   const past = {
     ...changes,
     ...withAttempt(record, pastTry(record, failure, now)),
   };
-  if (next.kind === 'end') return stepAfter(record, 'fail', inputs, past);
-  if (next.kind === 'person') return stepAfter(record, 'ask', inputs, past);
+  if (next.kind === 'end') return stepAfter(record, 'fail', inputs, { ...past, ...last });
+  if (next.kind === 'person') return stepAfter(record, 'ask', inputs, { ...past, ...last });
   const { stage } = next;
   return stepAfter(record, 'retry', inputs, {
     ...past,
@@ -159,7 +160,6 @@ export function nextTryBegun(step: ChildStep, record: Step, inputs: DecisionInpu
     ...keyOfClaim({ recovery: step.recovery ?? [] }, record),
     changedAt: inputs.now,
     failure: undefined,
-    isPermanent: undefined,
     retryAt: undefined,
     stageAttempt: record.stageAttempt + 1,
     children: nextUnderCounter(children, isRepeated(step) ? roundsAfterFailure(children) : undefined),

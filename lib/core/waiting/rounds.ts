@@ -84,7 +84,6 @@ export function nextRoundBegun(record: Step, children: Children, input: Json, in
     stage: 0,
     stageAttempt: 0,
     failure: undefined,
-    isPermanent: undefined,
     keyInput: undefined,
     givenInput: undefined,
     children: nextUnderCounter(children, { ...sumOf(children), input }),

@@ -72,6 +72,14 @@ export const BLIND: readonly Mutant[] = [
     killer: simulated(),
   },
   {
+    id: 'undone-after-not-done',
+    bug: 'Work that a person had tried again, and that a probe found not done, is still taken for done for good.',
+    file: 'lib/core/step/probe-report.ts',
+    find: 'const isOwed = stageAttempt === 0 || isKnownDone(ending);',
+    replace: 'const isOwed = stageAttempt === 0;',
+    killer: simulated(),
+  },
+  {
     id: 'wait-behind-the-wake-time',
     bug: 'A wait that is shorter than the shortest lease is over only when something else is due.',
     file: 'lib/core/execution/time-rules.ts',

@@ -25,6 +25,14 @@ describe('a step’s next record (S2, S3)', () => {
     expect(stepAfter(odd, 'claim', inputs, {})).toMatchObject({ suspendedFrom: 'ready', suspendedIn: 1 });
   });
 
+  it('forgets that it failed for good once it goes on, whoever has it go on', () => {
+    const failed = recordOf('it', 'waiting', { isPermanent: true, mayHaveActed: true });
+    const goesOn = ['choose-retry', 'accept', 'choose-output'] as const;
+    for (const move of goesOn) expect(stepAfter(failed, move, inputs, {})).not.toHaveProperty('isPermanent');
+    const ends = ['choose-end', 'choose-probe', 'start-undo'] as const;
+    for (const move of ends) expect(stepAfter(failed, move, inputs, {})).toHaveProperty('isPermanent', true);
+  });
+
   it('that is not written yet has the version of the stored one', () => {
     expect(changesOf(before, stepAs(before, 'claim', { attempt: 3 }))).toStrictEqual({
       status: 'running',

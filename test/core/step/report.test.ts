@@ -56,8 +56,9 @@ const PROBE_OF_FAILED = suspendedAs('probe', { failure });
 const RESTARTED = probing({ restarted: true, stage: 1, stageAttempt: 2 });
 const NOBODY = found('cannot-tell', { failure: { code: 'no-probe', message: '' } });
 const DOUBT = { status: 'unknown', ...UNSURE };
-const KNOWN = { wrongAnswer: '{"id":1}', isPermanent: true };
+const KNOWN = { wrongAnswer: '{"id":1}', ...DECLINED };
 const ASKED = { status: 'waiting', ...UNSURE, ...KNOWN };
+const PUT_OFF = { ...UNDO, undoDeferredAt: NOW - 1 };
 const SECOND = { ...NEXT, stage: 2, retryAt: NOW };
 const DEFERRED = notCharged('execute');
 const EXHAUSTED = { status: 'failed', probes: 20 };
@@ -125,7 +126,13 @@ const rows: readonly Row[] = [
     'found nothing, the latest having failed for good',
     probing({ ...DECLINED, processDeadlineAt: NOW - 15_000 }),
     NOTHING,
-    { ...SECOND, ...SURE },
+    { ...SECOND, ...SURE, isPermanent: null },
+  ],
+  [
+    'nobody to ask, where an answer had said that it was done',
+    probing({ ...KNOWN, ...UNSURE, failure }),
+    NOBODY,
+    { status: 'waiting', probes: 20, failure: undefined },
   ],
   [
     'nobody to ask, the latest having failed for good',
@@ -145,6 +152,7 @@ const rows: readonly Row[] = [
   ['undo failed for good', UNDO, FOR_GOOD, { status: 'compensation-failed' }],
   ['undo failed the last time', LAST_UNDO, FAILED, { status: 'compensation-failed' }],
   ['undo failed, excused', UNDO, FAILED, undoExcused],
+  ['undo failed that was put off before', PUT_OFF, FAILED, { ...afterMs(1_000), undoDeferredAt: null }],
   ['undo unknown', UNDO, LOST, afterMs(55_000)],
   ['undo unknown the last time', LAST_UNDO, LOST, { status: 'compensation-failed' }],
   ['undo unknown, excused', UNDO, LOST, undoExcused],
