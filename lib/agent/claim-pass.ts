@@ -60,7 +60,8 @@ export async function decideDelivery(
   let { trial, slotUntil } = pass;
   let giveBack: (() => void) | undefined;
   if (rate !== undefined && (slotUntil === undefined || slotUntil < ports.clock.now())) {
-    const slot = await rate.slot(ports, state.steps[message.step]?.deferred?.why === 'rate');
+    const hasTurn = state.steps[message.step]?.deferred?.why === 'rate';
+    const slot = await rate.slot(ports, hasTurn, state.execution.fairGroup);
     if (slot === 'unread') return { decision: unread(message, 'rate'), pass };
     // A process that was frozen meanwhile may have a turn that is over.
     if ('turnAt' in slot)

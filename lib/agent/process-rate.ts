@@ -2,14 +2,15 @@
  * What one process has of its agent's rate: slots that it took and has not used.
  *
  * Owns: when the record is written (one conditional write for as many slots as the process has used of
- * late, a share of a second at most), lost races, how long a claim waits for its slot. Does not own: the
- * rules (`core/records/slots.ts`), what becomes of the step (`core/step/defer.ts`).
+ * late, a share of a second at most), lost races, how long a claim waits for its slot, and that slots go to
+ * the groups (`fairBy`) that wait here in turn. Does not own: the rules (`core/records/slots.ts`), what becomes
+ * of the step (`core/step/defer.ts`).
  *
  * Without the record nothing may begin: the service counts what comes, whoever cannot read it.
  */
 
 import type { Ports, Rates } from '../core/ports.ts';
-import { type AgentRate, shareOf, type Slots, withSlots } from '../core/records/slots.ts';
+import { type AgentRate, shareOf, type Slots, type SlotsAsked, withSlots } from '../core/records/slots.ts';
 
 /** A slot is lost if no claim uses it within this time after its end. */
 const LATE_MS = 100;
@@ -26,6 +27,11 @@ export type Slot =
   | { readonly turnAt: number }
   | 'unread';
 
+interface Waiting {
+  readonly round: number;
+  readonly use: (slot: Slots) => void;
+}
+
 /** One per process. Any number of messages may ask at once. */
 export class ProcessRate {
   readonly #agent: string;
@@ -34,24 +40,47 @@ export class ProcessRate {
   #known: AgentRate | undefined;
   #wanted = 1;
   #last: Promise<unknown> = Promise.resolve();
+  readonly #waiting: Waiting[] = [];
+  /** By group: the round in which its latest claim has its turn; and the round that is at hand. */
+  readonly #rounds = new Map<string | undefined, number>();
+  #round = 0;
 
   constructor(agent: string, perSecond: number) {
     this.#agent = agent;
     this.#perSecond = perSecond;
   }
 
-  /** Resolves when the slot begins; never rejects. @param hasTurn as `withSlots` */
-  async slot(ports: Ports, hasTurn: boolean): Promise<Slot> {
+  /** Resolves when the slot begins; never rejects. @param hasTurn and group as `withSlots` */
+  async slot(ports: Ports, hasTurn: boolean, group?: string): Promise<Slot> {
     const { rates } = ports;
     if (rates === undefined) return { untilAt: Number.POSITIVE_INFINITY };
     // One after the other: attempts of one process share what it takes, and do not race for it.
-    const taken = this.#last.then(() => this.#take(ports, rates, hasTurn));
+    const taken = this.#last.then(() => this.#take(ports, rates, { hasTurn, group }));
     this.#last = taken;
-    const slot = await taken;
-    if (slot === 'unread' || 'turnAt' in slot) return slot;
-    const waitMs = slot.fromAt - ports.clock.now();
-    if (waitMs > 0) await ports.clock.sleep(Math.ceil(waitMs));
+    const own = await taken;
+    if (own === 'unread' || 'turnAt' in own) return own;
+    const slot = await this.#inTurn(ports, own, group);
     return { untilAt: slot.untilAt + LATE_MS, giveBack: () => this.#giveBack(slot) };
+  }
+
+  /** As many wait as slots are taken: each slot, once it begins, is for the group whose turn it is. */
+  async #inTurn({ clock }: Ports, own: Slots, group: string | undefined): Promise<Slots> {
+    const waitMs = own.fromAt - clock.now();
+    if (waitMs <= 0 && this.#waiting.length === 0) return own;
+    const round = Math.max(this.#round, (this.#rounds.get(group) ?? 0) + 1);
+    this.#rounds.set(group, round);
+    const given = new Promise<Slots>((use) => this.#waiting.push({ round, use }));
+    if (waitMs <= 0) this.#give(own);
+    else void clock.sleep(Math.ceil(waitMs)).then(() => this.#give(own));
+    return await given;
+  }
+
+  #give(slot: Slots): void {
+    const first = this.#waiting.reduce((one, other) => (other.round < one.round ? other : one));
+    this.#waiting.splice(this.#waiting.indexOf(first), 1);
+    this.#round = first.round;
+    if (this.#waiting.length === 0) this.#rounds.clear();
+    first.use(slot);
   }
 
   /**
@@ -65,7 +94,7 @@ export class ProcessRate {
   async #take(
     ports: Ports,
     rates: Rates,
-    hasTurn: boolean,
+    asking: Pick<SlotsAsked, 'hasTurn' | 'group'>,
   ): Promise<Slots | { readonly turnAt: number } | 'unread'> {
     const before = this.#slots;
     if (before !== undefined && before.count > 0 && ports.clock.now() <= before.untilAt)
@@ -79,7 +108,7 @@ export class ProcessRate {
           await ports.clock.sleep(Math.floor(ports.random.number() * GAP_MS * lap));
           this.#known = await rates.read(this.#agent);
         }
-        const asked = { wanted: this.#wanted, hasTurn };
+        const asked = { ...asking, wanted: this.#wanted };
         const now = { now: ports.clock.now(), writeId: ports.random.id() };
         const given = withSlots(this.#known, this.#agent, this.#perSecond, asked, now);
         if ((await rates.write(given.record)) === 'conflict') continue;

@@ -18,8 +18,17 @@ const by = { kind: 'local', name: 'ann' } as const;
 type Samples<Kept, Key> = readonly (readonly [key: Key, record: Kept])[];
 
 export const RATES: Samples<AgentRate, [string]> = [
-  [['charge-card'], { agent: 'charge-card', version: 1, writeId: 'w-1', givenUntil: T + 20, lastTurnAt: 0 }],
-  [['ship'], { agent: 'ship', version: 1, writeId: 'w-1', givenUntil: T + 1_000 / 3, lastTurnAt: T + 2_000 }],
+  [['charge-card'], { agent: 'charge-card', version: 1, writeId: 'w-1', givenUntil: T + 20, turns: {} }],
+  [
+    ['ship'],
+    {
+      agent: 'ship',
+      version: 1,
+      writeId: 'w-1',
+      givenUntil: T + 1_000 / 3,
+      turns: { '-': T + 2_000, a1b2: T + 40 },
+    },
+  ],
 ];
 
 /** First versions under different keys. Of the second every optional field is there. */

@@ -8,11 +8,19 @@
  * Slots follow each other at the rate, by the later of the last one's end and the writer's clock, so none
  * is given twice; one that is not used at its time is lost, and does not add to a later second. A turn is
  * a hint when to ask again and takes no slot: work that comes late for it asks like all others, so it
- * counts in the second of its use. Work without a turn goes behind all turns that are not due yet.
+ * counts in the second of its use. Work without a turn goes behind all turns of its group (`fairBy`) that are
+ * not due yet, and beside those of others: a group of one is not behind another's three hundred.
  */
 
 /** If a slot begins within this time, the process that takes it waits for it. */
 export const NEAR_MS = 2_000;
+/** A group that comes now takes less at once, so that the next one waits no longer than this … */
+const FIRST_MS = 1_000;
+/** … and one that comes while others have turns gets a slot behind theirs that are taken. */
+const BESIDE_MS = 3_000;
+/** Groups that have turns of their own; the rest share those of work without a group. */
+const MOST_GROUPS = 100;
+const NOBODY = '-';
 /** The part of a second that one process may take at once. */
 const SHARE_MS = 50;
 /** A slot of a slow rate is used soon after it begins: else two might come in one second. */
@@ -26,8 +34,8 @@ export interface AgentRate {
   readonly writeId: string;
   /** Slots are given until then; epoch ms. */
   readonly givenUntil: number;
-  /** The latest turn. */
-  readonly lastTurnAt: number;
+  /** By group: the latest turn, as long as it is to come. */
+  readonly turns: Readonly<Record<string, number>>;
 }
 
 /** Claims may begin from `fromAt` until `untilAt`: `count` of them. */
@@ -37,34 +45,50 @@ export interface Slots {
   readonly count: number;
 }
 
+export interface SlotsAsked {
+  readonly wanted: number;
+  readonly hasTurn: boolean;
+  readonly group?: string | undefined;
+}
+
 /** The most slots that one process may take at once. */
 export const shareOf = (perSecond: number): number => Math.max(1, Math.floor((perSecond * SHARE_MS) / 1_000));
 
 /**
  * @param wanted slots; all or none are given
  * @param hasTurn the work was deferred for the rate, and its turn has come
+ * @param group whose it is
  */
 export function withSlots(
   before: AgentRate | undefined,
   agent: string,
   perSecond: number,
-  { wanted, hasTurn }: { readonly wanted: number; readonly hasTurn: boolean },
+  { wanted, hasTurn, group }: SlotsAsked,
   { now, writeId }: { readonly now: number; readonly writeId: string },
 ):
   | { readonly record: AgentRate; readonly slots: Slots }
   | { readonly record: AgentRate; readonly turnAt: number } {
-  const { version = 0, givenUntil = 0, lastTurnAt = 0 } = before ?? {};
+  const { version = 0, givenUntil = 0 } = before ?? {};
   const gapMs = 1_000 / perSecond;
   const fromAt = Math.max(givenUntil, now);
   // The turns of what was canceled are used by nobody: then those that come now are the first.
   const isIdle = givenUntil + gapMs + IDLE_MS < now;
-  const turnsUntil = isIdle ? Math.min(lastTurnAt, now) : lastTurnAt;
-  const next = { agent, version: version + 1, writeId, givenUntil, lastTurnAt: turnsUntil };
-  if ((hasTurn || turnsUntil <= now) && fromAt - now <= NEAR_MS) {
+  const turns = isIdle ? {} : turnsAfter(before?.turns ?? {}, now);
+  const isKnown = group !== undefined && (group in turns || Object.keys(turns).length < MOST_GROUPS);
+  const name = isKnown ? group : NOBODY;
+  const { [name]: own, ...others } = turns;
+  const beside = Object.keys(others).length;
+  const next = { agent, version: version + 1, writeId, givenUntil, turns };
+  const nearMs = hasTurn || name === NOBODY ? NEAR_MS : beside > 0 ? BESIDE_MS : FIRST_MS;
+  if ((hasTurn || own === undefined) && fromAt - now <= nearMs) {
     const untilAt = fromAt + wanted * gapMs;
     const usedBy = Math.min(untilAt, fromAt + SECOND_MS);
     return { record: { ...next, givenUntil: untilAt }, slots: { fromAt, untilAt: usedBy, count: wanted } };
   }
-  const turnAt = Math.max(turnsUntil, fromAt) + gapMs;
-  return { record: { ...next, lastTurnAt: turnAt }, turnAt: Math.ceil(turnAt) };
+  // As often as each of the others.
+  const turnAt = Math.max((own ?? 0) + gapMs * (beside + 1), fromAt + gapMs);
+  return { record: { ...next, turns: { ...turns, [name]: turnAt } }, turnAt: Math.ceil(turnAt) };
 }
+
+const turnsAfter = (turns: AgentRate['turns'], now: number): AgentRate['turns'] =>
+  Object.fromEntries(Object.entries(turns).filter(([, at]) => at > now));
