@@ -244,7 +244,9 @@ async function answerApproval(
   const tell = (name: string): Promise<unknown> =>
     closeCallback(scheduler, callbackToken(stored.execution, name) ?? '', answer, by);
   const isAsked = (name: string): boolean => openQuestions(state).some((asked) => asked.step === name);
-  const open = names.filter((name) => isAsked(name) && callbackProblem(plan, state, name) === undefined);
+  const open = names.filter(
+    (name) => isAsked(name) && callbackProblem(plan, state, name, createdAt) === undefined,
+  );
   const isMeant = (name: string): boolean => (state.questions?.[name]?.openedAt ?? 0) <= createdAt;
   const meant = open.filter(isMeant);
   // What was answered since is the same answer of the same person, or it is refused;

@@ -15,6 +15,7 @@ import { type CallbackStep, graphOf, isCallback, type Plan } from '../core/plan/
 import type { Workflow } from '../core/plan/builder/workflow.ts';
 import { type Caller, callerText, personOf } from '../core/values/caller.ts';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
+import { canMoveStep } from '../core/decisions/change.ts';
 import type { CallbackAnswer } from '../core/decisions/events.ts';
 import { given as present } from '../core/values/given.ts';
 import { asJson, canonicalJson, type Json, utf8Bytes } from '../core/values/json.ts';
@@ -23,7 +24,7 @@ import type { Snapshot } from '../core/records/snapshot.ts';
 import { callbackToken, type Step } from '../core/records/state.ts';
 import { cut } from '../core/values/text.ts';
 import { callbackProblem } from '../core/waiting/callback.ts';
-import { carryOut } from '../engine/reconcile.ts';
+import { carryOut, reconcile } from '../engine/reconcile.ts';
 import { check, jsonLimitsOf, mostValueBytes } from '../engine/schema.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { decideWith, withValues } from '../engine/large-values.ts';
@@ -57,9 +58,12 @@ export async function closeCallback(
       isRepeated(scheduler, step, known, answer, by),
     );
     if (repeated.made) return present({ by: effective.steps[name]?.by });
-    const problem = callbackProblem(plan, effective, name);
+    const inputs = decisionInputsOf(ports);
+    const problem = callbackProblem(plan, effective, name, inputs.now);
     if (problem !== undefined) {
-      const { status = state.execution.status, by: first } = effective.steps[name] ?? {};
+      const isLate = canMoveStep(effective.steps[name]?.status ?? 'ready', 'answer');
+      const after = isLate ? await ended(scheduler, plan, name, { state, readAt }) : effective;
+      const { status = after.execution.status, by: first } = after.steps[name] ?? {};
       // The token of an approval is given to people, who may know of each other.
       const who = step.kind === 'approval' && first !== undefined ? { by: first } : {};
       const text = who.by === undefined ? '' : `, answered by ${callerText(who.by)}`;
@@ -70,10 +74,23 @@ export async function closeCallback(
     }
     const acted = await entryOfAnswer(scheduler, effective, step, answer, by);
     const about = { step: name, answer, ...acted, ...present({ by }) };
-    const event = { type: 'callback', ...about, ...decisionInputsOf(ports) } as const;
+    const event = { type: 'callback', ...about, ...inputs } as const;
     const { decision } = await decideWith(ports, plan, state, event);
     if ((await carryOut(ports, plan, state, decision, readAt, name)) === 'written') return present({ by });
   }
+}
+
+/** What is refused as too late ends its step at once: no pause that comes before a supervisor does reopens it. */
+async function ended(
+  { ports }: Scheduler,
+  plan: Plan,
+  name: string,
+  { state, readAt }: { readonly state: Snapshot; readonly readAt: number },
+): Promise<Snapshot> {
+  const known = { state, fresh: true, readAt };
+  return (
+    (await reconcile(ports, plan, state.execution.id, { by: 'agent', affected: [name], known })) ?? state
+  );
 }
 
 /** The refusal does not reveal whether there is such an execution or step. */

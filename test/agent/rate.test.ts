@@ -216,9 +216,9 @@ describe('behind three hundred of one tenant', () => {
       }
       (beganAt[group] ??= []).push(clock.now() - from);
     };
-    let open = groups.length;
-    groups.forEach((group, at) => void claim(group, at).then(() => (open -= 1)));
-    while (open > 0) {
+    const open = { count: groups.length };
+    groups.forEach((group, at) => void claim(group, at).then(() => (open.count -= 1)));
+    while (open.count > 0) {
       await settle();
       clock.advanceTo(clock.now() + 5);
     }

@@ -9,7 +9,7 @@ import { PermanentError } from '../../lib/core/values/errors.ts';
 import { callbackToken } from '../../lib/core/records/state.ts';
 import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
-import { cancel, retry } from '../../lib/scheduler/commands.ts';
+import { cancel, pause as pauseExecution, retry } from '../../lib/scheduler/commands.ts';
 import { book, statuses } from '../engine/book.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
 
@@ -293,5 +293,45 @@ describe('an approval', () => {
     const end = await world.run(id);
     expect(end.execution.status).toBe('failed');
     expect(end.execution.cause?.failure).toEqual(failure);
+  });
+});
+
+describe('an answer after its time, before a supervisor has noticed', () => {
+  const asking = (kind: 'callback' | 'approval') =>
+    workflow('asking', { input, within: '3h' }, (w) => {
+      if (kind === 'callback') w.callback('c', { output: z.any(), within: '1h' });
+      else w.approval('c', { within: '1h' });
+    });
+  const late = { kind: 'complete', output: {} } as const;
+
+  it.each(['callback', 'approval'] as const)('is refused, and its step has failed: a %s', async (kind) => {
+    const world = harness(asking(kind), {});
+    const { id, startedAt } = await world.begin();
+    const token = await tokenOf(world, id, 'c');
+    world.clock.advanceTo(startedAt + 3_600_000);
+    await expect(closeCallback(world.scheduler, token, late)).rejects.toMatchObject({
+      code: 'already-closed',
+      message: expect.stringMatching(/no longer open: the time for its answer was over at 20/),
+      details: { status: 'failed' },
+    });
+    const { c } = (await world.state(id)).steps;
+    expect(c).toMatchObject({ status: 'failed', failure: { code: 'no-answer' } });
+    // Whoever comes then is told the same.
+    await expect(closeCallback(world.scheduler, token, late)).rejects.toMatchObject({
+      code: 'already-closed',
+    });
+  });
+
+  it('is taken a moment before, and during a pause that came in time', async () => {
+    const world = harness(asking('callback'), {});
+    const first = await world.begin();
+    const second = await world.begin();
+    await pauseExecution(world.scheduler, second.id, {});
+    world.clock.advanceTo(first.startedAt + 3_600_000 - 1);
+    await closeCallback(world.scheduler, await tokenOf(world, first.id, 'c'), late);
+    expect((await world.state(first.id)).steps['c']?.status).toBe('done');
+    world.clock.advanceTo(second.startedAt + 2 * 3_600_000);
+    await closeCallback(world.scheduler, await tokenOf(world, second.id, 'c'), late);
+    expect((await world.state(second.id)).steps['c']?.status).toBe('answered');
   });
 });

@@ -22,17 +22,28 @@ import {
 import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
 import type { CallbackAnswer, EventOf } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { isForward, isPausedOrPausing, type Step } from '../records/state.ts';
+import { isForward, isPausedOrPausing, pauseOf, type Step } from '../records/state.ts';
 import { applies, isTurn } from '../step/turn.ts';
-import { over } from './timer.ts';
+import { timeText } from '../values/text.ts';
+import { over, waitsUntil } from './timer.ts';
 
-/** Why an answer cannot be taken, or nothing. */
-export function callbackProblem(plan: Plan, snapshot: Snapshot, name: string): string | undefined {
+/** Why an answer cannot be taken, or nothing. Once its time is over none is, whoever notices that first. */
+export function callbackProblem(
+  plan: Plan,
+  snapshot: Snapshot,
+  name: string,
+  now: number,
+): string | undefined {
   const { status } = snapshot.execution;
   if (!isForward(status) && !isPausedOrPausing(status)) return `the execution is ${status}`;
-  if (!isCallback(graphOf(plan).step.get(name))) return 'no such callback';
+  const step = graphOf(plan).step.get(name);
+  if (!isCallback(step)) return 'no such callback';
   const record = snapshot.steps[name]?.status ?? 'ready';
-  return canMoveStep(record, 'answer') ? undefined : `'${name}' is ${record} already`;
+  if (!canMoveStep(record, 'answer')) return `'${name}' is ${record} already`;
+  const untilAt = waitsUntil(step, snapshot);
+  // During a pause no time goes by.
+  const isOver = untilAt !== undefined && Math.min(now, pauseOf(snapshot.execution)?.at ?? now) >= untilAt;
+  return isOver ? `the time for its answer was over at ${timeText(untilAt)}` : undefined;
 }
 
 /**
@@ -42,7 +53,8 @@ export function callbackProblem(plan: Plan, snapshot: Snapshot, name: string): s
 export function answerCallback(plan: Plan, state: Snapshot, event: EventOf<'callback'>): Decision {
   const { execution } = state;
   const step = graphOf(plan).step.get(event.step);
-  if (step === undefined || callbackProblem(plan, state, event.step) !== undefined) return nothing();
+  if (step === undefined || callbackProblem(plan, state, event.step, event.now) !== undefined)
+    return nothing();
   const record = state.steps[step.name] ?? blankStep(step.name, execution);
   // An answer during a pause is kept, and counts when the pause is over.
   const turn = isForward(execution.status) && isTurn(step, state) && applies(step, state);

@@ -21,7 +21,7 @@ const on = (of: PlanStep, record?: Step, more: Partial<Execution> = {}) => ({
 describe('an answer', () => {
   const problem = (name: string, record?: Step, status: ExecutionStatus = 'running'): string | undefined => {
     const { plan, state } = on(callback, record, { status });
-    return callbackProblem(plan, state, name);
+    return callbackProblem(plan, state, name, NOW);
   };
   it('is taken while the execution goes forward or is paused, of a callback that is not over', () => {
     for (const status of ['running', 'waiting', 'pausing', 'paused'] as const)
