@@ -10,9 +10,10 @@
 
 import { Cron } from 'croner';
 import type { Clock, RandomSource } from '../lib/core/ports.ts';
+import { cronFields, scheduleProblem } from '../lib/core/plan/triggers/schedule-check.ts';
 import type { ScheduleTrigger } from '../lib/core/plan/triggers/trigger-declaration.ts';
 import type { Trigger } from '../lib/core/plan/triggers/trigger.ts';
-import { sayable } from '../lib/core/values/errors.ts';
+import { refuse, sayable } from '../lib/core/values/errors.ts';
 import { compiledTrigger, SCHEDULE } from '../lib/infra/event-shapes.ts';
 import type { StartMessage } from '../lib/core/plan/triggers/trigger.ts';
 import type { StartOutcome } from '../lib/scheduler/starter.ts';
@@ -30,19 +31,20 @@ export type NextAfter = (at: number) => number | undefined;
 
 /** @throws Error saying what is allowed */
 export function nextAfter({ schedule, timeZone = 'Etc/UTC' }: ScheduleTrigger['options']): NextAfter {
+  const problem = scheduleProblem({ schedule, timeZone });
+  if (problem !== undefined) throw refuse('bad-trigger', problem);
   const [, count, unit = ''] = /^rate\(([1-9]\d*) (minute|hour|day)s?\)$/.exec(schedule) ?? [];
   if (count !== undefined) {
     const everyMs = Number(count) * (UNITS[unit] ?? 1) * MINUTE_MS;
     return (at) => (Math.floor(at / everyMs) + 1) * everyMs;
   }
-  const [, fields] = /^cron\(((?:\S+ ){5}\S+)\)$/.exec(schedule) ?? [];
-  if (fields === undefined)
-    throw new Error(
-      `schedule is '${schedule}'; allowed: rate(5 minutes), in minutes, hours or days, and cron(0 2 * * ? *) with six fields: minute, hour, day of the month, month, day of the week, year`,
-    );
+  // Alone in the week it is Saturday, which croner knows by its number.
+  const fields = cronFields(schedule)?.map((field, at) =>
+    at === WEEKDAY_AT ? lastIsSaturday(field) : field,
+  );
   // As AWS counts the days of the week, 1 is Sunday; its ranges may begin with a number: 0/15.
   const options = { timezone: timeZone, paused: true, alternativeWeekdays: true, sloppyRanges: true };
-  const cron = new Cron(`0 ${fields}`, options);
+  const cron = new Cron(`0 ${fields?.join(' ')}`, options);
   return (at) => {
     for (let next = cron.nextRun(new Date(at)); next !== null; next = cron.nextRun(next)) {
       // A time that a change to summer time leaves out is left out, as on AWS, and not moved.
@@ -51,6 +53,9 @@ export function nextAfter({ schedule, timeZone = 'Etc/UTC' }: ScheduleTrigger['o
     return undefined;
   };
 }
+
+const WEEKDAY_AT = 4;
+const lastIsSaturday = (field: string): string => field.replaceAll(/(?<=^|,)L(?=,|$)/gi, 'SAT');
 
 /** The latest planned time that was begun, by trigger. */
 export interface Planned {
@@ -74,10 +79,11 @@ export const compiledSchedule = ({ workflow, options }: ScheduleTrigger): Trigge
 export async function keepSchedule(declared: ScheduleTrigger, parts: ScheduleParts): Promise<void> {
   const { clock, planned, stopping, log } = parts;
   const trigger = compiledSchedule(declared);
-  const next = nextAfter(declared.options);
+  let next: NextAfter | undefined;
   let latest: number | undefined;
   while (!stopping.aborted) {
     try {
+      next ??= nextAfter(declared.options);
       latest = within(latest ?? (await firstLatest(trigger, parts)), clock.now());
       // Where there is none any more, one comes if the clock is set back.
       const dueAt = latestDue(next, latest, clock.now()) ?? next(latest) ?? Number.POSITIVE_INFINITY;

@@ -17,7 +17,7 @@ import { OPENAPI_FILE } from '../lib/aws/names.ts';
 import { type OpenNow, openNow } from '../lib/aws/open-now.ts';
 import { correlated, tellAll } from '../lib/aws/telemetry.ts';
 import { BULK } from '../lib/core/plan/built-in.ts';
-import { refuse } from '../lib/core/values/errors.ts';
+import { refuse, sayable } from '../lib/core/values/errors.ts';
 import { given } from '../lib/core/values/given.ts';
 import { PACKAGE_ROOT, programFile, typescriptLoader } from '../lib/project/package-files.ts';
 import type { Scheduler } from '../lib/scheduler/start.ts';
@@ -157,6 +157,10 @@ class Running {
     this.#clock = new EndingClock(this.#time.now);
   }
 
+  #loopFailed(error: unknown): void {
+    this.#telemetries.of({ role: 'server' }).logger.error('loop-failed', { detail: sayable(error) });
+  }
+
   /** @param byMs below zero: the machine's clock was set back */
   #jumped(byMs: number): void {
     const [how, then] = byMs < 0 ? ['back', 'times go on'] : ['forward', 'the time between has passed'];
@@ -179,6 +183,8 @@ class Running {
     const http = await listenAt(address, port, byPath(others, apiListener(api, tokens)));
     const { loops, resumed } = this.#loops(roles, loop, calls);
     loops.push(...this.#schedules(scheduler, roles));
+    // None of them ends the server: what fails in a loop is in the log.
+    for (const one of loops) one.catch((error: unknown) => this.#loopFailed(error));
     return {
       url: http.url,
       port: http.port,
@@ -318,7 +324,6 @@ class Running {
       supervise({ ...supervisor, clock: loop }, memory, telemetry, open, signal),
       auditAlways(withTelemetry(ports, audit), audit, { retentionMs: this.#retentionMs }, expire, signal),
     ];
-    for (const one of loops) one.catch(() => undefined);
     return { loops, resumed };
   }
 

@@ -60,7 +60,8 @@ function add(
     }
     case 'schedule': {
       const { schedule, timeZone, ...props } = declared.options;
-      return triggers.onSchedule(expression(schedule, timeZone), workflow, props);
+      const zone = timeZone === undefined ? undefined : TimeZone.of(timeZone);
+      return triggers.onSchedule(ScheduleExpression.expression(schedule, zone), workflow, props);
     }
     case 'message':
       return triggers.onMessage(workflow, declared.options);
@@ -74,16 +75,4 @@ function named<One>(prop: keyof TriggerSources, name: string, all: Readonly<Reco
   throw new Error(
     `it listens to '${name}', which the stack does not define: new Steadfast(…, { ${prop}: { ${JSON.stringify(name)}: … } })${there.length === 0 ? '' : `; there are ${there.join(', ')}`}`,
   );
-}
-
-const RATE = /^rate\([1-9]\d* (minute|hour|day)s?\)$/;
-const CRON = /^cron\((\S+ ){5}\S+\)$/;
-
-/** https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html */
-function expression(text: string, timeZone: string | undefined): ScheduleExpression {
-  if (!RATE.test(text) && !CRON.test(text))
-    throw new Error(
-      `schedule is '${text}'; allowed: rate(5 minutes), in minutes, hours or days, and cron(0 2 * * ? *) with six fields: minute, hour, day of the month, month, day of the week, year`,
-    );
-  return ScheduleExpression.expression(text, timeZone === undefined ? undefined : TimeZone.of(timeZone));
 }

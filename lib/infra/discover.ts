@@ -10,6 +10,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, extname, join, relative, resolve, sep } from 'node:path';
 import { BUILT_IN_PREFIX, isBuiltIn } from '../core/plan/built-in.ts';
+import { scheduleProblem } from '../core/plan/triggers/schedule-check.ts';
 import { nearest } from '../core/values/nearest.ts';
 import { writtenFile } from '../project/project-files.ts';
 import { type AgentFile, agentFileReading, agentIn, handlerProblem, type Reading } from './agent-files.ts';
@@ -241,7 +242,12 @@ async function triggersIn(folder: string, relativeToRoot: (path: string) => stri
   const file = writtenFile(join(folder, TRIGGERS));
   if (file === undefined) return [];
   const shown = relativeToRoot(file);
-  return triggersOf(await loadModule(file, shown), shown).map((found) => ({ file: shown, ...found }));
+  const found = triggersOf(await loadModule(file, shown), shown);
+  for (const { exportName, trigger } of found) {
+    const problem = trigger.on === 'schedule' ? scheduleProblem(trigger.options) : undefined;
+    if (problem !== undefined) throw new DiscoveryError(`${shown}, ${exportName}: ${problem}`);
+  }
+  return found.map((one) => ({ file: shown, ...one }));
 }
 
 function inputOf(input: unknown): Pick<FoundWorkflow, 'input'> {

@@ -14,6 +14,7 @@ import { CfnSchedule, CfnScheduleGroup, type ScheduleExpression } from 'aws-cdk-
 import { Names, type RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { mappingProblems } from '../core/plan/schemas/reference-check.ts';
+import { scheduleProblem } from '../core/plan/triggers/schedule-check.ts';
 import type { KeyFilter, TriggerOptions } from '../core/plan/triggers/trigger-declaration.ts';
 import type { FoundWorkflow } from './discovery.ts';
 import { allowEvents, grantUse } from './encryption.ts';
@@ -133,6 +134,7 @@ export class Triggers extends Construct {
     workflow: WorkflowReference<Input>,
     props: TriggerProps<NoInfer<Input>>,
   ): StartQueue {
+    refuseSchedule(schedule);
     const trigger = this.#add(SCHEDULE, workflow, props);
     const stack = Stack.of(this);
     const role = new Role(trigger, 'ScheduleRole', {
@@ -240,6 +242,14 @@ function makeSchedule(
       deadLetterConfig: { arn: trigger.deadLetterQueue.queueArn },
     },
   });
+}
+
+/** CloudFormation would refuse it after minutes. What is known only then, and a single time, are its own. */
+function refuseSchedule({ expressionString: schedule, timeZone }: ScheduleExpression): void {
+  const name = timeZone?.timezoneName;
+  if (Token.isUnresolved(schedule) || Token.isUnresolved(name) || schedule.startsWith('at(')) return;
+  const problem = scheduleProblem({ schedule, ...(name === undefined ? {} : { timeZone: name }) });
+  if (problem !== undefined) throw new Error(problem);
 }
 
 function refuseTokens(mapping: unknown, place: string): void {

@@ -24,6 +24,12 @@ it.each([
   ['cron(0 9 ? * 2-6 *)', undefined, ['2026-03-27T09:00', '2026-03-30T09:00', '2026-03-31T09:00']],
   ['cron(0/20 8 ? * MON *)', undefined, ['2026-03-30T08:00', '2026-03-30T08:20', '2026-03-30T08:40']],
   ['cron(0 2 L * ? *)', undefined, ['2026-03-31T02:00', '2026-04-30T02:00', '2026-05-31T02:00']],
+  ['cron(15 10 ? * L *)', undefined, ['2026-03-28T10:15', '2026-04-04T10:15', '2026-04-11T10:15']],
+  ['cron(15 10 ? * MON,L *)', undefined, ['2026-03-28T10:15', '2026-03-30T10:15', '2026-04-04T10:15']],
+  ['cron(15 10 ? * 6L *)', undefined, ['2026-03-27T10:15', '2026-04-24T10:15', '2026-05-29T10:15']],
+  ['cron(0 9 ? * 2#1 *)', undefined, ['2026-04-06T09:00', '2026-05-04T09:00', '2026-06-01T09:00']],
+  ['cron(0 9 LW * ? *)', undefined, ['2026-03-31T09:00', '2026-04-30T09:00', '2026-05-29T09:00']],
+  ['cron(0 9 15W * ? *)', undefined, ['2026-04-15T09:00', '2026-05-15T09:00', '2026-06-15T09:00']],
   ['cron(0 2 1 1 ? 2030)', undefined, ['2030-01-01T02:00']],
 ])('%s in %s', (schedule, timeZone, expected) => {
   expect(times(schedule, '2026-03-27T00:00:00Z', timeZone)).toEqual(
@@ -116,6 +122,24 @@ it('tries a start again that failed, for the same planned time (S11)', async () 
   const { tried, logged } = await kept('2026-03-27T01:59:00Z', undefined, outcomes);
   expect(tried).toEqual(['2026-03-27T02:00:00Z', '2026-03-27T02:00:00Z']);
   expect(logged).toEqual(['schedule-failed']);
+});
+
+it('says of a schedule that cannot be read what is wrong with it, and ends nothing', async () => {
+  const stopping = new AbortController();
+  const logged: unknown[] = [];
+  const broken: ScheduleTrigger = { ...nightly, options: { schedule: 'cron(60 2 * * ? *)', input: {} } };
+  await keepSchedule(broken, {
+    clock: {
+      now: () => 0,
+      sleep: async () => stopping.abort(),
+    },
+    random: seededSource(1),
+    planned: { read: async () => undefined, write: async () => undefined },
+    stopping: stopping.signal,
+    log: (what, fields) => void logged.push([what, fields['detail']]),
+    start: () => Promise.reject(new Error('it has no time')),
+  });
+  expect(logged).toEqual([['schedule-failed', expect.stringContaining("the minute is '60'")]]);
 });
 
 it('compiles a trigger as a stack does', () => {
