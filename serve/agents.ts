@@ -22,15 +22,17 @@ export interface AgentParts {
   readonly worker: Worker;
   readonly telemetry: Telemetry;
   readonly plans: PlanCache;
-  /** Has the process of the attempt ended by then. @returns what is called when the attempt is over */
-  readonly until: (deadlineAt: number) => () => void;
+  /** Ends this process if an attempt in it is not over by then. @returns what is called when it is */
+  readonly until?: ((deadlineAt: number) => () => void) | undefined;
 }
 
 export function deliveryTo({ ports, worker, telemetry, plans, until }: AgentParts): Deliver {
   const { name, timeoutMs } = worker.agent.spec;
   return async (message) => {
+    const leave = await worker.enter?.();
+    if (leave === undefined && worker.enter !== undefined) return 'give-back';
     const processDeadlineAt = ports.clock.now() + timeoutMs + SPARE_MS;
-    const over = until(processDeadlineAt);
+    const over = until?.(processDeadlineAt);
     try {
       return await handleMessage(ports, plans, worker, message, processDeadlineAt);
     } catch (error) {
@@ -39,7 +41,8 @@ export function deliveryTo({ ports, worker, telemetry, plans, until }: AgentPart
       telemetry.logger.warn('message-given-back', correlated(about));
       return 'give-back';
     } finally {
-      over();
+      over?.();
+      leave?.();
     }
   };
 }

@@ -1,12 +1,26 @@
 /**
- * The program of an agent's own process.
+ * The program of a process for agents' code.
  *
- * Argument: the agent's file. Does not own: what it does with calls (`lib/worker/isolated-calls.ts`).
+ * Arguments: each agent's name and its file. Does not own: what it does with calls
+ * (`lib/worker/isolated-calls.ts`).
  */
 
-import { pathToFileURL } from 'node:url';
 import type { AgentHandler } from '../lib/agent/handler.ts';
+import type { Implementation } from '../lib/core/plan/agent.ts';
+import { exportsOf } from '../lib/project/package-files.ts';
 import { performCalls } from '../lib/worker/isolated-calls.ts';
 
-const { handler } = (await import(pathToFileURL(process.argv[2] ?? '').href)) as { handler: AgentHandler };
-performCalls(handler.worker.implementation);
+process.setSourceMapsEnabled(true);
+const args = process.argv.slice(2);
+const agents = new Map<string, Implementation<unknown, unknown>>();
+const failed: Record<string, string> = {};
+for (let at = 0; at + 1 < args.length; at += 2) {
+  const [name = '', file = ''] = args.slice(at);
+  try {
+    const { worker } = (await exportsOf(file))['handler'] as AgentHandler;
+    agents.set(name, worker.implementation);
+  } catch (error) {
+    failed[name] = error instanceof Error ? error.message : String(error);
+  }
+}
+performCalls(agents, failed);

@@ -2,7 +2,7 @@
  * What the process before this one has left: its attempts are dead, its messages are lost.
  *
  * Owns: that both are made good at the start, instead of when leases and pickup times are over. Does not own:
- * what follows from a death (`lib/worker/death.ts`), which messages an execution needs (`lib/core`).
+ * what follows from a death (`lib/engine/death.ts`), which messages an execution needs (`lib/core`).
  *
  * The file is one process's alone, so whatever has a lease that this process has not given is dead (S4): that
  * is recorded, as a worker records it of a process that it has killed. Then each execution is evaluated as
@@ -15,7 +15,7 @@ import type { Snapshot } from '../lib/core/records/snapshot.ts';
 import { isLeased } from '../lib/core/records/state.ts';
 import { type PlanCache, planOf } from '../lib/engine/plans.ts';
 import { reconcile } from '../lib/engine/reconcile.ts';
-import { recordDeath } from '../lib/worker/death.ts';
+import { recordDeath } from '../lib/engine/death.ts';
 
 /** Evaluations at once. */
 const LANES = 16;

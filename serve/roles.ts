@@ -33,8 +33,8 @@ export interface Roles {
   readonly telemetries: Telemetries;
   readonly queue: MessageQueue;
   readonly blocked: BlockedSteps;
-  /** Has an attempt ended by then. @returns what is called when it is over */
-  readonly until: (agent: string, deadlineAt: number) => () => void;
+  /** Ends this process if an attempt in it is not over by then. @returns what is called when it is */
+  readonly until?: (agent: string, deadlineAt: number) => () => void;
   readonly planned: Planned;
 }
 
@@ -44,7 +44,7 @@ export const schedulerOf = ({ ports, telemetries }: Roles, workflows: readonly W
 export interface HostedAgent {
   readonly worker: Worker;
   /** What does its work, where that is not the worker's own. */
-  readonly implementation?: Implementation<unknown, unknown>;
+  readonly apart?: Pick<Worker, 'implementation' | 'enter'>;
   /** Attempts at the same time. */
   readonly limit: number;
   /** How many attempts may begin, such as '50/s'. */
@@ -52,19 +52,20 @@ export interface HostedAgent {
 }
 
 /** Its messages are worked on from now. */
-export function host(roles: Roles, { worker: given, implementation, limit, rate }: HostedAgent): void {
+export function host(roles: Roles, { worker: given, apart, limit, rate }: HostedAgent): void {
   const { ports, telemetries, queue, blocked, plans } = roles;
   const { name } = given.agent.spec;
   const telemetry = telemetries.of({ role: 'agent', agent: name });
   const worker: Worker = {
     ...given,
-    implementation: implementation ?? blocked.measured(name, given.implementation),
+    ...(apart ?? { implementation: blocked.measured(name, given.implementation) }),
     breaker: new ProcessBreaker(name),
     ...(rate === undefined ? {} : { rate: new ProcessRate(name, perSecondOf(rate)) }),
     singleFlight: new SingleFlight(),
     logOf: (context) => attemptLog(telemetry.logger, { ...context }),
   };
-  const until = (deadlineAt: number): (() => void) => roles.until(name, deadlineAt);
+  const ends = apart === undefined ? roles.until : undefined;
+  const until = ends && ((deadlineAt: number): (() => void) => ends(name, deadlineAt));
   const own = withTelemetry(ports, telemetry);
   queue.serve(name, limit, deliveryTo({ ports: own, worker, telemetry, plans, until }));
 }

@@ -19,7 +19,7 @@ import { correlated, tellAll } from '../lib/aws/telemetry.ts';
 import { BULK } from '../lib/core/plan/built-in.ts';
 import { refuse, sayable } from '../lib/core/values/errors.ts';
 import { given } from '../lib/core/values/given.ts';
-import { PACKAGE_ROOT, programFile, typescriptLoader } from '../lib/project/package-files.ts';
+import { PACKAGE_ROOT } from '../lib/project/package-files.ts';
 import type { Scheduler } from '../lib/scheduler/start.ts';
 import { Grace } from '../lib/supervisor/outage.ts';
 import { startFrom } from '../lib/scheduler/starter.ts';
@@ -31,7 +31,6 @@ import { newBoot } from './boot.ts';
 import { EndingClock } from './ending-clock.ts';
 import { valuesOf } from './folder-values.ts';
 import { type Answers, answersOf, apiListener, type HttpServer, listenAt, LOOPBACK } from './http.ts';
-import { IsolatedAgent, type Program } from '../lib/worker/isolated.ts';
 import { LatestTime } from './latest-time.ts';
 import { LoopClock } from './loop-clock.ts';
 import { MessageQueue } from './message-queue.ts';
@@ -47,7 +46,8 @@ import { MACHINE, type MachineTime, SteadyTime } from './steady-time.ts';
 import { Tokens } from './tokens.ts';
 import { UnkeptWrites } from './unkept-writes.ts';
 import { Watchdog } from './watchdog.ts';
-import type { Served } from './workflows.ts';
+import { Workers, WORKER_MEMORY_MB } from './workers.ts';
+import type { Served, ServedAgent } from './workflows.ts';
 
 export interface ServerOptions {
   readonly served: Served;
@@ -60,6 +60,13 @@ export interface ServerOptions {
   readonly tokens?: Tokens;
   /** Attempts of an agent at the same time. @default 100 */
   readonly concurrency?: number;
+  /**
+   * Where agents' code runs: in processes of its own, which are ended in the place of this one, or in this one.
+   * @default 'in-process', but for those of `isolate`
+   */
+  readonly agents?: 'workers' | 'in-process';
+  /** The memory that each of those processes may have, in MB. @default 2,048 */
+  readonly workerMemoryMb?: number;
   /**
    * Agents each of whose attempts has a process of its own, which can be killed.
    * @default those that say `isolate`, or run in containers on AWS
@@ -134,6 +141,10 @@ interface FileCalls {
   readonly open: () => Promise<OpenNow>;
 }
 
+interface LoopCalls extends FileCalls {
+  readonly takeLost: Workers['takeLost'];
+}
+
 /** A call that had a large value may never be made again. */
 const VALUES_LAST_MS = 60_000;
 
@@ -175,13 +186,13 @@ class Running {
     const { served, port, beside } = this.#options;
     const { roles, loop, ...calls } = await this.#roles();
     const scheduler = schedulerOf(roles, served.workflows);
-    this.#hostAgents(roles, loop);
+    const workers = this.#hostAgents(roles, loop);
     hostBulk(roles, scheduler);
     const measured = this.#options.onMetrics && MEASURED;
     const api = routes(scheduler, roles.ports.receipts, openapi, async () => served.forms, measured);
     const others = beside === undefined ? {} : beside(api);
     const http = await listenAt(address, port, byPath(others, apiListener(api, tokens)));
-    const { loops, resumed } = this.#loops(roles, loop, calls);
+    const { loops, resumed } = this.#loops(roles, loop, { ...calls, takeLost: workers.takeLost });
     loops.push(...this.#schedules(scheduler, roles));
     // None of them ends the server: what fails in a loop is in the log.
     for (const one of loops) one.catch((error: unknown) => this.#loopFailed(error));
@@ -233,7 +244,6 @@ class Running {
     });
     latest = await this.#goOn(database.client);
     const queue = new MessageQueue();
-    const until = this.#watched([...served.agents.keys(), BULK.name]);
     const blocked = new BlockedSteps((found) => own.logger.warn('loop-blocked', lineOf(found)));
     const ends = new AwaitedEnds();
     const parts = {
@@ -251,7 +261,8 @@ class Running {
     const ports = serverPorts(parts, tellAll(own.logger, own.meter));
     const loop = new LoopClock(this.#clock, blocked.noticed, this.#machine.elapsed);
     const planned = plannedIn(database.client, TABLE_NAME);
-    const shared = { telemetries: this.#telemetries, queue, blocked, until, planned };
+    const until = given({ until: this.#watched() });
+    const shared = { telemetries: this.#telemetries, queue, blocked, planned, ...until };
     const roles = { ports, plans: new Map(), ...shared };
     const agents = [...served.agents.keys()];
     return {
@@ -275,26 +286,53 @@ class Running {
     return latest;
   }
 
-  #hostAgents(roles: Roles, loop: LoopClock): void {
+  #hostAgents(roles: Roles, loop: LoopClock): Workers {
     const { served, isolate = [], rates = {} } = this.#options;
     const limit = this.#limit;
     const unknown = [...isolate, ...Object.keys(rates)].find((name) => !served.agents.has(name));
     if (unknown !== undefined)
       throw new Error(`no agent is named '${unknown}'; there are ${[...served.agents.keys()].join(', ')}`);
-    for (const [name, { worker, file, isIsolated }] of served.agents) {
-      const rate = given({ rate: rates[name] });
-      if (file === undefined || !(isIsolated || isolate.includes(name)))
-        host(roles, { worker, limit, ...rate });
-      else {
-        const isolated = new IsolatedAgent(worker.agent, programOf(file), loop.now);
-        this.#undo.push(() => isolated.stop());
-        host(roles, { worker, implementation: isolated.implementation, limit, ...rate });
-      }
+    const workers = this.#workers(loop);
+    for (const [name, { worker, file }] of served.agents) {
+      const isApart = file !== undefined && (this.#areApart || this.#isolated.includes(name));
+      host(roles, {
+        worker,
+        limit,
+        ...given({ rate: rates[name], apart: isApart ? workers.of(worker) : undefined }),
+      });
     }
+    return workers;
   }
 
-  #watched(names: readonly string[]): Roles['until'] {
-    if (this.#options.isOwnProcess !== true) return () => () => undefined;
+  get #areApart(): boolean {
+    return this.#options.agents === 'workers';
+  }
+
+  get #isolated(): readonly string[] {
+    const { served, isolate = [] } = this.#options;
+    const isOne = ([name, one]: [string, ServedAgent]): boolean =>
+      one.file !== undefined && (one.isIsolated || isolate.includes(name));
+    return [...served.agents].filter(isOne).map(([name]) => name);
+  }
+
+  #workers(loop: LoopClock): Workers {
+    const { served, workerMemoryMb: memoryMb = WORKER_MEMORY_MB } = this.#options;
+    const { logger } = this.#telemetries.of({ role: 'server' });
+    const isolate = this.#isolated;
+    const agents = this.#areApart
+      ? served.agents
+      : new Map([...served.agents].filter(([name]) => isolate.includes(name)));
+    const log = (what: string, fields: object): void => logger.warn(what, { ...fields });
+    const workers = new Workers({ agents, isolate, memoryMb, now: loop.now, log });
+    this.#undo.push(() => workers.stop());
+    workers.warm();
+    return workers;
+  }
+
+  /** What runs in this process alone. */
+  #watched(): Roles['until'] {
+    if (this.#options.isOwnProcess !== true || this.#areApart) return undefined;
+    const names = [...this.#options.served.agents.keys(), BULK.name];
     const watchdog = new Watchdog(names, names.length * this.#limit + MOST_BULK_PAGES);
     this.#undo.push(() => watchdog.stop());
     return (agent, deadlineAt) => watchdog.until(agent, deadlineAt - this.#clock.now());
@@ -303,7 +341,7 @@ class Running {
   #loops(
     { ports, plans }: Roles,
     loop: LoopClock,
-    { expire, open }: FileCalls,
+    { expire, open, takeLost }: LoopCalls,
   ): { readonly loops: Promise<unknown>[]; readonly resumed: Promise<Resumed> } {
     const { signal } = this.#stopping;
     loop.start();
@@ -321,7 +359,7 @@ class Running {
     const memory = { plans, grace: this.#grace };
     const loops = [
       resumed,
-      supervise({ ...supervisor, clock: loop }, memory, telemetry, open, signal),
+      supervise({ ...supervisor, clock: loop }, memory, telemetry, { open, takeLost }, signal),
       auditAlways(withTelemetry(ports, audit), audit, { retentionMs: this.#retentionMs }, expire, signal),
     ];
     return { loops, resumed };
@@ -354,13 +392,6 @@ class Running {
     await this.release();
   }
 }
-
-/** The process of an agent's file. */
-const programOf = (file: string): Program => ({
-  entry: programFile('serve/isolated-process'),
-  args: [file],
-  execArgv: ['--import', typescriptLoader()],
-});
 
 const openapi = (): Promise<string> => readFile(join(PACKAGE_ROOT, 'docs', OPENAPI_FILE), 'utf8');
 

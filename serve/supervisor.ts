@@ -12,7 +12,7 @@ import { sayable } from '../lib/core/values/errors.ts';
 import type { PlanCache } from '../lib/engine/plans.ts';
 import { audit, auditAgeMs, type AuditPorts } from '../lib/supervisor/audit.ts';
 import { auditValues, type ValuesAuditPorts } from '../lib/supervisor/audit-values.ts';
-import type { Grace } from '../lib/supervisor/outage.ts';
+import type { Grace, ShardSweep } from '../lib/supervisor/outage.ts';
 import { receiptBook } from '../lib/supervisor/receipts.ts';
 import { STAYS_WHEN_BUSY } from '../lib/supervisor/stay.ts';
 import { tick } from '../lib/supervisor/sweep.ts';
@@ -35,19 +35,27 @@ const untilStopped = <P extends Pick<Ports, 'clock'>>(ports: P, stopping: AbortS
   clock: { now: ports.clock.now, sleep: (ms, signal) => ports.clock.sleep(ms, signal ?? stopping) },
 });
 
-/** @param open counts what is open, once a minute */
+/** What a supervisor asks of the process that it is in. */
+export interface Beside {
+  /** Counts what is open, once a minute. */
+  readonly open: () => Promise<OpenNow>;
+  /** By agent, how many attempts have ended by its own fault since it was asked before. */
+  readonly takeLost: () => ReadonlyMap<string, number>;
+}
+
 export async function supervise(
   given: Ports & { readonly receipts: Receipts },
   { plans, grace }: { readonly plans: PlanCache; readonly grace: Grace },
   { logger, meter }: Telemetry,
-  open: () => Promise<OpenNow>,
+  { open, takeLost }: Beside,
   stopping: AbortSignal,
 ): Promise<void> {
   const ports = untilStopped(given, stopping);
   const stay = { ...STAYS_WHEN_BUSY, stays: async () => !stopping.aborted };
   while (!stopping.aborted) {
     try {
-      const leave = receiptBook(ports.receipts, ports);
+      const book = receiptBook(ports.receipts, ports);
+      const leave: typeof book = (sweeps, last) => book(withLost(sweeps, takeLost()), last);
       const untilAt = ports.clock.now() + TICK_MS;
       const sweeps = await tick(ports, plans, { untilAt, sweepEveryMs: SWEEP_EVERY_MS, grace, leave, stay });
       const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);
@@ -59,6 +67,15 @@ export async function supervise(
     }
     await ports.clock.sleep(SWEEP_EVERY_MS);
   }
+}
+
+/** Beside those whose leases its sweeps have ended. */
+function withLost(sweeps: readonly ShardSweep[], lost: ReadonlyMap<string, number>): readonly ShardSweep[] {
+  const [first, ...others] = sweeps;
+  if (first === undefined || lost.size === 0) return sweeps;
+  const all = new Map(first.lost);
+  for (const [agent, count] of lost) all.set(agent, (all.get(agent) ?? 0) + count);
+  return [{ ...first, lost: all }, ...others];
 }
 
 /** @param expire removes what has outlived its retention */

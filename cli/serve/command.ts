@@ -7,7 +7,7 @@
 import { countText } from '../../lib/view/text.ts';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../../local/clock.ts';
 import { metricData } from '../../local/metrics/metric-data.ts';
 import { MetricStore } from '../../local/metrics/metric-store.ts';
@@ -29,7 +29,9 @@ interface ServeFlags {
   readonly host?: string;
   readonly tokens?: string;
   readonly concurrency: number;
+  readonly agents: 'workers' | 'in-process';
   readonly isolate?: readonly string[];
+  readonly workerMemory: number;
   readonly rate?: readonly string[];
   readonly retention: number;
   readonly stopWithin: number;
@@ -52,7 +54,13 @@ export function addServe(program: Command, cli: Cli): void {
       wholeNumber,
       100,
     )
-    .option('--isolate <agents...>', 'run each attempt of these agents in a separate process')
+    .addOption(
+      new Option('--agents <where>', 'where agents run: in processes apart from the server, or in its own')
+        .choices(['workers', 'in-process'])
+        .default('workers'),
+    )
+    .option('--isolate <agents...>', 'run each attempt of these agents in a process of its own')
+    .option('--worker-memory <mb>', 'memory that a process of agents may have', wholeNumber, 2_048)
     .option('--rate <limits...>', 'how many attempts of an agent may begin: <agent>=50/s or <agent>=30/min')
     .option('--retention <days>', 'how long an ended execution is kept', wholeNumber, 30)
     .option('--stop-within <seconds>', 'how long attempts may go on after SIGTERM', wholeNumber, 20)
@@ -121,11 +129,13 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
 }
 
 function options(flags: ServeFlags, served: Served): Omit<ServerOptions, 'file'> {
-  const { port, host, concurrency, isolate, rate, retention, stopWithin } = flags;
+  const { port, host, concurrency, agents, isolate, workerMemory, rate, retention, stopWithin } = flags;
   return {
     served,
     port,
     concurrency,
+    agents,
+    workerMemoryMb: workerMemory,
     stopWithinMs: stopWithin * 1_000,
     retentionMs: retention * DAY_MS,
     ...(host === undefined ? {} : { host }),

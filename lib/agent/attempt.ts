@@ -9,7 +9,7 @@
  * No heartbeat is sent after its attempt: the loop is stopped before the report.
  */
 
-import type { AttemptContext, AttemptLog } from '../core/plan/agent.ts';
+import { type AttemptContext, type AttemptLog, PROCESS_DEADLINE } from '../core/plan/agent.ts';
 import { formatDuration } from '../core/values/duration.ts';
 import { performedStep } from '../core/plan/on-failure.ts';
 import type { AgentStep, Plan } from '../core/plan/plan.ts';
@@ -67,7 +67,7 @@ export function claimOf(
 export interface Ran {
   readonly report: Report;
   /** Settles when the author's function has returned, which after a time-out may be long after the report. */
-  readonly work: Promise<unknown>;
+  readonly work: Promise<Report>;
   /** The lease was lost: a later failure is of our making. */
   readonly lost: boolean;
 }
@@ -106,7 +106,8 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
       pulse.wake?.();
     },
     ...acceptedFor(record),
-  };
+    [PROCESS_DEADLINE]: claim.processDeadlineAt,
+  } as AttemptContext;
   let lost = false;
   worker.listener?.claimed({ executionId: about.executionId, step: about.step, token: claim.token });
   const heartbeats = keepLease(ports, claim, pulse, finished, () => {

@@ -30,7 +30,7 @@ import {
 } from '../core/values/failure.ts';
 import type { Json } from '../core/values/json.ts';
 import type { Execution, Mode } from '../core/records/state.ts';
-import { markOf } from '../core/values/errors.ts';
+import { InterruptedError, markOf } from '../core/values/errors.ts';
 import { BUG, bugOf, bugText, isBug } from '../core/values/bug.ts';
 import { given } from '../core/values/given.ts';
 import { cut, durationText } from '../core/values/text.ts';
@@ -78,6 +78,12 @@ export interface Worker {
    * @default nothing
    */
   readonly deferredBy?: (ports: Ports, execution: Execution) => Promise<OpenBreaker | undefined>;
+  /**
+   * Makes a process for the author's code ready before a message is claimed.
+   * @returns what is called when the message has been handled; nothing where no process can be had
+   * @default - the author's code runs in this process
+   */
+  readonly enter?: () => Promise<(() => void) | undefined>;
   /**
    * Joins evaluations of one execution that several messages of this process want at the same time.
    * @default each has its own
@@ -285,8 +291,16 @@ function failureBy(error: unknown, agent: string): Failure {
   return failure.code === BUG ? bugOf(agent, failure.message) : failure;
 }
 
+/** Of one that never began it is certain that it did nothing. */
+function thrownBy({ hasBegun }: InterruptedError, mode: Mode, failure: Failure): Report {
+  if (mode === 'probe') return { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure };
+  if (hasBegun) return { kind: 'unknown', codeReturned: true, failure };
+  return { kind: 'failed', codeReturned: true, permanent: false, failure };
+}
+
 function thrown(error: unknown, mode: Mode, agent: string): Report {
   const failure = failureBy(error, agent);
+  if (error instanceof InterruptedError) return { ...thrownBy(error, mode, failure), interrupted: true };
   if (mode === 'probe') return { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure };
   const mark = markOf(error);
   if (mark === 'permanent') return { kind: 'failed', codeReturned: true, permanent: true, failure };

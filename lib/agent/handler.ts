@@ -32,7 +32,7 @@ export type AgentHandler = ((event: SQSEvent, context: Context) => Promise<SQSBa
 export function agentHandler(
   agent: Agent,
   implementation: Implementation<unknown, unknown>,
-  more: Pick<Worker, 'deferredBy'> = {},
+  more: Pick<Worker, 'deferredBy' | 'enter'> = {},
 ): AgentHandler {
   const atWork = { messages: 0 };
   const { name } = agent.spec;
@@ -65,6 +65,8 @@ export function agentHandler(
       return 'handled';
     }
     const own = ports();
+    const leave = await worker.enter?.();
+    if (leave === undefined && worker.enter !== undefined) return 'give-back';
     atWork.messages += 1;
     try {
       return await handleMessage(own, plans, worker, message, processDeadlineAt);
@@ -75,6 +77,7 @@ export function agentHandler(
       return 'give-back';
     } finally {
       atWork.messages -= 1;
+      leave?.();
     }
   };
   const work = async ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> => {

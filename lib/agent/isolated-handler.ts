@@ -12,7 +12,7 @@
 
 import { fileURLToPath } from 'node:url';
 import { agentHandler, type AgentHandler } from './handler.ts';
-import { IsolatedAgent } from '../worker/isolated.ts';
+import { performedIn, ProcessPool } from '../worker/isolated.ts';
 import { performCalls } from '../worker/isolated-calls.ts';
 
 /** Set in the processes that it starts. */
@@ -24,12 +24,16 @@ export function isolatedHandler(ofFile: AgentHandler, url: string): AgentHandler
   if (process.env[IN_PROCESS] !== undefined) {
     // Programs that the author's code starts are no such processes.
     Reflect.deleteProperty(process.env, IN_PROCESS);
-    performCalls(implementation);
+    performCalls(new Map([[agent.spec.name, implementation]]));
     return ofFile;
   }
   const program = { entry: fileURLToPath(url), env: { [IN_PROCESS]: '1' } };
-  const isolated = new IsolatedAgent(agent, program, Date.now);
+  const pool = new ProcessPool(program, { isShared: false, now: Date.now });
   // Both load at the same time, and while Lambda still gives the function a whole processor.
-  isolated.warm();
-  return agentHandler(agent, isolated.implementation);
+  pool.warm();
+  return agentHandler(
+    agent,
+    performedIn(agent, () => pool),
+    { enter: () => pool.enter() },
+  );
 }

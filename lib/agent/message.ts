@@ -51,7 +51,7 @@ export async function handleMessage(
     const mine = state.steps[message.step];
     if (isLeased(mine) && tokens.has(mine.token)) {
       const claim = claimOf(plan, state, mine, processDeadlineAt);
-      if (claim !== undefined) await performAndReport(ports, worker, claim, pass.trial);
+      if (claim !== undefined) await performAndReport(ports, plans, worker, claim, pass.trial);
       return 'handled';
     }
     const token = ports.random.id();
@@ -73,7 +73,7 @@ export async function handleMessage(
     if (next.kind === 'perform') {
       const claimed = withWrite(state, decision.write);
       const claim = claimOf(plan, claimed, next.step as LeasedStep, processDeadlineAt);
-      if (claim !== undefined) await performAndReport(ports, worker, claim, pass.trial);
+      if (claim !== undefined) await performAndReport(ports, plans, worker, claim, pass.trial);
     } else {
       await continueWith(ports, plan, state, decision, readAt);
     }

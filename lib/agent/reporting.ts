@@ -18,7 +18,9 @@ import { mayStillSucceed } from '../core/step/turn.ts';
 import { isTimeOver } from '../core/step/within.ts';
 import { commit } from '../engine/commit.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { recordDeath } from '../engine/death.ts';
 import { decideWith } from '../engine/large-values.ts';
+import type { PlanCache } from '../engine/plans.ts';
 import { continueWith, reconcile } from '../engine/reconcile.ts';
 import { type Claim, runAttempt } from './attempt.ts';
 import type { Worker } from './author-code.ts';
@@ -31,18 +33,29 @@ const MAX_STORE_RETRY_MS = 5_000;
 /** The author's code, then what became of it. @throws as `deliverReport` */
 export async function performAndReport(
   ports: Ports,
+  plans: PlanCache,
   worker: Worker,
   claim: Claim,
   trial: string | undefined,
 ): Promise<void> {
   const ran = await runAttempt(ports, worker, claim);
-  const { report, work } = ran;
+  const { report, work, lost } = ran;
   const openBreaker = await notifyBreaker(ports, worker, claim, ran, trial);
   if (openBreaker !== undefined) claim.openBreaker = openBreaker;
   await deliverReport(ports, worker, claim, report);
+  if (report.codeReturned && !lost) return;
   // Until `processDeadline` the author's code may still act. A process that is given back now would be frozen
   // and go on beside its next message, so it is kept busy until its own return or the platform ends it.
-  if (!report.codeReturned) await work;
+  const { codeReturned } = await work;
+  if (!codeReturned) return;
+  // What waits for the process deadline of an attempt whose lease is over waits for nothing more (S10).
+  const { state, planStep, token } = claim;
+  await recordDeath(ports, plans, {
+    executionId: state.execution.id,
+    step: planStep.name,
+    token,
+    returned: true,
+  });
 }
 
 /**

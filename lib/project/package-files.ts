@@ -43,14 +43,15 @@ export function loadInstead(files: ReadonlyMap<string, string>): void {
   for (const [file, other] of files) instead.set(file, other);
 }
 
+/** What is loaded in its place, or itself. */
+export const loadedFile = (file: string): string => instead.get(file) ?? file;
+
 /**
  * What a file of an author's exports. A loader that came after the start of its process gives all that a
  * CommonJS file exports as its default.
  */
 export async function exportsOf(file: string): Promise<Readonly<Record<string, unknown>>> {
-  const module = (await import(pathToFileURL(instead.get(file) ?? file).href)) as Readonly<
-    Record<string, unknown>
-  >;
+  const module = (await import(pathToFileURL(loadedFile(file)).href)) as Readonly<Record<string, unknown>>;
   const whole = Object(module['default']) as Readonly<Record<string, unknown>>;
   return whole['__esModule'] === true ? whole : module;
 }

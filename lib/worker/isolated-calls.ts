@@ -1,34 +1,57 @@
 /**
- * What runs in an agent's own process: its author's code, one call at a time.
+ * What runs in a process for authors' code: the calls that it is given, side by side.
  *
- * Owns: the attempt's context as that code sees it, and the thread that ends the process with the one that
- * calls. Does not own: claims, leases, reports: those are of the process that calls (`isolated.ts`).
+ * Owns: the attempt's context as that code sees it, whose a fault is, and the thread that ends the process with
+ * the one that calls. Does not own: claims, leases, reports: those are of the process that calls
+ * (`isolated.ts`).
  *
- * Calls and answers go by the channel.
+ * What nothing caught, and `process.exit`, would end the process and all that is in it. The context in which it
+ * came says whose it is: that attempt has failed, and the others go on.
  */
 
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { writeFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { Worker as Thread } from 'node:worker_threads';
 import type { AttemptContext, AttemptLog, Implementation, Verdict } from '../core/plan/agent.ts';
 import type { Mode } from '../core/records/state.ts';
 import { isAdvance } from '../core/step/lease.ts';
-import { isError, markOf } from '../core/values/errors.ts';
+import { isError, markOf, TransientError } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
 import { BUG, bugText, isBug } from '../core/values/bug.ts';
 import { failureOf } from '../core/values/failure.ts';
 import { keptOf } from '../core/values/json.ts';
-import { type Call, type Said, type ToProcess, type Word, PIPE_FD, PULSE_MS } from './isolated.ts';
+import {
+  type Answered,
+  type Call,
+  diedOf,
+  Outbox,
+  PIPE_FD,
+  PULSE_MS,
+  type Said,
+  type ToProcess,
+  type Word,
+} from './isolated-words.ts';
 
-/** Apart from the author's code, which may keep the main thread busy. The pipe ends with the caller. */
+/**
+ * Apart from the authors' code, which may keep the main thread busy. The pipe ends with the caller, which asks by
+ * it which call the main thread has entered.
+ */
 const GUARD = `
-const { workerData } = require('node:worker_threads');
+const { workerData: { fd, shared } } = require('node:worker_threads');
+const entered = new Int32Array(shared);
 const end = () => {
   try { process.kill(-process.pid, 'SIGKILL'); } catch { process.kill(process.pid, 'SIGKILL'); }
 };
-new (require('node:net').Socket)({ fd: workerData }).on('error', end).on('close', end).resume();
+const pipe = new (require('node:net').Socket)({ fd });
+pipe.on('error', end).on('close', end).on('data', () => pipe.write(String(entered[0])));
 `;
 
-const say = (word: Word): unknown => process.send?.(word);
+const unsent = (): void => undefined;
+/** The one that calls may be gone. */
+const outbox = new Outbox<Word>((all) => {
+  if (process.connected) process.send?.(all, undefined, undefined, unsent);
+});
 
 /** An error of Node's, or another realm's, is one as well; what else may be thrown is said as it is. */
 function thrownBy(error: unknown): Extract<Said, { kind: 'thrown' }> {
@@ -50,19 +73,17 @@ const PROGRESS_EVERY_MS = 100;
 /** Characters of what a line has beside its message, and cannot be sent. */
 const MAX_SHOWN = 4_096;
 
-/** What the call under way says. */
-class Saying {
-  readonly #of: number;
+/** A call under way, and what it says. */
+class Running {
+  readonly call: Call;
+  readonly abort = new AbortController();
+  /** What it would have ended the process by. */
+  fault: string | undefined;
   #progress: string | number | undefined;
   #sentAt = 0;
 
-  constructor(of: number) {
-    this.#of = of;
-  }
-
-  say(said: Said): void {
-    this.flush();
-    say({ ...said, of: this.#of });
+  constructor(call: Call) {
+    this.call = call;
   }
 
   /** The highest number holds until it is sent. */
@@ -79,98 +100,192 @@ class Saying {
     if (token === undefined) return;
     this.#progress = undefined;
     this.#sentAt = Date.now();
-    say({ kind: 'progress', token, of: this.#of });
+    this.#say({ kind: 'progress', token });
   }
 
-  /** A line never fails the code that logs it. */
+  /** A line never fails the code that logs it, and is sent before that code goes on. */
   log(
     level: keyof AttemptLog,
     message: string,
     fields: Readonly<Record<string, unknown>> | Error = {},
   ): void {
-    try {
-      this.say({ kind: 'log', level, message, fields: isError(fields) ? thrownBy(fields) : fields });
-    } catch {
-      this.say({
+    const shown = (): void =>
+      this.#say({
         kind: 'log',
         level,
         message: String(message),
         fields: { shown: inspect(fields).slice(0, MAX_SHOWN) },
       });
-    }
-  }
-
-  /** Without what JSON leaves out, where that alone cannot be sent. @throws where it cannot be sent either */
-  #sendable(answer: unknown): void {
-    try {
-      this.say({ kind: 'answer', answer });
-    } catch {
-      this.say({ kind: 'answer', answer: keptOf(answer) });
-    }
+    this.#say({ kind: 'log', level, message, fields: isError(fields) ? thrownBy(fields) : fields }, shown);
+    outbox.flush();
   }
 
   /** What an undo returns says nothing; nor does a verdict that cannot be sent. */
   answer(mode: Mode, answer: unknown): void {
-    if (mode === 'undo') return this.say({ kind: 'answer', answer: undefined });
-    try {
-      this.#sendable(answer);
-    } catch (error) {
+    if (mode === 'undo') return this.#end({ kind: 'answer', answer: undefined });
+    const unsendable = (error: unknown): void => {
       const isDone = mode === 'execute' || (answer as Verdict<unknown>).verdict === 'done';
-      this.say(isDone ? { kind: 'unsendable', message: String(error) } : thrownBy(error));
-    }
+      this.#end(isDone ? { kind: 'unsendable', message: String(error) } : thrownBy(error));
+    };
+    // Without what JSON leaves out, where that alone cannot be sent.
+    this.#end({ kind: 'answer', answer }, () => {
+      try {
+        this.#end({ kind: 'answer', answer: keptOf(answer) }, unsendable);
+      } catch (error) {
+        unsendable(error);
+      }
+    });
+  }
+
+  threw(error: unknown): void {
+    this.#end(thrownBy(error));
+  }
+
+  #end(said: Answered, onFailed?: (error: unknown) => void): void {
+    this.flush();
+    this.#say(this.fault === undefined ? said : diedOf(this.fault), onFailed);
+  }
+
+  #say(said: Said, onFailed: (error: unknown) => void = unsent): void {
+    outbox.say({ ...said, of: this.call.number }, onFailed);
   }
 }
 
-function contextOf({ ctx, timeLeftMs }: Call, saying: Saying, signal: AbortSignal): AttemptContext {
+function contextOf(running: Running): AttemptContext {
+  const { ctx, timeLeftMs } = running.call;
   const untilAt = Date.now() + timeLeftMs;
   const line =
     (level: keyof AttemptLog): AttemptLog['info'] =>
     (message, fields) =>
-      saying.log(level, message, fields);
+      running.log(level, message, fields);
   return {
     ...ctx,
-    signal: signal as AttemptContext['signal'],
+    signal: running.abort.signal as AttemptContext['signal'],
     timeLeftMs: () => Math.max(0, untilAt - Date.now()),
-    progress: (token) => saying.progress(token),
+    progress: (token) => running.progress(token),
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
   };
 }
 
-async function perform(
-  own: Implementation<unknown, unknown>,
-  call: Call,
-  saying: Saying,
-  signal: AbortSignal,
-): Promise<void> {
-  const ctx = contextOf(call, saying, signal);
+type Own = Implementation<unknown, unknown>;
+
+async function perform(own: Own, running: Running): Promise<void> {
+  const { mode, input, output } = running.call;
+  const ctx = contextOf(running);
   try {
     const answer =
-      call.mode === 'execute'
-        ? await own.execute(ctx, call.input)
-        : call.mode === 'probe'
-          ? await own.probe?.(ctx, call.input)
-          : await own.undo?.(ctx, call.input, call.output);
-    saying.answer(call.mode, answer);
+      mode === 'execute'
+        ? await own.execute(ctx, input)
+        : mode === 'probe'
+          ? await own.probe?.(ctx, input)
+          : await own.undo?.(ctx, input, output);
+    running.answer(mode, answer);
   } catch (error) {
-    saying.say(thrownBy(error));
+    running.threw(error);
   }
 }
 
-/** From then on this process performs what it is called for. */
-export function performCalls(own: Implementation<unknown, unknown>): void {
-  const guard = new Thread(GUARD, { eval: true, workerData: PIPE_FD, execArgv: [] });
-  guard.on('error', () => process.exit(1));
-  let abort = new AbortController();
-  let saying = new Saying(0);
-  process.on('message', (told: ToProcess) => {
-    if (told === 'abort') return abort.abort();
-    abort = new AbortController();
-    saying = new Saying(told.number);
-    void perform(own, told, saying, abort.signal);
+/** In which call this code runs; its call may be over. */
+const current = new AsyncLocalStorage<Running>();
+
+/** What is not an author's file is nobody's to mend. */
+const NOT_THEIRS = /node:|node_modules|[\\/]lib[\\/]worker[\\/]isolated/;
+
+/** The error, and the first line of the author's. */
+function whyOf(error: unknown): string {
+  const { name, message } = thrownBy(error);
+  const { stack } = Object(error) as { readonly stack?: unknown };
+  const frames = typeof stack === 'string' ? stack.split('\n').filter((line) => /^\s+at /.test(line)) : [];
+  const at = frames.find((line) => !NOT_THEIRS.test(line));
+  const place = at === undefined ? undefined : /\(?((?:file:\/\/)?[^\s()]+:\d+:\d+)\)?$/.exec(at)?.[1];
+  const where = place === undefined ? '' : ` (${place.replace('file://', '')})`;
+  return `${name === '' ? '' : `${name}: `}${message}${where}`;
+}
+
+function faulted(what: string, error?: unknown): void {
+  const running = current.getStore();
+  const why = error === undefined ? what : `${what}: ${whyOf(error)}`;
+  const of = running && { of: running.call.number, agent: running.call.agent };
+  outbox.say({ kind: 'fault', ...of, why }, unsent);
+  outbox.flush();
+  if (running === undefined || running.fault !== undefined) return;
+  running.fault = why;
+  running.abort.abort();
+}
+
+/** What ends a process: within an attempt, it ends the attempt. */
+function guardExits(): void {
+  const own = {
+    exit: process.exit.bind(process),
+    abort: process.abort.bind(process),
+    kill: process.kill.bind(process),
+  };
+  const refused = (what: string): never => {
+    faulted(what);
+    throw new Error(`${what}, which is not its process: throw an error instead`);
+  };
+  process.exit = (code) =>
+    current.getStore() === undefined ? own.exit(code) : refused(`it called process.exit(${code ?? ''})`);
+  process.abort = () =>
+    current.getStore() === undefined ? own.abort() : refused('it called process.abort()');
+  process.kill = (pid, signal) =>
+    current.getStore() === undefined || signal === 0 || Math.abs(pid) !== process.pid
+      ? own.kill(pid, signal)
+      : refused('it killed its own process');
+  process.on('uncaughtException', (error) => faulted('nothing caught', error));
+  process.on('unhandledRejection', (error) => faulted('nothing awaited', error));
+}
+
+/** The system ends this process before the one that calls, where memory is short. */
+function offerToEnd(): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '500');
+  } catch {
+    // Linux alone has it.
+  }
+}
+
+/**
+ * From then on this process performs what it is called for.
+ * @param agents their code, by name
+ * @param failed by agent, why its code cannot be loaded
+ */
+export function performCalls(
+  agents: ReadonlyMap<string, Own>,
+  failed: Readonly<Record<string, string>> = {},
+): void {
+  const shared = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  const entered = new Int32Array(shared);
+  const guard = new Thread(GUARD, { eval: true, workerData: { fd: PIPE_FD, shared }, execArgv: [] });
+  guard.on('error', () => process.kill(process.pid, 'SIGKILL'));
+  guardExits();
+  offerToEnd();
+  const underWay = new Map<number, Running>();
+  const begin = (call: Call): void => {
+    const running = new Running(call);
+    const own = agents.get(call.agent);
+    if (own === undefined)
+      return running.threw(
+        new TransientError(
+          `the code of ${call.agent} cannot be loaded: ${failed[call.agent] ?? 'there is none'}`,
+        ),
+      );
+    underWay.set(call.number, running);
+    // What it does before it first waits may keep the loop, and then the guard says whose that is.
+    entered[0] = call.number;
+    void current.run(running, perform, own, running).finally(() => underWay.delete(call.number));
+    entered[0] = 0;
+  };
+  process.on('message', (all: unknown) => {
+    // A program that it has started may say anything.
+    if (!Array.isArray(all)) return;
+    for (const told of all as readonly ToProcess[])
+      if ('abort' in told) underWay.get(told.abort)?.abort.abort();
+      else begin(told);
   });
   setInterval(() => {
-    saying.flush();
-    say({ kind: 'alive' });
+    for (const running of underWay.values()) running.flush();
+    outbox.say({ kind: 'alive', rssBytes: process.memoryUsage.rss() }, unsent);
   }, PULSE_MS);
-  say({ kind: 'ready' });
+  outbox.say({ kind: 'ready', failed }, unsent);
 }

@@ -11,7 +11,7 @@ import { clock } from '../aws/clock.ts';
 import { callingPortsOf, telemetryOf } from '../aws/ports.ts';
 import type { Ports } from '../core/ports.ts';
 import type { PlanCache } from '../engine/plans.ts';
-import { recordDeath } from './death.ts';
+import { recordDeath } from '../engine/death.ts';
 import { ForkedProcess, type ProcessSettings } from './attempt-process.ts';
 import { taskProtection } from './task-protection.ts';
 import { Worker } from './worker.ts';

@@ -16,7 +16,7 @@ import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { ClaimedAttempt } from '../../lib/core/decisions/events.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Step } from '../../lib/core/records/state.ts';
-import { recordDeath } from '../../lib/worker/death.ts';
+import { recordDeath } from '../../lib/engine/death.ts';
 import { LOST_GRACE_MS } from '../../lib/worker/attempt-process.ts';
 import type { Emphasis } from './emphasis.ts';
 import type { KindCounts } from './kinds.ts';

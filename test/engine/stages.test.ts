@@ -9,7 +9,7 @@ import { cancel, pause, resume } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import type { ClaimedAttempt } from '../../lib/core/decisions/events.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import { recordDeath } from '../../lib/worker/death.ts';
+import { recordDeath } from '../../lib/engine/death.ts';
 import { anAgent, anyObject, type Harness, harness, PROCESS_MS, settle } from './harness.ts';
 import { aProcess, deferred, never, type Process } from './process.ts';
 

@@ -75,8 +75,8 @@ it('ends at once at a second signal', async () => {
   expect(await server.kill('SIGINT')).toBe(1);
 });
 
-it('takes no lease for lost while a step blocks the loop, and names the step (L2)', async () => {
-  const server = await serve();
+it('takes no lease for lost while a step blocks the loop that is its own, and names the step (L2)', async () => {
+  const server = await serve('--agents', 'in-process');
   const client = createClient({ url: server.url });
   // Their leases are over twice within the block.
   const waiting = await Promise.all([1, 2, 3].map(() => start(server, 'wait 12000')));

@@ -5,20 +5,24 @@ import { runInNewContext } from 'node:vm';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { perform } from '../../lib/agent/author-code.ts';
-import { type AttemptContext, declareAgent } from '../../lib/core/plan/agent.ts';
+import { type AttemptContext, declareAgent, type Implementation } from '../../lib/core/plan/agent.ts';
 import type { Mode } from '../../lib/core/records/state.ts';
-import { IsolatedAgent } from '../../lib/worker/isolated.ts';
+import { performedIn, ProcessPool } from '../../lib/worker/isolated.ts';
 
 const agent = declareAgent('alone', { input: z.any(), output: z.any(), effect: 'probed', lease: '20s' });
 const lines: unknown[] = [];
 const quiet = (): void => undefined;
 
-const programOf = (file: string): IsolatedAgent =>
-  new IsolatedAgent(
-    agent,
-    { entry: join(import.meta.dirname, 'isolated', file), execArgv: ['--import', 'tsx'] },
-    Date.now,
-  );
+interface Own {
+  readonly implementation: Implementation<unknown, unknown>;
+  readonly stop: () => Promise<void>;
+}
+
+function programOf(file: string): Own {
+  const program = { entry: join(import.meta.dirname, 'isolated', file), execArgv: ['--import', 'tsx'] };
+  const pool = new ProcessPool(program, { isShared: false, now: Date.now });
+  return { implementation: performedIn(agent, () => pool), stop: () => pool.stop() };
+}
 
 const contextOf = (more: Partial<AttemptContext> = {}): AttemptContext => ({
   executionId: 'e',
@@ -32,7 +36,7 @@ const contextOf = (more: Partial<AttemptContext> = {}): AttemptContext => ({
   ...more,
 });
 
-const told = (of: IsolatedAgent, mode: Mode, input: object, ctx = contextOf()) =>
+const told = (of: Own, mode: Mode, input: object, ctx = contextOf()) =>
   perform(
     { agent, implementation: of.implementation },
     { mode, ctx, input: input as never, output: undefined },

@@ -59,6 +59,8 @@ export type Event = DecisionInputs &
         readonly token: string;
         /** How it ended: 'exit code 3', 'signal SIGKILL'. */
         readonly exit?: string;
+        /** Not its process is over, but its code: that has returned, and begins nothing more. */
+        readonly returned?: true;
       }
     | EvaluateEvent
     | Command
@@ -92,6 +94,7 @@ export interface ClaimedAttempt {
 export interface DeadAttempt extends ClaimedAttempt {
   /** How its process ended: 'exit code 3', 'signal SIGKILL'. */
   readonly exit?: string;
+  readonly returned?: true;
 }
 
 /** The effects on a step's child executions. */
@@ -194,7 +197,11 @@ export interface FoundRunning {
  * What an attempt says at its end. `codeReturned`: the author's function has
  * returned, so nothing of it goes on.
  */
-export type Report = { readonly codeReturned: boolean } & (
+export type Report = {
+  readonly codeReturned: boolean;
+  /** Its process ended by no fault of its own: it is begun again at once, and no try is used up. */
+  readonly interrupted?: true;
+} & (
   | AcceptedAnswer
   | FoundRunning
   | { readonly kind: 'done'; readonly output: Json }

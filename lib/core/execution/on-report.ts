@@ -78,7 +78,7 @@ export function processDied(plan: Plan, state: Snapshot, event: EventOf<'process
   const step = afterDeath(planStep, before, { ...event, isOverTime });
   if (step === undefined) return nothing();
   const about = {
-    what: 'process-died',
+    what: event.returned === true ? 'attempt-over' : 'process-died',
     step: event.step,
     attempt: before.attempt,
     ...given({ failure: before.leaseUntil === undefined ? undefined : failureOfLatest(step) }),

@@ -298,7 +298,7 @@ export function deferredUntil(openBreaker: OpenBreaker, now: number, random: num
  */
 export function saidOf(report: Report, probes: number): 'answered' | 'found-nothing' | 'failed' | 'nothing' {
   const code = 'failure' in report ? report.failure?.code : undefined;
-  if (code !== undefined && OURS.has(code)) return 'nothing';
+  if ((code !== undefined && OURS.has(code)) || report.interrupted === true) return 'nothing';
   if (report.kind === 'unknown') return 'failed';
   if (report.kind === 'failed') return report.permanent ? 'answered' : 'failed';
   if (report.kind === 'found' && report.verdict === 'not-done') return 'found-nothing';

@@ -114,7 +114,8 @@ export const isOpenToLateMessages = ({ deferred }: Work): boolean =>
 
 export interface NotCharged {
   readonly retryAt: number;
-  readonly deferred: Deferred;
+  /** Absent where nothing is waited for. */
+  readonly deferred?: Deferred;
   readonly stageAttempt?: number;
   readonly undoAttempt?: number;
   readonly undoDeferredAt?: number;
@@ -132,14 +133,8 @@ export function notCharged(
   unbounded: boolean = record.mode === 'undo',
 ): NotCharged | undefined {
   if (openBreaker === undefined || inputs.now - openBreaker.since > MAX_NOT_CHARGED_MS) return undefined;
-  const charge =
-    record.mode === 'execute'
-      ? { stageAttempt: record.stageAttempt - 1 }
-      : record.mode === 'undo'
-        ? { undoAttempt: record.undoAttempt - 1 }
-        : {};
   return {
-    ...charge,
+    ...givenBack(record),
     ...(unbounded ? deferredSince(record, inputs) : {}),
     retryAt: deferredUntil(openBreaker, inputs.now, inputs.random),
     deferred: {
@@ -150,6 +145,23 @@ export function notCharged(
     },
   };
 }
+
+/** What an attempt changes whose process another one has ended: it is begun again at once. */
+export const interrupted = (record: LeasedStep, { now }: DecisionInputs): NotCharged => ({
+  ...givenBack(record),
+  retryAt: now,
+});
+
+const givenBack = ({
+  mode,
+  stageAttempt,
+  undoAttempt,
+}: LeasedStep): Pick<NotCharged, 'stageAttempt' | 'undoAttempt'> =>
+  mode === 'execute'
+    ? { stageAttempt: stageAttempt - 1 }
+    : mode === 'undo'
+      ? { undoAttempt: undoAttempt - 1 }
+      : {};
 
 /** When a person is asked about an undo, or an on-failure step, that is still deferred then. */
 export const overdueAt = (

@@ -11,7 +11,7 @@ import type { EventOf, Report } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
 import type { Attempt, LeasedStep, Step } from '../records/state.ts';
-import { type NotCharged, notCharged } from './defer.ts';
+import { interrupted, type NotCharged, notCharged } from './defer.ts';
 import { historyOf } from './history.ts';
 import { attemptedVariant } from './recovery.ts';
 
@@ -21,7 +21,7 @@ export interface Ending {
   readonly variant: AgentStep;
   readonly record: LeasedStep;
   readonly inputs: DecisionInputs;
-  /** Present if a dead service failed the attempt: what to write so that it is not charged. */
+  /** Present if a dead service failed it, or another attempt: what to write so that it is not charged. */
   readonly uncharged?: NotCharged | undefined;
   /** The time of the step is over: a person is asked only if no probe can say what it did. */
   readonly isOverTime: boolean;
@@ -46,13 +46,16 @@ export type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'openBreaker
 export const endingOf = (
   step: AgentStep,
   record: LeasedStep,
-  inputs: DecisionInputs & Omit<Reported, 'token' | 'report' | 'mayFail'>,
+  inputs: DecisionInputs & Omit<Reported, 'token' | 'report' | 'mayFail'> & Partial<Pick<Reported, 'report'>>,
 ): Ending => ({
   step,
   variant: attemptedVariant(step, record),
   record,
   inputs,
-  uncharged: notCharged(record, inputs.openBreaker, inputs, inputs.unbounded),
+  uncharged:
+    inputs.report?.interrupted === true
+      ? interrupted(record, inputs)
+      : notCharged(record, inputs.openBreaker, inputs, inputs.unbounded),
   isOverTime: inputs.isOverTime === true,
   ...given({ overAt: inputs.overAt }),
   isOnFailure: inputs.isOnFailure === true,

@@ -15,6 +15,7 @@ import type { AgentStep } from '../plan/plan.ts';
 import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
 import type { AcceptedAnswer, Report } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
+import { given } from '../values/given.ts';
 import { type LeasedStep, isLeased, type Step } from '../records/state.ts';
 import { answeredWrongly, ended, type Ending, endingOf, isKnownDone, type Reported } from './ending.ts';
 import { adoptsLateSuccess, endedByStall } from './lease.ts';
@@ -105,7 +106,8 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
   const wishMs = Math.min(report.retryAfterMs ?? 0, MAX_DURATION_MS);
   // If the service asks for a longer pause than the time that is left, the next stage may begin at once.
   const isTooLate = ending.overAt !== undefined && wishMs > 0 && inputs.now + wishMs >= ending.overAt;
-  if (uncharged !== undefined && !report.permanent && !isTooLate && variant.effect !== 'unsafe') {
+  const isAgain = variant.effect !== 'unsafe' || report.interrupted === true;
+  if (uncharged !== undefined && !report.permanent && !isTooLate && isAgain) {
     const retryAt = Math.max(uncharged.retryAt, inputs.now + wishMs);
     return stepAfter(record, 'retry', inputs, { ...changes, ...uncharged, retryAt });
   }
@@ -166,7 +168,8 @@ function lost(ending: Ending, failure: Failure): Step {
   const changes = { ...ended(ending, 'unknown', failure), mayHaveActed: true };
   if (variant.effect === 'probed') {
     // If the service is known to be dead, the probe is deferred too.
-    const asked = uncharged && { ...uncharged, deferred: { ...uncharged.deferred, mode: 'probe' as const } };
+    const deferred = uncharged?.deferred && { ...uncharged.deferred, mode: 'probe' as const };
+    const asked = uncharged && { ...uncharged, ...given({ deferred }) };
     return stepAfter(record, 'lose', inputs, { ...changes, probes: 0, retryAt: inputs.now, ...asked });
   }
   if (isRepeatable(variant) && uncharged !== undefined) {

@@ -56,6 +56,19 @@ export class StillActingError extends Error {
   }
 }
 
+/** The process of an attempt has ended by no fault of its own. Thrown to our own code, never to an author's. */
+export class InterruptedError extends Error {
+  override readonly name = 'InterruptedError';
+  readonly code = 'process-died';
+  /** Whether its author's code may have done anything. */
+  readonly hasBegun: boolean;
+
+  constructor(message: string, hasBegun: boolean) {
+    super(message);
+    this.hasBegun = hasBegun;
+  }
+}
+
 /**
  * An error of Steadfast itself: `code` for programs, `message` for people (what was wrong, what is allowed).
  */

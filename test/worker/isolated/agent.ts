@@ -41,4 +41,4 @@ const own: Implementation<unknown, unknown> = {
       : ({ verdict: 'cannot-tell', reason: Promise.resolve(1) } as never),
   undo: async () => ({ response: () => 1 }),
 };
-performCalls(own);
+performCalls(new Map([['alone', own]]));

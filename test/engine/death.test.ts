@@ -5,7 +5,7 @@
 
 import { workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
-import { recordDeath } from '../../lib/worker/death.ts';
+import { recordDeath } from '../../lib/engine/death.ts';
 import { anAgent, anyObject, harness, settle } from '../engine/harness.ts';
 import { failingWrite, never, withStore } from '../engine/process.ts';
 

@@ -1,9 +1,9 @@
 /**
- * The record of a dead process: nothing of its attempt goes on, so nothing has to
- * wait for its process deadline.
+ * The record of a dead process, or of code that has returned without its lease: nothing of the attempt goes on,
+ * so nothing has to wait for its process deadline.
  *
  * Owns: how long that is tried. Does not own: that the process is dead with all that it started
- * (`attempt-process.ts`), what follows (`core/step/report.ts`).
+ * (`worker/`), what follows (`core/step/process-died.ts`).
  *
  * C1 a healthy attempt has none of this. Where it cannot be written, the process deadline is waited for, as
  * after the death of the whole container.
@@ -13,10 +13,10 @@ import type { AbortSignalLike } from '../core/plan/agent.ts';
 import type { Ports } from '../core/ports.ts';
 import { given } from '../core/values/given.ts';
 import type { DeadAttempt } from '../core/decisions/events.ts';
-import { decisionInputsOf } from '../engine/decision-inputs.ts';
-import { decideWith } from '../engine/large-values.ts';
-import { type PlanCache, planOf } from '../engine/plans.ts';
-import { carryOut } from '../engine/reconcile.ts';
+import { decisionInputsOf } from './decision-inputs.ts';
+import { decideWith } from './large-values.ts';
+import { type PlanCache, planOf } from './plans.ts';
+import { carryOut } from './reconcile.ts';
 
 const WITHIN_MS = 60_000;
 const AGAIN_MS = 200;
@@ -48,7 +48,7 @@ export async function recordDeath(
 async function recordOnce(
   ports: Ports,
   plans: PlanCache,
-  { executionId, step, token, exit }: DeadAttempt,
+  { executionId, step, token, exit, returned }: DeadAttempt,
 ): Promise<'over' | 'conflict'> {
   const readAt = ports.clock.now();
   const state = await ports.store.read(executionId);
@@ -58,7 +58,7 @@ async function recordOnce(
     type: 'process-died',
     step,
     token,
-    ...given({ exit }),
+    ...given({ exit, returned }),
     ...decisionInputsOf(ports),
   });
   if (decision.write === undefined) return 'over';

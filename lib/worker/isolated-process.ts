@@ -1,0 +1,399 @@
+/**
+ * One process for authors' code, and the calls that it has: one, or several side by side.
+ *
+ * Owns: its start, its calls, whose fault its end is, and its end. Does not own: what runs in it
+ * (`isolated-calls.ts`), which process a call is given to (`isolated.ts`).
+ *
+ * I1 a process that is silent for as long as a lease of its calls is killed, as AWS's would have lost its lease.
+ * I2 an attempt that was aborted has two seconds; then its process is killed with all that it has started. Where
+ * others are in it, it gets no more calls and is killed when those are over, at the latest by the attempt's
+ * process deadline. I3 a call whose process is dead ends when nothing of it runs any more. Where something of it
+ * cannot be ended, the call does not end either, and the attempt's process deadline is waited for. I5 a death is
+ * its own fault for a call that had the process alone, or is known to be behind it; any other is interrupted.
+ * S6 what died, or was aborted, before the call was sent has certainly done nothing.
+ */
+
+import { type AbortSignalLike, type AttemptContext, PROCESS_DEADLINE } from '../core/plan/agent.ts';
+import type { Mode } from '../core/records/state.ts';
+import { IsolatedChild, type Program } from './isolated-child.ts';
+import { type Answered, type Call, diedOf, PULSE_MS, type Said, type Word } from './isolated-words.ts';
+
+const ABORT_GRACE_MS = 2_000;
+/** A busy machine loads code slowly. */
+const STARTING_MS = 30_000;
+/** Silent for so long, a process is not asked to end a call. */
+const BLOCKED_MS = 3 * PULSE_MS;
+/** A kill is not instant. */
+const KILL_MARGIN_MS = 1_000;
+const MB = 1_048_576;
+
+/** What a process has suffered of its agents. */
+export interface Trouble {
+  /** Whose fault it was, where that is known. */
+  readonly agent?: string;
+  /** Whose calls were under way. */
+  readonly atWork: readonly string[];
+  readonly why: string;
+  /** It kept the loop from all others. */
+  readonly isBlock?: true;
+}
+
+export interface ProcessOptions {
+  /** Calls of several at the same time. */
+  readonly isShared: boolean;
+  /** It may be silent for as long as its call has time. */
+  readonly isPatient?: boolean | undefined;
+  /** Stands still while this process is blocked, and hears nothing. */
+  readonly now: () => number;
+  readonly onTrouble: (trouble: Trouble) => void;
+  /** It takes no more calls. */
+  readonly onClosed: (one: OwnProcess) => void;
+  /** It is dead. */
+  readonly onGone: (one: OwnProcess) => void;
+}
+
+/** Whose call it is. */
+export interface Caller {
+  readonly name: string;
+  readonly leaseMs: number;
+}
+
+interface UnderWay {
+  readonly number: number;
+  readonly caller: Caller;
+  readonly ctx: AttemptContext;
+  readonly settle: (answer: Answered) => void;
+  /** What its process is ended for, if it is by its fault. */
+  fault?: string;
+  timer?: NodeJS.Timeout;
+}
+
+export type Started = 'ready' | 'died' | 'not-started';
+
+export class OwnProcess {
+  /** Resolves when it can be called, or never will be. */
+  readonly started: Promise<Started>;
+  readonly #child: IsolatedChild;
+  readonly #options: ProcessOptions;
+  readonly #memoryMb: number;
+  /** It is dead; whether nothing of it runs any more. */
+  readonly #gone: Promise<boolean>;
+  readonly #underWay = new Map<number, UnderWay>();
+  #watching: NodeJS.Timeout | undefined;
+  #startedAs: Started | undefined;
+  #aliveAt: number;
+  #calls = 0;
+  #awaitedBy = 0;
+  /** Why it is ended. */
+  #why: string | undefined;
+  #isTold = false;
+  #isClosed = false;
+  #isEnding = false;
+  #isDead = false;
+
+  constructor(program: Program, options: ProcessOptions) {
+    this.#options = options;
+    this.#aliveAt = options.now();
+    this.#memoryMb = program.memoryMb ?? Number.POSITIVE_INFINITY;
+    this.started = new Promise((over) => {
+      this.#onStarted = over;
+    });
+    this.#child = new IsolatedChild(program, (all) => this.#heard(all));
+    this.#gone = this.#child.ended.then(() => this.#died());
+  }
+
+  #onStarted: (how: Started) => void = () => undefined;
+
+  /** May be given another call. */
+  get isUsable(): boolean {
+    return !this.#isClosed;
+  }
+
+  get isReady(): boolean {
+    return this.#startedAs === 'ready' && !this.#isClosed;
+  }
+
+  get wasReady(): boolean {
+    return this.#startedAs === 'ready';
+  }
+
+  /** Resolves when it can be called, or never will be. One that is frozen with its caller is not silent. */
+  async awaited(signal?: AbortSignalLike): Promise<void> {
+    if (this.#startedAs !== undefined) return;
+    if (this.#awaitedBy === 0) this.#aliveAt = this.#options.now();
+    this.#awaitedBy += 1;
+    // A start that hangs keeps nobody waiting for ever.
+    this.#watch();
+    await (signal === undefined ? this.started : Promise.race([this.started, abortOf(signal)]));
+    this.#awaitedBy -= 1;
+  }
+
+  /** @returns whether nothing of it runs any more */
+  end(): Promise<boolean> {
+    this.#isEnding = true;
+    this.#close();
+    if (!this.#isDead) this.#child.kill();
+    return this.#gone;
+  }
+
+  /** Its answer, or what it died of. Never rejects. */
+  async call(
+    caller: Caller,
+    mode: Mode,
+    ctx: AttemptContext,
+    given: Pick<Call, 'input' | 'output'>,
+  ): Promise<Answered> {
+    const { signal } = ctx;
+    if (this.#underWay.size === 0) this.#aliveAt = this.#options.now();
+    if (!this.isReady) await this.awaited(signal);
+    if (signal.aborted)
+      return {
+        kind: 'thrown',
+        mark: 'transient',
+        name: 'Error',
+        code: 'not-begun',
+        message: 'it was aborted before it began',
+      };
+    if (this.#isEnding) {
+      await untilOver(this.#gone);
+      return this.#notBegun();
+    }
+    const answer = await this.#performed(caller, mode, ctx, given);
+    // What its author's code has started may go on without a lease.
+    if (signal.aborted && !this.#options.isShared) await untilOver(this.end());
+    return answer;
+  }
+
+  #notBegun(): Answered {
+    const message = `the process of the attempt died before it began: ${this.#exit}`;
+    if (this.#options.isShared) return { kind: 'interrupted', message, hasBegun: false };
+    return { kind: 'thrown', mark: 'transient', name: 'Error', code: 'process-died', message };
+  }
+
+  async #performed(
+    caller: Caller,
+    mode: Mode,
+    ctx: AttemptContext,
+    given: Pick<Call, 'input' | 'output'>,
+  ): Promise<Answered> {
+    const { executionId, step, attempt, effectKey, accepted, signal } = ctx;
+    const number = (this.#calls += 1);
+    const known = { executionId, step, attempt, effectKey, ...(accepted === undefined ? {} : { accepted }) };
+    let settle: (answer: Answered) => void = () => undefined;
+    const answered = new Promise<Answered>((answer) => (settle = answer));
+    const one: UnderWay = { number, caller, ctx, settle };
+    this.#underWay.set(number, one);
+    this.#watch();
+    const call = { number, agent: caller.name, mode, ctx: known, timeLeftMs: ctx.timeLeftMs(), ...given };
+    // What its schema has made of the input is nothing that another process can be given.
+    const unsendable = (error: unknown): void =>
+      settle({
+        kind: 'thrown',
+        mark: 'permanent',
+        name: 'Error',
+        code: 'input-unsendable',
+        message: `its input cannot be sent: ${String(error)}`,
+      });
+    this.#child.say(call satisfies Call, unsendable);
+    const abort = (): void => {
+      this.#child.say({ abort: number }, () => undefined);
+      one.timer ??= setTimeout(() => this.#ignored(one), ABORT_GRACE_MS);
+    };
+    signal.addEventListener('abort', abort);
+    const answer = await answered;
+    signal.removeEventListener('abort', abort);
+    clearTimeout(one.timer);
+    this.#underWay.delete(number);
+    if (this.#isClosed) this.#endIfAlone();
+    return answer;
+  }
+
+  /** It goes on without a lease, or after its time. */
+  #ignored(one: UnderWay): void {
+    // None of its calls can obey while its loop is blocked, and one of them alone does that.
+    if (this.#options.now() - this.#aliveAt > BLOCKED_MS) return this.#blocked();
+    this.#faulted(one, 'it ignored the end of its signal', one.ctx.timeLeftMs() <= 0);
+  }
+
+  /** The process is to be ended for it: at once, or when the others are over. */
+  #faulted(one: UnderWay, why: string, isNews = true): void {
+    one.fault = why;
+    this.#close();
+    const { name: agent } = one.caller;
+    if (isNews) this.#trouble({ agent, atWork: this.#atWork(), why });
+    if (this.#endIfAlone()) return;
+    const untilAt = (one.ctx as { readonly [PROCESS_DEADLINE]?: number })[PROCESS_DEADLINE] ?? 0;
+    const leftMs = Math.max(0, untilAt - KILL_MARGIN_MS - this.#options.now());
+    clearTimeout(one.timer);
+    one.timer = setTimeout(() => void this.end(), leftMs);
+  }
+
+  /** Nothing is in it but what it is ended for. */
+  #endIfAlone(): boolean {
+    const isAlone = [...this.#underWay.values()].every(({ fault }) => fault !== undefined);
+    if (isAlone) void this.end();
+    return isAlone;
+  }
+
+  #trouble(trouble: Trouble): void {
+    this.#isTold = true;
+    this.#options.onTrouble(trouble);
+  }
+
+  #atWork(): readonly string[] {
+    return [...new Set([...this.#underWay.values()].map(({ caller }) => caller.name))];
+  }
+
+  #close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#options.onClosed(this);
+  }
+
+  #heard(all: unknown): void {
+    this.#aliveAt = this.#options.now();
+    // The author's code, or a library of it, may say anything.
+    if (!Array.isArray(all)) return;
+    for (const word of all as readonly Word[]) this.#said(word);
+  }
+
+  #said(word: Word): void {
+    switch (word.kind) {
+      case 'ready':
+        this.#begun('ready');
+        for (const [agent, why] of Object.entries(word.failed))
+          this.#options.onTrouble({ agent, atWork: [], why: `its code cannot be loaded: ${why}` });
+        break;
+      case 'alive':
+        if (word.rssBytes <= this.#memoryMb * MB || this.#isEnding) break;
+        this.#why = `it took more than the ${this.#memoryMb} MB of memory that it may have`;
+        this.#ended();
+        void this.end();
+        break;
+      case 'fault': {
+        const one = word.of === undefined ? undefined : this.#underWay.get(word.of);
+        if (one !== undefined) this.#outOfHand(one, word.why);
+        else this.#leftOver(word.agent, word.why);
+        break;
+      }
+      default: {
+        const one = this.#underWay.get(word.of);
+        if (one !== undefined) this.#answered(one, word);
+      }
+    }
+  }
+
+  /** What nothing caught: its attempt has failed, and has the time of an aborted one to return. */
+  #outOfHand(one: UnderWay, why: string): void {
+    const { name: agent } = one.caller;
+    one.fault = why;
+    this.#close();
+    this.#trouble({ agent, atWork: this.#atWork(), why });
+    if (this.#endIfAlone()) return;
+    one.timer ??= setTimeout(() => this.#faulted(one, why, false), ABORT_GRACE_MS);
+  }
+
+  /** Of a call that is over, or of nobody known. */
+  #leftOver(agent: string | undefined, why: string): void {
+    this.#close();
+    this.#trouble({ ...(agent === undefined ? {} : { agent }), atWork: this.#atWork(), why });
+    this.#endIfAlone();
+  }
+
+  #answered(one: UnderWay, said: Said): void {
+    if (said.kind === 'progress') one.ctx.progress(said.token);
+    else if (said.kind === 'log') one.ctx.log[said.level](said.message, said.fields);
+    else one.settle(said);
+  }
+
+  #begun(how: Started): void {
+    if (this.#startedAs !== undefined) return;
+    this.#startedAs = how;
+    this.#onStarted(how);
+  }
+
+  /** After what has come meanwhile: this process may have been blocked. */
+  #watch(): void {
+    this.#watching ??= setInterval(() => setImmediate(() => this.#endIfSilent()), PULSE_MS);
+  }
+
+  #endIfSilent(): void {
+    if (this.#isEnding) return;
+    const isAwaited = this.#startedAs === undefined && this.#awaitedBy > 0;
+    if (this.#underWay.size === 0 && !isAwaited) {
+      clearInterval(this.#watching);
+      this.#watching = undefined;
+      return;
+    }
+    if (this.#options.isPatient === true && !isAwaited) return;
+    const leases = [...this.#underWay.values()].map(({ caller }) => caller.leaseMs);
+    const mayBeSilentMs = isAwaited ? STARTING_MS : Math.min(...leases);
+    if (this.#options.now() - this.#aliveAt > mayBeSilentMs) this.#blocked();
+  }
+
+  /** It is killed, once its guard has said which call its loop has entered. */
+  #blocked(): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    this.#close();
+    this.#why = `it was silent for ${Math.round((this.#options.now() - this.#aliveAt) / 1_000)} s`;
+    void this.#child.entered().then((number) => {
+      const agent = this.#underWay.get(number)?.caller.name ?? this.#onlyAgent();
+      const who = agent === undefined ? {} : { agent };
+      this.#trouble({
+        ...who,
+        atWork: this.#atWork(),
+        why: `its process ended: ${this.#exit}`,
+        isBlock: true,
+      });
+      void this.end();
+    });
+  }
+
+  #onlyAgent(): string | undefined {
+    const names = this.#atWork();
+    return names.length === 1 ? names[0] : undefined;
+  }
+
+  async #died(): Promise<boolean> {
+    this.#isDead = true;
+    if (!this.#isEnding && !this.#isTold) this.#ended();
+    this.#isEnding = true;
+    this.#close();
+    clearInterval(this.#watching);
+    const isOver = await this.#child.endPrograms();
+    this.#options.onGone(this);
+    this.#begun(this.#child.isStarted ? 'died' : 'not-started');
+    if (isOver) for (const one of this.#underWay.values()) one.settle(this.#endOf(one));
+    return isOver;
+  }
+
+  get #exit(): string {
+    return this.#why ?? this.#child.exit;
+  }
+
+  /** By its own, or a limit of its own. */
+  #ended(): void {
+    const agent = this.#options.isShared ? undefined : this.#onlyAgent();
+    const why = `its process ended: ${this.#exit}`;
+    this.#trouble({ ...(agent === undefined ? {} : { agent }), atWork: this.#atWork(), why });
+  }
+
+  #endOf({ fault }: UnderWay): Answered {
+    if (fault !== undefined) return diedOf(fault);
+    if (!this.#options.isShared) return diedOf(this.#exit);
+    const message = `the process of the attempt ended, by no fault of its own that is known: ${this.#exit}`;
+    return { kind: 'interrupted', message, hasBegun: true };
+  }
+}
+
+/** Where something of it cannot be ended, never (I3). */
+const untilOver = async (gone: Promise<boolean>): Promise<void> => {
+  if (!(await gone)) await new Promise(() => undefined);
+};
+
+const abortOf = (signal: AbortSignalLike): Promise<void> =>
+  new Promise((over) => {
+    if (signal.aborted) over();
+    else signal.addEventListener('abort', over);
+  });

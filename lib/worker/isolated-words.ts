@@ -1,0 +1,111 @@
+/**
+ * What a process that runs authors' code, and the one that calls it, say to each other.
+ *
+ * Owns: the words. Does not own: who says them when (`isolated-process.ts`, `isolated-calls.ts`). Each side
+ * sends what it has to say in a turn of its loop as one list: a message costs more than what is in it.
+ */
+
+import type { AttemptContext, AttemptLog } from '../core/plan/agent.ts';
+import type { Mode } from '../core/records/state.ts';
+import type { ErrorMark } from '../core/values/errors.ts';
+
+/** Where the process finds the other end of its pipe: behind stdin, stdout, stderr and the channel. */
+export const PIPE_FD = 4;
+/** How often a process says that its loop goes round. */
+export const PULSE_MS = 500;
+
+/** To the process. */
+export type ToProcess = Call | { readonly abort: number };
+export interface Call {
+  /** Among those of its process. */
+  readonly number: number;
+  readonly agent: string;
+  readonly mode: Mode;
+  readonly ctx: Pick<AttemptContext, 'executionId' | 'step' | 'attempt' | 'effectKey' | 'accepted'>;
+  readonly timeLeftMs: number;
+  readonly input: unknown;
+  readonly output?: unknown;
+}
+
+/** From the process. */
+export type Word =
+  /** By agent, why its code cannot be loaded. */
+  | { readonly kind: 'ready'; readonly failed: Readonly<Record<string, string>> }
+  | { readonly kind: 'alive'; readonly rssBytes: number }
+  | Fault
+  | (Said & { readonly of: number });
+
+/** What ends a process that nobody guards: an error that nothing caught, or a call of `process.exit`. */
+export interface Fault {
+  readonly kind: 'fault';
+  /** Whose it is, where that is known; its call may be over. */
+  readonly of?: number;
+  readonly agent?: string;
+  readonly why: string;
+}
+
+export type Said =
+  | { readonly kind: 'progress'; readonly token: string | number }
+  | {
+      readonly kind: 'log';
+      readonly level: keyof AttemptLog;
+      readonly message: string;
+      readonly fields: Readonly<Record<string, unknown>>;
+    }
+  | Answered;
+export type Answered =
+  | { readonly kind: 'answer'; readonly answer: unknown }
+  /** The work is done, and its output cannot leave the process. */
+  | { readonly kind: 'unsendable'; readonly message: string }
+  /** The process has ended by no fault of the call. */
+  | { readonly kind: 'interrupted'; readonly message: string; readonly hasBegun: boolean }
+  | {
+      readonly kind: 'thrown';
+      readonly mark?: ErrorMark;
+      readonly name: string;
+      readonly message: string;
+      readonly code?: string;
+      readonly retryAfterMs?: number;
+    };
+
+/** Its author's code may have acted, and is over with its process. */
+export const diedOf = (why: string): Answered => ({
+  kind: 'thrown',
+  name: 'Error',
+  code: 'process-died',
+  message: `the process of the attempt died: ${why}`,
+});
+
+/** What is to be said in this turn, in one message; what cannot be sent fails alone. */
+export class Outbox<Item> {
+  readonly #send: (all: readonly Item[]) => void;
+  #waiting: { readonly said: Item; readonly onFailed: (error: unknown) => void }[] = [];
+
+  /** @param send throws where something of it cannot be sent, and then has sent nothing */
+  constructor(send: (all: readonly Item[]) => void) {
+    this.#send = send;
+  }
+
+  /** @param onFailed is called where it cannot be sent */
+  say(said: Item, onFailed: (error: unknown) => void): void {
+    if (this.#waiting.length === 0) setImmediate(() => this.flush());
+    this.#waiting.push({ said, onFailed });
+  }
+
+  flush(): void {
+    const all = this.#waiting;
+    if (all.length === 0) return;
+    this.#waiting = [];
+    try {
+      this.#send(all.map(({ said }) => said));
+    } catch (error) {
+      if (all.length === 1) return all[0]?.onFailed(error);
+      for (const { said, onFailed } of all)
+        try {
+          this.#send([said]);
+        } catch (one) {
+          onFailed(one);
+        }
+    }
+  }
+}

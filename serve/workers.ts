@@ -1,0 +1,150 @@
+/**
+ * The processes in which agents' code runs, apart from the server's.
+ *
+ * Owns: which agents share one, when one of them gets its own, and what is said of those that end a process.
+ * Does not own: a process and its calls (`lib/worker/isolated.ts`), what a process runs (`isolated-process.ts`).
+ *
+ * One process for all agents, and one for each attempt of those whose author says `isolate`. An agent that was
+ * at work when the shared one ended twice, or kept it from all else once, gets processes of its own. So whose
+ * fault it is becomes known: alone in a process, an attempt is charged with its death.
+ */
+
+import type { Worker } from '../lib/agent/author-code.ts';
+import { loadedFile, programFile, typescriptLoader } from '../lib/project/package-files.ts';
+import { performedIn, type PoolOptions, ProcessPool } from '../lib/worker/isolated.ts';
+import type { Program } from '../lib/worker/isolated-child.ts';
+import type { Trouble } from '../lib/worker/isolated-process.ts';
+import type { Served } from './workflows.ts';
+
+/** So often an agent may be at work when the shared process ends. */
+const MOST_ENDS = 2;
+/** After so long without another, it shares again. */
+const FORGOTTEN_MS = 3_600_000;
+/** Attempts at the same time of an agent that has got processes without having asked for them. */
+const MOST_OF_ITS_OWN = 8;
+export const WORKER_MEMORY_MB = 2_048;
+
+export interface WorkersOptions {
+  readonly agents: Served['agents'];
+  /** Agents each of whose attempts has a process of its own. */
+  readonly isolate: readonly string[];
+  /** Of each process. */
+  readonly memoryMb: number;
+  readonly now: () => number;
+  readonly log: (what: string, fields: Readonly<Record<string, unknown>>) => void;
+}
+
+/** By agent how often its code has ended a process. */
+interface Ends {
+  readonly times: number;
+  readonly since: number;
+  readonly at: number;
+}
+
+export class Workers {
+  readonly #options: WorkersOptions;
+  readonly #shared: ProcessPool | undefined;
+  readonly #own = new Map<string, ProcessPool>();
+  readonly #ends = new Map<string, Ends>();
+  /** Attempts lost by an agent's own fault, since they were asked for. */
+  #lost = new Map<string, number>();
+
+  constructor(options: WorkersOptions) {
+    const { agents, isolate, now } = options;
+    this.#options = options;
+    const shared = [...agents].filter(([name, { file }]) => file !== undefined && !isolate.includes(name));
+    for (const name of isolate) this.#own.set(name, this.#poolOf(name));
+    if (shared.length > 0) {
+      const names = shared.map(([name]) => name);
+      const onTrouble = (trouble: Trouble): void => this.#told(trouble, true);
+      this.#shared = new ProcessPool(this.#programOf(names), { isShared: true, now, onTrouble });
+    }
+  }
+
+  /** Starts those that will be needed, before they are. */
+  warm(): void {
+    this.#shared?.warm();
+    for (const pool of this.#own.values()) pool.warm();
+  }
+
+  async stop(): Promise<void> {
+    const all = [...(this.#shared === undefined ? [] : [this.#shared]), ...this.#own.values()];
+    await Promise.all(all.map((pool) => pool.stop()));
+  }
+
+  /** What performs the agent's attempts. */
+  of({ agent }: Worker): Pick<Worker, 'implementation' | 'enter'> {
+    const pool = (): ProcessPool => this.#poolNow(agent.spec.name);
+    return { implementation: performedIn(agent, pool), enter: () => pool().enter() };
+  }
+
+  /** By agent, how many attempts have ended by its own fault since this was asked before. */
+  readonly takeLost = (): ReadonlyMap<string, number> => {
+    const lost = this.#lost;
+    if (lost.size > 0) this.#lost = new Map();
+    return lost;
+  };
+
+  #poolNow(name: string): ProcessPool {
+    const own = this.#own.get(name);
+    if (this.#shared === undefined || this.#options.isolate.includes(name)) return own ?? this.#ownOf(name);
+    const ends = this.#ends.size === 0 ? undefined : this.#ends.get(name);
+    if (ends === undefined || ends.times < MOST_ENDS) return this.#shared;
+    if (this.#options.now() - ends.at < FORGOTTEN_MS) return own ?? this.#ownOf(name);
+    this.#ends.delete(name);
+    return this.#shared;
+  }
+
+  #ownOf(name: string): ProcessPool {
+    // It has not asked to be killed at the end of its lease: alone, it keeps nobody from anything.
+    const pool = this.#poolOf(name, { most: MOST_OF_ITS_OWN, isPatient: true });
+    this.#own.set(name, pool);
+    return pool;
+  }
+
+  #poolOf(name: string, more: Pick<PoolOptions, 'most' | 'isPatient'> = {}): ProcessPool {
+    const { now } = this.#options;
+    const onTrouble = (trouble: Trouble): void => this.#told({ agent: name, ...trouble }, false);
+    return new ProcessPool(this.#programOf([name]), { isShared: false, now, onTrouble, ...more });
+  }
+
+  #programOf(names: readonly string[]): Program {
+    const files = names.map((name) => this.#options.agents.get(name)?.file ?? '');
+    const loaded = files.map(loadedFile);
+    // What was compiled needs no loader of TypeScript.
+    const isCompiled = loaded.every((file, at) => file !== files[at]);
+    return {
+      entry: programFile('serve/isolated-process'),
+      args: names.flatMap((name, at) => [name, loaded[at] ?? '']),
+      execArgv: isCompiled ? [] : ['--import', typescriptLoader()],
+      memoryMb: this.#options.memoryMb,
+    };
+  }
+
+  #told({ agent, atWork, why, isBlock }: Trouble, isShared: boolean): void {
+    const now = this.#options.now();
+    const ended = (name: string, times: number): Ends => {
+      const before = this.#ends.get(name);
+      const one = { times: (before?.times ?? 0) + times, since: before?.since ?? now, at: now };
+      this.#ends.set(name, one);
+      return one;
+    };
+    if (agent === undefined) {
+      for (const name of atWork) ended(name, 1);
+      this.#options.log('worker-ended', { why, oneOf: atWork });
+      return;
+    }
+    if (atWork.includes(agent)) this.#lost.set(agent, (this.#lost.get(agent) ?? 0) + 1);
+    const before = this.#ends.get(agent)?.times ?? 0;
+    const { times, since } = ended(agent, isBlock === true ? Math.max(1, MOST_ENDS - before) : 1);
+    const isMoved = isShared && before < MOST_ENDS && times >= MOST_ENDS;
+    this.#options.log('worker-ended', {
+      agent,
+      why,
+      times,
+      since: new Date(since).toISOString(),
+      ...(isMoved ? { next: 'each of its attempts gets a process of its own' } : {}),
+    });
+    if (isMoved) this.#ownOf(agent).warm();
+  }
+}

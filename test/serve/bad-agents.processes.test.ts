@@ -1,0 +1,61 @@
+/** Agents that end their process, in every way, beside healthy ones whose attempts are under way. */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '../../lib/client.ts';
+import { serveProcess, type ServeProcess } from './processes.ts';
+
+const BAD = join(import.meta.dirname, 'workflows', 'bad');
+const HEALTHY = 5;
+
+let folder: string;
+let server: ServeProcess;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'steadfast-bad-'));
+  server = await serveProcess([BAD, '--data', join(folder, 'state.db'), '--worker-memory', '300']);
+});
+afterEach(async () => {
+  await server.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const ended = (): Record<string, unknown>[] =>
+  server.lines
+    .filter((line) => line.includes('"message":"worker-ended"'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+it.each([
+  ['rejects', 'nothing awaited: Error: nobody awaits me'],
+  ['throws-later', 'nothing caught: Error: thrown later'],
+  ['exits', 'it called process.exit(0)'],
+  ['aborts', 'it called process.abort()'],
+  ['never', 'it ignored the end of its signal'],
+  ['blocks', 'it was silent for'],
+  ['is-killed', 'signal SIGKILL'],
+  ['leaks', 'MB of memory that it may have'],
+])('one that %s fails alone, and is named (N1)', async (agent, why) => {
+  const client = createClient({ url: server.url });
+  const file = join(folder, 'done');
+  const others = await Promise.all(
+    Array.from({ length: HEALTHY }, () => client.start('healthy', { input: { file } })),
+  );
+  const isWaiting = (line: string): boolean => line.includes('"message":"waiting"');
+  await server.wrote((lines) => lines.filter(isWaiting).length >= HEALTHY);
+  const { executionId } = await client.start(`w-${agent}`, { input: {} });
+  expect(await client.untilEnd(executionId)).toMatchObject({ status: 'failed' });
+  // It was its fault, and nobody else's.
+  const named = ended().filter((line) => line['agent'] === agent);
+  expect(named.map((line) => line['why'])).toContainEqual(expect.stringContaining(why));
+  expect(ended().filter((line) => line['agent'] === 'waits')).toEqual([]);
+  writeFileSync(file, '');
+  for (const one of others) {
+    const { status, steps } = await client.untilEnd(one.executionId);
+    expect(status).toBe('succeeded');
+    // What was interrupted has used up no try.
+    expect(steps[0]?.attempts.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
+  }
+  const { findings } = await client.health();
+  expect(findings).toContainEqual(expect.objectContaining({ kind: 'lost', agent }));
+  expect(findings.filter((one) => one.agent !== agent)).toEqual([]);
+});

@@ -1,0 +1,7 @@
+import { blocks } from '../workflow.ts';
+
+export const handler = blocks.handler({
+  execute: async () => {
+    for (;;);
+  },
+});

@@ -1,0 +1,12 @@
+import { existsSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { waits } from '../workflow.ts';
+
+/** Is at work until there is a file. */
+export const handler = waits.handler({
+  execute: async ({ log, attempt, signal }, { file }) => {
+    log.info('waiting');
+    while (!existsSync(file)) await setTimeout(50, undefined, { signal });
+    return { attempt };
+  },
+});
