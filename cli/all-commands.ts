@@ -21,7 +21,6 @@ import { addGraph } from './graph/command.ts';
 import { addQuiesce } from './quiesce/command.ts';
 import { addServe } from './serve/command.ts';
 import { addVerify } from './verify/command.ts';
-import { addUpgrade } from './upgrade/command.ts';
 import { addWorker } from './worker.ts';
 import type { Cli } from './io.ts';
 
@@ -41,6 +40,5 @@ export function addAll(program: Command, cli: Cli): void {
   addCallbacks(program, cli);
   addQuiesce(program, cli);
   addVerify(program, cli);
-  addUpgrade(program, cli);
   addWorker(program, cli);
 }

@@ -46,7 +46,7 @@ import {
   workflowsText,
 } from './print.ts';
 import { rowsOf } from '../lib/view/timeline.ts';
-import { compared, exitOf, neededText } from './upgrade/needed.ts';
+import { compared, exitOf, neededText } from './needed.ts';
 
 interface Shared {
   readonly url: string;

@@ -1,6 +1,6 @@
 /**
  * `steadfast quiesce` and `steadfast unquiesce`: a deployment at rest for a
- * restore or an upgrade, and on again.
+ * restore or a deployment, and on again.
  *
  * Owns: their options, and what is printed. Does not own: the order (`order.ts`), the calls (`aws.ts`).
  */

@@ -2,29 +2,21 @@
  * The ports of `verify` over an AWS account.
  *
  * Owns: what each port calls, and what a stack without the workflows of verify cannot answer. Does not own:
- * faults (`aws-faults.ts`), settings (`account-settings.ts`), how a call is made (`../aws/calls.ts`).
+ * what the stack is (`stack-facts.ts`), how a call is made (`../aws/calls.ts`).
  */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '../../lib/api/client.ts';
+import { ENV } from '../../lib/aws/names.ts';
 import { type Answer, type Calls, inXml, plainOf, unlessGone } from '../aws/calls.ts';
 import { readObject } from '../dev/project.ts';
 import { CliError, CLOCK, EXIT } from '../io.ts';
 import { signedFetch } from '../signed-fetch.ts';
-import { accountSettings } from './account-settings.ts';
-import { alarmIn } from './alarm-names.ts';
-import { AwsFaults } from './aws-faults.ts';
-import { alarmNamed, metricOf, metricSum, tableMetricOf, unanswered } from './local.ts';
-import {
-  type AccountFacts,
-  type AlarmPort,
-  type DeploymentPort,
-  type Ports,
-  rawOf,
-  type Settings,
-} from './ports.ts';
+import { metricSum } from './local.ts';
+import { type AccountFacts, type Ports, rawOf } from './ports.ts';
 import { type Outputs, probesOf } from './probes.ts';
+import { idsOf, queueOf, stackFacts } from './stack-facts.ts';
 
 export interface AwsOptions {
   readonly calls: Calls;
@@ -32,54 +24,74 @@ export interface AwsOptions {
   readonly region: string;
   readonly runId: string;
   /** Absent for a stack that is not of verify. */
-  readonly deployment?: DeploymentPort;
-  /** Whether that can go back to the release before. */
-  readonly hasRelease?: boolean;
+  readonly tearDown?: Ports['tearDown'];
 }
 
 const NO_PROBES = 'only in the stack of verify: --throwaway deploys one';
 
-export async function awsPorts(options: AwsOptions): Promise<Ports> {
-  const { calls, stack, region, runId, deployment, hasRelease = false } = options;
+export async function awsPorts({ calls, stack, region, runId, tearDown }: AwsOptions): Promise<Ports> {
   const outputs = await outputsOf(calls, stack);
-  const { ApiUrl: url, VerifyEnder: roleArn } = outputs;
+  const { ApiUrl: url } = outputs;
   if (url === undefined)
     throw new CliError('no-stack', `the stack '${stack}' has no output ApiUrl`, EXIT.failed);
   const fetcher = signedFetch({ region });
   const beganAt = CLOCK.now();
-  let settings: Promise<Settings> | undefined;
-  const settingsNow = (): Promise<Settings> => (settings ??= accountSettings(calls, stack));
-  const probes = probesOf(calls, outputs as unknown as Outputs, () => Promise.resolve(false));
+  let functions: Promise<readonly FunctionFacts[]> | undefined;
+  const functionsNow = () => (functions ??= functionsOf(calls, stack));
+  const api = createClient({ url, fetch: fetcher });
+  const { items } = await api.workflows().then(
+    (found) => ({ items: found }),
+    () => ({ items: [] }),
+  );
+  const hasCanary = items.some(({ workflow }) => workflow === 'steadfast-canary');
   return {
     lacks: {
       ...(outputs['VerifyEffects'] === undefined ? { probes: NO_PROBES } : {}),
-      ...(roleArn === undefined ? { faults: NO_PROBES, concurrency: NO_PROBES } : {}),
-      ...(deployment === undefined ? { deployment: NO_PROBES } : {}),
-      ...(hasRelease ? {} : { release: '--from contains no previous release' }),
+      ...(hasCanary ? {} : { canary: 'the stack has no canary: set canary' }),
+      ...(tearDown === undefined ? { deployment: NO_PROBES } : {}),
     },
     clock: CLOCK,
     runId,
-    api: createClient({ url, fetch: fetcher }),
+    api,
     begun: new Map(),
-    raw: async (method, path, { signed = false, headers = {} } = {}) =>
-      rawOf(await (signed ? fetcher : fetch)(`${url.replace(/\/$/, '')}${path}`, { method, headers })),
-    settings: settingsNow,
+    raw: async (path) => rawOf(await fetch(`${url.replace(/\/$/, '')}${path}`)),
     account: accountFacts(calls),
-    deployment: deployment ?? unanswered('a deployment'),
-    probes,
-    logs: async (texts) => linesOf(calls, await settingsNow(), texts, beganAt),
-    metric: async (name) => metricSum(calls, metricOf(await settingsNow(), name), beganAt),
-    tableMetric: async (name) => metricSum(calls, tableMetricOf(await settingsNow(), name), beganAt),
-    alarms: alarmsOf(calls, settingsNow, () => probes.take(outputs['VerifyAlarms'] ?? '')),
-    faults: roleArn === undefined ? NO_FAULTS : new AwsFaults(calls, CLOCK, stack, { roleArn }),
+    stack: stackFacts(calls, CLOCK, stack),
+    queues: async () =>
+      Promise.all((await idsOf(calls, stack, 'AWS::SQS::Queue')).map((queue) => queueOf(calls, queue))),
+    probes: probesOf(calls, outputs as unknown as Outputs, () => Promise.resolve(false)),
+    logs: async (texts) => linesOf(calls, await functionsNow(), texts, beganAt),
+    metric: async (name) =>
+      metricSum(calls, (await functionsNow()).find((one) => one.deployment)?.deployment, name, beganAt),
+    tearDown: tearDown ?? (() => Promise.reject(new CliError('no-stack', NO_PROBES, EXIT.failed))),
   };
 }
 
-const NO_FAULTS: Ports['faults'] = {
-  make: () => Promise.reject(new CliError('no-faults', NO_PROBES, EXIT.failed)),
-  end: async () => {},
-  endAll: async () => 0,
-};
+interface FunctionFacts {
+  readonly logGroup: string;
+  /** By which its metrics are found. */
+  readonly deployment?: string;
+}
+
+/** https://docs.aws.amazon.com/lambda/latest/api/API_GetFunctionConfiguration.html */
+async function functionsOf(calls: Calls, stack: string): Promise<readonly FunctionFacts[]> {
+  const found: FunctionFacts[] = [];
+  // One after the other: Lambda throttles its control plane.
+  for (const name of await idsOf(calls, stack, 'AWS::Lambda::Function')) {
+    const path = `/2015-03-31/functions/${encodeURIComponent(name)}/configuration`;
+    const { LoggingConfig, Environment } = await calls.rest(
+      'lambda',
+      'GetFunctionConfiguration',
+      'GET',
+      path,
+    );
+    const { LogGroup = '' } = Object(LoggingConfig) as { readonly LogGroup?: string };
+    const { Variables = {} } = Object(Environment) as { readonly Variables?: Record<string, string> };
+    const deployment = Variables[ENV.deployment];
+    found.push({ logGroup: LogGroup, ...(deployment === undefined ? {} : { deployment }) });
+  }
+  return found;
+}
 
 /** https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html */
 export async function outputsOf(
@@ -137,7 +149,7 @@ export const accountFacts = (calls: Calls, root = process.cwd()): AccountFacts =
 const MOST_LINES = 100;
 async function linesOf(
   calls: Calls,
-  { functions }: Settings,
+  functions: readonly FunctionFacts[],
   texts: readonly string[],
   startTime: number,
 ): Promise<readonly string[]> {
@@ -154,34 +166,4 @@ async function linesOf(
     }
   }
   return lines.slice(0, MOST_LINES);
-}
-
-function alarmsOf(
-  calls: Calls,
-  settings: () => Promise<Settings>,
-  take: () => Promise<readonly string[]>,
-): AlarmPort {
-  const named = async (text: string): Promise<string> => {
-    const names = (await settings()).alarms.map(({ name }) => name);
-    const found = alarmIn(names, text);
-    if (found !== undefined) return found;
-    throw new CliError('no-alarm', `no alarm of the stack has '${text}' in its name`, EXIT.failed);
-  };
-  return {
-    // It is evaluated again within a minute, which takes the state back.
-    raise: async (text) => {
-      const AlarmName = await named(text);
-      const StateReason = 'steadfast verify: does it reach its subscribers?';
-      for (const StateValue of ['OK', 'ALARM'])
-        await calls.json('monitoring', 'SetAlarmState', { AlarmName, StateValue, StateReason });
-    },
-    state: async (text) => {
-      const { MetricAlarms } = await calls.json('monitoring', 'DescribeAlarms', {
-        AlarmNames: [await named(text)],
-      });
-      const [alarm] = (MetricAlarms ?? []) as readonly { readonly StateValue?: string }[];
-      return alarm?.StateValue ?? 'none';
-    },
-    news: async () => (await take()).map(alarmNamed),
-  };
 }

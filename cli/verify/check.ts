@@ -9,30 +9,9 @@
 
 import type { Need, Ports } from './ports.ts';
 
-/** In this order; all but the first four run only where an option asks for them. */
-export const PHASES = [
-  'preflight',
-  'settings',
-  'smoke',
-  'traces',
-  'game-day',
-  'aftermath',
-  'slow',
-  'load',
-  'deployments',
-  'teardown',
-] as const;
+/** In this order. */
+export const PHASES = ['preflight', 'executions', 'traces', 'faults', 'aftermath', 'teardown'] as const;
 export type Phase = (typeof PHASES)[number];
-
-/** The option that asks for a phase; one without runs always. */
-export const OPTIONS: Partial<Readonly<Record<Phase, '--game-day' | '--slow' | '--load' | '--throwaway'>>> = {
-  'game-day': '--game-day',
-  aftermath: '--game-day',
-  slow: '--slow',
-  load: '--load',
-  deployments: '--slow',
-  teardown: '--throwaway',
-};
 
 /** The headings of the page. */
 export const AREAS = [
@@ -56,14 +35,14 @@ interface Row {
   readonly stops?: true;
 }
 
+export type Run = (ports: Ports) => Promise<Finding>;
+
 export interface Check extends Row {
   readonly phase: Phase;
   readonly needs: readonly Need[];
-  /** What it costs at most, in US dollars. */
-  readonly dollars: number;
   /** What must be so, beside the row, for a report. */
   readonly expected: string;
-  run(ports: Ports): Promise<Finding>;
+  readonly run: Run;
 }
 
 /** What no program checks. */
@@ -79,11 +58,6 @@ export interface Finding {
   readonly ok: boolean;
   /** What was seen: figures, ids, names. */
   readonly evidence: string;
-}
-
-/** Thrown by a port that has no answer; the check is not run then. */
-export class CannotAnswer extends Error {
-  override readonly name = 'CannotAnswer';
 }
 
 export const finding = (problems: readonly string[], evidence: string): Finding =>

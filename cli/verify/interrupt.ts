@@ -3,8 +3,8 @@
  *
  * Owns: the signals, and where a run stops. Does not own: how something is removed (`throwaway.ts`).
  *
- * I1 a run that was interrupted goes no further than its next wait, its next fault or its next check, and
- *    writes no report: what it began while all is removed would be left behind.
+ * I1 a run that was interrupted goes no further than its next wait or its next check, and writes no report:
+ *    what it began while all is removed would be left behind.
  */
 
 import { EXIT, type Io, messageOf } from '../io.ts';
@@ -20,7 +20,7 @@ export interface Interrupt {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const NEVER = new Promise<never>(() => {});
 
-/** An interrupt leaves nothing behind, or says what it leaves; a fault that stands ends by itself. */
+/** An interrupt leaves nothing behind, or says what it leaves. */
 export function onInterrupt(
   io: Pick<Io, 'err'>,
   stop: () => Promise<void>,
@@ -41,7 +41,7 @@ export function onInterrupt(
   };
 }
 
-/** The ports as checks have them: at a wait, and before a fault, a run that was interrupted stops. */
+/** The ports as checks have them: at a wait a run that was interrupted stops. */
 export const interruptible = (ports: Ports, { passed }: Pick<Interrupt, 'passed'>): Ports => ({
   ...ports,
   clock: {
@@ -50,13 +50,5 @@ export const interruptible = (ports: Ports, { passed }: Pick<Interrupt, 'passed'
       await ports.clock.sleep(ms);
       await passed();
     },
-  },
-  faults: {
-    make: async (fault) => {
-      await passed();
-      await ports.faults.make(fault);
-    },
-    end: (fault) => ports.faults.end(fault),
-    endAll: () => ports.faults.endAll(),
   },
 });

@@ -4,9 +4,8 @@
  * Owns: the page's text beside its rows. Does not own: the rows (`checks/`).
  */
 
-import { AREAS, type Entry, isCheck, OPTIONS } from './check.ts';
-import { ENTRIES } from './checks/all.ts';
-import { REASONS } from './checks/by-hand.ts';
+import { AREAS, type Entry, isCheck } from './check.ts';
+import { ENTRIES, REASONS } from './checks/table.ts';
 
 const HEAD = `# Not verified without an AWS account
 
@@ -14,7 +13,7 @@ Steadfast has not been deployed to a real account yet. AWS documents what is lis
 sets it; only a deployment shows it. One command checks it:
 
 \`\`\`sh
-npx steadfast verify --throwaway --game-day --report verified
+npx steadfast verify --throwaway --report verified
 \`\`\`
 
 - **Safety does not rest on this list.** The state table decides by conditional writes. If something here
@@ -24,7 +23,7 @@ npx steadfast verify --throwaway --game-day --report verified
   ([BENCHMARKS.md](BENCHMARKS.md#what-is-not-measured)).
 - Nor has the command met an account. \`verify --local\` checks what a local cloud can answer.
 
-Each row has its check and the option that runs it; or a person checks it, because
+Each row has its check; or a person checks it, because
 ${Object.entries(REASONS)
   .map(([word, why]) => `(${word}) ${why}`)
   .join(', ')}. \`npm run docs\` prints this page.
@@ -45,7 +44,7 @@ function rowOf(entry: Entry): string {
 }
 
 function howOf(entry: Entry): string {
-  if (isCheck(entry)) return OPTIONS[entry.phase] ?? '';
+  if (isCheck(entry)) return '';
   const [word = ''] = Object.entries(REASONS).find(([, why]) => why === entry.byHand) ?? [];
   return word;
 }

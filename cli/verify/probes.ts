@@ -12,7 +12,6 @@ import type { Probes } from './ports.ts';
 export interface Outputs {
   readonly VerifyEffects: string;
   readonly VerifyEnds: string;
-  readonly VerifyAlarms: string;
   readonly VerifyRequests: string;
 }
 
@@ -64,11 +63,6 @@ export function probesOf(calls: Calls, outputs: Outputs, tick: Probes['tick']): 
       }
       return seen;
     },
-    // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
-    redrive: async (deadLetters, to) => {
-      const [SourceArn, DestinationArn] = [await arnOf(calls, deadLetters), await arnOf(calls, to)];
-      await calls.json('sqs', 'StartMessageMoveTask', { SourceArn, DestinationArn });
-    },
     putEvent: async (Detail) => {
       await calls.json('events', 'PutEvents', {
         Entries: [{ Source: 'steadfast.verify', DetailType: 'Verify', Detail }],
@@ -87,12 +81,4 @@ export function probesOf(calls: Calls, outputs: Outputs, tick: Probes['tick']): 
       return names.reduce((sum, name) => sum + Number(found[name] ?? 0), 0);
     },
   };
-}
-
-async function arnOf(calls: Calls, QueueUrl: string): Promise<string> {
-  const { Attributes } = await calls.json('sqs', 'GetQueueAttributes', {
-    QueueUrl,
-    AttributeNames: ['QueueArn'],
-  });
-  return String((Object(Attributes) as Record<string, string>)['QueueArn']);
 }

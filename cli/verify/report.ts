@@ -47,16 +47,15 @@ export const redacted = (text: string): string =>
     .replaceAll(/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, '<key>');
 
 export function jsonReport(results: readonly Result[], subject: Subject): string {
-  const rows = results.map(({ entry, outcome, evidence, tookMs, dollars }) => ({
+  const rows = results.map(({ entry, outcome, evidence, tookMs }) => ({
     id: entry.id,
     row: entry.row,
     ...(isCheck(entry) ? { expected: entry.expected } : {}),
     outcome,
     evidence: redacted(evidence),
     tookMs,
-    dollars,
   }));
-  const report = { verify: { ...countsOf(results), dollars: dollarsOf(results) }, subject, rows };
+  const report = { verify: countsOf(results), subject, rows };
   return `${redacted(JSON.stringify(report, null, 2))}\n`;
 }
 
@@ -68,7 +67,7 @@ export function markdownReport(results: readonly Result[], subject: Subject): st
     `# Verified: ${deployment}`,
     '',
     `Steadfast ${version}, ${region}, ${new Date(beganAt).toISOString()}, ${seconds} s.`,
-    `Of ${rows} rows ${held} held, ${failed} failed, ${notRun} were not run. Cost at most $${dollarsOf(results).toFixed(2)}.`,
+    `Of ${rows} rows ${held} held, ${failed} failed, ${notRun} were not run.`,
   ];
   const areas = AREAS.flatMap((area) => {
     const own = results.filter(({ entry }) => entry.area === area);
@@ -81,10 +80,6 @@ const TABLE_HEAD = ['| outcome | row | expected | evidence, or why not |', '| --
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s*\n\s*/g, ' ');
 const tableRow = ({ entry, outcome, evidence }: Result): string =>
   `| ${outcome} | ${cell(entry.row)} | ${isCheck(entry) ? cell(entry.expected) : ''} | ${cell(evidence)} |`;
-
-/** To a tenth of a cent. */
-const dollarsOf = (results: readonly Result[]): number =>
-  Math.round(results.reduce((sum, { dollars }) => sum + dollars, 0) * 1_000) / 1_000;
 
 /** @returns the two files */
 export function writeReport(folder: string, results: readonly Result[], subject: Subject): readonly string[] {

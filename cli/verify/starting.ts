@@ -7,18 +7,8 @@
 
 import { createHash } from 'node:crypto';
 import type { ExecutionView } from '../../lib/api/answers.ts';
-import { type Check, type Finding, finding } from './check.ts';
+import { type Finding, finding } from './check.ts';
 import type { Ports } from './ports.ts';
-
-export type Rest = Pick<Check, 'id' | 'area' | 'row' | 'expected'> & Partial<Pick<Check, 'stops' | 'needs'>>;
-/** A check of the smoke, which costs a fraction of a cent. */
-export const smoke = (rest: Rest, run: Check['run']): Check => ({
-  phase: 'smoke',
-  needs: ['probes'],
-  dollars: 0.001,
-  ...rest,
-  run,
-});
 
 /** Begun with a key of this run, so that a repeated call starts nothing twice. */
 export async function begin(

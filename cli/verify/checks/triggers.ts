@@ -2,78 +2,37 @@
  * Checks of the triggers, which start executions beside the API, and of the events of their ends.
  */
 
-import { type Entry, type Finding, finding } from '../check.ts';
+import { type Finding, finding, type Run } from '../check.ts';
 import type { Ports } from '../ports.ts';
-import { again, ended, is, smoke, until } from '../starting.ts';
+import { again, ended, is, until } from '../starting.ts';
 
 /** Would be rounded by JavaScript. */
 const LARGE = '9007199254740993';
 
-export const TRIGGERS: readonly Entry[] = [
-  smoke(
-    {
-      id: 'event-trigger',
-      area: 'Triggers and events',
-      row: 'An event said twice starts one execution.',
-      expected: 'one execution',
-    },
-    async (ports) => {
-      const id = `${ports.runId}-event`;
-      const detail = JSON.stringify({ id, text: 'by event' });
-      for (let twice = 0; twice < 2; twice += 1) await ports.probes.putEvent(detail);
-      return begunBy(ports, id);
-    },
-  ),
-  smoke(
-    {
-      id: 'refused-start',
-      area: 'Triggers and events',
-      row: 'A refused start is a dead letter; numbers beyond 2^53 keep their digits.',
-      expected: `the message with ${LARGE}, and no execution`,
-      needs: ['probes', 'settings'],
-    },
-    refusedStart,
-  ),
-  smoke(
-    {
-      id: 'message-trigger',
-      area: 'Triggers and events',
-      row: 'A message starts an execution.',
-      expected: 'one execution with its id',
-    },
-    async (ports) => {
-      const id = `${ports.runId}-message`;
-      await ports.probes.send(ports.probes.requests, JSON.stringify({ id, text: 'by message' }));
-      return begunBy(ports, id);
-    },
-  ),
-  smoke(
-    {
-      id: 'schedule-trigger',
-      area: 'Triggers and events',
-      row: 'A schedule starts an execution with its planned time.',
-      expected: 'an execution whose id is a time',
-    },
-    scheduleTrigger,
-  ),
-  smoke(
-    {
-      id: 'end-once',
-      area: 'Triggers and events',
-      row: 'An end arrives on the bus once.',
-      expected: 'one event',
-    },
-    async (ports) => {
-      const { executionId } = await ended(ports, 'verify-part', { n: 1 }, 'end-once');
-      const seen = await again(ports, async () => (await ports.probes.ends()).get(executionId));
-      return finding(is('events', seen, 1), `${executionId}: ${seen}`);
-    },
-  ),
-];
+export const TRIGGERS: Readonly<Record<string, Run>> = {
+  'event-trigger': async (ports) => {
+    const id = `${ports.runId}-event`;
+    const detail = JSON.stringify({ id, text: 'by event' });
+    for (let twice = 0; twice < 2; twice += 1) await ports.probes.putEvent(detail);
+    return begunBy(ports, id);
+  },
+  'message-trigger': async (ports) => {
+    const id = `${ports.runId}-message`;
+    await ports.probes.send(ports.probes.requests, JSON.stringify({ id, text: 'by message' }));
+    return begunBy(ports, id);
+  },
+  'refused-start': refusedStart,
+  'schedule-trigger': scheduleTrigger,
+  'end-once': async (ports) => {
+    const { executionId } = await ended(ports, 'verify-part', { n: 1 }, 'end-once');
+    const seen = await again(ports, async () => (await ports.probes.ends()).get(executionId));
+    return finding(is('events', seen, 1), `${executionId}: ${seen}`);
+  },
+};
 
 /** Not parsed: the number would be rounded. By the event trigger, whose messages are whole events. */
 async function refusedStart(ports: Ports): Promise<Finding> {
-  const { queues } = await ports.settings();
+  const queues = await ports.queues();
   const dead = queues.find(({ url }) => url === ports.probes.requests)?.deadLetters;
   const url = queues.find(({ name }) => name === dead)?.url;
   if (url === undefined) return { ok: false, evidence: 'the queue of the trigger has no dead-letter queue' };

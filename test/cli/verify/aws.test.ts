@@ -9,13 +9,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Calls } from '../../../cli/aws/calls.ts';
-import { accountSettings } from '../../../cli/verify/account-settings.ts';
 import { awsPorts, bootstrapIn } from '../../../cli/verify/aws.ts';
-import { ENTRIES } from '../../../cli/verify/checks/all.ts';
+import { ENTRIES } from '../../../cli/verify/checks/table.ts';
 import { run as command } from '../../../cli/main.ts';
 import { run } from '../../../cli/verify/run.ts';
-import { bucketsIn, Throwaway } from '../../../cli/verify/throwaway.ts';
-import { ENV, INDEXES } from '../../../lib/aws/names.ts';
+import { bucketsIn } from '../../../cli/verify/throwaway.ts';
+import { ENV } from '../../../lib/aws/names.ts';
 import { readBody } from '../../../local/http/read-body.ts';
 
 type Body = Record<string, unknown>;
@@ -27,13 +26,6 @@ const RESOURCES: readonly (readonly [type: string, id: string])[] = [
   ['AWS::Lambda::Function', 'Shop-Pay'],
   ['AWS::SQS::Queue', 'https://sqs/Shop-pay'],
   ['AWS::SQS::Queue', 'https://sqs/Shop-dead'],
-  ['AWS::Lambda::EventSourceMapping', 'm1'],
-  ['AWS::Events::Rule', 'Shop-Tick'],
-  ['AWS::Events::Rule', 'Shop-Bus|Shop-Calls'],
-  ['AWS::Scheduler::ScheduleGroup', 'Shop-Group'],
-  ['AWS::DynamoDB::Table', 'Shop-State'],
-  ['AWS::CloudWatch::Alarm', 'Shop-SupervisorSilent'],
-  ['AWS::CloudWatch::Dashboard', 'Shop-Overview'],
   ['AWS::SNS::Topic', 'arn:aws:sns:eu-central-1:123456789012:Shop'],
 ];
 const member = (fields: Readonly<Record<string, string>>): string =>
@@ -42,7 +34,11 @@ const member = (fields: Readonly<Record<string, string>>): string =>
     .join('')}</member>`;
 const OUTPUTS: Record<string, string> = { ApiUrl: 'https://api.example/?a=1&amp;b=2' };
 
+let drifted = '';
 const FORMS: Readonly<Record<string, () => string>> = {
+  DetectStackDrift: () => '<StackDriftDetectionId>d1</StackDriftDetectionId>',
+  DescribeStackDriftDetectionStatus: () => '<DetectionStatus>DETECTION_COMPLETE</DetectionStatus>',
+  DescribeStackResourceDrifts: () => `<StackResourceDrifts>${drifted}</StackResourceDrifts>`,
   ListStackResources: () =>
     `<StackResourceSummaries>${RESOURCES.map(([ResourceType, PhysicalResourceId]) =>
       member({ LogicalResourceId: 'x', PhysicalResourceId, ResourceType, ResourceStatus: 'CREATE_COMPLETE' }),
@@ -61,8 +57,6 @@ const JSON_ANSWERS: Record<string, (body: Body) => Body> = {
   GetQueueAttributes: ({ QueueUrl }) => ({
     Attributes: {
       QueueArn: `arn:aws:sqs:${AT}:${String(QueueUrl).split('/').at(-1)}`,
-      VisibilityTimeout: '210',
-      MessageRetentionPeriod: '1209600',
       ...(String(QueueUrl).endsWith('pay')
         ? {
             RedrivePolicy: JSON.stringify({
@@ -73,54 +67,6 @@ const JSON_ANSWERS: Record<string, (body: Body) => Body> = {
         : {}),
     },
   }),
-  DescribeRule: ({ Name, EventBusName = 'default' }) => ({
-    Arn: `arn:aws:events:${AT}:rule/${String(Name)}`,
-    State: EventBusName === 'default' ? 'ENABLED' : 'DISABLED',
-    ...(Name === 'Shop-Tick' ? { ScheduleExpression: 'rate(1 minute)' } : {}),
-  }),
-  ListTargetsByRule: () => ({ Targets: [{}, {}] }),
-  DescribeTable: () => ({
-    Table: {
-      DeletionProtectionEnabled: true,
-      GlobalSecondaryIndexes: INDEXES.map(({ name, pk, sk }, at) => ({
-        IndexName: name,
-        IndexStatus: at === 0 ? 'CREATING' : 'ACTIVE',
-        KeySchema: [{ AttributeName: pk }, { AttributeName: sk }],
-      })),
-    },
-  }),
-  DescribeTimeToLive: () => ({
-    TimeToLiveDescription: { TimeToLiveStatus: 'ENABLED', AttributeName: 'expiresAt' },
-  }),
-  DescribeContinuousBackups: () => ({
-    ContinuousBackupsDescription: {
-      PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus: 'ENABLED' },
-    },
-  }),
-  DescribeAlarms: () => ({
-    MetricAlarms: [
-      {
-        AlarmName: 'Shop-SupervisorSilent',
-        Namespace: 'Steadfast',
-        MetricName: 'Sweeps',
-        AlarmActions: ['topic'],
-      },
-    ],
-  }),
-  GetDashboard: () => ({
-    DashboardBody: JSON.stringify({
-      widgets: [
-        {
-          properties: {
-            metrics: [
-              ['Steadfast', 'Started', 'service', 'x'],
-              ['.', 'Succeeded'],
-            ],
-          },
-        },
-      ],
-    }),
-  }),
   GetParameter: () => ({ Parameter: { Value: '21' } }),
   DescribeResourcePolicies: () => ({ resourcePolicies: [{ policyDocument: '{}' }] }),
   FilterLogEvents: () => ({ events: [{ message: 'AccessDenied: Request ID 1' }] }),
@@ -130,26 +76,10 @@ const REST: readonly (readonly [pattern: RegExp, answer: Body])[] = [
   [
     /\/configuration$/,
     {
-      Runtime: 'nodejs24.x',
-      Timeout: 35,
       LoggingConfig: { LogFormat: 'JSON', LogGroup: 'Shop-PayLogs' },
-      Environment: { Variables: { [ENV.table]: 'Shop-State' } },
+      Environment: { Variables: { [ENV.deployment]: 'Shop' } },
     },
   ],
-  [/^\/2024-08-31\/functions\/.*\/recursion-config$/, { RecursiveLoop: 'Allow' }],
-  [
-    /event-source-mappings/,
-    {
-      State: 'Enabled',
-      EventSourceArn: `arn:aws:sqs:${AT}:Shop-pay`,
-      FunctionArn: `arn:aws:lambda:${AT}:function:Shop-Pay`,
-      FunctionResponseTypes: ['ReportBatchItemFailures'],
-      ScalingConfig: { MaximumConcurrency: 2 },
-    },
-  ],
-  [/^\/schedules\?.*NextToken=more/, { Schedules: [{ Name: 'weekly' }] }],
-  [/^\/schedules\?/, { Schedules: [{ Name: 'nightly' }], NextToken: 'more' }],
-  [/^\/schedules\/(?:night|week)ly/, { ScheduleExpression: 'cron(0 2 * * ? *)', State: 'ENABLED' }],
   [
     /account-settings/,
     { AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 990 } },
@@ -191,93 +121,51 @@ const calls = (): Calls =>
     clock: { now: () => 0, sleep: async () => {} },
   });
 
-it('reads every setting that the template’s reader reads, by the resources that CloudFormation names', async () => {
-  const settings = await accountSettings(calls(), 'Shop');
-  expect(settings.functions).toEqual([
-    {
-      name: 'Shop-Pay',
-      runtime: 'nodejs24.x',
-      timeoutS: 35,
-      recursionAllowed: true,
-      logFormat: 'JSON',
-      logGroup: 'Shop-PayLogs',
-      variables: { [ENV.table]: 'Shop-State' },
-    },
+const RUN = { stack: 'Shop', region: 'eu-central-1', runId: 'r' };
+
+it('finds the queues of the stack and where their dead letters go', async () => {
+  const ports = await awsPorts({ calls: calls(), ...RUN });
+  expect(await ports.queues()).toEqual([
+    { name: 'Shop-pay', url: 'https://sqs/Shop-pay', deadLetters: 'Shop-dead' },
+    { name: 'Shop-dead', url: 'https://sqs/Shop-dead' },
   ]);
-  expect(settings.queues).toEqual([
-    {
-      name: 'Shop-pay',
-      url: 'https://sqs/Shop-pay',
-      visibilityS: 210,
-      retentionS: 1_209_600,
-      deadLetters: 'Shop-dead',
-      maxReceives: 5,
-    },
-    { name: 'Shop-dead', url: 'https://sqs/Shop-dead', visibilityS: 210, retentionS: 1_209_600 },
-  ]);
-  expect(settings.mappings).toEqual([
-    {
-      id: 'm1',
-      queue: 'Shop-pay',
-      function: 'Shop-Pay',
-      enabled: true,
-      reportsItemFailures: true,
-      maxConcurrency: 2,
-    },
-  ]);
-  expect(settings.rules.map(({ name, enabled }) => [name, enabled])).toEqual([
-    ['Shop-Tick', true],
-    ['Shop-Calls', false],
-    ['nightly', true],
-    ['weekly', true],
-  ]);
-  expect(settings.rules[0]?.id).toBe(`arn:aws:events:${AT}:rule/Shop-Tick`);
-  // An index that is being made serves nobody yet.
-  expect(Object.keys(settings.table.indexes)).toHaveLength(INDEXES.length - 1);
-  expect([settings.table.recovery, settings.table.expiresBy, settings.table.keepsData]).toEqual([
-    true,
-    'expiresAt',
-    true,
-  ]);
-  expect(settings.alarms).toEqual([
-    { name: 'Shop-SupervisorSilent', metrics: ['Steadfast/Sweeps'], actions: 1 },
-  ]);
-  expect([settings.drawn, settings.subscribers]).toEqual([['Steadfast/Started', 'Steadfast/Succeeded'], 1]);
 });
 
 it('changes nothing in a stack of another’s, and says which rows only its own stack answers', async () => {
   asked.length = 0;
-  const ports = await awsPorts({ calls: calls(), stack: 'Shop', region: 'eu-central-1', runId: 'r' });
-  const phases = new Set(['preflight', 'settings', 'game-day', 'teardown'] as const);
-  const results = await run(ENTRIES, ports, { phases, budget: 5, say: () => {} });
+  const ports = await awsPorts({ calls: calls(), ...RUN });
+  const entries = ENTRIES.filter(({ id }) => !['health', 'unsigned', 'metrics', 'sweeps'].includes(id));
+  const results = await run(entries, ports, { say: () => {} });
   const outcome = (id: string): unknown => results.find(({ entry }) => entry.id === id)?.outcome;
-  expect(['identity', 'bootstrap', 'concurrency', 'log-policies', 'subscribers'].map(outcome)).toEqual(
-    Array.from({ length: 5 }, () => 'held'),
+  expect(
+    ['identity', 'bootstrap', 'concurrency', 'log-policies', 'drift', 'subscribers'].map(outcome),
+  ).toEqual(Array.from({ length: 6 }, () => 'held'));
+  expect(['canary', 'order', 'dies', 'teardown'].map(outcome)).toEqual(
+    Array.from({ length: 4 }, () => 'not run'),
   );
-  expect(outcome('indexes')).toBe('failed');
-  expect(['change-set', 'dies-after', 'mapping-off', 'supervisor-silent', 'teardown'].map(outcome)).toEqual(
-    Array.from({ length: 5 }, () => 'not run'),
-  );
-  expect(asked.filter((what) => !/^(?:GET|Get|List|Describe)/.test(what))).toEqual([]);
+  expect(asked.filter((what) => !/^(?:GET|Get|List|Describe|DetectStackDrift)/.test(what))).toEqual([]);
+});
+
+it('names each resource that is not as the template has it', async () => {
+  const { stack } = await awsPorts({ calls: calls(), ...RUN });
+  drifted = member({
+    LogicalResourceId: 'State',
+    ResourceType: 'AWS::DynamoDB::Table',
+    PropertyDifferences: member({ PropertyPath: '/BillingMode' }),
+    StackResourceDriftStatus: 'MODIFIED',
+  });
+  expect(await stack.drifted()).toEqual(['State (AWS::DynamoDB::Table) has drifted']);
+  drifted = '';
 });
 
 it.each([
-  [['--throwaway', '--undo'], 'give --stack <name> with --undo'],
-  [['--local', '--undo'], 'give --stack <name> with --undo'],
-  [['--throwaway', '--from', 'older'], '--from goes with --throwaway --slow'],
-  [['--local', '--slow', '--from', 'older'], '--from goes with --throwaway --slow'],
+  [['--throwaway', '--local'], 'give one of --local, --throwaway, --stack <name>'],
+  [['--throwaway', '--assembly', 'cdk.out'], '--assembly goes with --local'],
 ])('refuses %j, and starts nothing to say so', async (flags, problem) => {
   const said: string[] = [];
   const terminal = { out: () => true, err: (text: string) => said.push(text) > 0, env: {}, isTTY: false };
   expect(await command(['verify', ...flags], terminal)).not.toBe(0);
   expect(said.join('')).toContain(problem);
-});
-
-it('names where no release is installed that it should go back to', () => {
-  const io = { out: () => true, err: () => true, move: () => true, env: {}, isTTY: false };
-  expect(() => new Throwaway({ calls: calls(), io, stack: 'Shop', before: '/nowhere' })).toThrow(
-    "is not there: install the release before in '/nowhere' (npm install steadfast@<version>",
-  );
 });
 
 it('finds what a log group has, with texts in quotes', async () => {
@@ -304,21 +192,6 @@ it('deploys nothing where the region is not bootstrapped, and says so by the row
   } finally {
     JSON_ANSWERS['GetParameter'] = before as () => Body;
   }
-});
-
-it('asks once for the faults that earlier runs have left, where they are to be ended', async () => {
-  OUTPUTS['VerifyEnder'] = 'arn:aws:iam::123456789012:role/ender';
-  JSON_ANSWERS['GetParametersByPath'] = () => ({ Parameters: [] });
-  asked.length = 0;
-  let text = '';
-  const keep = (more: string): boolean => (text += more) !== '';
-  const terminal = { out: keep, err: keep, env: { AWS_ENDPOINT_URL: url }, isTTY: false };
-  process.env['AWS_ACCESS_KEY_ID'] = 'test';
-  process.env['AWS_SECRET_ACCESS_KEY'] = 'test';
-  await command(['verify', '--stack', 'Shop', '--undo', '--region', 'eu-central-1'], terminal);
-  expect(text).toContain('0 faults ended');
-  expect(asked.filter((what) => what === 'GetParametersByPath')).toHaveLength(1);
-  delete OUTPUTS['VerifyEnder'];
 });
 
 it('asks for the bootstrap stack that the folder’s own qualifier names', () => {

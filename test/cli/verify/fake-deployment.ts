@@ -6,8 +6,7 @@
  */
 
 import { ApiError, type Client } from '../../../lib/api/client.ts';
-import type { FaultPort, Ports, Settings } from '../../../cli/verify/ports.ts';
-import { goodSettings } from './good-settings.ts';
+import type { Ports } from '../../../cli/verify/ports.ts';
 
 interface Execution {
   readonly executionId: string;
@@ -24,11 +23,8 @@ export class FakeDeployment {
   readonly queues = new Map<string, string[]>();
   /** What is wrong with it. */
   readonly planted = new Set<string>();
-  /** Each call of the port of faults, with what was made when. */
-  readonly faultCalls: string[] = [];
   now = 1_000_000;
   switched = false;
-  isAtRest = false;
 
   breakerBefore(): string {
     return this.has('breaker') ? 'closed' : 'open';
@@ -56,18 +52,18 @@ export class FakeDeployment {
   }
 
   private endOf(workflow: string, input: Record<string, unknown>): string {
-    const id = workflow.slice('verify-'.length);
+    const id = workflow.replace(/^verify-/, '');
     const byWorkflow: Record<string, string> = {
       parent: 'child',
       order: 'order',
       ask: 'callback',
-      isolated: 'isolate',
+      'steadfast-canary': 'canary',
       large: 'large',
       list: 'list',
     };
     const check = input['mode'] === 'decline' ? 'undone' : (byWorkflow[id] ?? id);
     if (this.has(check)) return 'failed';
-    if (['verify-ask', 'verify-incident', 'verify-open'].includes(workflow)) return 'waiting';
+    if (['verify-ask', 'verify-incident'].includes(workflow)) return 'waiting';
     return input['mode'] === 'decline' ? 'compensated' : 'succeeded';
   }
 
@@ -82,11 +78,11 @@ export class FakeDeployment {
 const stepsOf = (workflow: string, isCut: boolean): Execution['steps'] => {
   if (workflow === 'verify-chain')
     return Array.from({ length: isCut ? 16 : 40 }, (_, at) => ({ name: `step-${at}`, status: 'done' }));
-  if (workflow !== 'verify-ask' && workflow !== 'verify-open') return [];
+  if (workflow !== 'verify-ask') return [];
   return ['answer', 'check'].map((name) => ({ name, status: 'leased', token: `token-of-${name}` }));
 };
 
-export function fakePorts(fake: FakeDeployment, settings: Settings = goodSettings()): Ports {
+export function fakePorts(fake: FakeDeployment): Ports {
   return {
     lacks: {},
     clock: {
@@ -98,75 +94,37 @@ export function fakePorts(fake: FakeDeployment, settings: Settings = goodSetting
     runId: 'run',
     api: apiOf(fake),
     begun: new Map([[fake.begin('verify-order', { mode: 'begun' }, 'begun').executionId, 'verify-order']]),
-    raw: async (method, path, { signed, headers } = {}) => {
-      const { origin: allowsOrigin = '' } = headers ?? {};
-      if (method === 'OPTIONS' && allowsOrigin.includes('verify'))
-        return { status: 204, text: '', ...(fake.has('cors') ? {} : { allowsOrigin }) };
-      if (method === 'OPTIONS') return { status: 204, text: '' };
-      if (method === 'POST') return { status: fake.isAtRest ? 429 : 400, text: '' };
-      if (signed !== true) return { status: fake.has('unsigned') ? 200 : 403, text: '' };
-      const text = fake.has('unknown-route') ? 'Not Found' : '{"error":{"code":"unknown-route"}}';
-      return { status: 404, text: path === '/nothing' ? text : '' };
+    raw: async () => ({ status: fake.has('unsigned') ? 200 : 403, text: '' }),
+    stack: {
+      drifted: async () => (fake.has('drift') ? ['State (AWS::DynamoDB::Table) has drifted'] : []),
+      subscribers: async () => (fake.has('subscribers') ? 0 : 1),
     },
-    settings: async () => settings,
+    queues: async () => [
+      { name: 'requests', url: 'https://queue/requests', deadLetters: 'dead' },
+      { name: 'dead', url: 'https://queue/dead' },
+    ],
     account: {
       identity: async () => ({ account: fake.has('identity') ? '' : '123456789012', arn: 'arn' }),
       bootstrap: async () => (fake.has('bootstrap') ? undefined : 21),
       concurrency: async () => ({ limit: 1_000, unreserved: fake.has('concurrency') ? 4 : 1_000 }),
       logPolicies: async () => [fake.has('log-policies') ? 5_000 : 300],
     },
-    deployment: {
-      changeSet: async () => (fake.has('change-set') ? ['State would be replaced'] : []),
-      atRest: async (meanwhile) => {
-        fake.isAtRest = true;
-        await meanwhile();
-        fake.isAtRest = false;
-        return fake.has('quiesce') ? ['rule tick'] : [];
-      },
-      restoreTable: async () => {
-        for (const each of fake.executions.values()) if (fake.has('restore')) each.status = 'failed';
-        return { name: 'restored', used: [fake.has('table') ? 'State' : 'restored'] };
-      },
-      change: async (to) => ({
-        release: to === 'this' ? '2.0.0' : '1.0.0',
-        problems: fake.has('release-before') ? ['State would be replaced'] : [],
-      }),
-      tearDown: async () => (fake.has('teardown') ? ['arn:aws:sqs:::left'] : []),
-    },
     probes: probesOf(fake),
     logs: async (texts) =>
       LINES.filter(([fault]) => fault === '' || fake.has(fault)).flatMap(([, line]) =>
-        texts.some((text) => line.includes(text)) && !fake.has(`no ${line}`) ? [line] : [],
+        texts.some((text) => line.includes(text)) ? [line] : [],
       ),
     metric: async (name) => (fake.has(`metric ${name}`) ? undefined : 3),
-    tableMetric: async (name) => TABLE_SUMS[name],
-    alarms: {
-      raise: async () => {},
-      state: async () => {
-        const isOff = fake.faultCalls.at(-1)?.startsWith('make ') === true;
-        if (fake.has('supervisor-silent') || fake.has('canary-late')) return 'OK';
-        return isOff ? 'ALARM' : 'OK';
-      },
-      news: async () => (fake.has('alarm-news') ? [] : ['Stack-IncidentOpen-1']),
-    },
-    faults: faultsOf(fake),
+    tearDown: async () => (fake.has('teardown') ? ['arn:aws:sqs:::left'] : []),
   };
 }
 
-/** After 10,000 starts. */
-const TABLE_SUMS: Readonly<Record<string, number>> = {
-  ConsumedWriteCapacityUnits: 140_000,
-  ConsumedReadCapacityUnits: 50_000,
-  WriteThrottleEvents: 12,
-};
-
 /** What functions log, by the fault that makes the line. */
 const LINES: readonly (readonly [string, string])[] = [
-  ['', '{"level":"INFO","message":"called","executionId":"e"}'],
+  ['', '{"level":"INFO","message":"called"}'],
   ['permissions', 'AccessDenied: User is not authorized to perform: dynamodb:PutItem'],
   ['direct-calls', 'SignatureDoesNotMatch'],
   ['credentials', 'no AWS credentials'],
-  ['debug-lines', '{"level":"DEBUG"}'],
 ];
 
 function apiOf(fake: FakeDeployment): Client {
@@ -209,8 +167,6 @@ function apiOf(fake: FakeDeployment): Client {
     },
     completeCallback: async (token: string) => {
       if (token !== 'token-of-answer') throw new ApiError('unknown-callback', 'unknown', { status: 404 });
-      for (const each of fake.executions.values())
-        if (each.workflow === 'verify-open' && each.status === 'waiting') each.status = 'succeeded';
     },
     makeBulk: async ({ ids }: { ids: readonly string[] }) => ({ bulkId: ids.join() }),
     collectBulk: async () => ({ status: 'collected' }),
@@ -236,10 +192,6 @@ function probesOf(fake: FakeDeployment): Ports['probes'] {
     switchOn: async () => {
       fake.switched = true;
     },
-    redrive: async (deadLetters) => {
-      const [body] = fake.has('redrive') ? [] : queue(deadLetters);
-      if (body !== undefined) fake.begin('verify-event', JSON.parse(body) as Record<string, unknown>, body);
-    },
     ends: async () => fake.ends,
     putEvent: async (detail) => {
       const { id } = JSON.parse(detail) as { id: string };
@@ -248,9 +200,6 @@ function probesOf(fake: FakeDeployment): Ports['probes'] {
     send: async (url, body) => {
       if (body.includes('9007199254740993'))
         queue('https://queue/dead').push(fake.has('refused-start') ? body.replace(/3}$/, '2}') : body);
-      else if (body.includes('"v":99')) {
-        if (!fake.has('poison')) queue('https://queue/dead').push(body);
-      } else if (url.endsWith('dead')) queue(url).push(body);
       else if (url.endsWith('requests') && !fake.has('message-trigger'))
         fake.begin('verify-event', JSON.parse(body) as Record<string, unknown>, body);
     },
@@ -263,13 +212,3 @@ function probesOf(fake: FakeDeployment): Ports['probes'] {
     },
   };
 }
-
-const faultsOf = (fake: FakeDeployment): FaultPort => ({
-  make: async ({ kind, id, forMs }) => {
-    fake.faultCalls.push(`make ${kind} ${id} ${forMs}`);
-  },
-  end: async ({ kind, id }) => {
-    fake.faultCalls.push(`end ${kind} ${id}`);
-  },
-  endAll: async () => 0,
-});

@@ -2,7 +2,7 @@
 
 import { printNotVerified } from '../../../cli/verify/page.ts';
 import { isCheck } from '../../../cli/verify/check.ts';
-import { ENTRIES } from '../../../cli/verify/checks/all.ts';
+import { ENTRIES } from '../../../cli/verify/checks/table.ts';
 import { PRINTED, writtenDocument } from '../../../scripts/docs.ts';
 
 const text = printNotVerified();

@@ -14,10 +14,10 @@ const LIMITS = { lease: '5s', pickup: '5s', timeout: '10s', settle: '1s' } as co
 const PATIENCE = retry(6, { first: '500ms', max: '5s' });
 
 /**
- * How the first attempt misbehaves: its answer is lost, its process ends before or after the effect, or the
+ * How the first attempt misbehaves: its answer is lost, its process ends after the effect, or the
  * service declines every attempt.
  */
-export const Mode = z.enum(['plain', 'lose-answer', 'die-before', 'die-after', 'decline']);
+export const Mode = z.enum(['plain', 'lose-answer', 'die-after', 'decline']);
 
 /** The service acts again on each request, so an unknown outcome is asked for. */
 export const verifyAct = agent('verify-act', {
@@ -25,17 +25,6 @@ export const verifyAct = agent('verify-act', {
   output: z.object({ effect: z.string() }),
   effect: 'probed',
   ...LIMITS,
-});
-
-/** In a process of its own, whose end is known at once: long before the lease has ended. */
-export const verifyAlone = agent('verify-alone', {
-  input: z.object({ mode: Mode }),
-  output: z.object({ effect: z.string() }),
-  effect: 'probed',
-  ...LIMITS,
-  lease: '60s',
-  timeout: '90s',
-  isolate: true,
 });
 
 /** Has no effect outside: for chains and lists. */
@@ -68,15 +57,6 @@ export const verifyOrder = workflow(
       { after: [first], recovery: [PATIENCE] },
     );
     return { effect: second.output.effect };
-  },
-);
-
-export const verifyIsolated = workflow(
-  'verify-isolated',
-  { input: z.object({ mode: Mode }), within: '15m' },
-  (w) => {
-    const alone = w.step('alone', verifyAlone, { mode: w.input.mode }, { recovery: [PATIENCE] });
-    return { effect: alone.output.effect };
   },
 );
 
@@ -122,12 +102,6 @@ export const verifyAsk = workflow('verify-ask', { input: One, within: '15m' }, (
   const told = w.callback('answer', { output: One, within: '10m' });
   w.approval('check', { within: '10m', after: [told] });
   return { n: told.output.n };
-});
-
-/** Open for as long as a restore or a deployment takes, and then acts. */
-export const verifyOpen = workflow('verify-open', { input: One, within: '12h' }, (w) => {
-  const answer = w.callback('answer', { output: One, within: '11h' });
-  w.step('act', verifyAct, { mode: 'plain' }, { after: [answer], recovery: [PATIENCE] });
 });
 
 export const verifyIncident = workflow('verify-incident', { input: One, within: '15m' }, (w) => {

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type FakeApi, fakeApi, steadfast } from '../fake-api.ts';
+import { type FakeApi, fakeApi, steadfast } from './fake-api.ts';
 
 let folder: string;
 let api: FakeApi;

@@ -3,13 +3,13 @@
  * have them in their plans.
  *
  * Owns: the comparison, what is printed. Does not own: what is needed (`lib/api/agents.ts`), what would be
- * deployed (`../dev/project.ts`).
+ * deployed (`dev/project.ts`).
  */
 
-import { countText } from '../../lib/api/answers.ts';
-import type { Agents, LaneInUse } from '../../lib/api/deployment-answers.ts';
-import { CliError, EXIT } from '../io.ts';
-import { steadfastIn } from '../dev/project.ts';
+import { countText } from '../lib/api/answers.ts';
+import type { Agents, LaneInUse } from '../lib/api/deployment-answers.ts';
+import { CliError, EXIT } from './io.ts';
+import { steadfastIn } from './dev/project.ts';
 
 export interface Needed {
   /** The stack whose template was read. */
