@@ -102,8 +102,8 @@ export function openFile(given: string, { mostPages, onRemoved = nothing }: Open
       db.close();
       throw error;
     }
-    const mark = new LogMark(db, file, FORMAT);
-    mark.keep();
+    const mark = new LogMark(db, file, FORMAT, CHECKPOINT_PAGES);
+    mark.begin();
     const inPlace = new InPlace(file);
     inPlace.every((error, isLogAlone) => {
       if (isLogAlone) takeOverLog(db);

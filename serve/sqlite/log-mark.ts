@@ -3,13 +3,14 @@
  *
  * Owns: the mark, which a copy of the main file alone shows. Does not own: the refusal of it (`file.ts`).
  *
- * SQLite opens such a copy as of its last checkpoint, without a word. So the main file is kept marked, and
- * the log has the page without the mark: whoever reads both (a server after `kill -9`, a backup by SQLite's
- * own means) sees none. A checkpoint takes the mark away; after the next commit it is there again. A file is
- * marked only when its log is on the disk: a marked file without a log was copied.
+ * SQLite opens such a copy as of its last checkpoint, without a word. So the main file is kept marked, by four
+ * bytes that are written past SQLite, and the log has the page without the mark: whoever reads both (a server
+ * after `kill -9`, a backup by SQLite's own means) sees none, at any moment. A checkpoint takes the mark away;
+ * after the next commit it is there again. A file is marked only when its log is on the disk: a marked file
+ * without a log was copied.
  */
 
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fdatasyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import type Sqlite from 'libsql';
 
 /** A bit of the number that is the format otherwise. */
@@ -28,37 +29,57 @@ export class LogMark {
   readonly #db: Sqlite.Database;
   readonly #format: number;
   readonly #file: number;
-  readonly #read = Buffer.alloc(4);
+  readonly #checkpointPages: number;
+  readonly #bytes = Buffer.alloc(4);
 
-  constructor(db: Sqlite.Database, file: string, format: number) {
+  /** @param checkpointPages as SQLite has it otherwise */
+  constructor(db: Sqlite.Database, file: string, format: number, checkpointPages: number) {
     this.#db = db;
     this.#format = format;
-    this.#file = openSync(file, 'r');
+    this.#checkpointPages = checkpointPages;
+    this.#file = openSync(file, 'r+');
   }
 
   /** Marks the main file, where a checkpoint has taken the mark away. */
   keep(): void {
-    readSync(this.#file, this.#read, 0, this.#read.length, AT);
-    if (isMarked(this.#read.readUInt32BE())) return;
+    if (!isMarked(this.#inFile() ?? MARK)) this.#mark();
+  }
+
+  /** Marks it in any case: an earlier release may have left the mark in the log, and a new file is all there. */
+  begin(): void {
     try {
-      this.#db.exec(`PRAGMA user_version = ${this.#format | MARK}`);
       this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    } catch {
+      // On a full disk there is none.
+    }
+    this.#mark();
+  }
+
+  #mark(): void {
+    try {
+      // The page without the mark is in the log, and stays there: a checkpoint would give it to the file.
+      this.#db.exec('PRAGMA wal_autocheckpoint = 0');
+      this.#db.exec(`PRAGMA user_version = ${this.#format}`);
+      // Too short to be one: a new file whose disk is full.
+      if (this.#inFile() === undefined) return;
+      this.#bytes.writeUInt32BE(this.#format | MARK);
+      writeSync(this.#file, this.#bytes, 0, this.#bytes.length, AT);
+      fdatasyncSync(this.#file);
     } catch {
       // On a full disk there is none until the next commit.
     } finally {
-      this.#clear();
+      this.#db.exec(`PRAGMA wal_autocheckpoint = ${this.#checkpointPages}`);
     }
+  }
+
+  #inFile(): number | undefined {
+    const { length } = this.#bytes;
+    return readSync(this.#file, this.#bytes, 0, length, AT) === length
+      ? this.#bytes.readUInt32BE()
+      : undefined;
   }
 
   close(): void {
     closeSync(this.#file);
-  }
-
-  #clear(): void {
-    try {
-      this.#db.exec(`PRAGMA user_version = ${this.#format}`);
-    } catch {
-      // A full disk: then the mark is in the log as well, and a log is there.
-    }
   }
 }

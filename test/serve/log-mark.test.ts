@@ -1,0 +1,83 @@
+/** Killed at any moment while the file is marked, a server leaves one that the next takes, and the one after. */
+
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Sqlite from 'libsql';
+import { FORMAT, openFile } from '../../serve/sqlite/file.ts';
+import { formatIn, hasLog, isMarked, LogMark } from '../../serve/sqlite/log-mark.ts';
+
+const MARKED = FORMAT | 0x1_0000;
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'steadfast-mark-'));
+  file = join(folder, 'state.db');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** What a process that is killed now leaves on the disk. */
+function killedNow(name: string): string {
+  const to = join(folder, `${name}.db`);
+  copyFileSync(file, to);
+  copyFileSync(`${file}-wal`, `${to}-wal`);
+  return to;
+}
+
+const versionIn = (of: string): number => readFileSync(of).readUInt32BE(60);
+
+/** Served and stopped twice, and copied by SQLite's own means before. */
+function expectWhole(of: string): void {
+  const copy = `${of}-backup`;
+  const db = new Sqlite(of);
+  const [seen] = db.prepare('PRAGMA user_version').raw(true).get() as unknown as [number];
+  expect(seen).toBe(FORMAT);
+  db.exec(`VACUUM INTO '${copy}'`);
+  db.close();
+  openFile(copy).close();
+  openFile(of).close();
+  expect([isMarked(versionIn(of)), hasLog(of)]).toEqual([false, false]);
+  openFile(of).close();
+}
+
+it('leaves no mark in the log at any moment', () => {
+  const { db } = openFile(file);
+  const left: string[] = [];
+  const spied = {
+    exec: (sql: string) => {
+      db.exec(sql);
+      left.push(killedNow(`exec-${left.length}`));
+    },
+  } as unknown as Sqlite.Database;
+  const mark = new LogMark(spied, file, FORMAT, 2_000);
+  // As after each checkpoint, which takes the mark away.
+  db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+  expect(isMarked(versionIn(file))).toBe(false);
+  left.push(killedNow('checkpointed'));
+  mark.keep();
+  expect([isMarked(versionIn(file)), formatIn(versionIn(file))]).toEqual([true, FORMAT]);
+  left.push(killedNow('marked'));
+  expect(left).toHaveLength(5);
+  for (const one of left) expectWhole(one);
+  mark.close();
+  db.close();
+});
+
+it('takes a file in whose log an earlier release has left the mark', () => {
+  const { db } = openFile(file);
+  db.exec(`PRAGMA user_version = ${MARKED}`);
+  db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+  const left = killedNow('left');
+  openFile(left).close();
+  expect(isMarked(versionIn(left))).toBe(false);
+  openFile(left).close();
+  db.close();
+});
+
+it('shows that a copy lacks its log', () => {
+  const { db } = openFile(file);
+  const copy = join(folder, 'copy.db');
+  copyFileSync(file, copy);
+  expect(() => openFile(copy)).toThrow('was copied while it was served');
+  db.close();
+});
