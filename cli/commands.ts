@@ -26,7 +26,7 @@ import {
   viewsUntilEnd,
 } from '../lib/api/client.ts';
 import { withShortIds } from '../lib/api/short-ids.ts';
-import { printChanges } from './changes-shown.ts';
+import { patient, printChanges } from './changes-shown.ts';
 import { withSchedules } from './local-schedules.ts';
 import { fetchWithExits } from './logs/exits.ts';
 import { leavesFact } from './print-standing.ts';
@@ -257,7 +257,7 @@ async function showEnd(cli: Cli, command: Command, executionId: string, changes 
   const known = new Map<string, string>();
   const isText = command.optsWithGlobals<Shared>().json !== true;
   let view: ExecutionView | undefined;
-  for await (view of viewsUntilEnd(api.get, executionId)) {
+  for await (view of viewsUntilEnd(patient(cli, api), executionId)) {
     if (view.endedAt !== undefined) break;
     if (changes && isText) sayChanges(cli, view, known);
     for (const one of openIncidentFacts(view)) {
@@ -339,7 +339,8 @@ async function showChanges(cli: Cli, command: Command, id: string): Promise<void
     if (json !== true) cli.io.move('clear');
     cli.io.out(`${text}\n`);
   };
-  const { status } = await printChanges({ api: client(command), id, print, clock: CLOCK });
+  const api = { get: patient(cli, client(command)) };
+  const { status } = await printChanges({ api, id, print, clock: CLOCK });
   if (status !== 'succeeded') cli.exitCode = EXIT.notSucceeded;
 }
 

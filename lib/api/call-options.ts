@@ -23,6 +23,13 @@ export interface RunOptions extends StartOptions {
   readonly wait?: string;
 }
 
+export interface WaitOptions {
+  /** Ends the wait: it rejects with the signal's reason. The execution goes on. */
+  readonly signal?: AbortSignal;
+  /** Then it rejects with `timeout`. @default as long as the execution takes */
+  readonly timeoutMs?: number;
+}
+
 export interface ListOptions {
   readonly workflow?: string;
   /** 'open': all that have not ended. 'bad': every end but success. */

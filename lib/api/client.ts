@@ -31,7 +31,10 @@ import type {
   PauseOptions,
   PauseWorkflowOptions,
   StartOptions,
+  WaitOptions,
 } from './call-options.ts';
+import { isTransient } from './again.ts';
+import { ApiError, retryAfterOf } from './api-error.ts';
 import { CALLS } from './calls.ts';
 import { callerText } from '../core/values/caller.ts';
 import type { BulkOptions, BulkView } from './bulk-answers.ts';
@@ -47,31 +50,13 @@ import type {
   Workflows,
   WorkflowView,
 } from './deployment-answers.ts';
-import { timeText } from '../core/values/text.ts';
+import { durationText, timeText } from '../core/values/text.ts';
 
-export { viewsUntilEnd };
-
-/**
- * `code` for programs, `message` for people; `details` as the API gave them, for example a schema's issues.
- */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
-  readonly code: string;
-  /** Absent when nothing answered. */
-  readonly status: number | undefined;
-  readonly details: unknown;
-
-  constructor(code: string, message: string, more: { status?: number; details?: unknown } = {}) {
-    super(message);
-    this.code = code;
-    this.status = more.status;
-    this.details = more.details;
-  }
-}
+export { ApiError, isTransient, viewsUntilEnd };
 
 /**
  * Every method rejects with `ApiError`: with the API's own code, or with `no-answer`, `unavailable`,
- * `forbidden`, `not-steadfast`, and where requests are signed `no-credentials`.
+ * `too-many-calls`, `forbidden`, `not-steadfast`, and where requests are signed `no-credentials`.
  */
 export interface Client {
   readonly url: string;
@@ -87,8 +72,11 @@ export interface Client {
     executionId: string,
     options?: { readonly waitMs?: number; readonly step?: string },
   ) => Promise<ExecutionView>;
-  /** Asks until the execution has ended. It will: its workflow says within what time. */
-  readonly untilEnd: (executionId: string) => Promise<ExecutionView>;
+  /**
+   * Asks until the execution has ended. It will: its workflow says within what time. It outlasts a restart, a
+   * deployment and a busy gateway, until `signal` or `timeoutMs` ends it.
+   */
+  readonly untilEnd: (executionId: string, options?: WaitOptions) => Promise<ExecutionView>;
   /** What happened, the evidence, and what happens next and when. */
   readonly why: (executionId: string) => Promise<Reasons>;
   /** By any filter that an index serves; a combination that none serves is refused. */
@@ -220,7 +208,7 @@ export function createClient(options: ClientOptions): Client {
     ...made,
     url,
     get,
-    untilEnd: (id) => endOf(get, id),
+    untilEnd: (id, wait) => endOf(get, id, wait),
     erase: (id) => erasedInFull(made.erase, id),
     approve: async (id, step, { comment } = {}) =>
       made.completeCallback(approvalToken(await get(id), step), {
@@ -290,13 +278,19 @@ function queryOf(query: Query): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
 }
 
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly retryAfterMs: number | undefined;
+}
+
 async function send(
   { fetch: fetcher = fetch, as }: ClientOptions,
   base: string,
   method: string,
   path: string,
   body: unknown,
-): Promise<{ status: number; text: string }> {
+): Promise<Answer> {
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(new DOMException('', 'TimeoutError')), ANSWER_WITHIN_MS);
   try {
@@ -309,7 +303,8 @@ async function send(
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return { status: response.status, text: await response.text() };
+    const retryAfterMs = retryAfterOf(response.headers.get('retry-after'), Date.now());
+    return { status: response.status, text: await response.text(), retryAfterMs };
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw new ApiError(
@@ -338,7 +333,7 @@ function reasonOf(error: unknown): string {
 function answerOf(
   base: string,
   key: string,
-  { status, text }: { status: number; text: string },
+  { status, text, retryAfterMs }: Answer,
 ): Readonly<Record<string, unknown>> {
   const body = recordIn(text);
   if (body !== undefined && key in body) return body;
@@ -348,14 +343,15 @@ function answerOf(
     throw new ApiError(code as string, typeof message === 'string' ? message : String(code), {
       status,
       details,
+      retryAfterMs,
     });
   }
-  throw strangeAnswer(base, status, body);
+  throw strangeAnswer(base, { status, retryAfterMs }, body);
 }
 
 function strangeAnswer(
   base: string,
-  status: number,
+  { status, retryAfterMs }: Pick<Answer, 'status' | 'retryAfterMs'>,
   body: Readonly<Record<string, unknown>> | undefined,
 ): ApiError {
   const said = typeof body?.['message'] === 'string' ? `: ${body['message']}` : '';
@@ -370,10 +366,15 @@ function strangeAnswer(
     return new ApiError(
       'unavailable',
       `${base} cannot answer now (${status}${said}); try again in a moment`,
-      {
-        status,
-      },
+      { status, retryAfterMs },
     );
+  }
+  if (status === 429) {
+    const wish = retryAfterMs === undefined ? 'in a moment' : `in ${durationText(retryAfterMs)}`;
+    return new ApiError('too-many-calls', `${base} takes no more calls now (429${said}); try again ${wish}`, {
+      status,
+      retryAfterMs,
+    });
   }
   return new ApiError(
     'not-steadfast',

@@ -360,8 +360,9 @@ export function keyOf(c: Context, inBody: string | undefined): string | undefine
   // As the gateway has passed it on: on its way into a request what is not ASCII becomes something
   // else, and nothing is left out.
   const { event } = (c.env ?? {}) as { event?: { headers?: Readonly<Record<string, string | undefined>> } };
-  const text = event?.headers?.[KEY_HEADER] ?? c.req.header(KEY_HEADER);
-  if (text === undefined) return inBody;
+  const sent = event?.headers?.[KEY_HEADER] ?? c.req.header(KEY_HEADER);
+  if (sent === undefined) return inBody;
+  const text = unquoted(sent);
   if (text.length > 200 || !HEADER_KEY.test(text))
     throw refuse(
       'bad-request',
@@ -373,5 +374,11 @@ export function keyOf(c: Context, inBody: string | undefined): string | undefine
     "the header Idempotency-Key and the body's idempotencyKey differ: give one of them",
   );
 }
+
+/** The draft of the header has the key as a string of a structured field, in quotes; most clients have none. */
+const unquoted = (sent: string): string => {
+  const [, inner] = /^"((?:[^"\\]|\\["\\])+)"$/.exec(sent) ?? [];
+  return inner === undefined ? sent : inner.replaceAll(/\\(.)/g, '$1');
+};
 
 export const asJson = (value: unknown): Json => (value ?? null) as Json;

@@ -6,11 +6,11 @@
  */
 
 import type { ExecutionView, Json, Started } from './answers.ts';
-import type { CommandOptions, RunOptions, StartOptions } from './call-options.ts';
+import type { CommandOptions, RunOptions, StartOptions, WaitOptions } from './call-options.ts';
 import type { Authorization } from './authorization.ts';
 import type { BulkOptions } from './bulk-answers.ts';
-import { ApiError, type Client as AnyClient, createClient as anyClient } from './client.ts';
-import { endOf } from './until-end.ts';
+import { type Client as AnyClient, createClient as anyClient } from './client.ts';
+import { repeated } from './again.ts';
 import type { Workflow } from '../core/plan/builder/workflow.ts';
 
 /**
@@ -50,8 +50,11 @@ export interface Client<W extends KnownWorkflows = Readonly<Record<string, Workf
     executionId: ExecutionId<O>,
     options?: { readonly waitMs?: number; readonly step?: string },
   ) => Promise<Execution<O>>;
-  /** Asks until the execution has ended. It will: its workflow says within what time. */
-  readonly untilEnd: <O = Json>(executionId: ExecutionId<O>) => Promise<Execution<O>>;
+  /**
+   * Asks until the execution has ended. It will: its workflow says within what time. It outlasts a restart, a
+   * deployment and a busy gateway, until `signal` or `timeoutMs` ends it.
+   */
+  readonly untilEnd: <O = Json>(executionId: ExecutionId<O>, options?: WaitOptions) => Promise<Execution<O>>;
 }
 
 export interface ClientOptions {
@@ -61,21 +64,24 @@ export interface ClientOptions {
   readonly authorization?: Authorization;
   /** The name under which a laptop's API records the calls; a deployed one refuses it. */
   readonly as?: string;
-  /** How often a call that got no answer is made again, under the same key. @default 3 */
-  readonly retries?: number;
+  /**
+   * How long a call that got no answer is made again, under the same key: it outlasts a restart or a
+   * deployment. Waits have a deadline of their own (`untilEnd`). @default 60_000
+   */
+  readonly retryForMs?: number;
   /** @default the platform's fetch */
   readonly fetch?: typeof fetch;
 }
 
 /**
  * A client of a deployment's HTTP API. Every method rejects with `ApiError`: with the API's own code, or with
- * `no-answer`, `unavailable`, `forbidden`, `not-steadfast`, and without credentials with `no-credentials`.
+ * `no-answer`, `unavailable`, `too-many-calls`, `forbidden`, `not-steadfast`, and without credentials with `no-credentials`.
  * @throws ApiError `bad-url`
  */
 export function createClient<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>(
   options: ClientOptions,
 ): Client<W> {
-  const { url, as, authorization, retries = 3 } = options;
+  const { url, as, authorization, retryForMs = 60_000 } = options;
   // Bound, as browsers want it, and looked up at each call.
   const plain: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
   const client = anyClient({
@@ -84,13 +90,13 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
     ...(as === undefined ? {} : { as }),
   });
   const again = <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) => {
-    return (...args: A): Promise<R> => repeated(() => call(...args), retries);
+    return (...args: A): Promise<R> => repeated(() => call(...args), retryForMs);
   };
   const command =
     <O extends CommandOptions, R>(call: (id: string, given?: O) => Promise<R>) =>
     (id: string, given?: O): Promise<R> =>
       again(call)(id, { commandId: crypto.randomUUID(), ...given } as O);
-  const { url: base, resolve, ...calls } = client;
+  const { url: base, resolve, untilEnd, ...calls } = client;
   return {
     ...Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, again(call as AnyCall)])),
     url: base,
@@ -100,8 +106,7 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
       again(client.start)(workflow, { idempotencyKey: crypto.randomUUID(), ...given }),
     run: (workflow: string, given: RunOptions) =>
       again(client.run)(workflow, { idempotencyKey: crypto.randomUUID(), ...given }),
-    // Each of its calls may be made again so often.
-    untilEnd: (id: string) => endOf(again(client.get), id),
+    untilEnd,
     cancel: command(client.cancel),
     pause: command(client.pause),
     resume: command(client.resume),
@@ -112,28 +117,3 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
 }
 
 type AnyCall = (...args: readonly unknown[]) => Promise<unknown>;
-
-const FIRST_WAIT_MS = 200;
-const LONGEST_WAIT_MS = 5_000;
-/**
- * Too many requests, or no answer that says what became of the call: the API's own `internal` says neither.
- */
-const isTransient = (error: unknown): boolean =>
-  error instanceof ApiError &&
-  (error.code === 'no-answer' ||
-    error.code === 'unavailable' ||
-    error.code === 'internal' ||
-    error.status === 429);
-
-/** With exponential backoff and full jitter. */
-async function repeated<R>(call: () => Promise<R>, retries: number): Promise<R> {
-  for (let failed = 0; ; failed += 1) {
-    try {
-      return await call();
-    } catch (error) {
-      if (failed >= retries || !isTransient(error)) throw error;
-      const waitMs = Math.random() * Math.min(FIRST_WAIT_MS * 2 ** failed, LONGEST_WAIT_MS);
-      await new Promise((resolve) => setTimeout(resolve, waitMs));
-    }
-  }
-}

@@ -1,12 +1,15 @@
 /**
  * How a client waits for the end of an execution, and of an erasure.
  *
- * Owns: how often it asks. Does not own: the call (`client.ts`), how many may wait at the
- * same time (`scheduler/wait.ts`).
+ * Owns: how often it asks, and until when. Does not own: the call (`client.ts`), which failures it outlasts
+ * (`again.ts`), how many may wait at the same time (`scheduler/wait.ts`).
  */
 
 import { isTerminal } from '../core/records/state.ts';
+import { isTransient, PAUSE, type Pause, repeated, wishOf } from './again.ts';
 import type { Erased, ExecutionView } from './answers.ts';
+import { ApiError } from './api-error.ts';
+import type { WaitOptions } from './call-options.ts';
 
 const FIRST_WAIT_MS = 1_000;
 export const FIRST_GAP_MS = 250;
@@ -15,45 +18,57 @@ const SLOWER = 1.5;
 
 type Get = (executionId: string, options?: { readonly waitMs?: number }) => Promise<ExecutionView>;
 
-/** Between two questions: time, and the jitter by which no two callers ask together. */
-export interface Pause {
-  readonly sleep: (ms: number) => Promise<void>;
-  /** In [0, 1). */
-  readonly random: () => number;
-}
-
-const PAUSE: Pause = {
-  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-  random: () => Math.random(),
-};
-
 /**
  * Asks by `get` until the execution has ended, and gives each answer; the last is the end. The API waits with
  * the first question alone: each wait holds a process of its function, and many callers would take them all.
- * Then it is asked ever less often, and soon again after a change.
+ * Then it is asked ever less often, and soon again after a change. A restart, a deployment or a busy gateway
+ * is outlasted, for as long as the caller wants.
+ * @throws ApiError what asking again cannot help; `timeout`; the reason of the caller's signal
  */
 export async function* viewsUntilEnd(
   get: Get,
   executionId: string,
-  { sleep, random }: Pause = PAUSE,
+  { signal, timeoutMs = Number.POSITIVE_INFINITY }: WaitOptions = {},
+  pause: Pause = PAUSE,
 ): AsyncGenerator<ExecutionView, void, undefined> {
+  const untilAt = pause.now() + timeoutMs;
   let known = '';
   let gapMs = FIRST_GAP_MS;
   for (let asked = 0; ; asked += 1) {
-    const view = await get(executionId, asked === 0 ? { waitMs: FIRST_WAIT_MS } : undefined).catch(later);
+    signal?.throwIfAborted();
+    let wishMs = 0;
+    const view = await get(executionId, asked === 0 ? { waitMs: FIRST_WAIT_MS } : undefined).catch(
+      (error: unknown) => {
+        if (!isTransient(error)) throw error;
+        wishMs = wishOf(error);
+      },
+    );
     if (view !== undefined) yield view;
     if (view !== undefined && isTerminal(view.status)) return;
     const now = view === undefined ? known : JSON.stringify(view);
     gapMs = now === known ? Math.min(gapMs * SLOWER, MAX_GAP_MS) : FIRST_GAP_MS;
     known = now;
-    await sleep(gapMs * (0.5 + random()));
+    const leftMs = untilAt - pause.now();
+    if (leftMs <= 0) throw overTime(executionId, timeoutMs);
+    await pause.sleep(Math.min(wishMs + gapMs * (0.5 + pause.random()), leftMs), signal);
   }
 }
 
+const overTime = (executionId: string, timeoutMs: number): ApiError =>
+  new ApiError(
+    'timeout',
+    `execution ${executionId} has not ended within ${timeoutMs} ms; it goes on: wait for it again, or ask 'why'`,
+  );
+
 /** The last of them. */
-export async function endOf(get: Get, executionId: string, pause?: Pause): Promise<ExecutionView> {
+export async function endOf(
+  get: Get,
+  executionId: string,
+  options?: WaitOptions,
+  pause?: Pause,
+): Promise<ExecutionView> {
   let end: ExecutionView | undefined;
-  for await (const view of viewsUntilEnd(get, executionId, pause)) end = view;
+  for await (const view of viewsUntilEnd(get, executionId, options, pause)) end = view;
   return end as ExecutionView;
 }
 
@@ -65,17 +80,14 @@ export async function erasedInFull(
   const gone: Erased = { executionId, status: 'erased' };
   let answer = await erase(executionId);
   while (answer.status === 'erasing')
-    answer = await erase(executionId).catch((error: unknown) => {
+    answer = await repeated(() => erase(executionId), ERASING_MS).catch((error: unknown) => {
       if (codeOf(error) === 'unknown-execution') return gone;
       throw error;
     });
   return answer;
 }
 
-const codeOf = (error: unknown): unknown => (Object(error) as { code?: unknown }).code;
+/** What has begun to go goes on after a restart. */
+const ERASING_MS = 60_000;
 
-/** An API that has too much to do for a moment is asked again. */
-function later(error: unknown): undefined {
-  if (codeOf(error) === 'unavailable') return undefined;
-  throw error;
-}
+const codeOf = (error: unknown): unknown => (Object(error) as { code?: unknown }).code;

@@ -5,6 +5,7 @@
 import { agent, workflow } from 'steadfast';
 import { ApiError, createClient } from 'steadfast/client';
 import * as z from 'zod/mini';
+import { repeated } from '../../lib/api/again.ts';
 
 const echo = agent('echo', {
   input: z.object({ text: z.string() }),
@@ -90,23 +91,23 @@ it.each<[string, readonly [number, unknown]]>([
   expect(requests).toHaveLength(1);
 });
 
-it('gives up after as many retries as it was told', async () => {
+it('gives up when the time for that is over, and outlasts a restart until then', async () => {
   const { requests } = answering();
   let calls = 0;
   const send: typeof fetch = async () => {
     calls += 1;
     throw new TypeError('fetch failed');
   };
-  const client = createClient({ url: 'http://api', fetch: send, retries: 1 });
+  const client = createClient({ url: 'http://api', fetch: send, retryForMs: 0 });
   await expect(client.health()).rejects.toMatchObject({ code: 'no-answer' });
-  expect([calls, requests.length]).toEqual([2, 0]);
+  expect([calls, requests.length]).toEqual([1, 0]);
 });
 
 it('says of one that does not answer that it took the call', async () => {
   const send: typeof fetch = async () => {
     throw new DOMException('', 'TimeoutError');
   };
-  const client = createClient({ url: 'http://api', fetch: send, retries: 0 });
+  const client = createClient({ url: 'http://api', fetch: send, retryForMs: 0 });
   await expect(client.health()).rejects.toMatchObject({
     code: 'no-answer',
     message:
@@ -170,4 +171,17 @@ it('calls a laptop’s API under a name', async () => {
   await createClient({ url: 'http://api', fetch: send, as: 'ann' }).completeCallback('t');
   await createClient({ url: 'http://api', fetch: send }).completeCallback('t');
   expect(names).toEqual(['ann', null]);
+});
+
+it('makes a call again for a minute, and no longer', async () => {
+  const away = new ApiError('no-answer', 'the connection was refused');
+  let now = 0;
+  const pause = { now: () => now, random: () => 1, sleep: async (ms: number) => void (now += ms) };
+  const back = 50_000;
+  const call = async (): Promise<string> => (now < back ? Promise.reject(away) : 'answered');
+  expect(await repeated(call, 60_000, pause)).toBe('answered');
+  now = 0;
+  await expect(repeated(() => Promise.reject(away), 60_000, pause)).rejects.toBe(away);
+  expect(now).toBeGreaterThan(50_000);
+  expect(now).toBeLessThan(60_000);
 });

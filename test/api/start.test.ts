@@ -63,12 +63,25 @@ describe('a start', () => {
   it.each([
     ['in the body', { input, idempotencyKey: 'k' }, {}],
     ['in the header', { input }, { 'Idempotency-Key': 'k' }],
+    ['in the header, in quotes', { input }, { 'Idempotency-Key': '"k"' }],
     ['in both', { input, idempotencyKey: 'k' }, { 'Idempotency-Key': 'k' }],
+    ['in both, in quotes', { input, idempotencyKey: 'k' }, { 'Idempotency-Key': '"k"' }],
   ])('with a key %s is the same execution when repeated (S11)', async (_, body, headers) => {
     const { post } = client();
     const first = await post(START, { input, idempotencyKey: 'k' });
     const second = await post(START, body, headers);
     expect(second).toEqual(first);
+  });
+
+  it('in the body is taken as it stands; in the header quotes are no part of it, unless escaped', async () => {
+    const { post } = client();
+    const idOf = async (body: object, headers: Record<string, string> = {}) =>
+      (await post(START, { input, ...body }, headers)).body['executionId'];
+    const plain = await idOf({ idempotencyKey: 'k' });
+    const quoted = await idOf({ idempotencyKey: '"k"' });
+    expect(quoted).not.toBe(plain);
+    expect(await idOf({}, { 'Idempotency-Key': '"\\"k\\""' })).toBe(quoted);
+    expect(await idOf({}, { 'Idempotency-Key': '"k' })).not.toBe(plain);
   });
 
   it.each<[string, string | object, object]>([

@@ -38,7 +38,7 @@ export function isBug(error: unknown): error is Error {
   }
 }
 
-/** 'TypeError: x is not a function (agents/pay.ts:12)'. Never throws. */
+/** 'TypeError: x is not a function (<file>:12)'. Never throws. */
 export function bugText({ name, message, stack }: Error): string {
   const place = placeIn(stack);
   return `${name}: ${cut(message, MAX_CHARS)}${place === undefined ? '' : ` (${place})`}`;

@@ -23,7 +23,7 @@ import type { ExternalStarted, ExternalTask } from './external-process.ts';
 import type { LocalCloud, LocalCloudOptions } from './local-cloud.ts';
 
 /** While processes are killed a call may have to be made again many times. */
-const RETRIES = 30;
+const RETRY_FOR_MS = 300_000;
 
 type Undo = (() => Promise<void> | void)[];
 
@@ -105,7 +105,7 @@ async function startIn<W extends KnownWorkflows>(
   undo.push(() => system.stop());
   return {
     url: system.apiUrl,
-    client: createClient<W>({ url: system.apiUrl, retries: RETRIES }),
+    client: createClient<W>({ url: system.apiUrl, retryForMs: RETRY_FOR_MS }),
     folder,
     environment,
     problems,

@@ -168,7 +168,7 @@ class Starts {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(url: string, rate: number) {
-    this.#client = createClient({ url, retries: 100 });
+    this.#client = createClient({ url, retryForMs: 300_000 });
     this.#everyMs = 1_000 / rate;
   }
 
@@ -202,7 +202,7 @@ class Starts {
 }
 
 async function judged(url: string, load: Starts, { counts }: Stamps): Promise<string[]> {
-  const client = createClient({ url, retries: 100 });
+  const client = createClient({ url, retryForMs: 300_000 });
   const untilAt = Date.now() + HEAL_MS;
   const failures: string[] = [];
   const expected = new Set<string>();

@@ -1,0 +1,76 @@
+/**
+ * Decides which calls of the API may be made again, and after which pause.
+ *
+ * Owns: which failures pass by themselves (no connection, as during a restart; a gateway's 429, 502, 503, 504;
+ * the API's own 500 and 503), the backoff, the caller's deadline. Does not own: that a repeated call acts once
+ * (`typed-client.ts`), how an end is waited for (`until-end.ts`).
+ *
+ * What asking again cannot help ends a call at once: a refusal, no permission, an answer of another program.
+ */
+
+/** Time, and the jitter by which no two callers ask together. */
+export interface Pause {
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly now: () => number;
+}
+
+export const PAUSE: Pause = {
+  sleep: (ms, signal) =>
+    new Promise((over) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', end);
+        over();
+      };
+      const timer = setTimeout(end, ms);
+      signal?.addEventListener('abort', end);
+    }),
+  random: () => Math.random(),
+  now: () => Date.now(),
+};
+
+const FIRST_WAIT_MS = 200;
+const LONGEST_WAIT_MS = 5_000;
+/** A gateway may ask for any time; beyond this the caller asks again all the same. */
+const LONGEST_WISH_MS = 60_000;
+
+interface Failed {
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly status?: unknown;
+  readonly retryAfterMs?: unknown;
+}
+
+/** By fields: another copy of the error's class may have made it. */
+export function isTransient(error: unknown): boolean {
+  const { name, code, status } = Object(error) as Failed;
+  if (name !== 'ApiError') return false;
+  if (code === 'no-answer' || code === 'unavailable' || code === 'too-many-calls') return true;
+  return typeof code === 'string' && typeof status === 'number' && status >= 500;
+}
+
+/** How long the gateway asks to wait, as far as it is obeyed. */
+export const wishOf = (error: unknown): number => {
+  const { retryAfterMs } = Object(error) as Failed;
+  return typeof retryAfterMs === 'number' ? Math.min(retryAfterMs, LONGEST_WISH_MS) : 0;
+};
+
+/**
+ * Makes the call until it is answered, at most for so long.
+ * @param pause with exponential backoff and full jitter
+ */
+export async function repeated<R>(call: () => Promise<R>, forMs: number, pause: Pause = PAUSE): Promise<R> {
+  const untilAt = pause.now() + forMs;
+  for (let failed = 0; ; failed += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      const backoffMs = Math.min(FIRST_WAIT_MS * 2 ** Math.min(failed, 10), LONGEST_WAIT_MS);
+      const waitMs = wishOf(error) + pause.random() * backoffMs;
+      if (!isTransient(error) || pause.now() + waitMs >= untilAt) throw error;
+      await pause.sleep(waitMs);
+    }
+  }
+}
