@@ -113,7 +113,7 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     void server.resumed.then(
       ({ executions, attempts }) => {
         io.out(
-          `Resumed: ${countText(executions)} executions that had work under way; ${countText(attempts)} attempts of the previous process were lost. Others that are open wait for their time.\n`,
+          `Resumed: ${countText(executions)} executions with work under way; ${countText(attempts)} attempts of the previous process were lost.\n`,
         );
       },
       () => undefined,

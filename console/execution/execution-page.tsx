@@ -16,6 +16,7 @@ import { useLive } from '../live.ts';
 import { GraphPicture } from '../parts/graph.tsx';
 import { type Layout, layoutOf } from '../parts/graph-layout.ts';
 import { Payload } from '../parts/payload.tsx';
+import { meaningOfStep } from '../parts/status.tsx';
 import { useRoom } from '../parts/room.ts';
 import { Problem, Shown } from '../parts/states.tsx';
 import { Incidents } from '../people/incidents.tsx';
@@ -94,6 +95,7 @@ function Execution({ view, reasons, workflows, isErased, again }: ExecutionProps
                 hrefOf={(name, graph) => linkTo(name, graph, id)}
                 openOf={(one) => opening(one, id, opened)}
               />
+              <Meanings steps={view.steps} />
               {error === undefined ? null : <Problem error={error} />}
             </section>
             <div>
@@ -121,6 +123,23 @@ function Execution({ view, reasons, workflows, isErased, again }: ExecutionProps
         <Logs id={id} isOver={view.endedAt !== undefined} />
       </div>
     </article>
+  );
+}
+
+/** Words that say nothing to who meets them first. */
+const STRANGE = ['fenced', 'suspended', 'tolerated', 'unknown', 'answered', 'compensation-failed'] as const;
+
+/** What such words in the graph mean. */
+function Meanings({ steps }: Pick<ExecutionView, 'steps'>): JSX.Element | null {
+  const met = STRANGE.filter((status) => steps.some((step) => step.status === status));
+  return met.length === 0 ? null : (
+    <p class="legend">
+      {met.map((status) => (
+        <span key={status}>
+          <strong>{status}</strong> {meaningOfStep(status)}
+        </span>
+      ))}
+    </p>
   );
 }
 

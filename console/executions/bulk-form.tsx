@@ -34,6 +34,8 @@ interface FormProps {
   readonly action: BulkAction;
   /** Absent: they are of several, or of any. */
   readonly workflow: string | undefined;
+  /** The step that is meant; absent: it is asked for. */
+  readonly of?: string | undefined;
   readonly into: Filled;
 }
 
@@ -49,10 +51,10 @@ export function BulkForm(props: FormProps): JSX.Element {
   return <FieldsOf {...props} view={live.data?.view} />;
 }
 
-function FieldsOf({ action, into, view }: FormProps & { view: WorkflowView | undefined }): JSX.Element {
+function FieldsOf({ action, of, into, view }: FormProps & { view: WorkflowView | undefined }): JSX.Element {
   const fields: Fields = {
     choice: useSignal<Choice>('retry'),
-    step: useSignal(''),
+    step: useSignal(of ?? ''),
     comment: useSignal(''),
     nothingHappened: useSignal(false),
     payload: useAnswer(),
@@ -73,7 +75,7 @@ function FieldsOf({ action, into, view }: FormProps & { view: WorkflowView | und
           hint={MEANS[choice.value][1]}
         />
       ) : null}
-      <StepField action={action} step={step} view={view} />
+      {of === undefined ? <StepField action={action} step={step} view={view} /> : null}
       {side === undefined ? null : (
         <AnswerForm key={`${side} ${step.value}`} side={side} into={payload} schema={schema} />
       )}

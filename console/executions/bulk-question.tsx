@@ -31,12 +31,14 @@ interface QuestionProps {
   readonly verb: Verb;
   readonly meant: Pick<BulkOptions, 'ids' | 'filter'>;
   readonly workflow: string | undefined;
+  /** The step that is answered, where one is meant. */
+  readonly step?: string | undefined;
   readonly reason: string;
   readonly close: () => void;
   readonly done: (bulkId: string) => void;
 }
 
-export function Question({ verb, meant, workflow, reason, close, done }: QuestionProps): JSX.Element {
+export function Question({ verb, meant, workflow, step, reason, close, done }: QuestionProps): JSX.Element {
   const { action, label, undo, grave, asks } = verb;
   const found = useSignal<BulkView | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
@@ -81,7 +83,7 @@ export function Question({ verb, meant, workflow, reason, close, done }: Questio
       )}
       {asks === true ? (
         <div hidden={!isAsking}>
-          <BulkForm action={action} workflow={workflow} into={filled} />
+          <BulkForm action={action} workflow={workflow} of={step} into={filled} />
         </div>
       ) : null}
       {isFound ? (

@@ -303,7 +303,7 @@ const riskNote = (riskSince: number, risk: ExecutionSummary['risk']): string => 
 
 /** Why it left the straight path, since when it is at risk, its tags. */
 function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
-  const { cause, tags = {}, riskSince, risk, step } = item;
+  const { workflow, cause, tags = {}, riskSince, risk, step } = item;
   const why =
     cause === undefined
       ? ''
@@ -312,7 +312,10 @@ function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
   const text = [why, ...tagged].filter(Boolean).join(' · ');
   return (
     <span title={text}>
-      {step === undefined ? null : <span class="narrow-only">{step} · </span>}
+      <span class="narrow-only">
+        {[workflow, step].filter(Boolean).join(' · ')}
+        {text === '' ? '' : ' · '}
+      </span>
       {riskSince === undefined || item.endedAt !== undefined ? null : (
         <strong class="risk" title={`since ${clockText(riskSince)}`}>
           ! {riskNote(riskSince, risk)}{' '}

@@ -5,6 +5,7 @@
 
 import type { JSX } from 'preact';
 import type { Agents, AgentView, BreakerView } from '../../lib/api/deployment-answers.ts';
+import { countText, type Finding } from '../../lib/api/answers.ts';
 import { api } from '../api.ts';
 import { latestFailure, lostText } from '../../lib/view/deployment.ts';
 import type { ShownCharts } from '../../lib/view/shown-charts.ts';
@@ -23,15 +24,27 @@ interface TableProps {
   readonly done: () => void;
 }
 
-type AgentsProps = TableProps & { readonly agents: Agents };
+type AgentsProps = TableProps & { readonly agents: Agents; readonly findings: readonly Finding[] };
 
-/** Its breaker lets nothing through, or only a trial, or somebody has paused it, or its code has a bug. */
-const holdsUp = ({ breaker: { status, pause }, bugs }: AgentView): boolean =>
-  status !== 'closed' || pause !== undefined || bugs !== undefined;
+/**
+ * Its breaker lets nothing through, or only a trial, or somebody has paused it, or its code has a bug, or
+ * executions wait for it.
+ */
+const holdsUp = ({ breaker: { status, pause }, bugs }: AgentView, waits: Finding | undefined): boolean =>
+  status !== 'closed' || pause !== undefined || bugs !== undefined || waits !== undefined;
+
+/** What the verdict says of those for which executions wait. */
+const waitsIn = (findings: readonly Finding[]): ReadonlyMap<string, Finding> =>
+  new Map(
+    findings.flatMap((one) =>
+      one.agent === undefined || one.kind === 'missing' || (one.waiting ?? 0) === 0 ? [] : [[one.agent, one]],
+    ),
+  );
 
 /** Nothing where no agent is missing or holds anything up. */
-export function AgentsInTrouble({ agents, ...table }: AgentsProps): JSX.Element | null {
-  const items = agents.items.filter(holdsUp);
+export function AgentsInTrouble({ agents, findings, ...table }: AgentsProps): JSX.Element | null {
+  const waits = waitsIn(findings);
+  const items = agents.items.filter((agent) => holdsUp(agent, waits.get(agent.name)));
   if (items.length === 0 && agents.missing.length === 0) return null;
   return (
     <section aria-labelledby="in-trouble">
@@ -39,14 +52,17 @@ export function AgentsInTrouble({ agents, ...table }: AgentsProps): JSX.Element 
       {agents.missing.map((missing) => (
         <Missing key={missing.name} missing={missing} />
       ))}
-      {items.length === 0 ? null : <Table name="Agents that hold up executions" items={items} {...table} />}
+      {items.length === 0 ? null : (
+        <Table name="Agents that hold up executions" items={items} waits={waits} {...table} />
+      )}
     </section>
   );
 }
 
 /** All others. */
-export function AgentTable({ agents, ...table }: AgentsProps): JSX.Element {
-  const items = agents.items.filter((agent) => !holdsUp(agent));
+export function AgentTable({ agents, findings, ...table }: AgentsProps): JSX.Element {
+  const waits = waitsIn(findings);
+  const items = agents.items.filter((agent) => !holdsUp(agent, waits.get(agent.name)));
   const isAll = items.length === agents.items.length;
   return (
     <section aria-labelledby="agents">
@@ -54,7 +70,7 @@ export function AgentTable({ agents, ...table }: AgentsProps): JSX.Element {
       {items.length === 0 ? (
         <p class="faint">None.</p>
       ) : (
-        <Table name={isAll ? 'Agents' : 'Other agents'} items={items} {...table} />
+        <Table name={isAll ? 'Agents' : 'Other agents'} items={items} waits={waits} {...table} />
       )}
     </section>
   );
@@ -63,16 +79,24 @@ export function AgentTable({ agents, ...table }: AgentsProps): JSX.Element {
 const Table = ({
   name,
   items,
+  waits,
   ...table
-}: TableProps & { name: string; items: readonly AgentView[] }): JSX.Element => (
+}: TableProps & {
+  name: string;
+  items: readonly AgentView[];
+  waits: ReadonlyMap<string, Finding>;
+}): JSX.Element => (
   <div class="scroll" tabIndex={0} role="group" aria-label={name}>
     <table>
       <thead>
         <tr>
           <th scope="col">Agent</th>
           <th scope="col">Breaker</th>
-          <th scope="col" title="Messages in its queue that nobody has received">
-            Queued
+          <th
+            scope="col"
+            title="In its queue, received by nobody. One that nobody takes is sent again: an execution may have several."
+          >
+            Messages
           </th>
           <th scope="col">In progress</th>
           <th scope="col">Delayed</th>
@@ -86,7 +110,7 @@ const Table = ({
       </thead>
       <tbody>
         {items.map((agent) => (
-          <AgentRow key={agent.name} agent={agent} {...table} />
+          <AgentRow key={agent.name} agent={agent} waits={waits.get(agent.name)} {...table} />
         ))}
       </tbody>
     </table>
@@ -109,9 +133,10 @@ const Missing = ({
 
 const AgentRow = ({
   agent: { name, effect, queue, breaker, lastError, bugs, lost, workflows },
+  waits,
   charts,
   done,
-}: TableProps & { agent: AgentView }): JSX.Element => (
+}: TableProps & { agent: AgentView; waits: Finding | undefined }): JSX.Element => (
   <tr>
     <th scope="row">
       {name} <span class="faint">{effect}</span>{' '}
@@ -120,7 +145,8 @@ const AgentRow = ({
       </a>
     </th>
     <td class="breaker">
-      <Breaker breaker={breaker} />
+      {waits === undefined ? null : <Waits finding={waits} />}
+      {waits !== undefined && breaker.status === 'closed' ? null : <Breaker breaker={breaker} />}
     </td>
     <td>
       <InQueue agent={name} waiting={queue?.waiting} workflows={workflows} />
@@ -155,6 +181,19 @@ const AgentRow = ({
       />
     </td>
   </tr>
+);
+
+/** How many executions wait for it, and since when. */
+const Waits = ({ finding: { waiting = 0, atLeast, since } }: { finding: Finding }): JSX.Element => (
+  <p>
+    <Status tone="waiting">{`${countText(waiting, atLeast)} wait for it`}</Status>
+    {since === undefined ? null : (
+      <span class="faint">
+        {' '}
+        since <Ago at={since} />
+      </span>
+    )}
+  </p>
 );
 
 const LatestFailure = ({ lastError }: { lastError: AgentView['lastError'] | undefined }): JSX.Element =>
@@ -197,7 +236,7 @@ function InQueue({
   return (
     <a
       href={addressOf(['executions'], { workflow, status: 'open' })}
-      aria-label={`${waiting} wait for ${agent}: see the open executions of ${workflow}`}
+      aria-label={`${waiting} messages for ${agent}: see the open executions of ${workflow}`}
     >
       {waiting}
     </a>

@@ -6,8 +6,9 @@
  */
 
 import type { JSX } from 'preact';
-import { aboutText, type IncidentPage, type ListPage } from '../../lib/api/answers.ts';
+import { aboutText, countText, type IncidentPage, type ListPage } from '../../lib/api/answers.ts';
 import type { Overview } from '../../lib/api/deployment-answers.ts';
+import { kindText, type QuestionGroup, questionGroups } from '../../lib/view/question-groups.ts';
 import { executionLink } from '../execution/head.tsx';
 import type { Live } from '../live.ts';
 import { Shown } from '../parts/states.tsx';
@@ -18,7 +19,6 @@ import { BAD, ByCause } from './counts.tsx';
 
 const FEW = 6;
 
-type Asked = IncidentPage['items'][number];
 type Ended = ListPage['items'][number];
 
 /** In their order; each kind with the first of it. */
@@ -32,13 +32,7 @@ function grouped<T>(items: readonly T[], kindOf: (item: T) => string): readonly 
   return [...groups.values()].slice(0, FEW);
 }
 
-const kindOfAsked = (item: Asked): string => ('number' in item ? `incident, ${item.kind}` : item.kind);
-const alike = (item: Asked): string =>
-  [kindOfAsked(item), item.workflow, item.step, item.otherwise].join('\n');
-
 export function Waiting({ inbox }: { inbox: Live<IncidentPage> }): JSX.Element {
-  const byDeadline = (page: IncidentPage): IncidentPage['items'] =>
-    page.items.toSorted((one, other) => one.deadlineAt - other.deadlineAt);
   return (
     <section aria-labelledby="waiting">
       <h2 id="waiting">Waiting for people, earliest deadline first</h2>
@@ -48,9 +42,15 @@ export function Waiting({ inbox }: { inbox: Live<IncidentPage> }): JSX.Element {
             <p class="faint">Nothing waits for a person.</p>
           ) : (
             <ul class="lines">
-              {grouped(byDeadline(page), alike).map((group) => (
-                <AskedLine key={alike(group[0])} group={group} />
-              ))}
+              {questionGroups(page.items)
+                .slice(0, FEW)
+                .map((group) => (
+                  <AskedLine
+                    key={`${group[0].executionId} ${group[0].step}`}
+                    group={group}
+                    hasMore={page.cursor !== undefined}
+                  />
+                ))}
             </ul>
           )
         }
@@ -59,10 +59,18 @@ export function Waiting({ inbox }: { inbox: Live<IncidentPage> }): JSX.Element {
   );
 }
 
-const AskedLine = ({ group: [item, ...others] }: { group: readonly [Asked, ...Asked[]] }): JSX.Element => (
+interface LineProps {
+  readonly group: QuestionGroup;
+  /** There are questions that were not read. */
+  readonly hasMore: boolean;
+}
+
+const AskedLine = ({ group: [item, ...others], hasMore }: LineProps): JSX.Element => (
   <li>
-    <span class="kind">{'number' in item ? 'incident' : item.kind}</span>
-    {others.length === 0 ? null : <strong>{others.length + 1} ×</strong>}
+    <span class="kind">{kindText(item)}</span>
+    {others.length === 0 ? null : (
+      <strong>{countText(others.length + 1, hasMore ? true : undefined)} ×</strong>
+    )}
     <a href={others.length === 0 ? executionLink(item.executionId, item.step) : addressOf(['people'])}>
       {item.step ?? item.executionId}
     </a>

@@ -22,7 +22,7 @@ import { Failed, Waiting } from './latest.tsx';
 import { OutagesOf } from './outages.tsx';
 import { WorkflowTable } from './workflow-table.tsx';
 
-/** How many open questions are read to find the earliest deadlines. */
+/** How many open questions are read, those with the earliest deadlines. */
 const PAGE = 100;
 /** How many of the latest failures are read; those of one cause become one line. */
 const LATEST = 40;
@@ -48,6 +48,7 @@ export function OverviewPage(): JSX.Element {
   );
   const charts = useCharts();
   const agent = place.value.query.get('agent');
+  const findings = counted.data?.health.findings ?? [];
   return (
     <article class="overview">
       <h1>Overview</h1>
@@ -64,7 +65,7 @@ export function OverviewPage(): JSX.Element {
         )}
       </Shown>
       {agents.data === undefined ? null : (
-        <AgentsInTrouble agents={agents.data} charts={charts} done={agents.again} />
+        <AgentsInTrouble agents={agents.data} findings={findings} charts={charts} done={agents.again} />
       )}
       {agent === undefined ? null : <OutagesOf key={agent} agent={agent} />}
       <div class="side-by-side">
@@ -75,7 +76,7 @@ export function OverviewPage(): JSX.Element {
         <WorkflowTable overview={counted.data} charts={charts} done={counted.again} />
       )}
       <Shown live={agents} what="the agents">
-        {(data) => <AgentTable agents={data} charts={charts} done={agents.again} />}
+        {(data) => <AgentTable agents={data} findings={findings} charts={charts} done={agents.again} />}
       </Shown>
       <Charts live={charts} />
     </article>

@@ -5,7 +5,9 @@
  * written in a box (`graph-text.ts`).
  */
 
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Graph, type GraphStep, toneOf } from '../../lib/view/graph.ts';
 import { type Box, type Lane, type Layout, pathOf, TEXT } from './graph-layout.ts';
 import { LINE_HEIGHT, textsOf } from './graph-text.ts';
@@ -30,22 +32,78 @@ export interface Opening {
   };
 }
 
-export const GraphPicture = ({
+export function GraphPicture({
   layout,
   label,
   ...links
-}: GraphLinks & { layout: Layout; label: string }): JSX.Element => (
-  <div class="graph" tabIndex={0} role="group" aria-label={label}>
-    <svg width={layout.width} height={layout.height} viewBox={`0 0 ${layout.width} ${layout.height}`}>
-      <defs>
-        <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
-          <path d="M0,0.5 L7.5,4 L0,7.5 z" />
-        </marker>
-      </defs>
-      <Drawn layout={layout} {...links} />
-    </svg>
-  </div>
-);
+}: GraphLinks & { layout: Layout; label: string }): JSX.Element {
+  const { width, height } = layout;
+  const box = useRef<HTMLDivElement>(null);
+  const isWhole = useSignal(false);
+  const { scale, isCut } = useFit(box, height);
+  return (
+    <>
+      <div
+        class={isWhole.value ? 'graph whole' : 'graph'}
+        ref={box}
+        tabIndex={0}
+        role="group"
+        aria-label={label}
+      >
+        <svg width={width * scale} height={height * scale} viewBox={`0 0 ${width} ${height}`}>
+          <defs>
+            <marker
+              id="arrow"
+              viewBox="0 0 8 8"
+              refX="7"
+              refY="4"
+              markerWidth="7"
+              markerHeight="7"
+              orient="auto"
+            >
+              <path d="M0,0.5 L7.5,4 L0,7.5 z" />
+            </marker>
+          </defs>
+          <Drawn layout={layout} {...links} />
+        </svg>
+      </div>
+      {isCut && !isWhole.value ? (
+        <p class="faint">
+          The graph goes on below.{' '}
+          <button type="button" class="quiet" onClick={() => (isWhole.value = true)}>
+            show all of it
+          </button>
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+/** Smaller than this nobody reads it. */
+const SMALLEST = 0.75;
+/** The padding and the frame. */
+const AROUND = 22;
+
+/** A graph that is somewhat higher than its room is drawn smaller; a much higher one is cut, which is said. */
+function useFit(
+  box: { readonly current: HTMLElement | null },
+  height: number,
+): { readonly scale: number; readonly isCut: boolean } {
+  const room = useSignal(Number.POSITIVE_INFINITY);
+  useLayoutEffect(() => {
+    const measure = (): void => {
+      // In pixels, whatever the style says; a number only where there is a bound.
+      const most =
+        box.current === null ? Number.NaN : Number.parseFloat(getComputedStyle(box.current).maxHeight);
+      if (Number.isFinite(most)) room.value = most - AROUND;
+    };
+    measure();
+    addEventListener('resize', measure);
+    return () => removeEventListener('resize', measure);
+  }, [height]);
+  const scale = Math.min(1, Math.max(SMALLEST, room.value / height));
+  return { scale, isCut: height * scale > room.value + 1 };
+}
 
 const Drawn = ({ layout, ...links }: GraphLinks & { layout: Layout }): JSX.Element => (
   <>

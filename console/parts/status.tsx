@@ -5,7 +5,7 @@
 import type { JSX } from 'preact';
 import { type AskedBelow, countText } from '../../lib/api/answers.ts';
 import { type Tone, toneOf } from '../../lib/view/graph.ts';
-import type { ExecutionStatus, StepStatus } from '../../lib/core/moves.ts';
+import { EXECUTION_MEANS, type ExecutionStatus, STEP_MEANS, type StepStatus } from '../../lib/core/moves.ts';
 
 const TONE_OF_EXECUTION: Readonly<Record<ExecutionStatus, Tone>> = {
   running: 'active',
@@ -36,9 +36,19 @@ export const toneOfStep = (status: string): Tone => toneOf({ status: status as S
 export const toneOfExecution = (status: string): Tone =>
   TONE_OF_EXECUTION[status as ExecutionStatus] ?? 'pending';
 
-export function Status({ tone, children }: { tone: Tone; children: string }): JSX.Element {
+/** Also of a status of a newer release. */
+export const meaningOfStep = (status: string): string | undefined => STEP_MEANS[status as StepStatus];
+
+interface StatusProps {
+  readonly tone: Tone;
+  readonly children: string;
+  /** What the word means. */
+  readonly title?: string | undefined;
+}
+
+export function Status({ tone, title, children }: StatusProps): JSX.Element {
   return (
-    <span class={`status ${tone}`}>
+    <span class={`status ${tone}`} title={title}>
       <span class="sign" aria-hidden="true">
         {SIGN[tone]}
       </span>
@@ -56,12 +66,16 @@ export const ExecutionStatusOf = ({
   asked?: AskedBelow | undefined;
 }): JSX.Element =>
   asked === undefined ? (
-    <Status tone={toneOfExecution(status)}>{status}</Status>
+    <Status tone={toneOfExecution(status)} title={EXECUTION_MEANS[status as ExecutionStatus]}>
+      {status}
+    </Status>
   ) : (
     <Status tone="waiting">{`${status}, ${countText(asked.count, asked.atLeast)} asked`}</Status>
   );
 
 /** @param told in other words than the status */
 export const StepStatusOf = ({ status, told = status }: { status: string; told?: string }): JSX.Element => (
-  <Status tone={toneOfStep(status)}>{told}</Status>
+  <Status tone={toneOfStep(status)} title={meaningOfStep(status)}>
+    {told}
+  </Status>
 );

@@ -1,25 +1,30 @@
 /**
- * People: one inbox of all that waits for a person or another system, with what happens without an answer,
- * and when.
+ * People: one inbox of all that waits for a person or another system, the earliest deadline first, with what
+ * happens without an answer, and when. Equal questions are one card (`group.tsx`).
  */
 
 import type { JSX } from 'preact';
 import {
   type CallbackQuestionView,
+  countText,
   type IncidentPage,
   type IncidentView,
   pairsText,
   rootText,
 } from '../../lib/api/answers.ts';
+import type { Overview } from '../../lib/api/deployment-answers.ts';
+import { questionGroups } from '../../lib/view/question-groups.ts';
 import { api, settings } from '../api.ts';
 import { executionLink } from '../execution/head.tsx';
-import { useLive } from '../live.ts';
+import { BulkProgress } from '../executions/bulk-progress.tsx';
+import { readAgain, useLive } from '../live.ts';
 import { ShortId } from '../parts/copy.tsx';
 import { Empty, Loading, Problem, Shown } from '../parts/states.tsx';
 import { Ago, Clock, Prose, Until } from '../parts/time.tsx';
 import { addressOf, place, refine } from '../router.ts';
 import { AnswerCallback } from './answer-callback.tsx';
 import { AnswerIncident } from './answer-incident.tsx';
+import { GroupCard } from './group.tsx';
 import { whyAsked } from './words.ts';
 import { WrongAnswer } from './wrong-answer.tsx';
 
@@ -28,16 +33,20 @@ type Item = IncidentPage['items'][number];
 const isIncident = (item: Item): item is IncidentView & { readonly executionId: string } => 'number' in item;
 const keyOf = (item: Item): string => `${item.executionId} ${isIncident(item) ? item.number : item.step}`;
 
-const PAGE = 50;
+const PAGE = 100;
+/** Fewer equal ones are cards of their own. */
+const FEWEST_ALIKE = 10;
 
 export function PeoplePage(): JSX.Element {
   const cursor = place.value.query.get('cursor');
+  const bulk = place.value.query.get('bulk');
   const live = useLive<IncidentPage>(`inbox ${cursor ?? ''}`, () =>
     api.incidents({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) }),
   );
   return (
     <section aria-labelledby="people">
       <h1 id="people">What waits for people</h1>
+      {bulk === undefined ? null : <BulkProgress key={bulk} id={bulk} done={readAgain} />}
       <Shown live={live} what="the inbox">
         {(page) => <Inbox page={page} again={live.again} isFirst={cursor === undefined} />}
       </Shown>
@@ -61,17 +70,29 @@ function Inbox({
         <a href={addressOf(['workflows'])}>See the workflows</a>
       </Empty>
     );
-  const items = page.items.toSorted((one, other) => one.deadlineAt - other.deadlineAt);
+  const isAll = isFirst && page.cursor === undefined;
+  const asked = place.value.query.get('item');
+  const card = (item: Item): JSX.Element => <Card key={keyOf(item)} item={item} again={again} />;
   return (
     <>
       <p class="faint">
-        {items.length} open{page.cursor === undefined ? '' : ', and more'}; on this page, the earliest
-        deadline comes first.
+        {isAll ? `${countText(page.items.length)} open` : <Total />}, the earliest deadline first.
       </p>
       <div class="inbox">
-        {items.map((item) => (
-          <Card key={keyOf(item)} item={item} again={again} />
-        ))}
+        {questionGroups(page.items).map((group) =>
+          group.length < FEWEST_ALIKE ? (
+            group.map(card)
+          ) : (
+            <GroupCard
+              key={`group ${keyOf(group[0])}`}
+              group={group}
+              hasMore={!isAll}
+              isOpen={group.some((item) => keyOf(item) === asked)}
+            >
+              {group.map(card)}
+            </GroupCard>
+          ),
+        )}
       </div>
       <div class="buttons">
         {isFirst ? null : <a href={addressOf(['people'])}>First page</a>}
@@ -81,6 +102,12 @@ function Inbox({
       </div>
     </>
   );
+}
+
+/** Of more than a page, as the overview counts them. */
+function Total(): JSX.Element {
+  const { data } = useLive<Overview>('overview', () => api.overview(), { isOver: () => true });
+  return <>{data === undefined ? 'many' : countText(data.inbox.count, data.inbox.atLeast)} open</>;
 }
 
 function Card({ item, again }: { item: Item; again: () => void }): JSX.Element {

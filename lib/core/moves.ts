@@ -1,8 +1,8 @@
 /**
- * The statuses of a step and of an execution, and what can happen to them: the names of the moves, and what
- * each means in words.
+ * The statuses of a step and of an execution, and what can happen to them: their names, and what each means
+ * in words.
  *
- * Owns: the words, which `docs/STATE-MACHINE.md` prints. Does not own: which status a move leads
+ * Owns: the words, which `docs/STATE-MACHINE.md` and the console print. Does not own: which status a move leads
  * from and to (`transitions.ts`).
  */
 
@@ -40,6 +40,41 @@ export const STEP_STATUSES = [
   'compensation-failed',
 ] as const;
 export type StepStatus = (typeof STEP_STATUSES)[number];
+
+/** What it means that an execution is in a status, for who meets the word for the first time. */
+export const EXECUTION_MEANS: Readonly<Record<ExecutionStatus, string>> = {
+  running: 'its steps are performed, or wait for their time or an external party',
+  waiting: 'a person is asked, and it waits for the answer',
+  pausing: 'an operator has paused it: attempts under way run to their end, and nothing new starts',
+  paused: 'an operator has paused it: nothing starts until it is resumed',
+  compensating: 'it cannot succeed any more: what its steps did is being undone',
+  'following-up': 'its end is certain, and its on-failure steps are performed',
+  succeeded: 'every step is done, skipped or tolerated',
+  compensated: 'it did not succeed, and all that its steps did is undone',
+  failed: 'it did not succeed: nothing had to be undone, or something stays as it is',
+  canceled: 'it was canceled, and what its steps did is undone or stays as the canceler chose',
+};
+
+/** Likewise of a step. */
+export const STEP_MEANS: Readonly<Record<StepStatus, string>> = {
+  ready: 'it can begin: an agent has not taken it yet',
+  running: 'an attempt is under way',
+  retrying: 'its last attempt failed or was put off, and another one follows',
+  accepted: 'its service has taken the work, and is asked from time to time whether it is done',
+  waiting: 'it waits for a time, a person, an external party or executions of its own',
+  answered: 'its answer came before its turn, and is kept until then',
+  unknown: 'an attempt was lost, so nobody knows whether it acted: its service is asked before anything else',
+  probing: 'its service is being asked whether an attempt acted',
+  suspended: 'its execution is paused',
+  fenced: 'it will never start, because its execution is being undone',
+  done: 'it was performed',
+  failed: 'no attempt succeeded, and none is left',
+  skipped: 'it was left out: its condition does not hold, or a person skipped it',
+  tolerated: 'it failed, and its execution goes on without it',
+  compensating: 'what it did is being undone',
+  compensated: 'what it did is undone',
+  'compensation-failed': 'what it did could not be undone: it may still be in effect',
+};
 
 /** What can happen to a step, and what it means. */
 export const STEP_EVENTS = {

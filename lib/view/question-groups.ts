@@ -38,7 +38,9 @@ export function questionGroups(items: readonly AskedItem[]): readonly QuestionGr
  * Which executions ask such a question, also those that were not read; nothing where no person answers it.
  * Of an incident it means each with the code, whatever its message.
  */
-export function bulkMeaning([item]: QuestionGroup): Pick<BulkOptions, 'filter' | 'step'> | undefined {
+export function bulkMeaning([item]: QuestionGroup):
+  | (Pick<BulkOptions, 'step'> & Required<Pick<BulkOptions, 'filter'>>)
+  | undefined {
   if (item.kind === 'callback' || item.workflow === undefined) return undefined;
   const code = 'number' in item ? { code: item.failure.code } : {};
   return {

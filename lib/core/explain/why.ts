@@ -154,7 +154,7 @@ function because(plan: Plan, step: PlanStep, state: Snapshot, breakers: Breakers
 function becauseAccepted({ attempt, accepted, failure }: Step): string {
   if (accepted === undefined) return 'its service has accepted the work';
   const { token, at, untilAt, asked: times, progress } = accepted;
-  const asked = times === 0 ? 'not asked yet' : `asked ${times} time${times === 1 ? '' : 's'}`;
+  const asked = times === 0 ? 'not asked yet' : times === 1 ? 'asked once' : `asked ${times} times`;
   const said = progress === undefined ? '' : `, progress ${progress}`;
   const named = token === undefined ? '' : ` as '${cut(token, 80)}'`;
   return `its service accepted attempt ${attempt}${named} at ${timeText(at)} and has until ${timeText(untilAt)}: ${asked}${said}${inBrackets(failure)}`;

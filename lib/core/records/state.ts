@@ -78,7 +78,7 @@ export interface Deferred {
    */
   readonly why: 'breaker' | 'paused' | 'unclaimed' | 'budget' | 'not-deployed' | 'rate';
   readonly at: number;
-  /** Since when, for `breaker`, `paused` and `not-deployed`. */
+  /** Since when, for `breaker`, `paused`, `not-deployed` and `unclaimed`. */
   readonly since?: number;
   /** The person who paused its agent, and the reason. */
   readonly pause?: Omit<Hold, 'at'>;

@@ -92,9 +92,16 @@ const deferredBy = (
   why,
   at: now,
   ...(openBreaker === undefined ? {} : ofBreaker(openBreaker)),
-  // Asked for again and again it is missing since the first time.
-  ...(why === 'not-deployed'
-    ? { since: work.deferred?.why === why ? (work.deferred.since ?? now) : now }
+  // Asked for again and again it is missing since the first time, and taken by nobody since it could be.
+  ...(why === 'not-deployed' || why === 'unclaimed'
+    ? {
+        since:
+          work.deferred?.why === why
+            ? (work.deferred.since ?? now)
+            : why === 'unclaimed'
+              ? Math.min(now, work.dueAt)
+              : now,
+      }
     : {}),
 });
 

@@ -26,7 +26,7 @@ export function noticeRisk(plan: Plan, state: Snapshot, now: number, decision: D
   const reason = isTerminal(execution.status) ? undefined : reasonFound();
   // The same object for the same reason, so that an unchanged record is not written.
   const risk = isSame(before, reason) ? before : reason;
-  const since = reason && (riskSince ?? now);
+  const since = reason && (riskSince ?? begunAt(reason) ?? now);
   const asks = execution.status === 'waiting' ? asksNow() : undefined;
   if (since === riskSince && risk === before && asks === asked) return decision;
   const noticed: Execution = { ...execution, ...given({ riskSince: since, risk, asks }) };
@@ -38,11 +38,17 @@ export function noticeRisk(plan: Plan, state: Snapshot, now: number, decision: D
     return state.isPart ? (before ?? found) : found;
   }
 
+  /** Of a message that nobody takes: since it could be taken, and not since that was noticed. */
+  function begunAt({ why, step = '' }: RiskReason): number | undefined {
+    const deferred = recordOf({ name: step })?.deferred;
+    return why === 'unclaimed' && deferred?.why === why ? deferred.since : undefined;
+  }
+
   function asksNow(): string | undefined {
     return state.isPart ? asked : askedAbout(state, write as Write);
   }
 
-  function recordOf({ name }: PlanStep): Step | undefined {
+  function recordOf({ name }: Pick<PlanStep, 'name'>): Step | undefined {
     return write?.step?.name === name ? write.step : state.steps[name];
   }
 }

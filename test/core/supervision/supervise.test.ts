@@ -291,6 +291,11 @@ describe('risk is noticed in a write that is made anyway', () => {
     expect(whyOf([], before)).toBeUndefined();
   });
 
+  it('of a message that nobody takes since it could be taken, and not since that was noticed', () => {
+    const deferred = { ...deferredFor('unclaimed'), since: NOW - 60_000 };
+    expect(noticed(retrying('b', { deferred }))).toBe(NOW - 60_000);
+  });
+
   it('since the first time, until it is well or has ended', () => {
     const risky = retrying('b', { stage: 2 });
     expect(noticed(risky, { riskSince: NOW - 9 })).toBe(NOW - 9);
