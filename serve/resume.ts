@@ -12,6 +12,8 @@
 import type { Due, Ports } from '../lib/core/ports.ts';
 import { sayable } from '../lib/core/values/errors.ts';
 import type { Snapshot } from '../lib/core/records/snapshot.ts';
+import { openWork } from '../lib/core/step/ready.ts';
+import type { Plan } from '../lib/core/plan/plan.ts';
 import { isLeased } from '../lib/core/records/state.ts';
 import { type PlanCache, planOf } from '../lib/engine/plans.ts';
 import { reconcile } from '../lib/engine/reconcile.ts';
@@ -24,6 +26,8 @@ export interface Resumed {
   readonly executions: number;
   /** Attempts whose deaths were recorded. */
   readonly attempts: number;
+  /** By agent that is not here: the executions that wait for it now. */
+  readonly missing: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 export interface ResumeOptions {
@@ -36,10 +40,11 @@ export interface ResumeOptions {
 
 export async function resume(ports: Ports, plans: PlanCache, options: ResumeOptions): Promise<Resumed> {
   let [executions, attempts] = [0, 0];
+  const missing = new Map<string, Set<string>>();
   const one = async (due: Due): Promise<void> => {
     const { executionId } = due;
     try {
-      const dead = await resumeOne(ports, plans, due, options);
+      const dead = await resumeOne(ports, plans, due, options, missing);
       executions += 1;
       attempts += dead;
     } catch (error) {
@@ -49,7 +54,7 @@ export async function resume(ports: Ports, plans: PlanCache, options: ResumeOpti
   };
   const shards = Array.from({ length: ports.store.shards }, (_, shard) => shard);
   await Promise.all(shards.map((shard) => eachDue(ports, shard, options, one)));
-  return { executions, attempts };
+  return { executions, attempts, missing };
 }
 
 async function eachDue(
@@ -77,6 +82,7 @@ async function resumeOne(
   plans: PlanCache,
   { executionId, wakeAt }: Due,
   { isOurs, untilAt, stopping }: ResumeOptions,
+  missing: Map<string, Set<string>>,
 ): Promise<number> {
   const readAt = ports.clock.now();
   const state = await ports.store.read(executionId);
@@ -84,12 +90,21 @@ async function resumeOne(
   const dead = deadIn(state, isOurs, readAt);
   for (const { step, token } of dead)
     await recordDeath(ports, plans, { executionId, step, token, exit: 'it ended with its server' }, stopping);
-  if (dead.length === 0 && wakeAt > untilAt) return 0;
   const plan = await planOf(ports.store, plans, state.execution.plan);
+  for (const agent of missingFor(ports, plan, state))
+    missing.set(agent, (missing.get(agent) ?? new Set()).add(executionId));
+  if (dead.length === 0 && wakeAt > untilAt) return 0;
   const known = dead.length > 0 ? {} : { known: { state, fresh: true, readAt } };
   await reconcile(ports, plan, executionId, { by: 'agent', affected: 'all', ...known });
   return dead.length;
 }
+
+/** Agents that its open work needs, and that take no messages here. */
+const missingFor = ({ queue }: Ports, plan: Plan, state: Snapshot): readonly string[] =>
+  openWork(plan, state).flatMap(({ step }) => {
+    const agent = 'agent' in step ? step.agent : undefined;
+    return agent === undefined || queue.reaches?.(agent) !== false ? [] : [agent];
+  });
 
 /** Those under a lease, and those that lost one and may be waited for. */
 const deadIn = (

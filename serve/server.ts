@@ -40,7 +40,7 @@ import { resume, type Resumed } from './resume.ts';
 import { host, hostBulk, MOST_BULK_PAGES, type Roles, schedulerOf } from './roles.ts';
 import { keepSchedule, type ScheduleParts } from './schedules.ts';
 import { openDatabase, TABLE_NAME } from './sqlite/client.ts';
-import { auditAlways, supervise } from './supervisor.ts';
+import { auditAlways, type Met, supervise } from './supervisor.ts';
 import { saidValues } from './said-values.ts';
 import { MACHINE, type MachineTime, SteadyTime } from './steady-time.ts';
 import { Tokens } from './tokens.ts';
@@ -144,6 +144,8 @@ interface FileCalls {
 interface LoopCalls extends FileCalls {
   readonly takeLost: Workers['takeLost'];
 }
+
+const NONE: Resumed['missing'] = new Map();
 
 /** A call that had a large value may never be made again. */
 const VALUES_LAST_MS = 60_000;
@@ -357,9 +359,17 @@ class Running {
     const untilAt = this.#clock.now() + LONGEST_GAP_MS + this.#longestLeaseMs;
     const resumed = resume(supervisor, plans, { isOurs: this.#boot.isOurs, untilAt, stopping: signal });
     const memory = { plans, grace: this.#grace };
+    // What waits for an agent that is not here is met by a supervisor half a minute later.
+    let missing: Resumed['missing'] = NONE;
+    void resumed.then((found) => (missing = found.missing)).catch(() => undefined);
+    const takeMet = (): Met => {
+      const met = { lost: takeLost(), missing };
+      missing = NONE;
+      return met;
+    };
     const loops = [
       resumed,
-      supervise({ ...supervisor, clock: loop }, memory, telemetry, { open, takeLost }, signal),
+      supervise({ ...supervisor, clock: loop }, memory, telemetry, { open, takeMet }, signal),
       auditAlways(withTelemetry(ports, audit), audit, { retentionMs: this.#retentionMs }, expire, signal),
     ];
     return { loops, resumed };

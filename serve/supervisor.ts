@@ -35,19 +35,22 @@ const untilStopped = <P extends Pick<Ports, 'clock'>>(ports: P, stopping: AbortS
   clock: { now: ports.clock.now, sleep: (ms, signal) => ports.clock.sleep(ms, signal ?? stopping) },
 });
 
+/** By agent: how many attempts have ended by its own fault, and which executions wait for it in vain. */
+export type Met = Required<Pick<ShardSweep, 'lost' | 'missing'>>;
+
 /** What a supervisor asks of the process that it is in. */
 export interface Beside {
   /** Counts what is open, once a minute. */
   readonly open: () => Promise<OpenNow>;
-  /** By agent, how many attempts have ended by its own fault since it was asked before. */
-  readonly takeLost: () => ReadonlyMap<string, number>;
+  /** What others than its sweeps have met since it was asked before. */
+  readonly takeMet: () => Met;
 }
 
 export async function supervise(
   given: Ports & { readonly receipts: Receipts },
   { plans, grace }: { readonly plans: PlanCache; readonly grace: Grace },
   { logger, meter }: Telemetry,
-  { open, takeLost }: Beside,
+  { open, takeMet }: Beside,
   stopping: AbortSignal,
 ): Promise<void> {
   const ports = untilStopped(given, stopping);
@@ -55,7 +58,7 @@ export async function supervise(
   while (!stopping.aborted) {
     try {
       const book = receiptBook(ports.receipts, ports);
-      const leave: typeof book = (sweeps, last) => book(withLost(sweeps, takeLost()), last);
+      const leave: typeof book = (sweeps, last) => book(withMet(sweeps, takeMet()), last);
       const untilAt = ports.clock.now() + TICK_MS;
       const sweeps = await tick(ports, plans, { untilAt, sweepEveryMs: SWEEP_EVERY_MS, grace, leave, stay });
       const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);
@@ -69,13 +72,16 @@ export async function supervise(
   }
 }
 
-/** Beside those whose leases its sweeps have ended. */
-function withLost(sweeps: readonly ShardSweep[], lost: ReadonlyMap<string, number>): readonly ShardSweep[] {
+/** Beside what its sweeps have met. */
+function withMet(sweeps: readonly ShardSweep[], { lost, missing }: Met): readonly ShardSweep[] {
   const [first, ...others] = sweeps;
-  if (first === undefined || lost.size === 0) return sweeps;
-  const all = new Map(first.lost);
-  for (const [agent, count] of lost) all.set(agent, (all.get(agent) ?? 0) + count);
-  return [{ ...first, lost: all }, ...others];
+  if (first === undefined || lost.size + missing.size === 0) return sweeps;
+  const allLost = new Map(first.lost);
+  for (const [agent, count] of lost) allLost.set(agent, (allLost.get(agent) ?? 0) + count);
+  const allMissing = new Map(first.missing);
+  for (const [agent, waiting] of missing)
+    allMissing.set(agent, new Set([...(allMissing.get(agent) ?? []), ...waiting]));
+  return [{ ...first, lost: allLost, missing: allMissing }, ...others];
 }
 
 /** @param expire removes what has outlived its retention */

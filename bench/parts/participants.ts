@@ -26,6 +26,7 @@ export interface Participant {
 export const OURS: readonly Participant[] = [
   { key: 'steadfast', name: 'Steadfast, one message an invocation', module: 'steadfast' },
   { key: 'steadfast', name: 'Steadfast, batches of 10', module: 'steadfast', variant: 'batched' },
+  { key: 'serve', name: 'Steadfast serve, agents apart', module: 'serve', variant: 'workers' },
   { key: 'serve', name: 'Steadfast serve, in process', module: 'serve', variant: 'process' },
   { key: 'serve', name: 'Steadfast serve, over HTTP', module: 'serve', variant: 'http' },
 ];

@@ -111,10 +111,14 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     });
     io.out(banner(server, { file, served, ms: performance.now() - beganAt, isOpen: tokens.size === 0 }));
     void server.resumed.then(
-      ({ executions, attempts }) => {
+      ({ executions, attempts, missing }) => {
         io.out(
           `Resumed: ${countText(executions)} executions with work under way; ${countText(attempts)} attempts of the previous process were lost.\n`,
         );
+        for (const [agent, { size }] of missing)
+          io.out(
+            `MISSING: agent '${agent}', for which ${countText(size)} executions wait. Export its declaration from its workflow.ts, beside its successor's, with its file agents/${agent}.ts.\n`,
+          );
       },
       () => undefined,
     );

@@ -29,6 +29,7 @@ import { type AskHandlers, handlersIn } from './handlers.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import {
   type AgentLike,
+  agentsIn,
   asksAnother,
   lanesOf,
   loadModule,
@@ -159,6 +160,10 @@ async function loadFolder(
       used.set(spec.name, agent);
       peers.set(spec.name, new Set([...(peers.get(spec.name) ?? []), ...names]));
     }
+  }
+  for (const agent of agentsIn(module)) {
+    const { name } = agent.spec;
+    if (!used.has(name) && agentFile(folder, name) !== undefined) used.set(name, agent);
   }
   const agents: FoundAgent[] = [];
   const unseen: AgentFile[] = [];

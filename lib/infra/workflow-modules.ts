@@ -176,3 +176,13 @@ function isWorkflow(value: unknown): value is WorkflowLike {
     typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'steadfast:workflow'
   );
 }
+
+/**
+ * Agents that a `workflow.ts` exports: those that none of its workflows uses any more are there for executions
+ * that do.
+ */
+export const agentsIn = (module: Module): readonly AgentLike[] =>
+  Object.values(module).filter(
+    (value): value is AgentLike =>
+      typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'steadfast:agent',
+  );

@@ -112,7 +112,7 @@ function missed(
 
 function isRipe(entry: Entry, now: number, last: boolean): boolean {
   const { busy, due, failed, writtenAt, missing, told, lost } = entry;
-  if (due + failed + lost.size === 0 && !busy) return false;
+  if (due + failed + lost.size === 0 && !busy && missing.size <= told) return false;
   if (last) return due + failed + lost.size > 0;
   const everyMs = lost.size > 0 ? LOST_EVERY_MS : RECEIPT_EVERY_MS;
   return writtenAt === undefined || now - writtenAt >= everyMs || missing.size > told;

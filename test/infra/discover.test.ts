@@ -136,6 +136,18 @@ test('a reference that leads nowhere is refused with its step and what there is'
   );
 });
 
+test('an agent that its workflow.ts exports is there although no workflow uses it any more', async () => {
+  const module = `${TWO_FOLDERS['examples/order/workflow.ts']}
+    export const before = { kind: 'steadfast:agent', spec: { name: 'fly', timeoutMs: 1000 } };`;
+  const { agents, warnings } = await found({
+    ...TWO_FOLDERS,
+    'examples/order/workflow.ts': module,
+    'examples/order/agents/fly.ts': AGENT_MODULE,
+  });
+  expect(agents.map(({ name }) => name)).toContain('fly');
+  expect(warnings).toEqual([]);
+});
+
 test('an agent file that nothing uses is a warning; tests beside agents are not', async () => {
   const { warnings } = await found({
     ...TWO_FOLDERS,

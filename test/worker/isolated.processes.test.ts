@@ -2,6 +2,8 @@
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { perform } from '../../lib/agent/author-code.ts';
@@ -172,4 +174,41 @@ describe('a call that never began has certainly done nothing', () => {
     expect(await own.implementation.execute(contextOf(), { way: 'x' })).toHaveProperty('way');
     await own.stop();
   });
+});
+
+describe('where no process can be started', () => {
+  const none = { entry: join(import.meta.dirname, 'isolated', 'agent.ts'), execArgv: ['--import', 'tsx'] };
+
+  it.each([true, false])(
+    'no message is claimed, and so no attempt is charged (S9); shared: %s',
+    async (isShared) => {
+      const said: string[] = [];
+      const { execPath } = process;
+      const pool = new ProcessPool(none, { isShared, now: Date.now, onTrouble: ({ why }) => said.push(why) });
+      // As without a descriptor or memory for one: the system refuses to start it.
+      process.execPath = join(import.meta.dirname, 'no-such-program');
+      try {
+        expect(await pool.enter()).toBeUndefined();
+      } finally {
+        process.execPath = execPath;
+      }
+      expect(said).toEqual([expect.stringContaining('ENOENT')]);
+      const leave = await pool.enter();
+      expect(leave).toBeDefined();
+      leave?.();
+      await pool.stop();
+    },
+  );
+});
+
+it('ends without a stack where the one that calls has been killed', async () => {
+  const caller = join(import.meta.dirname, 'isolated', 'caller.ts');
+  const child = spawn(process.execPath, ['--import', 'tsx', caller], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (part: Buffer) => (said += part.toString()));
+  await once(child.stdout, 'data');
+  child.kill('SIGKILL');
+  // Its processes hold the other end of the pipe.
+  await once(child, 'close');
+  expect(said).toBe('');
 });

@@ -1,7 +1,8 @@
 /**
- * Ours in one process over one file, as `npx steadfast serve` runs it, with its log and its metrics. Variant
- * `process`: asked by a call in the process, as DBOS and openworkflow are. Else: asked over HTTP, as Restate
- * is, and the end is waited for there.
+ * Ours over one file, with its log and its metrics. Variant `workers`: agents in a process apart, as `npx
+ * steadfast serve` runs them; in the others they run in the server's. Variant `http`: asked over HTTP, as
+ * Restate is, and the end is waited for there. Else: asked by a call in the process, as DBOS and openworkflow
+ * are.
  */
 
 import { join } from 'node:path';
@@ -22,6 +23,7 @@ export const start: Start = async (folder, variant) => {
     served: await loadWorkflows(PACKAGE_ROOT, ['bench/workflows']),
     file: join(folder, 'state.db'),
     port: 0,
+    agents: variant === 'workers' ? 'workers' : 'in-process',
     listeners: [
       ({ detail }) => {
         // It may end before its start is answered.
@@ -46,7 +48,7 @@ export const start: Start = async (folder, variant) => {
   return {
     server: 'serve: SQLite of libsql',
     durableBy: 'SQLite, WAL, synchronous=FULL: an fsync for all writes of a turn; its queue in memory',
-    runOne: () => timed(variant === 'process' ? inProcess : overHttp),
+    runOne: () => timed(variant === 'http' ? overHttp : inProcess),
     stop: server.stop,
   };
 };

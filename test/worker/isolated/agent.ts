@@ -1,5 +1,6 @@
 /** An agent's own process: the author's code says, answers and dies as its input wants. */
 
+import { setTimeout } from 'node:timers/promises';
 import type { Implementation } from '../../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../../lib/core/values/errors.ts';
 import { performCalls } from '../../../lib/worker/isolated-calls.ts';
@@ -28,6 +29,10 @@ const own: Implementation<unknown, unknown> = {
       });
     if (way === 'function') return { way, of: () => 1 };
     if (way === 'promise') return { of: Promise.resolve(1) };
+    for (let at = 0; way === 'goes on'; at += 1) {
+      ctx.progress(at);
+      await setTimeout(1);
+    }
     if (way === 'big') return { text: 'x'.repeat(200_000) };
     if (way === 'says what is no word') process.send?.(null as never);
     if (way === 'logs') ctx.log.info('a line', { of: () => 1 });
