@@ -41,12 +41,12 @@ export interface AgentFile {
 export type Reading = { readonly problem: string } | 'sound' | 'unseen';
 
 export function agentFileReading(given: AgentFile): Reading {
-  return readingOf(codeOf(given.file), given);
+  return readingOf(uncommented(given.file), given);
 }
 
 /** The agent of the workflow's whose handler a file exports, if its text says it. */
 export function agentIn(given: Omit<AgentFile, 'spec' | 'shown'>): string | undefined {
-  const text = codeOf(given.file);
+  const text = uncommented(given.file);
   const [call, another] = text.matchAll(CALL);
   return another === undefined ? agentCalled(call?.[1] ?? '', text, given) : undefined;
 }
@@ -152,14 +152,14 @@ function agentCalled(
       if ([path, withoutEnding(path)].includes(withoutEnding(workflowFile)))
         return specOf(exported[imported])?.name;
       const declared = new RegExp(`\\b${imported.replaceAll('$', '\\$')}=agent\\(["']([^"']+)["']`);
-      return from.startsWith('.') ? declared.exec(codeOf(path))?.[1] : undefined;
+      return from.startsWith('.') ? declared.exec(uncommented(path))?.[1] : undefined;
     }
   }
   return undefined;
 }
 
 /** As it is run, without comments. Where it does not parse, that is said when it is bundled. */
-function codeOf(file: string): string {
+export function uncommented(file: string): string {
   try {
     const loader = extname(file).endsWith('ts') ? 'ts' : 'js';
     const text = readFileSync(file, 'utf8');

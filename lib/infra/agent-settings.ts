@@ -60,6 +60,21 @@ export interface AgentSettings {
    */
   readonly environment?: Readonly<Record<string, string>>;
   /**
+   * Files and folders that its code reads beside itself, named from the agent's file: `['./letter.txt',
+   * '../templates']`. Each lies in the asset as it lies from that file, so that
+   * `new URL('./letter.txt', import.meta.url)` finds it in tests, in `serve`, in `dev` and on AWS.
+   * @default - none
+   */
+  readonly files?: readonly string[];
+  /**
+   * Packages that lie beside its code and not in it, with what they depend on: native modules, and those that
+   * look for files of their own. They come from the project's `node_modules`; a function runs on Linux and
+   * arm64, so before a deployment from another machine install them for that: `npm install --os=linux
+   * --cpu=arm64 --libc=glibc`.
+   * @default - none
+   */
+  readonly nodeModules?: readonly string[];
+  /**
    * The network of its function, which then needs a way out to the AWS services: a NAT gateway, or
    * endpoints.
    * @default - none
@@ -84,7 +99,7 @@ export interface AgentSettings {
   readonly remoteFunction?: IFunction;
   /**
    * The service that runs an agent declared with `runsIn: 'container'`. Beside it only
-   * `environment`, `logLevel`, `rate` and `remoteFunction` apply.
+   * `environment`, `files`, `logLevel`, `nodeModules`, `rate` and `remoteFunction` apply.
    * @default - nothing runs it here: run its image, or `npx steadfast worker`, with a role
    * that `grantWork` allows the work
    */
@@ -112,6 +127,8 @@ export function checkSettings(
   const {
     container: _container,
     environment: _environment,
+    files: _files,
+    nodeModules: _packages,
     logLevel: _level,
     rate,
     remoteFunction: _remote,
@@ -121,7 +138,7 @@ export function checkSettings(
   if (problem !== undefined) refuse(problem);
   if (runsIn === 'container' && Object.keys(ofFunctions).length > 0)
     refuse(
-      `${Object.keys(ofFunctions).join(', ')}: not allowed for an agent in a container; allowed: container, environment, logLevel, rate and remoteFunction`,
+      `${Object.keys(ofFunctions).join(', ')}: not allowed for an agent in a container; allowed: container, environment, files, logLevel, nodeModules, rate and remoteFunction`,
     );
   const within = (name: string, value: number, [least, most]: readonly [number, number]): void => {
     if (!Number.isInteger(value) || value < least || value > most)

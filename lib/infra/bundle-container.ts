@@ -10,35 +10,44 @@
  * and fetched again before they expire, which an attempt of a day outlives several times.
  */
 
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { bundleFunctions, PROGRAM } from './bundle.ts';
-import type { Discovery } from './discovery.ts';
+import { writeBundle } from './asset.ts';
+import { agentEntry, type Bundle, bundleAgents, type Packages, PROGRAM } from './bundle.ts';
+import type { Discovery, FoundAgent } from './discovery.ts';
 import { PACKAGE_ROOT, programFile } from '../project/package-files.ts';
 
 const PROGRAMS = ['main', 'attempt'] as const;
 
-/** @returns agent name → folder, below `folder`, of all agents that run in containers */
-export function bundleContainers(found: Discovery, folder: string): ReadonlyMap<string, string> {
+/**
+ * @param equip adds what the agent's settings name beside its code
+ * @returns agent name → folder, below `folder`, of all agents that run in containers
+ */
+export function bundleContainers(
+  found: Discovery,
+  folder: string,
+  packages: Packages = {},
+  equip: (bundle: Bundle, agent: FoundAgent) => Bundle = (bundle) => bundle,
+): ReadonlyMap<string, string> {
   const agents = found.agents.filter(({ runsIn }) => runsIn === 'container');
   if (agents.length === 0) return new Map();
   const programs = bundlePrograms();
-  const bundles = bundleFunctions({
-    root: found.root,
-    entries: {},
-    agents: Object.fromEntries(agents.map(({ name, file }) => [`containers/${name}`, file])),
+  const bundles = bundleAgents(found.root, agents, packages, {
     alias: { '@aws-sdk/credential-provider-node': '@aws-sdk/credential-provider-node' },
   });
   return new Map(
-    agents.map(({ name, file }) => {
+    agents.flatMap((agent) => {
+      const { name, file } = agent;
+      const bundle = bundles.get(agentEntry(name));
+      if (bundle === undefined) return [];
       const path = join(folder, 'containers', name);
       mkdirSync(path, { recursive: true });
-      const code = bundles.get(`containers/${name}`)?.files ?? new Map<string, Uint8Array>();
-      for (const [part, content] of [...programs, ...code]) writeFileSync(join(path, part), content);
-      const hasFiles = copyFiles(join(dirname(file), name), join(path, name));
-      writeFileSync(join(path, 'Dockerfile'), dockerfile(hasFiles ? name : undefined));
-      return [name, path];
+      for (const [part, content] of programs) writeFileSync(join(path, part), content);
+      writeBundle(equip(bundle, agent), path);
+      copyFiles(join(dirname(file), name), join(path, name));
+      writeFileSync(join(path, 'Dockerfile'), dockerfile(path));
+      return [[name, path]];
     }),
   );
 }
@@ -47,17 +56,20 @@ export function bundleContainers(found: Discovery, folder: string): ReadonlyMap<
  * What an agent brings along beside its code: programs in other languages, tables.
  * What Python compiles is made anew.
  */
-function copyFiles(from: string, to: string): boolean {
-  if (!existsSync(from)) return false;
-  cpSync(from, to, { recursive: true, filter: (path) => basename(path) !== '__pycache__' });
-  return true;
+function copyFiles(from: string, to: string): void {
+  if (existsSync(from))
+    cpSync(from, to, { recursive: true, filter: (path) => basename(path) !== '__pycache__' });
 }
 
 const COPY_CODE = 'COPY *.mjs *.mjs.map ./\n';
 
-function dockerfile(folder: string | undefined): string {
+/** Copies what lies beside the programs as well. */
+function dockerfile(folder: string): string {
   const text = readFileSync(join(PACKAGE_ROOT, 'containers', 'Dockerfile'), 'utf8');
-  return folder === undefined ? text : text.replace(COPY_CODE, `${COPY_CODE}COPY ${folder} ./${folder}/\n`);
+  const others = readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => !/\.mjs(?:\.map)?$|^Dockerfile$/.test(name))
+    .map((entry) => `COPY ${entry.name} ./${entry.isDirectory() ? `${entry.name}/` : ''}\n`);
+  return text.replace(COPY_CODE, COPY_CODE + others.join(''));
 }
 
 function bundlePrograms(): ReadonlyMap<string, Uint8Array> {

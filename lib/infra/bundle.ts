@@ -1,5 +1,5 @@
 /**
- * Bundles every Lambda function in one run of esbuild, and hands the results to CDK as assets.
+ * Bundles every Lambda function, nearly always in two runs of esbuild.
  *
  * Owns: how TypeScript becomes a function's code. Does not own: which functions there are (`discover.ts`).
  *
@@ -14,15 +14,16 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Code } from 'aws-cdk-lib/aws-lambda';
-import { type BuildOptions, buildSync, type Metafile } from 'esbuild';
+import { type BuildFailure, type BuildOptions, buildSync, type Message, type Metafile } from 'esbuild';
 import { FORMS_FILE, OPENAPI_FILE } from '../aws/names.ts';
+import type { Beside } from './brought-along.ts';
 import { BULK_ENTRY } from './bulk-agent.ts';
 import type { Discovery } from './discovery.ts';
 import { DiscoveryError } from './discovery.ts';
+import { COMPUTED } from './left-behind.ts';
 import { PACKAGE_ROOT, programFile } from '../project/package-files.ts';
 
-const EXTENSION = '.mjs';
+export const EXTENSION = '.mjs';
 
 /** CommonJS packages inside an ES module still call `require` for Node's own modules. */
 const BANNER =
@@ -60,6 +61,10 @@ export interface Bundle {
   readonly bytes: number;
   /** What esbuild knows of it: inputs, sizes, exports. */
   readonly metafile: Metafile;
+  /** Calls in it whose module is known only when they run. */
+  readonly computed: readonly Message[];
+  /** What lies beside the code: path in the asset, from the code → file on disk. */
+  readonly beside?: Beside;
 }
 
 export interface BundleProps {
@@ -84,6 +89,11 @@ export interface BundleProps {
    */
   readonly alias?: Readonly<Record<string, string>>;
   /**
+   * Packages that lie beside the code, and not in it.
+   * @default - none
+   */
+  readonly external?: readonly string[];
+  /**
    * For a debugger: names as they were written, and a source map that holds the
    * sources and says where they are.
    * @default false
@@ -93,9 +103,14 @@ export interface BundleProps {
 
 /**
  * The functions of a deployment: one per file of `lambdas/`, and of `lambdas/agent.ts` one per agent.
+ * @param packages by agent: those that lie beside its code
  * @param inspected the agent that a debugger attaches to
  */
-export function bundleDeployment(found: Discovery, inspected?: string): ReadonlyMap<string, Bundle> {
+export function bundleDeployment(
+  found: Discovery,
+  packages: Packages = {},
+  inspected?: string,
+): ReadonlyMap<string, Bundle> {
   const agents = found.agents.filter(({ runsIn }) => runsIn === undefined);
   const isolated = agents.flatMap(({ name, isolate }) => (isolate === undefined ? [] : [agentEntry(name)]));
   const roles = bundleFunctions({
@@ -112,12 +127,7 @@ export function bundleDeployment(found: Discovery, inspected?: string): Readonly
       '@smithy/core/event-streams': programFile('lib/aws/no-event-streams'),
     },
   });
-  const performers = bundleFunctions({
-    root: found.root,
-    entries: {},
-    agents: Object.fromEntries(agents.map(({ name, file }) => [agentEntry(name), file])),
-    isolated,
-  });
+  const performers = bundleAgents(found.root, agents, packages, { isolated });
   const whole = new Map(
     [...roles, ...performers].map(([name, bundle]) => [
       name,
@@ -126,11 +136,35 @@ export function bundleDeployment(found: Discovery, inspected?: string): Readonly
         : bundle,
     ]),
   );
-  const file = agents.find(({ name }) => name === inspected)?.file;
-  if (inspected === undefined || file === undefined) return whole;
-  const one = { [agentEntry(inspected)]: file };
-  const readable = bundleFunctions({ root: found.root, entries: {}, agents: one, isolated, readable: true });
-  return new Map([...whole, ...readable]);
+  const one = agents.filter(({ name }) => name === inspected);
+  return new Map([...whole, ...bundleAgents(found.root, one, packages, { isolated, readable: true })]);
+}
+
+export type Packages = Readonly<Record<string, readonly string[] | undefined>>;
+
+/** In one run those whose packages are the same: mostly all. */
+export function bundleAgents(
+  root: string,
+  agents: readonly { readonly name: string; readonly file: string }[],
+  packages: Packages,
+  props: Pick<BundleProps, 'isolated' | 'readable' | 'alias'>,
+): ReadonlyMap<string, Bundle> {
+  const alike = new Map<string, typeof agents>();
+  for (const agent of agents) {
+    const key = JSON.stringify(packages[agent.name] ?? []);
+    alike.set(key, [...(alike.get(key) ?? []), agent]);
+  }
+  return new Map(
+    [...alike].flatMap(([key, some]) => [
+      ...bundleFunctions({
+        ...props,
+        root,
+        entries: {},
+        agents: Object.fromEntries(some.map(({ name, file }) => [agentEntry(name), file])),
+        external: JSON.parse(key) as string[],
+      }),
+    ]),
+  );
 }
 
 const formsIn = ({ workflows }: Discovery): string =>
@@ -177,18 +211,22 @@ function bundleEntries(props: BundleProps): ReadonlyMap<string, Bundle> {
   // Nothing is written there: the place only gives source maps the same relative
   // paths wherever the assets end up.
   const outdir = join(scratchOf(props.root), 'functions');
-  const built = buildSync({
-    absWorkingDir: props.root,
-    entryPoints: Object.fromEntries(names.map((name) => [`${name}/index`, props.entries[name] ?? ''])),
-    outdir,
-    ...PROGRAM,
-    // Stack traces need positions only; with the sources in it the map would be several times the code.
-    sourcemap: 'linked',
-    sourcesContent: false,
-    ...(props.readable === true ? readableAt(join(outdir, names[0] ?? '')) : {}),
-    metafile: true,
-    alias: aliases(props.alias),
-  });
+  const built = building(() =>
+    buildSync({
+      absWorkingDir: props.root,
+      entryPoints: Object.fromEntries(names.map((name) => [`${name}/index`, props.entries[name] ?? ''])),
+      outdir,
+      ...PROGRAM,
+      // Stack traces need positions only; with the sources in it the map would be several times the code.
+      sourcemap: 'linked',
+      sourcesContent: false,
+      ...(props.readable === true ? readableAt(join(outdir, names[0] ?? '')) : {}),
+      metafile: true,
+      logOverride: COMPUTED,
+      external: [...(props.external ?? [])],
+      alias: aliases(props.alias),
+    }),
+  );
   return new Map(
     names.map((name) => {
       const inFolder = built.outputFiles.filter((file) => dirname(file.path) === join(outdir, name));
@@ -196,9 +234,33 @@ function bundleEntries(props: BundleProps): ReadonlyMap<string, Bundle> {
       const metafile = metafileOf(built.metafile, `${name}/index${EXTENSION}`);
       refuseWithoutHandler(metafile, props.root, props.entries[name] ?? '');
       const bytes = files.get(`index${EXTENSION}`)?.byteLength ?? 0;
-      return [name, { files, hash: hashOf(files), bytes, metafile }];
+      const computed = built.warnings.filter(({ location }) => (location?.file ?? '') in metafile.inputs);
+      return [name, { files, hash: hashOf(files), bytes, metafile, computed }];
     }),
   );
+}
+
+/** @throws DiscoveryError for what no bundle can hold; esbuild's own error for what else does not build */
+function building<Built>(build: () => Built): Built {
+  try {
+    return build();
+  } catch (error) {
+    const { errors = [] } = error as Partial<BuildFailure>;
+    const problems = errors.flatMap(({ text, location }) => {
+      const held = /^No loader is configured for "\.\w+" files: (.+)$/.exec(text)?.[1];
+      return held === undefined ? [] : [unloadable(held, location)];
+    });
+    if (problems.length === 0) throw error;
+    throw new DiscoveryError([...new Set(problems)].join('\n'));
+  }
+}
+
+function unloadable(file: string, location: Message['location']): string {
+  const from = location === null ? '' : `${location.file}:${location.line} `;
+  const [, name] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file) ?? [];
+  if (name !== undefined)
+    return `${from}imports ${file}, which a bundle cannot hold: set agentSettings: { '<agent>': { nodeModules: ['${name}'] } }`;
+  return `${from}imports ${file}, which a bundle cannot hold: set agentSettings: { '<agent>': { files: ['./${basename(file)}'] } }, and load it by new URL('./${basename(file)}', import.meta.url)`;
 }
 
 /** The sources of a map are relative to where it would be written, and it will be elsewhere. */
@@ -220,18 +282,6 @@ const aliases = (own: BundleProps['alias']): Record<string, string> =>
 export function withFile(bundle: Bundle, name: string, text: string): Bundle {
   const files = new Map([...bundle.files, [name, Buffer.from(text)]]);
   return { ...bundle, files, hash: hashOf(files) };
-}
-
-/**
- * A bundle as the code of a function. `folder` (in the cloud assembly) also gets esbuild's metafile, beside
- * the code and not in it, for size budgets: `<folder>/<name>.meta.json`.
- */
-export function codeOf(name: string, bundle: Bundle, folder: string): Code {
-  const path = join(folder, name);
-  mkdirSync(path, { recursive: true });
-  for (const [file, content] of bundle.files) writeFileSync(join(path, file), content);
-  writeFileSync(`${path}.meta.json`, JSON.stringify(bundle.metafile));
-  return Code.fromAsset(path, { assetHash: bundle.hash });
 }
 
 /** Writes the module behind '@steadfast/workflows'. */
@@ -305,7 +355,7 @@ function refuseWithoutHandler(metafile: Metafile, root: string, entry: string): 
   );
 }
 
-function hashOf(files: ReadonlyMap<string, Uint8Array>): string {
+export function hashOf(files: ReadonlyMap<string, Uint8Array>): string {
   const hash = createHash('sha256');
   for (const [name, content] of files) hash.update(`${name}\n${content.byteLength}\n`).update(content);
   return hash.digest('hex');

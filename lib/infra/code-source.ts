@@ -2,26 +2,33 @@
  * Where the code of a deployment's functions and images comes from: one bundling of
  * everything that was found, or none.
  *
- * Owns: which bundle is whose, and where its assets are written. Does not own: the bundling (`bundle.ts`,
- * `bundle-container.ts`).
+ * Owns: which bundle is whose, what lies beside it, and where its assets are written. Does not own: the
+ * bundling (`bundle.ts`, `bundle-container.ts`).
  */
 
 import { join } from 'node:path';
+import { CpuArchitecture } from 'aws-cdk-lib/aws-ecs';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { Stack, Stage } from 'aws-cdk-lib/core';
+import { Stack, Stage, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { BUNDLES, TRIGGER_FILE } from '../aws/names.ts';
-import { bundleDeployment, codeOf, withFile } from './bundle.ts';
+import type { AgentSettings } from './agent-settings.ts';
+import { broughtAlong, foreignNative, type Owner, packageFiles } from './brought-along.ts';
+import { BULK_ENTRY } from './bulk-agent.ts';
+import { codeOf, withBeside } from './asset.ts';
+import { agentEntry, type Bundle, bundleDeployment, withFile } from './bundle.ts';
 import { bundleContainers } from './bundle-container.ts';
-import type { Discovery } from './discovery.ts';
+import { type Discovery, DiscoveryError, type FoundAgent } from './discovery.ts';
+import { leftBehind } from './left-behind.ts';
 
 /** Context: the agent that a debugger attaches to; `steadfast dev --inspect` sets it. */
 const INSPECTED = 'steadfast:inspected';
+type Bundles = ReturnType<typeof bundleDeployment>;
 /**
  * What was found is bundled once, for however many stacks: stages of an app
- * differ in settings, and not in code.
+ * differ in settings, and mostly not in code.
  */
-const bundled = new WeakMap<Discovery, ReturnType<typeof bundleDeployment>>();
+const bundled = new WeakMap<Discovery, Map<string, Bundles>>();
 
 export interface CodeSource {
   /** @param trigger of a starter: the folder of its asset, and the file beside the code */
@@ -33,25 +40,99 @@ export interface CodeSource {
  * Bundles unless CDK says that this stack needs no code (as in `cdk list`, and in tests of the template).
  * @param deploymentName the folder of its assets in the assembly, which several deployments may share
  */
-export function codeSource(scope: Construct, found: Discovery, deploymentName: string): CodeSource {
+export function codeSource(
+  scope: Construct,
+  found: Discovery,
+  deploymentName: string,
+  settings: Readonly<Record<string, AgentSettings>> = {},
+): CodeSource {
   if (!Stack.of(scope).bundlingRequired) {
     return {
       code: () => Code.fromInline('exports.handler = async () => {};'),
       imageFolder: () => undefined,
     };
   }
-  const inspected: unknown = scope.node.tryGetContext(INSPECTED);
-  const bundles =
-    bundled.get(found) ?? bundleDeployment(found, typeof inspected === 'string' ? inspected : undefined);
-  bundled.set(found, bundles);
+  const bundles = bundlesOf(scope, found, settings);
+  const ours = new Set(Object.keys(bundles.get(BULK_ENTRY)?.metafile.inputs ?? {}));
   const folder = join(Stage.of(scope)?.outdir ?? found.root, BUNDLES, deploymentName);
-  const images = bundleContainers(found, folder);
+  const equip = (bundle: Bundle, agent: FoundAgent): Bundle => {
+    const { equipped, warnings } = equipAgent(
+      { root: found.root, ...agent },
+      bundle,
+      settings[agent.name],
+      ours,
+    );
+    for (const message of warnings) Validations.of(scope).addWarning('steadfast:leftBehind', message);
+    return equipped;
+  };
+  const images = bundleContainers(found, folder, packagesIn(settings), equip);
   const code: CodeSource['code'] = (name, trigger) => {
     const bundle = bundles.get(name);
     if (bundle === undefined)
       throw new Error(`no bundle for '${name}'; there are ${[...bundles.keys()].join(', ')}`);
+    const agent = found.agents.find((each) => agentEntry(each.name) === name);
+    if (agent !== undefined) return codeOf(name, equip(bundle, agent), folder);
     if (trigger === undefined) return codeOf(name, bundle, folder);
     return codeOf(trigger.asset, withFile(bundle, TRIGGER_FILE, trigger.file), folder);
   };
   return { code, imageFolder: (name) => images.get(name) };
+}
+
+/**
+ * Adds what an agent's settings name beside its code.
+ * @param ours what is in every agent's bundle
+ * @throws DiscoveryError for what its code looks for and cannot find
+ */
+export function equipAgent(
+  owner: Owner,
+  bundle: Bundle,
+  settings: AgentSettings = {},
+  ours: ReadonlySet<string> = new Set(),
+): { readonly equipped: Bundle; readonly warnings: readonly string[] } {
+  const beside = broughtAlong(owner, settings);
+  const { problems, warnings } = leftBehind(owner, bundle, beside, ours);
+  if (problems.length > 0) throw new DiscoveryError(problems.join('\n'));
+  return {
+    equipped: withBeside(bundle, owner, beside),
+    warnings: [...warnings, ...foreign(owner, settings)],
+  };
+}
+
+function bundlesOf(
+  scope: Construct,
+  found: Discovery,
+  settings: Readonly<Record<string, AgentSettings>>,
+): Bundles {
+  const inspected: unknown = scope.node.tryGetContext(INSPECTED);
+  const packages = packagesIn(settings);
+  const key = JSON.stringify(packages);
+  const known = bundled.get(found) ?? new Map<string, Bundles>();
+  bundled.set(found, known);
+  const bundles =
+    known.get(key) ??
+    bundleDeployment(found, packages, typeof inspected === 'string' ? inspected : undefined);
+  known.set(key, bundles);
+  return bundles;
+}
+
+export const packagesIn = (
+  settings: Readonly<Record<string, AgentSettings>>,
+): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(
+    Object.entries(settings).flatMap(([name, { nodeModules = [] }]) =>
+      nodeModules.length === 0 ? [] : [[name, nodeModules]],
+    ),
+  );
+
+/** Native packages that are installed for other machines alone than the one that the agent runs on. */
+function foreign(owner: Owner, settings: AgentSettings): string[] {
+  const machine = settings.container?.cpuArchitecture === CpuArchitecture.X86_64 ? 'x64' : 'arm64';
+  return (settings.nodeModules ?? []).flatMap((name) => {
+    const file = foreignNative(packageFiles(owner, [name]), machine);
+    return file === undefined
+      ? []
+      : [
+          `agent '${owner.name}': ${name} is native, and none of it is for Linux on ${machine}, where the agent runs (${file}). Here it works; before a deployment: npm install --os=linux --cpu=${machine} --libc=glibc`,
+        ];
+  });
 }

@@ -103,7 +103,7 @@ export class Steadfast extends Construct {
     // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
     this.eventBus = props.eventBus ?? (new EventBus(this, 'Events') as IEventBus);
     const logs = logSettings(props, removalPolicy);
-    const { code, imageFolder } = codeSource(this, found, this.deploymentName);
+    const { code, imageFolder } = codeSource(this, found, this.deploymentName, props.agentSettings);
     const shared = {
       logs,
       memorySize: props.memorySize ?? DEFAULT_MEMORY_MB,
