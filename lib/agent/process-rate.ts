@@ -3,8 +3,8 @@
  *
  * Owns: when the record is written (one conditional write for as many slots as the process has used of
  * late, a share of a second at most), lost races, how long a claim waits for its slot, and that slots go to
- * the groups (`fairBy`) that wait here in turn. Does not own: the rules (`core/records/slots.ts`), what becomes
- * of the step (`core/step/defer.ts`).
+ * the groups (`fairBy`) that wait here in turn. Does not own: the rules (`core/records/slots.ts`), what
+ * becomes of the step (`core/step/defer.ts`).
  *
  * Without the record nothing may begin: the service counts what comes, whoever cannot read it.
  */

@@ -15,6 +15,7 @@ import { announce, endUndo, succeed } from './execution/end-rules.ts';
 import { finish, notifyOfEnd } from './execution/follow-up.ts';
 import { leaveLane, leaveQueue, useLane } from './execution/lane-rules.ts';
 import { enterNextStage } from './execution/next-stage.ts';
+import { readAnswers } from './execution/round-rules.ts';
 import {
   closeIncidents,
   endLease,
@@ -39,6 +40,7 @@ const FORWARD: readonly Rule[] = [
   endLease,
   closeIncidents,
   endChildren,
+  readAnswers,
   // Before the rules about other failures: a tolerated failure is final, and needs no decision.
   tolerate,
   enterNextStage,
@@ -52,7 +54,6 @@ const FORWARD: readonly Rule[] = [
   endAtTime,
   useLane,
   moveDeadline,
-  // Reminds of each open question every `remindEvery`; without that option there is no reminder.
   remind,
   endOverTime,
   beginTry,
@@ -72,9 +73,8 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
   // No step starts: a step that becomes ready is suspended too. No time limit expires and no reminder is due:
   // the resume extends both by the length of the pause. Attempts under way report, or their leases end; child
   // executions go on; the lane passes the execution over. If all steps are done, it succeeds. A person can
-  // resume it, cancel it and answer questions: an answer that stops the execution acts at once, any other at
-  // the resume (`operators/`). When the pause expires, a person is asked; without an answer, the execution is
-  // undone, or fails as it is if a point of no return was passed (`holds/pause.ts`).
+  // resume it, cancel it and answer questions (`operators/`): one that stops it acts at once, any other at
+  // the resume. When the pause expires, a person is asked (`holds/pause.ts`).
   pausing: [endLease, closeIncidents, endChildren, succeed, suspend, useLane, halt, announceChange],
   paused: [endLease, closeIncidents, endChildren, succeed, suspend, useLane, askAboutPause, announceChange],
   compensating: [

@@ -80,7 +80,7 @@ export async function closeCallback(
   }
 }
 
-/** What is refused as too late ends its step at once: no pause that comes before a supervisor does reopens it. */
+/** What is refused as too late ends its step at once: no pause reopens it that comes before a supervisor. */
 async function ended(
   { ports }: Scheduler,
   plan: Plan,

@@ -199,7 +199,7 @@ describe('one process', () => {
 });
 
 describe('behind three hundred of one tenant', () => {
-  /** Claims of tenants, each in one of so many processes; those that are deferred come with the next sweep. */
+  /** Claims of tenants, each in one of so many processes; what is deferred comes with the next sweep. */
   async function claims(groups: readonly string[], processes: number) {
     const { clock, ...memory } = memoryWorld();
     const ports = { ...memory, clock, rates: memoryRates() };

@@ -316,7 +316,7 @@ describe('an answer after its time, before a supervisor has noticed', () => {
     });
     const { c } = (await world.state(id)).steps;
     expect(c).toMatchObject({ status: 'failed', failure: { code: 'no-answer' } });
-    // Whoever comes then is told the same.
+    // Whoever comes then gets the same answer.
     await expect(closeCallback(world.scheduler, token, late)).rejects.toMatchObject({
       code: 'already-closed',
     });

@@ -134,12 +134,16 @@ describe('rounds', () => {
         },
       );
       const instead = w.step('instead', readPage, { from: 'p9' }, { when: failed(pages) });
-      return { why: orElse(pages.failure.code, 'none'), rows: orElse(instead.output.rows, 0) };
+      const rows = orElse(instead.output.rows, 0);
+      return { why: orElse(pages.failure.code, 'none'), rows, rounds: orElse(pages.output.rounds, 0) };
     });
     const trial = testWorkflow(either, { agents: [reader(5)] });
     const run = await trial.start({ first: 'p1' });
     const { status, output } = await run.untilEnd();
-    expect({ status, output }).toEqual({ status: 'succeeded', output: { why: 'at-most', rows: 9 } });
+    expect({ status, output }).toEqual({
+      status: 'succeeded',
+      output: { why: 'at-most', rows: 9, rounds: 2 },
+    });
   });
 
   it('end with their step when its time is over, between two of them as well', async () => {

@@ -87,6 +87,7 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
     return stepAs(record, 'restart-retry', {
       ...beginsAgain(epoch, 0, changedAt),
       failure: undefined,
+      output: undefined,
       retryAt: changedAt,
       children: triedAgain(record, children),
     });
@@ -95,6 +96,7 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
       epoch,
       changedAt,
       failure: undefined,
+      output: undefined,
       afterFailure: undefined,
       stageAttempt: 0,
       isOverTime: undefined,
@@ -127,6 +129,7 @@ const firstTry = ({ givenInput, keyInput, keyVariant }: Step, changes: boolean):
   keyInput: firstGiven(changes ? undefined : givenInput, keyVariant === 0 ? keyInput : undefined),
   givenInput: undefined,
   failure: undefined,
+  output: undefined,
 });
 
 /**

@@ -21,7 +21,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { leftOutIn, lostOfRound, lostValue } from '../step/left-out.ts';
 import { failureWaits } from '../step/point-of-no-return.ts';
-import { scopeOf } from '../step/turn.ts';
+import { answersOwed, scopeOf } from '../step/turn.ts';
 import { FAILED_FOR_TIME, isTimeOver } from '../step/within.ts';
 import { childIds, idsOfTries } from '../waiting/child.ts';
 import { givenToRound, nextRoundBegun, pastRounds, roundOf, roundsEnded } from '../waiting/rounds.ts';
@@ -29,29 +29,29 @@ import { givenToRound, nextRoundBegun, pastRounds, roundOf, roundsEnded } from '
 /** The step's record holds the input of its round. */
 const MAX_ROUND_INPUT_BYTES = 100_000;
 
-type RepeatedStep = ChildStep & { readonly rounds: Rounds };
+export type RepeatedStep = ChildStep & { readonly rounds: Rounds };
 
 /**
  * What is read once the latest round has succeeded: its answer, or those of all rounds; nothing while no
  * other may begin.
  */
-export function roundToRead(
-  plan: Plan,
-  { name: step }: RepeatedStep,
-  record: Step,
-  state: Snapshot,
-): Next | undefined {
+export function roundToRead(plan: Plan, step: RepeatedStep, record: Step, state: Snapshot): Next | undefined {
   const { execution } = state;
   if (record.children?.rounds?.isOver === true)
-    return {
-      kind: 'gather',
-      step,
-      ids: idsOfTries(execution, record),
-      rounds: roundOf(record.children),
-    };
+    return allRounds(step, record, state, roundOf(record.children));
   const mayGoOn = isForward(execution.status) && !failureWaits(plan, state);
-  return mayGoOn ? { kind: 'gather', step, ids: childIds(execution, record), rounds: 1 } : undefined;
+  return mayGoOn
+    ? { kind: 'gather', step: step.name, ids: childIds(execution, record), rounds: 1 }
+    : undefined;
 }
+
+/** What all rounds have answered. @param rounds how many have succeeded */
+export const allRounds = (
+  { name: step }: RepeatedStep,
+  record: Step,
+  { execution }: Snapshot,
+  rounds: number,
+): Next => ({ kind: 'gather', step, ids: idsOfTries(execution, record), rounds });
 
 /** The answer of the latest round was read, or those of all of them. */
 export function roundRead(
@@ -63,12 +63,15 @@ export function roundRead(
   const { execution } = state;
   const record = state.steps[step.name];
   const { children } = record ?? {};
-  if (record?.status !== 'running' || children === undefined) return nothing();
+  if (record === undefined || children === undefined) return nothing();
   const written = (after: Step, what: string, isBeside = false): Decision => {
     const woken = isBeside ? executionAfter(execution, 'set-wake-time', event, {}) : undefined;
     const note = { what, step: step.name };
     return writing(execution.id, { step: after, execution: woken }, evaluateNext([step.name]), note);
   };
+  if (answersOwed(step, record) > 0)
+    return written(answersKept(record, children, state, event), 'children-gathered');
+  if (record.status !== 'running') return nothing();
   const isOver = children.rounds?.isOver === true;
   const verdict: Verdict = isOver ? { kind: 'last' } : judged(step, record, state, event);
   switch (verdict.kind) {
@@ -133,30 +136,38 @@ function judged(
   return failure('input-too-large', message);
 }
 
+type Answers = ChildrenDone & { readonly type: 'gathered' } & DecisionInputs;
+
 /** The output: how many there were, what the latest answered, and what each did if there is room for all. */
-function roundsDone(
-  record: Step,
+function outputOf(
   children: Children,
+  rounds: number,
   state: Snapshot,
-  { outputs, bytes = 0, now, ...inputs }: ChildrenDone & { readonly type: 'gathered' } & DecisionInputs,
-): Step {
+  { outputs, bytes = 0 }: Answers,
+): Required<Pick<Step, 'output' | 'children'>> {
   const items = outputs.map((output) => output ?? null);
-  const counts = { rounds: roundOf(children), last: items.at(-1) ?? null };
+  const counts = { rounds, last: items.at(-1) ?? null };
   const most = mostBytes(state, MAX_GATHERED_BYTES, MAX_WHOLE_BYTES);
   const isKept = !outputs.includes(undefined) && utf8Bytes(JSON.stringify(items)) <= most;
-  return stepAfter(
-    record,
-    'done',
-    { ...inputs, now },
-    {
-      changedAt: now,
-      ...pastRounds(record, now),
-      output: isKept ? { ...counts, items } : counts,
-      children: {
-        ...children,
-        started: children.count,
-        ...(isKept ? {} : { leftOutBytes: Math.max(bytes, most + 1) }),
-      },
+  return {
+    output: isKept ? { ...counts, items } : counts,
+    children: {
+      ...children,
+      started: children.count,
+      ...(isKept ? {} : { leftOutBytes: Math.max(bytes, most + 1) }),
     },
-  );
+  };
+}
+
+const roundsDone = (record: Step, children: Children, state: Snapshot, answers: Answers): Step =>
+  stepAfter(record, 'done', answers, {
+    changedAt: answers.now,
+    ...pastRounds(record, answers.now),
+    ...outputOf(children, roundOf(children), state, answers),
+  });
+
+/** It has failed, which is tolerated: it has the output of the rounds that succeeded. */
+function answersKept(record: Step, children: Children, state: Snapshot, answers: Answers): Step {
+  const kept = { ...children, rounds: children.rounds ?? { done: 0 } };
+  return stepAfter(record, 'child-ended', answers, outputOf(kept, answers.outputs.length, state, answers));
 }

@@ -14,7 +14,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { isPerforming, type Step } from '../records/state.ts';
 import { actsNoMoreAt, needsUndo } from './ready.ts';
 import { attemptedVariant } from './recovery.ts';
-import { actsUntil, isBetweenStages, mayFail } from './turn.ts';
+import { actsUntil, answersOwed, isBetweenStages, mayFail } from './turn.ts';
 import { OVER_TIME } from './within.ts';
 
 /**
@@ -27,7 +27,7 @@ export function toleratedAt(plan: Plan, step: PlanStep, record: Step): number | 
   const isItem = plan.tolerated !== undefined;
   if (record.status === 'compensation-failed' && isItem) return actsNoMoreAt(step, record);
   if (record.status !== 'failed') return undefined;
-  if (step.kind !== 'agent') return actsUntil(record.children);
+  if (step.kind !== 'agent') return answersOwed(step, record) > 0 ? undefined : actsUntil(record.children);
   if (needsUndo(step, record)) return undefined;
   // Nothing of an on-failure step is undone: that it acted, where that is certain, is no question.
   const isKnown = plan.whole !== undefined && record.wrongAnswer !== undefined;

@@ -12,6 +12,7 @@ import { hasChildren, isRepeated, type Plan, type PlanStep } from '../plan/plan.
 import { evaluateExpression, type Scope } from '../plan/refs.ts';
 import type { Children } from '../records/children.ts';
 import { inputIn, outputIn } from '../records/large-values.ts';
+import { hasOutput } from '../records/value-ref.ts';
 import { given } from '../values/given.ts';
 import { leftOutIn } from './left-out.ts';
 import type { StepStatus } from '../moves.ts';
@@ -43,7 +44,8 @@ export function scopeOf(state: Snapshot): Scope {
     output: (step): Json | undefined => {
       const record = recordOf(step);
       // After the end every recorded output may be shown, even of what was undone.
-      const isShown = record?.status === 'done' || execution.status === 'following-up';
+      const isShown =
+        record?.status === 'done' || keepsAnswers(record) || execution.status === 'following-up';
       return isShown ? outputIn(state, record) : undefined;
     },
     token: (step): Json | undefined => callbackToken(execution, step),
@@ -185,6 +187,21 @@ export function roundBelow({ rounds, try: latest = 1 }: Children): number {
 /** A round before the current one has succeeded and is not undone. */
 export const hasEarlierRounds = (children: Children | undefined): boolean =>
   (children?.rounds?.done ?? 0) > 0 && children !== undefined && roundBelow(children) > 0;
+
+/**
+ * Rounds that succeeded and whose answers are still to be read: their step may fail, and has. What they did
+ * stays, so the author learns of them whatever ended the others.
+ */
+export const answersOwed = (step: PlanStep, record: Step): number => {
+  const { status, children } = record;
+  if (!isRepeated(step) || !isTolerated(step) || status !== 'failed' || children === undefined) return 0;
+  if (hasOutput(record)) return 0;
+  return (children.rounds?.done ?? 0) + (children.ended[0]?.status === 'succeeded' ? 1 : 0);
+};
+
+/** Its failure is tolerated, and its output says what its rounds answered before. */
+const keepsAnswers = (record: Step | undefined): boolean =>
+  record?.status === 'tolerated' && record.children?.rounds !== undefined;
 
 /** The time until which an attempt in the ended child executions may still act. */
 export const actsUntil = (children: Children | undefined): number =>

@@ -32,7 +32,7 @@ export interface RepeatOptions<I, O> extends AnyStepOptions, TolerateOptions {
   readonly undo?: 'none' | 'required';
 }
 
-/** The output of a step that is repeated. */
+/** The output of a step that is repeated. If it may fail, and does, it is of the rounds that succeeded. */
 export interface Repeated<O> {
   readonly rounds: number;
   /** What the latest round answered. */
