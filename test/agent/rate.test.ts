@@ -254,7 +254,7 @@ describe('a slot', () => {
   });
 
   it('is not kept for turns that nobody comes for: what was canceled holds up nobody', () => {
-    const queued = { agent, version: 9, writeId: 'w', givenUntil: 10_000, turns: { '-': 9_000_000 } };
+    const queued = { agent, version: 9, writeId: 'w', givenUntil: 10_000, lastTurnOf: { '-': 9_000_000 } };
     expect(withSlots(queued, agent, 0.1, first, at(29_000))).toHaveProperty('turnAt', 9_010_000);
     const idle = withSlots(queued, agent, 0.1, first, at(31_000));
     expect(idle).toMatchObject({ slots: { fromAt: 31_000 } });
@@ -265,6 +265,18 @@ describe('a slot', () => {
       slots: { fromAt: 41_000 },
     });
   });
+
+  it.each([60_000, 7_200_000, 2 * 365 * 86_400_000])(
+    'of a clock that was %d ms ahead holds up nobody',
+    (ms) => {
+      const ahead = withSlots(undefined, agent, 40, first, at(1_000 + ms));
+      const { record } = withSlots(ahead.record, agent, 40, { ...first, group: 'a' }, at(1_000 + ms));
+      expect(withSlots(record, agent, 40, first, at(1_000))).toMatchObject({
+        record: { version: 3, givenUntil: 1_025 },
+        slots: { fromAt: 1_000 },
+      });
+    },
+  );
 
   it('that is given back beside a later one is lost with its time', async () => {
     const memory = memoryWorld();

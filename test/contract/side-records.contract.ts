@@ -18,7 +18,7 @@ const by = { kind: 'local', name: 'ann' } as const;
 type Samples<Kept, Key> = readonly (readonly [key: Key, record: Kept])[];
 
 export const RATES: Samples<AgentRate, [string]> = [
-  [['charge-card'], { agent: 'charge-card', version: 1, writeId: 'w-1', givenUntil: T + 20, turns: {} }],
+  [['charge-card'], { agent: 'charge-card', version: 1, writeId: 'w-1', givenUntil: T + 20, lastTurnOf: {} }],
   [
     ['ship'],
     {
@@ -26,7 +26,7 @@ export const RATES: Samples<AgentRate, [string]> = [
       version: 1,
       writeId: 'w-1',
       givenUntil: T + 1_000 / 3,
-      turns: { '-': T + 2_000, a1b2: T + 40 },
+      lastTurnOf: { '-': T + 2_000, a1b2: T + 40 },
     },
   ],
 ];

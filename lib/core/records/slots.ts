@@ -21,6 +21,8 @@ const BESIDE_MS = 3_000;
 /** Groups that have turns of their own; the rest share those of work without a group. */
 const MOST_GROUPS = 100;
 const NOBODY = '-';
+/** Two clocks, each 2 s wrong. */
+const CLOCKS_DIFFER_MS = 4_000;
 /** The part of a second that one process may take at once. */
 const SHARE_MS = 50;
 /** A slot of a slow rate is used soon after it begins: else two might come in one second. */
@@ -35,7 +37,7 @@ export interface AgentRate {
   /** Slots are given until then; epoch ms. */
   readonly givenUntil: number;
   /** By group: the latest turn, as long as it is to come. */
-  readonly turns: Readonly<Record<string, number>>;
+  readonly lastTurnOf: Readonly<Record<string, number>>;
 }
 
 /** Claims may begin from `fromAt` until `untilAt`: `count` of them. */
@@ -68,17 +70,20 @@ export function withSlots(
 ):
   | { readonly record: AgentRate; readonly slots: Slots }
   | { readonly record: AgentRate; readonly turnAt: number } {
-  const { version = 0, givenUntil = 0 } = before ?? {};
   const gapMs = 1_000 / perSecond;
+  const { version = 0 } = before ?? {};
+  // No right clock gives slots so far ahead: one that was wrong has, and nobody waits until it is right.
+  const farthestAt = now + BESIDE_MS + Math.max(SHARE_MS, gapMs) + CLOCKS_DIFFER_MS;
+  const { givenUntil = 0, lastTurnOf = {} } = (before?.givenUntil ?? 0) > farthestAt ? {} : (before ?? {});
   const fromAt = Math.max(givenUntil, now);
   // The turns of what was canceled are used by nobody: then those that come now are the first.
   const isIdle = givenUntil + gapMs + IDLE_MS < now;
-  const turns = isIdle ? {} : turnsAfter(before?.turns ?? {}, now);
+  const turns = isIdle ? {} : turnsAfter(lastTurnOf, now);
   const isKnown = group !== undefined && (group in turns || Object.keys(turns).length < MOST_GROUPS);
   const name = isKnown ? group : NOBODY;
   const { [name]: own, ...others } = turns;
   const beside = Object.keys(others).length;
-  const next = { agent, version: version + 1, writeId, givenUntil, turns };
+  const next = { agent, version: version + 1, writeId, givenUntil, lastTurnOf: turns };
   const nearMs = hasTurn || name === NOBODY ? NEAR_MS : beside > 0 ? BESIDE_MS : FIRST_MS;
   if ((hasTurn || own === undefined) && fromAt - now <= nearMs) {
     const untilAt = fromAt + wanted * gapMs;
@@ -87,8 +92,8 @@ export function withSlots(
   }
   // As often as each of the others.
   const turnAt = Math.max((own ?? 0) + gapMs * (beside + 1), fromAt + gapMs);
-  return { record: { ...next, turns: { ...turns, [name]: turnAt } }, turnAt: Math.ceil(turnAt) };
+  return { record: { ...next, lastTurnOf: { ...turns, [name]: turnAt } }, turnAt: Math.ceil(turnAt) };
 }
 
-const turnsAfter = (turns: AgentRate['turns'], now: number): AgentRate['turns'] =>
+const turnsAfter = (turns: AgentRate['lastTurnOf'], now: number): AgentRate['lastTurnOf'] =>
   Object.fromEntries(Object.entries(turns).filter(([, at]) => at > now));
