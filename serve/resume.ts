@@ -91,7 +91,8 @@ async function resumeOne(
   for (const { step, token } of dead)
     await recordDeath(ports, plans, { executionId, step, token, exit: 'it ended with its server' }, stopping);
   const plan = await planOf(ports.store, plans, state.execution.plan);
-  for (const agent of missingFor(ports, plan, state))
+  const left = dead.length > 0 ? await ports.store.read(executionId) : state;
+  for (const agent of left === undefined ? [] : missingFor(ports, plan, left))
     missing.set(agent, (missing.get(agent) ?? new Set()).add(executionId));
   if (dead.length === 0 && wakeAt > untilAt) return 0;
   const known = dead.length > 0 ? {} : { known: { state, fresh: true, readAt } };

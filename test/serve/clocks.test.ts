@@ -86,7 +86,7 @@ async function betweenTwoRuns(byMs: number): Promise<string> {
   await first.stop();
   machine.set(byMs);
   const second = await machine.start(async () => ({}));
-  expect(await second.resumed).toEqual({ executions: 1, attempts: 1 });
+  expect(await second.resumed).toMatchObject({ executions: 1, attempts: 1 });
   return (await clientOf(second).untilEnd(executionId)).status;
 }
 

@@ -57,10 +57,27 @@ it('goes on with what an ended process has left, without waiting for its lease (
   await atWork;
   await first.stop();
   const second = await world.start({ served: echo });
-  expect(await second.resumed).toEqual({ executions: 1, attempts: 1 });
+  expect(await second.resumed).toEqual({ executions: 1, attempts: 1, missing: new Map() });
   const view = await clientOf(second).untilEnd(executionId);
   expect(view.status).toBe('succeeded');
   expect(view.steps.find(({ name }) => name === 'post')).toMatchObject({ status: 'done', attempt: 2 });
+});
+
+it('finds at its start which agents are missing, and for whom (N9)', async () => {
+  const began = new EventEmitter();
+  const lost = servedWith(() => {
+    began.emit('began');
+    return new Promise(() => undefined);
+  });
+  const first = await world.start({ served: lost, stopWithinMs: 0 });
+  const atWork = once(began, 'began');
+  const { executionId } = await clientOf(first).start('greeting', { input: { text: 'Ada' } });
+  await atWork;
+  await first.stop();
+  const agents = new Map([...echo.agents].filter(([name]) => name !== 'post'));
+  const second = await world.start({ served: { ...echo, agents } });
+  const { missing } = await second.resumed;
+  expect([...missing]).toEqual([['post', new Set([executionId])]]);
 });
 
 it('finishes what is under way when it is stopped', async () => {
