@@ -18,7 +18,6 @@ import { addOperations } from './operations.ts';
 import { addPauses } from './pauses.ts';
 import { addDev } from './dev/command.ts';
 import { addGraph } from './graph/command.ts';
-import { addQuiesce } from './quiesce/command.ts';
 import { addServe } from './serve/command.ts';
 import { addVerify } from './verify/command.ts';
 import { addWorker } from './worker.ts';
@@ -38,7 +37,6 @@ export function addAll(program: Command, cli: Cli): void {
   addBulk(program, cli);
   addIncidents(program, cli);
   addCallbacks(program, cli);
-  addQuiesce(program, cli);
   addVerify(program, cli);
   addWorker(program, cli);
 }

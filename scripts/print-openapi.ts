@@ -10,7 +10,7 @@ import * as z from 'zod/mini';
 import { CALLS, type Route } from '../lib/api/calls.ts';
 import { ERRORS } from './contract/errors.ts';
 import { EXAMPLES } from './contract/examples.ts';
-import { type DescribedRoute, ERRORS_OF_ALL, ROUTES } from './contract/routes.ts';
+import { type DescribedRoute, ERRORS_OF_ALL, ERRORS_OF_WRITES, ROUTES } from './contract/routes.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../lib/api/requests.ts';
 import { type ErrorCode, STATUS } from '../lib/api/statuses.ts';
 import { packageVersion } from '../lib/project/package-files.ts';
@@ -141,8 +141,8 @@ const contentOf = (schema: Schema, example?: unknown): object => ({
 });
 
 /** The codes that a route may answer, by status. */
-function codesOf({ errors }: DescribedRoute): ReadonlyMap<number, readonly ErrorCode[]> {
-  const all = [...errors, ...ERRORS_OF_ALL];
+function codesOf(route: Route, { errors }: DescribedRoute): ReadonlyMap<number, readonly ErrorCode[]> {
+  const all = [...errors, ...ERRORS_OF_ALL, ...(route.startsWith('GET ') ? [] : ERRORS_OF_WRITES)];
   const statuses = [...new Set(all.map((code) => STATUS[code]))].sort((a, b) => a - b);
   return new Map(statuses.map((status) => [status, all.filter((code) => STATUS[code] === status)]));
 }
@@ -189,7 +189,7 @@ function parameter(place: 'path' | 'query', name: string, schema: Schema): objec
 
 function responsesOf(route: Route, described: DescribedRoute): object {
   const { answers } = described;
-  const codes = codesOf(described);
+  const codes = codesOf(route, described);
   const [first] = Object.keys(answers);
   const statuses = [...new Set([...Object.keys(answers), ...[...codes.keys()].map(String)])].sort();
   const responses = statuses.map((status) => {

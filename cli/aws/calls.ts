@@ -3,7 +3,7 @@
  *
  * Owns: addresses, the shapes of a request (JSON with a target, REST, a form), when a call is
  * tried again, how a refusal reads. Does not own: the signature and its credentials (`../signed-fetch.ts`),
- * what is called (`../quiesce/`, `../logs/`, `../console/`).
+ * what is called (`../verify/`, `../logs/`, `../console/`).
  */
 
 import type { Command } from 'commander';
@@ -17,9 +17,7 @@ export type Answer = Readonly<Record<string, unknown>>;
  * `jsonVersion` of each service's model (https://github.com/boto/botocore/tree/develop/botocore/data).
  */
 const TARGETS = {
-  'application-autoscaling': ['AnyScaleFrontendService', '1.1'],
   dynamodb: ['DynamoDB_20120810', '1.0'],
-  ecs: ['AmazonEC2ContainerServiceV20141113', '1.1'],
   events: ['AWSEvents', '1.1'],
   logs: ['Logs_20140328', '1.1'],
   monitoring: ['GraniteServiceVersion20100801', '1.0'],
@@ -30,7 +28,7 @@ const TARGETS = {
 /** `apiVersion` of those that take a form. */
 const FORMS = { cloudformation: '2010-05-15', sns: '2010-03-31', sts: '2011-06-15' } as const;
 type JsonService = keyof typeof TARGETS;
-type RestService = 'apigateway' | 'lambda' | 'scheduler';
+type RestService = 'lambda';
 
 /** Those whose actions are called otherwise than their addresses. */
 const ACTIONS: Readonly<Record<string, string>> = { monitoring: 'cloudwatch', tagging: 'tag' };

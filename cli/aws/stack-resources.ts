@@ -1,7 +1,7 @@
 /**
  * What CloudFormation says a stack holds: at once after a deployment, while tags can be found minutes later.
  *
- * Owns: the question and its pages. Does not own: what is made of the answer (`../quiesce/deployment.ts`).
+ * Owns: the question and its pages. Does not own: what is made of the answer (`../verify/`).
  */
 
 import { type Calls, inXml, plainOf } from './calls.ts';

@@ -1,9 +1,8 @@
 /**
  * What is found of a deployment by its tags.
  *
- * Owns: the question, and the refusal of a stack that there is not. Does not own: who is
- * tagged (`lib/infra/parts.ts`), what is done with what is found
- * (`../quiesce/deployment.ts`, `../logs/insights.ts`).
+ * Owns: the question, and the refusal of a stack that there is not. Does not own: what is tagged
+ * (`lib/infra/parts.ts`), what is done with what is found (`../logs/insights.ts`).
  */
 
 import { TAGS } from '../../lib/aws/names.ts';
@@ -12,7 +11,7 @@ import type { Calls } from './calls.ts';
 
 export interface Tagged {
   readonly arn: string;
-  /** One of `PARTS`, of this version or another. */
+  /** `logs` or `api`. */
   readonly part: string;
   /** The address of an API with a domain of its own. */
   readonly url?: string;
@@ -35,12 +34,7 @@ export function checkedStack(stack: string): string {
 /** @throws CliError `no-stack`, naming those there are */
 export async function taggedWith(calls: Calls, stack: string): Promise<readonly Tagged[]> {
   const found = await resources(calls, [stack]);
-  if (found.length > 0)
-    return found.map(({ arn = '', [TAGS.part]: part = '', [TAGS.url]: url }) => ({
-      arn,
-      part,
-      ...(url === undefined ? {} : { url }),
-    }));
+  if (found.length > 0) return found.map(({ arn = '', [TAGS.part]: part = '' }) => ({ arn, part }));
   const stacks = [...new Set((await resources(calls)).map((tags) => String(tags[TAGS.stack])))];
   const there = stacks.length === 0 ? 'this region and account have none' : `there are ${stacks.join(', ')}`;
   throw new CliError('no-stack', `no stack named '${stack}' holds a Steadfast deployment; ${there}`);

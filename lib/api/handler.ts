@@ -33,7 +33,8 @@ export function schedulerHandler(
     const ports = listingPortsOf(telemetry);
     const personalRoles = new Set(process.env[ENV.personalRoles]?.split(' '));
     const scheduler = createScheduler(ports, workflows, IDS, personalRoles);
-    return handle(routes(scheduler, receiptsOf(ports), openapi, forms, measured()));
+    const isAtRest = process.env[ENV.atRest] !== undefined;
+    return handle(routes(scheduler, receiptsOf(ports), openapi, forms, measured(), isAtRest));
   });
   return (event, context) =>
     metering(

@@ -76,6 +76,7 @@ const STATUS_OF: Readonly<Record<string, ContentfulStatusCode>> = STATUS;
  * @param openapi reads the contract as text, for `/openapi.json`
  * @param forms reads what `GET /workflows/{name}` says of a workflow's schemas
  * @param metrics where there are any, for `/health`
+ * @param isAtRest whether what writes is refused
  */
 export function routes(
   scheduler: Scheduler,
@@ -83,6 +84,7 @@ export function routes(
   openapi: () => Promise<string> = noContract,
   forms: () => Promise<AllForms> = noForms,
   metrics?: Measured,
+  isAtRest = false,
 ): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
@@ -90,6 +92,8 @@ export function routes(
     // Here the caller is not authorized: it answers a browser's preflight, to which the gateway adds its
     // headers, and nothing else.
     if (c.req.method === 'OPTIONS') return c.body(null, 204);
+    if (isAtRest && c.req.method !== 'GET')
+      throw refuse('at-rest', 'the deployment is at rest, for example during a restore: call again later');
     boundBody(c, scheduler.ports);
     return next();
   });

@@ -44,6 +44,8 @@ export const STATUS = {
   'too-large': 413,
   'too-many-commands': 429,
   internal: 500,
+  // For a restore: `atRest` of the construct.
+  'at-rest': 503,
   // Between two releases; the other function that answers this call may be the newer one.
   'newer-item': 503,
 } as const;

@@ -48,6 +48,8 @@ export const ENV = {
   transport: 'STEADFAST_TRANSPORT',
   /** The API's: names of the IAM roles whose sessions are named after persons, with spaces between them. */
   personalRoles: 'STEADFAST_PERSONAL_ROLES',
+  /** Set: the API refuses what writes. */
+  atRest: 'STEADFAST_AT_REST',
   /**
    * The API's: how many callers may wait for an end at the same time. Absent: as many as
    * beside all else on a new account.
@@ -135,26 +137,13 @@ export const SPARE_INDEXES: readonly TableIndex[] = ['spare1', 'spare2'].map((na
   projected: ['kind', 'workflow', 'startedAt', 'plan'],
 }));
 
-/**
- * What the command line finds a deployment's parts by. Only what has to stand still for `steadfast quiesce`
- * carries them, what says where the state is, and the logs that `steadfast logs` reads.
- */
+/** What commands find the API and the log groups by; the log of the API's accesses has no tag. */
 export const TAGS = {
   stack: 'steadfast:stack',
   part: 'steadfast:part',
   /** The API's with a domain of its own: its address. */
   url: 'steadfast:url',
 } as const;
-
-/**
- * - `source`: rules and schedule groups that fill the queue of a trigger
- * - `trigger`, `agent`: the queue that a function reads; of agents in containers the service
- * - `api`: the variant, and the function behind it, whose environment names the table
- * - `supervisor`, `audit`: the rule that starts it, and its function
- * - `logs`: the log group of any of them; not that of the API's accesses, in which no execution is named
- */
-export const PARTS = ['source', 'trigger', 'api', 'agent', 'supervisor', 'audit', 'logs'] as const;
-export type Part = (typeof PARTS)[number];
 
 /** How long an ended execution is kept at least: its idempotency key is remembered for so long. */
 export const MIN_RETENTION_HOURS = 24;

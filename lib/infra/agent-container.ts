@@ -31,7 +31,7 @@ import { Duration, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import type { LogSettings } from './function.ts';
-import { tagPart } from './parts.ts';
+import { tagLogs } from './parts.ts';
 
 export interface ContainerSettings {
   /** The network of its tasks, which need a way out to the AWS services: a NAT gateway, or endpoints. */
@@ -115,7 +115,7 @@ export class AgentContainer extends Construct implements IGrantable {
     checkContainer(props.agentName, settings);
     const { level: _, systemLevel: __, ...logs } = props.logs;
     this.logGroup = new LogGroup(this, 'Logs', logs);
-    tagPart('logs', this.logGroup);
+    tagLogs(this.logGroup);
     this.taskDefinition = this.defineTask(props);
     this.grantPrincipal = this.taskDefinition.taskRole;
     const cluster = settings.cluster ?? clusterIn(props.clusters, settings.vpc);
@@ -134,7 +134,6 @@ export class AgentContainer extends Construct implements IGrantable {
     // feature flag of the CDK says so too.
     if (settings.desiredCount === undefined)
       (this.service.node.findChild('Service') as CfnService).desiredCount = undefined;
-    tagPart('agent', this.service);
     this.allowProtection(cluster);
   }
 

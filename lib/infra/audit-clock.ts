@@ -17,7 +17,6 @@ import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import { addFunction, type LogSettings } from './function.ts';
-import { tagPart } from './parts.ts';
 
 export interface AuditClockProps {
   readonly code: Code;
@@ -81,6 +80,5 @@ export class AuditClock extends Construct {
       schedule: Schedule.rate(this.runEvery),
       targets: [new LambdaFunction(this.function, once)],
     });
-    tagPart('audit', this.rule, this.function);
   }
 }

@@ -28,7 +28,6 @@ import { ENV } from '../aws/names.ts';
 import { AgentContainer } from './agent-container.ts';
 import { adopt, type AgentSettings, checkSettings, remoteEnvironment } from './agent-settings.ts';
 import { addFunction, type LogSettings } from './function.ts';
-import { tagPart } from './parts.ts';
 
 /** For the abort, the report and a cold start, beyond the author's own limit. */
 const SPARE_SECONDS = 15;
@@ -158,7 +157,6 @@ export class Agent extends Construct implements IGrantable {
       visibilityTimeout,
       deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
     });
-    tagPart('agent', queue);
     return queue;
   }
 

@@ -24,7 +24,7 @@ import {
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { type RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { tagPart } from './parts.ts';
+import { tagLogs } from './parts.ts';
 
 /** How all functions of a deployment keep their logs. */
 export interface LogSettings {
@@ -70,7 +70,7 @@ export function addFunction(scope: Construct, settings: FunctionSettings): Funct
   const { logs, environment, ...props } = settings;
   const { level, systemLevel, ...kept } = logs;
   const logGroup = new LogGroup(scope, 'Logs', kept);
-  tagPart('logs', logGroup);
+  tagLogs(logGroup);
   const role = new Role(scope, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
   logGroup.grantWrite(role);
   if (settings.vpc !== undefined) allowNetworkInterfaces(role);

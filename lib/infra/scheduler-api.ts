@@ -42,7 +42,7 @@ import { type CallKind, CALLS } from '../api/calls.ts';
 import { ENV, LANES_KEY } from '../aws/names.ts';
 import { addFunction, type LogSettings } from './function.ts';
 import { grantCalls } from './grants.ts';
-import { tagAddress, tagPart } from './parts.ts';
+import { tagApi } from './parts.ts';
 
 /** API Gateway gives up after 29 s; the longest `?wait` ends before that. */
 const INTEGRATION_TIMEOUT = Duration.seconds(29);
@@ -180,9 +180,8 @@ export class SchedulerApi extends Construct {
       ...(props.throttle === undefined ? {} : { throttle: props.throttle }),
       ...(props.domain === undefined ? {} : { domainMapping: props.domain }),
     });
-    tagPart('api', this.stage, this.function);
     this.url = props.domain === undefined ? this.api.apiEndpoint : withoutSlash(this.stage.domainUrl);
-    if (props.domain !== undefined) tagAddress(this.stage, this.url);
+    tagApi(this.stage, props.domain === undefined ? undefined : this.url);
     this.defaultRoute = this.addRoutes(props);
   }
 

@@ -21,7 +21,6 @@ import { ENV } from '../aws/names.ts';
 import { grantUse } from './encryption.ts';
 import { addFunction, type LogSettings } from './function.ts';
 import { grantSending } from './grants.ts';
-import { tagPart } from './parts.ts';
 import { onceInUse } from './removal.ts';
 
 const TIMEOUT = Duration.seconds(30);
@@ -78,7 +77,6 @@ export class StartQueue extends Construct {
       visibilityTimeout: VISIBILITY,
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
     });
-    tagPart('trigger', this.queue);
     this.function = addFunction(this, {
       description: `Steadfast trigger ${props.triggerName}: starts ${props.workflowName}`,
       code: props.code,

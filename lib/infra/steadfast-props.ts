@@ -38,6 +38,12 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly removalPolicy?: RemovalPolicy;
   /**
+   * Whether the deployment starts, claims, sweeps and audits nothing, and its API answers what writes with
+   * 503 `at-rest`: for a restore. What triggers send waits in their queues for up to 14 days.
+   * @default false
+   */
+  readonly atRest?: boolean;
+  /**
    * Whether the state table is protected against deletion.
    * @default - unless `removalPolicy` is DESTROY
    */

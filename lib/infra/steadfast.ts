@@ -21,6 +21,7 @@ import { CfnOutput, Duration, Names, RemovalPolicy, Validations } from 'aws-cdk-
 import { Construct } from 'constructs';
 import { DEFAULT_WAKE_SHARDS, type DetailBy, ENV, type MetricName } from '../aws/names.ts';
 import { AgentFleet } from './agent-fleet.ts';
+import { bringToRest } from './at-rest.ts';
 import type { Agent } from './deployed-agent.ts';
 import { warnOfSilence } from './alarm-listeners.ts';
 import { AuditClock } from './audit-clock.ts';
@@ -129,7 +130,11 @@ export class Steadfast extends Construct {
       code: code('scheduler'),
       deploymentName: this.deploymentName,
       lanes: laneNames(props.workflows),
-      environment: { ...shared.environment, ...callerSetting(props) },
+      environment: {
+        ...shared.environment,
+        ...callerSetting(props),
+        ...(props.atRest === true ? { [ENV.atRest]: 'true' } : {}),
+      },
       ...apiSettings(props),
     });
     this.apiUrl = new CfnOutput(this, 'ApiUrl', {
@@ -148,6 +153,7 @@ export class Steadfast extends Construct {
     this.triggers = new Triggers(this, 'Triggers', { ...shared, ...atRest, removalPolicy, ...starters });
     startCanary(this.triggers, canary);
     addDeclared(this.triggers, props.workflows.triggers, props);
+    if (props.atRest === true) bringToRest(this, this.supervisor, this.audit, this.wakeUps);
     this.check(props);
   }
 

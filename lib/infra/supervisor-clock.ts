@@ -21,7 +21,6 @@ import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import { addFunction, type LogSettings } from './function.ts';
-import { tagPart } from './parts.ts';
 import type { SupervisorSettings } from './supervisor-settings.ts';
 
 const TICK = Duration.minutes(1);
@@ -79,6 +78,5 @@ export class SupervisorClock extends Construct {
     const [first, ...others] = rules as [Rule, ...Rule[]];
     first.node.addDependency(...others);
     this.rules = rules;
-    tagPart('supervisor', ...this.rules, this.function);
   }
 }

@@ -29,7 +29,6 @@ import {
   type SourceKind,
 } from './event-shapes.ts';
 import type { LogSettings } from './function.ts';
-import { tagPart } from './parts.ts';
 import { allow, StartQueue } from './start-queue.ts';
 
 /**
@@ -183,7 +182,6 @@ export class Triggers extends Construct {
     const group = new CfnScheduleGroup(this, id, {
       name: Names.uniqueResourceName(this, { maxLength: 64, separator: '-' }),
     });
-    tagPart('source', group);
     return group;
   }
 
@@ -206,7 +204,6 @@ export class Triggers extends Construct {
       targets: [target],
       ...(eventBus === undefined ? {} : { eventBus }),
     });
-    tagPart('source', rule);
     trigger.allowRule(rule.ruleArn);
     const { encryptionKey } = this.#props;
     if (encryptionKey !== undefined) allowEvents(encryptionKey, this);

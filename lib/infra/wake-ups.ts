@@ -15,7 +15,6 @@ import type { Function } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { WAKE_EVENT } from '../aws/names.ts';
-import { tagPart } from './parts.ts';
 
 export class WakeUps extends Construct {
   readonly bus: EventBus;
@@ -35,7 +34,6 @@ export class WakeUps extends Construct {
       eventPattern: { source: [source], detailType: [detailType] },
       targets: [new LambdaFunction(supervisor, { retryAttempts: 0, maxEventAge: Duration.minutes(1) })],
     });
-    tagPart('supervisor', rule);
     return rule;
   }
 

@@ -167,6 +167,10 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     means: 'An unexpected error; the log of the API has it at this time.',
     next: 'Call again with the same key.',
   },
+  'at-rest': {
+    means: 'The deployment is at rest (`atRest`), for example while its table is restored.',
+    next: 'Call again with the same key once it is over.',
+  },
   'newer-item': {
     means: 'The record was written by a newer release than the function that read it.',
     next: 'Call again in a moment; it ends with the deployment.',

@@ -131,7 +131,7 @@ const ARGS: Readonly<Record<string, readonly string[]>> = {
   graph: ['x'],
 };
 /** They run until they are stopped, or change a deployment on AWS; whatever they print goes the same way. */
-const ELSEWHERE = new Set(['dev', 'serve', 'console', 'worker', 'quiesce', 'bulk', 'logs']);
+const ELSEWHERE = new Set(['dev', 'serve', 'console', 'worker', 'bulk', 'logs']);
 
 async function commandsOf(): Promise<string[]> {
   const { out } = await steadfast(['--help']);

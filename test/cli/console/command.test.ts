@@ -7,7 +7,7 @@ import { apiUrlOf } from '../../../cli/console/api-url.ts';
 import { CLOCK } from '../../../cli/io.ts';
 import { run } from '../../../cli/main.ts';
 import { steadfast } from '../fake-api.ts';
-import { FakeAws } from '../quiesce/fake-aws.ts';
+import { FakeAws } from '../fake-aws.ts';
 
 const HEALTH = { status: 'ok', oldestOverdueMs: 0 };
 const asked: { readonly path: string; readonly authorization: string }[] = [];

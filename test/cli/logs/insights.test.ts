@@ -7,7 +7,7 @@ import { Calls } from '../../../cli/aws/calls.ts';
 import type { Clock } from '../../../cli/io.ts';
 import { Insights, type InsightsOptions } from '../../../cli/logs/insights.ts';
 import { type FakeApi, fakeApi, steadfast } from '../fake-api.ts';
-import { FakeAws } from '../quiesce/fake-aws.ts';
+import { FakeAws } from '../fake-aws.ts';
 import { AT, entry, execution, messages, WANTED } from './lines.ts';
 
 const KEYS = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
