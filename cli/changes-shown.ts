@@ -1,7 +1,8 @@
 /**
  * An execution as it goes on, for `show --watch` and each other wait.
  *
- * Owns: how often it is read, that each change is printed once, and what a wait says while nothing answers. Does not own: its layout (`print.ts`).
+ * Owns: how often it is read, that each change is printed once, what a wait says while nothing answers. Does
+ * not own: its layout (`print.ts`).
  */
 
 import type { ExecutionView } from '../lib/api/answers.ts';
@@ -39,8 +40,8 @@ export async function printChanges({ api, id, print, clock }: Printing): Promise
 }
 
 /**
- * A call for a wait. A first one that nothing answers ends it at once, as any single command; once there was an
- * answer, a restart is outlasted, and said.
+ * A call for a wait. A first one that nothing answers ends it at once, as any single command; once there was
+ * an answer, a restart is outlasted, and said.
  */
 export function patient(cli: Cli, api: Client): Client['get'] {
   let state: 'new' | 'there' | 'away' = 'new';

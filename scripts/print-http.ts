@@ -41,7 +41,7 @@ is enough. A laptop's API asks for nothing; its header \`x-local-user\` names th
 
 A call that got no answer may have been obeyed. Make it again under the same key:
 
-- *A start* takes \`idempotencyKey\` in its body, or the header \`Idempotency-Key\` (1 to 200 characters). The same key and body give
+- *A start* takes \`idempotencyKey\` in its body, or the header \`Idempotency-Key\` (1 to 200 characters, in quotes or not). The same key and body give
   the same execution until it is removed after its retention; another body is refused (\`key-reused\`). Each workflow has its own keys.
   Without a key every call starts an execution.
 - *Commands* (cancel, pause, resume, retry) take \`commandId\`: repeated under its id, a command is obeyed once;

@@ -5,8 +5,9 @@
  * not own: the routes and their own limits (`lib/api/routes.ts`), tokens (`tokens.ts`).
  *
  * H1 without tokens only this machine is listened to, by its own names (no DNS rebinding), and no page of
- * elsewhere may write. H2 with tokens nothing but the refusal is answered to a call without one. H3 a body
- * that is too long is refused before it is parsed.
+ * elsewhere may write. H2 with tokens nothing but the refusal is answered to a call without one, and to
+ * `/live`, for a load balancer, that the process answers. H3 a body that is too long is refused before it is
+ * parsed.
  */
 
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
@@ -71,8 +72,12 @@ export function apiListener(app: Fetches, tokens: Tokens): RequestListener {
   };
 }
 
+/** Says nothing of the deployment: that is `/health`, which needs a token where there are any. */
+const ALIVE: Answer = { status: 200, headers: { 'content-type': 'text/plain' }, body: 'ok' };
+
 async function answerTo(app: Fetches, tokens: Tokens, request: IncomingMessage): Promise<Answer> {
   const { method = 'GET', url = '/', headers } = request;
+  if (url === '/live' && (method === 'GET' || method === 'HEAD')) return ALIVE;
   const caller = callerOf(tokens, request);
   if (typeof caller !== 'string') return caller;
   const body = await bodyOf(request);

@@ -214,10 +214,21 @@ function banner(
   return `${lines.join('\n')}\n`;
 }
 
-/** Resolves at the first signal; at a second one the process ends. */
+/** Before the start, during which it may end. */
+const PARENT = process.ppid;
+const PARENT_EVERY_MS = 1_000;
+
+/**
+ * Resolves at the first signal; at a second one the process ends. npm passes on no SIGTERM: where it has
+ * started this process, the end of the parent is one.
+ */
 const stopAsked = (io: Io): Promise<void> =>
   new Promise((stop) => {
     let isAsked = false;
+    if (io.env['npm_command'] !== undefined || io.env['npm_execpath'] !== undefined)
+      setInterval(() => {
+        if (process.ppid !== PARENT && !isAsked) onSignal();
+      }, PARENT_EVERY_MS).unref();
     const onSignal = (): void => {
       if (isAsked) process.exit(EXIT.failed);
       isAsked = true;

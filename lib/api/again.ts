@@ -1,9 +1,9 @@
 /**
  * Decides which calls of the API may be made again, and after which pause.
  *
- * Owns: which failures pass by themselves (no connection, as during a restart; a gateway's 429, 502, 503, 504;
- * the API's own 500 and 503), the backoff, the caller's deadline. Does not own: that a repeated call acts once
- * (`typed-client.ts`), how an end is waited for (`until-end.ts`).
+ * Owns: which failures pass by themselves (no connection, as during a restart; a gateway's 429, 502, 503,
+ * 504; the API's own 500 and 503), the backoff, the caller's deadline. Does not own: that a repeated call
+ * acts once (`typed-client.ts`), how an end is waited for (`until-end.ts`).
  *
  * What asking again cannot help ends a call at once: a refusal, no permission, an answer of another program.
  */

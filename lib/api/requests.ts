@@ -375,7 +375,7 @@ export function keyOf(c: Context, inBody: string | undefined): string | undefine
   );
 }
 
-/** The draft of the header has the key as a string of a structured field, in quotes; most clients have none. */
+/** The draft of the header has the key in quotes, as a string of a structured field; most clients do not. */
 const unquoted = (sent: string): string => {
   const [, inner] = /^"((?:[^"\\]|\\["\\])+)"$/.exec(sent) ?? [];
   return inner === undefined ? sent : inner.replaceAll(/\\(.)/g, '$1');

@@ -75,7 +75,8 @@ export interface ClientOptions {
 
 /**
  * A client of a deployment's HTTP API. Every method rejects with `ApiError`: with the API's own code, or with
- * `no-answer`, `unavailable`, `too-many-calls`, `forbidden`, `not-steadfast`, and without credentials with `no-credentials`.
+ * `no-answer`, `unavailable`, `too-many-calls`, `forbidden`, `not-steadfast`, and without credentials with
+ * `no-credentials`.
  * @throws ApiError `bad-url`
  */
 export function createClient<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>(

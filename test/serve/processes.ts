@@ -17,10 +17,19 @@ export interface ServeProcess {
   readonly kill: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals>;
 }
 
-/** Resolves once it says where it serves. @throws Error with what it wrote, where it ends before that */
-export async function serveProcess(args: readonly string[], env: object = {}): Promise<ServeProcess> {
-  const command = [join(ROOT, 'bin/steadfast.cjs'), 'serve', ...args, '--port', '0'];
-  const child = spawn(process.execPath, command, {
+/**
+ * Resolves once it says where it serves.
+ * @param behind a program that starts it
+ * @throws Error with what it wrote, where it ends before that
+ */
+export async function serveProcess(
+  args: readonly string[],
+  env: object = {},
+  behind: readonly string[] = [],
+): Promise<ServeProcess> {
+  const command = [process.execPath, join(ROOT, 'bin/steadfast.cjs'), 'serve', ...args, '--port', '0'];
+  const [program = '', ...rest] = [...behind, ...command];
+  const child = spawn(program, rest, {
     cwd: ROOT,
     env: { ...process.env, NODE_OPTIONS: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -56,6 +56,15 @@ it('finishes what is under way at SIGTERM, and ends with 0', async () => {
   expect(await createClient({ url: second.url }).get(executionId)).toMatchObject({ status: 'succeeded' });
 });
 
+it('ends when npx does, which passes on no SIGTERM', async () => {
+  const npx = ['sh', '-c', '"$0" "$@" & wait'];
+  const one = await serveProcess([HELLO, '--data', join(folder, 'state.db')], { npm_command: 'exec' }, npx);
+  started.push(one);
+  await one.kill('SIGKILL');
+  // What the shell has started writes to the same pipes: they close when that is over.
+  expect(one.lines.at(-1)).toBe('Stopped. The next start continues from the same file.');
+});
+
 it('ends when the grace is over, with what ignores its abort: the next process takes it for dead', async () => {
   const first = await serve('--stop-within', '1');
   await start(first, 'wait 600000');

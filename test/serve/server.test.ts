@@ -156,6 +156,7 @@ describe('who may call', () => {
   it('lets a token in, whose name is the caller in history', async () => {
     const tokens = Tokens.read(`# callers\nshop ${SECRET}\n`);
     const { url } = await world.start({ served: echo, tokens });
+    expect(await asked(`${url}/live`)).toMatchObject({ status: 200, text: 'ok' });
     expect(await asked(`${url}/health`)).toMatchObject({ status: 401 });
     const wrong = { authorization: `Bearer ${SECRET}x` };
     expect(await asked(`${url}/health`, { headers: wrong })).toMatchObject({ status: 401 });
