@@ -12,7 +12,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import { executionKey } from '../../lib/aws/dynamo-items.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Due, Page, Store } from '../../lib/core/ports.ts';
+import type { Execution } from '../../lib/core/records/state.ts';
 import { knownExecutions } from '../../serve/known-executions.ts';
 import { type Database, openDatabase, TABLE_NAME } from '../../serve/sqlite/client.ts';
 import type { WorldIndex } from './world-table.ts';
@@ -51,9 +53,17 @@ export class FileStore {
   same<Answer>(expected: Answer, call: (store: Store) => Promise<Answer>): Promise<Answer> {
     return this.ask(async (store) => {
       const answer = await call(store);
-      if (!isDeepStrictEqual(answer, expected)) this.#differs(difference(answer, expected));
+      const [own, other] = [withInput(answer, expected), withInput(expected, answer)];
+      if (!isDeepStrictEqual(own, other)) this.#differs(difference(own, other));
       return answer;
     });
+  }
+
+  /** What the table in memory writes: it has no input beside a record, and so none that a writer has not read. */
+  inTable(write: Write, stored: Execution | undefined): Write {
+    const { execution } = write;
+    if (execution === undefined || stored === undefined) return write;
+    return { ...write, execution: withInput(execution, stored) };
   }
 
   /** The index may show what was a while ago. */
@@ -76,6 +86,21 @@ export class FileStore {
     const options = { table: TABLE_NAME, wakeShards: this.#shards, log: { note: () => undefined } };
     return knownExecutions(dynamoStore(this.#database.client, options));
   }
+}
+
+/** The execution, read alone or not, as the other has its input: within the record or beside it. */
+function withInput<Answer>(answer: Answer, other: Answer): Answer {
+  if (typeof answer !== 'object' || answer === null) return answer;
+  if ('execution' in answer) {
+    const own = answer.execution as Execution;
+    const { execution } = (other ?? {}) as { readonly execution?: Execution };
+    return { ...answer, execution: withInput(own, execution ?? own) };
+  }
+  if (!('input' in answer)) return answer;
+  const { inputKey, ...rest } = answer as unknown as Execution;
+  const { input = null } = (other ?? {}) as Partial<Execution>;
+  const isBeside = inputKey !== undefined && rest.input === null;
+  return (isBeside ? { ...rest, input } : rest) as Answer;
 }
 
 /** The first place at which they differ, and how. */

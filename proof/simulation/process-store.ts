@@ -85,7 +85,11 @@ export class ProcessStore implements Store {
       ),
     );
     const steps = (await Promise.all(parts)).map((part) => part?.steps ?? {});
-    const execution = await this.readExecution(id);
+    // With its input, which a file may have beside the record.
+    const execution = await this.#call(
+      () => this.#seen(this.#table.read(id))?.execution,
+      async (store) => (await (store.readSteps ?? store.read)(id, []))?.execution,
+    );
     return execution && { execution, steps: Object.assign({}, ...steps) as Snapshot['steps'], isPart: true };
   }
   readExecution(id: string) {
@@ -95,11 +99,17 @@ export class ProcessStore implements Store {
     );
   }
   write(write: Write) {
-    const { writers, external } = this.#host;
+    const { writers } = this.#host;
     return this.#call(
-      () => writers.by(this.#process, () => this.#table.write(external.values?.writeIn(write) ?? write)),
+      () => writers.by(this.#process, () => this.#table.write(this.#asInTable(write))),
       (store) => store.write(write),
     );
+  }
+  /** The table has every value in its record. */
+  #asInTable(write: Write): Write {
+    const { values, file } = this.#host.external;
+    if (values !== undefined) return values.writeIn(write);
+    return file?.inTable(write, this.#table.read(write.executionId)?.execution) ?? write;
   }
   due(shard: number, untilAt: number, cursor?: string) {
     return this.#page(
@@ -131,10 +141,10 @@ export class ProcessStore implements Store {
   }
 }
 
-/** The steps that are asked for: one that remembers an execution answers with all of it. */
+/** The step that is asked for: a store that remembers an execution answers with all of it. */
 async function stepsOf(store: Store, id: string, name: string): Promise<Snapshot | undefined> {
   const state = await (store.readSteps ?? store.read)(id, [name]);
   if (state === undefined) return undefined;
   const step = state.steps[name];
-  return { execution: state.execution, steps: step === undefined ? {} : { [name]: step } };
+  return { execution: state.execution, steps: step === undefined ? {} : { [name]: step }, isPart: true };
 }

@@ -1,0 +1,78 @@
+/** What a world over a file compares: what a role is answered, in whichever records either side has it. */
+
+import { MemoryTable } from '../../../lib/testing/memory-table.ts';
+import { seededRandom } from '../../../lib/testing/memory.ts';
+import { memoryLanes } from '../../../lib/testing/memory-lanes.ts';
+import {
+  memoryAnnouncedLists,
+  memoryBreakers,
+  memoryPresences,
+  memoryRates,
+} from '../../../lib/testing/memory-side-records.ts';
+import { EventQueue } from '../../../proof/simulation/events.ts';
+import { FileStore } from '../../../proof/simulation/file-store.ts';
+import { choiceOf } from '../../../proof/simulation/plans.ts';
+import { newProcess } from '../../../proof/simulation/process.ts';
+import { ProcessStore } from '../../../proof/simulation/process-store.ts';
+import type { WorldIndex } from '../../../proof/simulation/world-table.ts';
+import { anExecution, aStep } from '../../contract/records.ts';
+import { calmHost } from './calm.ts';
+
+/** More than a record takes: the file has it beside. */
+const LARGE = { text: 'x'.repeat(8_000) };
+
+async function overFile(input: ReturnType<typeof anExecution>['input']) {
+  const table = new MemoryTable(2);
+  const problems: string[] = [];
+  const index = { lagMs: () => 0, page: undefined } as unknown as WorldIndex;
+  const file = new FileStore(table.shards, index, (problem) => problems.push(problem));
+  const events = new EventQueue(0);
+  const host = calmHost(events, choiceOf(seededRandom(1)), {
+    table,
+    file,
+    breakers: memoryBreakers(),
+    rates: memoryRates(),
+    presences: memoryPresences(),
+    announcedLists: memoryAnnouncedLists(),
+    lanes: memoryLanes(),
+    wake: () => undefined,
+    send: () => undefined,
+    announce: () => undefined,
+    random: { id: () => '', number: () => 0 },
+    note: () => undefined,
+  });
+  const store = new ProcessStore(host, async (execute) => execute(), newProcess(host, 1));
+  const execution = anExecution({ input });
+  await store.create(execution);
+  return { store, table, file, problems, execution };
+}
+
+it.each([
+  ['within its record', {}],
+  ['beside it', LARGE],
+])('an input %s, of an execution read in whole and in part', async (_, input) => {
+  const { store, table, file, problems, execution } = await overFile(input);
+  const { id } = execution;
+  await store.write({ executionId: id, step: aStep({ name: 's' }) });
+  // Two reads of each kind: the second is of what the server remembers.
+  for (const _again of [1, 2]) {
+    expect(await store.readSteps(id, ['s'])).toMatchObject({ execution: { input }, isPart: true });
+    await store.readExecution(id);
+    expect(await store.read(id)).toMatchObject({ execution: { input } });
+  }
+  // Who has read the record alone has not read its input, and keeps it where it is.
+  const alone = (await store.readExecution(id)) ?? execution;
+  await store.write({ executionId: id, execution: { ...alone, version: 2, writeId: 'w-2' } });
+  expect((await store.read(id))?.execution).toMatchObject({ version: 2, input });
+  expect(table.read(id)?.execution.input).toEqual(input);
+  expect(problems).toEqual([]);
+  file.close();
+});
+
+it('what differs is said', async () => {
+  const { store, table, file, problems, execution } = await overFile({});
+  table.write({ executionId: execution.id, execution: { ...execution, version: 2, writeId: 'w', epoch: 7 } });
+  await store.read(execution.id);
+  expect(problems).toEqual(['the file answers.execution.epoch 1 and not 7']);
+  file.close();
+});
