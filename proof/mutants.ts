@@ -12,7 +12,7 @@ import { Command } from 'commander';
 import { soundTreeProblems } from './mutants/baseline.ts';
 import { CONCEPTS, MUTANTS } from './mutants/catalogue.ts';
 import { runKiller } from './mutants/killers.ts';
-import { catalogueProblems, describeKiller, type Mutant } from './mutants/mutant.ts';
+import { catalogueProblems, describeKiller, type Mutant, simulated } from './mutants/mutant.ts';
 import { documentOf, type Result, summaryOf } from './mutants/report.ts';
 import { ROOT, scratchCopy, type Scratch } from './mutants/scratch.ts';
 
@@ -26,6 +26,7 @@ const CONCEPT_IDS = Object.entries(CONCEPTS).map(([concept, mutants]) => ({
 interface Options {
   readonly only?: string[];
   readonly simulated?: boolean;
+  readonly bySimulation?: boolean;
   readonly list?: boolean;
   readonly json?: boolean;
   readonly writeResults?: boolean;
@@ -35,6 +36,7 @@ const program = new Command('mutants')
   .description('Plants known bugs in copies of the tree and checks that each is noticed (docs/PROOF.md).')
   .option('--only <id...>', 'only these mutants')
   .option('--simulated', 'only those that simulated worlds must notice')
+  .option('--by-simulation', 'random worlds judge each, some 20,000 executions, whatever its own judge is')
   .option('--list', 'list them and run nothing')
   .option('--json', 'one JSON line at the end')
   .option('--write-results', 'write proof/results/mutants.txt from this run');
@@ -78,16 +80,20 @@ function show({ mutant, fate, detail, seconds }: Result): void {
   console.error(`${word.padEnd(10)} ${mutant.id} (${seconds.toFixed(1)} s): ${detail}`);
 }
 
+const judgedByWorlds = (mutant: Mutant): Mutant =>
+  mutant.killer.kind === 'simulation' ? mutant : { ...mutant, killer: simulated() };
+
 async function main(options: Options): Promise<void> {
   const startedAt = Date.now();
   const problems = catalogueProblems(MUTANTS, (file) => readFileSync(join(ROOT, file), 'utf8'));
   const unknown = (options.only ?? []).filter((id) => !MUTANTS.some((mutant) => mutant.id === id));
   problems.push(...unknown.map((id) => `there is no mutant '${id}'; see --list`));
   if (problems.length > 0) program.error(problems.join('\n'));
-  const chosen = MUTANTS.filter(
+  const own = MUTANTS.filter(
     ({ id, killer }) =>
       (options.only?.includes(id) ?? true) && (options.simulated !== true || killer.kind === 'simulation'),
   );
+  const chosen = options.bySimulation === true ? own.map(judgedByWorlds) : own;
   if (options.list === true) {
     for (const { id, bug, killer } of chosen) console.log(`${id}: ${bug} [${describeKiller(killer)}]`);
     return;

@@ -5,16 +5,20 @@
  * change of `lib/core` by itself and asks unit tests alone. So each of these is outside of the core
  * (the order of effects, the ports, the template), or its judge is no unit test (random worlds, the
  * model). There are at most `MAX_PLANTED`, so that each is worth its text: several for every judge and
- * for every kind of mistake it must see.
+ * for every kind of mistake it must see. Beside them, of the mechanisms that came last each sentence of the
+ * rules has a bug, wherever it is and whoever notices it.
  */
 
 import { BLIND } from './catalogue/blind.ts';
 import { EFFECTS } from './catalogue/effects.ts';
+import { ACCEPTED, LIVES, VALUES } from './catalogue/work-and-values.ts';
 import { INTERLEAVINGS } from './catalogue/interleavings.ts';
+import { PLACES, ROUNDS } from './catalogue/lanes-and-rounds.ts';
 import { ORDERS } from './catalogue/orders.ts';
 import { PORTS } from './catalogue/ports.ts';
 import { SERVE } from './catalogue/serve.ts';
 import { TEMPLATE } from './catalogue/template.ts';
+import { QUESTIONS, TURNS } from './catalogue/turns-and-questions.ts';
 import { WHOLES } from './catalogue/wholes.ts';
 import type { Mutant } from './mutant.ts';
 
@@ -28,6 +32,13 @@ export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
   'what random worlds were blind to': BLIND,
   'what shows only in a whole': WHOLES,
   'what people have ordered': ORDERS,
+  'places in lanes': PLACES,
+  rounds: ROUNDS,
+  'accepted work': ACCEPTED,
+  'names of values': VALUES,
+  'lives and erasure': LIVES,
+  'turns of shares and slots': TURNS,
+  'changes of a question': QUESTIONS,
 };
 
 export const MUTANTS: readonly Mutant[] = Object.values(CONCEPTS).flat();

@@ -57,7 +57,7 @@ async function simulate(root: string, killer: Killer & { kind: 'simulation' }): 
   const worker = join(root, 'proof/mutants/sim-worker.ts');
   // The limit of the seeds of every commit; more seeds take as much longer.
   const limitS = SIMULATED_S * Math.max(1, killer.worlds / COMMIT_WORLDS[killer.mode]);
-  const given = [root, killer.mode, killer.worlds, limitS].map(String);
+  const given = [root, killer.mode, killer.worlds, limitS, killer.first?.join() ?? ''].map(String);
   const ended = await run(root, ['--import', 'tsx', worker, ...given], LIMIT_S.simulation);
   if (ended.hung) return { kind: 'killed', detail: 'hangs' };
   const line = ended.stdout.trim().split('\n').at(-1) ?? '';

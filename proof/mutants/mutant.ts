@@ -8,7 +8,13 @@ export type FaultMode = 'all' | 'none' | 'masked' | 'crowded';
 
 /** The cheapest check that must notice the bug. */
 export type Killer =
-  | { readonly kind: 'simulation'; readonly mode: FaultMode; readonly worlds: number }
+  | {
+      readonly kind: 'simulation';
+      readonly mode: FaultMode;
+      readonly worlds: number;
+      /** Of these, those that have noticed it before: they come first, so that it takes seconds. */
+      readonly first?: readonly number[];
+    }
   | { readonly kind: 'jest'; readonly path: string; readonly test: string }
   | { readonly kind: 'model'; readonly run: string };
 
@@ -23,15 +29,14 @@ export interface Mutant extends Edit {
   readonly id: string;
   /** One sentence: what the code does wrong. */
   readonly bug: string;
+  /** The sentence that it breaks, of a mechanism each of whose sentences has a bug. */
+  readonly rule?: string;
   /** Where one change is not enough because a second guard would hide it. */
   readonly also?: readonly Edit[];
   readonly killer: Killer;
 }
 
-/**
- * More than this are not each worth their text. Seven of them are of what people order,
- * whose judges are the youngest.
- */
+/** More than this are not each worth their text: those of sentences of rules are counted apart. */
 export const MAX_PLANTED = 73;
 
 /** The seeds that `npm test` runs in each mode, so that what they kill is killed with every commit. */
@@ -50,7 +55,10 @@ export const simulation = (mode: FaultMode = 'all', worlds: number = COMMIT_WORL
 
 /** Some 20,000 executions: kinds of mistakes that are rare among random worlds have to be seen in so many. */
 export const SIMULATED_WORLDS = 140;
-export const simulated = (): Killer => simulation('all', SIMULATED_WORLDS);
+export const simulated = (...first: readonly number[]): Killer => ({
+  ...simulation('all', SIMULATED_WORLDS),
+  ...(first.length === 0 ? {} : { first }),
+});
 
 /** @param path below `test/`, without `.test.ts`. @param test a part of the test's full name */
 export const jest = (path: string, test: string): Killer => ({
@@ -98,8 +106,9 @@ export function mutatedFiles(mutant: Mutant, read: (file: string) => string): Ma
   return texts;
 }
 
-/** The mutation tool plants bugs of the core by itself and asks unit tests. */
+/** The mutation tool plants bugs of the core by itself and asks unit tests; which rule one breaks it knows not. */
 const isLeftToTool = (mutant: Mutant): boolean =>
+  mutant.rule === undefined &&
   judgeOf(mutant.killer) === 'unit tests' &&
   editsOf(mutant).every(({ file }) => file.startsWith('lib/core/'));
 
@@ -107,10 +116,9 @@ const isLeftToTool = (mutant: Mutant): boolean =>
 export function catalogueProblems(mutants: readonly Mutant[], read: (file: string) => string): string[] {
   const problems: string[] = [];
   const seen = new Set<string>();
-  if (mutants.length > MAX_PLANTED)
-    problems.push(
-      `there are ${mutants.length} mutants, and ${MAX_PLANTED} are allowed: let one go for each new one`,
-    );
+  const others = mutants.filter(({ rule }) => rule === undefined).length;
+  if (others > MAX_PLANTED)
+    problems.push(`there are ${others} mutants, and ${MAX_PLANTED} are allowed: let one go for each new one`);
   for (const mutant of mutants) {
     if (seen.has(mutant.id)) problems.push(`mutant '${mutant.id}' is there twice`);
     seen.add(mutant.id);
@@ -118,6 +126,9 @@ export function catalogueProblems(mutants: readonly Mutant[], read: (file: strin
       problems.push(
         `mutant '${mutant.id}' is in the core and judged by a unit test: leave it to npm run mutation, or name a judge that it does not ask`,
       );
+    const { killer } = mutant;
+    if (killer.kind === 'simulation' && killer.first?.some((seed) => seed >= killer.worlds) === true)
+      problems.push(`mutant '${mutant.id}' names a seed that its ${killer.worlds} worlds do not have`);
     if (editsOf(mutant).some(({ find, replace }) => find === replace))
       problems.push(`mutant '${mutant.id}' changes nothing`);
     try {

@@ -1,6 +1,6 @@
 /**
  * Simulated worlds of one tree, until the first violation: `sim-worker.ts <root> <mode> <worlds>
- * <max seconds of the processor>`.
+ * <max seconds of the processor> [<seeds that come first>]`.
  *
  * Prints one JSON line: the verdict, the worlds that ended, and the first violation with its seed.
  */
@@ -37,7 +37,7 @@ function processorMs(): number {
   return (user + system) / 1_000;
 }
 
-const [root = '', mode = 'all', count = '1', maxSeconds = '60'] = process.argv.slice(2);
+const [root = '', mode = 'all', count = '1', maxSeconds = '60', first = ''] = process.argv.slice(2);
 let worlds = 0;
 let lastEndAt = 0;
 
@@ -59,7 +59,9 @@ setInterval(() => {
   if (processorMs() - startedAt > Number(maxSeconds) * 1_000) finish('slow');
 }, 200).unref();
 
-await runWorlds(Array.from({ length: Number(count) }).keys(), mode as FaultMode, (result) => {
+const early = first === '' ? [] : first.split(',').map(Number);
+const seeds = new Set([...early, ...Array.from({ length: Number(count) }).keys()]);
+await runWorlds(seeds, mode as FaultMode, (result) => {
   worlds += 1;
   lastEndAt = processorMs();
   const [first] = result.violations;

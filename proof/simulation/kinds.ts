@@ -30,8 +30,12 @@ export const KINDS = [
   /** A reminder of an incident that is open then; and of one whose time a pause has moved. */
   'remindedOfIncident',
   'remindedAfterPause',
-  /** A failed execution was retried with another input of its failed step. */
+  /** A failed execution was retried, also with another input of its failed step. */
+  'executionRetried',
   'retriedWithInput',
+  /** An attempt, a try or a round was begun with what a person gave; and of these a round. */
+  'inputGiven',
+  'roundGiven',
   /** The time of a step was over: of an agent's, of executions of its own. */
   'overTime',
   'overTimeChildren',
@@ -137,11 +141,15 @@ export const KINDS = [
   /** A process has died in the middle of a page, and when its page was counted. */
   'bulkKilled',
   'bulkKilledCounted',
-  /** Erasures: of executions, and of those that belong to them; refused; completed by the same call again. */
+  /**
+   * Erasures: of executions, and of those that belong to them; refused; completed by the same call again; and
+   * an erased key has begun another execution.
+   */
   'erased',
   'erasedChild',
   'eraseRefused',
   'eraseAgain',
+  'begunAgain',
   /** Four eyes: an approval was given by another person, and refused to one who has acted. */
   'approvedByAnother',
   'refusedToSame',

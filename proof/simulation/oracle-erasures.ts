@@ -28,6 +28,8 @@ export class OracleErasures {
   readonly #underWay = new Set<string>();
   /** Lives that were judged before their erasure: those below an execution may outlast the call. */
   readonly #gone = new Set<string>();
+  /** Ids of what was erased: another life may have begun since. */
+  readonly #ids = new Set<string>();
   /** Lives that were erased. */
   readonly lives = new Set<string>();
 
@@ -48,6 +50,7 @@ export class OracleErasures {
     for (const one of all) this.#gone.add(table.read(one)?.execution.life ?? '');
     const removed = table.remove(found);
     this.lives.add(life);
+    this.#ids.add(id);
     kinds.erased += 1;
     if (!isRoot) kinds.erasedChild += 1;
     return removed;
@@ -87,7 +90,8 @@ export class OracleErasures {
     return (found.kind === 'step' || found.kind === 'question') && this.lives.has(besideOf(found).life);
   }
 
-  created({ id, life }: Execution): void {
+  created({ id, life, parent }: Execution): void {
+    if (parent === undefined && this.#ids.has(id)) this.#world.kinds.begunAgain += 1;
     if (this.lives.has(life)) this.#world.violate(id, 'E2 it is created again after its erasure');
   }
 

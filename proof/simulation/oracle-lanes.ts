@@ -37,6 +37,7 @@ interface Span {
 const FIRST = 3;
 /** The longest time to the next check, and what a process and a sweep may be late. */
 const NEAR_MS = 300_000 + 120_000;
+const CLOCKS_DIFFER_MS = 4_000;
 /** A place that is free for so long has been seen. */
 const SEEN_MS = 900_000;
 
@@ -145,6 +146,10 @@ export class OracleLanes {
       if (execution.epoch > 1) kinds.placedAgain += 1;
       if (before.steps['lane']?.status === 'waiting') kinds.placedLater += 1;
       if (!OPEN.has(execution.status)) problems.push(`N1 it is placed while ${execution.status}`);
+      const { withinMs = 0 } = this.#world.planOf(execution.id) ?? {};
+      // A pause gives its time back, and clocks differ.
+      const lateMs = (execution.pauses?.at(-1)?.at ?? this.#world.now()) + withinMs - execution.deadlineAt;
+      if (lateMs > CLOCKS_DIFFER_MS) problems.push(`N1 its time began ${lateMs} ms before its place`);
     }
     if (lane.announced === true && before.execution.lane?.announced !== true) kinds.leftLate += 1;
     if (step?.failure?.code === 'no-place' && step.status === 'failed') {

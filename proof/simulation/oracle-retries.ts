@@ -4,7 +4,9 @@
  */
 
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
+import type { KindCounts } from './kinds.ts';
 
 /**
  * The one way in which a step changes with the end of its execution: it had failed with nothing in effect,
@@ -26,4 +28,13 @@ export function isGivenAnotherInput(
     step.epoch === execution.epoch &&
     step.givenInput !== undefined
   );
+}
+
+/** Retries of executions, and what people gave: as it is used, whoever asked for it. */
+export function countRetried(kinds: KindCounts, before: Snapshot, { execution, step }: Write): void {
+  if (execution?.status === 'running' && execution.epoch > before.execution.epoch)
+    kinds.executionRetried += 1;
+  if (step?.keyInput === undefined || before.steps[step.name]?.keyInput !== undefined) return;
+  kinds.inputGiven += 1;
+  if (step.children?.rounds !== undefined) kinds.roundGiven += 1;
 }

@@ -88,6 +88,8 @@ export function judgeRounds(
       problems.push(`S10 a round of '${step.name}' is begun without its execution`);
     if (!['running', 'waiting'].includes(before.execution.status))
       problems.push(`S10 a round of '${step.name}' is begun while ${before.execution.status}`);
+    if (after.stage > 0 || after.stageAttempt > 0)
+      problems.push(`S9 a round of '${step.name}' is charged with tries of the one before`);
     if (known?.children?.ended[0]?.status !== 'succeeded')
       problems.push(`S10 a round of '${step.name}' is begun, and no success of the one before is recorded`);
   }

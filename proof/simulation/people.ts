@@ -10,9 +10,11 @@ import { openIncidents, type Snapshot, incidentsIn } from '../../lib/core/record
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { withConditions } from '../../lib/engine/large-values.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
+import { isJsonObject, type Json } from '../../lib/core/values/json.ts';
 import { childrenOf, standsIn } from './families.ts';
 import { keySeen, planSeen } from './on-failure.ts';
 import { callerIn } from './cast.ts';
+import { isRepeatedIn } from './oracle-rounds.ts';
 import { type Host, planOf, processOutside, schedulerFor } from './process.ts';
 
 /** People read the open incidents now and then; sometimes two at once. */
@@ -69,13 +71,22 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
       choice: chosen.choice,
       // Said where it is asked for, and now and then where it is not, but only by somebody who has checked.
       ...(chosen.needs !== undefined || (!isLive && choice.chance(0.3)) ? { nothingHappened: true } : {}),
-      ...(chosen.choice === 'retry-with-input' ? { input: { given: true } } : {}),
+      ...(chosen.choice === 'retry-with-input' ? { input: inputFor(host, plan, state, incident) } : {}),
       ...(chosen.choice === 'give-output' ? { output: { given: true } } : {}),
       ...callerIn(host),
     });
   } catch {
     // Refused, or the answer was lost: there is another time.
   }
+}
+
+/** What a person gives: to a round as it was, with a word more, so that all that it makes of it is known. */
+function inputFor({ external }: Host, plan: Plan, { execution }: Snapshot, { step: name }: Incident): Json {
+  const step = plan.steps.find((one) => one.name === name);
+  const read = (id: string): Snapshot | undefined => external.table.read(id);
+  const round = isRepeatedIn(step) ? childrenOf(execution, step, read).at(-1) : undefined;
+  const input = round?.execution.input;
+  return isJsonObject(input) ? { ...input, given: true } : { given: true };
 }
 
 const keyOf = (plan: Plan, { execution }: Snapshot, { step = '' }: Incident): string =>

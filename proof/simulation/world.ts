@@ -35,6 +35,7 @@ import { countFollowed, judgeOnFailure } from './oracle-on-failure.ts';
 import { OraclePoints } from './oracle-points.ts';
 import { judgeTolerated } from './oracle-tolerate.ts';
 import { judgeRisk } from './oracle-operations.ts';
+import { countRetried } from './oracle-retries.ts';
 import { judgeList, judgeRetention } from './oracle-store.ts';
 import { judgeStages } from './oracle-stages.ts';
 import { OracleTimes } from './oracle-times.ts';
@@ -200,6 +201,7 @@ export class World {
       if (!isLagging) this.#host.breakers.judge(problems, plan, before, write.step);
     }
     judgeAnswers(problems, plan, before, write, kinds);
+    countRetried(kinds, before, write);
     this.#host.listsAsked.judge(problems, before, write, isLagging);
     this.#times.judge(problems, {
       plan,

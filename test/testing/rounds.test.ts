@@ -5,6 +5,38 @@ import { testWorkflow } from 'steadfast/testing';
 import * as z from 'zod/mini';
 import { batch, check, copier, copy, copying, keeping, reader, reading, readPage } from './rounds.ts';
 
+/** A person is asked about each round that fails. */
+const asking = workflow('asking', { input: z.object({}), within: '1d' }, (w) => {
+  const { output } = w.repeat(
+    'batches',
+    batch,
+    { at: 1 },
+    {
+      next: (last) => ({ at: last.at }),
+      until: (last) => eq(last.more, false),
+      atMost: 5,
+      recovery: [human({ within: '1h' })],
+    },
+  );
+  return { rounds: output.rounds };
+});
+
+/** The same, and what follows may fail. */
+const askingFirst = workflow('asking-first', { input: z.object({}), within: '1d' }, (w) => {
+  const batches = w.repeat(
+    'batches',
+    batch,
+    { at: 1 },
+    {
+      next: (last) => ({ at: last.at }),
+      until: (last) => eq(last.more, false),
+      atMost: 5,
+      recovery: [human({ within: '1h' })],
+    },
+  );
+  w.step('check', check, { at: 1 }, { after: [batches], recovery: [retry(0)] });
+});
+
 describe('rounds', () => {
   it('follow one another until one answers the end, and what all answered is gathered', async () => {
     const trial = testWorkflow(reading, { agents: [reader(3)] });
@@ -64,20 +96,6 @@ describe('rounds', () => {
   });
 
   it('begin the recovery anew in each round, and ask a person about one', async () => {
-    const asking = workflow('asking', { input: z.object({}), within: '1d' }, (w) => {
-      const { output } = w.repeat(
-        'batches',
-        batch,
-        { at: 1 },
-        {
-          next: (last) => ({ at: last.at }),
-          until: (last) => eq(last.more, false),
-          atMost: 5,
-          recovery: [human({ within: '1h' })],
-        },
-      );
-      return { rounds: output.rounds };
-    });
     const refused = new Set([1, 3]);
     const { agents, done } = copier(3, (at) => refused.delete(at));
     const trial = testWorkflow(asking, { agents });
@@ -91,23 +109,37 @@ describe('rounds', () => {
     expect(done).toEqual(['batch-1', 'batch-2', 'batch-3']);
   });
 
+  it('give what a person gave to the round at hand alone', async () => {
+    const refused = new Set([1, 3]);
+    const { agents, done } = copier(5, (at) => refused.delete(at));
+    const trial = testWorkflow(asking, { agents });
+    const run = await trial.start({});
+    for (const at of [2, 4]) {
+      await run.untilIncident();
+      await run.answer({ choice: 'retry-with-input', input: { at } });
+    }
+    const { status, output } = await run.untilEnd();
+    expect({ status, output }).toEqual({ status: 'succeeded', output: { rounds: 3 } });
+    expect(done).toEqual(['batch-2', 'batch-4', 'batch-5']);
+  });
+
+  it('are undone in reverse, past several that failed and were tried again', async () => {
+    const refused = new Set([1, 3]);
+    const { agents, undone } = copier(3, (at) => refused.delete(at));
+    const trial = testWorkflow(askingFirst, { agents });
+    trial.fail(check, { times: Infinity, with: new PermanentError('no') });
+    const run = await trial.start({});
+    for (let asked = 0; asked < 2; asked += 1) {
+      await run.untilIncident();
+      await run.answer({ choice: 'retry' });
+    }
+    expect((await run.untilEnd()).status).toBe('compensated');
+    expect(undone).toEqual(['batch-3', 'batch-2', 'batch-1']);
+  });
+
   it('are undone past one that failed, of which a person has said that it left nothing', async () => {
-    const vouched = workflow('vouched', { input: z.object({}), within: '1d' }, (w) => {
-      const batches = w.repeat(
-        'batches',
-        batch,
-        { at: 1 },
-        {
-          next: (last) => ({ at: last.at }),
-          until: (last) => eq(last.more, false),
-          atMost: 5,
-          recovery: [human({ within: '1h' })],
-        },
-      );
-      w.step('check', check, { at: 1 }, { after: [batches], recovery: [retry(0)] });
-    });
     const { agents, undone } = copier(2);
-    const trial = testWorkflow(vouched, { agents });
+    const trial = testWorkflow(askingFirst, { agents });
     trial.slow(copy, { by: '15s', times: 2 });
     const run = await trial.start({});
     await trial.skip('20s');

@@ -75,8 +75,8 @@ export const EFFECTS: readonly Mutant[] = [
     id: 'acknowledged-while-running',
     bug: "A message is acknowledged while the author's code still runs, which then goes on in a thawed process.",
     file: 'lib/agent/reporting.ts',
-    find: '  if (!report.codeReturned) await work;\n',
-    replace: '',
+    find: '  const { codeReturned } = await work;\n',
+    replace: '  const { codeReturned } = report;\n',
     killer: simulation(),
   },
   {

@@ -50,8 +50,8 @@ export const WHOLES: readonly Mutant[] = [
     id: 'child-tolerated-while-it-acts',
     bug: "A child's failure is tolerated while its attempts may still act.",
     file: 'lib/core/step/tolerance.ts',
-    find: "  if (step.kind !== 'agent') return actsUntil(record.children);",
-    replace: "  if (step.kind !== 'agent') return actsUntil(undefined);",
+    find: '? undefined : actsUntil(record.children);',
+    replace: '? undefined : actsUntil(undefined);',
     killer: simulated(),
   },
   {

@@ -1,9 +1,11 @@
-/** The step that waits for a place: by when its execution reads the lane again (S12). */
+/** The step that waits for a place: where it stands, by when it reads the lane again (S12), how long it holds (N1). */
 
 import type { LaneStep } from '../../../lib/core/plan/plan.ts';
 import { decide } from '../../../lib/core/decide.ts';
 import { inLane, LANE_STEP } from '../../../lib/core/plan/lane.ts';
-import type { Step } from '../../../lib/core/records/state.ts';
+import type { Execution, Step } from '../../../lib/core/records/state.ts';
+import { lateUntil, queuedOf } from '../../../lib/core/waiting/lane.ts';
+import { child, childrenOf } from '../family.ts';
 import { inputs, planOf, recordOf, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { NOW } from '../states.ts';
@@ -47,4 +49,49 @@ it.each([
   const { write } = queuedWith(record);
   expect(write?.step?.status).toBe('waiting');
   expect(write?.execution).toMatchObject({ lane: { checkAt: NOW + 5_000 }, wakeAt: NOW + 5_000 });
+});
+
+it.each<[string, Partial<Execution>, number]>([
+  ['by its start', {}, NOW],
+  [
+    'by its latest retry',
+    {
+      retries: [
+        { at: NOW + 5, reason: '' },
+        { at: NOW + 9, reason: '' },
+      ],
+    },
+    NOW + 9,
+  ],
+  ['by its priority', { lane: { key: 'k', priority: 2 } }, NOW - 720_000],
+])('stands in the queue %s', (_, changes, place) => {
+  const { execution } = stateOf([], { startedAt: NOW, ...changes });
+  expect(queuedOf(lane, execution).place).toBe(place);
+});
+
+describe('holds its place', () => {
+  const dead = { processDeadlineAt: NOW + 50 };
+  const attempt = { number: 1, mode: 'execute', claimedAt: NOW, endedAt: NOW, outcome: 'unknown' } as const;
+  const lost = NOW + 50 + planStep.settleMs;
+  const whole = { ...planOf(planStep, child), onFailure: [{ ...planStep, name: 'tell' }] };
+  it.each<[string, Step, number]>([
+    ['no longer than its end, where nothing was lost', recordOf('it', 'done', dead), 0],
+    [
+      'as long as a lost attempt may act, also after a later one has succeeded',
+      recordOf('it', 'done', { ...dead, attempts: [attempt] }),
+      lost,
+    ],
+    [
+      'as long as one of an on-failure step may act',
+      recordOf('tell', 'failed', { ...dead, mayHaveActed: true }),
+      lost,
+    ],
+    [
+      'as long as an earlier try of a child may act',
+      recordOf('sub', 'done', { children: childrenOf(1, {}, { lateUntil: NOW + 7 }) }),
+      NOW + 7,
+    ],
+  ])('%s', (_, record, until) => {
+    expect(lateUntil(whole, { [record.name]: record })).toBe(until);
+  });
 });
