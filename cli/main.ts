@@ -128,6 +128,9 @@ function nextStep(code: string, message: string, program: Command): string {
     return 'Give an output with --output JSON or --output @file\n';
   switch (code) {
     case 'forbidden':
+      // Those of `serve` say so.
+      if (message.includes('token of this server') || message.includes('this server’s tokens'))
+        return 'Put a token of the server into STEADFAST_TOKEN; its tokens are in the file of serve --tokens\n';
       return 'Use AWS credentials that allow execute-api:Invoke on it; for a custom domain add --region <region>; put a JWT into STEADFAST_TOKEN\n';
     case 'no-credentials':
       return 'Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, as for the AWS CLI\n';

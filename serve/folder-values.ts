@@ -32,7 +32,7 @@ export function folderValues(folder: string, most = PAGE): LargeValues & LargeVa
     hash: sha256,
     put: async (key, json) => {
       const draft = join(folder, DRAFTS, randomUUID());
-      await mkdir(dirname(draft), { recursive: true });
+      await folderFor(draft);
       try {
         await written(draft, json);
         await placed(draft, fileOf(key), folder);
@@ -57,7 +57,8 @@ export function folderValues(folder: string, most = PAGE): LargeValues & LargeVa
       for (const key of keys) {
         const file = fileOf(key);
         await rm(file, { force: true });
-        await removeEmpty(dirname(file), folder);
+        // What was answered is gone after a power cut, too.
+        await syncFolder(await removeEmpty(dirname(file), folder)).catch(absent);
       }
     },
   };
@@ -106,7 +107,7 @@ function partsOf(key: string): readonly string[] {
 }
 
 async function written(file: string, text: string): Promise<void> {
-  const handle = await open(file, 'w');
+  const handle = await open(file, 'w', 0o600);
   try {
     await handle.writeFile(text);
     await handle.sync();
@@ -116,15 +117,25 @@ async function written(file: string, text: string): Promise<void> {
 }
 
 async function placed(draft: string, file: string, top: string, tries = 1): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
+  await folderFor(file);
   try {
     await rename(draft, file);
     // A new name is there after a power cut if its folder says so, and that folder's in turn.
-    for (let at = dirname(file); at.length >= top.length; at = dirname(at)) await syncFolder(at);
+    await syncNames(dirname(file), top);
   } catch (error) {
     if (!isCode(error, 'ENOENT') || tries === MOST_TRIES) throw error;
     await placed(draft, file, top, tries + 1);
   }
+}
+
+/** This user alone reads it. */
+const folderFor = (file: string): Promise<unknown> => mkdir(dirname(file), { recursive: true, mode: 0o700 });
+
+/** From a folder up to the one that has the name of the topmost. */
+async function syncNames(from: string, top: string): Promise<void> {
+  const last = dirname(top);
+  for (let at = from; at.length > last.length; at = dirname(at)) await syncFolder(at);
+  await syncFolder(last);
 }
 
 /** A folder cannot be opened on Windows, and its entries are durable by themselves. */
@@ -138,15 +149,15 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Up to the first that has something in it, or is being filled. */
-async function removeEmpty(path: string, top: string): Promise<void> {
-  if (path.length <= top.length) return;
+/** Up to the first that has something in it, or is being filled. @returns that */
+async function removeEmpty(path: string, top: string): Promise<string> {
+  if (path.length <= top.length) return path;
   try {
     await rmdir(path);
   } catch {
-    return;
+    return path;
   }
-  await removeEmpty(dirname(path), top);
+  return removeEmpty(dirname(path), top);
 }
 
 /** In the order of the keys: a name counts with the slash behind it. */

@@ -18,7 +18,7 @@ import { MAX_LARGE_BODY_BYTES } from '../lib/api/requests.ts';
 import { LOCAL } from '../lib/core/values/caller.ts';
 import { isCalledHere, mayWriteHere } from '../local/http/pages.ts';
 import { readBody } from '../local/http/read-body.ts';
-import type { Tokens } from './tokens.ts';
+import { kindsOf, type TokenHolder, type Tokens } from './tokens.ts';
 
 export const LOOPBACK = '127.0.0.1';
 
@@ -144,10 +144,8 @@ const noHeader = (): undefined => undefined;
 function callerOf(tokens: Tokens, request: IncomingMessage): string | Answer {
   const { headers } = request;
   if (tokens.size > 0) {
-    const name = tokens.nameOf(headers.authorization);
-    if (name !== undefined) return name;
-    const realm = { 'www-authenticate': 'Bearer realm="steadfast"' };
-    return problem(401, 'forbidden', 'a call needs the header authorization: Bearer <token>', realm);
+    const holder = tokens.holderOf(headers.authorization);
+    return holder === undefined ? unknownCaller(request.url) : mayCall(holder, request);
   }
   if (!isCalledHere(headers))
     return problem(403, 'forbidden', 'call this machine localhost or 127.0.0.1: other names are refused');
@@ -156,6 +154,23 @@ function callerOf(tokens: Tokens, request: IncomingMessage): string | Answer {
   const { [AS_HEADER]: name = LOCAL } = headers;
   if (typeof name === 'string' && USER.test(name)) return name;
   return problem(400, BAD_NAME.code, BAD_NAME.message);
+}
+
+function unknownCaller(url = '/'): Answer {
+  const realm = { 'www-authenticate': 'Bearer realm="steadfast"' };
+  const message = 'a call needs one of this server’s tokens: authorization: Bearer <token>';
+  const page = '; its console: STEADFAST_TOKEN=<token> npx steadfast console --url <this server>';
+  return problem(401, 'forbidden', url.startsWith('/console') ? `${message}${page}` : message, realm);
+}
+
+function mayCall(
+  { name, scopes }: TokenHolder,
+  { method = 'GET', url = '/' }: IncomingMessage,
+): string | Answer {
+  const needed = kindsOf(method, url);
+  if (needed.every((kind) => scopes.has(kind))) return name;
+  const message = `this call needs a token of this server for ${needed.join(', ')}; that of ${name} is for ${[...scopes].join(', ')}`;
+  return problem(403, 'forbidden', message);
 }
 
 const NO_BODY = Buffer.alloc(0);

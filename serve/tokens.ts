@@ -1,11 +1,12 @@
 /**
  * The tokens with which callers are let in, each the name of one.
  *
- * Owns: how they are written down, their comparison in constant time. Does not own: when one is needed
- * (`http.ts`).
+ * Owns: how they are written down, with the kinds of calls that each may make, and their comparison in constant
+ * time. Does not own: when one is needed (`http.ts`), which call is of which kind (`lib/api/calls.ts`).
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { type CallKind, CALLS } from '../lib/api/calls.ts';
 import { isCallerName } from '../lib/core/values/caller.ts';
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -17,11 +18,23 @@ const SENDABLE = /^[\x21-\x7e]+$/;
 /** The caller whose token has no name beside it. */
 const UNNAMED = 'token';
 
+const KINDS: readonly CallKind[] = [...new Set(Object.values(CALLS).map((call) => call.for))];
+
+export interface TokenHolder {
+  readonly name: string;
+  /** The kinds of calls that it may make. */
+  readonly scopes: ReadonlySet<CallKind>;
+}
+
+interface Known extends TokenHolder {
+  readonly digest: Buffer;
+}
+
 export class Tokens {
   static readonly none: Tokens = new Tokens([]);
-  readonly #names: readonly { readonly digest: Buffer; readonly name: string }[];
+  readonly #names: readonly Known[];
 
-  private constructor(names: readonly { readonly digest: Buffer; readonly name: string }[]) {
+  private constructor(names: readonly Known[]) {
     this.#names = names;
   }
 
@@ -30,7 +43,8 @@ export class Tokens {
   }
 
   /**
-   * @param text a token a line, `<name> <token>` or the token alone; empty lines and those with # are none
+   * @param text a token a line, `<name> <token>`, or the token alone, or `<name> <token> start,read` with what
+   * it is for; empty lines and those with # are none
    * @throws Error saying which line cannot be used; no token is in it
    */
   static read(text: string): Tokens {
@@ -38,7 +52,7 @@ export class Tokens {
     const known = new Set<string>();
     const names = lines.flatMap((line, at) => {
       if (line === '' || line.startsWith('#')) return [];
-      const [first = '', second, ...others] = line.split(/\s+/);
+      const [first = '', second, scopes, ...others] = line.split(/\s+/);
       const [name, token] = second === undefined ? [UNNAMED, first] : [first, second];
       if (others.length > 0 || token.length < LEAST_CHARS || !SENDABLE.test(token) || !isCallerName(name))
         throw new Error(
@@ -47,17 +61,40 @@ export class Tokens {
       if (known.has(token))
         throw new Error(`line ${at + 1} of the tokens has the token of another line: give each name its own`);
       known.add(token);
-      return [{ digest: digest(token), name }];
+      return [{ digest: digest(token), name, scopes: scopesIn(scopes, at + 1) }];
     });
     return new Tokens(names);
   }
 
   /** Compares with each, however early one fits. @param header `Authorization`, as it came */
-  nameOf(header: string | undefined): string | undefined {
+  holderOf(header: string | undefined): TokenHolder | undefined {
     const [, token] = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '') ?? [];
     const given = digest(token ?? '');
-    let found: string | undefined;
-    for (const one of this.#names) if (timingSafeEqual(one.digest, given)) found = one.name;
+    let found: TokenHolder | undefined;
+    for (const one of this.#names) if (timingSafeEqual(one.digest, given)) found = one;
     return token === undefined ? undefined : found;
   }
+}
+
+/** Without scopes a token may do everything. @throws Error saying which line, and what is allowed */
+function scopesIn(text: string | undefined, line: number): ReadonlySet<CallKind> {
+  const scopes = text?.split(',') ?? KINDS;
+  const isKind = (one: string): one is CallKind => (KINDS as readonly string[]).includes(one);
+  if (scopes.every(isKind)) return new Set(scopes);
+  throw new Error(
+    `line ${line} of the tokens is not valid: behind a token come the calls that it is for, with commas between them, such as start,read; allowed: ${KINDS.join(', ')}`,
+  );
+}
+
+const ROUTES = Object.entries(CALLS).map(([route, call]) => {
+  const [method = '', path = ''] = route.split(' ');
+  return { method, path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), kind: call.for };
+});
+
+/** What a call needs: of one that no route takes, whatever changes something needs all. */
+export function kindsOf(method: string, url: string): readonly CallKind[] {
+  const asked = method === 'HEAD' ? 'GET' : method;
+  const path = url.replace(/[?#].*$/, '');
+  const route = ROUTES.find((one) => one.method === asked && one.path.test(path));
+  return route === undefined ? (asked === 'GET' ? ['read'] : KINDS) : [route.kind];
 }

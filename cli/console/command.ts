@@ -24,7 +24,8 @@ import { awsLogs } from './logs.ts';
 export const DEFAULT_PORT = 4520;
 
 interface Flags {
-  readonly stack: string;
+  /** Absent for a server with tokens. */
+  readonly stack?: string;
   readonly readOnly?: true;
   readonly port: number;
 }
@@ -38,8 +39,8 @@ interface Shared {
 export function addConsole(program: Command, cli: Cli): void {
   program
     .command('console')
-    .description('open the console of a deployment, on this machine, with your own AWS credentials')
-    .requiredOption('--stack <name>', 'the name of the CloudFormation stack')
+    .description('open the console of a deployment, or of a server with tokens, on this machine')
+    .option('--stack <name>', 'the name of the CloudFormation stack; without one --url is a server’s')
     .option('--read-only', 'allow no changes')
     .option('--port <port>', 'the port at 127.0.0.1; 0 takes any free port', portOf, DEFAULT_PORT)
     .addHelpText(
@@ -51,17 +52,21 @@ ${examples(
   'console --stack Steadfast-prod --region eu-central-1',
   'console --stack Steadfast-prod --read-only',
   'console --stack Shop --url https://orders.example.com --region eu-central-1',
+  'console --url https://orders.example.com   # steadfast serve, its token in STEADFAST_TOKEN',
 )}`,
     )
     .action(async (flags: Flags, command: Command) => {
-      const upstream = await upstreamOf(cli, command, checkedStack(flags.stack));
+      const { stack } = flags;
+      const upstream =
+        stack === undefined ? serverOf(command) : await upstreamOf(cli, command, checkedStack(stack));
       // In the region of the deployment; where that is not known, the page says so in place of the charts.
       const metrics = (): GetMetricData => (asked) =>
         callsOf(cli, command).json('monitoring', 'GetMetricData', asked);
       // A caller that may not read learns of it here, and not in a page.
       await createClient(upstream).health();
-      const logs = awsLogs(() => callsOf(cli, command), flags.stack);
-      const served = await serve(flags, upstream, { logs, metrics });
+      const ofStack =
+        stack === undefined ? {} : { logs: awsLogs(() => callsOf(cli, command), stack), metrics };
+      const served = await serve(flags, upstream, ofStack);
       try {
         say(cli, command, { url: served.url, api: upstream.url, readOnly: flags.readOnly === true }, () =>
           text(served.url, upstream, flags),
@@ -83,6 +88,17 @@ async function upstreamOf(cli: Cli, command: Command, stack: string): Promise<Up
   throw new CliError(
     'no-region',
     `the AWS region of ${url} is not known: add --region <region>, or put a token into STEADFAST_TOKEN`,
+  );
+}
+
+/** @throws CliError `bad-request`, `bad-url` */
+function serverOf(command: Command): Upstream {
+  const { url, token } = command.optsWithGlobals<Shared>();
+  if (command.getOptionValueSourceWithGlobals('url') !== 'default' && token !== undefined)
+    return { url: plainUrl(url), fetch: bearer(token)(fetch) };
+  throw new CliError(
+    'bad-request',
+    `of a deployment add --stack <name>; of steadfast serve --url <server>, and put one of its tokens into STEADFAST_TOKEN. Without tokens the server has its console itself, at ${url}/console/`,
   );
 }
 
@@ -110,7 +126,7 @@ async function serve(
     throw new CliError('port', messageOf(error), EXIT.failed);
   });
   const login = new Login();
-  const settings = { deployment: stack, readOnly: readOnly === true, local: false };
+  const settings = { deployment: stack ?? upstream.url, readOnly: readOnly === true, local: false };
   const served = { folder: CONSOLE_FOLDER, settings, upstream: () => upstream, login, ...more };
   listening.serve(consoleListener(served));
   return { url: `${listening.url}/console/?code=${login.code}`, close: () => listening.close() };
@@ -120,7 +136,7 @@ const text = (
   url: string,
   upstream: Upstream,
   { stack, readOnly }: Flags,
-): string => `Console of ${stack}, API ${upstream.url}
+): string => `Console of ${stack === undefined ? upstream.url : `${stack}, API ${upstream.url}`}
 Open it: ${url}
 The address works once, within ${CODE_WITHIN_MS / 60_000} minutes. ${
   readOnly === true

@@ -46,7 +46,7 @@ export function addServe(program: Command, cli: Cli): void {
     .option('--host <address>', 'address to listen on; any other than 127.0.0.1 needs tokens')
     .option(
       '--tokens <file>',
-      'file with the callers’ tokens, one line "<name> <token>" each; or set STEADFAST_TOKENS',
+      'file with the callers’ tokens, one line "<name> <token> [start,run,read,operate,callback,erase]" each; or set STEADFAST_TOKENS',
     )
     .option(
       '--concurrency <count>',
@@ -94,7 +94,7 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     ]);
     const served = await loadProject(resolve(folder));
     const file = resolve(flags.data);
-    mkdirSync(dirname(file), { recursive: true });
+    makeFolder(dirname(file), flags.data);
     const text = tokensText(flags, io);
     const tokens = Tokens.read(text ?? '');
     if (tokens.size === 0 && text !== undefined)
@@ -129,6 +129,18 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     process.exit(EXIT.ok);
   } catch (error) {
     throw error instanceof CliError ? error : new CliError('serve', messageOf(error), EXIT.failed);
+  }
+}
+
+/** For this user alone: what is in it are inputs, and tokens of callbacks. */
+function makeFolder(folder: string, data: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new Error(
+      `the folder of ${data} cannot be made (${messageOf(error)}): name a file where this user may write, with --data <file>`,
+      { cause: error },
+    );
   }
 }
 

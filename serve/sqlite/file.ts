@@ -27,6 +27,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
 import Sqlite from 'libsql';
 import { InPlace } from './in-place.ts';
 import { formatIn, hasLog, isMarked, LogMark } from './log-mark.ts';
@@ -73,8 +74,22 @@ interface OpenOptions {
   readonly onRemoved?: (error: Error) => void;
 }
 
-/** @throws FileRefused, in a sentence */
-export function openFile(given: string, { mostPages, onRemoved = nothing }: OpenOptions = {}): OpenFile {
+/**
+ * What it makes, this user alone may read: inputs are in it, and tokens of callbacks. A file that is there keeps
+ * its mode, which SQLite gives to its log.
+ * @throws FileRefused, in a sentence
+ */
+export function openFile(given: string, options: OpenOptions = {}): OpenFile {
+  if (!isMainThread) return openNow(given, options);
+  const before = process.umask(0o077);
+  try {
+    return openNow(given, options);
+  } finally {
+    process.umask(before);
+  }
+}
+
+function openNow(given: string, { mostPages, onRemoved = nothing }: OpenOptions): OpenFile {
   if (given === IN_MEMORY) {
     const db = new Sqlite(IN_MEMORY);
     prepare(db, given, true);
@@ -183,7 +198,7 @@ function isWritable(file: string): boolean {
 /** Tries it with as much as a few commits take. */
 function hasRoom(trial: string): boolean {
   try {
-    writeFileSync(trial, Buffer.alloc(TRIAL_BYTES));
+    writeFileSync(trial, Buffer.alloc(TRIAL_BYTES), { mode: 0o600 });
     return true;
   } catch (error) {
     return !isNoRoom(error);

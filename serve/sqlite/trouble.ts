@@ -40,7 +40,7 @@ export function refusedFile(file: string, error: unknown): FileRefused {
     return new FileRefused(`${file} cannot be opened: the disk is full. Make room, then start again`);
   const said = (error as SqliteError | undefined)?.message ?? String(error);
   return new FileRefused(
-    `${file} cannot be opened (${said}): see whether its folder is there and may be written`,
+    `${file} cannot be opened (${said}): see whether its folder is there and may be written, or name another file with --data`,
   );
 }
 
@@ -74,7 +74,9 @@ export const emptiedFile = (file: string): FileRefused =>
 
 /** SQLite would open it for reading, and each write would be refused. */
 export const readOnlyFile = (file: string): FileRefused =>
-  new FileRefused(`${file} may only be read: let the user of this process write it`);
+  new FileRefused(
+    `${file} may only be read: let the user of this process write it, or name another with --data`,
+  );
 
 /** SQLite would begin a new one in it, and the executions of the copy would be missed only later. */
 export const brokenOffFile = (file: string): FileRefused =>

@@ -1,7 +1,17 @@
 /** Values of any size on one machine: beside the file, and as durable as it. */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { folderValues } from '../../serve/folder-values.ts';
 import { saidValues } from '../../serve/said-values.ts';
 import { clientOf, servedWith, testServer, type TestServer } from './served.ts';
@@ -134,4 +144,37 @@ it('a full disk is said in the words of the file', async () => {
   const values = saidValues({ ...folderValues('nowhere'), put }, events, (error) => error);
   await expect(values.put('a/b', '""')).rejects.toThrow('the disk is full: nothing of this was written');
   expect(failed).toEqual([{ code: 'DiskFull', message: 'large values: the disk is full' }]);
+});
+
+it('makes files that this user alone may read', async () => {
+  const served = servedWith(async (input) => input);
+  const server = await world.start({ served });
+  await clientOf(server).start('greeting', { input: { text: 'x'.repeat(500_000) } });
+  const folder = dirname(world.file);
+  const modes = readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) => {
+    const mode = statSync(join(entry.parentPath, entry.name)).mode & 0o777;
+    return entry.isDirectory() ? mode === 0o700 : mode === 0o600;
+  });
+  expect(modes.length).toBeGreaterThan(5);
+  expect(modes.every(Boolean)).toBe(true);
+});
+
+it('syncs each name that a put makes, and that a remove takes', async () => {
+  const folder = join(dirname(world.file), 'kept-values');
+  const handle = await open(dirname(world.file));
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const { sync } = prototype;
+  const synced = new Set<number>();
+  prototype.sync = async function (this: FileHandle) {
+    synced.add(fstatSync(this.fd).ino);
+  };
+  const values = folderValues(folder);
+  await values.put('e-1/life/step', '"a"');
+  for (const path of [dirname(folder), folder, `${folder}/e-1`, `${folder}/e-1/life`])
+    expect([path, synced.has(statSync(path).ino)]).toEqual([path, true]);
+  synced.clear();
+  await values.remove(['e-1/life/step']);
+  expect([...synced]).toEqual([statSync(folder).ino]);
+  prototype.sync = sync;
 });

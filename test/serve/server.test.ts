@@ -168,6 +168,43 @@ describe('who may call', () => {
     expect(JSON.parse(text)).toMatchObject({ items: [{ startedBy: { kind: 'local', name: 'shop' } }] });
   });
 
+  it('lets a token do what its line says, and says what a call needs', async () => {
+    const reader = 'a-token-that-only-reads';
+    const tokens = Tokens.read(`shop ${SECRET}\nboard ${reader} read,callback`);
+    const { url } = await world.start({ served: echo, tokens });
+    const as = (token: string, method = 'GET'): RequestInit => ({
+      method,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(await asked(`${url}/executions?limit=1`, as(reader))).toMatchObject({ status: 200 });
+    const post = as(reader, 'POST');
+    expect(await asked(`${url}/workflows/greeting/executions`, post)).toMatchObject({
+      status: 403,
+      text: expect.stringContaining(
+        'needs a token of this server for start; that of board is for read, callback',
+      ),
+    });
+    for (const path of [
+      'executions/a/erase',
+      'executions/a/cancel',
+      'executions/a/%65rase',
+      'executions/a/erase/',
+    ])
+      expect(await asked(`${url}/${path}`, post)).toMatchObject({ status: 403 });
+    expect(await asked(`${url}/callbacks/a/complete`, post)).not.toMatchObject({ status: 403 });
+    expect(await asked(`${url}/executions/a/cancel`, as(SECRET, 'POST'))).not.toMatchObject({ status: 403 });
+    expect(await asked(`${url}/console/`)).toMatchObject({
+      status: 401,
+      text: expect.stringContaining('npx steadfast console --url'),
+    });
+  });
+
+  it('is told of a line whose calls are none', () => {
+    expect(() => Tokens.read(`shop ${SECRET} read,write`)).toThrow(
+      'line 1 of the tokens is not valid: behind a token come the calls that it is for, with commas between them, such as start,read; allowed: read, start, run, operate, erase, callback',
+    );
+  });
+
   it('lets the console in as the caller that it names', async () => {
     let api: Api | undefined;
     const beside = (given: Api): Record<string, never> => {

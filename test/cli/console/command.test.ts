@@ -149,3 +149,18 @@ test('whoever may not read hears of it before there is a page', async () => {
     err: expect.stringContaining('does not let this caller in'),
   });
 });
+
+test('of a server with tokens it needs no stack, and sends the token', async () => {
+  let ended: Promise<number> = Promise.resolve(0);
+  const printed = new Promise<string>((out, failed) => {
+    const env = { STEADFAST_TOKEN: 'a-token-of-the-server' };
+    const io = { out, err: (text: string) => failed(new Error(text)), env, isTTY: false };
+    ended = run(['console', '--port', '0', '--url', url], io);
+  });
+  expect(await printed).toContain(`Console of ${url}\nOpen it: http://127.0.0.1:`);
+  expect(asked).toEqual([{ path: '/health', authorization: 'Bearer a-token-of-the-server' }]);
+  process.emit('SIGINT');
+  expect(await ended).toBe(0);
+  const { err, exitCode } = await steadfast(['console', '--url', url]);
+  expect([exitCode, err]).toEqual([1, expect.stringContaining('put one of its tokens into STEADFAST_TOKEN')]);
+});
