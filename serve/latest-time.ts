@@ -7,6 +7,7 @@
 
 import { type DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../lib/aws/names.ts';
+import type { SteadyTime } from './steady-time.ts';
 
 const KEY = { [TABLE.pk]: { S: 'serve#time' }, [TABLE.sk]: { S: 'time' } } as const;
 /** What is written after the latest may have lasted so much longer when the next process reads it. */
@@ -21,14 +22,24 @@ export class LatestTime {
   #isNews = false;
   #quiet = 0;
 
-  constructor(client: DynamoDBClient, table: string, now: () => number) {
+  /** Has the time go on from that of the process before, and keeps it in the file from now. */
+  static async keeping(client: DynamoDBClient, table: string, time: SteadyTime): Promise<LatestTime> {
+    const latest = new LatestTime(client, table, time.now);
+    const before = await latest.#read();
+    if (before !== undefined) time.goOnFrom(before);
+    await latest.#write();
+    latest.#keep();
+    return latest;
+  }
+
+  private constructor(client: DynamoDBClient, table: string, now: () => number) {
     this.#client = client;
     this.#table = table;
     this.#now = now;
   }
 
-  /** Of the process before; absent in a new file. */
-  async read(): Promise<number | undefined> {
+  /** Absent in a new file. */
+  async #read(): Promise<number | undefined> {
     const { Item } = await this.#client.send(
       new GetItemCommand({ TableName: this.#table, Key: KEY, ConsistentRead: true }),
     );
@@ -36,26 +47,26 @@ export class LatestTime {
   }
 
   /** Never rejects: without it the next process knows an earlier one. */
-  readonly write = async (): Promise<void> => {
+  async #write(): Promise<void> {
     const Item = { ...KEY, at: { N: String(this.#now()) } };
     await this.#client.send(new PutItemCommand({ TableName: this.#table, Item })).catch(() => undefined);
     this.#isNews = false;
-  };
+  }
 
   /** Something was committed. */
   readonly changed = (): void => {
     this.#isNews = true;
   };
 
-  keep(): void {
+  #keep(): void {
     this.#timer = setInterval(() => {
       this.#quiet = this.#isNews ? 0 : this.#quiet + 1;
-      if (this.#quiet % WHEN_IDLE === 0) void this.write();
+      if (this.#quiet % WHEN_IDLE === 0) void this.#write();
     }, EVERY_MS).unref();
   }
 
   async end(): Promise<void> {
     clearInterval(this.#timer);
-    await this.write();
+    await this.#write();
   }
 }

@@ -11,7 +11,7 @@
 import { Cron } from 'croner';
 import type { Clock, RandomSource } from '../lib/core/ports.ts';
 import { cronFields, scheduleProblem } from '../lib/core/plan/triggers/schedule-check.ts';
-import type { ScheduleTrigger } from '../lib/core/plan/triggers/trigger-declaration.ts';
+import type { DeclaredTrigger, ScheduleTrigger } from '../lib/core/plan/triggers/trigger-declaration.ts';
 import type { Trigger } from '../lib/core/plan/triggers/trigger.ts';
 import { refuse, sayable } from '../lib/core/values/errors.ts';
 import { compiledTrigger, SCHEDULE } from '../lib/infra/event-shapes.ts';
@@ -74,6 +74,10 @@ export interface ScheduleParts {
 
 export const compiledSchedule = ({ workflow, options }: ScheduleTrigger): Trigger =>
   compiledTrigger(SCHEDULE, workflow, options) as unknown as Trigger;
+
+/** Of each schedule the loop. */
+export const keepSchedules = (triggers: readonly DeclaredTrigger[], parts: ScheduleParts): Promise<void>[] =>
+  triggers.flatMap((trigger) => (trigger.on === 'schedule' ? [keepSchedule(trigger, parts)] : []));
 
 /** Starts at each time until it is stopped. Never rejects. */
 export async function keepSchedule(declared: ScheduleTrigger, parts: ScheduleParts): Promise<void> {

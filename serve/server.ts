@@ -10,7 +10,6 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { routes } from '../lib/api/routes.ts';
 import { clock } from '../lib/aws/clock.ts';
 import { OPENAPI_FILE } from '../lib/aws/names.ts';
@@ -38,7 +37,7 @@ import { MEASURED, serverPorts, Telemetries, withTelemetry } from './ports.ts';
 import { plannedIn } from './planned.ts';
 import { resume, type Resumed } from './resume.ts';
 import { host, hostBulk, MOST_BULK_PAGES, type Roles, schedulerOf } from './roles.ts';
-import { keepSchedule, type ScheduleParts } from './schedules.ts';
+import { keepSchedules } from './schedules.ts';
 import { openDatabase, TABLE_NAME } from './sqlite/client.ts';
 import { auditAlways, type Met, supervise } from './supervisor.ts';
 import { saidValues } from './said-values.ts';
@@ -244,7 +243,9 @@ class Running {
       this.#clock.end();
       database.close();
     });
-    latest = await this.#goOn(database.client);
+    const kept = await LatestTime.keeping(database.client, TABLE_NAME, this.#time);
+    latest = kept;
+    this.#undo.push(() => kept.end());
     const queue = new MessageQueue();
     const blocked = new BlockedSteps((found) => own.logger.warn('loop-blocked', lineOf(found)));
     const ends = new AwaitedEnds();
@@ -275,17 +276,6 @@ class Running {
       },
       open: () => openNow(database.client, TABLE_NAME, agents, this.#clock.now(), database.counted),
     };
-  }
-
-  /** The file's instants are of the time that the process before had. */
-  async #goOn(client: DynamoDBClient): Promise<LatestTime> {
-    const latest = new LatestTime(client, TABLE_NAME, this.#clock.now);
-    const before = await latest.read();
-    if (before !== undefined) this.#time.goOnFrom(before);
-    await latest.write();
-    latest.keep();
-    this.#undo.push(() => latest.end());
-    return latest;
   }
 
   #hostAgents(roles: Roles, loop: LoopClock): Workers {
@@ -377,14 +367,14 @@ class Running {
 
   #schedules(scheduler: Scheduler, { planned }: Roles): Promise<void>[] {
     const { logger } = this.#telemetries.of({ role: 'starter' });
-    return this.#options.served.triggers.flatMap((trigger) => {
-      if (trigger.on !== 'schedule') return [];
-      const start: ScheduleParts['start'] = (of, message) => startFrom(scheduler, of, message);
-      const log: ScheduleParts['log'] = (what, fields) => logger.warn(what, { ...fields });
-      const { signal: stopping } = this.#stopping;
+    return keepSchedules(this.#options.served.triggers, {
       // A schedule is of the machine's time, whatever the clock was before.
-      const clock = { now: this.#machine.wall, sleep: this.#clock.sleep };
-      return [keepSchedule(trigger, { clock, random: this.#boot, planned, start, log, stopping })];
+      clock: { now: this.#machine.wall, sleep: this.#clock.sleep },
+      random: this.#boot,
+      planned,
+      start: (of, message) => startFrom(scheduler, of, message),
+      log: (what, fields) => logger.warn(what, { ...fields }),
+      stopping: this.#stopping.signal,
     });
   }
 

@@ -18,6 +18,7 @@ const PLAN = [
   'plan/refs',
   'plan/schemas/list-size',
   'plan/schemas/reference-check',
+  'plan/triggers/schedule-check',
   'plan/triggers/trigger-declaration',
   'values/json',
   'values/nearest',
