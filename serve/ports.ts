@@ -49,7 +49,7 @@ const DEPLOYMENT = 'steadfast-serve';
 export const MEASURED: Measured = { service: DEPLOYMENT, by: [], queues: {} };
 
 /** How a note begins whose error is that of the file (`worded` in `server.ts`). */
-const UNKEPT_DETAIL = 'internal: ';
+const UNKEPT_DETAIL = 'not-kept: ';
 
 /** No claim of this process is written later after it was read: it may wait for its slot meanwhile. */
 const WRITTEN_WITHIN_MS = 3_000;

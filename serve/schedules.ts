@@ -2,8 +2,8 @@
  * Schedules of a process that is alone: at each planned time a start, as EventBridge Scheduler would send it.
  *
  * Owns: which time is next by the machine's clock, what was missed while no process ran (the latest is made
- * up, once), that a start that fails is tried again. Does not own: the start (`lib/scheduler/starter.ts`), reading an expression
- * (croner), the record of the latest time (`planned.ts`).
+ * up, once), that a start that fails is tried again. Does not own: the start (`lib/scheduler/starter.ts`),
+ * reading an expression (croner), the record of the latest time (`planned.ts`).
  *
  * The key of a start is the planned time, so one that is repeated after a crash is the same (S11).
  */
@@ -75,7 +75,7 @@ export interface ScheduleParts {
 export const compiledSchedule = ({ workflow, options }: ScheduleTrigger): Trigger =>
   compiledTrigger(SCHEDULE, workflow, options) as unknown as Trigger;
 
-/** Of each schedule the loop. */
+/** The loop of each schedule. */
 export const keepSchedules = (triggers: readonly DeclaredTrigger[], parts: ScheduleParts): Promise<void>[] =>
   triggers.flatMap((trigger) => (trigger.on === 'schedule' ? [keepSchedule(trigger, parts)] : []));
 

@@ -228,7 +228,7 @@ class Running {
       this.#options.onBroken?.(error);
     };
     // What the log and a caller may have of it: the whole sentence.
-    const worded = ({ message }: Error): Error => refuse('internal', message);
+    const worded = ({ message }: Error): Error => refuse('not-kept', message);
     const unkept = new UnkeptWrites(this.#clock, own.logger);
     const unkeptValues = new UnkeptWrites(this.#clock, own.logger, VALUES_LAST_MS);
     const { onFailed } = unkept;

@@ -23,7 +23,7 @@ export const MACHINE: MachineTime = { wall: () => Date.now(), elapsed: () => per
 
 /** Less is no news: the two are read one after the other, and are corrected in small steps. */
 export const JUMP_MS = 500;
-/** Of each ms that passes, the part by which a time that is ahead comes near the machine's. */
+/** The part of each ms that passes by which a time that is ahead comes near the machine's. */
 const CATCH_UP = 0.05;
 
 export class SteadyTime {

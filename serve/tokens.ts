@@ -1,8 +1,9 @@
 /**
  * The tokens with which callers are let in, each the name of one.
  *
- * Owns: how they are written down, with the kinds of calls that each may make, and their comparison in constant
- * time. Does not own: when one is needed (`http.ts`), which call is of which kind (`lib/api/calls.ts`).
+ * Owns: how they are written down, with the kinds of calls that each may make, and their comparison in
+ * constant time. Does not own: when one is needed (`http.ts`), which call is of which kind
+ * (`lib/api/calls.ts`).
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -43,8 +44,8 @@ export class Tokens {
   }
 
   /**
-   * @param text a token a line, `<name> <token>`, or the token alone, or `<name> <token> start,read` with what
-   * it is for; empty lines and those with # are none
+   * @param text a token a line, `<name> <token>`, or the token alone, or `<name> <token> start,read` with
+   * what it is for; empty lines and those with # are none
    * @throws Error saying which line cannot be used; no token is in it
    */
   static read(text: string): Tokens {

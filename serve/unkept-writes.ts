@@ -1,6 +1,6 @@
 /**
  * Why no write is kept now: for `/health`, and for the log, when it begins, once a minute with how many
- * commits were refused, and when it is over.
+ * commits were refused, and when it is over: a server writes each minute (`latest-time.ts`).
  *
  * Owns: since when. Does not own: which of SQLite's errors means what (`sqlite/trouble.ts`), what is said of
  * it (`lib/core/explain/situation.ts`).
@@ -18,9 +18,8 @@ export class UnkeptWrites {
   #trouble: StorageTrouble | undefined;
   readonly #lastsMs: number;
   #failedAt = 0;
-  #saidAt = Number.NEGATIVE_INFINITY;
-  /** Commits since the trouble began. */
-  #refused = 0;
+  /** The row of failures that the log tells of, with no minute without one between them. */
+  #row: { readonly since: number; saidAt: number; refused: number } | undefined;
 
   /** @param lastsMs how long the latest failure says something of the disk. @default for ever */
   constructor(clock: Clock, logger: Telemetry['logger'], lastsMs: number = Number.POSITIVE_INFINITY) {
@@ -37,21 +36,27 @@ export class UnkeptWrites {
 
   /** A commit was not made, or a large value not stored. */
   readonly onFailed = (failure: Failure): void => {
-    const since = this.now()?.since;
-    this.#refused = since === undefined ? 1 : this.#refused + 1;
-    this.#failedAt = this.#clock.now();
-    this.#trouble = { since: since ?? this.#failedAt, failure };
-    // A disk that is all but full takes a small commit now and then.
-    if (this.#failedAt - this.#saidAt < SAID_EVERY_MS) return;
-    this.#saidAt = this.#failedAt;
-    this.#logger.error('writes-not-kept', { detail: failure.message, refused: this.#refused });
+    const now = this.#clock.now();
+    this.#endRow(now);
+    this.#trouble = { since: this.now()?.since ?? now, failure };
+    this.#failedAt = now;
+    this.#row ??= { since: now, saidAt: Number.NEGATIVE_INFINITY, refused: 0 };
+    this.#row.refused += 1;
+    if (now - this.#row.saidAt < SAID_EVERY_MS) return;
+    this.#row.saidAt = now;
+    this.#logger.error('writes-not-kept', { detail: failure.message, refused: this.#row.refused });
   };
 
   readonly onCommitted = (): void => {
-    if (this.#trouble === undefined) return;
-    const { since } = this.#trouble;
     this.#trouble = undefined;
-    if (since > this.#saidAt) return;
-    this.#logger.info('writes-kept-again', { refused: this.#refused, ms: this.#clock.now() - since });
+    if (this.#row !== undefined) this.#endRow(this.#clock.now());
   };
+
+  /** A disk that is all but full takes a small commit now and then: it is over after a minute without a failure. */
+  #endRow(now: number): void {
+    if (this.#row === undefined || this.#trouble !== undefined || now - this.#failedAt < SAID_EVERY_MS) return;
+    const { since, refused } = this.#row;
+    this.#row = undefined;
+    this.#logger.info('writes-kept-again', { refused, ms: this.#failedAt - since });
+  }
 }

@@ -75,8 +75,8 @@ interface OpenOptions {
 }
 
 /**
- * What it makes, this user alone may read: inputs are in it, and tokens of callbacks. A file that is there keeps
- * its mode, which SQLite gives to its log.
+ * What it makes, this user alone may read: inputs are in it, and tokens of callbacks. A file that is there
+ * keeps its mode, which SQLite gives to its log.
  * @throws FileRefused, in a sentence
  */
 export function openFile(given: string, options: OpenOptions = {}): OpenFile {

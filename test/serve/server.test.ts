@@ -126,8 +126,8 @@ it('says that it is down while the disk is full, and healthy with the next write
       body: { input: { text: 'Ada' } },
     });
   isFull = true;
-  expect(await start()).toMatchObject({ status: 500, body: { error: { message: FULL } } });
-  expect(await start()).toMatchObject({ status: 500 });
+  expect(await start()).toMatchObject({ status: 503, body: { error: { code: 'not-kept', message: FULL } } });
+  expect(await start()).toMatchObject({ status: 503 });
   const failure = { code: 'DiskFull', message: 'the disk is full' };
   const since = expect.any(Number);
   expect(await server.answer({ path: '/health' })).toMatchObject({

@@ -26,6 +26,8 @@ it('says it once, once a minute how often, and when it is over', () => {
     unkept.onFailed(failure);
   }
   unkept.onCommitted();
+  now += MINUTE;
+  unkept.onCommitted();
   unkept.onCommitted();
   expect(lines).toEqual([
     ['writes-not-kept', { detail: 'the disk is full', refused: 1 }],
@@ -35,16 +37,24 @@ it('says it once, once a minute how often, and when it is over', () => {
   ]);
 });
 
-it('says no more where small commits are kept now and then', () => {
-  for (let at = 0; at < 50; at += 1) {
+it('is not over where small commits are kept now and then, and says its end then', () => {
+  for (let at = 0; at < 150; at += 1) {
     unkept.onFailed(failure);
     unkept.onCommitted();
+    expect(unkept.now()).toBeUndefined();
     now += 1_000;
   }
-  expect(lines.map(([what]) => what)).toEqual(['writes-not-kept', 'writes-kept-again']);
+  expect(lines.map(([what, { refused }]) => [what, refused])).toEqual([
+    ['writes-not-kept', 1],
+    ['writes-not-kept', 61],
+    ['writes-not-kept', 121],
+  ]);
+  now += MINUTE;
+  unkept.onCommitted();
+  expect(lines.at(-1)).toEqual(['writes-kept-again', { refused: 150, ms: 149_000 }]);
   now += MINUTE;
   unkept.onFailed(failure);
-  expect(lines).toHaveLength(3);
+  expect(lines.at(-1)).toEqual(['writes-not-kept', { detail: 'the disk is full', refused: 1 }]);
 });
 
 it('has no line for each execution that it keeps from going on, and counts each', () => {
@@ -54,7 +64,7 @@ it('has no line for each execution that it keeps from going on, and counts each'
   const { log } = withTelemetry({ storageTrouble: unkept.now } as unknown as Ports, telemetry);
   const note = (detail: string) => log.note({ what: 'evaluation-failed', executionId: 'e-1', detail });
   unkept.onFailed(failure);
-  note('internal: the disk is full: nothing of this was written. Make room and ask again');
+  note('not-kept: the disk is full: nothing of this was written. Make room and ask again');
   note('conflict: another');
   unkept.onCommitted();
   note('internal: something else');
