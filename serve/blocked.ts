@@ -7,6 +7,7 @@
  * that is somebody's among those under way: all of them are named.
  */
 
+import { correlated } from '../lib/aws/telemetry.ts';
 import { performance } from 'node:perf_hooks';
 import type { AttemptContext, Implementation } from '../lib/core/plan/agent.ts';
 import { BLOCKED_MS } from './loop-clock.ts';
@@ -72,4 +73,11 @@ export class BlockedSteps {
       this.#underWay.delete(running);
     }
   }
+}
+
+/** Where one step is certain, with its execution, so that a query for it finds the line. */
+export function lineOf({ ms, steps, isCertain }: Blocked): Record<string, unknown> {
+  const [one] = steps;
+  if (isCertain && one !== undefined) return { ms, ...correlated(one) };
+  return { ms, oneOf: steps.map(({ agent, step, executionId }) => `${agent} ${executionId}/${step}`) };
 }

@@ -14,7 +14,7 @@ import { routes } from '../lib/api/routes.ts';
 import { clock } from '../lib/aws/clock.ts';
 import { OPENAPI_FILE } from '../lib/aws/names.ts';
 import { type OpenNow, openNow } from '../lib/aws/open-now.ts';
-import { correlated, tellAll } from '../lib/aws/telemetry.ts';
+import { tellAll } from '../lib/aws/telemetry.ts';
 import { BULK } from '../lib/core/plan/built-in.ts';
 import { refuse, sayable } from '../lib/core/values/errors.ts';
 import { given } from '../lib/core/values/given.ts';
@@ -25,7 +25,7 @@ import { startFrom } from '../lib/scheduler/starter.ts';
 import { byPath, type Listeners } from '../local/http/by-path.ts';
 import { type Listener, listenersAsBus } from './announcer.ts';
 import { AwaitedEnds } from './awaited-ends.ts';
-import { type Blocked, BlockedSteps } from './blocked.ts';
+import { BlockedSteps, lineOf } from './blocked.ts';
 import { newBoot } from './boot.ts';
 import { EndingClock } from './ending-clock.ts';
 import { valuesOf } from './folder-values.ts';
@@ -398,11 +398,4 @@ const openapi = (): Promise<string> => readFile(join(PACKAGE_ROOT, 'docs', OPENA
 async function within(work: Promise<unknown>, ms: number): Promise<void> {
   const over = new AbortController();
   await Promise.race([work.finally(() => over.abort()), clock.sleep(ms, over.signal)]);
-}
-
-/** Where one step is certain, with its execution, so that a query for it finds the line. */
-function lineOf({ ms, steps, isCertain }: Blocked): Record<string, unknown> {
-  const [one] = steps;
-  if (isCertain && one !== undefined) return { ms, ...correlated(one) };
-  return { ms, oneOf: steps.map(({ agent, step, executionId }) => `${agent} ${executionId}/${step}`) };
 }

@@ -52,9 +52,10 @@ export class UnkeptWrites {
     if (this.#row !== undefined) this.#endRow(this.#clock.now());
   };
 
-  /** A disk that is all but full takes a small commit now and then: it is over after a minute without a failure. */
+  /** A disk that is all but full takes small commits: it is over after a minute without a failure. */
   #endRow(now: number): void {
-    if (this.#row === undefined || this.#trouble !== undefined || now - this.#failedAt < SAID_EVERY_MS) return;
+    if (this.#row === undefined || this.#trouble !== undefined || now - this.#failedAt < SAID_EVERY_MS)
+      return;
     const { since, refused } = this.#row;
     this.#row = undefined;
     this.#logger.info('writes-kept-again', { refused, ms: this.#failedAt - since });

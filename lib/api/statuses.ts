@@ -46,7 +46,7 @@ export const STATUS = {
   internal: 500,
   // For a restore: `atRest` of the construct.
   'at-rest': 503,
-  // Of `serve`: its disk is full, or takes no writes.
+  // Only `serve` answers it: its disk is full, or takes no writes.
   'not-kept': 503,
   // Between two releases; the other function that answers this call may be the newer one.
   'newer-item': 503,

@@ -45,7 +45,7 @@ export interface DescribedRoute {
 /** Every route has these: what is too long is refused before anything else is known of it. */
 export const ERRORS_OF_ALL: readonly ErrorCode[] = ['too-large', 'internal', 'newer-item'];
 /** Added to them where a route writes. */
-export const ERRORS_OF_WRITES: readonly ErrorCode[] = ['at-rest'];
+export const ERRORS_OF_WRITES: readonly ErrorCode[] = ['at-rest', 'not-kept'];
 const OF_BODY: readonly ErrorCode[] = ['bad-json', 'unsafe-number', 'bad-request'];
 /** Where it is recorded who calls. */
 const OF_CALLER: readonly ErrorCode[] = ['bad-request', 'bad-caller'];

@@ -5,9 +5,9 @@
  *
  * SQLite opens such a copy as of its last checkpoint, without a word. So the main file is kept marked, by
  * four bytes that are written past SQLite, and the log has the page without the mark: whoever reads both (a
- * server after `kill -9`, a backup by SQLite's own means) sees none, at any moment. A checkpoint takes the mark
- * away; after the next commit it is there again. A file is marked only when its log is on the disk: a marked
- * file without a log was copied.
+ * server after `kill -9`, a backup by SQLite's own means) sees none, at any moment. A checkpoint takes the
+ * mark away; after the next commit it is there again. A file is marked only when its log is on the disk: a
+ * marked file without a log was copied.
  */
 
 import { closeSync, existsSync, fdatasyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
@@ -45,7 +45,7 @@ export class LogMark {
     if (!isMarked(this.#inFile() ?? MARK)) this.#mark();
   }
 
-  /** Marks it in any case: an earlier release may have left the mark in the log, where all of a new file is. */
+  /** Marks it in any case: all of a new file is in its log, and so may be the mark of an earlier release. */
   begin(): void {
     try {
       this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)');

@@ -111,7 +111,7 @@ it('one that the disk has no room for is said to its caller and by /health, and 
   writeFileSync(values, '');
   const message = expect.stringContaining('nothing of this was written (ENOTDIR');
   const refused = await start('ä'.repeat(50_000));
-  expect(refused).toMatchObject({ status: 500, body: { error: { message } } });
+  expect(refused).toMatchObject({ status: 503, body: { error: { message } } });
   // No caller learns where the file lies.
   expect(JSON.stringify([refused, await server.answer({ path: '/health' })])).not.toContain(values);
   // A small one is written meanwhile, and does not say that there is room for a large one.
@@ -164,11 +164,14 @@ it('syncs each name that a put makes, and that a remove takes', async () => {
   const handle = await open(dirname(world.file));
   const prototype = Object.getPrototypeOf(handle) as FileHandle;
   await handle.close();
-  const { sync } = prototype;
   const synced = new Set<number>();
-  prototype.sync = async function (this: FileHandle) {
-    synced.add(fstatSync(this.fd).ino);
-  };
+  const own = Object.getOwnPropertyDescriptor(prototype, 'sync');
+  Object.defineProperty(prototype, 'sync', {
+    ...own,
+    value: async function (this: FileHandle) {
+      synced.add(fstatSync(this.fd).ino);
+    },
+  });
   const values = folderValues(folder);
   await values.put('e-1/life/step', '"a"');
   for (const path of [dirname(folder), folder, `${folder}/e-1`, `${folder}/e-1/life`])
@@ -176,5 +179,5 @@ it('syncs each name that a put makes, and that a remove takes', async () => {
   synced.clear();
   await values.remove(['e-1/life/step']);
   expect([...synced]).toEqual([statSync(folder).ino]);
-  prototype.sync = sync;
+  Object.defineProperty(prototype, 'sync', own ?? {});
 });

@@ -58,7 +58,7 @@ export const scheduleProblem = ({ schedule, timeZone }: ScheduleSource): string 
   expressionProblem(schedule) ?? (timeZone === undefined ? undefined : zoneProblem(timeZone));
 
 function expressionProblem(schedule: unknown): string | undefined {
-  if (typeof schedule !== 'string') return `schedule is no text; ${ALLOWED}`;
+  if (typeof schedule !== 'string') return `schedule is not a text; ${ALLOWED}`;
   if (RATE.test(schedule)) return undefined;
   const fields = cronFields(schedule);
   if (fields === undefined) return `schedule is '${schedule}'; ${ALLOWED}`;
@@ -106,7 +106,7 @@ function numberIn({ from, to, names = [] }: Field, text: string): number {
 function zoneProblem(timeZone: unknown): string | undefined {
   try {
     if (typeof timeZone !== 'string' || !/^[A-Za-z]/.test(timeZone)) throw new Error('no name');
-    new Intl.DateTimeFormat('en', { timeZone });
+    Intl.DateTimeFormat('en', { timeZone });
     return undefined;
   } catch {
     return `timeZone is '${String(timeZone)}'; allowed: a name of the IANA database, such as 'Europe/Berlin' or 'Etc/UTC'`;
