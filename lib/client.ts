@@ -11,20 +11,69 @@
  */
 
 export { createClient } from './api/typed-client.ts';
-export type { KnownWorkflows, ExecutionId, Execution, Client, ClientOptions } from './api/typed-client.ts';
+export type {
+  Answering,
+  Client,
+  ClientOptions,
+  Execution,
+  ExecutionId,
+  KnownWorkflows,
+} from './api/typed-client.ts';
 export type { BulkAction, BulkOptions, BulkProgress, BulkView } from './api/bulk-answers.ts';
 export { awsSignature, bearer } from './api/authorization.ts';
 export type { Authorization, AwsCredentials, AwsSignatureOptions } from './api/authorization.ts';
 export { ApiError } from './api/client.ts';
-export type { CancelOptions, CommandOptions, ListOptions, StartOptions } from './api/call-options.ts';
+// What the client takes and answers, by name: a project that emits declarations can say its types.
 export type {
+  CancelOptions,
+  CommandOptions,
+  ListOptions,
+  PauseAgentOptions,
+  PauseOptions,
+  PauseWorkflowOptions,
+  RetryOptions,
+  RunOptions,
+  StartOptions,
+} from './api/call-options.ts';
+export type {
+  Asked,
+  AskedBelow,
+  Caller,
+  CallbackOutcome,
+  CallbackQuestionView,
+  Erased,
   ExecutionStatus,
   ExecutionSummary,
   ExecutionView,
+  Explanation,
+  FailOptions,
+  Finding,
   IncidentPage,
   IncidentView,
   Json,
   ListPage,
+  Reasons,
+  ResolveOptions,
+  Standing,
   Started,
   StepView,
+  Stopped,
 } from './api/answers.ts';
+export type {
+  AgentPauseView,
+  Agents,
+  AgentView,
+  AuditHealth,
+  BreakerView,
+  Health,
+  MetricsPlace,
+  MissingAgent,
+  NeededAgents,
+  Overview,
+  ShardHealth,
+  ShownOutage,
+  WorkflowCounts,
+  WorkflowForms,
+  WorkflowPauseView,
+  WorkflowView,
+} from './api/deployment-answers.ts';

@@ -50,15 +50,30 @@ export {
   skipped,
   succeeded,
 } from './core/plan/refs.ts';
-export type { Condition, Input, MaybeRef, Ref } from './core/plan/refs.ts';
+// What the functions return, by name: else a project that emits declarations could not say their types.
+export type { HumanStage, InputStage, RetryStage } from './core/plan/plan.ts';
+export type {
+  Condition,
+  Input,
+  MaybeRef,
+  MaybeRefTo,
+  MayBeAbsent,
+  MayNotSucceed,
+  Ref,
+  RefTo,
+} from './core/plan/refs.ts';
 export { onEvent, onMessage, onObjectCreated, onSchedule } from './core/plan/triggers/trigger-declaration.ts';
 export type {
   DeclaredTrigger,
   EventSource,
+  EventTrigger,
   InputMapping,
   KeyFilter,
+  MessageTrigger,
   ObjectSource,
+  ObjectTrigger,
   ScheduleSource,
+  ScheduleTrigger,
   TriggerOptions,
 } from './core/plan/triggers/trigger-declaration.ts';
 export type { WhyEnded } from './core/plan/builder/why-ended.ts';
@@ -66,7 +81,10 @@ export { human, retry, useAgent, withInput, workflow } from './core/plan/builder
 export type {
   OnFailureOptions,
   OutputOf,
+  Repeated,
+  RepeatOptions,
   StepOptions,
+  UseAgentStage,
   Workflow,
   WorkflowBuilder,
   WorkflowOptions,
@@ -75,8 +93,10 @@ export type {
   Approval,
   ApprovalOptions,
   CallbackHandle,
+  CallbackHandleOf,
   CallbackOptions,
   ChildOptions,
+  HandleOf,
   ItemOptions,
   Mapped,
   MapLimits,
@@ -86,7 +106,8 @@ export type {
   WaitOptions,
 } from './core/plan/builder/waiting-steps.ts';
 
-export type { CommandTarget, LambdaTarget, RemoteTarget, UrlTarget } from './remote/target.ts';
+export type { AgentHandler } from './agent/handler.ts';
+export type { CommandTarget, LambdaTarget, RemoteKind, RemoteTarget, UrlTarget } from './remote/target.ts';
 
 type Options = AgentOptions<unknown, unknown>;
 type In<T extends Options> = StandardSchemaV1.InferOutput<T['input']>;
@@ -137,6 +158,10 @@ export function agent<const T extends Options>(name: string, options: T): Declar
   };
 }
 
+export interface RemoteAgentHandler extends AgentHandler {
+  readonly remote: RemoteKind;
+}
+
 /**
  * The work of a declared agent, done by a program in another language (docs/AGENTS-ELSEWHERE.md):
  * `export const handler = remoteAgent(bookParcel, { url: 'https://parcels.example/agent' })`.
@@ -145,7 +170,7 @@ export function agent<const T extends Options>(name: string, options: T): Declar
 export function remoteAgent<T extends Options>(
   declared: DeclaredAgent<T>,
   target: RemoteTarget,
-): AgentHandler & { readonly remote: RemoteKind } {
+): RemoteAgentHandler {
   const remote = checkedKind(declared.spec, target);
   return Object.assign(agentHandler(declared as Agent, relay(declared.spec, target)), { remote });
 }

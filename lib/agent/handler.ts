@@ -22,9 +22,10 @@ import { handleMessage } from './message.ts';
 import { ProcessRate } from './process-rate.ts';
 import { SingleFlight } from './single-flight.ts';
 
-export type AgentHandler = ((event: SQSEvent, context: Context) => Promise<SQSBatchResponse>) & {
+export interface AgentHandler {
+  (event: SQSEvent, context: Context): Promise<SQSBatchResponse>;
   readonly worker: Worker;
-};
+}
 
 /**
  * The Lambda function of an agent: an SQS batch, each message on its own, those to be delivered again named.

@@ -128,6 +128,7 @@ export interface BreakerView {
 }
 
 /** What an opening of an agent's breaker has left. */
+export type { ShownOutage };
 export type OutageView = ShownOutage;
 
 export interface Outages {

@@ -23,7 +23,10 @@ type OutputOf<W> = W extends Workflow<infer _, infer O> ? O : Json;
 
 /** Only in the type: what the execution answers. */
 declare const ANSWERS: unique symbol;
-export type ExecutionId<O = Json> = string & { readonly [ANSWERS]?: O };
+export interface Answering<O> {
+  readonly [ANSWERS]?: O;
+}
+export type ExecutionId<O = Json> = string & Answering<O>;
 
 /** With the output of its workflow. */
 export type Execution<O = Json> = Omit<ExecutionView, 'output'> & { readonly output?: O };

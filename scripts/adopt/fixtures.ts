@@ -19,6 +19,7 @@ import { dirname, join } from 'node:path';
 import { followFirstProject, followPages } from './printed.ts';
 import {
   check,
+  declares,
   folder,
   onlyOne,
   refused,
@@ -35,6 +36,7 @@ import {
 const MAX_CLIENT_KB = 10;
 /** The oldest CDK that is promised, as in `peerDependencies`. */
 const FLOOR = { 'aws-cdk-lib': '2.275.0', constructs: '10.5.1' };
+const OLDEST_TYPESCRIPT = 'typescript@5.4.5';
 const PNPM = 'pnpm@12.21.0';
 
 export interface Given {
@@ -203,6 +205,7 @@ export const FIXTURES: Readonly<Record<string, Fixture>> = {
     await redTestSaysWhy(cwd);
     followFirstProject(cwd);
     await use(cwd);
+    await declares(cwd, `npx --yes --package ${OLDEST_TYPESCRIPT} tsc`);
   },
   /** A CDK app in a workspace of pnpm: ES modules, vitest, the oldest CDK that is promised. */
   'pnpm-workspace': async ({ tarball, createTarball }) => {

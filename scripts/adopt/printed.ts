@@ -10,7 +10,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { check, folder, ROOT, run, runUntil } from './steps.ts';
+import { check, declares, folder, ROOT, run, runUntil } from './steps.ts';
 
 const blocksOf = (text: string, language: string): string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, block = '']) =>
@@ -83,6 +83,7 @@ async function followPage(cwd: string): Promise<void> {
     for (const block of calls) seen = await run(cwd, block);
     said(withoutTimes(shown), withoutTimes(seen), 'docs/FIRST-PROJECT.md');
   });
+  await declares(cwd);
 }
 
 /** `why` prints how long each line took, in the unit that fits. */

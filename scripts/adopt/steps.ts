@@ -9,7 +9,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -216,6 +225,19 @@ export async function checked(cwd: string, manager: 'npm' | 'pnpm'): Promise<voi
   await run(cwd, 'npx tsc');
   await run(cwd, 'npx cdk synth --quiet');
   await run(cwd, `${manager} test`);
+}
+
+/**
+ * As a monorepo with project references compiles it: declarations of all of it can be emitted, also of a file
+ * that exports whatever the package's functions return.
+ *
+ * @param tsc the compiler, and its arguments
+ */
+export async function declares(cwd: string, tsc = 'npx tsc'): Promise<void> {
+  const file = join(cwd, 'workflows', 'declared.ts');
+  copyFileSync(join(ROOT, 'scripts', 'adopt', 'declared.ts'), file);
+  await run(cwd, `${tsc} --noEmit false --composite --emitDeclarationOnly --outDir declarations`);
+  rmSync(file);
 }
 
 /** One execution, as a CI job runs it. @throws Failed unless the exit code says that it succeeded */

@@ -13,7 +13,7 @@ declare const WHY: unique symbol;
  * A typed reference to a value that exists only when the execution runs. What may
  * be absent in it is a `MaybeRef`.
  */
-export type Ref<T> = { readonly [EXPRESSION]: T } & RefFields<T>;
+export type Ref<T> = RefTo<T> & RefFields<T>;
 type RefFields<T> = T extends readonly (infer Item)[]
   ? IsTuple<T> extends true
     ? { readonly [Key in Extract<keyof T, `${number}`>]: RefField<T, Key> }
@@ -42,10 +42,12 @@ export type MayNotSucceed =
  * A reference to what may be missing: an optional field, or the output of a step that may fail or be skipped.
  * `orElse` or `present` makes a `Ref` of it. An optional field may be given to an optional field as it is.
  */
-export type MaybeRef<T, Why extends string = string> = {
+export type MaybeRef<T, Why extends string = string> = MaybeRefTo<T, Why> & MaybeFields<T, Why>;
+/** Any such reference. It has a name, so that a project's declarations can say it. */
+export interface MaybeRefTo<T, Why extends string> {
   readonly [MAYBE]: T;
   readonly [WHY]: Why;
-} & MaybeFields<T, Why>;
+}
 type MaybeFields<T, Why extends string> = T extends readonly (infer Item)[]
   ? { readonly [index: number]: MaybeRef<Item, Why> }
   : T extends object
@@ -61,7 +63,7 @@ export type Input<T> =
         ? readonly Input<Item>[]
         : { readonly [Key in keyof T]: Input<T[Key]> | WhereOptional<T, Key> });
 /** Any reference to such a value: how its fields are read does not matter where it is given. */
-interface RefTo<T> {
+export interface RefTo<T> {
   readonly [EXPRESSION]: T;
 }
 type WhereOptional<T, Key extends keyof T> =

@@ -23,7 +23,17 @@ import {
 import { matchesPattern } from '../values/text.ts';
 import type { Condition, Input, MaybeRef, Ref } from './ref-types.ts';
 
-export type { Condition, Input, MaybeRef, MayBeAbsent, MayNotSucceed, OutputOf, Ref } from './ref-types.ts';
+export type {
+  Condition,
+  Input,
+  MaybeRef,
+  MaybeRefTo,
+  MayBeAbsent,
+  MayNotSucceed,
+  OutputOf,
+  Ref,
+  RefTo,
+} from './ref-types.ts';
 
 /**
  * An expression's JSON form; plain JSON stands for itself. An object with a `$` key is quoted by `$literal`,

@@ -11,6 +11,7 @@ import type { LocalCloud, LocalCloudOptions } from '../cloud/local-cloud.ts';
 import type { TestServer, TestServerOptions } from '../server/test-server.ts';
 import { type TestOptions, WorkflowTest } from './workflow-test.ts';
 
+export type { Explanation } from '../../core/explain/why.ts';
 export { crashEverywhere } from './crash-everywhere.ts';
 export type { CrashOptions, CrashReport, Finding } from './crash-everywhere.ts';
 export type { AgentCall, FaultOptions, LoggedLine } from './agent-calls.ts';

@@ -59,7 +59,7 @@ export const withInput = (
 export const useAgent = (
   agent: Agent,
   options: Backoff & { readonly attempts?: number } = {},
-): AgentStageOf => {
+): UseAgentStage => {
   const stage: AgentStage = {
     kind: 'useAgent',
     agent: agent.spec.name,
@@ -67,16 +67,18 @@ export const useAgent = (
     ...limitsOf(agent.spec),
     ...tries(options.attempts ?? 1, options, 'useAgent'),
   };
-  return Object.defineProperty(stage, DECLARED, { value: agent, enumerable: false }) as AgentStageOf;
+  return Object.defineProperty(stage, DECLARED, { value: agent, enumerable: false }) as UseAgentStage;
 };
 
 /** The agents that a recovery brings in. */
 export const agentsOn = (recovery: readonly Stage[]): Agent[] =>
-  recovery.flatMap((stage) => (stage as AgentStageOf)[DECLARED] ?? []);
+  recovery.flatMap((stage) => (stage as UseAgentStage)[DECLARED] ?? []);
 
 /** The stage remembers its agent, for the workflow's list of agents; the plan's JSON does not. */
 const DECLARED: unique symbol = Symbol.for('steadfast.agent');
-type AgentStageOf = AgentStage & { readonly [DECLARED]?: Agent };
+export interface UseAgentStage extends AgentStage {
+  readonly [DECLARED]?: Agent;
+}
 
 export interface HumanOptions {
   /**
@@ -159,7 +161,7 @@ export function recoveryProblem(
       const { name } = tried;
       return `after a crash ${stage.kind} is never tried by itself: it needs certainty that nothing of agent '${name}' is left, and that has no undo and may be without a probe; declare it with effect: 'none' if leaving what it did is harmless, with an undo, with probe: 'required', or with probe: 'none' if ${stage.kind} is meant for TransientError and PermanentError alone, and after a crash a person is to be asked`;
     }
-    tried = (stage as AgentStageOf)[DECLARED]?.spec ?? tried;
+    tried = (stage as UseAgentStage)[DECLARED]?.spec ?? tried;
   }
   return undefined;
 }

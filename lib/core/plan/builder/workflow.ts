@@ -20,7 +20,17 @@ import {
   type ChildStep,
   type LaneStep,
 } from '../plan.ts';
-import { type Condition, type Expr, type Input, type OutputOf, type Ref, ref, toExpr } from '../refs.ts';
+import {
+  type Condition,
+  type Expr,
+  type Input,
+  type MaybeRefTo,
+  type OutputOf,
+  type Ref,
+  ref,
+  type RefTo,
+  toExpr,
+} from '../refs.ts';
 import { stepsIn } from '../refs-in.ts';
 import { rebuildable } from './rebuild.ts';
 import { afterThoseRead, type WhyEnded } from './why-ended.ts';
@@ -59,6 +69,8 @@ import type { Repeated, RepeatOptions } from './rounds.ts';
 import { agentsOn } from './recovery-options.ts';
 
 export { human, retry, useAgent, withInput } from './recovery-options.ts';
+export type { UseAgentStage } from './recovery-options.ts';
+export type { Repeated, RepeatOptions } from './rounds.ts';
 export type { OutputOf } from '../refs.ts';
 export type { StepOptions, Workflow } from './draft.ts';
 
@@ -199,11 +211,19 @@ export interface WorkflowBuilder<I> {
 /** The options of an on-failure step: it is never undone, and its failure changes no end. */
 export type OnFailureOptions = Omit<StepOptions, 'undo' | 'pointOfNoReturn' | 'tolerate' | 'within'>;
 
+/** What an author's function may return; a reference has a type that is no record's. */
+type Answer =
+  | Readonly<Record<string, unknown>>
+  | RefTo<unknown>
+  | MaybeRefTo<unknown, string>
+  | undefined
+  | void;
+
 /**
  * Declares a workflow. `build` is called once, here; what it returns is the execution's output.
  * @throws SteadfastError `workflow-refused` with the step's name and the reason, `bad-name`, `bad-duration`
  */
-export function workflow<I, R extends Readonly<Record<string, unknown>> | undefined | void>(
+export function workflow<I, R extends Answer>(
   name: string,
   options: WorkflowOptions<I>,
   build: (w: WorkflowBuilder<I>) => R,
