@@ -144,12 +144,15 @@ export interface DeclaredAgent<T extends Options> extends Agent<In<T>, Out<T>> {
   readonly handler: (implementation: ImplementationOf<T>) => AgentHandler;
 }
 
+/** A misspelled option: what is inferred from an object is not checked for keys that are too many. */
+type NoOther<T> = { readonly [Key in Exclude<keyof T, keyof Options>]: never };
+
 /**
  * Declares an agent: its contract and its limits. The implementation comes with
  * `.handler`, in a file of its own.
  * @throws SteadfastError `bad-name`, `bad-duration`, `bad-agent`
  */
-export function agent<const T extends Options>(name: string, options: T): DeclaredAgent<T> {
+export function agent<const T extends Options>(name: string, options: T & NoOther<T>): DeclaredAgent<T> {
   const declared = declareAgent(name, options) as Agent<In<T>, Out<T>>;
   return {
     ...declared,

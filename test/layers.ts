@@ -22,6 +22,7 @@ const PLAN = [
   'plan/triggers/trigger-declaration',
   'values/json',
   'values/nearest',
+  'values/options',
   'values/rate',
 ];
 /** Names, the API's routes, and what refuses a workflow when it is loaded, which is in no function. */
@@ -69,7 +70,15 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/aws/': { may: ['lib/core/', ...SDK, '@aws-lambda', 'aws-lambda', 'zod/'], builtins: true },
   // A project on the local cloud, as `steadfast dev` starts it.
   'lib/testing/cloud/': {
-    may: [...ANSWERS, 'lib/api/typed-client.ts', 'cli/', 'lib/project/', 'lib/testing/', 'local/'],
+    may: [
+      ...ANSWERS,
+      'lib/api/typed-client.ts',
+      'lib/core/values/options.ts',
+      'cli/',
+      'lib/project/',
+      'lib/testing/',
+      'local/',
+    ],
     builtins: true,
   },
   // Workflows in the test's own process, as `steadfast serve` runs them.

@@ -50,6 +50,7 @@ import type {
   Workflows,
   WorkflowView,
 } from './deployment-answers.ts';
+import { APPROVE, GET, known, REJECT, WAIT } from './known-call-options.ts';
 import { durationText, timeText } from '../core/values/text.ts';
 
 export { ApiError, isTransient, viewsUntilEnd };
@@ -207,15 +208,19 @@ export function createClient(options: ClientOptions): Client {
   return {
     ...made,
     url,
-    get,
-    untilEnd: (id, wait) => endOf(get, id, wait),
+    get: async (id, how) => get(id, known('get', how, GET)),
+    untilEnd: async (id, wait) => endOf(get, id, known('untilEnd', wait, WAIT)),
     erase: (id) => erasedInFull(made.erase, id),
-    approve: async (id, step, { comment } = {}) =>
-      made.completeCallback(approvalToken(await get(id), step), {
+    approve: async (id, step, how) => {
+      const { comment } = known('approve', how, APPROVE);
+      return made.completeCallback(approvalToken(await get(id), step), {
         output: comment === undefined ? {} : { comment },
-      }),
-    reject: async (id, step, { reason = 'a person has rejected it' } = {}) =>
-      made.failCallback(approvalToken(await get(id), step), { code: 'rejected', message: reason }),
+      });
+    },
+    reject: async (id, step, how) => {
+      const { reason = 'a person has rejected it' } = known('reject', how, REJECT);
+      return made.failCallback(approvalToken(await get(id), step), { code: 'rejected', message: reason });
+    },
     completeCallback: (token, output) => made.completeCallback(token, output === undefined ? {} : { output }),
     workflows: async () => (await made.workflows()).items,
     outages: async (agent) => (await made.outages(agent)).items,

@@ -17,6 +17,7 @@ import { given } from '../core/values/given.ts';
 import type { Ports } from '../core/ports.ts';
 import { CHOICES } from '../core/records/question.ts';
 import { misfitOf, misfitText } from '../core/values/issues.ts';
+import { nearest } from '../core/values/nearest.ts';
 import { JSON_LIMITS, type Json, type JsonLimits, jsonProblem } from '../core/values/json.ts';
 import { cut, hasReplacement, REPLACED_IN_KEY } from '../core/values/text.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus } from '../core/moves.ts';
@@ -264,7 +265,10 @@ export function checked<Schema extends z.ZodMiniType>(
   if (result.success) return result.data;
   const issues = result.error.issues.map((issue) =>
     issue.code === 'unrecognized_keys'
-      ? { path: issue.path.map(String).join('.'), message: unknownText(issue.keys) }
+      ? {
+          path: issue.path.map(String).join('.'),
+          message: unknownText(issue.keys, issue.path.length === 0 ? namesIn(schema) : []),
+        }
       : misfitOf(issue, value),
   );
   const lines = issues.map((issue) => (issue.path === '' ? issue.message : misfitText(issue)));
@@ -275,10 +279,19 @@ export function checked<Schema extends z.ZodMiniType>(
 const MAX_NAMED = 10;
 const MAX_NAME_CHARS = 60;
 
-const unknownText = (keys: readonly string[]): string =>
+const namesIn = (schema: z.ZodMiniType): readonly string[] =>
+  Object.keys((schema as Partial<z.ZodMiniObject>).shape ?? {});
+
+const meantText = (name: string, names: readonly string[]): string => {
+  const like = nearest(name, names);
+  return like === undefined ? '' : ` (did you mean '${like}'?)`;
+};
+
+const unknownText = (keys: readonly string[], names: readonly string[]): string =>
   `unknown: ${keys
     .slice(0, MAX_NAMED)
     .map((one) => cut(one, MAX_NAME_CHARS))
+    .map((one) => `${one}${meantText(one, names)}`)
     .join(
       ', ',
     )}${keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} more` : ''}${keys.includes('by') ? " (leave it out: the API's authorizer names the caller)" : ''}`;

@@ -9,9 +9,10 @@ import type { ExecutionView, Json, Started } from './answers.ts';
 import type { CommandOptions, RunOptions, StartOptions, WaitOptions } from './call-options.ts';
 import type { Authorization } from './authorization.ts';
 import type { BulkOptions } from './bulk-answers.ts';
-import { type Client as AnyClient, createClient as anyClient } from './client.ts';
+import { ApiError, type Client as AnyClient, createClient as anyClient } from './client.ts';
 import { repeated } from './again.ts';
 import type { Workflow } from '../core/plan/builder/workflow.ts';
+import { type KeysOf, optionProblem } from '../core/values/options.ts';
 
 /**
  * The workflows of a deployment by name: `{ 'order-fulfilment': typeof orderFulfilment }`, of `import type`.
@@ -76,15 +77,25 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
 }
 
+const OPTIONS = {
+  url: true,
+  authorization: true,
+  as: true,
+  retryForMs: true,
+  fetch: true,
+} as const satisfies KeysOf<ClientOptions>;
+
 /**
  * A client of a deployment's HTTP API. Every method rejects with `ApiError`: with the API's own code, or with
  * `no-answer`, `unavailable`, `too-many-calls`, `forbidden`, `not-steadfast`, and without credentials with
  * `no-credentials`.
- * @throws ApiError `bad-url`
+ * @throws ApiError `bad-url`, `bad-option`
  */
 export function createClient<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>(
   options: ClientOptions,
 ): Client<W> {
+  const stranger = optionProblem(options, OPTIONS);
+  if (stranger !== undefined) throw new ApiError('bad-option', `createClient: ${stranger}`);
   const { url, as, authorization, retryForMs = 60_000 } = options;
   // Bound, as browsers want it, and looked up at each call.
   const plain: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));

@@ -30,6 +30,7 @@ import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { Duration, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
+import type { KeysOf } from '../core/values/options.ts';
 import type { LogSettings } from './function.ts';
 import { tagLogs } from './parts.ts';
 
@@ -85,6 +86,23 @@ export interface ContainerSettings {
    */
   readonly stopTimeout?: Duration;
 }
+
+export const CONTAINER_OPTIONS = {
+  vpc: true,
+  vpcSubnets: true,
+  securityGroups: true,
+  assignPublicIp: true,
+  cluster: true,
+  baseImage: true,
+  image: true,
+  cpu: true,
+  memoryLimitMiB: true,
+  ephemeralStorageGiB: true,
+  cpuArchitecture: true,
+  desiredCount: true,
+  concurrency: true,
+  stopTimeout: true,
+} as const satisfies KeysOf<ContainerSettings>;
 
 /** As Powertools reads it, whose word for FATAL is another; in a function Lambda sets the level. */
 const LEVEL_VARIABLE = 'POWERTOOLS_LOG_LEVEL';

@@ -5,7 +5,7 @@
  * in its workflow (its timeout), or the queue (`deployed-agent.ts`).
  */
 
-import type { ContainerSettings } from './agent-container.ts';
+import { CONTAINER_OPTIONS, type ContainerSettings } from './agent-container.ts';
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import {
   type ApplicationLogLevel,
@@ -17,7 +17,9 @@ import {
 import { type Duration, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
+import type { KeysOf } from '../core/values/options.ts';
 import { rateProblem } from '../core/values/rate.ts';
+import { checkOptions } from './known-options.ts';
 
 export interface AgentSettings {
   /**
@@ -106,6 +108,24 @@ export interface AgentSettings {
   readonly container?: ContainerSettings;
 }
 
+const AGENT_OPTIONS = {
+  memorySize: true,
+  maxConcurrency: true,
+  batchSize: true,
+  reservedConcurrency: true,
+  rate: true,
+  logLevel: true,
+  environment: true,
+  vpc: true,
+  vpcSubnets: true,
+  securityGroups: true,
+  function: true,
+  remoteFunction: true,
+  files: true,
+  nodeModules: true,
+  container: true,
+} as const satisfies KeysOf<AgentSettings>;
+
 /** SQS event sources take 2 to 1000; a batch of more than 10 would need a window to wait in. */
 const MAX_CONCURRENCY = [2, 1_000] as const;
 const BATCH = [1, 10] as const;
@@ -120,6 +140,8 @@ export function checkSettings(
   const refuse = (what: string): never => {
     throw new Error(`agent '${agent}': ${what}`);
   };
+  checkOptions(`agentSettings['${agent}']`, settings, AGENT_OPTIONS);
+  checkOptions(`agentSettings['${agent}'].container`, settings.container, CONTAINER_OPTIONS);
   if (runsIn === undefined && settings.container !== undefined)
     refuse(
       "container: this agent runs in a Lambda function; to use it, declare the agent with runsIn: 'container'",

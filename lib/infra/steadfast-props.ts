@@ -19,6 +19,7 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Duration, type RemovalPolicy, Token } from 'aws-cdk-lib/core';
 import { ENV, MIN_RETENTION_HOURS, type Transport, TRANSPORTS } from '../aws/names.ts';
+import type { KeysOf } from '../core/values/options.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import type { AuditClockProps } from './audit-clock.ts';
 import type { TriggerSources } from './declared-triggers.ts';
@@ -263,6 +264,51 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly failureAlarmPercent?: number;
 }
+
+export const STEADFAST_OPTIONS = {
+  buckets: true,
+  eventBuses: true,
+  workflows: true,
+  removalPolicy: true,
+  deletionProtection: true,
+  pointInTimeRecovery: true,
+  startsPerSecond: true,
+  largeValues: true,
+  restoredTable: true,
+  encryptionKey: true,
+  eventBus: true,
+  authorizer: true,
+  scopes: true,
+  callbackAuthorizer: true,
+  personalRoles: true,
+  throttle: true,
+  cors: true,
+  domain: true,
+  agentConcurrency: true,
+  bulkActions: true,
+  schedulerConcurrency: true,
+  accountConcurrency: true,
+  agentSettings: true,
+  supervisorConcurrency: true,
+  supervisors: true,
+  sweepEvery: true,
+  wakeShards: true,
+  retention: true,
+  auditEvery: true,
+  auditMegabytes: true,
+  memorySize: true,
+  logRetention: true,
+  logLevel: true,
+  systemLogLevel: true,
+  tracing: true,
+  transport: true,
+  monitoring: true,
+  metricsBy: true,
+  alarmTopic: true,
+  canary: true,
+  failureAlarmPercent: true,
+  atRest: true,
+} as const satisfies KeysOf<SteadfastProps>;
 
 /** Those that are given: an absent one has a default of its own. */
 export function tableSettings(props: SteadfastProps): Partial<StateTableProps> {

@@ -8,8 +8,9 @@
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { checkLikeOptions } from './known-options.ts';
 import { Steadfast } from './steadfast.ts';
-import type { SteadfastProps } from './steadfast-props.ts';
+import { STEADFAST_OPTIONS, type SteadfastProps } from './steadfast-props.ts';
 
 /**
  * What is set at a stage. What needs a stack to be in (a key, a network, an authorizer) is made in this one.
@@ -36,7 +37,13 @@ export class SteadfastStack extends Stack {
 
   constructor(scope: Construct, id: string, props: SteadfastStackProps) {
     super(scope, id, props);
-    this.steadfast = new Steadfast(this, 'Steadfast', { ...props.settings?.(this), ...props });
+    const known = [...Object.keys(STEADFAST_OPTIONS), 'settings', 'alarmEmail'];
+    checkLikeOptions(`SteadfastStack '${id}'`, props, known);
+    const ours = Object.entries(props).filter(([key]) => Object.hasOwn(STEADFAST_OPTIONS, key));
+    this.steadfast = new Steadfast(this, 'Steadfast', {
+      ...props.settings?.(this),
+      ...(Object.fromEntries(ours) as unknown as SteadfastProps),
+    });
     const { monitoring } = this.steadfast;
     if (props.alarmEmail !== undefined)
       monitoring?.topic.addSubscription(new EmailSubscription(props.alarmEmail));

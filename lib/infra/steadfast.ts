@@ -51,6 +51,7 @@ import {
   type SteadfastProps,
   tableSettings,
   transportSetting,
+  STEADFAST_OPTIONS,
 } from './steadfast-props.ts';
 import { SupervisorClock } from './supervisor-clock.ts';
 import { supervisorSettings } from './supervisor-settings.ts';
@@ -63,6 +64,7 @@ import {
   type TriggerProps,
   Triggers,
 } from './triggers.ts';
+import { checkOptions } from './known-options.ts';
 import { ValueBucket } from './value-bucket.ts';
 import { WakeUps } from './wake-ups.ts';
 
@@ -319,6 +321,7 @@ export class Steadfast extends Construct {
   }
 
   private check(props: SteadfastProps): void {
+    checkOptions(`Steadfast '${this.node.id}'`, props, STEADFAST_OPTIONS);
     const { workflows, accountConcurrency, authorizer, callbackAuthorizer, alarmTopic, removalPolicy } =
       props;
     const { warnings } = workflows;

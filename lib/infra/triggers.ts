@@ -16,6 +16,7 @@ import { Construct } from 'constructs';
 import { mappingProblems } from '../core/plan/schemas/reference-check.ts';
 import { scheduleProblem } from '../core/plan/triggers/schedule-check.ts';
 import type { KeyFilter, TriggerOptions } from '../core/plan/triggers/trigger-declaration.ts';
+import type { KeysOf } from '../core/values/options.ts';
 import type { FoundWorkflow } from './discovery.ts';
 import { allowEvents, grantUse } from './encryption.ts';
 import type { WorkflowReference } from './event-mapping.ts';
@@ -29,6 +30,7 @@ import {
   type SourceKind,
 } from './event-shapes.ts';
 import type { LogSettings } from './function.ts';
+import { checkOptions } from './known-options.ts';
 import { allow, StartQueue } from './start-queue.ts';
 
 /**
@@ -52,6 +54,20 @@ export interface EventTriggerProps<Input = unknown> extends TriggerOptions<Input
 
 /** `input` is the message's text, as JSON, unless it is given. */
 export type QueueTriggerProps<Input = unknown> = Partial<TriggerProps<Input>>;
+
+const TRIGGER = {
+  name: true,
+  input: true,
+  idempotencyKey: true,
+  maxConcurrency: true,
+} as const satisfies KeysOf<TriggerProps>;
+/** By the way in which it is added to a deployment. */
+const TRIGGER_OPTIONS = {
+  message: TRIGGER,
+  schedule: TRIGGER,
+  object: { ...TRIGGER, prefix: true, suffix: true } as const satisfies KeysOf<ObjectTriggerProps>,
+  event: { ...TRIGGER, eventBus: true } as const satisfies KeysOf<EventTriggerProps>,
+};
 
 export interface TriggersProps {
   readonly workflows: readonly FoundWorkflow[];
@@ -94,6 +110,7 @@ export class Triggers extends Construct {
 
   /** Each message of a queue of its own. */
   onMessage<Input>(workflow: WorkflowReference<Input>, props: QueueTriggerProps<NoInfer<Input>>): StartQueue {
+    checkOptions(`a trigger of ${nameOf(workflow)}`, props, TRIGGER_OPTIONS.message);
     const input = props.input ?? '$.body';
     return this.#add(MESSAGE, workflow, { ...props, input });
   }
@@ -104,6 +121,7 @@ export class Triggers extends Construct {
     workflow: WorkflowReference<Input>,
     props: ObjectTriggerProps<NoInfer<Input>>,
   ): StartQueue {
+    checkOptions(`a trigger of ${nameOf(workflow)}`, props, TRIGGER_OPTIONS.object);
     const trigger = this.#add(OBJECT_CREATED, workflow, props);
     announceObjects(bucket, trigger);
     const key = keyPattern(props);
@@ -122,6 +140,7 @@ export class Triggers extends Construct {
     workflow: WorkflowReference<Input>,
     props: EventTriggerProps<NoInfer<Input>>,
   ): StartQueue {
+    checkOptions(`a trigger of ${nameOf(workflow)}`, props, TRIGGER_OPTIONS.event);
     const trigger = this.#add(EVENT, workflow, props);
     this.#connect(trigger, pattern, props.eventBus);
     return trigger;
@@ -134,6 +153,7 @@ export class Triggers extends Construct {
     props: TriggerProps<NoInfer<Input>>,
   ): StartQueue {
     refuseSchedule(schedule);
+    checkOptions(`a trigger of ${nameOf(workflow)}`, props, TRIGGER_OPTIONS.schedule);
     const trigger = this.#add(SCHEDULE, workflow, props);
     const stack = Stack.of(this);
     const role = new Role(trigger, 'ScheduleRole', {

@@ -242,7 +242,7 @@ describe('what starts a workflow, in triggers.ts beside it', () => {
     [
       'what is no JSON',
       "export const it = onMessage(report, { input: { day: () => 'today' } });",
-      "examples/report/triggers.ts:3 cannot be loaded: a trigger of 'report': /input/day is function, which JSON cannot hold",
+      "examples/report/triggers.ts:3 cannot be loaded: a trigger of 'report': /input/day is function, which JSON cannot hold: give what it returns",
     ],
     ['an error', "throw new Error('no room');", 'examples/report/triggers.ts:3 cannot be loaded: no room'],
   ])('is refused by its name: %s', async (_, body, message) => {

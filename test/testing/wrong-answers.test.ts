@@ -120,7 +120,7 @@ describe('an answer with something in it that JSON leaves out', () => {
     const end = await run.untilEnd();
     expect([end.status, end.output]).toEqual(['succeeded', { seat: { seat: 1 } }]);
     await expect(testWorkflow(flow, { agents: [] }).start({ a: new Date(0) } as never)).rejects.toThrow(
-      'the input that the test gives: /a is not plain JSON but of class Date',
+      'the input that the test gives: /a is not plain JSON but of class Date: give its toISOString()',
     );
   });
 });

@@ -10,6 +10,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Duration, parseDuration } from '../values/duration.ts';
 import { refuse } from '../values/errors.ts';
 import { checkName } from '../values/names.ts';
+import { type KeysOf, optionProblem } from '../values/options.ts';
 
 /**
  * `idempotent`: the same effect key has its effect once, however often it is asked, so an unknown outcome may
@@ -85,6 +86,22 @@ export interface AgentOptions<I, O> {
    */
   readonly probe?: 'required' | 'none';
 }
+
+const OPTIONS = {
+  input: true,
+  output: true,
+  effect: true,
+  timeout: true,
+  runsIn: true,
+  isolate: true,
+  lease: true,
+  pickup: true,
+  settle: true,
+  maxNoProgress: true,
+  accepts: true,
+  undo: true,
+  probe: true,
+} as const satisfies KeysOf<AgentOptions<unknown, unknown>>;
 
 /** The agent as data: what the plan, the infrastructure and the roles need to know of it. */
 export interface AgentSpec {
@@ -262,6 +279,8 @@ const MAX_CONTAINER_TIMEOUT_MS = 24 * 3_600_000;
  */
 export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): Agent<I, O> {
   checkName(name, 'agent');
+  const stranger = optionProblem(options, OPTIONS);
+  if (stranger !== undefined) throw refuse('bad-agent', `agent '${name}': ${stranger}`);
   const ms = (
     key: 'timeout' | 'lease' | 'pickup' | 'settle' | 'maxNoProgress' | 'accepts',
     fallback: Duration,

@@ -88,7 +88,8 @@ class Reference implements ProxyHandler<object> {
     if (key === SOURCE) return { $ref: source, path };
     // What text, sums, comparisons and JSON.stringify call. A comparison of
     // identity and truth call nothing.
-    if (key === Symbol.toPrimitive || key === 'toJSON') return () => refuseValue(nameOf(source, path));
+    if (key === Symbol.toPrimitive) return (as: string) => refuseValue(nameOf(source, path), NO_SUM[as]);
+    if (key === 'toJSON') return () => refuseValue(nameOf(source, path));
     return typeof key === 'symbol' ? undefined : this.#make(source, [...path, key]);
   }
 
@@ -106,6 +107,11 @@ class Reference implements ProxyHandler<object> {
     return REFERENCE;
   }
 }
+
+/** What a sum, a product and an order of numbers ask for; a text asks for another kind of value. */
+const NO_SUM: Readonly<Record<string, string>> = {
+  number: 'let an agent compute with it, and compare in `when` with lt, gt',
+};
 
 /** @throws SteadfastError `not-a-value` */
 function refuseValue(what: string, instead?: string): never {
@@ -133,7 +139,8 @@ function condition(expression: JsonObject): Condition {
   const what = 'an expression (concat, eq, and, …)';
   const made = { [SOURCE]: expression };
   for (const key of [Symbol.toPrimitive, 'toJSON']) {
-    Object.defineProperty(made, key, { value: () => refuseValue(what), enumerable: false });
+    const value = (as: string): never => refuseValue(what, NO_SUM[as]);
+    Object.defineProperty(made, key, { value, enumerable: false });
   }
   return made as unknown as Condition;
 }

@@ -111,10 +111,19 @@ function circleAbove(deepest: Place): string | undefined {
 function classOf(value: object): string {
   const { constructor: made } = (Object.getPrototypeOf(value) ?? {}) as { readonly constructor?: unknown };
   const name: unknown = typeof made === 'function' ? made.name : '';
-  return typeof name !== 'string' || name === '' || name === 'Object'
-    ? ''
-    : ` but of class ${name.slice(0, 60)}`;
+  if (typeof name !== 'string' || name === '' || name === 'Object') return '';
+  const instead = Object.hasOwn(INSTEAD, name) ? `: give ${INSTEAD[name]}` : '';
+  return ` but of class ${name.slice(0, 60)}${instead}`;
 }
+
+/** What JSON can hold of them. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  Date: 'its toISOString()',
+  Map: 'Object.fromEntries(…) of it',
+  Set: '[...set]',
+  URL: 'its href',
+  Promise: 'what it resolves to (await)',
+};
 
 /**
  * A value of JavaScript as JSON, or why it cannot be. What `JSON.stringify` leaves out is left out: keys
@@ -173,7 +182,8 @@ function scalarProblem(value: unknown, path: string): string | undefined {
   if (typeof value === 'number' && !Number.isFinite(value))
     return `${path || 'the value'} is not a finite number`;
   if (['undefined', 'function', 'symbol', 'bigint'].includes(typeof value)) {
-    return `${path || 'the value'} is ${typeof value}, which JSON cannot hold`;
+    const instead = typeof value === 'function' ? ': give what it returns' : '';
+    return `${path || 'the value'} is ${typeof value}, which JSON cannot hold${instead}`;
   }
   return undefined;
 }

@@ -4,6 +4,7 @@
  * Owns: the types. Does not own: how it is started (`start.ts`), the random kills (`random-kills.ts`).
  */
 
+import type { KeysOf } from '../../core/values/options.ts';
 import type { Client, KnownWorkflows } from '../../api/typed-client.ts';
 import type { ArmedFault, CallFault, FaultMoment } from '../../../local/control/fault.ts';
 
@@ -50,6 +51,25 @@ export interface LocalCloudOptions {
   /** Called with each line that a function writes. */
   readonly onLog?: (line: { readonly function: string; readonly pid: number; readonly line: string }) => void;
 }
+
+export const CLOUD = {
+  project: true,
+  app: true,
+  context: true,
+  workflows: true,
+  only: true,
+  assembly: true,
+  stack: true,
+  name: true,
+  environment: true,
+  external: true,
+  schedules: true,
+  processesPerFunction: true,
+  port: true,
+  signal: true,
+  say: true,
+  onLog: true,
+} as const satisfies KeysOf<LocalCloudOptions>;
 
 export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
   /** The address of the HTTP API. */

@@ -6,6 +6,7 @@
  * Does not own: what a report makes of an answer (`agent/author-code.ts`), when a process runs (`driver.ts`).
  */
 
+import type { KeysOf } from '../../core/values/options.ts';
 import type {
   Agent,
   AgentSpec,
@@ -66,6 +67,12 @@ export interface FaultOptions {
   /** Calls of one step only. @default every step that the agent performs */
   readonly step?: string;
 }
+
+export const FAULT = {
+  times: true,
+  on: true,
+  step: true,
+} as const satisfies KeysOf<FaultOptions>;
 
 export interface PlannedFault extends FaultOptions {
   readonly agent: string;

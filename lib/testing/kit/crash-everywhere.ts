@@ -8,9 +8,11 @@
  * One fault per run. The runs are the same every time as long as the agents are.
  */
 
+import type { KeysOf } from '../../core/values/options.ts';
 import type { Duration } from '../../core/values/duration.ts';
 import { isSteadfastError, refuse } from '../../core/values/errors.ts';
 import type { Workflow } from '../../core/plan/builder/workflow.ts';
+import { checkOptions } from './test-options.ts';
 import type { AgentCall } from './agent-calls.ts';
 import type { Effect, ExternalWorld } from './external-world.ts';
 import {
@@ -26,7 +28,7 @@ import {
 import type { Injects } from './process.ts';
 import { checkSlowest, type Slowest, slowestMs, timesOf, unsaid } from './slowest.ts';
 import type { TestRun } from './test-run.ts';
-import { type TestOptions, WorkflowTest } from './workflow-test.ts';
+import { TEST, type TestOptions, WorkflowTest } from './workflow-test.ts';
 
 export interface CrashOptions<I> extends TestOptions {
   readonly input: I;
@@ -66,6 +68,18 @@ export interface CrashOptions<I> extends TestOptions {
    */
   readonly maxRuns?: number;
 }
+
+const CRASH = {
+  ...TEST,
+  input: true,
+  effects: true,
+  world: true,
+  scenario: true,
+  slowest: true,
+  only: true,
+  within: true,
+  maxRuns: true,
+} as const satisfies KeysOf<CrashOptions<unknown>>;
 
 export interface Finding extends Problem {
   /** 'none' when it happens without any fault. */
@@ -126,6 +140,7 @@ export async function crashEverywhere<I>(
   workflow: Workflow<I>,
   options: CrashOptions<I>,
 ): Promise<CrashReport> {
+  checkOptions('crashEverywhere', options, CRASH);
   checkSlowest(workflow, options.slowest);
   const points: Point[] = [];
   const first = await runOnce(workflow, options, 'none', undefined, (name, about, advice) => {

@@ -7,9 +7,10 @@
 
 import type { Workflow } from '../../core/plan/builder/workflow.ts';
 import { createClient, type KnownWorkflows } from '../../api/typed-client.ts';
-import type { LocalCloud, LocalCloudOptions } from '../cloud/local-cloud.ts';
-import type { TestServer, TestServerOptions } from '../server/test-server.ts';
-import { type TestOptions, WorkflowTest } from './workflow-test.ts';
+import { CLOUD, type LocalCloud, type LocalCloudOptions } from '../cloud/local-cloud.ts';
+import { SERVER, type TestServer, type TestServerOptions } from '../server/test-server.ts';
+import { checkOptions } from './test-options.ts';
+import { TEST, type TestOptions, WorkflowTest } from './workflow-test.ts';
 
 export type { Explanation } from '../../core/explain/why.ts';
 export { crashEverywhere } from './crash-everywhere.ts';
@@ -41,6 +42,7 @@ export type { OpenIncident, TestRun } from './test-run.ts';
  * `workflow-refused` for a reference that synthesis refuses
  */
 export function testWorkflow<I>(workflow: Workflow<I>, options: TestOptions): WorkflowTest<I> {
+  checkOptions('testWorkflow', options, TEST);
   return new WorkflowTest(workflow, options);
 }
 
@@ -59,6 +61,7 @@ export function testWorkflow<I>(workflow: Workflow<I>, options: TestOptions): Wo
 export async function startCloud<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>(
   options: LocalCloudOptions = {},
 ): Promise<LocalCloud<W>> {
+  checkOptions('startCloud', options, CLOUD);
   // Loaded here: a test in memory has no use for a cloud.
   const { start } = await import('../cloud/start.ts');
   return start<W>(options);
@@ -78,6 +81,7 @@ export async function startCloud<W extends KnownWorkflows = Readonly<Record<stri
 export async function startServer<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>(
   options: TestServerOptions,
 ): Promise<TestServer<W>> {
+  checkOptions('startServer', options, SERVER);
   // Loaded here: a test in memory has no use for a server.
   const { start } = await import('../server/start.ts');
   const server = await start(options);

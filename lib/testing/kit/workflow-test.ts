@@ -5,6 +5,7 @@
  * happens (`driver.ts`, which runs the production roles), how a state is shown (`run-state.ts`).
  */
 
+import type { KeysOf } from '../../core/values/options.ts';
 import type { Worker } from '../../agent/author-code.ts';
 import type { Agent, Implementation } from '../../core/plan/agent.ts';
 import { type Duration, parseDuration } from '../../core/values/duration.ts';
@@ -17,10 +18,17 @@ import { perSecondOf } from '../../core/values/rate.ts';
 import { refuse } from '../../core/values/errors.ts';
 import { jsonSchemaOf } from '../../infra/json-schema.ts';
 import { start } from '../../scheduler/start.ts';
-import type { AgentCall, FaultOptions, LoggedLine, PlannedFault } from './agent-calls.ts';
+import {
+  type AgentCall,
+  FAULT,
+  type FaultOptions,
+  type LoggedLine,
+  type PlannedFault,
+} from './agent-calls.ts';
 import { asSent } from './as-sent.ts';
 import { Driver, missingAgent } from './driver.ts';
 import { connect, type ExternalWorld } from './external-world.ts';
+import { checkOptions } from './test-options.ts';
 import type { Injects } from './process.ts';
 import { local, TestRun } from './test-run.ts';
 
@@ -62,6 +70,21 @@ export interface StartOptions {
   /** Who starts it, where an approval must be another person's. @default 'starter' */
   readonly by?: string;
 }
+
+export const TEST = {
+  agents: true,
+  workflows: true,
+  rates: true,
+  largeValues: true,
+  seed: true,
+  startsAt: true,
+  patienceMs: true,
+} as const satisfies KeysOf<TestOptions>;
+const START = {
+  idempotencyKey: true,
+  tags: true,
+  by: true,
+} as const satisfies KeysOf<StartOptions>;
 
 /** An agent by what was declared, or by its name. */
 export type AgentRef = string | { readonly spec: { readonly name: string } };
@@ -171,6 +194,7 @@ export class WorkflowTest<I> {
    * @throws SteadfastError `bad-input` (details: the schema's issues), `key-reused`, `too-large`
    */
   async start(input: I, options: StartOptions = {}): Promise<TestRun> {
+    checkOptions('start', options, START);
     executions += 1;
     const { name } = this.#workflow;
     const id = `${this.#idPrefix ?? name}-${executions}`.slice(-64);
@@ -290,6 +314,7 @@ export class WorkflowTest<I> {
   }
 
   #plan(agent: AgentRef, options: FaultOptions, fault: Omit<PlannedFault, 'agent'>): void {
+    checkOptions('a fault', options, FAULT);
     this.#driver.calls.plan({ ...options, ...fault, agent: this.#known(agent) });
   }
 

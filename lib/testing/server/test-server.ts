@@ -4,6 +4,7 @@
  * Owns: the types. Does not own: how it is started (`start.ts`), the server (`serve/`).
  */
 
+import type { KeysOf } from '../../core/values/options.ts';
 import type { Client, KnownWorkflows } from '../../api/typed-client.ts';
 import type { Workflow } from '../../core/plan/builder/workflow.ts';
 import type { TestAgent } from '../kit/workflow-test.ts';
@@ -27,6 +28,16 @@ export interface TestServerOptions {
   /** Whether it writes log lines and metrics. @default false */
   readonly logs?: boolean;
 }
+
+export const SERVER = {
+  workflows: true,
+  agents: true,
+  file: true,
+  onEvent: true,
+  rates: true,
+  stopWithinMs: true,
+  logs: true,
+} as const satisfies KeysOf<TestServerOptions>;
 
 export interface TestServerEvent {
   readonly source: string;

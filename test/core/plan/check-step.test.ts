@@ -41,7 +41,8 @@ const notAgain = "an 'unsafe' effect must not be retried automatically: its reco
 const noProgress = 'maxNoProgressMs is 0; leave it out or give a time';
 const neverTried = 'human must be the last stage: a stage after it is never tried';
 const needsHuman = "an 'unsafe' effect needs a human stage: only a person can decide how to continue";
-const notJson = 'an expression must become JSON: /at is not plain JSON but of class Date';
+const notJson =
+  'an expression must become JSON: /at is not plain JSON but of class Date: give its toISOString()';
 const notBefore = "it reads the output of 'x', which may not be done before it: add 'x' to 'after'";
 const noInput = retry({ kind: 'withInput', input: {}, attempts: 0 });
 const refusals: readonly [changes: Partial<AgentStep>, reason: string, message: string][] = [

@@ -224,8 +224,6 @@ describe('a reference has no value while the workflow is built, and says so', ()
   it.each<[string, () => unknown, string]>([
     ['in a text', () => `Dear ${text(name)}`, 'input.name'],
     ['in a sum of texts', () => 'Dear ' + text(name), 'input.name'],
-    ['in a sum', () => Number(text(output)) + 1, 'pay.output.id'],
-    ['in a comparison', () => text(ref<number>('index')) < '5', 'index'],
     ['in JSON', () => JSON.stringify({ name }), 'input.name'],
     ['as a token', () => `a ${text(ref<string>('token:paid'))}`, 'paid.token'],
     ['a joined text in a text', () => `a ${text(concat('a', name))}`, 'an expression (concat, eq, and, …)'],
@@ -237,6 +235,14 @@ describe('a reference has no value while the workflow is built, and says so', ()
         message: `${what} has no value while the workflow is built: join texts with concat('…', ${what}), and compare in \`when\` with eq, ne, lt, gt`,
       }),
     );
+  });
+  it.each<[string, () => unknown, string]>([
+    ['in a sum', () => Number(text(output)) + 1, 'pay.output.id'],
+    ['in a product', () => (ref('input', ['n']) as unknown as number) * 2, 'input.n'],
+    ['in a comparison', () => text(ref<number>('index')) < '5', 'index'],
+  ])('of a number %s', (_, use, what) => {
+    const message = `${what} has no value while the workflow is built: let an agent compute with it, and compare in \`when\` with lt, gt`;
+    expect(use).toThrow(expect.objectContaining({ code: 'not-a-value', message }));
   });
 
   it.each<[string, () => unknown]>([

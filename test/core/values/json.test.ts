@@ -215,10 +215,10 @@ describe('of a value of JavaScript', () => {
     const loop: { a: unknown[] } = { a: [] };
     loop.a.push(loop);
     const problems: [unknown, string][] = [
-      [{ at: new Date(0), b: undefined }, '/at is not plain JSON but of class Date'],
+      [{ at: new Date(0), b: undefined }, '/at is not plain JSON but of class Date: give its toISOString()'],
       [[undefined, Number.NaN], '/1 is not a finite number'],
       [{ n: 1n }, '/n is bigint, which JSON cannot hold'],
-      [new Map(), 'the value is not plain JSON but of class Map'],
+      [new Map(), 'the value is not plain JSON but of class Map: give Object.fromEntries(…) of it'],
       [loop, '/a/0 refers back to the value: JSON cannot hold a cycle'],
       [
         { a: { b: undefined, toJSON: () => 1 } },
@@ -228,7 +228,7 @@ describe('of a value of JavaScript', () => {
         Object.assign([1], { toJSON: () => 1 }),
         'the value has a toJSON of its own: give what that returns in its place',
       ],
-      [() => 1, 'the value is function, which JSON cannot hold'],
+      [() => 1, 'the value is function, which JSON cannot hold: give what it returns'],
     ];
     for (const [value, problem] of problems) expect(asJson(value)).toEqual({ problem });
   });

@@ -52,6 +52,9 @@ export interface StepOptions extends AnyStepOptions, TolerateOptions {
   readonly pointOfNoReturn?: boolean;
 }
 
+/** The options of an on-failure step: it is never undone, and its failure changes no end. */
+export type OnFailureOptions = Omit<StepOptions, 'undo' | 'pointOfNoReturn' | 'tolerate' | 'within'>;
+
 export interface Workflow<I = unknown, O = unknown> {
   readonly kind: 'steadfast:workflow';
   readonly name: string;

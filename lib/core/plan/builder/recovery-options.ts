@@ -19,6 +19,8 @@ import {
   type Tries,
 } from '../plan.ts';
 import { toExpr } from '../refs.ts';
+import { refuse } from '../../values/errors.ts';
+import { type Keys, type KeysOf, optionProblem } from '../../values/options.ts';
 
 export interface Backoff {
   /** @default '1s' */
@@ -29,37 +31,37 @@ export interface Backoff {
 
 /**
  * `attempts` more tries after what came before, with exponential backoff and full jitter.
- * @throws SteadfastError `bad-duration`
+ * @throws SteadfastError `bad-duration`, `bad-option`
  */
-export const retry = (attempts: number, backoff: Backoff = {}): RetryStage => ({
-  kind: 'retry',
-  ...tries(attempts, backoff, 'retry'),
-});
+export const retry = (attempts: number, backoff: Backoff = {}): RetryStage => {
+  checkStage('retry', backoff, BACKOFF);
+  return { kind: 'retry', ...tries(attempts, backoff, 'retry') };
+};
 
 /**
  * From here on other parameters, for the agent of the stage before, under an effect key of their own: a
  * service that ties a key to its first parameters refuses others under it. Taken only when it is certain that
  * nothing of the earlier tries took effect.
- * @throws SteadfastError `bad-duration`
+ * @throws SteadfastError `bad-duration`, `bad-option`
  */
 export const withInput = (
   input: unknown,
   options: Backoff & { readonly attempts?: number } = {},
-): InputStage => ({
-  kind: 'withInput',
-  input: toExpr(input),
-  ...tries(options.attempts ?? 1, options, 'withInput'),
-});
+): InputStage => {
+  checkStage('withInput', options, ANOTHER_WAY);
+  return { kind: 'withInput', input: toExpr(input), ...tries(options.attempts ?? 1, options, 'withInput') };
+};
 
 /**
  * From here on another agent, with the input that the stage before had: behind a `withInput` with that one.
  * Taken only when it is certain that nothing of the earlier tries took effect.
- * @throws SteadfastError `bad-duration`
+ * @throws SteadfastError `bad-duration`, `bad-option`
  */
 export const useAgent = (
   agent: Agent,
   options: Backoff & { readonly attempts?: number } = {},
 ): UseAgentStage => {
+  checkStage('useAgent', options, ANOTHER_WAY);
   const stage: AgentStage = {
     kind: 'useAgent',
     agent: agent.spec.name,
@@ -98,9 +100,10 @@ export interface HumanOptions {
 /**
  * A person decides; without an answer `within` that time, what acted is undone, or
  * (`otherwise: 'fail'`) left as it is.
- * @throws SteadfastError `bad-duration`
+ * @throws SteadfastError `bad-duration`, `bad-option`
  */
 export const human = (options: HumanOptions = {}): HumanStage => {
+  checkStage('human', options, HUMAN);
   const stage: HumanStage = {
     kind: 'human',
     withinMs: parseDuration(options.within ?? '7d', "human's within"),
@@ -116,6 +119,16 @@ export const human = (options: HumanOptions = {}): HumanStage => {
 
 /** Marks a person's time that is the default, which is no longer than the workflow's. */
 const UNSAID: unique symbol = Symbol.for('steadfast.within');
+
+const BACKOFF = { first: true, max: true } as const satisfies KeysOf<Backoff>;
+const ANOTHER_WAY = { ...BACKOFF, attempts: true } as const;
+const HUMAN = { within: true, otherwise: true, remindEvery: true } as const satisfies KeysOf<HumanOptions>;
+
+/** @throws SteadfastError `bad-option` */
+function checkStage(stage: Stage['kind'], options: unknown, keys: Keys): void {
+  const found = optionProblem(options, keys);
+  if (found !== undefined) throw refuse('bad-option', `${stage}: ${found}`);
+}
 
 function tries(attempts: number, { first = '1s', max }: Backoff, what: string): Tries {
   const firstMs = parseDuration(first, `${what}'s first`);

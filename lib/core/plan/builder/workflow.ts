@@ -10,6 +10,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Agent } from '../agent.ts';
 import { type Duration, MAX_DURATION_MS, parseDuration } from '../../values/duration.ts';
 import { checkName } from '../../values/names.ts';
+import type { KeysOf } from '../../values/options.ts';
 import { checkPlan, inOrder } from '../checks/check.ts';
 import { inLane, LANE_STEP } from '../lane.ts';
 import {
@@ -61,18 +62,20 @@ import {
   childOf,
   type Draft,
   emptyDraft,
+  type OnFailureOptions,
   repeatOf,
   type StepOptions,
   type Workflow,
 } from './draft.ts';
 import type { Repeated, RepeatOptions } from './rounds.ts';
+import { checking, checkWorkflowOptions } from './option-tables.ts';
 import { agentsOn } from './recovery-options.ts';
 
 export { human, retry, useAgent, withInput } from './recovery-options.ts';
 export type { UseAgentStage } from './recovery-options.ts';
 export type { Repeated, RepeatOptions } from './rounds.ts';
 export type { OutputOf } from '../refs.ts';
-export type { StepOptions, Workflow } from './draft.ts';
+export type { OnFailureOptions, StepOptions, Workflow } from './draft.ts';
 
 export interface WorkflowOptions<I> {
   /** Any Standard Schema; the scheduler refuses an input that does not fit it. */
@@ -118,6 +121,21 @@ export interface LaneOptions<I> {
    */
   readonly name?: string;
 }
+
+const OPTIONS = {
+  input: true,
+  within: true,
+  pauseWithin: true,
+  search: true,
+  fairBy: true,
+  lane: true,
+} as const satisfies KeysOf<WorkflowOptions<unknown>>;
+const LANE_OPTIONS = {
+  by: true,
+  atMost: true,
+  waitAtMost: true,
+  name: true,
+} as const satisfies KeysOf<LaneOptions<unknown>>;
 
 type When = Condition | undefined;
 
@@ -208,9 +226,6 @@ export interface WorkflowBuilder<I> {
   readonly repeat: RepeatBuilder;
 }
 
-/** The options of an on-failure step: it is never undone, and its failure changes no end. */
-export type OnFailureOptions = Omit<StepOptions, 'undo' | 'pointOfNoReturn' | 'tolerate' | 'within'>;
-
 /** What an author's function may return; a reference has a type that is no record's. */
 type Answer =
   | Readonly<Record<string, unknown>>
@@ -229,6 +244,7 @@ export function workflow<I, R extends Answer>(
   build: (w: WorkflowBuilder<I>) => R,
 ): Workflow<I, OutputOf<R>> {
   checkName(name, 'workflow');
+  checkWorkflowOptions(name, options, { workflow: OPTIONS, lane: LANE_OPTIONS });
   const withinMs = parseDurationOrNone(options.within, `within of '${name}'`);
   const draft = emptyDraft(name, withinMs, ref);
   const output = built(draft, () => build(builderOf<I>(draft)));
@@ -285,7 +301,7 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
     draft.steps.push({ ...step, after: predecessors(step.after, expressionsOf(step)) });
     return handleOf(step.name, make);
   };
-  return {
+  return checking(name, {
     input: make('input', []) as Ref<I>,
     step: (stepName, agent, input, options = {}) => {
       const step = agentStepOf(draft, stepName, agent as Agent, input, options);
@@ -334,7 +350,7 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
       }
       return added(mapStep(name, stepName, toExpr(list), { ...item, name: 'item' }, options));
     },
-  };
+  } as WorkflowBuilder<I>);
 }
 
 const predecessors = (declared: readonly string[], expressions: readonly Expr[]): string[] => [

@@ -10,6 +10,7 @@
 
 import { refuse } from '../../values/errors.ts';
 import { JSON_LIMITS, jsonProblem, keptOf } from '../../values/json.ts';
+import { type KeysOf, optionProblem } from '../../values/options.ts';
 
 /** A path into the event: `$.detail.object.key`, `$.items[0]`, `$['odd name']`; `$` is all of it. */
 export type EventPath = `$${string}`;
@@ -116,12 +117,29 @@ export type MessageTrigger = Declared<'message', Partial<TriggerOptions>>;
 /** The exports of `triggers.ts`. */
 export type DeclaredTrigger = ObjectTrigger | EventTrigger | ScheduleTrigger | MessageTrigger;
 
+const ANY = {
+  name: true,
+  input: true,
+  idempotencyKey: true,
+  maxConcurrency: true,
+} as const satisfies KeysOf<TriggerOptions>;
+const TRIGGER_OPTIONS = {
+  object: { ...ANY, bucket: true, prefix: true, suffix: true } as const satisfies KeysOf<
+    ObjectTrigger['options']
+  >,
+  event: { ...ANY, pattern: true, bus: true } as const satisfies KeysOf<EventTrigger['options']>,
+  schedule: { ...ANY, schedule: true, timeZone: true } as const satisfies KeysOf<ScheduleTrigger['options']>,
+  message: ANY,
+};
+
 /** @throws SteadfastError `bad-trigger` */
 function declared<On extends DeclaredTrigger['on'], Options>(
   on: On,
   workflow: Startable<never>,
   options: Options,
 ): Declared<On, Options> {
+  const stranger = optionProblem(options, TRIGGER_OPTIONS[on]);
+  if (stranger !== undefined) throw refuse('bad-trigger', `a trigger of '${workflow.name}': ${stranger}`);
   const kept = keptOf(options, JSON_LIMITS, (item) => item === undefined) as Options;
   const problem = jsonProblem(kept, { ...JSON_LIMITS, anyText: true });
   if (problem !== undefined) throw refuse('bad-trigger', `a trigger of '${workflow.name}': ${problem}`);

@@ -1,7 +1,7 @@
 /** A healthy agent, and one for each way in which an agent ends its process. */
 
 import * as z from 'zod/mini';
-import { agent, retry, workflow } from 'steadfast';
+import { agent, workflow } from 'steadfast';
 
 const none = z.object({});
 const way = {
@@ -11,7 +11,6 @@ const way = {
   undo: 'none',
   timeout: '8s',
   lease: '3s',
-  recovery: [retry(1)],
 } as const;
 
 export const waits = agent('waits', {

@@ -1,0 +1,50 @@
+/**
+ * Options as they were written, held to those that there are: types refuse a misspelled one in a literal alone,
+ * and nothing makes an author ask them.
+ *
+ * Owns: the check and its words. Does not own: which options there are (tables beside their types, which the
+ * compiler holds equal to them).
+ */
+
+import { nearest } from './nearest.ts';
+
+/** A table of all keys of a type, for `satisfies`: neither more nor fewer. */
+export type KeysOf<Options> = Readonly<Record<keyof Options, true>>;
+export type Keys = Readonly<Record<string, true>>;
+
+/** How other systems call what is said in another way here. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  retries: 'recovery: [retry(3)]',
+  retry: 'recovery: [retry(3)]',
+  maxAttempts: 'recovery: [retry(3)]',
+  maxRetries: 'recovery: [retry(3)]',
+  deadline: "within: '1h'",
+  dependsOn: 'after: [step]',
+};
+
+/**
+ * @param also what is refused elsewhere, with a reason
+ * @returns "'settel' is no option; did you mean 'settle'?"; nothing where all are known
+ */
+export function optionProblem(options: unknown, keys: Keys, also: Keys = {}): string | undefined {
+  if (options === undefined) return undefined;
+  const known = Object.keys(keys);
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    return `its options are ${options === null ? 'null' : Array.isArray(options) ? 'a list' : `a ${typeof options}`}; write an object with ${known.join(', ')}`;
+  const stranger = Object.keys(options).find(
+    (key) =>
+      !Object.hasOwn(keys, key) &&
+      !Object.hasOwn(also, key) &&
+      (options as Record<string, unknown>)[key] !== undefined,
+  );
+  return stranger === undefined ? undefined : strangerText(stranger, known);
+}
+
+function strangerText(key: string, known: readonly string[]): string {
+  const instead = Object.hasOwn(ELSEWHERE, key) ? (ELSEWHERE[key] ?? '') : '';
+  if (known.includes(instead.split(':')[0] ?? '')) return `'${key}' is no option; write ${instead}`;
+  const like = nearest(key, known);
+  return like === undefined
+    ? `'${key}' is no option; there are ${known.join(', ') || 'none'}`
+    : `'${key}' is no option; did you mean '${like}'?`;
+}
