@@ -162,5 +162,5 @@ test('of a server with tokens it needs no stack, and sends the token', async () 
   process.emit('SIGINT');
   expect(await ended).toBe(0);
   const { err, exitCode } = await steadfast(['console', '--url', url]);
-  expect([exitCode, err]).toEqual([1, expect.stringContaining('put one of its tokens into STEADFAST_TOKEN')]);
+  expect([exitCode, err]).toEqual([2, expect.stringContaining('put one of its tokens into STEADFAST_TOKEN')]);
 });
