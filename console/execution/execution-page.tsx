@@ -86,18 +86,7 @@ function Execution({ view, reasons, workflows, isErased, again }: ExecutionProps
       <div class="columns">
         <div ref={main}>
           <div class={isBeside(layout, room) ? 'pictures beside' : 'pictures'}>
-            <section aria-labelledby="graph">
-              <h2 id="graph">Graph</h2>
-              <GraphPicture
-                layout={layout}
-                label={`Graph of ${view.workflow}`}
-                selected={`${id} ${step}`}
-                hrefOf={(name, graph) => linkTo(name, graph, id)}
-                openOf={(one) => opening(one, id, opened)}
-              />
-              <Meanings steps={view.steps} />
-              {error === undefined ? null : <Problem error={error} />}
-            </section>
+            <Graph {...{ view, layout, step, opened, error }} />
             <div>
               <section aria-labelledby="timeline">
                 <h2 id="timeline">Timeline</h2>
@@ -123,6 +112,29 @@ function Execution({ view, reasons, workflows, isErased, again }: ExecutionProps
         <Logs id={id} isOver={view.endedAt !== undefined} />
       </div>
     </article>
+  );
+}
+
+interface GraphProps extends Pick<Read, 'view'>, Pick<ReturnType<typeof useOpened>, 'opened' | 'error'> {
+  readonly layout: ReturnType<typeof layoutOf>;
+  readonly step: string;
+}
+
+function Graph({ view, layout, step, opened, error }: GraphProps): JSX.Element {
+  const { executionId: id } = view;
+  return (
+    <section aria-labelledby="graph">
+      <h2 id="graph">Graph</h2>
+      <GraphPicture
+        layout={layout}
+        label={`Graph of ${view.workflow}`}
+        selected={`${id} ${step}`}
+        hrefOf={(name, graph) => linkTo(name, graph, id)}
+        openOf={(one) => opening(one, id, opened)}
+      />
+      <Meanings steps={view.steps} />
+      {error === undefined ? null : <Problem error={error} />}
+    </section>
   );
 }
 

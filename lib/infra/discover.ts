@@ -130,6 +130,15 @@ interface LoadedFolder {
   readonly unseen: readonly AgentFile[];
 }
 
+/** A workflow folder, its module, and how a file of an agent is read. */
+interface FolderFiles {
+  readonly folder: string;
+  readonly file: string;
+  readonly module: Awaited<ReturnType<typeof loadModule>>;
+  readonly relativeToRoot: (path: string) => string;
+  readonly read: ReadFile;
+}
+
 async function loadFolder(
   folder: string,
   relativeToRoot: (path: string) => string,
@@ -165,9 +174,25 @@ async function loadFolder(
     const { name } = agent.spec;
     if (!used.has(name) && agentFile(folder, name) !== undefined) used.set(name, agent);
   }
+  const files = { folder, file, module, relativeToRoot, read };
+  const { agents, unseen } = await foundAgents([...used.values()], peers, files);
+  const workflows = exported.map((one) => foundWorkflow(one, file, folder));
+  const warnings = [
+    ...exported.flatMap(({ workflow }) => warningsOf(workflow, file, relativeToRoot(file))),
+    ...unusedFiles(folder, used, relativeToRoot),
+  ];
+  return { workflows, agents, warnings, unseen };
+}
+
+/** The agents of a folder, each with its file. @throws DiscoveryError */
+async function foundAgents(
+  used: readonly AgentLike[],
+  peers: ReadonlyMap<string, ReadonlySet<string>>,
+  { folder, file, module, relativeToRoot, read }: FolderFiles,
+): Promise<Pick<LoadedFolder, 'agents' | 'unseen'>> {
   const agents: FoundAgent[] = [];
   const unseen: AgentFile[] = [];
-  for (const { spec } of used.values()) {
+  for (const { spec } of used) {
     const { name, timeoutMs, runsIn, isolate } = spec;
     const implementation = agentFile(folder, name) as string;
     const shown = relativeToRoot(implementation);
@@ -187,12 +212,7 @@ async function loadFolder(
       peers: [...(peers.get(name) ?? [])].sort(),
     });
   }
-  const workflows = exported.map((one) => foundWorkflow(one, file, folder));
-  const warnings = [
-    ...exported.flatMap(({ workflow }) => warningsOf(workflow, file, relativeToRoot(file))),
-    ...unusedFiles(folder, used, relativeToRoot),
-  ];
-  return { workflows, agents, warnings, unseen };
+  return { agents, unseen };
 }
 
 const foundWorkflow = (

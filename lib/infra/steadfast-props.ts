@@ -389,3 +389,7 @@ export function checkedRetention(retention: Duration): Duration {
     `retention is ${retention.toHumanString()}; allowed: ${MIN_RETENTION_HOURS} hours or more, because an idempotency key is remembered that long`,
   );
 }
+
+/** What tells the API that the deployment is at rest. */
+export const restSetting = ({ atRest }: SteadfastProps): Readonly<Record<string, string>> =>
+  atRest === true ? { [ENV.atRest]: 'true' } : {};

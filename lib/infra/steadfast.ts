@@ -47,6 +47,7 @@ import {
   auditSettings,
   callerSetting,
   checkedRetention,
+  restSetting,
   logSettings,
   type SteadfastProps,
   tableSettings,
@@ -132,11 +133,7 @@ export class Steadfast extends Construct {
       code: code('scheduler'),
       deploymentName: this.deploymentName,
       lanes: laneNames(props.workflows),
-      environment: {
-        ...shared.environment,
-        ...callerSetting(props),
-        ...(props.atRest === true ? { [ENV.atRest]: 'true' } : {}),
-      },
+      environment: { ...shared.environment, ...callerSetting(props), ...restSetting(props) },
       ...apiSettings(props),
     });
     this.apiUrl = new CfnOutput(this, 'ApiUrl', {

@@ -100,7 +100,7 @@ export const SAME: readonly Note[] = [
   ),
   same(
     'step/breaker',
-    'if (code !== undefined && OURS.has(code))',
+    'if ((code !== undefined && OURS.has(code)) || report.interrupted === true)',
     'nothing is in no set; the first half is for the compiler.',
   ),
   same(

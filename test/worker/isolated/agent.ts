@@ -15,6 +15,7 @@ class CardDeclined extends PermanentError {
 }
 
 let later: (() => void) | undefined;
+const ENDLESS = 1e9;
 
 const own: Implementation<unknown, unknown> = {
   execute: async (ctx, input) => {
@@ -22,15 +23,15 @@ const own: Implementation<unknown, unknown> = {
     later?.();
     if (way === 'declines') throw new CardDeclined('declined');
     if (way === 'dies') process.exit(7);
-    if (way === 'bug') (undefined as never as { length: number }).length;
+    if (way === 'bug') return { length: (undefined as never as { length: number }).length };
     if (way === 'fetch fails')
       throw new TypeError('fetch failed', {
         cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }),
       });
     if (way === 'function') return { way, of: () => 1 };
     if (way === 'promise') return { of: Promise.resolve(1) };
-    for (let at = 0; way === 'goes on'; at += 1) {
-      ctx.progress(at);
+    for (let share = 0; share < ENDLESS && way === 'goes on'; share += 1) {
+      ctx.progress(share);
       await setTimeout(1);
     }
     if (way === 'big') return { text: 'x'.repeat(200_000) };
