@@ -17,6 +17,7 @@ const PLAN = [
   'plan/builder/rebuild',
   'plan/refs',
   'plan/schemas/list-size',
+  'plan/schemas/odd-names',
   'plan/schemas/reference-check',
   'plan/triggers/schedule-check',
   'plan/triggers/trigger-declaration',

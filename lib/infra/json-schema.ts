@@ -18,7 +18,7 @@ interface Standard {
 }
 
 /** What is given to it, or what it lets through. */
-type Side = 'input' | 'output';
+export type Side = 'input' | 'output';
 
 /** What the schema lets through; nothing where its library does not say. */
 export function jsonSchemaOf(schema: unknown, side: Side = 'output'): unknown {
@@ -31,4 +31,72 @@ export function jsonSchemaOf(schema: unknown, side: Side = 'output'): unknown {
     // A schema that has no such form: nothing is known of it.
     return undefined;
   }
+}
+
+/** What no JSON is, as zod calls it, and what to write instead. */
+const NO_JSON: Readonly<Record<string, string>> = {
+  date: 'a Date: write z.iso.datetime(), and make the Date of it in the agent',
+  bigint: 'a bigint: write a text of its digits',
+  map: 'a Map: write z.record(…)',
+  set: 'a Set: write z.array(…)',
+  symbol: 'a symbol: write a text',
+  function: 'a function: write what it returns',
+};
+const MARK = 'x-steadfast-no-json';
+
+/**
+ * The place at which no JSON fits a schema of zod's, in words; nothing where some may.
+ * @param side what is given to it, or what is kept of that
+ */
+export function noJsonIn(schema: unknown, side: Side): string | undefined {
+  if ((schema as Standard | undefined)?.['~standard']?.vendor !== 'zod') return undefined;
+  try {
+    const root: Readonly<Record<string, unknown>> = z.toJSONSchema(schema as z.ZodMiniType, {
+      io: side,
+      unrepresentable: 'any',
+      override: ({ zodSchema, jsonSchema }) => {
+        const { type, coerce } = zodSchema._zod.def as { readonly type: string; readonly coerce?: boolean };
+        const isNone = Object.hasOwn(NO_JSON, type) && !(side === 'input' && coerce === true);
+        if (isNone) (jsonSchema as Record<string, unknown>)[MARK] = type;
+      },
+    });
+    return noJsonAt(root, root, '', 0);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Schemas may contain themselves. */
+const DEEPEST = 12;
+
+function noJsonAt(given: unknown, root: unknown, place: string, depth: number): string | undefined {
+  const node = Object(given) as Readonly<Record<string, unknown>>;
+  if (typeof node[MARK] === 'string') return `${place || 'the value'} is ${NO_JSON[node[MARK]]}`;
+  if (depth > DEEPEST) return undefined;
+  const at = (inner: unknown, key = ''): string | undefined =>
+    noJsonAt(inner, root, key === '' ? place : place === '' ? key : `${place}.${key}`, depth + 1);
+  if (typeof node['$ref'] === 'string') {
+    let target = root;
+    for (const part of node['$ref'].split('/').slice(1))
+      target = (Object(target) as Record<string, unknown>)[part];
+    return at(target);
+  }
+  const branches = node['anyOf'] ?? node['oneOf'];
+  if (Array.isArray(branches)) {
+    const found = branches.map((one) => at(one));
+    return found.every((one) => one !== undefined) ? found[0] : undefined;
+  }
+  const {
+    properties,
+    required = [],
+    items,
+    minItems = 0,
+  } = node as {
+    readonly properties?: Readonly<Record<string, unknown>>;
+    readonly required?: readonly string[];
+    readonly items?: unknown;
+    readonly minItems?: number;
+  };
+  const fields = required.map((key) => at(properties?.[key], key));
+  return fields.find((one) => one !== undefined) ?? (minItems > 0 ? at(items, '[0]') : undefined);
 }

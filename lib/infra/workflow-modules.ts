@@ -9,9 +9,10 @@
  * are: they have no code of their own, and what they call decides about permissions and images.
  */
 
-import { readFileSync } from 'node:fs';
-import { extname } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, extname, join, relative } from 'node:path';
 import { largeLists } from '../core/plan/schemas/list-size.ts';
+import { oddNames } from '../core/plan/schemas/odd-names.ts';
 import { referenceProblems } from '../core/plan/schemas/reference-check.ts';
 import type { DeclaredTrigger } from '../core/plan/triggers/trigger-declaration.ts';
 import type { DeclaredSpec } from './agent-files.ts';
@@ -23,7 +24,8 @@ import {
   type FoundWarning,
   LARGE_LIST,
 } from './discovery.ts';
-import { jsonSchemaOf } from './json-schema.ts';
+import { nearest } from '../core/values/nearest.ts';
+import { jsonSchemaOf, noJsonIn, type Side } from './json-schema.ts';
 import { testedReferences } from './tested-references.ts';
 
 /** What is read of a plan. */
@@ -67,6 +69,8 @@ export interface WorkflowLike {
 
 export interface AgentLike {
   readonly spec: Pick<FoundAgent, 'name' | 'timeoutMs' | 'runsIn' | 'isolate'> & DeclaredSpec;
+  readonly input?: unknown;
+  readonly output?: unknown;
 }
 
 type Module = Readonly<Record<string, unknown>>;
@@ -80,8 +84,30 @@ export async function loadModule(file: string, shown: string): Promise<Module> {
     return await exportsOf(file);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
+    const missing = missingImport(message, file, shown);
+    if (missing !== undefined) throw new DiscoveryError(missing, { cause: error });
     throw new DiscoveryError(`${shown}${lineOf(error, file)} cannot be loaded: ${message}`, { cause: error });
   }
+}
+
+/** Which import names no file, on which line, and which file was probably meant. */
+function missingImport(message: string, file: string, shown: string): string | undefined {
+  const [, wanted = '', importer = ''] =
+    /^Cannot find module '([^']+)' imported from '?([^'\n]+?)'?$/m.exec(message) ?? [];
+  if (!existsSync(importer)) return undefined;
+  const nameOf = (path: string): string =>
+    basename(path).slice(0, basename(path).length - extname(path).length);
+  const lines = readFileSync(importer, 'utf8').split('\n');
+  const isImport = new RegExp(
+    `(?:from|import|require)[\\s(]*['"]([^'"]*\\b${nameOf(wanted)}(?:\\.\\w+)?)['"]`,
+  );
+  const at = lines.findIndex((line) => isImport.test(line));
+  const [, specifier = wanted] = isImport.exec(lines[at] ?? '') ?? [];
+  const folder = dirname(wanted);
+  const like = nearest(nameOf(wanted), existsSync(folder) ? readdirSync(folder).map(nameOf) : []);
+  const meant = like === undefined ? '' : `; did you mean '${specifier.replace(nameOf(wanted), like)}'?`;
+  const place = importer === file ? shown : join(dirname(shown), relative(dirname(file), importer));
+  return `${place}${at < 0 ? '' : `:${at + 1}`} cannot be loaded: it imports '${specifier}', which does not exist${meant}`;
 }
 
 /** What does the work of the agent whose file it is; nothing where that is code. */
@@ -116,8 +142,11 @@ export function workflowsOf(
       found.push({ exportName, workflow: value });
     }
   }
-  const problems = [...new Set(found.flatMap(({ workflow }) => unreadable(workflow)))];
-  if (problems.length > 0) throw new DiscoveryError(`${shown}: ${problems.join('\n')}`);
+  const problems = new Set(found.flatMap(({ workflow }) => [...unfit(workflow), ...unreadable(workflow)]));
+  if (problems.size > 0) {
+    const lines = [...problems].map((one) => `${shown}${placeOf(one, file)}: ${one}`);
+    throw new DiscoveryError(lines.join('\n'));
+  }
   if (found.length === 0) {
     throw new DiscoveryError(
       `${shown} exports no workflow; it must export at least one (export const … = workflow('…', …))`,
@@ -146,6 +175,39 @@ export function triggersOf(
 const unreadable = (workflow: WorkflowLike): string[] =>
   'plan' in workflow ? referenceProblems(workflow as never, jsonSchemaOf) : [];
 
+/** Schemas that no JSON fits: all that is given, kept and answered is JSON. */
+function unfit({ name, input, agents, callbacks = {} }: WorkflowLike): string[] {
+  const found = (what: string, schema: unknown, ...sides: readonly Side[]): string[] => {
+    const [first] = sides.flatMap((side) => noJsonIn(schema, side) ?? []);
+    return first === undefined ? [] : [`workflow '${name}': ${what} can never be JSON: ${first}`];
+  };
+  return [
+    ...found('its input', input, 'input', 'output'),
+    ...agents.flatMap(({ spec, input: taken, output }) => [
+      ...found(`the input of agent '${spec.name}'`, taken, 'input'),
+      ...found(`the output of agent '${spec.name}'`, output, 'output'),
+    ]),
+    ...Object.entries(callbacks).flatMap(([step, output]) =>
+      found(`the answer that step '${step}' waits for`, output, 'input', 'output'),
+    ),
+  ];
+}
+
+const DECLARING = 'step|wait|callback|approval|child|map|repeat|onFailure';
+
+/** ':12', where the file declares the step, or the workflow, that a problem is about. */
+function placeOf(problem: string, file: string): string {
+  const [, workflow = '', step] = /workflow '([^']+)'(?:, step '([^']+)')?/.exec(problem) ?? [];
+  const declared = new RegExp(
+    step === undefined
+      ? `\\bworkflow\\(\\s*['"]${workflow}['"]`
+      : `\\.(?:${DECLARING})\\(\\s*['"]${step}['"]`,
+  );
+  const text = readFileSync(file, 'utf8');
+  const at = text.search(declared);
+  return at < 0 ? '' : `:${text.slice(0, at).split('\n').length}`;
+}
+
 /** What is odd in a workflow, and in those that it runs. */
 export function warningsOf(workflow: WorkflowLike, file: string, shown: string): FoundWarning[] {
   if (!('plan' in workflow)) return [];
@@ -153,7 +215,11 @@ export function warningsOf(workflow: WorkflowLike, file: string, shown: string):
     id: `${LARGE_LIST}${name}/${step}]`,
     message: `${shown}: ${message}`,
   }));
-  return [...testedReferences(workflow, file, shown), ...lists];
+  const names = oddNames(workflow as never, jsonSchemaOf).map(({ kind, workflow: of, name, message }) => ({
+    id: `steadfast:${kind}[${of}/${name}]`,
+    message: `${shown}${placeOf(message, file)}: ${message}`,
+  }));
+  return [...testedReferences(workflow, file, shown), ...lists, ...names];
 }
 
 /**

@@ -20,6 +20,7 @@ import {
   ownOf,
   resolved,
 } from './known-schema.ts';
+import { inputsOf } from './input-check.ts';
 import { impliedBy, whenText } from '../outcomes.ts';
 import type { AgentStep, ChildStep, Plan, PlanStep } from '../plan.ts';
 import { type Expr, fieldText, nameOf } from '../refs.ts';
@@ -106,36 +107,12 @@ function readsOf(step: PlanStep, workflow: Workflow, jsonSchemaOf: JsonSchemaOf)
 }
 
 /** The input of an agent or a workflow, and the inputs that its recovery tries instead. */
-function readsOfInput(step: AgentStep | ChildStep, workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Read[] {
-  const placeOf = (kind: 'agent' | 'workflow', called: string): Place => {
-    const all = kind === 'agent' ? workflow.agents : workflow.children;
-    const one = all.find((other) => ('spec' in other ? other.spec.name : other.name) === called);
-    const known = documentOf(one?.input, 'input', jsonSchemaOf);
-    return {
-      known,
-      needs: `${kind} '${called}' needs`,
-      field: '',
-      takesNothing: takesNull(known),
-      isInput: true,
-    };
-  };
-  const [first] = step.kind === 'child' && step.rounds?.byAgent === true ? step.plan.steps : [step];
-  let place =
-    first?.kind === 'agent'
-      ? placeOf('agent', first.agent)
-      : placeOf('workflow', (step as ChildStep).plan.workflow);
-  let given = step.input;
-  const found = readsIn(given, place);
-  const next = step.kind === 'child' ? step.rounds?.next : undefined;
-  if (next !== undefined) found.push(...readsIn(next, place));
-  for (const stage of step.recovery ?? []) {
-    if (stage.kind !== 'withInput' && stage.kind !== 'useAgent') continue;
-    if (stage.kind === 'useAgent') place = placeOf('agent', stage.agent);
-    else given = stage.input;
-    found.push(...readsIn(given, place));
-  }
-  return found;
-}
+const readsOfInput = (step: AgentStep | ChildStep, workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Read[] =>
+  inputsOf(workflow, step).flatMap(({ given, to, schema }) => {
+    const known = documentOf(schema, 'input', jsonSchemaOf);
+    const takesNothing = takesNull(known);
+    return readsIn(given, { known, needs: `${to} needs`, field: '', takesNothing, isInput: true });
+  });
 
 const ANYTHING: Place = { needs: '', field: '', known: undefined, takesNothing: true };
 const OPERAND: Place = {

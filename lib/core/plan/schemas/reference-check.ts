@@ -4,7 +4,7 @@
  *
  * Owns: these refusals. Does not own: what is known of each source (`known-schema.ts`), how a schema becomes
  * JSON Schema (the caller's `jsonSchemaOf`, for no function should load a converter), references to steps
- * (`check.ts`), what may be absent (`absence-check.ts`).
+ * (`check.ts`), what may be absent (`absence-check.ts`), constants (`input-check.ts`).
  *
  * Only what is certain is refused: where a schema allows other keys, or cannot
  * be read, every path is believed.
@@ -12,6 +12,7 @@
 
 import { type Json, isJsonObject, type JsonObject } from '../../values/json.ts';
 import { absenceProblems } from './absence-check.ts';
+import { inputProblems } from './input-check.ts';
 import {
   type DeadEnd,
   follow,
@@ -44,7 +45,10 @@ export function referenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf
     problemsOf(`step '${step.name}'`, expressionsOf(step), ownOf(workflow, step, jsonSchemaOf)),
   );
   const absent = absenceProblems(workflow, jsonSchemaOf);
-  return [...new Set([...ofSteps, ...problemsOf('its output', [plan.output]), ...absent, ...ofChildren])];
+  const inputs = inputProblems(workflow, jsonSchemaOf);
+  return [
+    ...new Set([...ofSteps, ...problemsOf('its output', [plan.output]), ...absent, ...inputs, ...ofChildren]),
+  ];
 }
 
 /** The input of a workflow, as far as its schema says it. */
