@@ -60,7 +60,8 @@ export interface ServerOptions {
   /** Attempts of an agent at the same time. @default 100 */
   readonly concurrency?: number;
   /**
-   * Where agents' code runs: in processes of its own, which are ended in the place of this one, or in this one.
+   * Where agents' code runs: in processes of its own, which are ended in the place of this one, or in this
+   * one.
    * @default 'in-process', but for those of `isolate`
    */
   readonly agents?: 'workers' | 'in-process';

@@ -2,11 +2,12 @@
  * The processes in which agents' code runs, apart from the server's.
  *
  * Owns: which agents share one, when one of them gets its own, and what is said of those that end a process.
- * Does not own: a process and its calls (`lib/worker/isolated.ts`), what a process runs (`isolated-process.ts`).
+ * Does not own: a process and its calls (`lib/worker/isolated.ts`), what a process runs
+ * (`isolated-process.ts`).
  *
- * One process for all agents, and one for each attempt of those whose author says `isolate`. An agent that was
- * at work when the shared one ended twice, or kept it from all else once, gets processes of its own. So whose
- * fault it is becomes known: alone in a process, an attempt is charged with its death.
+ * One process for all agents, and one for each attempt of those whose author says `isolate`. An agent that
+ * was at work when the shared one ended twice, or kept it from all else once, gets processes of its own. So
+ * whose fault it is becomes known: alone in a process, an attempt is charged with its death.
  */
 
 import type { Worker } from '../lib/agent/author-code.ts';
@@ -28,7 +29,7 @@ export interface WorkersOptions {
   readonly agents: Served['agents'];
   /** Agents each of whose attempts has a process of its own. */
   readonly isolate: readonly string[];
-  /** Of each process. */
+  /** The bound of each process. */
   readonly memoryMb: number;
   readonly now: () => number;
   readonly log: (what: string, fields: Readonly<Record<string, unknown>>) => void;

@@ -84,7 +84,9 @@ const SMALLEST = 0.75;
 /** The padding and the frame. */
 const AROUND = 22;
 
-/** A graph that is somewhat higher than its room is drawn smaller; a much higher one is cut, which is said. */
+/**
+ * A graph that is somewhat higher than its room is drawn smaller; a much higher one is cut, which is said.
+ */
 function useFit(
   box: { readonly current: HTMLElement | null },
   height: number,

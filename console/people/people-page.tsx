@@ -104,7 +104,7 @@ function Inbox({
   );
 }
 
-/** Of more than a page, as the overview counts them. */
+/** More than a page of them is counted by the overview. */
 function Total(): JSX.Element {
   const { data } = useLive<Overview>('overview', () => api.overview(), { isOver: () => true });
   return <>{data === undefined ? 'many' : countText(data.inbox.count, data.inbox.atLeast)} open</>;

@@ -291,7 +291,7 @@ function failureBy(error: unknown, agent: string): Failure {
   return failure.code === BUG ? bugOf(agent, failure.message) : failure;
 }
 
-/** Of one that never began it is certain that it did nothing. */
+/** An attempt that never began has certainly done nothing. */
 function thrownBy({ hasBegun }: InterruptedError, mode: Mode, failure: Failure): Report {
   if (mode === 'probe') return { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure };
   if (hasBegun) return { kind: 'unknown', codeReturned: true, failure };

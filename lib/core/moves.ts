@@ -2,8 +2,8 @@
  * The statuses of a step and of an execution, and what can happen to them: their names, and what each means
  * in words.
  *
- * Owns: the words, which `docs/STATE-MACHINE.md` and the console print. Does not own: which status a move leads
- * from and to (`transitions.ts`).
+ * Owns: the words, which `docs/STATE-MACHINE.md` and the console print. Does not own: which status a move
+ * leads from and to (`transitions.ts`).
  */
 
 export const EXECUTION_STATUSES = [

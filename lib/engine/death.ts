@@ -1,6 +1,6 @@
 /**
- * The record of a dead process, or of code that has returned without its lease: nothing of the attempt goes on,
- * so nothing has to wait for its process deadline.
+ * The record of a dead process, or of code that has returned without its lease: nothing of the attempt goes
+ * on, so nothing has to wait for its process deadline.
  *
  * Owns: how long that is tried. Does not own: that the process is dead with all that it started
  * (`worker/`), what follows (`core/step/process-died.ts`).

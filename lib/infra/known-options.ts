@@ -21,6 +21,6 @@ export function checkOptions(of: string, options: unknown, keys: Keys): void {
 export function checkLikeOptions(of: string, options: object, known: readonly string[]): void {
   for (const key of Object.keys(options)) {
     const like = known.includes(key) ? undefined : nearest(key, known);
-    if (like !== undefined) throw new Error(`${of}: '${key}' is no option; did you mean '${like}'?`);
+    if (like !== undefined) throw new Error(`${of}: '${key}' is not an option; did you mean '${like}'?`);
   }
 }

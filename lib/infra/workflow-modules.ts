@@ -244,8 +244,8 @@ function isWorkflow(value: unknown): value is WorkflowLike {
 }
 
 /**
- * Agents that a `workflow.ts` exports: those that none of its workflows uses any more are there for executions
- * that do.
+ * Agents that a `workflow.ts` exports: those that none of its workflows uses any more are there for
+ * executions that do.
  */
 export const agentsIn = (module: Module): readonly AgentLike[] =>
   Object.values(module).filter(

@@ -1,12 +1,12 @@
 /**
  * What runs in a process for authors' code: the calls that it is given, side by side.
  *
- * Owns: the attempt's context as that code sees it, whose a fault is, and the thread that ends the process with
- * the one that calls. Does not own: claims, leases, reports: those are of the process that calls
+ * Owns: the attempt's context as that code sees it, whose a fault is, and the thread that ends the process
+ * with the one that calls. Does not own: claims, leases, reports: those are of the process that calls
  * (`isolated.ts`).
  *
- * What nothing caught, and `process.exit`, would end the process and all that is in it. The context in which it
- * came says whose it is: that attempt has failed, and the others go on.
+ * What nothing caught, and `process.exit`, would end the process and all that is in it. The context in which
+ * it came says whose it is: that attempt has failed, and the others go on.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -34,8 +34,8 @@ import {
 } from './isolated-words.ts';
 
 /**
- * Apart from the authors' code, which may keep the main thread busy. The pipe ends with the caller, which asks by
- * it which call the main thread has entered.
+ * Apart from the authors' code, which may keep the main thread busy. The pipe ends with the caller, which
+ * asks by it which call the main thread has entered.
  */
 const GUARD = `
 const { workerData: { fd, shared } } = require('node:worker_threads');

@@ -19,11 +19,11 @@ export interface Program {
   readonly args?: readonly string[];
   readonly execArgv?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Of all its memory; without it there is no bound but the machine's. */
+  /** The bound of all its memory; without it there is none but the machine's. */
   readonly memoryMb?: number;
 }
 
-/** Of its memory for objects; the rest is for buffers and code. */
+/** The part of its memory for objects; the rest is for buffers and code. */
 const HEAP_PART = 0.75;
 /** For the guard's answer. */
 const ASKED_MS = 250;

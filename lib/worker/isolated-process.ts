@@ -4,12 +4,14 @@
  * Owns: its start, its calls, whose fault its end is, and its end. Does not own: what runs in it
  * (`isolated-calls.ts`), which process a call is given to (`isolated.ts`).
  *
- * I1 a process that is silent for as long as a lease of its calls is killed, as AWS's would have lost its lease.
- * I2 an attempt that was aborted has two seconds; then its process is killed with all that it has started. Where
- * others are in it, it gets no more calls and is killed when those are over, at the latest by the attempt's
- * process deadline. I3 a call whose process is dead ends when nothing of it runs any more. Where something of it
- * cannot be ended, the call does not end either, and the attempt's process deadline is waited for. I5 a death is
- * its own fault for a call that had the process alone, or is known to be behind it; any other is interrupted.
+ * I1 a process that is silent for as long as a lease of its calls is killed, as AWS's would have lost its
+ *    lease.
+ * I2 an attempt that was aborted has two seconds; then its process is killed with all that it has started.
+ * Where others are in it, it gets no more calls and is killed when those are over, at the latest by the
+ * attempt's process deadline. I3 a call whose process is dead ends when nothing of it runs any more. Where
+ * something of it cannot be ended, the call does not end either, and the attempt's process deadline is waited
+ * for. I5 a death is its own fault for a call that had the process alone, or is known to be behind it; any
+ * other is interrupted.
  * S6 what died, or was aborted, before the call was sent has certainly done nothing.
  */
 
@@ -293,7 +295,7 @@ export class OwnProcess {
     one.timer ??= setTimeout(() => this.#faulted(one, why, false), ABORT_GRACE_MS);
   }
 
-  /** Of a call that is over, or of nobody known. */
+  /** A word of a call that is over, or of nobody known. */
   #leftOver(agent: string | undefined, why: string): void {
     this.#close();
     this.#trouble({ ...(agent === undefined ? {} : { agent }), atWork: this.#atWork(), why });

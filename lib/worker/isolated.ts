@@ -6,8 +6,8 @@
  * (`isolated-process.ts`), what runs in it (`isolated-calls.ts`), leases and reports, which are those of the
  * process that calls: the server's, or a Lambda function's. To those a call is author code.
  *
- * S9 a process is there before a message is claimed: where none can be started, the message is given back, and
- * no attempt is charged.
+ * S9 a process is there before a message is claimed: where none can be started, the message is given back,
+ * and no attempt is charged.
  */
 
 import type { Agent, AttemptContext, Implementation, Verdict } from '../core/plan/agent.ts';
@@ -32,7 +32,7 @@ export class ProcessPool {
   readonly #options: PoolOptions;
   /** Those that may be given a call. */
   readonly #free: OwnProcess[] = [];
-  /** Of them that are kept for a message that is being claimed. */
+  /** How many are kept for a message that is being claimed. */
   readonly #kept: OwnProcess[] = [];
   readonly #all = new Set<OwnProcess>();
   readonly #waiting: (() => void)[] = [];

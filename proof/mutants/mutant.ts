@@ -12,7 +12,7 @@ export type Killer =
       readonly kind: 'simulation';
       readonly mode: FaultMode;
       readonly worlds: number;
-      /** Of these, those that have noticed it before: they come first, so that it takes seconds. */
+      /** Seeds that have noticed it before: they come first, so that it takes seconds. */
       readonly first?: readonly number[];
     }
   | { readonly kind: 'jest'; readonly path: string; readonly test: string }
@@ -106,7 +106,10 @@ export function mutatedFiles(mutant: Mutant, read: (file: string) => string): Ma
   return texts;
 }
 
-/** The mutation tool plants bugs of the core by itself and asks unit tests; which rule one breaks it knows not. */
+/**
+ * The mutation tool plants bugs of the core by itself and asks unit tests; which rule one breaks it knows
+ * not.
+ */
 const isLeftToTool = (mutant: Mutant): boolean =>
   mutant.rule === undefined &&
   judgeOf(mutant.killer) === 'unit tests' &&

@@ -59,7 +59,9 @@ export class FileStore {
     });
   }
 
-  /** What the table in memory writes: it has no input beside a record, and so none that a writer has not read. */
+  /**
+   * What the table in memory writes: it has no input beside a record, and so none that a writer has not read.
+   */
   inTable(write: Write, stored: Execution | undefined): Write {
     const { execution } = write;
     if (execution === undefined || stored === undefined) return write;

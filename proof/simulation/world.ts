@@ -277,8 +277,7 @@ export class World {
       this.#healedAt = events.now;
     }
     if (this.#livesLeft > 0 && over()) this.#liveAgain();
-    const isLate = events.now > this.#healAt + LIVENESS_MS;
-    return over() || isLate || !events.step() ? this.#verdict() : undefined;
+    return over() || events.now > this.#healAt + LIVENESS_MS || !events.step() ? this.#verdict() : undefined;
   }
 
   /**
@@ -307,9 +306,8 @@ export class World {
   #ofThisLife(executionId: string): Snapshot | undefined {
     const state = this.#table.read(executionId);
     const { parent } = state?.execution ?? {};
-    const isOther =
-      parent !== undefined && this.#table.read(parent.executionId)?.execution.startedAt !== parent.since;
-    return isOther ? undefined : state;
+    if (parent === undefined) return state;
+    return this.#table.read(parent.executionId)?.execution.startedAt === parent.since ? state : undefined;
   }
 
   /**

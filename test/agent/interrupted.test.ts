@@ -1,4 +1,6 @@
-/** An attempt whose process another one has ended, and one whose code returns after its lease (S6, S9, S10). */
+/**
+ * An attempt whose process another one has ended, and one whose code returns after its lease (S6, S9, S10).
+ */
 
 import { human, retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { saidOf } from '../../lib/core/step/breaker.ts';

@@ -1,5 +1,6 @@
 /**
- * What AWS answers to the commands that find a deployment by its tags, over HTTP: pages of three, and refusals.
+ * What AWS answers to the commands that find a deployment by its tags, over HTTP: pages of three, and
+ * refusals.
  *
  * Owns: one deployment `Shop`; every request as it came.
  */

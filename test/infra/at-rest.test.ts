@@ -1,4 +1,6 @@
-/** A deployment at rest starts, claims, sweeps and audits nothing: what runs by itself is off in the template. */
+/**
+ * A deployment at rest starts, claims, sweeps and audits nothing: what runs by itself is off in the template.
+ */
 
 import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Bucket } from 'aws-cdk-lib/aws-s3';

@@ -1,4 +1,6 @@
-/** Killed at any moment while the file is marked, a server leaves one that the next takes, and the one after. */
+/**
+ * Killed at any moment while the file is marked, a server leaves one that the next takes, and the one after.
+ */
 
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -181,7 +181,9 @@ export interface AttemptContext {
   readonly accepted?: AcceptedWork;
 }
 
-/** By when, in epoch ms, nothing of the attempt goes on: for what runs its author's code, not for that code. */
+/**
+ * By when, in epoch ms, nothing of the attempt goes on: for what runs its author's code, not for that code.
+ */
 export const PROCESS_DEADLINE: unique symbol = Symbol('process-deadline');
 
 export interface AcceptedWork {

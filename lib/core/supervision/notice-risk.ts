@@ -38,7 +38,7 @@ export function noticeRisk(plan: Plan, state: Snapshot, now: number, decision: D
     return state.isPart ? (before ?? found) : found;
   }
 
-  /** Of a message that nobody takes: since it could be taken, and not since that was noticed. */
+  /** A message that nobody takes is late since it could be taken, not since that was noticed. */
   function begunAt({ why, step = '' }: RiskReason): number | undefined {
     const deferred = recordOf({ name: step })?.deferred;
     return why === 'unclaimed' && deferred?.why === why ? deferred.since : undefined;

@@ -56,7 +56,9 @@ export class StillActingError extends Error {
   }
 }
 
-/** The process of an attempt has ended by no fault of its own. Thrown to our own code, never to an author's. */
+/**
+ * The process of an attempt has ended by no fault of its own. Thrown to our own code, never to an author's.
+ */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
   readonly code = 'process-died';

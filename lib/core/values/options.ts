@@ -24,7 +24,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 
 /**
  * @param also what is refused elsewhere, with a reason
- * @returns "'settel' is no option; did you mean 'settle'?"; nothing where all are known
+ * @returns "'settel' is not an option; did you mean 'settle'?"; nothing where all are known
  */
 export function optionProblem(options: unknown, keys: Keys, also: Keys = {}): string | undefined {
   if (options === undefined) return undefined;
@@ -42,9 +42,9 @@ export function optionProblem(options: unknown, keys: Keys, also: Keys = {}): st
 
 function strangerText(key: string, known: readonly string[]): string {
   const instead = Object.hasOwn(ELSEWHERE, key) ? (ELSEWHERE[key] ?? '') : '';
-  if (known.includes(instead.split(':')[0] ?? '')) return `'${key}' is no option; write ${instead}`;
+  if (known.includes(instead.split(':')[0] ?? '')) return `'${key}' is not an option; write ${instead}`;
   const like = nearest(key, known);
   return like === undefined
-    ? `'${key}' is no option; there are ${known.join(', ') || 'none'}`
-    : `'${key}' is no option; did you mean '${like}'?`;
+    ? `'${key}' is not an option; there are ${known.join(', ') || 'none'}`
+    : `'${key}' is not an option; did you mean '${like}'?`;
 }

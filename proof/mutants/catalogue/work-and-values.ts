@@ -1,6 +1,6 @@
 /**
- * Bugs of accepted work, of the names of large values, and of lives and their erasure: one for each sentence of
- * their rules.
+ * Bugs of accepted work, of the names of large values, and of lives and their erasure: one for each sentence
+ * of their rules.
  */
 
 import { jest, type Mutant } from '../mutant.ts';

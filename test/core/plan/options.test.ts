@@ -40,24 +40,24 @@ it('types refuse one of an agent', () => {
     // @ts-expect-error it is called accepts
     agent('x', { input: Input, output: Input, effect: 'probed', accpets: '2h' }),
   ];
-  expect(typed).toThrow("agent 'x': 'settel' is no option; did you mean 'settle'?");
+  expect(typed).toThrow("agent 'x': 'settel' is not an option; did you mean 'settle'?");
 });
 
 it.each<[string, (w: Untyped) => unknown, string]>([
   [
     'a step',
     (w) => w.step('s', one, w.input, { tolerat: true }),
-    "'tolerat' is no option; did you mean 'tolerate'?",
+    "'tolerat' is not an option; did you mean 'tolerate'?",
   ],
   [
     'a step, from elsewhere',
     (w) => w.step('s', one, w.input, { retries: 3 }),
-    "'retries' is no option; write recovery: [retry(3)]",
+    "'retries' is not an option; write recovery: [retry(3)]",
   ],
   [
     'a step, like none',
     (w) => w.step('s', one, w.input, { zzz: 3 }),
-    "'zzz' is no option; there are after, when,",
+    "'zzz' is not an option; there are after, when,",
   ],
   [
     'a step, no object',
@@ -76,7 +76,7 @@ it.each<[string, (w: Untyped) => unknown, string]>([
   [
     'a list of workflows',
     (w) => w.map('s', inner, w.input, item, { timeout: '1m' }),
-    "'timeout' is no option",
+    "'timeout' is not an option",
   ],
   ['rounds', (w) => w.repeat('s', one, w.input, { until: () => true, atMst: 3 }), "did you mean 'atMost'?"],
   ['an on-failure step', (w) => w.onFailure('s', one, w.input, { recovry: [] }), "did you mean 'recovery'?"],
@@ -88,23 +88,23 @@ it.each<[string, (w: Untyped) => unknown, string]>([
 it('of a workflow and its lane', () => {
   refuses(
     built(() => undefined, { pauseWithn: '1h' }),
-    "workflow 'flow': 'pauseWithn' is no option; did you mean 'pauseWithin'?",
+    "workflow 'flow': 'pauseWithn' is not an option; did you mean 'pauseWithin'?",
   );
   const lane = { by: () => 'x', atMost: 1, waitAtMst: '1h' };
   refuses(
     built(() => undefined, { lane }),
-    "step 'lane': 'waitAtMst' is no option; did you mean 'waitAtMost'?",
+    "step 'lane': 'waitAtMst' is not an option; did you mean 'waitAtMost'?",
   );
 });
 
 it('of a stage', () => {
-  refuses(() => retry(3, { frist: '1s' } as never), "retry: 'frist' is no option; did you mean 'first'?");
+  refuses(() => retry(3, { frist: '1s' } as never), "retry: 'frist' is not an option; did you mean 'first'?");
   refuses(
     () => withInput({}, { attempt: 2 } as never),
-    "withInput: 'attempt' is no option; did you mean 'attempts'?",
+    "withInput: 'attempt' is not an option; did you mean 'attempts'?",
   );
-  refuses(() => useAgent(one, { maxx: '1s' } as never), "useAgent: 'maxx' is no option; did you mean 'max'?");
-  refuses(() => human({ witin: '1d' } as never), "human: 'witin' is no option; did you mean 'within'?");
+  refuses(() => useAgent(one, { maxx: '1s' } as never), "useAgent: 'maxx' is not an option; did you mean 'max'?");
+  refuses(() => human({ witin: '1d' } as never), "human: 'witin' is not an option; did you mean 'within'?");
 });
 
 it('of a trigger, a client and a test', async () => {
@@ -115,7 +115,7 @@ it('of a trigger, a client and a test', async () => {
   );
   refuses(
     () => createClient({ url: 'http://x', retryFor: 2 } as never),
-    "createClient: 'retryFor' is no option; did you mean 'retryForMs'?",
+    "createClient: 'retryFor' is not an option; did you mean 'retryForMs'?",
   );
   const client = createClient({ url: 'http://127.0.0.1:1' });
   await expect(client.get('x', { waitMS: 5 } as never)).rejects.toThrow("did you mean 'waitMs'?");
@@ -123,7 +123,7 @@ it('of a trigger, a client and a test', async () => {
   const agents = [one.handler({ execute: async (_, input) => input })];
   refuses(
     () => testWorkflow(inner, { agents, sed: 3 } as never),
-    "testWorkflow: 'sed' is no option; did you mean 'seed'?",
+    "testWorkflow: 'sed' is not an option; did you mean 'seed'?",
   );
   const trial = testWorkflow(inner, { agents });
   const input = { id: 'x', ids: [] };

@@ -1,4 +1,7 @@
-/** The step that waits for a place: where it stands, by when it reads the lane again (S12), how long it holds (N1). */
+/**
+ * The step that waits for a place: where it stands, by when it reads the lane again (S12), how long it holds
+ * (N1).
+ */
 
 import type { LaneStep } from '../../../lib/core/plan/plan.ts';
 import { decide } from '../../../lib/core/decide.ts';

@@ -58,7 +58,7 @@ export const scheduleProblem = ({ schedule, timeZone }: ScheduleSource): string 
   expressionProblem(schedule) ?? (timeZone === undefined ? undefined : zoneProblem(timeZone));
 
 function expressionProblem(schedule: unknown): string | undefined {
-  if (typeof schedule !== 'string') return `schedule is not a text; ${ALLOWED}`;
+  if (typeof schedule !== 'string') return `schedule must be a text; ${ALLOWED}`;
   if (RATE.test(schedule)) return undefined;
   const fields = cronFields(schedule);
   if (fields === undefined) return `schedule is '${schedule}'; ${ALLOWED}`;
