@@ -34,6 +34,7 @@ export type {
   RetryOptions,
   RunOptions,
   StartOptions,
+  WaitOptions,
 } from './api/call-options.ts';
 export type {
   Asked,
