@@ -1,6 +1,6 @@
 /**
- * Options as they were written, held to those that there are: types refuse a misspelled one in a literal
- * alone, and nothing makes an author ask them.
+ * Options as they were written, compared with those that there are: types refuse a misspelled one in a
+ * literal alone, and nothing makes an author ask them.
  *
  * Owns: the check and its words. Does not own: which options there are (tables beside their types, which the
  * compiler holds equal to them).

@@ -103,7 +103,10 @@ it('of a stage', () => {
     () => withInput({}, { attempt: 2 } as never),
     "withInput: 'attempt' is not an option; did you mean 'attempts'?",
   );
-  refuses(() => useAgent(one, { maxx: '1s' } as never), "useAgent: 'maxx' is not an option; did you mean 'max'?");
+  refuses(
+    () => useAgent(one, { maxx: '1s' } as never),
+    "useAgent: 'maxx' is not an option; did you mean 'max'?",
+  );
   refuses(() => human({ witin: '1d' } as never), "human: 'witin' is not an option; did you mean 'within'?");
 });
 

@@ -1,12 +1,12 @@
 /**
- * Inputs of agents and workflows as far as a plan says them: what their schemas refuse of the constants, what is
- * left out, and fields that they do not have. Found where a workflow is loaded for a deployment.
+ * Inputs of agents and workflows as far as a plan says them: what their schemas refuse of the constants, what
+ * is left out, and fields that they do not have. Found where a workflow is loaded for a deployment.
  *
  * Owns: which part of a misfit is certain, and the words. Does not own: references that lead nowhere
  * (`reference-check.ts`) or to what may be absent (`absence-check.ts`).
  *
- * Only what is certain is refused: a misfit of what a reference gives, or of a whole with one in it, is believed
- * to fit.
+ * Only what is certain is refused: a misfit of what a reference gives, or of a whole with one in it, is
+ * believed to fit.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -26,7 +26,10 @@ export interface GivenInput {
   readonly schema: StandardSchemaV1 | undefined;
 }
 
-/** The inputs of an agent's or a workflow's step: its own, those of its rounds, and those that its recovery tries. */
+/**
+ * The inputs of an agent's or a workflow's step: its own, those of its rounds, and those that its recovery
+ * tries.
+ */
 export function inputsOf(workflow: Workflow, step: AgentStep | ChildStep): GivenInput[] {
   const toAgent = (name: string): Omit<GivenInput, 'given'> => ({
     to: `agent '${name}'`,
@@ -109,7 +112,7 @@ function issuesOf(schema: StandardSchemaV1, value: unknown): readonly StandardSc
   }
 }
 
-/** Of what is written there as it is; a field that is left out is none that comes later. */
+/** Whether it is written there as it is; a field that is left out does not come later. */
 function isCertain(value: unknown, path: NonNullable<StandardSchemaV1.Issue['path']>): boolean {
   let at = value;
   for (const part of path) {

@@ -2,7 +2,8 @@
  * Names that are probably not what their author meant: a `search` that no input has, and what is named like a
  * password and shown to people. Said where a workflow is loaded for a deployment, as warnings.
  *
- * Owns: which names, and the words. Does not own: what `search` and `show` do (`search.ts`, `check-waiting.ts`).
+ * Owns: which names, and the words. Does not own: what `search` and `show` do (`search.ts`,
+ * `check-waiting.ts`).
  */
 
 import { type Json, isJsonObject } from '../../values/json.ts';
