@@ -37,7 +37,7 @@ function processorMs(): number {
   return (user + system) / 1_000;
 }
 
-const [root = '', mode = 'all', count = '1', maxSeconds = '60', seeds = ''] = process.argv.slice(2);
+const [root = '', mode = 'all', count = '1', maxSeconds = '60', given = ''] = process.argv.slice(2);
 let worlds = 0;
 let lastEndAt = 0;
 
@@ -59,7 +59,7 @@ setInterval(() => {
   if (processorMs() - startedAt > Number(maxSeconds) * 1_000) finish('slow');
 }, 200).unref();
 
-const early = seeds === '' ? [] : seeds.split(',').map(Number);
+const early = given === '' ? [] : given.split(',').map(Number);
 const seeds = new Set([...early, ...Array.from({ length: Number(count) }).keys()]);
 await runWorlds(seeds, mode as FaultMode, (result) => {
   worlds += 1;
