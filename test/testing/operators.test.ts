@@ -4,7 +4,7 @@ import { testWorkflow, type WorkflowTest } from 'steadfast/testing';
 import { bookHotel, bookTrip, confirmTrip, goodAgents, type Input } from './trip.ts';
 
 const input = { trip: 'to Ghent' };
-const aTest = (): WorkflowTest<Input> => testWorkflow(bookTrip, goodAgents());
+const aTest = (): WorkflowTest<Input> => testWorkflow(bookTrip, { agents: goodAgents().agents });
 
 it('pause and resume: what is next begins after the pause', async () => {
   const trial = aTest();

@@ -14,7 +14,7 @@ import {
 } from './trip.ts';
 
 const input = { trip: 'to Ghent' };
-const aTest = (): WorkflowTest<Input> => testWorkflow(bookTrip, goodAgents());
+const aTest = (): WorkflowTest<Input> => testWorkflow(bookTrip, { agents: goodAgents().agents });
 
 describe('a run', () => {
   it('goes to its end in the test’s own time, in which a call takes 10 ms', async () => {
