@@ -39,7 +39,9 @@ describe('ten thousand executions', () => {
     await page.getByText('100 read, and there are more').waitFor();
     for (let wanted = 200; wanted <= 1_000; wanted += 100) {
       await page.locator('.list').evaluate((list) => list.scrollTo(0, list.scrollHeight));
-      await page.getByText(new RegExp(`^(?:${wanted}|\\d{4,}|[${wanted / 100}-9]00) read`)).waitFor();
+      await page
+        .getByText(new RegExp(`^(?:${wanted.toLocaleString('en')}|\\d+,\\d{3}|[${wanted / 100}-9]00) read`))
+        .waitFor();
     }
     expect(await rows(page)).toBeLessThan(80);
   });
@@ -49,7 +51,7 @@ describe('ten thousand executions', () => {
     await page.getByText('100 read').waitFor();
     for (let wanted = 200; wanted <= 3_000; wanted += 100) {
       await page.getByRole('button', { name: 'read more' }).click();
-      await page.getByText(`${wanted} read`).waitFor();
+      await page.getByText(`${wanted.toLocaleString('en')} read`).waitFor();
     }
     // Measures processor time: a machine that is busy with other things must fail none.
     const session = await page.context().newCDPSession(page);
@@ -165,7 +167,7 @@ describe('the overview', () => {
     for (const [name, address, read] of [
       ['≥ 10,000 open', 'status=open', '100 read'],
       ['3 waiting for people', '#/people', 'What waits for people'],
-      ['10,000 open, everything', 'workflow=everything&status=open', '100 read'],
+      ['≥ 10,000 open, everything', 'workflow=everything&status=open', '100 read'],
       ['running: ', 'status=running', '100 read'],
     ] as const) {
       await page.goto(world.server.url);

@@ -92,7 +92,7 @@ describe('an agent', () => {
     await page.getByText('No execution matches').waitFor();
     await page.goBack();
     await page
-      .getByRole('link', { name: /^\d+ wait for works: see the open executions of everything$/ })
+      .getByRole('link', { name: /^\d+ messages for works: see the open executions of everything$/ })
       .click();
     await page.getByText('1 read, and these are all').waitFor();
   });
