@@ -221,7 +221,7 @@ describe('an agent', () => {
   });
 
   it('may wait for its signal, which is aborted in the test’s own time', async () => {
-    const trial = testWorkflow(bookTrip, { ...goodAgents(), patienceMs: 5 });
+    const trial = testWorkflow(bookTrip, { agents: goodAgents().agents, patienceMs: 5 });
     let calls = 0;
     trial.replace(bookHotel, {
       execute: (ctx) => {
@@ -274,7 +274,7 @@ describe('people', () => {
 
 describe('time', () => {
   it('is moved by exactly as much as is asked for', async () => {
-    const trial = testWorkflow(bookTrip, { ...goodAgents(), startsAt: 1_000_000 });
+    const trial = testWorkflow(bookTrip, { agents: goodAgents().agents, startsAt: 1_000_000 });
     await trial.start(input);
     await trial.skip('2h');
     expect(trial.now()).toBe(1_000_000 + 7_200_000);
