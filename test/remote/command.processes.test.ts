@@ -56,7 +56,12 @@ it.each<[CallKind, object, object]>([
   [
     'execute',
     { answer: 'transient', message: 'why', retryAfterMs: 500 },
-    { kind: 'failed', permanent: false, failure: FAILURE, retryAfterMs: 500 },
+    {
+      kind: 'failed',
+      permanent: false,
+      failure: { ...FAILURE, message: 'why (its service asks to wait 500 ms)' },
+      retryAfterMs: 500,
+    },
   ],
   ['execute', { answer: 'permanent', message: 'why' }, { kind: 'failed', permanent: true, failure: FAILURE }],
   [
