@@ -49,7 +49,7 @@ test('an agent’s bundle is one ES module with a source map, and it runs', asyn
  * have is in docs/OPERATIONS.md.
  */
 const budgetOf = (name: string): number => BUDGETS[name] ?? 560;
-const BUDGETS: Readonly<Record<string, number>> = { scheduler: 700, starter: 600, bulk: 600 };
+const BUDGETS: Readonly<Record<string, number>> = { scheduler: 710, starter: 600, bulk: 600 };
 /** In KB, on top of that: what an agent of an author's imports to talk to its own service. */
 const AUTHORS_CLIENTS: Readonly<Record<string, number>> = { '@aws-sdk/client-s3': 200 };
 
