@@ -36,7 +36,7 @@ export function questionGroups(items: readonly AskedItem[]): readonly QuestionGr
 
 /**
  * Which executions ask such a question, also those that were not read; nothing where no person answers it.
- * Of an incident it means each with the code, whatever its message.
+ * Where they are incidents, each with the code is meant, whatever its message.
  */
 export function bulkMeaning([item]: QuestionGroup):
   | (Pick<BulkOptions, 'step'> & Required<Pick<BulkOptions, 'filter'>>)
