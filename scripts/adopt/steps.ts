@@ -18,6 +18,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -236,7 +237,17 @@ export async function checked(cwd: string, manager: 'npm' | 'pnpm'): Promise<voi
 export async function declares(cwd: string, tsc = 'npx tsc'): Promise<void> {
   const file = join(cwd, 'workflows', 'declared.ts');
   copyFileSync(join(ROOT, 'scripts', 'adopt', 'declared.ts'), file);
-  await run(cwd, `${tsc} --noEmit false --composite --emitDeclarationOnly --outDir declarations`);
+  // `composite` is an option of files alone.
+  const config = join(cwd, 'tsconfig.declared.json');
+  const compilerOptions = {
+    noEmit: false,
+    composite: true,
+    emitDeclarationOnly: true,
+    outDir: 'declarations',
+  };
+  writeFileSync(config, JSON.stringify({ extends: './tsconfig.json', compilerOptions }));
+  await run(cwd, `${tsc} --project tsconfig.declared.json`);
+  rmSync(config);
   rmSync(file);
 }
 

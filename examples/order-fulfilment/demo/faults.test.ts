@@ -93,7 +93,7 @@ test('an agent whose answer may be under way already is not hit: the demo then f
   const saboteur = new Saboteur(
     cloud.controls,
     () => {},
-    () => 5_500,
+    () => 15_500,
   );
   cloud.charge.set(11, 'busy');
   cloud.reserve.set(21, 'busy');

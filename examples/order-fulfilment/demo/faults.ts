@@ -27,10 +27,13 @@ export interface Controls {
   tick(name: string): Promise<void>;
 }
 
-/** How late the external services answer the two orders. */
-export const REPLY_AFTER_MS = 5_000;
+/**
+ * How late the external services answer the two orders: long enough for a slow machine to have its other agents
+ * done meanwhile, and below the agents' own limit (20 s). Nobody waits for the answer to an agent that is killed.
+ */
+export const REPLY_AFTER_MS = { killed: 15_000, frozen: 9_000 } as const;
 /** An agent is not hit when its answer may already be under way. */
-const LATEST_HIT_MS = 4_000;
+const ANSWERS_WITHIN_MS = 1_000;
 
 export interface Sight {
   readonly entries: readonly Entry[];
@@ -74,7 +77,7 @@ export class Saboteur {
   }
 
   #killChargeAgent(entries: readonly Entry[]): void {
-    const pid = this.#lonelyWorker('charge-card', 'charge', KILLED.orderId, entries);
+    const pid = this.#lonelyWorker('charge-card', 'charge', KILLED.orderId, entries, REPLY_AFTER_MS.killed);
     if (pid === undefined) return;
     this.kill = { at: this.#now() };
     void this.#control.kill('charge-card', 'now');
@@ -82,7 +85,13 @@ export class Saboteur {
   }
 
   #freezeReserveAgent(entries: readonly Entry[]): void {
-    const pid = this.#lonelyWorker('reserve-stock', 'reservation', FROZEN.orderId, entries);
+    const pid = this.#lonelyWorker(
+      'reserve-stock',
+      'reservation',
+      FROZEN.orderId,
+      entries,
+      REPLY_AFTER_MS.frozen,
+    );
     if (pid === undefined) return;
     this.#frozen = { at: this.#now(), pid };
     void this.#control.freeze('reserve-stock', 'now');
@@ -123,9 +132,10 @@ export class Saboteur {
     kind: Entry['kind'],
     orderId: string,
     entries: readonly Entry[],
+    replyAfterMs: number,
   ): number | undefined {
     const done = entries.find((entry) => entry.kind === kind && entry.orderId === orderId);
-    if (done === undefined || this.#now() - done.at > LATEST_HIT_MS) return undefined;
+    if (done === undefined || this.#now() - done.at > replyAfterMs - ANSWERS_WITHIN_MS) return undefined;
     const busy = busyOf(this.#control, agent);
     return busy.length === 1 ? busy[0] : undefined;
   }

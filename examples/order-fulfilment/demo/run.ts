@@ -104,9 +104,10 @@ async function misbehave(world: ExternalWorld): Promise<void> {
   for (const { misbehaviour, orderId } of SCENARIOS) {
     if (misbehaviour !== undefined) await world.behave({ ...misbehaviour, match: { about: orderId } });
   }
-  const late = { mode: 'slow-reply', ms: REPLY_AFTER_MS, times: 1 } as const;
-  await world.behave({ ...late, service: 'payment', match: { about: KILLED.orderId } });
-  await world.behave({ ...late, service: 'warehouse', match: { about: FROZEN.orderId } });
+  const late = { mode: 'slow-reply', times: 1 } as const;
+  const { killed, frozen } = REPLY_AFTER_MS;
+  await world.behave({ ...late, ms: killed, service: 'payment', match: { about: KILLED.orderId } });
+  await world.behave({ ...late, ms: frozen, service: 'warehouse', match: { about: FROZEN.orderId } });
 }
 
 const orderOf = (orderId: Scenario['orderId']) => ({
