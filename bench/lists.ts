@@ -23,7 +23,7 @@ import { type Workflow, workflow } from '../lib/core/plan/builder/workflow.ts';
 import type { Execution } from '../lib/core/records/state.ts';
 import { createScheduler, type Scheduler } from '../lib/scheduler/start.ts';
 import { newExecution } from '../lib/core/execution/start.ts';
-import { memoryWorld } from '../lib/testing/memory.ts';
+import { memoryWorld } from '../lib/memory/world.ts';
 import { EmbeddedDynamo } from '../local/dynamodb/dynamo-process.ts';
 import { Guardian } from '../local/processes/guardian.ts';
 import { firstViewProblem, firstViews } from './parts/first-view.ts';

@@ -7,7 +7,7 @@
 
 import { Command } from 'commander';
 import { Progress } from './chaos/progress.ts';
-import { drawsOf } from '../lib/testing/cloud/random.ts';
+import { drawsOf } from '../kit/cloud/random.ts';
 import { auditJournal, processOf } from './chaos/remote-audit.ts';
 import { RemoteKiller, TARGETS } from './chaos/remote-killer.ts';
 import { type RemoteStage, setRemoteStage } from './chaos/remote-stage.ts';

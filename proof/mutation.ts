@@ -20,6 +20,7 @@ const ROOT = join(import.meta.dirname, '..');
 const DOCUMENT = join(ROOT, 'proof/results/mutation.txt');
 const COPIED = [
   'bench/parts',
+  'kit',
   'lib',
   'local',
   'proof',

@@ -32,7 +32,7 @@ const DIST = join(ROOT, 'dist');
 const ENTRIES = {
   index: 'lib/index',
   cdk: 'lib/cdk',
-  testing: 'lib/testing/kit/test-workflow',
+  testing: 'kit/test-workflow',
   client: 'lib/client',
 };
 
@@ -63,7 +63,7 @@ const PROGRAMS = [
   'lib/aws/endpoint-cache',
   'lib/aws/no-event-streams',
   'lib/scheduler/canary-workflow',
-  'lib/testing/cloud/external-process',
+  'kit/cloud/external-process',
   'lib/worker/attempt',
   'lib/worker/main',
   'lib/worker/run',
@@ -74,7 +74,7 @@ const PROGRAMS = [
 ];
 
 /** What `startCloud` of both kinds of modules loads when it is called. */
-const CLOUD = 'lib/testing/cloud/start';
+const CLOUD = 'kit/cloud/start-cloud';
 
 /** Not TypeScript, and started by their path from a module beside them. */
 const SCRIPTS = ['local/lambda/bootstrap.mjs', 'local/processes/guardian.mjs'];
@@ -138,8 +138,8 @@ const program = await bundleProgram(ROOT, DIST);
 
 // In place of the modules that it was made of.
 writeFileSync(
-  join(DIST, 'lib/testing/server/start.js'),
-  "export { start } from '../../../bin/test-server.js';\n",
+  join(DIST, 'kit/server/start-server.js'),
+  "export { start } from '../../bin/test-server.js';\n",
 );
 
 const modules = reached(
@@ -158,7 +158,7 @@ for (const path of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
   else if (file.endsWith('.js')) {
     const code = readFileSync(join(DIST, file), 'utf8');
     // What an entry of the package reaches is there to be read.
-    writeFileSync(join(DIST, file), transformSync(code, { minify: !file.startsWith('lib/') }).code);
+    writeFileSync(join(DIST, file), transformSync(code, { minify: !/^(?:kit|lib)\//.test(file) }).code);
   }
 }
 
@@ -225,11 +225,11 @@ const { outputFiles } = await build({
       // It starts programs that lie beside it, so there is one of it, an ES module that `import()` loads.
       name: 'one-cloud',
       setup: (bundling) => {
-        bundling.onResolve({ filter: /\/server\/start\.js$/ }, () => ({
+        bundling.onResolve({ filter: /\/server\/start-server\.js$/ }, () => ({
           path: '../bin/test-server.js',
           external: true,
         }));
-        bundling.onResolve({ filter: /\/cloud\/start\.js$/ }, () => ({
+        bundling.onResolve({ filter: /\/cloud\/start-cloud\.js$/ }, () => ({
           path: `../${CLOUD}.js`,
           external: true,
         }));

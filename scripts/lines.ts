@@ -53,6 +53,7 @@ const sum = (holds: (room: string) => boolean): number =>
 const sums = {
   'lib + cli': sum((room) => room === 'cli' || room.split('/')[0] === 'lib'),
   lib: sum((room) => room.split('/')[0] === 'lib'),
+  'lib + kit': sum((room) => room === 'kit' || room.split('/')[0] === 'lib'),
   'core and roles': sum((room) => ROLES.some((role) => room === `lib/${role}`)),
 };
 

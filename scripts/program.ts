@@ -110,7 +110,7 @@ export async function bundleProgram(root: string, dist: string): Promise<readonl
       steadfast: 'dist/bin/steadfast.js',
       author: 'dist/lib/index.js',
       zod: 'zod/mini',
-      'test-server': 'dist/lib/testing/server/start.js',
+      'test-server': 'dist/kit/server/start-server.js',
     },
     outdir: join(dist, 'bin'),
     chunkNames: '[name]-[hash]',

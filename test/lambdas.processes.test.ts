@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '..');
 
 /** What a function must not carry: the infrastructure's library is a hundred times its size. */
 const BANNED_PACKAGES = ['aws-cdk-lib', 'constructs', 'esbuild', 'commander'];
-const BANNED_FOLDERS = ['lib/infra/', 'cli/', 'lib/testing/', 'local/', 'proof/'];
+const BANNED_FOLDERS = ['lib/infra/', 'cli/', 'kit/', 'lib/memory/', 'local/', 'proof/'];
 
 /** Follows what a bundle would follow, without reading packages. */
 async function bundled(options: BuildOptions): Promise<Metafile> {

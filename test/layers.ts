@@ -5,7 +5,7 @@ export const ENTRIES: Readonly<Record<string, string>> = {
   steadfast: 'lib/index.ts',
   'steadfast/cdk': 'lib/cdk.ts',
   'steadfast/client': 'lib/client.ts',
-  'steadfast/testing': 'lib/testing/kit/test-workflow.ts',
+  'steadfast/testing': 'kit/test-workflow.ts',
 };
 interface Layer {
   readonly may: readonly string[];
@@ -69,38 +69,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/supervisor/audit-handler.ts': { may: [...HANDLER, 'lib/supervisor/'] },
   'lib/supervisor/': ROLE,
   'lib/aws/': { may: ['lib/core/', ...SDK, '@aws-lambda', 'aws-lambda', 'zod/'], builtins: true },
-  // A project on the local cloud, as `steadfast dev` starts it.
-  'lib/testing/cloud/': {
-    may: [
-      ...ANSWERS,
-      'lib/api/typed-client.ts',
-      'lib/core/values/options.ts',
-      'cli/',
-      'lib/project/',
-      'lib/testing/',
-      'local/',
-    ],
-    builtins: true,
-  },
-  // Workflows in the test's own process, as `steadfast serve` runs them.
-  'lib/testing/server/': {
-    may: ['lib/api/typed-client.ts', 'lib/core/', 'lib/testing/', 'serve/'],
-    builtins: true,
-  },
-  'lib/testing/': {
-    may: [
-      'lib/api/typed-client.ts',
-      'local/control/fault.ts',
-      'lib/core/',
-      'lib/engine/',
-      // What refuses a workflow at synthesis refuses it in a test as well.
-      'lib/infra/json-schema.ts',
-      ...ROLES,
-      'node:timers',
-      'node:v8',
-      'node:vm',
-    ],
-  },
+  'lib/memory/': { may: ['lib/core/'] },
   'lib/api/': { may: ['lib/core/', 'lib/engine/', ...ROLES, 'hono', 'zod/mini'] },
   'lib/project/': { may: [], builtins: true },
   'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', 'lib/project/', ...LOADED], builtins: true },
@@ -125,10 +94,42 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'lib/aws/s3-values.ts',
       'local/',
       'serve/',
-      'lib/testing/',
       ...SHELL,
     ],
     builtins: true,
+  },
+  // A project on the local cloud, as `steadfast dev` starts it.
+  'kit/cloud/': {
+    may: [
+      ...ANSWERS,
+      'lib/api/typed-client.ts',
+      'lib/core/values/options.ts',
+      'cli/',
+      'kit/',
+      'lib/project/',
+      'local/',
+    ],
+    builtins: true,
+  },
+  // Workflows in the test's own process, as `steadfast serve` runs them.
+  'kit/server/': {
+    may: ['lib/api/typed-client.ts', 'lib/core/', 'kit/', 'serve/'],
+    builtins: true,
+  },
+  'kit/': {
+    may: [
+      'lib/api/typed-client.ts',
+      'local/control/fault.ts',
+      'lib/core/',
+      'lib/engine/',
+      // What refuses a workflow at synthesis refuses it in a test as well.
+      'lib/infra/json-schema.ts',
+      'lib/memory/',
+      ...ROLES,
+      'node:timers',
+      'node:v8',
+      'node:vm',
+    ],
   },
   'lib/cdk.ts': { may: ['lib/infra/'] },
   'lib/client.ts': { may: [...CLIENT, 'lib/api/typed-client.ts'] },
@@ -189,7 +190,7 @@ const OUTSIDE = ['examples/world/', '@aws-sdk/client-', 'sql.js'];
 /** How all are shown: the types that `example.ts` of each is written to. */
 const SHOWN = ['examples/gallery/example.ts', 'examples/gallery/audit.ts'];
 /** What a user of the package has as well. */
-const PACKAGE = ['lib/index.ts', 'lib/client.ts', 'lib/testing/kit/test-workflow.ts'];
+const PACKAGE = ['lib/index.ts', 'lib/client.ts', 'kit/test-workflow.ts'];
 
 /**
  * One example: the package's entries, its own folder; how it is shown and tested may drive the local cloud.

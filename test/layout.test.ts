@@ -117,6 +117,13 @@ it('has each folder of the core import only from those above it', () => {
   expect(outOfOrder(lib)).toEqual([]);
 });
 
+it('has no file of lib import a room that stands beside it', () => {
+  const beside = [...lib].flatMap(([path, targets]) =>
+    targets.filter((target) => !target.startsWith('lib/')).map((target) => `${path} imports ${target}`),
+  );
+  expect(beside).toEqual([]);
+});
+
 it('has no circle between files of lib, imports of types included', () => {
   expect(circles(lib)).toEqual([]);
 });

@@ -16,7 +16,7 @@ const LONG = [
   '/test/contract/store',
   '.processes.test',
   '/test/proof/',
-  '/test/testing/',
+  '/test/kit/',
   '/test/infra/',
   '/examples/',
   '/test/docs-',

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const FOLDERS = [
   'bin',
+  'kit',
   'lib',
   'cli',
   'lambdas',

@@ -13,6 +13,7 @@ const ROOT = join(import.meta.dirname, '..');
 const FOLDERS = [
   'bin',
   'cli',
+  'kit',
   'lib',
   'lambdas',
   'local',
@@ -84,7 +85,7 @@ const AUTHORED = 'cli/verify/stack/workflows/';
 const noIndex: Rule = ({ path, text }) =>
   importsOf(text)
     .map((name) => targetOf(path, name))
-    .filter(() => /^(lib|cli)\//.test(path) && !path.startsWith(AUTHORED))
+    .filter(() => /^(lib|cli|kit)\//.test(path) && !path.startsWith(AUTHORED))
     .filter((target) => Object.values(ENTRIES).includes(target))
     .map((target) => `imports ${target}, which is for authors; import the file that declares what you need`);
 
@@ -144,7 +145,7 @@ const focus = wordRule(
 const unfinished = wordRule(/\b(?:TODO|FIXME)\b/, 'finish it, or open an issue');
 
 /** In a bundle a class has the name that the minifier gave it. */
-const MINIFIED = /^(?:bin|cli|lib|local|serve)\//;
+const MINIFIED = /^(?:bin|cli|kit|lib|local|serve)\//;
 const noClassNames: Rule = ({ path, text }) =>
   MINIFIED.test(path)
     ? [...withoutStrings(withoutComments(text)).matchAll(/\b[A-Z]\w*[a-z]\w*\.name\b/g)].map(
@@ -207,7 +208,9 @@ describe('a rule finds what is planted', () => {
     ['core → several lines', imports, plant('lib/core/x.ts', "import {\n  a,\n} from 'uuid';")],
     ['engine → aws', imports, plant('lib/engine/x.ts', "import { a } from '../aws/names.ts';")],
     ['aws → engine', imports, plant('lib/aws/x.ts', "import { a } from '../engine/commit.ts';")],
-    ['testing → aws', imports, plant('lib/testing/x.ts', "import { a } from '../aws/names.ts';")],
+    ['memory → aws', imports, plant('lib/memory/x.ts', "import { a } from '../aws/names.ts';")],
+    ['kit → aws', imports, plant('kit/x.ts', "import { a } from '../lib/aws/names.ts';")],
+    ['lib → the kit', imports, plant('lib/infra/x.ts', "import { a } from '../../kit/verdict.ts';")],
     ['api → aws', imports, plant('lib/api/x.ts', "import { a } from '../aws/names.ts';")],
     ['api → zod', imports, plant('lib/api/x.ts', "import * as z from 'zod';")],
     ['infra → core', imports, plant('lib/infra/x.ts', "import { a } from '../core/plan/plan.ts';")],
@@ -227,7 +230,7 @@ describe('a rule finds what is planted', () => {
     ['demo → local', imports, plant('examples/a/demo/x.ts', "import { a } from '../../../local/cloud.ts';")],
     ['lib → index', noIndex, plant('lib/core/x.ts', "import { a } from '../index.ts';")],
     ['lib → the test kit', noIndex, plant('cli/x.ts', "import { a } from 'steadfast/testing';")],
-    ['lib → index by name', noIndex, plant('lib/testing/x.ts', "import { a } from 'steadfast';")],
+    ['lib → index by name', noIndex, plant('kit/x.ts', "import { a } from 'steadfast';")],
     ['a clock', pureCore, plant('lib/core/x.ts', 'const a = Date.now();')],
     ['a date', pureCore, plant('lib/core/x.ts', 'const a = new Date();')],
     ['dice', pureCore, plant('lib/core/x.ts', 'const a = Math.random();')],

@@ -1,5 +1,5 @@
 /**
- * The world as the roles see it. Implemented on AWS (`lib/aws`) and in memory (`lib/testing`); one
+ * The world as the roles see it. Implemented on AWS (`lib/aws`) and in memory (`lib/memory`); one
  * contract suite runs against both.
  */
 

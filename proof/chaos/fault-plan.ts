@@ -11,8 +11,8 @@
  */
 
 import type { FaultMoment } from '../../local/control/fault.ts';
-import { type Draws, drawsOf } from '../../lib/testing/cloud/random.ts';
-import { callMoment, moments as momentsFrom, strikeMoment } from '../../lib/testing/cloud/kill-plan.ts';
+import { type Draws, drawsOf } from '../../kit/cloud/random.ts';
+import { callMoment, moments as momentsFrom, strikeMoment } from '../../kit/cloud/kill-plan.ts';
 
 export const AGENTS = ['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'] as const;
 /** Everything that can be killed. */

@@ -11,7 +11,7 @@
 
 import type { RuleInput } from '../../examples/world/behaviour.ts';
 import type { PlannedStart } from './load.ts';
-import { type Draws, drawsOf } from '../../lib/testing/cloud/random.ts';
+import { type Draws, drawsOf } from '../../kit/cloud/random.ts';
 
 export type Service = RuleInput['service'];
 export const SERVICES = ['payment', 'warehouse', 'carrier', 'mail'] as const;

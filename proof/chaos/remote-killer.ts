@@ -6,7 +6,7 @@
  */
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { type Draws, drawsOf } from '../../lib/testing/cloud/random.ts';
+import { type Draws, drawsOf } from '../../kit/cloud/random.ts';
 import { processOf } from './remote-audit.ts';
 import { PRINT_MS, type RemoteStage } from './remote-stage.ts';
 

@@ -15,7 +15,7 @@ import {
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import { INDEXES } from '../../lib/aws/names.ts';
-import { seededRandom } from '../../lib/testing/memory.ts';
+import { seededRandom } from '../../lib/memory/world.ts';
 import type { Item } from '../../serve/sqlite/values.ts';
 
 /** 0 ≤ … < 1 */

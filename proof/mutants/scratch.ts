@@ -12,6 +12,7 @@ const COPIED = [
   'bench/parts',
   'bin',
   'console',
+  'kit',
   'lib',
   'local',
   'proof',

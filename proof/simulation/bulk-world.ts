@@ -13,7 +13,7 @@ import type { Bulks, BulkWrite, WriteResult } from '../../lib/core/ports.ts';
 import { actOnPage } from '../../lib/scheduler/bulk-page.ts';
 import type { PageInput, PageOutput } from '../../lib/scheduler/bulk-workflow.ts';
 import { createScheduler, type Scheduler } from '../../lib/scheduler/start.ts';
-import { memoryBulks } from '../../lib/testing/memory-bulks.ts';
+import { memoryBulks } from '../../lib/memory/bulks.ts';
 import { OracleBulks } from './oracle-bulks.ts';
 import { OracleCommands } from './oracle-commands.ts';
 import type { Choice } from './plans.ts';

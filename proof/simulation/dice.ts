@@ -5,7 +5,7 @@
  * (`traits.ts`), what each does.
  */
 
-import { seededRandom } from '../../lib/testing/memory.ts';
+import { seededRandom } from '../../lib/memory/world.ts';
 import { ACCEPTANCE_RATES } from './acceptance.ts';
 import { BulkWorld } from './bulk-world.ts';
 import { Cast } from './cast.ts';

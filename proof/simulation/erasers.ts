@@ -10,7 +10,7 @@ import { BULK } from '../../lib/core/plan/built-in.ts';
 import type { Erasure } from '../../lib/core/ports.ts';
 import { isSteadfastError } from '../../lib/core/values/errors.ts';
 import { erase } from '../../lib/scheduler/erase.ts';
-import { seededRandom } from '../../lib/testing/memory.ts';
+import { seededRandom } from '../../lib/memory/world.ts';
 import { type Choice, choiceOf } from './plans.ts';
 import { call, type Host, portsOf, type Process, processOutside, schedulerFor } from './process.ts';
 

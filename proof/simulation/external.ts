@@ -7,8 +7,8 @@
 import type { AnnouncedLists, Breakers, Presences, RandomSource, Rates } from '../../lib/core/ports.ts';
 import type { Note, Send } from '../../lib/core/decisions/decision.ts';
 import type { Presence } from '../../lib/core/supervision/presence.ts';
-import type { MemoryLanes } from '../../lib/testing/memory-lanes.ts';
-import type { MemoryTable } from '../../lib/testing/memory-table.ts';
+import type { MemoryLanes } from '../../lib/memory/lanes.ts';
+import type { MemoryTable } from '../../lib/memory/table.ts';
 import type { FileStore } from './file-store.ts';
 import type { WorldValues } from './values.ts';
 import type { OwedNews } from '../../lib/core/decisions/news.ts';

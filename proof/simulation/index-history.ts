@@ -2,7 +2,7 @@
  * What an index showed a few seconds ago: it follows the table late, and a reader sees what was.
  *
  * Owns: the states that writes have replaced, for as long as an index may lag. Does not own: how far one lags
- * (`world.ts`), which of the states an index holds (`lib/testing/memory-table.ts`).
+ * (`world.ts`), which of the states an index holds (`lib/memory/table.ts`).
  */
 
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';

@@ -9,7 +9,7 @@ import type { Found, Removable } from '../../lib/core/supervision/audit.ts';
 import { besideOf } from '../../lib/core/supervision/audit.ts';
 import { rootOf } from '../../lib/core/values/names.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
-import type { MemoryTable } from '../../lib/testing/memory-table.ts';
+import type { MemoryTable } from '../../lib/memory/table.ts';
 import type { KindCounts } from './kinds.ts';
 
 interface World {

@@ -11,7 +11,7 @@ import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
-import type { MemoryLanes } from '../../lib/testing/memory-lanes.ts';
+import type { MemoryLanes } from '../../lib/memory/lanes.ts';
 import type { KindCounts } from './kinds.ts';
 
 interface World {

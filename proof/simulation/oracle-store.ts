@@ -14,7 +14,7 @@ import { expiresAt, isPastChild, MIN_RETENTION_MS, touchedAt } from '../../lib/c
 import { type Incident, asIncident } from '../../lib/core/records/question.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
-import type { MemoryTable } from '../../lib/testing/memory-table.ts';
+import type { MemoryTable } from '../../lib/memory/table.ts';
 
 /** @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html */
 const MAX_ITEM_BYTES = 400 * 1024;

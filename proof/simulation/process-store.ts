@@ -9,7 +9,7 @@ import type { ListQuery, Store } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
-import type { MemoryTable } from '../../lib/testing/memory-table.ts';
+import type { MemoryTable } from '../../lib/memory/table.ts';
 import type { Host, Process } from './process.ts';
 import { executionSeen, seenIn } from './values.ts';
 

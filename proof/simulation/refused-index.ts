@@ -11,7 +11,7 @@
 import { isOpen, type Question, questionKey } from '../../lib/core/records/question.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { seededRandom } from '../../lib/testing/memory.ts';
+import { seededRandom } from '../../lib/memory/world.ts';
 import type { Faults } from './faults.ts';
 import { isIn, type Span } from './outages.ts';
 import { choiceOf } from './plans.ts';

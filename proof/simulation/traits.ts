@@ -6,7 +6,7 @@
  * the faults (`faults.ts`), what an emphasis is (`emphasis.ts`).
  */
 
-import { seededRandom } from '../../lib/testing/memory.ts';
+import { seededRandom } from '../../lib/memory/world.ts';
 import { ASKING } from './cast.ts';
 import { type Emphasis, EMPHASES } from './emphasis.ts';
 import { KEY_MODES, type KeyMode } from './ledger.ts';

@@ -20,8 +20,8 @@ import { type Execution, isForward, type Step } from '../../lib/core/records/sta
 import type { ValueRef } from '../../lib/core/records/value-ref.ts';
 import { scopeOf } from '../../lib/core/step/turn.ts';
 import { canonicalJson, type Json } from '../../lib/core/values/json.ts';
-import { seededRandom } from '../../lib/testing/memory.ts';
-import { textHash } from '../../lib/testing/text-hash.ts';
+import { seededRandom } from '../../lib/memory/world.ts';
+import { textHash } from '../../lib/memory/text-hash.ts';
 import type { Faults } from './faults.ts';
 import type { KindCounts } from './kinds.ts';
 import { choiceOf } from './plans.ts';

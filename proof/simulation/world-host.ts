@@ -11,11 +11,11 @@ import {
   memoryBreakers,
   memoryPresences,
   memoryRates,
-} from '../../lib/testing/memory-side-records.ts';
-import { memoryLanes } from '../../lib/testing/memory-lanes.ts';
-import type { MemoryTable } from '../../lib/testing/memory-table.ts';
+} from '../../lib/memory/side-records.ts';
+import { memoryLanes } from '../../lib/memory/lanes.ts';
+import type { MemoryTable } from '../../lib/memory/table.ts';
 import { given } from '../../lib/core/values/given.ts';
-import { seededRandom, seededSource } from '../../lib/testing/memory.ts';
+import { seededRandom, seededSource } from '../../lib/memory/world.ts';
 import { Jobs } from './acceptance.ts';
 import { diceOf } from './dice.ts';
 import { EventQueue } from './events.ts';

@@ -2,7 +2,7 @@
  * The state table of a world: a judge behind every write, and indexes that lag and refuse.
  *
  * Owns: what is reported of a write, what the store refuses, what an index shows late. Does not own: the
- * records and their conditions (`lib/testing/memory-table.ts`), what is judged (`world.ts`).
+ * records and their conditions (`lib/memory/table.ts`), what is judged (`world.ts`).
  */
 
 import { questionKey } from '../../lib/core/records/question.ts';
@@ -13,7 +13,7 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { THROTTLED } from './call-failed.ts';
 import { IndexHistory } from './index-history.ts';
-import { MemoryTable } from '../../lib/testing/memory-table.ts';
+import { MemoryTable } from '../../lib/memory/table.ts';
 import { refusalOf } from './oracle-store.ts';
 import type { RefusedIndex } from './refused-index.ts';
 

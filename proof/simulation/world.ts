@@ -15,7 +15,7 @@ import { rootOf } from '../../lib/core/values/names.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { MOST_LAG_MS } from './index-history.ts';
 import { judgeList as judgeItems } from './oracle-lists.ts';
-import { seededRandom } from '../../lib/testing/memory.ts';
+import { seededRandom } from '../../lib/memory/world.ts';
 import { startBulkMakers } from './bulk-makers.ts';
 import { Clients } from './clients.ts';
 import { countDeath } from './containers.ts';

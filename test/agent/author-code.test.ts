@@ -15,7 +15,7 @@ import * as errors from '../../lib/core/values/errors.ts';
 import type { Mode } from '../../lib/core/records/state.ts';
 import { testWorkflow } from 'steadfast/testing';
 import { MAX_RECORD_VALUE_BYTES } from '../../lib/core/records/large-values.ts';
-import { bookTrip, goodAgents, insteadOf } from '../testing/trip.ts';
+import { bookTrip, goodAgents, insteadOf } from '../kit/trip.ts';
 
 const { PermanentError, TransientError } = errors;
 const agent = declareAgent('worker', {

@@ -5,8 +5,8 @@ import type { Breaker } from '../../lib/core/step/breaker.ts';
 import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { ProcessBreaker } from '../../lib/agent/breaker.ts';
 import type { Breakers, Ports } from '../../lib/core/ports.ts';
-import { memoryBreakers } from '../../lib/testing/memory-side-records.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import { memoryBreakers } from '../../lib/memory/side-records.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, type Harness, harness, settle } from '../engine/harness.ts';
 import { withStore } from '../engine/process.ts';
 

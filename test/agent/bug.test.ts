@@ -7,7 +7,7 @@ import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Mode } from '../../lib/core/records/state.ts';
 import { newBreaker } from '../../lib/core/step/breaker.ts';
 import { TransientError } from '../../lib/core/values/errors.ts';
-import { memoryBreakers } from '../../lib/testing/memory-side-records.ts';
+import { memoryBreakers } from '../../lib/memory/side-records.ts';
 import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts';
 
 const T0 = 1_700_000_000_000;

@@ -9,7 +9,7 @@ import type { Message } from '../../lib/core/decisions/message.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import type { StepHandle } from '../../lib/index.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, harness, type Harness, settle } from '../engine/harness.ts';
 
 const STEPS = 60;

@@ -15,8 +15,8 @@ import {
   knownOutcome,
 } from '../../lib/core/step/outage.ts';
 import { outagesOf } from '../../lib/scheduler/outages.ts';
-import { memoryBreakers, memoryOutages } from '../../lib/testing/memory-side-records.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import { memoryBreakers, memoryOutages } from '../../lib/memory/side-records.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, harness } from '../engine/harness.ts';
 
 const T = 1_700_000_000_000;

@@ -9,7 +9,7 @@ import type { Step } from '../../lib/core/records/state.ts';
 import { afterCalls, afterTrial, type Breaker, passageOf } from '../../lib/core/step/breaker.ts';
 import { pauseAgent, resumeAgent } from '../../lib/scheduler/holds.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
-import { memoryBreakers } from '../../lib/testing/memory-side-records.ts';
+import { memoryBreakers } from '../../lib/memory/side-records.ts';
 import { anAgent, anyObject, drain, harness, settle } from '../engine/harness.ts';
 
 const T = 1_700_000_000_000;

@@ -6,8 +6,8 @@ import { workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Rates } from '../../lib/core/ports.ts';
 import { NEAR_MS, shareOf, withSlots } from '../../lib/core/records/slots.ts';
 import { perSecondOf } from '../../lib/core/values/rate.ts';
-import { memoryBreakers, memoryRates } from '../../lib/testing/memory-side-records.ts';
-import { memoryWorld } from '../../lib/testing/memory.ts';
+import { memoryBreakers, memoryRates } from '../../lib/memory/side-records.ts';
+import { memoryWorld } from '../../lib/memory/world.ts';
 import { pauseAgent } from '../../lib/scheduler/holds.ts';
 import { anAgent, anyObject, drain, harness, settle } from '../engine/harness.ts';
 

@@ -2,8 +2,8 @@
 
 import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
-import { memoryBreakers } from '../../lib/testing/memory-side-records.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import { memoryBreakers } from '../../lib/memory/side-records.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, harness } from '../engine/harness.ts';
 
 const T0 = 1_700_000_000_000;

@@ -5,8 +5,8 @@ import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import { healthOf } from '../../lib/api/health.ts';
-import { memoryBreakers } from '../../lib/testing/memory-side-records.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import { memoryBreakers } from '../../lib/memory/side-records.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, harness } from '../engine/harness.ts';
 
 const HOUR = 3_600_000;

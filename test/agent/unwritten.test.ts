@@ -2,7 +2,7 @@
 
 import { ProcessBreaker } from '../../lib/agent/breaker.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
-import { memoryBreakers } from '../../lib/testing/memory-side-records.ts';
+import { memoryBreakers } from '../../lib/memory/side-records.ts';
 import { workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { anAgent, anyObject, harness, settle } from '../engine/harness.ts';
 

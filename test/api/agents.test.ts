@@ -4,8 +4,8 @@ import * as z from 'zod/mini';
 import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { Ports, Queue } from '../../lib/core/ports.ts';
-import { memoryBreakers, memoryOutages } from '../../lib/testing/memory-side-records.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import { memoryBreakers, memoryOutages } from '../../lib/memory/side-records.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { client, flow } from './app.ts';
 
 const T = 1_700_000_000_000;

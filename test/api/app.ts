@@ -7,8 +7,8 @@ import { routes } from '../../lib/api/routes.ts';
 import type { Json } from '../../lib/core/values/json.ts';
 import type { Ports, Receipts } from '../../lib/core/ports.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
-import { memoryReceipts } from '../../lib/testing/memory-side-records.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
+import { memoryReceipts } from '../../lib/memory/side-records.ts';
 import { expectDescribed } from './described.ts';
 import { anAgent, harness, type Harness } from '../engine/harness.ts';
 

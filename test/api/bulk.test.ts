@@ -1,7 +1,7 @@
 /** The routes about bulk actions: what they take, what they answer, what they refuse. */
 
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import { memoryBulks } from '../../lib/testing/memory-bulks.ts';
+import { memoryBulks } from '../../lib/memory/bulks.ts';
 import { type Client, client } from './app.ts';
 
 const world = (execute?: () => Promise<unknown>): Client =>

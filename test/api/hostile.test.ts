@@ -17,7 +17,7 @@ import { MAX_BODY_BYTES } from '../../lib/api/requests.ts';
 import { routes } from '../../lib/api/routes.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import { createScheduler } from '../../lib/scheduler/start.ts';
-import { memoryWorld } from '../../lib/testing/memory.ts';
+import { memoryWorld } from '../../lib/memory/world.ts';
 import { flow } from './app.ts';
 
 const table = mockClient(DynamoDBClient);

@@ -13,7 +13,7 @@ import type { Attempt, Execution, Step } from '../../lib/core/records/state.ts';
 import { createScheduler } from '../../lib/scheduler/start.ts';
 import { valueKeyOf } from '../../lib/core/records/large-values.ts';
 import type { ValueRef } from '../../lib/core/records/value-ref.ts';
-import { memoryValues, memoryWorld } from '../../lib/testing/memory.ts';
+import { memoryValues, memoryWorld } from '../../lib/memory/world.ts';
 import { anExecution, aStep } from '../contract/records.ts';
 import { incidentOf } from '../core/one-step.ts';
 import { anAgent, anyObject } from '../engine/harness.ts';

@@ -2,7 +2,7 @@
 
 import { withStore } from '../engine/process.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import { memoryWorkflowPauses } from '../../lib/testing/memory-side-records.ts';
+import { memoryWorkflowPauses } from '../../lib/memory/side-records.ts';
 import { client, FORMS } from './app.ts';
 
 const errorOf = ({ status, body }: { status: number; body: Record<string, unknown> }) => [

@@ -31,7 +31,7 @@ import { human, retry, type Workflow, workflow } from '../../lib/core/plan/build
 import { agentHandler } from '../../lib/agent/handler.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { createScheduler } from '../../lib/scheduler/start.ts';
-import { memoryWorld } from '../../lib/testing/memory.ts';
+import { memoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
 
 interface Written {

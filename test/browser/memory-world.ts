@@ -18,8 +18,8 @@ import {
   memoryOutages,
   memoryReceipts,
   memoryWorkflowPauses,
-} from '../../lib/testing/memory-side-records.ts';
-import { memoryBulks } from '../../lib/testing/memory-bulks.ts';
+} from '../../lib/memory/side-records.ts';
+import { memoryBulks } from '../../lib/memory/bulks.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
 import type { ConsoleOptions } from '../../cli/console/listener.ts';
 import { answeredBy, type Api, type PageServer, servePage } from './page-server.ts';

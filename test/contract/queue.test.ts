@@ -1,7 +1,7 @@
 import { TRANSPORTS } from '../../lib/aws/names.ts';
 import { sqsQueue } from '../../lib/aws/sqs-queue.ts';
 import { formatMessage } from '../../lib/core/decisions/message.ts';
-import { memoryWorld } from '../../lib/testing/memory.ts';
+import { memoryWorld } from '../../lib/memory/world.ts';
 import { startSqs } from './local-sqs.ts';
 import { describeQueue } from './queue.contract.ts';
 

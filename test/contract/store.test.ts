@@ -1,5 +1,5 @@
 import { TRANSPORTS } from '../../lib/aws/names.ts';
-import { MemoryStore } from '../../lib/testing/memory.ts';
+import { MemoryStore } from '../../lib/memory/world.ts';
 import {
   memoryAnnouncedLists,
   memoryBreakers,
@@ -9,10 +9,10 @@ import {
   memoryReceipts,
   memoryWaits,
   memoryWorkflowPauses,
-} from '../../lib/testing/memory-side-records.ts';
+} from '../../lib/memory/side-records.ts';
 import { type Dynamo, startDynamo } from './dynamodb.ts';
 import { MOST_OPEN } from './lists.contract.ts';
-import { memoryLanes } from '../../lib/testing/memory-lanes.ts';
+import { memoryLanes } from '../../lib/memory/lanes.ts';
 import { describeInventory } from './inventory.contract.ts';
 import { describeLanes } from './lanes.contract.ts';
 import { describeReceipts } from './receipts.contract.ts';
@@ -28,7 +28,7 @@ import {
 } from './side-records.contract.ts';
 import { describeAdapters } from './adapters.contract.ts';
 import { describeStore } from './store.contract.ts';
-import { memoryBulks } from '../../lib/testing/memory-bulks.ts';
+import { memoryBulks } from '../../lib/memory/bulks.ts';
 import { describeBulks } from './bulks.contract.ts';
 
 const SHARDS = 2;

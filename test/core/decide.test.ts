@@ -15,7 +15,7 @@ import { CLOCKS_DIFFER_MS } from '../../lib/core/step/process-deadline.ts';
 import { needsUndo, stepToFence } from '../../lib/core/step/ready.ts';
 import { MAX_DELAY_MS } from '../../lib/core/supervision/wake-time.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../lib/core/transitions.ts';
-import { MemoryStore } from '../../lib/testing/memory.ts';
+import { MemoryStore } from '../../lib/memory/world.ts';
 import { deliveries, evaluations, everywhere, heartbeats, type Judge, reported } from './events.ts';
 import { type Case, frozen, NOW } from './states.ts';
 

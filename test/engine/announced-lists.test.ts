@@ -7,7 +7,7 @@ import { quietIfAnnounced, mayRepeatInList } from '../../lib/engine/announced-li
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import { type Incident, asIncident } from '../../lib/core/records/question.ts';
-import { memoryAnnouncedLists } from '../../lib/testing/memory-side-records.ts';
+import { memoryAnnouncedLists } from '../../lib/memory/side-records.ts';
 
 const around = { 'of-flow': { executionId: 'flow', step: 'all', index: 0, part: true } } as const;
 type Asked = Partial<Incident>;

@@ -9,7 +9,7 @@ import { concat } from '../../lib/core/plan/refs.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { book, stepOfKey } from './book.ts';
 import { anAgent, anyObject, harness } from './harness.ts';
 

@@ -13,7 +13,7 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import { mayHaveChildren } from '../../lib/core/step/turn.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { book } from './book.ts';
 import { harness } from './harness.ts';
 import { agentA, agentB, DAY, inner, input } from './inner.ts';

@@ -26,7 +26,7 @@ import { actOnPage } from '../../lib/scheduler/bulk-page.ts';
 import { bulkAgent, deferredByPause, type PageInput } from '../../lib/scheduler/bulk-workflow.ts';
 import { createScheduler, type Scheduler, start } from '../../lib/scheduler/start.ts';
 import { sweepOnce } from '../../lib/supervisor/sweep.ts';
-import { type MemoryWorld, memoryWorld } from '../../lib/testing/memory.ts';
+import { type MemoryWorld, memoryWorld } from '../../lib/memory/world.ts';
 
 export const PROCESS_MS = 60_000;
 const anything = z.record(z.string(), z.any());

@@ -6,7 +6,7 @@
 import * as z from 'zod/mini';
 import { workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Lanes, Ports, Store } from '../../lib/core/ports.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, drain, harness } from './harness.ts';
 
 /** `CROWD=10000 npm test -- …` has as many as docs/PROOF.md says. */

@@ -9,7 +9,7 @@ import { PermanentError, TransientError } from '../../lib/core/values/errors.ts'
 import type { Ports } from '../../lib/core/ports.ts';
 import { valueKeyIn, valueKeysIn } from '../../lib/core/records/large-values.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { type MemoryValues, type MemoryWorld, memoryValues } from '../../lib/testing/memory.ts';
+import { type MemoryValues, type MemoryWorld, memoryValues } from '../../lib/memory/world.ts';
 import { type Harness, harness } from './harness.ts';
 import { agentA, agentB, input } from './inner.ts';
 

@@ -5,7 +5,7 @@
 
 import type { Ports } from '../../lib/core/ports.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { book } from './book.ts';
 import { anAgent, anyObject, harness } from './harness.ts';
 import { withStore } from './process.ts';

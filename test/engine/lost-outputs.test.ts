@@ -2,7 +2,7 @@
 
 import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { type MemoryValues, memoryValues } from '../../lib/testing/memory.ts';
+import { type MemoryValues, memoryValues } from '../../lib/memory/world.ts';
 import { type Harness, harness } from './harness.ts';
 import { agentA, agentB, input } from './inner.ts';
 

@@ -2,7 +2,7 @@
 
 import { workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { planOf } from '../../lib/engine/plans.ts';
-import { MemoryStore } from '../../lib/testing/memory.ts';
+import { MemoryStore } from '../../lib/memory/world.ts';
 import { anAgent, anyObject } from './harness.ts';
 
 const worker = anAgent('worker');

@@ -7,7 +7,7 @@ import { human, retry, type Workflow, withInput, workflow } from '../../lib/core
 import type { Input } from '../../lib/core/plan/refs.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Ports } from '../../lib/core/ports.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, type Harness, harness } from './harness.ts';
 
 const input = anyObject as never;

@@ -10,7 +10,7 @@ import type { Breaker } from '../../lib/core/step/breaker.ts';
 import { MAX_NOT_CHARGED_MS } from '../../lib/core/step/defer.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, type Harness, harness } from './harness.ts';
 
 const HOUR = 3_600_000;

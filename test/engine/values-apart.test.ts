@@ -4,7 +4,7 @@ import type { LargeValues } from '../../lib/core/ports.ts';
 import { valueKeysIn } from '../../lib/core/records/large-values.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { executionApart } from '../../lib/engine/values-apart.ts';
-import { textHash } from '../../lib/testing/text-hash.ts';
+import { textHash } from '../../lib/memory/text-hash.ts';
 import { anExecution } from '../contract/records.ts';
 
 function place() {

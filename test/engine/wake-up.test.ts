@@ -10,7 +10,7 @@ import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/work
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
 import { tick } from '../../lib/supervisor/sweep.ts';
 import { CALL_MS, callSupervisor } from '../../lib/engine/wake-up.ts';
-import { memoryPresences, memoryWakeUps } from '../../lib/testing/memory-side-records.ts';
+import { memoryPresences, memoryWakeUps } from '../../lib/memory/side-records.ts';
 import { anAgent, anyObject, drain, harness, type Harness } from './harness.ts';
 
 const worker = anAgent('worker');

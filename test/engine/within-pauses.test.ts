@@ -7,7 +7,7 @@ import { human, retry, workflow } from '../../lib/core/plan/builder/workflow.ts'
 import type { Ports } from '../../lib/core/ports.ts';
 import { TransientError } from '../../lib/core/values/errors.ts';
 import { pause, resume } from '../../lib/scheduler/commands.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anyObject, harness } from './harness.ts';
 import { cars, once } from './holiday.ts';
 import { never, withStore } from './process.ts';

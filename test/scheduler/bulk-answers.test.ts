@@ -4,7 +4,7 @@ import { human, retry, type Workflow, workflow } from '../../lib/core/plan/build
 import { actOnPage } from '../../lib/scheduler/bulk-page.ts';
 import { confirmBulk, makeBulk, showBulk } from '../../lib/scheduler/bulks.ts';
 import { start } from '../../lib/scheduler/start.ts';
-import { memoryBulks } from '../../lib/testing/memory-bulks.ts';
+import { memoryBulks } from '../../lib/memory/bulks.ts';
 import { anAgent, anyObject, harness } from '../engine/harness.ts';
 import {
   ann,

@@ -5,7 +5,7 @@ import type { Bulks } from '../../lib/core/ports.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { confirmBulk, makeBulk, showBulk } from '../../lib/scheduler/bulks.ts';
-import { memoryBulks } from '../../lib/testing/memory-bulks.ts';
+import { memoryBulks } from '../../lib/memory/bulks.ts';
 import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts';
 
 export const ann = { kind: 'local', name: 'ann' } as const;

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { pause } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts';
 
 const MINUTE = 60_000;

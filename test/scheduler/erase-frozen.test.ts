@@ -5,7 +5,7 @@ import type { Ports, Store } from '../../lib/core/ports.ts';
 import type { Send } from '../../lib/core/decisions/decision.ts';
 import { erase } from '../../lib/scheduler/erase.ts';
 import { reconcile } from '../../lib/engine/reconcile.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, drain, type Harness, harness, settle } from '../engine/harness.ts';
 
 const worker = anAgent('worker', { undo: 'none' });

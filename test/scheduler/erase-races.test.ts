@@ -8,7 +8,7 @@ import { valueKeysIn } from '../../lib/core/records/large-values.ts';
 import { START_MS } from '../../lib/core/records/retention.ts';
 import { erase } from '../../lib/scheduler/erase.ts';
 import { retry as retryExecution } from '../../lib/scheduler/commands.ts';
-import { memoryValues } from '../../lib/testing/memory.ts';
+import { memoryValues } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, drain, type Harness, harness } from '../engine/harness.ts';
 
 const LARGE = 'x'.repeat(40_000);

@@ -8,7 +8,7 @@ import type { Execution, Step } from '../../lib/core/records/state.ts';
 import type { Found } from '../../lib/core/supervision/audit.ts';
 import { erase } from '../../lib/scheduler/erase.ts';
 import { cancel, retry as retryExecution } from '../../lib/scheduler/commands.ts';
-import { memoryValues } from '../../lib/testing/memory.ts';
+import { memoryValues } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts';
 
 const LARGE = 'x'.repeat(40_000);

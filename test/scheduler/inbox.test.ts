@@ -14,7 +14,7 @@ import { callbackToken } from '../../lib/core/records/state.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
 import { cancel, pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import { start } from '../../lib/scheduler/start.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { book } from '../engine/book.ts';
 import { anAgent, anyObject, drain, harness, type Harness } from '../engine/harness.ts';
 

@@ -10,7 +10,7 @@ import type { QuestionNews } from '../../lib/core/decisions/news.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { pause, resume } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
 
 const MINUTE = 60_000;

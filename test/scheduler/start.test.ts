@@ -9,7 +9,7 @@ import { cancel } from '../../lib/scheduler/commands.ts';
 import { IDS } from '../../lib/scheduler/ids.ts';
 import { list } from '../../lib/scheduler/lists.ts';
 import { createScheduler, start } from '../../lib/scheduler/start.ts';
-import { memoryWorld } from '../../lib/testing/memory.ts';
+import { memoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, harness, settle } from '../engine/harness.ts';
 import { deferred, withStore } from '../engine/process.ts';
 

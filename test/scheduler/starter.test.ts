@@ -5,7 +5,7 @@ import type { Ports } from '../../lib/core/ports.ts';
 import type { StartMessage, Trigger } from '../../lib/core/plan/triggers/trigger.ts';
 import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { startFrom } from '../../lib/scheduler/starter.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, harness, type Harness } from '../engine/harness.ts';
 
 const worker = anAgent('worker');

@@ -6,7 +6,7 @@ import type { Ports, Waits } from '../../lib/core/ports.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { show } from '../../lib/scheduler/start.ts';
 import { showAtEnd, waitsNow } from '../../lib/scheduler/wait.ts';
-import { memoryWaits } from '../../lib/testing/memory-side-records.ts';
+import { memoryWaits } from '../../lib/memory/side-records.ts';
 import { listenersAsBus } from '../../serve/announcer.ts';
 import { AwaitedEnds } from '../../serve/awaited-ends.ts';
 import { anAgent, anyObject, harness, type Harness, settle } from '../engine/harness.ts';

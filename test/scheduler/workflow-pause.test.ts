@@ -9,8 +9,8 @@ import { createScheduler, type Scheduler, start } from '../../lib/scheduler/star
 import { FRESH_MS } from '../../lib/scheduler/paused-starts.ts';
 import { pauseWorkflow, resumeWorkflow, showPause } from '../../lib/scheduler/holds.ts';
 import { startFrom } from '../../lib/scheduler/starter.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
-import { memoryWorkflowPauses } from '../../lib/testing/memory-side-records.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
+import { memoryWorkflowPauses } from '../../lib/memory/side-records.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
 
 const DAY = 86_400_000;

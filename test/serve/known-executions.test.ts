@@ -2,7 +2,7 @@
 
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import type { Store } from '../../lib/core/ports.ts';
-import { MemoryStore } from '../../lib/testing/memory.ts';
+import { MemoryStore } from '../../lib/memory/world.ts';
 import { knownExecutions } from '../../serve/known-executions.ts';
 import { openDatabase, TABLE_NAME } from '../../serve/sqlite/client.ts';
 import { MOST_OPEN } from '../contract/lists.contract.ts';

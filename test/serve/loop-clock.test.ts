@@ -2,7 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import { TURN_MS, BLOCKED_MS, LoopClock } from '../../serve/loop-clock.ts';
-import { ManualClock } from '../../lib/testing/memory.ts';
+import { ManualClock } from '../../lib/memory/world.ts';
 
 const BLOCK_MS = 10_000;
 

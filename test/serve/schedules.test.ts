@@ -2,7 +2,7 @@
 
 import type { ScheduleTrigger } from '../../lib/core/plan/triggers/trigger-declaration.ts';
 import type { StartMessage } from '../../lib/core/plan/triggers/trigger.ts';
-import { ManualClock, seededSource } from '../../lib/testing/memory.ts';
+import { ManualClock, seededSource } from '../../lib/memory/world.ts';
 import { plannedIn } from '../../serve/planned.ts';
 import { compiledSchedule, keepSchedule, nextAfter, type Planned } from '../../serve/schedules.ts';
 import { openDatabase, TABLE_NAME } from '../../serve/sqlite/client.ts';

@@ -4,7 +4,7 @@ import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
 import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Found } from '../../lib/core/supervision/audit.ts';
 import { audit, type AuditPorts } from '../../lib/supervisor/audit.ts';
-import { memoryReceipts } from '../../lib/testing/memory-side-records.ts';
+import { memoryReceipts } from '../../lib/memory/side-records.ts';
 import { anAgent, anyObject, harness } from '../engine/harness.ts';
 
 const worker = anAgent('worker');

@@ -4,7 +4,7 @@ import { workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { lostAttempts } from '../../lib/core/records/receipts.ts';
 import { receiptBook } from '../../lib/supervisor/receipts.ts';
 import { SWEEP_EVERY_MS, tick } from '../../lib/supervisor/sweep.ts';
-import { memoryReceipts } from '../../lib/testing/memory-side-records.ts';
+import { memoryReceipts } from '../../lib/memory/side-records.ts';
 import { anAgent, anyObject, harness } from '../engine/harness.ts';
 import { aProcess, never } from '../engine/process.ts';
 

@@ -10,8 +10,8 @@ import { admissionControl } from '../../lib/supervisor/admission.ts';
 import { receiptBook } from '../../lib/supervisor/receipts.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { SWEEP_EVERY_MS, sweepOnce, tick } from '../../lib/supervisor/sweep.ts';
-import { memoryWorld } from '../../lib/testing/memory.ts';
-import { memoryReceipts } from '../../lib/testing/memory-side-records.ts';
+import { memoryWorld } from '../../lib/memory/world.ts';
+import { memoryReceipts } from '../../lib/memory/side-records.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
 
 const HOUR_MS = 3_600_000;

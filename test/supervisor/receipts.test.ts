@@ -7,8 +7,8 @@ import type { Receipts } from '../../lib/core/ports.ts';
 import { lostAttempts, type ShardReceipt } from '../../lib/core/records/receipts.ts';
 import type { ShardSweep } from '../../lib/supervisor/outage.ts';
 import { receiptBook } from '../../lib/supervisor/receipts.ts';
-import { memoryReceipts } from '../../lib/testing/memory-side-records.ts';
-import { memoryWorld } from '../../lib/testing/memory.ts';
+import { memoryReceipts } from '../../lib/memory/side-records.ts';
+import { memoryWorld } from '../../lib/memory/world.ts';
 
 const quiet = (shard = 0): ShardSweep => ({ shard, due: 0, failed: 0, oldestOverdueMs: 0, busy: false });
 const busy = (changes: Partial<ShardSweep> = {}): ShardSweep => ({ ...quiet(), busy: true, ...changes });

@@ -10,7 +10,7 @@ import type { Ports, Store } from '../../lib/core/ports.ts';
 import type { Send } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { startFrom } from '../../lib/scheduler/starter.ts';
-import type { MemoryWorld } from '../../lib/testing/memory.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, type Harness, harness, settle } from '../engine/harness.ts';
 
 const recovery = [retry(3, { first: '1s', max: '5s' })];

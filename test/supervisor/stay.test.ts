@@ -9,7 +9,7 @@ import type { Presence } from '../../lib/core/supervision/presence.ts';
 import type { Sweep } from '../../lib/supervisor/outage.ts';
 import { takeOver, tickStay } from '../../lib/supervisor/stay.ts';
 import { tick } from '../../lib/supervisor/sweep.ts';
-import { memoryPresences } from '../../lib/testing/memory-side-records.ts';
+import { memoryPresences } from '../../lib/memory/side-records.ts';
 import { anAgent, anyObject, harness, type Harness, settle } from '../engine/harness.ts';
 import { aProcess } from '../engine/process.ts';
 

@@ -28,8 +28,9 @@ export interface Controls {
 }
 
 /**
- * How late the external services answer the two orders: long enough for a slow machine to have its other agents
- * done meanwhile, and below the agents' own limit (20 s). Nobody waits for the answer to an agent that is killed.
+ * How late the external services answer the two orders: long enough for a slow machine to have its other
+ * agents done meanwhile, and below the agents' own limit (20 s). Nobody waits for the answer to an agent that
+ * is killed.
  */
 export const REPLY_AFTER_MS = { killed: 15_000, frozen: 9_000 } as const;
 /** An agent is not hit when its answer may already be under way. */

@@ -9,7 +9,7 @@ import type { RuleInput } from '../../../examples/world/behaviour.ts';
 import type { ExecutionStatus } from '../../../lib/core/moves.ts';
 import type { PlannedStart } from '../load.ts';
 import { SERVICES, trouble, troubleWhileUndoing, usualTimes } from '../order-plan.ts';
-import { type Draws, drawsOf } from '../../../lib/testing/cloud/random.ts';
+import { type Draws, drawsOf } from '../../../kit/cloud/random.ts';
 
 type Rule = Omit<RuleInput, 'match'> & { readonly match?: { readonly action?: string } };
 /** By what the outside world knows it as: a part of the subject's name, or '' for the subject itself. */

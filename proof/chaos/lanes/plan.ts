@@ -6,7 +6,7 @@
  */
 
 import type { RuleInput } from '../../../examples/world/behaviour.ts';
-import { drawsOf } from '../../../lib/testing/cloud/random.ts';
+import { drawsOf } from '../../../kit/cloud/random.ts';
 import type { PlannedStart } from '../load.ts';
 import { trouble, troubleWhileUndoing } from '../order-plan.ts';
 

@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { type Client, createClient } from '../../../lib/client.ts';
-import { drawsOf } from '../../../lib/testing/cloud/random.ts';
+import { drawsOf } from '../../../kit/cloud/random.ts';
 import { type Stamps, startStamps } from './stamps.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

@@ -8,7 +8,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import type { Draws } from '../../../lib/testing/cloud/random.ts';
+import type { Draws } from '../../../kit/cloud/random.ts';
 
 export interface Stamps {
   readonly url: string;

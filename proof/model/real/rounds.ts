@@ -15,8 +15,8 @@ import { reconcile } from '../../../lib/engine/reconcile.ts';
 import { closeCallback } from '../../../lib/scheduler/callbacks.ts';
 import { cancel, retry } from '../../../lib/scheduler/commands.ts';
 import { createScheduler, start } from '../../../lib/scheduler/start.ts';
-import { memoryWorld } from '../../../lib/testing/memory.ts';
-import { textHash } from '../../../lib/testing/text-hash.ts';
+import { memoryWorld } from '../../../lib/memory/world.ts';
+import { textHash } from '../../../lib/memory/text-hash.ts';
 import { type Beginning, orTime, type Scene, type Seen } from './schedules.ts';
 
 const Nothing = z.object({});

@@ -15,7 +15,7 @@ import type { Ports } from '../../../lib/core/ports.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { canonicalJson, type Json } from '../../../lib/core/values/json.ts';
-import { memoryWorld, type MemoryWorld } from '../../../lib/testing/memory.ts';
+import { memoryWorld, type MemoryWorld } from '../../../lib/memory/world.ts';
 import type { Explored, Limits } from '../explore.ts';
 
 /** What can begin in a state: a request, a sweep, the passing of time. */

@@ -5,7 +5,7 @@
 
 import { AGENTS, faultPlan, FUNCTIONS, type PlannedFault } from '../../../proof/chaos/fault-plan.ts';
 import { plannedOrder } from '../../../proof/chaos/order-plan.ts';
-import { drawsOf } from '../../../lib/testing/cloud/random.ts';
+import { drawsOf } from '../../../kit/cloud/random.ts';
 
 const MINUTE = 60_000;
 const SEEDS = Array.from({ length: 20 }, (_, seed) => seed * 7_919);

@@ -9,16 +9,16 @@ import {
   memoryBreakers,
   memoryPresences,
   memoryRates,
-} from '../../../lib/testing/memory-side-records.ts';
-import { memoryLanes } from '../../../lib/testing/memory-lanes.ts';
+} from '../../../lib/memory/side-records.ts';
+import { memoryLanes } from '../../../lib/memory/lanes.ts';
 import type { Agent, AttemptContext, Implementation } from '../../../lib/core/plan/agent.ts';
 import type { Note, Send } from '../../../lib/core/decisions/decision.ts';
 import { retry, workflow } from '../../../lib/core/plan/builder/workflow.ts';
 import { handleMessage } from '../../../lib/agent/message.ts';
 import { createScheduler, start } from '../../../lib/scheduler/start.ts';
 import { SWEEP_EVERY_MS, tick } from '../../../lib/supervisor/sweep.ts';
-import { MemoryTable } from '../../../lib/testing/memory-table.ts';
-import { seededSource, seededRandom } from '../../../lib/testing/memory.ts';
+import { MemoryTable } from '../../../lib/memory/table.ts';
+import { seededSource, seededRandom } from '../../../lib/memory/world.ts';
 import { EventQueue } from '../../../proof/simulation/events.ts';
 import { choiceOf } from '../../../proof/simulation/plans.ts';
 import { clockOf, type Host, newProcess, portsOf } from '../../../proof/simulation/process.ts';

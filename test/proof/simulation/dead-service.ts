@@ -13,8 +13,8 @@ import { ProcessBreaker } from '../../../lib/agent/breaker.ts';
 import { Grace } from '../../../lib/supervisor/outage.ts';
 import { createScheduler, start } from '../../../lib/scheduler/start.ts';
 import { SWEEP_EVERY_MS, sweepOnce } from '../../../lib/supervisor/sweep.ts';
-import { memoryBreakers } from '../../../lib/testing/memory-side-records.ts';
-import { MemoryStore, seededSource } from '../../../lib/testing/memory.ts';
+import { memoryBreakers } from '../../../lib/memory/side-records.ts';
+import { MemoryStore, seededSource } from '../../../lib/memory/world.ts';
 import { EventQueue } from '../../../proof/simulation/events.ts';
 import { passThrough } from '../../../proof/simulation/service.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { Removable } from '../../../lib/core/supervision/audit.ts';
-import { MemoryTable } from '../../../lib/testing/memory-table.ts';
+import { MemoryTable } from '../../../lib/memory/table.ts';
 import { noKinds } from '../../../proof/simulation/kinds.ts';
 import { Ledger } from '../../../proof/simulation/ledger.ts';
 import { OracleErasures } from '../../../proof/simulation/oracle-erasures.ts';

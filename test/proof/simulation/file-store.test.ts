@@ -1,14 +1,14 @@
 /** What a world over a file compares: what a role is answered, in whichever records either side has it. */
 
-import { MemoryTable } from '../../../lib/testing/memory-table.ts';
-import { seededRandom } from '../../../lib/testing/memory.ts';
-import { memoryLanes } from '../../../lib/testing/memory-lanes.ts';
+import { MemoryTable } from '../../../lib/memory/table.ts';
+import { seededRandom } from '../../../lib/memory/world.ts';
+import { memoryLanes } from '../../../lib/memory/lanes.ts';
 import {
   memoryAnnouncedLists,
   memoryBreakers,
   memoryPresences,
   memoryRates,
-} from '../../../lib/testing/memory-side-records.ts';
+} from '../../../lib/memory/side-records.ts';
 import { EventQueue } from '../../../proof/simulation/events.ts';
 import { FileStore } from '../../../proof/simulation/file-store.ts';
 import { choiceOf } from '../../../proof/simulation/plans.ts';

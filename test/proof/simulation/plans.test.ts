@@ -2,7 +2,7 @@
 
 import { checkPlan } from '../../../lib/core/plan/checks/check.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
-import { seededRandom } from '../../../lib/testing/memory.ts';
+import { seededRandom } from '../../../lib/memory/world.ts';
 import { Cast } from '../../../proof/simulation/cast.ts';
 import { emphasised } from '../../../proof/simulation/emphasis.ts';
 import { choiceOf, randomPlan } from '../../../proof/simulation/plans.ts';

@@ -17,10 +17,10 @@ import {
   memoryBreakers,
   memoryPresences,
   memoryRates,
-} from '../../../lib/testing/memory-side-records.ts';
-import { memoryLanes } from '../../../lib/testing/memory-lanes.ts';
-import { MemoryTable } from '../../../lib/testing/memory-table.ts';
-import { seededSource, seededRandom } from '../../../lib/testing/memory.ts';
+} from '../../../lib/memory/side-records.ts';
+import { memoryLanes } from '../../../lib/memory/lanes.ts';
+import { MemoryTable } from '../../../lib/memory/table.ts';
+import { seededSource, seededRandom } from '../../../lib/memory/world.ts';
 import { EventQueue } from '../../../proof/simulation/events.ts';
 import { choiceOf } from '../../../proof/simulation/plans.ts';
 import { type Host, newProcess, portsOf } from '../../../proof/simulation/process.ts';

@@ -1,0 +1,16 @@
+/**
+ * What a test gives to the system, as a client would have sent it: as JSON.
+ *
+ * Owns: that a test passes where a client does, and is refused where it would be. Does not own: what JSON
+ * leaves out (`core/values/json.ts`), the check against a schema (`scheduler/`).
+ */
+
+import { refuse } from '../lib/core/values/errors.ts';
+import { asJson, type Json } from '../lib/core/values/json.ts';
+
+/** @throws SteadfastError `bad-input`: a client would send something else, or nothing */
+export function asSent(value: unknown, what: 'input' | 'output' | 'answer'): Json {
+  const sent = asJson(value);
+  if ('json' in sent) return sent.json;
+  throw refuse('bad-input', `the ${what} that the test gives: ${sent.problem}`);
+}

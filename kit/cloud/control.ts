@@ -1,0 +1,68 @@
+/**
+ * The hands of a test on a running local cloud: its control, with the agents in containers,
+ * whose workers are no functions.
+ *
+ * Owns: which of the two a name means, and what random kills are aimed at. Does not own: how a
+ * fault is done (`local/control/`).
+ */
+
+import type { ArmedFault, FaultMoment } from '../../local/control/fault.ts';
+import type { System } from '../../cli/dev/system.ts';
+import type { LocalCloud } from './local-cloud.ts';
+import { killAtRandom } from './random-kills.ts';
+
+type Hands = Omit<LocalCloud, 'url' | 'client' | 'folder' | 'environment' | 'problems' | 'stop'>;
+
+export function controlOf(system: System): Hands {
+  const { control } = system.cloud;
+  const kill = (name: string, when: FaultMoment = 'now'): ArmedFault =>
+    system.workers.includes(name) ? killedWorker(system, name) : control.kill(name, when);
+  const isAtWork = (name: string): boolean =>
+    control
+      .functions()
+      .some(
+        ({ logicalId, processes }) =>
+          logicalId.toLowerCase().includes(name) && processes.some(({ state }) => state === 'busy'),
+      );
+  return {
+    functions: () => control.functions(),
+    kill,
+    freeze: (name, when) => control.freeze(name, when),
+    thaw: (name) => control.thaw(name),
+    delay: (name, fault) => control.delay(name, fault),
+    throttle: (name, fault) => control.throttle(name, fault),
+    loseAnswers: (name, fault) => control.ambiguous(name, fault),
+    restartStore: (downMs) => control.restartDynamo(downMs),
+    killAtRandom: (options) =>
+      killAtRandom({ agents: agentsOf(system), kill, isAtWork, clear: () => control.clearFaults() }, options),
+    clearFaults: () => control.clearFaults(),
+    calls: () => control.calls(),
+    tick: (schedule) => control.tick(schedule),
+    send: (queue, body) => control.send(queue, body),
+    putObject: (bucket, key, body) => control.putObject(bucket, key, body),
+    buckets: () => control.buckets(),
+    putEvent: ({ source, detailType, detail }) =>
+      control.putEvent({ source, detailType, detail: detail as never }),
+    events: () => control.events(),
+  };
+}
+
+/** A worker has nothing of the cloud's that a moment could be counted by: it is killed now. */
+function killedWorker(system: System, agent: string): ArmedFault {
+  const hit = system.killWorker(agent).then((pids) => ({
+    outcome: pids.length > 0 ? ('hit' as const) : ('nothing' as const),
+    at: Date.now(),
+    pids,
+  }));
+  return { id: `worker-${agent}`, hit };
+}
+
+/** By the paths of their functions; the others have workers. */
+function agentsOf({ cloud, workers }: System): readonly string[] {
+  const paths = [...cloud.resources.values()].flatMap(({ type, metadata, logicalId }) =>
+    type === 'AWS::Lambda::Function' && /\/Agents\/[^/]+\/Function\//.test(String(metadata['aws:cdk:path']))
+      ? [logicalId]
+      : [],
+  );
+  return [...paths, ...workers].sort();
+}

@@ -1,0 +1,45 @@
+/**
+ * The `dev.ts` of workflow folders, in a process of their own: what agents talk to is no part of the test.
+ *
+ * Owns: that process. Does not own: what a `dev.ts` is (`cli/dev/external-parties.ts`). It ends when its
+ * channel closes: a parent that was killed cannot stop it.
+ */
+
+import { startExternalParties } from '../../cli/dev/external-parties.ts';
+import type { WorkflowFolder } from '../../cli/dev/workflow-folders.ts';
+import { ioOf, messageOf } from '../../cli/io.ts';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What the process is given. */
+export interface ExternalTask {
+  readonly folders: readonly WorkflowFolder[];
+  readonly dataDir: string;
+}
+
+/** What it answers, once. */
+export type ExternalStarted =
+  | { readonly environment: Readonly<Record<string, string>> }
+  | { readonly problem: string };
+
+const stops: (() => Promise<void>)[] = [];
+process.once('disconnect', () => {
+  void Promise.all(stops.map((stop) => stop())).finally(() => process.exit());
+});
+process.once('message', (task: ExternalTask) => {
+  void started(task).then((answer) => process.send?.(answer));
+});
+
+async function started({ folders, dataDir }: ExternalTask): Promise<ExternalStarted> {
+  const dataDirOf = (name: string): string => {
+    const path = join(dataDir, name);
+    mkdirSync(path, { recursive: true });
+    return path;
+  };
+  const io = ioOf({ out: () => true, err: () => true, env: process.env, isTTY: false });
+  try {
+    return { environment: await startExternalParties(folders, dataDirOf, io, (stop) => stops.push(stop)) };
+  } catch (error) {
+    return { problem: messageOf(error) };
+  }
+}

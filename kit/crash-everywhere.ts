@@ -1,0 +1,302 @@
+/**
+ * Runs a workflow once for every point at which something may break, lets the system recover, and compares
+ * what the executions say with what took place outside.
+ *
+ * Owns: the points, one run for each, the report. Does not own: what counts as wrong (`verdict.ts`), how
+ * a run is driven (`driver.ts`).
+ *
+ * One fault per run. The runs are the same every time as long as the agents are.
+ */
+
+import type { KeysOf } from '../lib/core/values/options.ts';
+import type { Duration } from '../lib/core/values/duration.ts';
+import { isSteadfastError, refuse } from '../lib/core/values/errors.ts';
+import type { Workflow } from '../lib/core/plan/builder/workflow.ts';
+import { checkOptions } from './test-options.ts';
+import type { AgentCall } from './agent-calls.ts';
+import type { Effect, ExternalWorld } from './external-world.ts';
+import {
+  type Evidence,
+  type Expectation,
+  expectationOf,
+  namesOf,
+  performed,
+  placeOf,
+  type Problem,
+  problemsOf,
+} from './verdict.ts';
+import type { Injects } from './process.ts';
+import { checkSlowest, type Slowest, slowestMs, timesOf, unsaid } from './slowest.ts';
+import type { TestRun } from './test-run.ts';
+import { TEST, type TestOptions, WorkflowTest } from './workflow-test.ts';
+
+export interface CrashOptions<I> extends TestOptions {
+  readonly input: I;
+  /**
+   * The outside world's book after a run: everything that took place, by effect key, what was undone
+   * included. Effects of other executions may be in it.
+   * @default the book of `world`; else guessed from the calls of the agents' code: see `blind` in the report
+   */
+  readonly effects?: () => readonly Effect[] | Promise<readonly Effect[]>;
+  /**
+   * The outside world that the agents talk to, if it is an `externalWorld()`: each of
+   * their requests is broken as well.
+   */
+  readonly world?: ExternalWorld;
+  /**
+   * What happens in a run: faults of the external party, a cancel, resolutions of incidents. What it leaves
+   * open is run to its end.
+   * @default (trial, input) => trial.start(input)
+   */
+  readonly scenario?: (trial: WorkflowTest<I>, input: I) => Promise<TestRun>;
+  /**
+   * How long after its caller has given up a service's slowest request may still take effect: of all agents,
+   * or by their names. Effects come as late as that, or as late as the agent's `settle`, whichever is later.
+   * @default the agent's `settle`; `blind` in the report says so
+   */
+  readonly slowest?: Slowest;
+  /** One point alone, as the report names it: 'after:write:7'. 'write:7' is all faults at that place. */
+  readonly only?: string;
+  /**
+   * The longest a run may take, in the test's time; a longer one is stuck.
+   * @default '60d'
+   */
+  readonly within?: Duration;
+  /**
+   * The most runs. If there are more points, this many are chosen at equal distances.
+   * @default 2000
+   */
+  readonly maxRuns?: number;
+}
+
+const CRASH = {
+  ...TEST,
+  input: true,
+  effects: true,
+  world: true,
+  scenario: true,
+  slowest: true,
+  only: true,
+  within: true,
+  maxRuns: true,
+} as const satisfies KeysOf<CrashOptions<unknown>>;
+
+export interface Finding extends Problem {
+  /** 'none' when it happens without any fault. */
+  readonly point: string;
+  /** What was struck: 'charge-card writes step 'charge' as done'. */
+  readonly about: string;
+  /** How to run this alone. */
+  readonly replay: string;
+}
+
+export interface CrashReport {
+  /** Empty: nothing is lost, doubled or stuck. */
+  readonly findings: readonly Finding[];
+  /** Runs with a fault. */
+  readonly runs: number;
+  /** Points that `maxRuns` or `only` left out. */
+  readonly leftOut: number;
+  /** How the runs ended, those without a fault included: `{ succeeded: 61 }`. */
+  readonly ends: Readonly<Record<string, number>>;
+  /** All points, in the order in which a run comes to them. */
+  readonly points: readonly string[];
+  /** What this test could not see. */
+  readonly blind: readonly string[];
+  /**
+   * What no run came to, in words: agents that never acted, agents with an undo that was never called. Give a
+   * scenario that comes to them. Empty where points were left out.
+   */
+  readonly untouched: readonly string[];
+  /** All of it in words. */
+  readonly text: string;
+}
+
+interface Point {
+  readonly name: string;
+  readonly about: string;
+  readonly advice?: string | undefined;
+}
+
+/** No process lives longer than this. */
+const LAST_PROCESS: Duration = '16m';
+
+interface Outcome {
+  readonly problems: readonly Problem[];
+  readonly evidence: Evidence;
+  readonly end: string;
+}
+
+/**
+ * Strikes a workflow at every point: a process dies before and after each of its writes, sends and
+ * announcements, with each message in its hand, and before and after each `execute`, `probe` and `undo`; the
+ * reply of an `execute` or `undo` is lost, or its effect comes late; a process freezes for two leases before
+ * it executes; a message is delivered twice; and around each request to `world`. One run and one fault each.
+ * @returns what is lost, doubled or stuck; nothing of it is thrown
+ * @throws SteadfastError `missing-agent`, `bad-input`, `unknown-agent`, `unknown-point`; whatever
+ * `scenario` and `effects` throw
+ */
+export async function crashEverywhere<I>(
+  workflow: Workflow<I>,
+  options: CrashOptions<I>,
+): Promise<CrashReport> {
+  checkOptions('crashEverywhere', options, CRASH);
+  checkSlowest(workflow, options.slowest);
+  const points: Point[] = [];
+  const first = await runOnce(workflow, options, 'none', undefined, (name, about, advice) => {
+    points.push({ name, about, advice });
+    return false;
+  });
+  const findings = first.problems.map((problem) => findingOf(workflow, problem, { name: 'none', about: '' }));
+  const expected = expectationOf(first.evidence);
+  const chosen = first.problems.length > 0 ? [] : choose(points, options);
+  const ends: Record<string, number> = { [first.end]: 1 };
+  const called = new Called(first.evidence.calls);
+  for (const point of chosen) {
+    const { name } = point;
+    const outcome = await runOnce(workflow, options, name, expected, (reached) => reached === name);
+    ends[outcome.end] = (ends[outcome.end] ?? 0) + 1;
+    called.add(outcome.evidence.calls);
+    findings.push(...outcome.problems.map((problem) => findingOf(workflow, problem, point)));
+  }
+  const report = {
+    findings,
+    runs: chosen.length,
+    leftOut: points.length - chosen.length,
+    ends,
+    points: points.map((point) => point.name),
+    blind: [
+      ...blindSpots(first.evidence, expected),
+      ...unsaid(workflow, options.slowest, first.evidence.calls),
+    ],
+    untouched: chosen.length < points.length ? [] : called.untouched(workflow),
+  };
+  return { ...report, text: textOf(workflow, report) };
+}
+
+async function runOnce<I>(
+  workflow: Workflow<I>,
+  options: CrashOptions<I>,
+  point: string,
+  expected: Expectation | undefined,
+  injects: Injects,
+): Promise<Outcome> {
+  const { input, world, scenario = (trial: WorkflowTest<I>) => trial.start(input), within = '60d' } = options;
+  // Every run has effect keys of its own, so that agents may be shared by all runs.
+  const prefix = `${workflow.name.slice(0, 30)}-${point.replaceAll(':', '-').replace(/[^a-z0-9-]/gi, '')}`;
+  const trial = new WorkflowTest(workflow, options, {
+    injects,
+    idPrefix: prefix.toLowerCase(),
+    slowestMs: (agent) => slowestMs(options.slowest, agent),
+    ...(world === undefined ? {} : { world }),
+  });
+  const effects = options.effects ?? world?.effects;
+  const problems: Problem[] = [];
+  let end = 'stuck';
+  try {
+    const run = await scenario(trial, input);
+    end = (await run.untilEnd(within)).status;
+    for (const other of trial.runs()) await other.untilEnd(within);
+    // A process that was frozen, or taken for dead, may act after the end.
+    await trial.skip(LAST_PROCESS);
+    for (const late of timesOf(options.slowest)) await trial.skip(late);
+  } catch (error) {
+    if (!(isSteadfastError(error) && error.code === 'stuck')) throw error;
+    problems.push({ kind: 'stuck', message: error.message });
+  }
+  const evidence: Evidence = {
+    executions: await Promise.all(trial.runs().map((one) => one.records())),
+    calls: trial.calls(),
+    ...(effects === undefined ? {} : { effects: await effects() }),
+  };
+  const stuck = problems.length > 0;
+  const judged = problemsOf(evidence, expected).filter(({ kind }) => !(stuck && kind === 'stuck'));
+  return { problems: [...problems, ...judged], evidence, end };
+}
+
+/** @throws SteadfastError `unknown-point` */
+function choose<I>(points: readonly Point[], { only, maxRuns = 2_000 }: CrashOptions<I>): readonly Point[] {
+  if (only !== undefined) {
+    const found = points.filter(({ name }) => name === only || name.endsWith(`:${only}`));
+    if (found.length > 0 || only === 'none') return found;
+    const shown = points.map(({ name }) => name).join(', ');
+    throw refuse('unknown-point', `no run reaches '${only}'; there are: ${shown}`);
+  }
+  if (points.length <= maxRuns) return points;
+  return Array.from(
+    { length: maxRuns },
+    (_, at) => points[Math.floor((at * points.length) / maxRuns)] as Point,
+  );
+}
+
+function findingOf(workflow: { readonly name: string }, problem: Problem, point: Point): Finding {
+  const { name, about, advice } = point;
+  const call = workflow.name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+  const message = advice === undefined ? problem.message : `${problem.message}; ${advice}`;
+  return {
+    ...problem,
+    message,
+    point: name,
+    about,
+    replay: `crashEverywhere(${call}, { …, only: '${name}' })`,
+  };
+}
+
+/** Whose code was called in any of the runs. */
+class Called {
+  readonly #acted = new Set<string>();
+  readonly #undone = new Set<string>();
+
+  constructor(calls: readonly AgentCall[]) {
+    this.add(calls);
+  }
+
+  add(calls: readonly AgentCall[]): void {
+    for (const { agent, on } of calls) (on === 'undo' ? this.#undone : this.#acted).add(agent);
+  }
+
+  untouched({ agents }: Pick<Workflow, 'agents'>): string[] {
+    const specs = agents.map(({ spec }) => spec);
+    const idle = specs.filter(({ name }) => !this.#acted.has(name));
+    const kept = specs.filter(
+      ({ name, undo }) => this.#acted.has(name) && undo !== 'none' && !this.#undone.has(name),
+    );
+    return [...noted('never acted here', idle), ...noted('never undone here', kept)];
+  }
+}
+
+const noted = (what: string, specs: readonly { readonly name: string }[]): string[] =>
+  specs.length === 0 ? [] : [`${what}: ${specs.map(({ name }) => name).join(', ')}`];
+
+function blindSpots(evidence: Evidence, { effects: usual }: Expectation): string[] {
+  const { effects, executions } = evidence;
+  const names = namesOf(evidence);
+  const unseen = executions.flatMap((shown) =>
+    performed(shown)
+      .filter(({ name, status }) => status === 'done' && !usual.has(placeOf(shown, name)))
+      .map(
+        ({ name }) =>
+          `the effects given have none of step ${names.quoted(shown.state.execution.id, name)}, so a missing one would not be noticed`,
+      ),
+  );
+  if (effects !== undefined) return [...new Set(unseen)];
+  return [
+    'without `effects` only the agents’ code is seen: whether it ran to its end, and what it returned. Whether an idempotent service deduplicates is judged by its answers alone, and an undo that returns is believed',
+  ];
+}
+
+function textOf(workflow: { readonly name: string }, report: Omit<CrashReport, 'text'>): string {
+  const { findings, runs, leftOut, ends, blind, untouched } = report;
+  const ended = Object.entries(ends).map(([status, count]) => `${count} ${status}`);
+  const leftOutText = leftOut === 0 ? '' : `, ${leftOut} points left out`;
+  return [
+    `${workflow.name}: ${runs} runs with one fault each${leftOutText}; ended: ${ended.join(', ')}; ${findings.length === 0 ? 'nothing lost, doubled or stuck' : `${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}`}`,
+    ...findings.flatMap(({ kind, point, about, message, replay }) => [
+      about === '' ? `${kind} without any fault` : `${kind} at ${point} (${about})`,
+      `  ${message}`,
+      `  again: ${replay}`,
+    ]),
+    ...blind.map((line) => `not seen: ${line}`),
+    ...untouched,
+  ].join('\n');
+}

@@ -1,0 +1,298 @@
+/**
+ * Drives the production roles over the ports in memory: the queue, the processes and the time around them.
+ *
+ * Owns: what happens next (a message, a sweep, the passing of time), one thing after the other, so that the
+ * same test does the same every time. Does not own: any decision, the faults (`agent-calls.ts`), what a
+ * user sees (`workflow-test.ts`).
+ *
+ * Time moves only when nothing is left to do at the present instant. Real time passes only while an agent's
+ * own code waits for something real (a server of the test's), and not longer than its patience.
+ */
+
+import * as timers from 'node:timers';
+import { isError, refuse } from '../lib/core/values/errors.ts';
+import type { Send } from '../lib/core/decisions/decision.ts';
+import type { Ports } from '../lib/core/ports.ts';
+import type { Workflow } from '../lib/core/plan/builder/workflow.ts';
+import type { Execution } from '../lib/core/records/state.ts';
+import { ProcessRate } from '../lib/agent/process-rate.ts';
+import { perSecondOf } from '../lib/core/values/rate.ts';
+import { handleMessage } from '../lib/agent/message.ts';
+import type { Worker } from '../lib/agent/author-code.ts';
+import { withAllValues } from '../lib/engine/large-values.ts';
+import { type PlanCache, planOf } from '../lib/engine/plans.ts';
+import { createScheduler, type Scheduler, type Shown } from '../lib/scheduler/start.ts';
+import { SWEEP_EVERY_MS, sweepOnce } from '../lib/supervisor/sweep.ts';
+import { ManualClock, memoryValues, type MemoryWorld, memoryWorld } from '../lib/memory/world.ts';
+import { AgentCalls } from './agent-calls.ts';
+import { type Host, startProcess, type Injects } from './process.ts';
+import { StepNames } from './step-names.ts';
+
+export interface DriverOptions {
+  readonly workflows: readonly Workflow[];
+  /** By the agent's name; read at each delivery. */
+  readonly workers: ReadonlyMap<string, Worker>;
+  /** By the agent's name: how many attempts may begin, such as '50/s'. */
+  readonly rates: Readonly<Record<string, string>>;
+  readonly largeValues: boolean;
+  readonly injects: Injects;
+  readonly lateMs: Host['lateMs'];
+  readonly seed: number;
+  /** Epoch ms. */
+  readonly startsAt: number;
+  /** Real ms. */
+  readonly patienceMs: number;
+}
+
+/** A message in a queue, as SQS keeps it: it comes back unless it was handled. */
+interface Letter {
+  readonly send: Send;
+  visibleAt: number;
+  receives: number;
+}
+
+/**
+ * As deployed: the function's time beyond the agent's timeout, and its queue's
+ * visibility, receives, and the tick.
+ */
+const SPARE_MS = 15_000;
+const VISIBILITY_FACTOR = 6;
+const MAX_RECEIVES = 5;
+const TICK_EVERY_MS = 60_000;
+
+/** More than any process in this many things that happen is one that will never end. */
+const MAX_EVENTS = 50_000;
+
+// Kept before a test may put false ones in their place, and not the global ones: a set-up may have done so.
+const { setImmediate: soon, setTimeout: later, clearTimeout: wakeNoLaterThan } = timers;
+
+export type RunEnd =
+  | 'over'
+  /** Nothing is left that could happen. */
+  | 'idle'
+  /** The time is over. */
+  | 'late'
+  /** Things happen for ever. */
+  | 'endless';
+
+export class Driver implements Host {
+  readonly world: MemoryWorld;
+  readonly injects: Injects;
+  readonly lateMs: Host['lateMs'];
+  readonly calls: AgentCalls;
+  /** Ids of the executions that there are. */
+  readonly created: Set<string> = new Set();
+  readonly names: StepNames = new StepNames();
+  readonly #options: DriverOptions;
+  readonly #counts = new Map<string, number>();
+  readonly #plans: PlanCache = new Map();
+  readonly #letters = new Set<Letter>();
+  /** The earliest time of the next sweep; none while a sweep is under way. */
+  #sweepFromAt = 0;
+
+  constructor(options: DriverOptions) {
+    this.#options = options;
+    this.injects = options.injects;
+    this.lateMs = options.lateMs;
+    const world = memoryWorld({ seed: options.seed });
+    const send = async (sends: readonly Send[]): Promise<void> => {
+      for (const one of sends) this.#put(one);
+    };
+    const place = options.largeValues ? { largeValues: memoryValues() } : {};
+    this.world = { ...world, ...place, clock: new ManualClock(options.startsAt), queue: { send } };
+    this.calls = new AgentCalls(this);
+  }
+
+  readonly hasCreated = (execution: Execution): void => {
+    this.created.add(execution.id);
+    this.names.add(execution);
+  };
+
+  readonly count = (what: string): number => {
+    const next = (this.#counts.get(what) ?? 0) + 1;
+    this.#counts.set(what, next);
+    return next;
+  };
+
+  /**
+   * A request of a client to the scheduler. When the scheduler dies before it answers, the client asks again.
+   * @param newId of an execution that is started without a key
+   */
+  async ask<Answer>(
+    newId: () => string,
+    request: (scheduler: Scheduler) => Promise<Answer>,
+  ): Promise<Answer> {
+    for (;;) {
+      const process = startProcess(this, 'the scheduler', Number.POSITIVE_INFINITY);
+      const scheduler = createScheduler(process.ports, this.#options.workflows, { hash, newId });
+      const answer = request(scheduler).then((value) => ({ value }));
+      const first = await Promise.race([answer, process.died]);
+      if (first !== undefined) return first.value;
+    }
+  }
+
+  /**
+   * Lets things happen, one after the other, until `isOver` holds after one of them.
+   * @param untilAt epoch ms: time is not moved beyond it
+   */
+  async run(isOver: () => Promise<boolean>, untilAt: number): Promise<RunEnd> {
+    await this.#quiet();
+    for (let event = 0; event < MAX_EVENTS; event += 1) {
+      if (await isOver()) return 'over';
+      const nextAt = await this.#nextAt();
+      if (nextAt === undefined || nextAt > untilAt) {
+        if (Number.isFinite(untilAt)) this.world.clock.advanceTo(untilAt);
+        await this.#quiet();
+        return nextAt === undefined ? 'idle' : 'late';
+      }
+      await this.#nextThing(nextAt);
+    }
+    return 'endless';
+  }
+
+  /** @throws SteadfastError `unknown-execution` */
+  async show(executionId: string): Promise<Shown> {
+    const { store } = this.world;
+    const state = await store.read(executionId);
+    if (state === undefined) throw refuse('unknown-execution', `there is no execution '${executionId}'`);
+    const plan = await planOf(store, this.#plans, state.execution.plan);
+    return { state: await withAllValues(this.world, state), plan };
+  }
+
+  #put(send: Send): void {
+    this.#letters.add({ send, visibleAt: this.world.clock.now() + send.delayMs, receives: 0 });
+  }
+
+  async #nextThing(nextAt: number): Promise<void> {
+    const now = this.world.clock.now();
+    const letter = this.#nextLetter();
+    if (letter !== undefined && letter.visibleAt <= now) this.#deliver(letter);
+    else if (((await this.#nextSweepAt()) ?? Number.POSITIVE_INFINITY) <= now) this.#sweep();
+    else this.world.clock.advanceTo(nextAt);
+    await this.#quiet();
+  }
+
+  async #nextAt(): Promise<number | undefined> {
+    const times = [this.#nextLetter()?.visibleAt, this.world.clock.nextWakeAt(), await this.#nextSweepAt()];
+    const known = times.filter((at): at is number => at !== undefined);
+    return known.length === 0 ? undefined : Math.min(...known);
+  }
+
+  /** The first of those that are visible first. */
+  #nextLetter(): Letter | undefined {
+    let first: Letter | undefined;
+    for (const letter of this.#letters) {
+      if (first === undefined || letter.visibleAt < first.visibleAt) first = letter;
+    }
+    return first;
+  }
+
+  async #nextSweepAt(): Promise<number | undefined> {
+    const { items } = await this.world.store.due(0, Number.MAX_SAFE_INTEGER);
+    const wakeAt = items[0]?.wakeAt;
+    if (wakeAt === undefined || !Number.isFinite(this.#sweepFromAt)) return undefined;
+    return Math.max(wakeAt, this.#sweepFromAt);
+  }
+
+  #sweep(): void {
+    const now = this.world.clock.now();
+    const process = startProcess(this, 'the supervisor', Number.POSITIVE_INFINITY);
+    this.#sweepFromAt = Number.POSITIVE_INFINITY;
+    const swept = sweepOnce(process.ports, new Map(), now).then(() => SWEEP_EVERY_MS);
+    const died = process.died.then(() => TICK_EVERY_MS);
+    void Promise.race([swept, died]).then((pauseMs) => {
+      this.#sweepFromAt = now + pauseMs;
+    });
+  }
+
+  #deliver(letter: Letter): void {
+    const { agent, message } = letter.send;
+    const now = this.world.clock.now();
+    const worker = this.#options.workers.get(agent);
+    if (worker === undefined) throw missingAgent(agent, `message for step '${message.step}'`);
+    const functionMs = Math.ceil(worker.agent.spec.timeoutMs / 1_000) * 1_000 + SPARE_MS;
+    letter.receives += 1;
+    letter.visibleAt = now + functionMs * VISIBILITY_FACTOR;
+    if (letter.receives >= MAX_RECEIVES) this.#discard(letter);
+    const process = startProcess(this, agent, now + functionMs);
+    const place = `delivery:${this.count('delivery')}`;
+    const about = `${agent} takes the message to ${message.mode} ${this.names.quoted(message.execution, message.step)}`;
+    if (this.injects(`before:${place}`, about)) process.kill();
+    if (this.injects(`twice:${place}`, about)) this.#put({ ...letter.send, delayMs: 0 });
+    const rate = this.#options.rates[agent];
+    const observed = {
+      ...this.calls.observed(worker, process),
+      ...(rate === undefined ? {} : { rate: new ProcessRate(agent, perSecondOf(rate)) }),
+    };
+    void this.#handle(process.ports, observed, letter, now + functionMs);
+  }
+
+  async #handle(ports: Ports, worker: Worker, letter: Letter, processDeadlineAt: number): Promise<void> {
+    const { message } = letter.send;
+    try {
+      const result = await handleMessage(ports, new Map(), worker, message, processDeadlineAt);
+      if (result === 'handled') this.#discard(letter);
+    } catch (error) {
+      const detail = isError(error) ? error.message : 'error';
+      const { execution: executionId, step } = message;
+      this.world.log.note({ what: 'message-given-back', executionId, step, detail });
+    }
+  }
+
+  #discard(letter: Letter): void {
+    this.#letters.delete(letter);
+  }
+
+  /** Lets everything run that does not wait for the test's time. */
+  async #quiet(): Promise<void> {
+    for (;;) {
+      await new Promise<void>((resolve) => soon(resolve));
+      const underWay = this.calls.underWay();
+      if (underWay.length === 0) return;
+      if (!(await answersIn(underWay, this.#options.patienceMs))) this.calls.giveUpWaiting();
+    }
+  }
+}
+
+/** Whether any of the calls settles within this real time. */
+async function answersIn(calls: readonly Promise<void>[], realMs: number): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<false>((resolve) => {
+    timer = later(() => resolve(false), realMs);
+  });
+  const answered = await Promise.race([...calls.map((call) => call.then(() => true)), over]);
+  wakeNoLaterThan(timer);
+  return answered;
+}
+
+/** What is missing, and what to pass. */
+export const missingAgent = (agent: string, forWhat: string): Error =>
+  refuse(
+    'missing-agent',
+    `no implementation of agent '${agent}' (${forWhat}); add the handler that its file exports to \`agents\`, or a fake: \`theAgent.handler({ execute: async () => … })\``,
+  );
+
+/** Longer than a client's key: the text of a plan. */
+const PLAN_LENGTH = 300;
+/** By their texts: every process hashes the same few plans anew, and that is a third of all its work. */
+const planHashes = new Map<string, string>();
+
+function hash(text: string): string {
+  if (text.length < PLAN_LENGTH) return hashOf(text);
+  const known = planHashes.get(text) ?? hashOf(text);
+  planHashes.set(text, known);
+  return known;
+}
+
+/** 128 bits of a text in hex, in no cryptographic sense: equal for equal texts, on every machine. */
+function hashOf(text: string): string {
+  const parts = [0x9e3779b9, 0x243f6a88, 0xb7e15162, 0x85ebca6b].map((seed) => {
+    let mixed = seed;
+    for (let at = 0; at < text.length; at += 1) {
+      mixed = Math.imul(mixed ^ text.charCodeAt(at), 0x01000193 + (seed & 0xfe));
+      mixed ^= mixed >>> 15;
+    }
+    return (mixed >>> 0).toString(16).padStart(8, '0');
+  });
+  return parts.join('');
+}

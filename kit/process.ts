@@ -1,0 +1,201 @@
+/**
+ * A process: one invocation of a function, with the ports as it sees them.
+ *
+ * Owns: that nothing of a dead process happens any more, that a frozen one stands still, and the naming
+ * of the points at which it may be struck: around every call that changes something. Does not own: when
+ * it is struck, what runs in it.
+ *
+ * A request that has left takes effect although its sender dies; what a dead process waits for never settles.
+ */
+
+import type { AgentSpec } from '../lib/core/plan/agent.ts';
+import type { Send, Write } from '../lib/core/decisions/decision.ts';
+import type { News } from '../lib/core/decisions/news.ts';
+import type { Clock, Lanes, LargeValues, Ports } from '../lib/core/ports.ts';
+import type { Execution } from '../lib/core/records/state.ts';
+import type { MemoryWorld } from '../lib/memory/world.ts';
+import type { StepNames } from './step-names.ts';
+
+/**
+ * Asked at every point of a run, with its name ('after:write:7') and what it is about.
+ * @param advice what to change if the fault does harm, where that is known
+ * @returns whether the fault of that name happens here
+ */
+export type Injects = (point: string, about: string, advice?: string) => boolean;
+
+/** What all processes of a run share. */
+export interface Host {
+  readonly world: MemoryWorld;
+  readonly injects: Injects;
+  /** How late an effect may come after its caller has given up, in ms. */
+  readonly lateMs: (agent: AgentSpec) => number;
+  /** Numbers the calls of a kind: 1, 2, … */
+  readonly count: (what: string) => number;
+  /** Called with each execution, once there is one. */
+  readonly hasCreated: (execution: Execution) => void;
+  /** The names of the steps of all executions so far. */
+  readonly names: StepNames;
+}
+
+export interface Process {
+  readonly ports: Ports;
+  readonly kill: () => void;
+  readonly isDead: () => boolean;
+  readonly freezeUntil: (at: number) => void;
+  /** Settles at once while the process lives, later while it is frozen, and never when it is dead. */
+  readonly alive: () => Promise<void>;
+  /** Settles when it is killed; not when its time is merely over. */
+  readonly died: Promise<void>;
+}
+
+const never: Promise<never> = new Promise(() => undefined);
+
+/** A crash after one of these is the crash before the next call. */
+const READS: ReadonlySet<string> = new Set([
+  'read',
+  'readSteps',
+  'readExecution',
+  'readPlan',
+  'due',
+  'list',
+  'inbox',
+  'getValue',
+  'readLane',
+  'queued',
+]);
+
+/** @param processDeadlineAt when the platform ends it: epoch ms */
+export function startProcess(host: Host, name: string, processDeadlineAt: number): Process {
+  const { world } = host;
+  const fate = { dead: false, frozenUntil: 0 };
+  let tellDeath = (): void => undefined;
+  const died = new Promise<void>((resolve) => {
+    tellDeath = resolve;
+  });
+  const kill = (): void => {
+    fate.dead = true;
+    tellDeath();
+  };
+  const alive = async (): Promise<void> => {
+    for (let leftMs = 1; leftMs > 0 && !fate.dead; ) {
+      leftMs = fate.frozenUntil - world.clock.now();
+      if (leftMs > 0) await world.clock.sleep(leftMs);
+    }
+    if (fate.dead || world.clock.now() >= processDeadlineAt) await never;
+  };
+  const call: Call = async (method, args, perform) => {
+    await alive();
+    if (READS.has(method)) {
+      const answer = await perform();
+      await alive();
+      return answer;
+    }
+    const place = `${method}:${host.count(method)}`;
+    const about = `${name} ${aboutCall(host.names, method, args)}`;
+    if (host.injects(`before:${place}`, about)) kill();
+    await alive();
+    const answer = await perform();
+    if (method === 'create') host.hasCreated(args[0] as Execution);
+    if (host.injects(`after:${place}`, about)) kill();
+    await alive();
+    return answer;
+  };
+  const clock: Clock = {
+    now: world.clock.now,
+    sleep: async (ms, signal) => {
+      await world.clock.sleep(ms, signal);
+      await alive();
+    },
+  };
+  return {
+    ports: { ...portsThrough(world, call), clock },
+    kill,
+    isDead: () => fate.dead,
+    freezeUntil: (at) => {
+      fate.frozenUntil = at;
+    },
+    alive,
+    died,
+  };
+}
+
+type Call = (method: string, args: readonly unknown[], perform: () => Promise<unknown>) => Promise<unknown>;
+
+/** Those whose calls change something. */
+const portsThrough = (world: MemoryWorld, call: Call): Ports => ({
+  ...world,
+  store: through(world.store, call),
+  queue: through(world.queue, call),
+  announcer: through(world.announcer, call),
+  rates: through(world.rates, call),
+  lanes: lanesThrough(world.lanes, call),
+  ...(world.largeValues === undefined ? {} : { largeValues: valuesThrough(world.largeValues, call) }),
+});
+
+const lanesThrough = (lanes: Lanes, call: Call): Lanes => {
+  const { hash, ...calls } = lanes;
+  return { ...through(calls as Lanes, call), hash };
+};
+
+const valuesThrough = (values: LargeValues, call: Call): LargeValues => ({
+  hash: values.hash,
+  put: async (key, json) => void (await call('putValue', [key], () => values.put(key, json))),
+  get: async (key) => (await call('getValue', [key], () => values.get(key))) as string | undefined,
+});
+
+/** All methods of a port, whichever it has. */
+const through = <Port extends object>(port: Port, call: Call): Port =>
+  new Proxy(port, {
+    get: (target, key) => {
+      const member: unknown = Reflect.get(target, key);
+      if (typeof member !== 'function') return member;
+      const method = member as (...args: unknown[]) => Promise<unknown>;
+      return (...args: unknown[]) => call(String(key), args, () => method.apply(target, args));
+    },
+  });
+
+/** For people: which record, which message. */
+function aboutCall(names: StepNames, method: string, args: readonly unknown[]): string {
+  if (method === 'write') {
+    if ('givenUntil' in (args[0] as object)) return 'takes a slot of its rate';
+    const { executionId: id, execution, step, question } = args[0] as Write;
+    const records = [
+      ...(step === undefined ? [] : [`step ${names.quoted(id, step.name)} as ${step.status}`]),
+      ...(execution === undefined ? [] : [`the execution as ${execution.status}`]),
+      ...(question === undefined ? [] : [questionText(names, id, question)]),
+    ];
+    return `writes ${records.join(' and ')}`;
+  }
+  if (method === 'send') {
+    const steps = (args[0] as readonly Send[]).map(
+      ({ message: { mode, execution: of, step } }) => `${mode} ${names.quoted(of, step)}`,
+    );
+    return `sends ${steps.join(', ')}`;
+  }
+  if (method === 'create') return 'creates the execution';
+  if (method === 'writePlan') return 'stores the plan';
+  if (method === 'queue') return 'queues in its lane';
+  if (method === 'unqueue') return 'leaves the queue of its lane';
+  if (method === 'writeLane') return 'writes who has a place in the lane';
+  if (method === 'putValue') return 'puts a large value beside the table';
+  return method === 'announce' ? `announces ${aboutNews(names, args[0] as News)}` : `calls ${method}`;
+}
+
+const questionText = (
+  names: StepNames,
+  executionId: string,
+  {
+    number,
+    kind,
+    step = '',
+  }: { readonly number?: number | undefined; readonly kind: string; readonly step?: string | undefined },
+): string => (number === undefined ? `the ${kind} ${names.quoted(executionId, step)}` : `incident ${number}`);
+
+function aboutNews(names: StepNames, news: News): string {
+  if (news.about === 'end') return 'the end';
+  if (news.about === 'question') {
+    const { executionId, incident: number, kind, step } = news;
+    return `that ${questionText(names, executionId, { number, kind, step })} is ${news.change}`;
+  }
+  return `news: ${news.change}`;
+}

@@ -1,0 +1,131 @@
+/**
+ * An execution as a test sees it.
+ *
+ * Owns: the shape, and the words for one that does not come to its end. Does not own: the
+ * records (`core/records/state.ts`).
+ */
+
+import { incidentsIn } from '../lib/core/records/snapshot.ts';
+import { shownSteps } from '../lib/core/plan/on-failure.ts';
+import { outputOf } from '../lib/core/execution/output.ts';
+import type { Explanation } from '../lib/core/explain/why.ts';
+import type { Children } from '../lib/core/records/children.ts';
+import type { Failure } from '../lib/core/values/failure.ts';
+import type { Incident } from '../lib/core/records/question.ts';
+import type { Json } from '../lib/core/values/json.ts';
+import { type Attempt, isForward, isTerminal, type Step } from '../lib/core/records/state.ts';
+import { isTurn } from '../lib/core/step/turn.ts';
+import type { ExecutionStatus, StepStatus } from '../lib/core/moves.ts';
+import { waitsUntil } from '../lib/core/waiting/timer.ts';
+import type { Shown } from '../lib/scheduler/start.ts';
+import type { RunEnd } from './driver.ts';
+
+export interface StepState {
+  /** `pending`: a predecessor is not done. `ready`: it waits for its agent. */
+  readonly status: StepStatus | 'pending';
+  /** Tries to execute so far. */
+  readonly attempts: number;
+  readonly output?: Json;
+  readonly failure?: Failure;
+  /** The latest 20 tries to execute, probe or undo. */
+  readonly history: readonly Attempt[];
+  /** When a wait, a callback or an approval whose turn it is is over, epoch ms of the test's time. */
+  readonly waitsUntil?: number;
+  /**
+   * A child or map step's: how many executions it has, how many were started, and how those ended that did.
+   */
+  readonly children?: {
+    readonly count: number;
+    readonly started: number;
+    readonly ended: readonly ExecutionStatus[];
+    /** Only for a child with a recovery, from its second try on: which try these are about. */
+    readonly try?: number;
+  };
+}
+
+export interface RunState {
+  readonly status: ExecutionStatus;
+  /** What the workflow's function returned, resolved; absent unless it has succeeded. */
+  readonly output?: Readonly<Record<string, Json>>;
+  /** Why it left the straight path. */
+  readonly failure?: Failure;
+  /** By name; on-failure steps once the execution has ended without success. */
+  readonly steps: Readonly<Record<string, StepState>>;
+  /** Incidents, resolved ones included. */
+  readonly incidents: readonly Incident[];
+  /** From the start to the end, in ms of the test's time; absent while it runs. */
+  readonly tookMs?: number;
+}
+
+export function stateOf({ plan, state }: Shown): RunState {
+  const { execution, steps } = state;
+  const shown = shownSteps(plan, state).map((step): [string, StepState] => {
+    const record = steps[step.name];
+    const untilAt = isForward(execution.status) ? waitsUntil(step, state) : undefined;
+    return [
+      step.name,
+      {
+        ...(record === undefined ? notBegun(isTurn(step, state)) : stepState(record)),
+        ...(untilAt === undefined ? {} : { waitsUntil: untilAt }),
+      },
+    ];
+  });
+  const { cause, endedAt, startedAt } = execution;
+  const { output } = outputOf(plan, state);
+  return {
+    status: execution.status,
+    ...(output === undefined ? {} : { output: output as Readonly<Record<string, Json>> }),
+    ...(cause === undefined ? {} : { failure: cause.failure }),
+    steps: Object.fromEntries(shown),
+    incidents: incidentsIn(state),
+    ...(endedAt === undefined ? {} : { tookMs: endedAt - startedAt }),
+  };
+}
+
+const notBegun = (isItsTurn: boolean): StepState => ({
+  status: isItsTurn ? 'ready' : 'pending',
+  attempts: 0,
+  history: [],
+});
+
+const stepState = ({ status, attempt, output, failure, attempts, children }: Step): StepState => ({
+  status,
+  attempts: attempt,
+  ...(output === undefined ? {} : { output }),
+  ...(failure === undefined ? {} : { failure }),
+  history: attempts,
+  ...(children === undefined ? {} : { children: childrenState(children) }),
+});
+
+const childrenState = ({ count, started, ended, try: number }: Children): StepState['children'] & object => ({
+  count,
+  started,
+  ended: Object.values(ended).map(({ status }) => status),
+  ...(number === undefined ? {} : { try: number }),
+});
+
+const REASON: Readonly<Record<Exclude<RunEnd, 'over'>, string>> = {
+  idle: 'nothing is left that could happen',
+  late: 'the time is over',
+  endless: 'it never comes to rest',
+};
+
+/** @param what 'end' */
+export function stuckMessage(
+  id: string,
+  what: string,
+  end: RunEnd,
+  within: string,
+  why: Explanation,
+): string {
+  const reason = end === 'over' ? '' : REASON[end];
+  const didNot = isTerminal(why.status as ExecutionStatus)
+    ? `execution ${id} has ended, and did not ${what}`
+    : `execution ${id} did not ${what} within ${within} of the test's time: ${reason}`;
+  const steps = why.steps.map(({ name, status, because }) => `  ${name}: ${status}, ${because}`);
+  return [
+    `${didNot}. It is ${why.status}.`,
+    ...steps,
+    `  next: ${why.next.what}${why.next.who === undefined ? '' : ` (${why.next.who})`}`,
+  ].join('\n');
+}

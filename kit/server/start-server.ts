@@ -1,0 +1,50 @@
+/**
+ * Starts a server for a test, in its own process.
+ *
+ * Owns: what a server is given of a test. Does not own: the server, its client. It skips no time: a wait
+ * takes as long as it says, which `testWorkflow` skips.
+ */
+
+import { resolve } from 'node:path';
+import { refuse } from '../../lib/core/values/errors.ts';
+import { startServer } from '../../serve/server.ts';
+import { IN_MEMORY } from '../../serve/sqlite/file.ts';
+import { foldersOf, loadWorkflows, type Served } from '../../serve/workflows.ts';
+import type { TestAgent } from '../workflow-test.ts';
+import type { TestServer, TestServerOptions } from './test-server.ts';
+
+export async function start(options: TestServerOptions): Promise<Omit<TestServer, 'client'>> {
+  const { file = IN_MEMORY, stopWithinMs = 0, logs = false, onEvent, rates } = options;
+  const { url, resumed, stop } = await startServer({
+    served: await servedOf(options),
+    file,
+    port: 0,
+    stopWithinMs,
+    isQuiet: !logs,
+    ...(rates === undefined ? {} : { rates }),
+    ...(onEvent === undefined ? {} : { listeners: [onEvent] }),
+  });
+  return { url, resumed, stop };
+}
+
+async function servedOf({ workflows, agents = [] }: TestServerOptions): Promise<Served> {
+  if (typeof workflows === 'string') {
+    const { root, folders, only } = foldersOf(resolve(workflows));
+    return loadWorkflows(root, folders, only);
+  }
+  const known = new Map(agents.map(({ worker }) => [worker.agent.spec.name, worker]));
+  const names = workflows.flatMap(({ agents: used }) => used.map(({ spec }) => spec.name));
+  const missing = names.find((name) => !known.has(name));
+  if (missing !== undefined)
+    throw refuse('missing-agent', `agents has no implementation of '${missing}'; pass its handler`);
+  const hosted = [...known].map(
+    ([name, worker]: [string, TestAgent['worker']]) => [name, { worker, isIsolated: false }] as const,
+  );
+  return {
+    workflows,
+    agents: new Map(hosted),
+    triggers: [],
+    forms: {},
+    warnings: [],
+  };
+}

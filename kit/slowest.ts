@@ -1,0 +1,54 @@
+/**
+ * How late a service may act after its caller has given up: what the author of a test
+ * says, for no test can know it.
+ *
+ * Owns: the spelling, its refusals, and the reminder where nothing was said. Does not
+ * own: the fault (`agent-calls.ts`).
+ */
+
+import type { Agent } from '../lib/core/plan/agent.ts';
+import { type Duration, formatDuration, parseDuration } from '../lib/core/values/duration.ts';
+import { refuse } from '../lib/core/values/errors.ts';
+import type { AgentCall } from './agent-calls.ts';
+
+/** How long every agent's service takes, or by the agents' names. */
+export type Slowest = Duration | Readonly<Record<string, Duration>>;
+
+export const timesOf = (slowest: Slowest = {}): readonly Duration[] =>
+  typeof slowest === 'string' ? [slowest] : Object.values(slowest);
+
+/** In ms; undefined where it was not said. */
+export function slowestMs(slowest: Slowest | undefined, agent: string): number | undefined {
+  const said = typeof slowest === 'string' ? slowest : slowest?.[agent];
+  return said === undefined ? undefined : parseDuration(said, 'slowest');
+}
+
+interface WithAgents {
+  readonly agents: readonly Agent[];
+}
+
+/** @throws SteadfastError `unknown-agent`, `bad-duration` */
+export function checkSlowest({ agents }: WithAgents, slowest: Slowest | undefined): void {
+  for (const one of timesOf(slowest)) parseDuration(one, 'slowest');
+  if (typeof slowest !== 'object') return;
+  const known = agents.map(({ spec }) => spec.name);
+  const stranger = Object.keys(slowest).find((name) => !known.includes(name));
+  if (stranger === undefined) return;
+  throw refuse('unknown-agent', `slowest names '${stranger}'; the agents are: ${known.join(', ')}`);
+}
+
+/** For the report: the agents whose `settle` was believed. */
+export function unsaid(
+  { agents }: WithAgents,
+  slowest: Slowest | undefined,
+  calls: readonly AgentCall[],
+): string[] {
+  const believed = agents
+    .filter(({ spec }) => slowestMs(slowest, spec.name) === undefined)
+    .filter(({ spec }) => calls.some((call) => call.agent === spec.name))
+    .map(({ spec }) => `${spec.name} ${formatDuration(spec.settleMs)}`);
+  if (believed.length === 0) return [];
+  return [
+    `effects that come later than an agent’s settle (${believed.join(', ')}); say how late a service may act, for example slowest: '45s'`,
+  ];
+}

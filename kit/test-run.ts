@@ -1,0 +1,315 @@
+/**
+ * One execution of a test.
+ *
+ * Owns: how far a test lets time go on, and what people do meanwhile. Does not own: what happens
+ * (`driver.ts`), how a state is shown (`run-state.ts`).
+ */
+
+import { explain, type Explanation } from '../lib/core/explain/why.ts';
+import { choicesFor } from '../lib/core/questions/choices.ts';
+import { type Duration, parseDuration } from '../lib/core/values/duration.ts';
+import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../lib/core/plan/plan.ts';
+import type { Caller } from '../lib/core/values/caller.ts';
+import { isSteadfastError, refuse } from '../lib/core/values/errors.ts';
+import type { CallbackAnswer } from '../lib/core/decisions/events.ts';
+import type { Choice, Incident } from '../lib/core/records/question.ts';
+import { type Snapshot, incidentsIn } from '../lib/core/records/snapshot.ts';
+import { callbackToken, type Execution } from '../lib/core/records/state.ts';
+import { childIds, idsOfTries } from '../lib/core/waiting/child.ts';
+import { closeCallback } from '../lib/scheduler/callbacks.ts';
+import { cancel, type CommandRequest, pause, resume, retry } from '../lib/scheduler/commands.ts';
+import { resolveIncident, type ResolutionRequest } from '../lib/scheduler/incidents.ts';
+import type { Scheduler, Shown } from '../lib/scheduler/start.ts';
+import { asSent } from './as-sent.ts';
+import type { Driver, RunEnd } from './driver.ts';
+import { type RunState, stateOf, stuckMessage } from './run-state.ts';
+
+export interface OpenIncident extends Incident {
+  /** Those that are safe now; the others say what they need or when they become safe. */
+  readonly choices: readonly {
+    readonly choice: Choice;
+    readonly needs?: 'nothingHappened';
+    /** Epoch ms. */
+    readonly notBefore?: number;
+  }[];
+}
+
+/** Who gives a command. */
+interface Operator {
+  /** 'operator' unless it is said. */
+  readonly by?: string;
+}
+
+let commands = 0;
+
+const isAlreadyResolved = (error: unknown, choice: Choice): boolean =>
+  isSteadfastError(error) &&
+  error.code === 'already-resolved' &&
+  (error.details as { readonly choice?: Choice } | undefined)?.choice === choice;
+
+/** Longer than any deadline that a workflow can have, its undo included. */
+const LONGEST: Duration = '366d';
+
+/** A person of a test, as `--as` makes one on a laptop. */
+export const local = (name: string): Caller => ({ kind: 'local', name });
+
+/** One execution of a test. */
+export class TestRun {
+  readonly id: string;
+  readonly #driver: Driver;
+
+  /** Made by `start`. */
+  constructor(driver: Driver, id: string) {
+    this.#driver = driver;
+    this.id = id;
+  }
+
+  /**
+   * Lets time go on until the execution has ended and said so. Incidents
+   * resolve themselves at their deadline.
+   * @param within the longest this may take, in the test's time
+   * @throws SteadfastError `stuck` with what it waits for
+   */
+  async untilEnd(within: Duration = LONGEST): Promise<RunState> {
+    const isOver = ({ execution }: Snapshot): boolean =>
+      execution.endedAt !== undefined && execution.wakeAt === undefined;
+    return stateOf(await this.#until(isOver, within, 'end'));
+  }
+
+  /**
+   * Lets time go on until `condition` holds, asked after everything that happens.
+   * @throws SteadfastError `stuck` when it never does
+   */
+  async until(condition: (state: RunState) => boolean, within: Duration = LONGEST): Promise<RunState> {
+    const holds = (state: Snapshot, shown: Shown): boolean => condition(stateOf({ ...shown, state }));
+    return stateOf(await this.#until(holds, within, 'come to what is waited for'));
+  }
+
+  /** Lets time go on until a person is asked. @throws SteadfastError `stuck` if none is */
+  async untilIncident(within: Duration = LONGEST): Promise<OpenIncident> {
+    await this.until((state) => state.incidents.some((one) => one.closedAt === undefined), within);
+    const [first] = await this.incidents();
+    return first as OpenIncident;
+  }
+
+  /** Open incidents, with the resolutions that are safe now. */
+  async incidents(): Promise<readonly OpenIncident[]> {
+    const { state, plan } = await this.#driver.show(this.id);
+    return incidentsIn(state)
+      .filter((incident) => incident.closedAt === undefined)
+      .map((incident) => ({
+        ...incident,
+        choices: choicesFor(plan, state, incident, this.#driver.world.clock.now()),
+      }));
+  }
+
+  /**
+   * Resolves the open incident, or the one with the number `incident`. `by`:
+   * who, 'operator' unless it is said.
+   * @throws SteadfastError `unknown-incident`, `already-resolved`, `unsafe-choice`, `bad-input`
+   */
+  async answer(
+    request: Omit<ResolutionRequest, 'incident' | 'by'> & {
+      readonly incident?: number;
+      readonly by?: string;
+    },
+  ): Promise<void> {
+    const [open] = await this.incidents();
+    const number = request.incident ?? open?.number;
+    if (number === undefined) {
+      throw refuse(
+        'unknown-incident',
+        `execution ${this.id} has no open question; await untilIncident() first`,
+      );
+    }
+    const { by = 'operator', ...rest } = request;
+    const sent = asSent(rest, 'answer') as unknown as typeof rest;
+    const asked = { ...sent, by: local(by), incident: number };
+    let asks = 0;
+    await this.#ask(async (scheduler) => {
+      asks += 1;
+      try {
+        await resolveIncident(scheduler, this.id, asked);
+      } catch (error) {
+        // The scheduler died after it had written the answer; the client asks again,
+        // and reads that its own was taken.
+        if (asks === 1 || !isAlreadyResolved(error, rest.choice)) throw error;
+      }
+    });
+  }
+
+  /**
+   * Lets time go on until the callback or approval is open: the external party may answer.
+   * @throws SteadfastError `unknown-step`; `stuck` when its turn does not come
+   */
+  async untilAsked(step: string, within: Duration = LONGEST): Promise<RunState> {
+    await this.#token(step);
+    return this.until(({ steps }) => steps[step]?.waitsUntil !== undefined, within);
+  }
+
+  /**
+   * The external party answers a callback, as `POST /callbacks/{token}/complete` does; also before its turn.
+   * @throws SteadfastError `unknown-step`, `already-closed`, `bad-output` (details: the schema's issues)
+   */
+  complete(step: string, output: unknown = null): Promise<void> {
+    return this.#settle(step, { kind: 'complete', output: asSent(output, 'output') });
+  }
+
+  /**
+   * The external party says that it cannot be done.
+   * @throws SteadfastError `unknown-step`, `already-closed`
+   */
+  fail(step: string, failure: { readonly code?: string; readonly message?: string } = {}): Promise<void> {
+    const { code = `${step}-failed`, message = 'failed by the test' } = failure;
+    return this.#settle(step, { kind: 'fail', failure: { code, message } });
+  }
+
+  /**
+   * The external party says that it is still at it.
+   * @throws SteadfastError `unknown-step`, `already-closed`
+   */
+  heartbeat(step: string): Promise<void> {
+    return this.#settle(step, { kind: 'heartbeat' });
+  }
+
+  /**
+   * A person approves.
+   * @param given `by`: who, 'approver' unless it is said; steps read `local:<by>`
+   * @throws SteadfastError `unknown-step`, `already-closed`, `bad-output`; `not-another`,
+   * `not-open` where it must be another
+   *   person's
+   */
+  approve(step: string, given: { readonly by?: string; readonly comment?: string } = {}): Promise<void> {
+    const { by, ...output } = given;
+    return this.#settle(step, { kind: 'complete', output }, by);
+  }
+
+  /**
+   * A person rejects, and the step fails.
+   * @throws SteadfastError `unknown-step`, `already-closed`; `not-another`, `not-open`
+   * where it must be another person's
+   */
+  reject(step: string, reason = 'rejected by the test', by?: string): Promise<void> {
+    return this.#settle(step, { kind: 'fail', failure: { code: 'rejected', message: reason } }, by);
+  }
+
+  /**
+   * The executions of a child, repeat or map step that there are, in order.
+   * @throws SteadfastError `unknown-step`
+   */
+  async children(step: string): Promise<readonly TestRun[]> {
+    const { state, plan } = await this.#driver.show(this.id);
+    if (!hasChildren(graphOf(plan).step.get(step))) throw this.#noStep(step, plan, hasChildren);
+    const record = state.steps[step];
+    const ids =
+      record === undefined
+        ? []
+        : new Set([...idsOfTries(state.execution, record), ...childIds(state.execution, record)]);
+    return [...ids].filter((id) => this.#driver.created.has(id)).map((id) => new TestRun(this.#driver, id));
+  }
+
+  async #settle(step: string, answer: CallbackAnswer, by = 'approver'): Promise<void> {
+    const token = await this.#token(step);
+    await this.#ask((scheduler) => closeCallback(scheduler, token, answer, local(by)));
+  }
+
+  async #token(step: string): Promise<string> {
+    const { state, plan } = await this.#driver.show(this.id);
+    const token = callbackToken(state.execution, step);
+    if (token !== undefined) return token;
+    throw this.#noStep(step, plan, isCallback);
+  }
+
+  #noStep(step: string, plan: Plan, wanted: (one: PlanStep) => boolean): Error {
+    const known = plan.steps.filter(wanted).map(({ name, kind }) => `'${name}' (${kind})`);
+    const message = `execution ${this.id} has no such step '${step}'; it has: ${known.join(', ') || 'none'}`;
+    return refuse('unknown-step', message);
+  }
+
+  /**
+   * Cancels: nothing new starts, and what has acted is undone; with `undo: false` it is left as it is.
+   * @throws SteadfastError `not-cancelable` when it has ended or is being undone
+   */
+  cancel(reason?: string, options: Operator & { readonly undo?: boolean } = {}): Promise<void> {
+    const { undo, by } = options;
+    return this.#command(cancel, reason, by, undo === undefined ? {} : { undo });
+  }
+
+  /**
+   * Pauses: nothing new starts, what was begun goes on to its end.
+   * @param options `within`: after so long a person is asked. Default: '7d'
+   * @throws SteadfastError `not-pausable`, `bad-duration`
+   */
+  async pause(reason?: string, options: Operator & { readonly within?: Duration } = {}): Promise<void> {
+    const { within, by } = options;
+    const withinMs = within === undefined ? {} : { withinMs: parseDuration(within, "pause's within") };
+    await this.#command(pause, reason, by, withinMs);
+  }
+
+  /** Ends the pause. @throws SteadfastError `not-resumable` */
+  resume(reason?: string, { by }: Operator = {}): Promise<void> {
+    return this.#command(resume, reason, by, {});
+  }
+
+  /**
+   * Has a failed execution go on where it failed, or resolves all open incidents
+   * of a waiting one with 'retry'.
+   * @throws SteadfastError `not-retryable`
+   */
+  retry(reason?: string, { by }: Operator = {}): Promise<void> {
+    return this.#command(retry, reason, by, {});
+  }
+
+  async #command<Own extends object>(
+    command: (scheduler: Scheduler, id: string, request: CommandRequest & Own) => Promise<Execution>,
+    reason: string | undefined,
+    by = 'operator',
+    own: Own,
+  ): Promise<void> {
+    commands += 1;
+    // One id however often it is asked: the process that obeys may die before it has answered.
+    const commandId = `command-${commands}`;
+    const request = { ...own, commandId, by: local(by), ...(reason === undefined ? {} : { reason }) };
+    await this.#ask((scheduler) => command(scheduler, this.id, request));
+  }
+
+  /** As it is now; no time passes. */
+  async state(): Promise<RunState> {
+    return stateOf(await this.#driver.show(this.id));
+  }
+
+  /** The plan, and the records as they are stored. */
+  records(): Promise<Shown> {
+    return this.#driver.show(this.id);
+  }
+
+  /** As `GET /executions/{id}/why`: what happened, on what evidence, and what happens next and when. */
+  async why(): Promise<Explanation> {
+    const { plan, state } = await this.#driver.show(this.id);
+    return explain(plan, state, this.#driver.world.clock.now());
+  }
+
+  #ask<Answer>(request: (scheduler: Scheduler) => Promise<Answer>): Promise<Answer> {
+    return this.#driver.ask(() => this.id, request);
+  }
+
+  async #until(
+    isOver: (state: Snapshot, shown: Shown) => boolean,
+    within: Duration,
+    what: string,
+  ): Promise<Shown> {
+    const untilAt = this.#driver.world.clock.now() + parseDuration(within, 'within');
+    let last: Shown | undefined;
+    const check = async (): Promise<boolean> => {
+      last = await this.#driver.show(this.id);
+      return isOver(last.state, last);
+    };
+    const end: RunEnd = await this.#driver.run(check, untilAt);
+    if (end !== 'over' && !(await check())) {
+      const { plan, state } = last as unknown as Shown;
+      const why = explain(plan, state, this.#driver.world.clock.now());
+      throw refuse('stuck', stuckMessage(this.id, what, end, within, why), { why });
+    }
+    return last as unknown as Shown;
+  }
+}

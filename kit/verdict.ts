@@ -1,0 +1,283 @@
+/**
+ * The mistakes in a run: effects that are lost or doubled, executions that are stuck.
+ *
+ * Owns: what counts as lost and as doubled, with the outside world's book or, without one, with the book of
+ * the agents' calls. Does not own: the runs (`crash-everywhere.ts`).
+ *
+ * Without a book of the outside world only this is visible: whether the agents' code ran to
+ * its end, and what it returned.
+ */
+
+import { answerText } from '../lib/agent/answer.ts';
+import { isOnFailure, performedStep } from '../lib/core/plan/on-failure.ts';
+import type { AgentStep, Plan } from '../lib/core/plan/plan.ts';
+import { type Snapshot, incidentsIn } from '../lib/core/records/snapshot.ts';
+import { isTerminal, type Step } from '../lib/core/records/state.ts';
+import { effectKeyOf, keyEpoch } from '../lib/core/step/effect-key.ts';
+import { attemptedVariant } from '../lib/core/step/recovery.ts';
+import type { Shown } from '../lib/scheduler/start.ts';
+import type { AgentCall } from './agent-calls.ts';
+import type { Effect } from './external-world.ts';
+import { StepNames } from './step-names.ts';
+
+export interface Problem {
+  /**
+   * `wrong-answer`: work was done, its answer was no output, and the right one was not given in time. `lost`:
+   * an execution claims an effect that is not there, has left one behind that should be undone, or has failed
+   * for no other reason than the crash. `doubled`: an effect, or the undo of one, took place more than once.
+   * `stuck`: it did not end.
+   */
+  readonly kind: 'lost' | 'doubled' | 'stuck' | 'wrong-answer';
+  /** An item of a list is 'rooms[1]'. */
+  readonly step?: string;
+  readonly effectKey?: string;
+  readonly message: string;
+}
+
+/** What a run left behind. */
+export interface Evidence {
+  readonly executions: readonly Shown[];
+  readonly calls: readonly AgentCall[];
+  /** The outside world's book; absent: judged by the calls. */
+  readonly effects?: readonly Effect[];
+}
+
+/** The run without a crash, which the others are compared with. */
+export interface Expectation {
+  /** By `placeOf`: how many effects of each kind a step had, and which agent performed it. */
+  readonly effects: ReadonlyMap<string, Usual>;
+  /** By `placeOf`: how the executions ended. */
+  readonly ends: ReadonlyMap<string, string>;
+}
+
+interface Usual {
+  readonly kinds: ReadonlyMap<string, number>;
+  readonly agent: string | undefined;
+}
+
+/**
+ * The same in every run: of an execution that was started its workflow, of one that belongs to a step the
+ * way there from it, then the step.
+ */
+export function placeOf({ plan, state }: Shown, step = ''): string {
+  const { id, parent } = state.execution;
+  const way = parent === undefined ? '' : id.slice(id.indexOf('.'));
+  return `${plan.workflow}${way}/${step}`;
+}
+
+/** Those of an execution that agents perform; nothing else acts on the external party by itself. */
+export const performed = ({ plan, state }: Shown): Step[] =>
+  Object.values(state.steps).filter(({ name }) => performedStep(plan, name) !== undefined);
+
+const kindOf = ({ kind = 'effect' }: Effect): string => kind;
+
+export function expectationOf(evidence: Evidence): Expectation {
+  const book = bookOf(evidence);
+  const effects = new Map<string, Usual>();
+  for (const shown of evidence.executions) {
+    for (const step of performed(shown)) {
+      const kinds = countsOf(effectsOf(book, shown, step));
+      const { agent } = variantIn(shown.plan, step) ?? {};
+      if (kinds.size > 0) effects.set(placeOf(shown, step.name), { kinds, agent });
+    }
+  }
+  const ends = evidence.executions.map((shown): [string, string] => [
+    placeOf(shown),
+    shown.state.execution.status,
+  ]);
+  return { effects, ends: new Map(ends) };
+}
+
+function countsOf(effects: readonly Effect[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const effect of effects) counts.set(kindOf(effect), (counts.get(kindOf(effect)) ?? 0) + 1);
+  return counts;
+}
+
+/** Those under the step's effect keys, and under keys that an author has made of them by adding something. */
+function effectsOf(book: readonly Effect[], { plan, state }: Shown, step: Step): readonly Effect[] {
+  const first = effectKeyOf(state.execution, step.name, 1, keyEpoch(plan, step));
+  return book.filter(({ key }) => key.startsWith(first) && NUMBER_OR_MORE.test(key.slice(first.length)));
+}
+
+/**
+ * What may follow the first key of a step in its others; a name does not go on
+ * with a letter, a digit or a dash.
+ */
+const NUMBER_OR_MORE = /^(-\d+)?(?![a-z0-9-])/;
+
+/** @param expected absent for the run without a crash */
+export function problemsOf(evidence: Evidence, expected?: Expectation): Problem[] {
+  const book = bookOf(evidence);
+  const names = namesOf(evidence);
+  return evidence.executions.flatMap((shown) => [
+    ...endProblems(shown, expected),
+    ...unmended(shown, names),
+    ...performed(shown).flatMap((step) => {
+      const own = effectsOf(book, shown, step);
+      const about = aboutOf(shown, step, names);
+      return [
+        ...doubled(shown, step, own, evidence, expected).map(about),
+        ...lost(shown, step, own, expected).map(about),
+      ];
+    }),
+  ]);
+}
+
+export const namesOf = ({ executions }: Evidence): StepNames =>
+  new StepNames(executions.map(({ state }) => state.execution));
+
+/** What is wrong with a step. */
+type Wrong = Pick<Problem, 'kind' | 'message'>;
+
+const aboutOf =
+  ({ plan, state: { execution } }: Shown, step: Step, names: StepNames) =>
+  ({ kind, message }: Wrong): Problem => ({
+    kind,
+    step: step.name,
+    effectKey: effectKeyOf(execution, step.name, step.key, keyEpoch(plan, step)),
+    message: `step ${names.quoted(execution.id, step.name)}: ${message}`,
+  });
+
+/**
+ * An agent's mistake: what it did is no worse for it, and was undone, or left,
+ * because a question had no answer.
+ */
+const unmended = ({ plan, state }: Shown, names: StepNames): Problem[] =>
+  incidentsIn(state).flatMap((incident): Problem[] => {
+    const { wrongAnswer, closedBy, choice, step = '', failure } = incident;
+    if (wrongAnswer === undefined || closedBy !== 'deadline') return [];
+    const { agent = '' } = performedStep(plan, step) ?? {};
+    const { id } = state.execution;
+    const message = `step ${names.quoted(id, step)} (${agent}): ${failure.message}; nobody answered the question in time, so it was '${choice}'; it answered ${wrongAnswer.slice(0, 200)}`;
+    return [{ kind: 'wrong-answer', step, message }];
+  });
+
+/** The outside world's book, or what the calls let one guess of it. */
+function bookOf({ effects, calls }: Evidence): readonly Effect[] {
+  if (effects !== undefined) return effects;
+  const book: { key: string; kind: string; undone: boolean; output: string }[] = [];
+  for (const call of calls) {
+    const acted = call.outcome === 'returned' || call.outcome === 'threw';
+    // What has no lasting effect outside may run as often as it likes.
+    if (!acted || call.effect === 'none') continue;
+    const own = book.filter((effect) => effect.key === call.effectKey);
+    if (call.on === 'undo' && call.outcome === 'returned') for (const effect of own) effect.undone = true;
+    if (call.on !== 'execute') continue;
+    const output = call.outcome === 'returned' ? answeredText(call.answer) : '';
+    // A repeated answer is a service that has noticed the key. An unknown outcome may have been nothing.
+    const known = own.find((effect) => effect.output === output || effect.output === '' || output === '');
+    if (known === undefined || (isProbed(call) && output !== '' && known.output !== '')) {
+      book.push({ key: call.effectKey, kind: 'effect', undone: false, output });
+    } else if (known.output === '') {
+      known.output = output;
+    }
+  }
+  return book;
+}
+
+/** All of it, but of what JSON cannot hold. */
+function answeredText(answer: unknown): string {
+  try {
+    return JSON.stringify(answer) ?? 'null';
+  } catch {
+    return answerText(answer);
+  }
+}
+
+const isProbed = (call: AgentCall): boolean => call.effect !== 'idempotent';
+
+function endProblems(shown: Shown, expected: Expectation | undefined): Problem[] {
+  const { status, wakeAt, cause, id } = shown.state.execution;
+  if (!isTerminal(status) || wakeAt !== undefined) {
+    return [{ kind: 'stuck', message: `execution ${id} is ${status} and did not end` }];
+  }
+  const usual = expected?.ends.get(placeOf(shown));
+  // Left as it is because a person chose so, or because that was declared for no answer.
+  const chosen = cause?.undo === false;
+  if (status !== 'failed' || chosen || usual === undefined || usual === 'failed') return [];
+  const failure = cause === undefined ? '' : `: ${cause.failure.message}`;
+  return [{ kind: 'lost', message: `it ended failed${failure}; without a crash it ends ${usual}` }];
+}
+
+function doubled(
+  shown: Shown,
+  step: Step,
+  own: readonly Effect[],
+  { effects }: Evidence,
+  expected: Expectation | undefined,
+): Wrong[] {
+  const problem = (message: string): Wrong => ({ kind: 'doubled', message });
+  const usual = expected?.effects.get(placeOf(shown, step.name));
+  const problems: Wrong[] = [];
+  for (const [kind, count] of countsOf(own)) {
+    const perKey = countsOf(
+      own.filter((effect) => kindOf(effect) === kind).map(({ key }) => ({ key, kind: key })),
+    );
+    if (Math.max(...perKey.values()) > 1) problems.push(problem(doubledText(kind, count, effects)));
+    else if (usual !== undefined && count > (usual.kinds.get(kind) ?? count)) {
+      const keys = [...perKey.keys()].join(', ');
+      problems.push(problem(`'${kind}' took place ${count} times, under different keys: ${keys}`));
+    }
+  }
+  for (const effect of own) {
+    if (typeof effect.undone !== 'number' || effect.undone < 2) continue;
+    problems.push(problem(`'${kindOf(effect)}' was undone ${effect.undone} times`));
+  }
+  return problems;
+}
+
+const doubledText = (kind: string, count: number, effects: unknown): string =>
+  effects === undefined
+    ? `its work was done ${count} times: the agent's code ran to its end more than once, with different answers or without an idempotent service`
+    : `'${kind}' took place ${count} times`;
+
+function lost(shown: Shown, step: Step, own: readonly Effect[], expected: Expectation | undefined): Wrong[] {
+  const { plan, state } = shown;
+  const { execution } = state;
+  if (!isTerminal(execution.status)) return [];
+  const problem = (message: string): Wrong => ({ kind: 'lost', message });
+  const standing = own.filter((effect) => !(effect.undone ?? false));
+  if (execution.status === 'succeeded' && step.status === 'done') {
+    if (isGiven(state, step)) return [];
+    const usual = expected?.effects.get(placeOf(shown, step.name));
+    if (usual === undefined) return [];
+    // Another agent on the step's recovery may do the same in another way.
+    if (usual.agent !== variantIn(plan, step)?.agent) {
+      return standing.length > 0 ? [] : [problem('it is done, but no effect of it is there')];
+    }
+    return [...usual.kinds.keys()]
+      .filter((kind) => !standing.some((effect) => kindOf(effect) === kind))
+      .map((kind) => problem(`it is done, but '${kind}' did not take place or was undone`));
+  }
+  // What follows the end is never undone: it is there, or the step says that it is not.
+  if (isOnFailure(plan, step.name)) {
+    const isThere = standing.length > 0 || isGiven(state, step) || step.status !== 'done';
+    const usual = expected?.effects.get(placeOf(shown, step.name));
+    return isThere || usual === undefined ? [] : [problem('it is done, but no effect of it is there')];
+  }
+  if (standing.length === 0) return [];
+  const what = `'${kindOf(standing[0] as Effect)}'`;
+  // Its record says itself that its failure was tolerated with what it may have left.
+  if (step.status === 'tolerated' && step.mayHaveActed) return [];
+  // A failed item of a list is tolerated with what cannot be undone.
+  if (plan.tolerated !== undefined && undoOf(plan, step) === 'none') return [];
+  if (execution.status === 'succeeded') {
+    return [problem(`${what} took place, but the execution has succeeded with the step ${step.status}`)];
+  }
+  // Its record says itself that the effect is still there, or a person has decided so.
+  const told = step.status === 'compensation-failed' || execution.cause?.undo === false;
+  if (told || undoOf(plan, step) === 'none') return [];
+  return [problem(`the execution has ended ${execution.status}, but ${what} was not undone`)];
+}
+
+const isGiven = (state: Snapshot, step: Step): boolean =>
+  incidentsIn(state).some((incident) => incident.step === step.name && incident.choice === 'give-output');
+
+const undoOf = (plan: Plan, step: Step): unknown => variantIn(plan, step)?.undo ?? 'none';
+
+/** The step as it was for its latest attempt. */
+function variantIn(plan: Plan, step: Step): AgentStep | undefined {
+  const planned = performedStep(plan, step.name);
+  return planned && attemptedVariant(planned, step);
+}

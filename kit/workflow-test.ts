@@ -1,0 +1,327 @@
+/**
+ * What a test holds in its hands: a workflow with its agents, in memory, and the executions it started.
+ *
+ * Owns: the test's vocabulary (start, skip, fail, replace, until …) and its refusals. Does not own: what
+ * happens (`driver.ts`, which runs the production roles), how a state is shown (`run-state.ts`).
+ */
+
+import type { KeysOf } from '../lib/core/values/options.ts';
+import type { Worker } from '../lib/agent/author-code.ts';
+import type { Agent, Implementation } from '../lib/core/plan/agent.ts';
+import { type Duration, parseDuration } from '../lib/core/values/duration.ts';
+import { referenceProblems } from '../lib/core/plan/schemas/reference-check.ts';
+import type { Workflow } from '../lib/core/plan/builder/workflow.ts';
+import type { Note } from '../lib/core/decisions/decision.ts';
+import type { Ended } from '../lib/core/records/ended.ts';
+import type { QuestionNews } from '../lib/core/decisions/news.ts';
+import { perSecondOf } from '../lib/core/values/rate.ts';
+import { refuse } from '../lib/core/values/errors.ts';
+import { jsonSchemaOf } from '../lib/infra/json-schema.ts';
+import { start } from '../lib/scheduler/start.ts';
+import {
+  type AgentCall,
+  FAULT,
+  type FaultOptions,
+  type LoggedLine,
+  type PlannedFault,
+} from './agent-calls.ts';
+import { asSent } from './as-sent.ts';
+import { Driver, missingAgent } from './driver.ts';
+import { connect, type ExternalWorld } from './external-world.ts';
+import { checkOptions } from './test-options.ts';
+import type { Injects } from './process.ts';
+import { local, TestRun } from './test-run.ts';
+
+/** An agent with its implementation: the handler that its file exports, or a fake made with `.handler`. */
+export interface TestAgent {
+  readonly worker: Worker;
+}
+
+export interface TestOptions {
+  /** One for every agent that the workflow uses, those on recoveries included. */
+  readonly agents: readonly TestAgent[];
+  /** Further workflows, such as those that run as children. */
+  readonly workflows?: readonly Workflow[];
+  /**
+   * By agent how many attempts may begin, as `agentSettings` says it: `{ 'charge-card': '50/s' }`.
+   * @default as many as come
+   */
+  readonly rates?: Readonly<Record<string, string>>;
+  /** As the stack has it: values above 32 KB lie beside the table, up to 16 MB each. @default true */
+  readonly largeValues?: boolean;
+  /**
+   * Seeds the random part of the backoffs: the same seed gives the same run.
+   * @default 1
+   */
+  readonly seed?: number;
+  /** The test's time at the start, epoch ms. @default 1_700_000_000_000, in November 2023 */
+  readonly startsAt?: number;
+  /**
+   * How long an agent's own code may wait for something real, such as a server of the test's, in real ms.
+   * After that it is taken to wait for the test's time, which then goes on.
+   * @default 2_000
+   */
+  readonly patienceMs?: number;
+}
+
+export interface StartOptions {
+  readonly idempotencyKey?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  /** Who starts it, where an approval must be another person's. @default 'starter' */
+  readonly by?: string;
+}
+
+export const TEST = {
+  agents: true,
+  workflows: true,
+  rates: true,
+  largeValues: true,
+  seed: true,
+  startsAt: true,
+  patienceMs: true,
+} as const satisfies KeysOf<TestOptions>;
+const START = {
+  idempotencyKey: true,
+  tags: true,
+  by: true,
+} as const satisfies KeysOf<StartOptions>;
+
+/** An agent by what was declared, or by its name. */
+export type AgentRef = string | { readonly spec: { readonly name: string } };
+
+const STARTS_AT = 1_700_000_000_000;
+
+/** What `crashEverywhere` adds. */
+export interface Inner {
+  readonly injects?: Injects;
+  /** By the agent's name: how late its service may act, in ms, where that is known. */
+  readonly slowestMs?: (agent: string) => number | undefined;
+  /** Prefix of the executions' ids. @default the workflow's name */
+  readonly idPrefix?: string;
+  readonly world?: ExternalWorld;
+}
+
+/** Unique to this process: tests that share external services must not share effect keys. */
+let executions = 0;
+
+/** Those whose references are sound: `crashEverywhere` makes a test of the same workflow for every crash. */
+const checked = new WeakSet<Workflow>();
+
+/**
+ * What synthesis would refuse is no surprise behind a test that went well.
+ * @throws SteadfastError `workflow-refused`
+ */
+function checkReferences(workflow: Workflow): void {
+  if (checked.has(workflow)) return;
+  const problems = referenceProblems(workflow, jsonSchemaOf);
+  if (problems.length > 0) throw refuse('workflow-refused', problems.join('\n'));
+  checked.add(workflow);
+}
+
+export class WorkflowTest<I> {
+  readonly #workflow: Workflow<I>;
+  readonly #workers = new Map<string, Worker>();
+  readonly #driver: Driver;
+  /** Also of idempotency keys, for tests that start the same over and over. */
+  readonly #idPrefix: string | undefined;
+
+  /** Made by `testWorkflow`. */
+  constructor(workflow: Workflow<I>, options: TestOptions, inner: Inner = {}) {
+    this.#workflow = workflow;
+    this.#idPrefix = inner.idPrefix;
+    const workflows = [workflow as Workflow, ...(options.workflows ?? [])];
+    for (const [at, given] of options.agents.entries()) this.#add(given, at);
+    this.#checkRates(options.rates ?? {});
+    for (const one of workflows) {
+      this.#checkComplete(one);
+      checkReferences(one);
+    }
+    this.#driver = new Driver({
+      workflows,
+      workers: this.#workers,
+      rates: options.rates ?? {},
+      largeValues: options.largeValues ?? true,
+      injects: inner.injects ?? (() => false),
+      lateMs: ({ name, settleMs }) => Math.max(settleMs, inner.slowestMs?.(name) ?? 0),
+      seed: options.seed ?? 1,
+      startsAt: options.startsAt ?? STARTS_AT,
+      patienceMs: options.patienceMs ?? 2_000,
+    });
+    if (inner.world !== undefined) connect(inner.world, this.#driver.calls.wire);
+  }
+
+  #add(given: TestAgent, at: number): void {
+    const { worker } = given ?? {};
+    const name = worker?.agent?.spec?.name;
+    if (name === undefined || typeof worker?.implementation?.execute !== 'function') {
+      const spec = (given as { spec?: { name?: string } } | undefined)?.spec;
+      const what =
+        spec?.name === undefined ? 'no handler of an agent' : `agent '${spec.name}' without its work`;
+      throw refuse(
+        'not-a-handler',
+        `agents[${at}] is ${what}; pass what \`theAgent.handler({ execute, … })\` returns, for example the handler that its file exports`,
+      );
+    }
+    if (worker.lacks !== undefined) throw refuse('bad-agents', worker.lacks.message);
+    if (this.#workers.has(name)) {
+      throw refuse('bad-agents', `agents has two implementations of '${name}'; pass one, or use replace`);
+    }
+    this.#workers.set(name, worker);
+  }
+
+  #checkRates(rates: Readonly<Record<string, string>>): void {
+    for (const [agent, rate] of Object.entries(rates)) {
+      if (!this.#workers.has(agent)) throw missingAgent(agent, `rate ${rate}`);
+      perSecondOf(rate);
+    }
+  }
+
+  #checkComplete(workflow: Workflow): void {
+    for (const { spec } of workflow.agents) {
+      if (this.#workers.has(spec.name)) continue;
+      const { plan } = workflow;
+      const steps = [...plan.steps, ...(plan.onFailure ?? [])]
+        .filter((step) => JSON.stringify(step).includes(`"agent":"${spec.name}"`))
+        .map((step) => `'${step.name}'`);
+      const whose = `step ${steps.join(', ')} of workflow '${workflow.name}'`;
+      throw missingAgent(spec.name, whose);
+    }
+  }
+
+  /**
+   * Starts an execution, as `POST /workflows/{name}/executions` does. Its agents work only while the test
+   * lets time go on: `untilEnd`, `until`, `skip`.
+   * @throws SteadfastError `bad-input` (details: the schema's issues), `key-reused`, `too-large`
+   */
+  async start(input: I, options: StartOptions = {}): Promise<TestRun> {
+    checkOptions('start', options, START);
+    executions += 1;
+    const { name } = this.#workflow;
+    const id = `${this.#idPrefix ?? name}-${executions}`.slice(-64);
+    const { idempotencyKey: key, by = 'starter', ...rest } = options;
+    const idempotencyKey =
+      key !== undefined && this.#idPrefix !== undefined ? `${this.#idPrefix}/${key}` : key;
+    const request = {
+      workflow: name,
+      input: asSent(input, 'input'),
+      ...rest,
+      by: local(by),
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    };
+    const execution = await this.#driver.ask(
+      () => id,
+      (scheduler) => start(scheduler, request),
+    );
+    return new TestRun(this.#driver, execution.id);
+  }
+
+  /** Lets a duration of the test's time pass, with everything that happens in it. No real time passes. */
+  async skip(duration: Duration): Promise<void> {
+    const untilAt = this.now() + parseDuration(duration, 'what is skipped');
+    const end = await this.#driver.run(async () => false, untilAt);
+    if (end === 'endless') throw refuse('stuck', `too much happens within ${duration}`);
+  }
+
+  /** The test's time, epoch ms. */
+  now(): number {
+    return this.#driver.world.clock.now();
+  }
+
+  /** From now on the agent works like this; functions that are not given stay as they were. */
+  replace<AI, AO>(agent: Agent<AI, AO>, implementation: Partial<Implementation<AI, AO>>): void {
+    const name = this.#known(agent);
+    const worker = this.#workers.get(name) as Worker;
+    const changed = { ...worker.implementation, ...(implementation as object) };
+    this.#workers.set(name, { ...worker, implementation: changed });
+  }
+
+  /**
+   * The next calls are not made and throw instead.
+   * @param options `with`: what is thrown. `TransientError` and `PermanentError` say that nothing was
+   * done; any other error says nothing, so that the outcome is unknown. Default: a `TransientError`
+   */
+  fail(agent: AgentRef, options: FaultOptions & { readonly with?: Error } = {}): void {
+    const { with: error, ...rest } = options;
+    this.#plan(agent, rest, { kind: 'fail', ...(error === undefined ? {} : { error }) });
+  }
+
+  /** The next calls do their work, and their answer is lost: the outcome is unknown. */
+  loseReply(agent: AgentRef, options: FaultOptions = {}): void {
+    this.#plan(agent, options, { kind: 'lose-reply' });
+  }
+
+  /**
+   * The next calls end with an error at once and do their work so much later, as a request does whose
+   * connection breaks while the service is slow: the outcome is unknown, a probe that asks too soon finds
+   * nothing, and the effect comes.
+   */
+  lateEffect(agent: AgentRef, options: FaultOptions & { readonly by: Duration }): void {
+    const { by, ...rest } = options;
+    this.#plan(agent, rest, { kind: 'late', byMs: parseDuration(by, 'by') });
+  }
+
+  /** The next calls are not made and never answer; the attempt ends at its timeout. */
+  hang(agent: AgentRef, options: FaultOptions = {}): void {
+    this.#plan(agent, options, { kind: 'hang' });
+  }
+
+  /** The next calls are made so much later, whether or not their time is over by then. */
+  slow(agent: AgentRef, options: FaultOptions & { readonly by: Duration }): void {
+    const { by, ...rest } = options;
+    this.#plan(agent, rest, { kind: 'slow', byMs: parseDuration(by, 'by') });
+  }
+
+  /**
+   * The agent's process dies at the next calls: before it works, or after it
+   * has worked and before it reports.
+   */
+  die(agent: AgentRef, options: FaultOptions & { readonly when: 'before' | 'after' }): void {
+    const { when, ...rest } = options;
+    this.#plan(agent, rest, { kind: when === 'before' ? 'die-before' : 'die-after' });
+  }
+
+  /** Every call of the agents' code so far, in order; of one agent, if it is given. */
+  calls(agent?: AgentRef): readonly AgentCall[] {
+    const { book } = this.#driver.calls;
+    if (agent === undefined) return book;
+    const name = this.#known(agent);
+    return book.filter((call) => call.agent === name);
+  }
+
+  /** What the agents' code wrote by `ctx.log`, in order, at every level. */
+  get logged(): readonly LoggedLine[] {
+    return this.#driver.calls.logged;
+  }
+
+  /** What was announced of questions (incidents, approvals, callbacks) on the event bus, in order. */
+  get questionNews(): readonly QuestionNews[] {
+    return this.#driver.world.questionNews;
+  }
+
+  /** What was announced of ends on the event bus, in order. */
+  get announced(): readonly Ended[] {
+    return this.#driver.world.announced;
+  }
+
+  /** What the roles wrote to the log, in order. */
+  get notes(): readonly Note[] {
+    return this.#driver.world.notes;
+  }
+
+  /** Every execution there is, children included, in the order of their starts. */
+  runs(): readonly TestRun[] {
+    return [...this.#driver.created].map((id) => new TestRun(this.#driver, id));
+  }
+
+  #plan(agent: AgentRef, options: FaultOptions, fault: Omit<PlannedFault, 'agent'>): void {
+    checkOptions('a fault', options, FAULT);
+    this.#driver.calls.plan({ ...options, ...fault, agent: this.#known(agent) });
+  }
+
+  #known(agent: AgentRef): string {
+    const name = typeof agent === 'string' ? agent : agent.spec.name;
+    if (this.#workers.has(name)) return name;
+    const known = [...this.#workers.keys()].join(', ');
+    throw refuse('unknown-agent', `there is no agent '${name}' in this test; there are: ${known}`);
+  }
+}

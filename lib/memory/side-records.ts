@@ -1,0 +1,73 @@
+/**
+ * The records beside the executions in memory, one version after the other, with the condition of the real
+ * ones.
+ *
+ * Owns: the kinds that are kept here, by their keys. Does not own: what is written together
+ * (`bulks.ts`).
+ */
+
+import type {
+  AnnouncedLists,
+  Breakers,
+  Outages,
+  Presences,
+  Rates,
+  Receipts,
+  SideRecord,
+  SideRecords,
+  Waits,
+  WakeUps,
+  WorkflowPauses,
+} from '../core/ports.ts';
+import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
+import type { Presence } from '../core/supervision/presence.ts';
+import { given } from '../core/values/given.ts';
+
+interface MemoryRecords<Kept extends SideRecord, Key extends readonly unknown[]>
+  extends SideRecords<Kept, Key> {
+  readonly all: () => readonly Kept[];
+}
+
+function memoryRecords<Kept extends SideRecord, Key extends readonly unknown[]>(
+  keyOf: (record: Kept) => Key,
+): MemoryRecords<Kept, Key> {
+  const stored = new Map<string, Kept>();
+  return {
+    read: async (...key) => stored.get(JSON.stringify(key)),
+    write: async (record) => {
+      const key = JSON.stringify(keyOf(record));
+      const before = stored.get(key);
+      const follows = (before?.version ?? 0) === record.version - 1 || before?.writeId === record.writeId;
+      if (!follows) return 'conflict';
+      stored.set(key, record);
+      return 'written';
+    },
+    all: () => [...stored.values()],
+  };
+}
+
+export const memoryBreakers = (): Breakers => memoryRecords(({ agent }) => [agent]);
+export const memoryRates = (): Rates => memoryRecords(({ agent }) => [agent]);
+export const memoryOutages = (): Outages => memoryRecords(({ agent, openedAt }) => [agent, openedAt]);
+export const memoryWorkflowPauses = (): WorkflowPauses => memoryRecords(({ workflow }) => [workflow]);
+export const memoryAnnouncedLists = (): AnnouncedLists => memoryRecords(({ list }) => [list]);
+export const memoryWaits = (): Waits => memoryRecords(() => []);
+export const memoryPresences = (): Presences => memoryRecords(() => []);
+
+/** As one process has them; `presences` may be shared with others. */
+export const memoryWakeUps = (
+  presences: Presences,
+  call: (presence: Presence) => Promise<void>,
+): WakeUps => ({ ...presences, call, known: { untilAt: 0 } });
+
+export function memoryReceipts(): Receipts {
+  const shards = memoryRecords<ShardReceipt, [number]>(({ shard }) => [shard]);
+  const audits = memoryRecords<AuditReceipt, []>(() => []);
+  return {
+    read: async () => ({
+      shards: [...shards.all()].sort((a, b) => a.shard - b.shard),
+      ...given({ audit: await audits.read() }),
+    }),
+    write: async (receipt) => ('shard' in receipt ? shards.write(receipt) : audits.write(receipt)),
+  };
+}
