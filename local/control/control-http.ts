@@ -174,10 +174,11 @@ function momentOf(body: Body): FaultMoment {
   if (body['beforeCall'] !== undefined) return { beforeCall: Number(body['beforeCall']), ...operation };
   if (body['afterCall'] !== undefined) return { afterCall: Number(body['afterCall']), ...operation };
   if (body['nextEvent'] === true) return { nextEvent: true, afterMs: Number(body['afterMs'] ?? 0) };
+  if (typeof body['holding'] === 'string') return { holding: body['holding'] };
   const unknown = Object.keys(body).filter((key) => key !== 'wait');
   if (unknown.length > 0) {
     throw new Error(
-      `when? {} (now), {"nextEvent":true,"afterMs":n}, {"beforeCall":n} or {"afterCall":n} (+"operation")`,
+      `when? {} (now), {"holding":"text of the event"}, {"nextEvent":true,"afterMs":n}, {"beforeCall":n} or {"afterCall":n} (+"operation")`,
     );
   }
   return 'now';

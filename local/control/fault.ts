@@ -8,6 +8,8 @@ import { type AwsAnswer, errorAnswer } from '../gateway/aws-call.ts';
 export type FaultMoment =
   /** Every process that is serving an event now; if none is, every warm one. */
   | 'now'
+  /** Every process that is serving an event with this text in it, now. */
+  | { readonly holding: string }
   /**
    * When the next event reaches a process that is ready for it, and `afterMs` later (0, the
    * default: before the handler sees it).

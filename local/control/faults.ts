@@ -48,14 +48,15 @@ export class Faults implements Interceptor {
     return this.#armed.has(caller);
   }
 
-  /** Arms killing or freezing; `now` is done at once. */
+  /** Arms killing or freezing; what is to be now is done at once. */
   armProcessFault(local: LocalFunction, action: 'kill' | 'freeze', moment: FaultMoment): ArmedFault {
-    const call = typeof moment === 'object' && !('nextEvent' in moment) ? moment : undefined;
+    const isNow = moment === 'now' || 'holding' in moment;
+    const call = isNow || 'nextEvent' in moment ? undefined : moment;
     const nth = call === undefined ? 1 : 'beforeCall' in call ? call.beforeCall : call.afterCall;
     if (!Number.isInteger(nth) || nth < 1)
       throw new Error(`beforeCall and afterCall count from 1, got ${nth}`);
     const { armed, result } = this.#arm(local, action, moment, call?.operation, 1, nth - 1, 0);
-    if (moment === 'now') this.#hitNow(armed);
+    if (isNow) this.#hitNow(armed, moment === 'now' ? undefined : moment.holding);
     return result;
   }
 
@@ -160,11 +161,12 @@ export class Faults implements Interceptor {
     return await process.awakeOrDead();
   }
 
-  #hitNow(armed: Armed): void {
+  /** @param holding what the event must have in it */
+  #hitNow(armed: Armed, holding?: string): void {
     this.#spend(armed);
     const alive = armed.local.processes.filter((process) => !process.dead);
-    const busy = alive.filter((process) => process.busy);
-    const targets = busy.length > 0 ? busy : alive;
+    const busy = alive.filter(({ event }) => event?.includes(holding ?? '') === true);
+    const targets = busy.length > 0 || holding !== undefined ? busy : alive;
     if (targets.length > 0) void this.#strike(armed, targets);
     else this.#note(armed, { outcome: 'nothing', at: Date.now(), pids: [] });
   }

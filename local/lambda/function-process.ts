@@ -58,6 +58,7 @@ type ChildMessage =
 
 interface Running {
   readonly requestId: string;
+  readonly event: string;
   readonly begin: () => void;
   readonly settle: (result: InvocationResult) => void;
   timer: NodeJS.Timeout | undefined;
@@ -130,6 +131,11 @@ export class FunctionProcess {
     return this.#running?.requestId;
   }
 
+  /** What it is serving, as JSON text. */
+  get event(): string | undefined {
+    return this.#running?.event;
+  }
+
   /**
    * Runs one event (JSON text). The process must be idle. `onBegin` is called when the handler is about to
    * get it: at once in a warm process, after the import in a new one.
@@ -139,8 +145,9 @@ export class FunctionProcess {
     return await new Promise<InvocationResult>((resolve) => {
       const running: Running = {
         requestId,
+        event,
         timer: undefined,
-        begin: () => this.#begin(running, event, onBegin),
+        begin: () => this.#begin(running, onBegin),
         settle: (result) => {
           if (this.#running !== running) return;
           clearTimeout(running.timer);
@@ -155,8 +162,8 @@ export class FunctionProcess {
     });
   }
 
-  #begin(running: Running, event: string, onBegin: () => void): void {
-    const { requestId } = running;
+  #begin(running: Running, onBegin: () => void): void {
+    const { requestId, event } = running;
     const { timeoutMs } = this.#context;
     clearTimeout(running.timer);
     running.timer = this.#timeoutAfter(timeoutMs, 'Task', running);

@@ -84,6 +84,21 @@ test('killed at its next event, before the handler ran', async () => {
   await drained();
 });
 
+test('killed while it serves a message with a text in it; who serves none is left alone', async () => {
+  const frozen = cloud.control.freeze('worker', { beforeCall: 1 });
+  order('held');
+  const { pids } = await frozen.hit;
+  const other = cloud.control.kill('worker', { holding: '{\\"id\\":\\"other' });
+  expect(await other.hit).toMatchObject({ outcome: 'nothing', pids: [] });
+  expect(pids.map(alive)).toEqual([true]);
+  const killed = cloud.control.kill('worker', { holding: '{\\"id\\":\\"held' });
+  expect(await killed.hit).toMatchObject({ outcome: 'hit', pids });
+  expect(pids.map(alive)).toEqual([false]);
+  await settled();
+  clock.advance(VISIBILITY_MS);
+  await drained();
+});
+
 test('frozen before a call and thawed: it goes on where it was', async () => {
   const fault = cloud.control.freeze('worker', { beforeCall: 2 });
   order('d');

@@ -4,6 +4,7 @@ import { type Controls, Saboteur } from './faults.ts';
 import { FROZEN, KILLED } from './scenarios.ts';
 
 type State = 'busy' | 'idle' | 'frozen';
+const [KILLED_ID, FROZEN_ID] = ['e-killed', 'e-frozen'];
 
 /** A local cloud in which processes are lines of a table and faults are remembered. */
 function fakeCloud() {
@@ -19,20 +20,24 @@ function fakeCloud() {
   ];
   const done: string[] = [];
   const refused = { errors: 0 };
-  const hit = { hit: Promise.resolve() };
+  const hitIn = (own: Map<number, State>, when: unknown, id: string) => {
+    const pids = [...own].flatMap(([pid, state]) => (state === 'busy' ? [pid] : []));
+    expect(['now', { holding: id }]).toContainEqual(when);
+    return { hit: Promise.resolve({ outcome: pids.length > 0 ? 'hit' : 'nothing', pids }) };
+  };
   const controls: Controls = {
     functions: () =>
       Object.entries(processes).map(([logicalId, own]) => ({
         logicalId,
         processes: [...own].map(([pid, state]) => ({ pid, state })),
       })),
-    kill: (name) => {
+    kill: (name, when) => {
       done.push(`kill ${name}`);
-      return hit;
+      return hitIn(name === 'supervisor' ? supervisor : charge, when, KILLED_ID);
     },
-    freeze: (name) => {
+    freeze: (name, when) => {
       done.push(`freeze ${name}`);
-      return hit;
+      return hitIn(reserve, when, FROZEN_ID);
     },
     thaw: (name) => {
       done.push(`thaw ${name}`);
@@ -66,25 +71,35 @@ const takenOver: Step = {
   attempts: [{ number: 2, mode: 'execute', claimedAt: 0, endedAt: 1, outcome: 'done' }],
 };
 
-const see = (entries: Entry[], reserveOfFrozen?: Step) => ({ entries, reserveOfFrozen });
+const see = (entries: Entry[], reserveOfFrozen?: Step) => ({
+  entries,
+  reserveOfFrozen,
+  killedId: KILLED_ID,
+  frozenId: FROZEN_ID,
+});
+/** What was asked of the cloud has been answered. */
+const answered = async (): Promise<void> => await new Promise(setImmediate);
 
-test('an agent is killed once its work is in the ledger and it alone can be meant', () => {
+test('the agent of the order is killed once its work is in the ledger', async () => {
   const cloud = fakeCloud();
   const saboteur = new Saboteur(
     cloud.controls,
     () => {},
     () => 1_500,
   );
-  cloud.charge.set(11, 'busy');
   saboteur.act(see([]));
   saboteur.act(see([entry('charge', 'another-order', 1_000)]));
-  cloud.charge.set(12, 'busy');
-  saboteur.act(see([charged]));
   expect(cloud.done).toEqual([]);
-  cloud.charge.set(12, 'idle');
+  // Nobody serves it at this moment.
   saboteur.act(see([charged]));
   saboteur.act(see([charged]));
-  expect(cloud.done).toEqual(['kill charge-card']);
+  await answered();
+  expect([cloud.done, saboteur.kill]).toEqual([['kill charge-card'], undefined]);
+  cloud.charge.set(11, 'busy');
+  saboteur.act(see([charged]));
+  await answered();
+  saboteur.act(see([charged]));
+  expect(cloud.done).toEqual(['kill charge-card', 'kill charge-card']);
   expect(saboteur.kill).toEqual({ at: 1_500 });
 });
 
@@ -93,7 +108,7 @@ test('an agent whose answer may be under way already is not hit: the demo then f
   const saboteur = new Saboteur(
     cloud.controls,
     () => {},
-    () => 15_500,
+    () => 8_500,
   );
   cloud.charge.set(11, 'busy');
   cloud.reserve.set(21, 'busy');
@@ -111,17 +126,21 @@ test('the supervisor is killed after the agents, while it is at work, and the ne
   );
   cloud.charge.set(11, 'busy');
   cloud.supervisor.set(31, 'busy');
-  saboteur.act(see([charged, reserved]));
+  saboteur.act(see([charged]));
+  await answered();
+  saboteur.act(see([charged]));
   expect(cloud.done).toEqual(['kill charge-card']);
   cloud.reserve.set(21, 'busy');
   saboteur.act(see([charged, reserved]));
+  await answered();
   saboteur.act(see([charged, reserved]));
-  await Promise.resolve();
+  saboteur.act(see([charged, reserved]));
+  await answered();
   expect(cloud.done).toEqual(['kill charge-card', 'freeze reserve-stock', 'kill supervisor', 'tick']);
   expect(saboteur.supervisorKill).toEqual({ at: 1_500 });
 });
 
-test('the frozen agent thaws after it was taken over, and what it then writes must be refused', () => {
+test('the frozen agent thaws after it was taken over, and what it then writes must be refused', async () => {
   const cloud = fakeCloud();
   let now = 1_500;
   const saboteur = new Saboteur(
@@ -131,6 +150,7 @@ test('the frozen agent thaws after it was taken over, and what it then writes mu
   );
   cloud.reserve.set(21, 'busy');
   saboteur.act(see([reserved]));
+  await answered();
   cloud.reserve.set(21, 'frozen');
   saboteur.act(see([reserved], { ...takenOver, attempts: [] }));
   expect(cloud.done).toEqual(['freeze reserve-stock']);

@@ -5,13 +5,19 @@
  * local cloud's control), what follows from it.
  *
  * The outside world does the work of the two orders at once and answers seconds later (`slow-reply`). In
- * between, their agent has done its work and cannot have reported. It is hit at an instant at which it is the
- * only busy process of its function, so that no other order's agent can be meant.
+ * between, their agent has done its work and cannot have reported. The process is hit that serves the message
+ * of the order's execution.
  */
 
 import type { OrderEntry as Entry } from '../world.ts';
 import type { Execution } from './api.ts';
 import { type Freeze, FROZEN, type Kill, KILLED } from './scenarios.ts';
+
+type When = 'now' | { readonly holding: string };
+interface Hit {
+  readonly outcome: string;
+  readonly pids: readonly number[];
+}
 
 /** The part of the local cloud's control that is needed. */
 export interface Controls {
@@ -19,26 +25,25 @@ export interface Controls {
     readonly logicalId: string;
     readonly processes: readonly { readonly pid: number; readonly state: 'busy' | 'idle' | 'frozen' }[];
   }[];
-  kill(name: string, when: 'now'): { readonly hit: Promise<unknown> };
-  freeze(name: string, when: 'now'): { readonly hit: Promise<unknown> };
+  kill(name: string, when: When): { readonly hit: Promise<Hit> };
+  freeze(name: string, when: When): { readonly hit: Promise<Hit> };
   thaw(name: string): unknown;
   /** AWS calls so far; `errors` were answered with an error status. */
   calls(): readonly { readonly caller: string; readonly service: string; readonly errors: number }[];
   tick(name: string): Promise<void>;
 }
 
-/**
- * How late the external services answer the two orders: long enough for a slow machine to have its other
- * agents done meanwhile, and below the agents' own limit (20 s). Nobody waits for the answer to an agent that
- * is killed.
- */
-export const REPLY_AFTER_MS = { killed: 15_000, frozen: 9_000 } as const;
+/** How late the external services answer the two orders. */
+export const REPLY_AFTER_MS = 8_000;
 /** An agent is not hit when its answer may already be under way. */
-const ANSWERS_WITHIN_MS = 1_000;
+const LATEST_HIT_MS = 7_000;
 
 export interface Sight {
   readonly entries: readonly Entry[];
   readonly reserveOfFrozen: Execution['steps'][number] | undefined;
+  /** The executions of the two orders. */
+  readonly killedId: string;
+  readonly frozenId: string;
 }
 
 export class Saboteur {
@@ -48,6 +53,8 @@ export class Saboteur {
   readonly #control: Controls;
   readonly #say: (text: string) => void;
   readonly #now: () => number;
+  /** Agents of which a process is being hit. */
+  readonly #asked = new Set<string>();
   #frozen: { readonly at: number; readonly pid: number } | undefined;
   #thawed: { readonly at: number; readonly refusedBefore: number } | undefined;
 
@@ -70,35 +77,41 @@ export class Saboteur {
 
   /** Called every few milliseconds: does what is due now. */
   act(sight: Sight): void {
-    if (this.kill === undefined) this.#killChargeAgent(sight.entries);
-    if (this.#frozen === undefined) this.#freezeReserveAgent(sight.entries);
+    if (this.kill === undefined) this.#killChargeAgent(sight);
+    if (this.#frozen === undefined) this.#freezeReserveAgent(sight);
     if (this.kill !== undefined && this.#frozen !== undefined) this.#killSupervisor();
     if (this.#frozen !== undefined && this.freeze === undefined)
       this.#thaw(this.#frozen, sight.reserveOfFrozen);
   }
 
-  #killChargeAgent(entries: readonly Entry[]): void {
-    const pid = this.#lonelyWorker('charge-card', 'charge', KILLED.orderId, entries, REPLY_AFTER_MS.killed);
-    if (pid === undefined) return;
-    this.kill = { at: this.#now() };
-    void this.#control.kill('charge-card', 'now');
-    this.#say(`SIGKILL for the charge agent of ${KILLED.orderId}: the card is charged, nothing is reported.`);
+  #killChargeAgent({ entries, killedId }: Sight): void {
+    if (!this.#hasJustDone('charge', KILLED.orderId, entries)) return;
+    this.#hit('kill', 'charge-card', killedId, () => {
+      this.kill = { at: this.#now() };
+      this.#say(
+        `SIGKILL for the charge agent of ${KILLED.orderId}: the card is charged, nothing is reported.`,
+      );
+    });
   }
 
-  #freezeReserveAgent(entries: readonly Entry[]): void {
-    const pid = this.#lonelyWorker(
-      'reserve-stock',
-      'reservation',
-      FROZEN.orderId,
-      entries,
-      REPLY_AFTER_MS.frozen,
-    );
-    if (pid === undefined) return;
-    this.#frozen = { at: this.#now(), pid };
-    void this.#control.freeze('reserve-stock', 'now');
-    this.#say(
-      `SIGSTOP for the reserve agent of ${FROZEN.orderId}: the stock is reserved, nothing is reported.`,
-    );
+  #freezeReserveAgent({ entries, frozenId }: Sight): void {
+    if (!this.#hasJustDone('reservation', FROZEN.orderId, entries)) return;
+    this.#hit('freeze', 'reserve-stock', frozenId, (pid) => {
+      this.#frozen = { at: this.#now(), pid };
+      this.#say(
+        `SIGSTOP for the reserve agent of ${FROZEN.orderId}: the stock is reserved, nothing is reported.`,
+      );
+    });
+  }
+
+  /** Hits the process that serves a message of the execution; it is looked for again if there is none. */
+  #hit(how: 'kill' | 'freeze', agent: string, executionId: string, then: (pid: number) => void): void {
+    if (this.#asked.has(agent)) return;
+    this.#asked.add(agent);
+    void this.#control[how](agent, { holding: executionId }).hit.then(({ outcome, pids: [pid] }) => {
+      this.#asked.delete(agent);
+      if (outcome === 'hit' && pid !== undefined) then(pid);
+    });
   }
 
   /** Before it can have noticed the other two: their leases have just been renewed. */
@@ -127,18 +140,10 @@ export class Saboteur {
     this.#say(`The thawed agent tried to write ${this.freeze.refused} times, and was refused.`);
   }
 
-  /** The process that works for this order, if it has done its work and no other process could be meant. */
-  #lonelyWorker(
-    agent: string,
-    kind: Entry['kind'],
-    orderId: string,
-    entries: readonly Entry[],
-    replyAfterMs: number,
-  ): number | undefined {
+  /** The external service has done the order's work, and its answer is not under way. */
+  #hasJustDone(kind: Entry['kind'], orderId: string, entries: readonly Entry[]): boolean {
     const done = entries.find((entry) => entry.kind === kind && entry.orderId === orderId);
-    if (done === undefined || this.#now() - done.at > replyAfterMs - ANSWERS_WITHIN_MS) return undefined;
-    const busy = busyOf(this.#control, agent);
-    return busy.length === 1 ? busy[0] : undefined;
+    return done !== undefined && this.#now() - done.at <= LATEST_HIT_MS;
   }
 }
 

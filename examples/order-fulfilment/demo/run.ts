@@ -104,10 +104,9 @@ async function misbehave(world: ExternalWorld): Promise<void> {
   for (const { misbehaviour, orderId } of SCENARIOS) {
     if (misbehaviour !== undefined) await world.behave({ ...misbehaviour, match: { about: orderId } });
   }
-  const late = { mode: 'slow-reply', times: 1 } as const;
-  const { killed, frozen } = REPLY_AFTER_MS;
-  await world.behave({ ...late, ms: killed, service: 'payment', match: { about: KILLED.orderId } });
-  await world.behave({ ...late, ms: frozen, service: 'warehouse', match: { about: FROZEN.orderId } });
+  const late = { mode: 'slow-reply', ms: REPLY_AFTER_MS, times: 1 } as const;
+  await world.behave({ ...late, service: 'payment', match: { about: KILLED.orderId } });
+  await world.behave({ ...late, service: 'warehouse', match: { about: FROZEN.orderId } });
 }
 
 const orderOf = (orderId: Scenario['orderId']) => ({
@@ -139,11 +138,13 @@ async function watch(
       if (!seen.over) await pause(LOOK_EVERY_MS);
     }
   };
+  const idOf = (scenario: (typeof SCENARIOS)[number]): string => ids[SCENARIOS.indexOf(scenario)] ?? '';
+  const [killedId, frozenId] = [idOf(KILLED), idOf(FROZEN)];
   const act = async (): Promise<void> => {
     while (!seen.over) {
       const frozen = seen.executions[SCENARIOS.indexOf(FROZEN)];
       const reserveOfFrozen = frozen?.steps.find(({ name }) => name === 'reserve');
-      saboteur.act({ entries: await world.ledger(), reserveOfFrozen });
+      saboteur.act({ entries: await world.ledger(), reserveOfFrozen, killedId, frozenId });
       await pause(ACT_EVERY_MS);
     }
   };
