@@ -11,7 +11,7 @@
 import type { KeysOf } from '../lib/core/values/options.ts';
 import type { Duration } from '../lib/core/values/duration.ts';
 import { isSteadfastError, refuse } from '../lib/core/values/errors.ts';
-import type { Workflow } from '../lib/core/plan/builder/workflow.ts';
+import type { Workflow } from '../lib/core/plan/workflow.ts';
 import { checkOptions } from './test-options.ts';
 import type { AgentCall } from './agent-calls.ts';
 import type { Effect, ExternalWorld } from './external-world.ts';

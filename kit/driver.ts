@@ -13,7 +13,7 @@ import * as timers from 'node:timers';
 import { isError, refuse } from '../lib/core/values/errors.ts';
 import type { Send } from '../lib/core/decisions/decision.ts';
 import type { Ports } from '../lib/core/ports.ts';
-import type { Workflow } from '../lib/core/plan/builder/workflow.ts';
+import type { Workflow } from '../lib/core/plan/workflow.ts';
 import type { Execution } from '../lib/core/records/state.ts';
 import { ProcessRate } from '../lib/agent/process-rate.ts';
 import { perSecondOf } from '../lib/core/values/rate.ts';

@@ -6,7 +6,7 @@
  * `kit`.
  */
 
-import type { Workflow } from '../lib/core/plan/builder/workflow.ts';
+import type { Workflow } from '../lib/core/plan/workflow.ts';
 import { createClient, type KnownWorkflows } from '../lib/api/typed-client.ts';
 import { CLOUD, type LocalCloud, type LocalCloudOptions } from './cloud/local-cloud.ts';
 import { SERVER, type TestServer, type TestServerOptions } from './server/test-server.ts';

@@ -62,7 +62,7 @@ export type {
   Ref,
   RefTo,
 } from './core/plan/refs.ts';
-export { onEvent, onMessage, onObjectCreated, onSchedule } from './core/plan/triggers/trigger-declaration.ts';
+export { onEvent, onMessage, onObjectCreated, onSchedule } from './author/triggers/trigger-declaration.ts';
 export type {
   DeclaredTrigger,
   EventSource,
@@ -75,9 +75,10 @@ export type {
   ScheduleSource,
   ScheduleTrigger,
   TriggerOptions,
-} from './core/plan/triggers/trigger-declaration.ts';
-export type { WhyEnded } from './core/plan/builder/why-ended.ts';
-export { human, retry, useAgent, withInput, workflow } from './core/plan/builder/workflow.ts';
+} from './author/triggers/trigger-declaration.ts';
+export type { Workflow } from './core/plan/workflow.ts';
+export type { WhyEnded } from './author/builder/why-ended.ts';
+export { human, retry, useAgent, withInput, workflow } from './author/builder/workflow.ts';
 export type {
   OnFailureOptions,
   OutputOf,
@@ -85,10 +86,9 @@ export type {
   RepeatOptions,
   StepOptions,
   UseAgentStage,
-  Workflow,
   WorkflowBuilder,
   WorkflowOptions,
-} from './core/plan/builder/workflow.ts';
+} from './author/builder/workflow.ts';
 export type {
   Approval,
   ApprovalOptions,
@@ -104,7 +104,7 @@ export type {
   TolerateOptions,
   UncertainHandle,
   WaitOptions,
-} from './core/plan/builder/waiting-steps.ts';
+} from './author/builder/waiting-steps.ts';
 
 export type { AgentHandler } from './agent/handler.ts';
 export type { CommandTarget, LambdaTarget, RemoteKind, RemoteTarget, UrlTarget } from './remote/target.ts';

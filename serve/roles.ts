@@ -11,7 +11,7 @@ import { ProcessRate } from '../lib/agent/process-rate.ts';
 import { SingleFlight } from '../lib/agent/single-flight.ts';
 import { attemptLog } from '../lib/aws/telemetry.ts';
 import type { Implementation } from '../lib/core/plan/agent.ts';
-import type { Workflow } from '../lib/core/plan/builder/workflow.ts';
+import type { Workflow } from '../lib/core/plan/workflow.ts';
 import { perSecondOf } from '../lib/core/values/rate.ts';
 import type { PlanCache } from '../lib/engine/plans.ts';
 import { actOnPage } from '../lib/scheduler/bulk-page.ts';

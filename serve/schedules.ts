@@ -10,12 +10,12 @@
 
 import { Cron } from 'croner';
 import type { Clock, RandomSource } from '../lib/core/ports.ts';
-import { cronFields, scheduleProblem } from '../lib/core/plan/triggers/schedule-check.ts';
-import type { DeclaredTrigger, ScheduleTrigger } from '../lib/core/plan/triggers/trigger-declaration.ts';
-import type { Trigger } from '../lib/core/plan/triggers/trigger.ts';
+import { cronFields, scheduleProblem } from '../lib/author/triggers/schedule-check.ts';
+import type { DeclaredTrigger, ScheduleTrigger } from '../lib/author/triggers/trigger-declaration.ts';
+import type { Trigger } from '../lib/scheduler/trigger.ts';
 import { refuse, sayable } from '../lib/core/values/errors.ts';
 import { compiledTrigger, SCHEDULE } from '../lib/infra/event-shapes.ts';
-import type { StartMessage } from '../lib/core/plan/triggers/trigger.ts';
+import type { StartMessage } from '../lib/scheduler/trigger.ts';
 import type { StartOutcome } from '../lib/scheduler/starter.ts';
 
 const MINUTE_MS = 60_000;

@@ -126,8 +126,8 @@ const NAMES: Readonly<Record<string, () => readonly string[]>> = {
   'options of authors and operators': () =>
     found(
       [
-        'lib/core/plan/builder/workflow.ts',
-        'lib/core/plan/builder/waiting-steps.ts',
+        'lib/author/builder/workflow.ts',
+        'lib/author/builder/waiting-steps.ts',
         'lib/infra/steadfast-props.ts',
       ],
       PROPERTY,

@@ -11,27 +11,28 @@ interface Layer {
   readonly may: readonly string[];
   readonly builtins?: boolean;
 }
-const PLAN = [
-  'plan/agent-parts',
-  'plan/built-in',
-  'plan/builder/rebuild',
-  'plan/refs',
-  'plan/schemas/list-size',
-  'plan/schemas/odd-names',
-  'plan/schemas/reference-check',
-  'plan/triggers/schedule-check',
-  'plan/triggers/trigger-declaration',
-  'values/json',
-  'values/nearest',
-  'values/options',
-  'values/rate',
+const LOADED_PARTS = [
+  'author/builder/rebuild',
+  'author/schemas/list-size',
+  'author/schemas/odd-names',
+  'author/schemas/reference-check',
+  'author/triggers/schedule-check',
+  'author/triggers/trigger-declaration',
+  'core/plan/agent-parts',
+  'core/plan/built-in',
+  'core/plan/refs',
+  'core/plan/workflow',
+  'core/values/json',
+  'core/values/nearest',
+  'core/values/options',
+  'core/values/rate',
 ];
 /** Names, the API's routes, and what refuses a workflow when it is loaded, which is in no function. */
 const LOADED = [
   'lib/api/calls.ts',
   'lib/aws/names.ts',
   'lib/aws/charts.ts',
-  ...PLAN.map((file) => `lib/core/${file}.ts`),
+  ...LOADED_PARTS.map((file) => `lib/${file}.ts`),
   'zod/mini',
 ];
 const ANSWERS = [
@@ -55,6 +56,8 @@ const HANDLER = ['lib/core/', 'lib/engine/', 'lib/aws/', '@aws-', 'aws-lambda'];
  */
 const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/core/': { may: ['@standard-schema/spec'] },
+  // Used when a workflow is declared: by nothing that decides or runs.
+  'lib/author/': { may: ['lib/core/', '@standard-schema/spec'] },
   'lib/engine/': { may: ['lib/core/', '@standard-schema/spec'] },
   // What answers HTTP is in no agent's code.
   'lib/api/handler.ts': { may: [...HANDLER, 'lib/scheduler/', 'lib/api/', 'hono'], builtins: true },
@@ -119,6 +122,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'kit/': {
     may: [
       'lib/api/typed-client.ts',
+      'lib/author/',
       'local/control/fault.ts',
       'lib/core/',
       'lib/engine/',
@@ -138,7 +142,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     may: ['lib/core/', 'lib/aws/', '@aws-sdk/credential-provider-node'],
     builtins: true,
   },
-  'lib/index.ts': { may: ['lib/core/', 'lib/agent/handler.ts', 'lib/remote/', '@standard-schema/spec'] },
+  'lib/index.ts': {
+    may: ['lib/author/', 'lib/core/', 'lib/agent/handler.ts', 'lib/remote/', '@standard-schema/spec'],
+  },
   'local/': { may: [], builtins: true },
   // A client of DynamoDB over a file: of ours it knows the table's keys and indexes.
   'serve/sqlite/': { may: ['lib/aws/names.ts', '@aws-sdk/client-dynamodb', 'libsql'], builtins: true },
@@ -147,6 +153,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   // The roles, over it, in one process; of HTTP what the local cloud checks of a request.
   'serve/': {
     may: [
+      'lib/author/triggers/',
       'lib/core/',
       'lib/engine/',
       'lib/aws/',

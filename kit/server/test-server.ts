@@ -6,7 +6,7 @@
 
 import type { KeysOf } from '../../lib/core/values/options.ts';
 import type { Client, KnownWorkflows } from '../../lib/api/typed-client.ts';
-import type { Workflow } from '../../lib/core/plan/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { TestAgent } from '../workflow-test.ts';
 
 export interface TestServerOptions {

@@ -15,7 +15,7 @@ import { routes } from './routes.ts';
 import { metering, once } from '../aws/invocation.ts';
 import { ENV, FORMS_FILE, OPENAPI_FILE } from '../aws/names.ts';
 import { fromEnvironment, measured, receiptsOf, listingPortsOf, telemetryOf } from '../aws/ports.ts';
-import type { Workflow } from '../core/plan/builder/workflow.ts';
+import type { Workflow } from '../core/plan/workflow.ts';
 import { IDS } from '../scheduler/ids.ts';
 import { createScheduler } from '../scheduler/start.ts';
 

@@ -11,7 +11,7 @@ import type { Authorization } from './authorization.ts';
 import type { BulkOptions } from './bulk-answers.ts';
 import { ApiError, type Client as AnyClient, createClient as anyClient } from './client.ts';
 import { repeated } from './again.ts';
-import type { Workflow } from '../core/plan/builder/workflow.ts';
+import type { Workflow } from '../core/plan/workflow.ts';
 import { type KeysOf, optionProblem } from '../core/values/options.ts';
 
 /**

@@ -8,7 +8,7 @@
 import type { EventPattern, IEventBus } from 'aws-cdk-lib/aws-events';
 import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { TimeZone } from 'aws-cdk-lib/core';
-import type { DeclaredTrigger } from '../core/plan/triggers/trigger-declaration.ts';
+import type { DeclaredTrigger } from '../author/triggers/trigger-declaration.ts';
 import type { FoundTrigger } from './discovery.ts';
 import { DiscoveryError } from './discovery.ts';
 import type { StartQueue } from './start-queue.ts';

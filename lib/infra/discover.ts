@@ -10,7 +10,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, extname, join, relative, resolve, sep } from 'node:path';
 import { BUILT_IN_PREFIX, isBuiltIn } from '../core/plan/built-in.ts';
-import { scheduleProblem } from '../core/plan/triggers/schedule-check.ts';
+import { scheduleProblem } from '../author/triggers/schedule-check.ts';
 import { nearest } from '../core/values/nearest.ts';
 import { writtenFile } from '../project/project-files.ts';
 import { type AgentFile, agentFileReading, agentIn, handlerProblem, type Reading } from './agent-files.ts';

@@ -4,8 +4,8 @@
  * Owns: the shape, and the error of what is found wrong. Does not own: the search (`discover.ts`).
  */
 
-import type { InputShape } from '../core/plan/schemas/reference-check.ts';
-import type { DeclaredTrigger } from '../core/plan/triggers/trigger-declaration.ts';
+import type { InputShape } from '../author/schemas/reference-check.ts';
+import type { DeclaredTrigger } from '../author/triggers/trigger-declaration.ts';
 import type { Forms } from './forms.ts';
 
 /** A layout that cannot be deployed; says which file or folder, and what is expected. */

@@ -2,12 +2,12 @@
  * From an event to a workflow's input, as data: paths into the event where values should come from it.
  *
  * Owns: its refusals when the stack is built, the references it is compiled to. Does not own:
- * how it is written and typed (`core/plan/triggers/trigger-declaration.ts`), their evaluation, which
+ * how it is written and typed (`author/triggers/trigger-declaration.ts`), their evaluation, which
  * is that of a plan's references.
  */
 
 import { isPlainObject } from '../core/values/json.ts';
-import type { Startable } from '../core/plan/triggers/trigger-declaration.ts';
+import type { Startable } from '../author/triggers/trigger-declaration.ts';
 
 /** A workflow by its name, or itself: then the mapping must have the fields of its input. */
 export type WorkflowReference<Input = unknown> = string | Startable<Input>;

@@ -5,7 +5,7 @@
  * compiled (`event-mapping.ts`), how events reach their queue (`triggers.ts`).
  */
 
-import type { TriggerOptions } from '../core/plan/triggers/trigger-declaration.ts';
+import type { TriggerOptions } from '../author/triggers/trigger-declaration.ts';
 import { type Compiled, compileKey, compileMapping, type EventShape } from './event-mapping.ts';
 
 export interface SourceKind {

@@ -4,7 +4,7 @@
  * does not carry one with every schema.
  *
  * Owns: the conversion. Does not own: what is made of it (`forms.ts`,
- * `core/plan/schemas/reference-check.ts`). No function loads a converter: it is for synthesis, and for
+ * `author/schemas/reference-check.ts`). No function loads a converter: it is for synthesis, and for
  * authors' tests.
  */
 

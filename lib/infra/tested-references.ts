@@ -4,7 +4,7 @@
  * `switch (kind)`, `if (eq(kind, 'box'))`; or asks for, `gift ?? false`, `{ gift = false } = w.input`.
  *
  * Owns: finding them, and the words. Does not own: another run of the function
- * (`core/plan/builder/rebuild.ts`), paths that lead nowhere (`core/plan/schemas/reference-check.ts`),
+ * (`author/builder/rebuild.ts`), paths that lead nowhere (`author/schemas/reference-check.ts`),
  * sums and texts, which a reference refuses itself.
  *
  * A reference cannot notice that it is tested: an object is true. So the function is run again with something
@@ -14,7 +14,7 @@
  */
 
 import { existsSync, readFileSync } from 'node:fs';
-import { type Declared, rebuilt } from '../core/plan/builder/rebuild.ts';
+import { type Declared, rebuilt } from '../author/builder/rebuild.ts';
 import { type MakeRef, nameOf, ref, type RefSource } from '../core/plan/refs.ts';
 import type { FoundWarning } from './discovery.ts';
 

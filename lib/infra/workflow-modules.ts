@@ -11,10 +11,10 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative } from 'node:path';
-import { largeLists } from '../core/plan/schemas/list-size.ts';
-import { oddNames } from '../core/plan/schemas/odd-names.ts';
-import { referenceProblems } from '../core/plan/schemas/reference-check.ts';
-import type { DeclaredTrigger } from '../core/plan/triggers/trigger-declaration.ts';
+import { largeLists } from '../author/schemas/list-size.ts';
+import { oddNames } from '../author/schemas/odd-names.ts';
+import { referenceProblems } from '../author/schemas/reference-check.ts';
+import type { DeclaredTrigger } from '../author/triggers/trigger-declaration.ts';
 import type { DeclaredSpec } from './agent-files.ts';
 import { exportsOf } from '../project/package-files.ts';
 import {

@@ -12,7 +12,7 @@ import { once } from '../aws/invocation.ts';
 import { ENV } from '../aws/names.ts';
 import { startingPortsOf, telemetryOf } from '../aws/ports.ts';
 import type { Implementation } from '../core/plan/agent.ts';
-import type { Workflow } from '../core/plan/builder/workflow.ts';
+import type { Workflow } from '../core/plan/workflow.ts';
 import { actOnPage } from './bulk-page.ts';
 import type { PageInput, PageOutput } from './bulk-workflow.ts';
 import { IDS } from './ids.ts';

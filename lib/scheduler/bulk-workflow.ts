@@ -12,7 +12,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Agent, declareAgent } from '../core/plan/agent.ts';
 import { BULK } from '../core/plan/built-in.ts';
-import { retry, type Workflow, workflow } from '../core/plan/builder/workflow.ts';
+import { limitsOf } from '../core/plan/plan.ts';
+import type { Workflow } from '../core/plan/workflow.ts';
 import type { Ports } from '../core/ports.ts';
 import type { OpenBreaker } from '../core/decisions/events.ts';
 import { given } from '../core/values/given.ts';
@@ -56,23 +57,42 @@ export const bulkAgent: Agent<PageInput, PageOutput> = declareAgent(BULK.name, {
   timeout: `${BULK.timeoutMs}ms`,
 });
 
-export const bulkWorkflow: Workflow = workflow(
-  BULK.name,
-  {
-    input: schemaOf<{ readonly bulk: string; readonly pages: readonly number[] }>(
-      ({ bulk, pages }) => typeof bulk === 'string' && Array.isArray(pages) && pages.every(count),
-    ),
-    within: '7d',
+export const bulkWorkflow: Workflow = {
+  kind: 'steadfast:workflow',
+  name: BULK.name,
+  input: schemaOf<{ readonly bulk: string; readonly pages: readonly number[] }>(
+    ({ bulk, pages }) => typeof bulk === 'string' && Array.isArray(pages) && pages.every(count),
+  ),
+  plan: {
+    v: 1,
+    workflow: BULK.name,
+    withinMs: 7 * 24 * 3_600_000,
+    steps: [
+      {
+        kind: 'map',
+        name: 'pages',
+        after: [],
+        over: { $ref: 'input', path: ['pages'] },
+        each: {
+          kind: 'agent',
+          name: 'item',
+          after: [],
+          agent: BULK.name,
+          input: { bulk: { $ref: 'input', path: ['bulk'] }, page: { $ref: 'item', path: [] } },
+          ...limitsOf(bulkAgent.spec),
+          recovery: [{ kind: 'retry', attempts: PAGE_TRIES - 1, firstMs: 1_000, maxMs: 300_000 }],
+          undo: 'none',
+        },
+        concurrency: 25,
+        tolerate: { items: 0 },
+      },
+    ],
+    output: { pages: { $ref: 'step:pages', path: ['total'] } },
   },
-  (w) => {
-    const { bulk, pages } = w.input;
-    const obeyed = w.map('pages', bulkAgent, pages, (page) => ({ bulk, page }), {
-      concurrency: 25,
-      recovery: [retry(PAGE_TRIES - 1, { first: '1s', max: '5m' })],
-    });
-    return { pages: obeyed.output.total };
-  },
-) as Workflow;
+  agents: [bulkAgent as Agent],
+  children: [],
+  callbacks: {},
+};
 
 /** The time after which a deferred page is tried again. */
 const DEFERRED_MS = 30_000;

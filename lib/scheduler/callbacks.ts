@@ -12,7 +12,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { effectiveState } from '../core/execution/effective-state.ts';
 import { type CallbackStep, graphOf, isCallback, type Plan } from '../core/plan/plan.ts';
-import type { Workflow } from '../core/plan/builder/workflow.ts';
+import type { Workflow } from '../core/plan/workflow.ts';
 import { type Caller, callerText, personOf } from '../core/values/caller.ts';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
 import { canMoveStep } from '../core/decisions/change.ts';

@@ -9,8 +9,9 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Agent, declareAgent } from '../core/plan/agent.ts';
-import { retry, type Workflow, workflow } from '../core/plan/builder/workflow.ts';
+import type { Workflow } from '../core/plan/workflow.ts';
 import { CANARY } from '../core/plan/built-in.ts';
+import { type AgentStep, limitsOf } from '../core/plan/plan.ts';
 
 type Nothing = Readonly<Record<string, never>>;
 
@@ -27,10 +28,33 @@ export const canaryAgent: Agent<Nothing, Nothing> = declareAgent(CANARY.name, {
   timeout: `${CANARY.timeoutMs}ms`,
 });
 
-const AGAIN = { recovery: [retry(3)] };
+const step = (name: string, after: readonly string[]): AgentStep => ({
+  kind: 'agent',
+  name,
+  after,
+  agent: CANARY.name,
+  input: {},
+  ...limitsOf(canaryAgent.spec),
+  recovery: [{ kind: 'retry', attempts: 3, firstMs: 1_000, maxMs: 30_000 }],
+  undo: 'none',
+});
 
-export const canaryWorkflow: Workflow = workflow(CANARY.name, { input: nothing, within: '10m' }, (w) => {
-  const out = w.step('out', canaryAgent, {}, AGAIN);
-  const wait = w.wait('wait', { for: '5s', after: [out] });
-  w.step('back', canaryAgent, {}, { ...AGAIN, after: [wait] });
-}) as Workflow;
+export const canaryWorkflow: Workflow = {
+  kind: 'steadfast:workflow',
+  name: CANARY.name,
+  input: nothing,
+  plan: {
+    v: 1,
+    workflow: CANARY.name,
+    withinMs: 600_000,
+    steps: [
+      step('out', []),
+      { kind: 'wait', name: 'wait', after: ['out'], forMs: 5_000 },
+      step('back', ['wait']),
+    ],
+    output: {},
+  },
+  agents: [canaryAgent as Agent],
+  children: [],
+  callbacks: {},
+};

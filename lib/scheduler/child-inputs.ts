@@ -8,7 +8,7 @@
  * has the same plan.
  */
 
-import type { Workflow } from '../core/plan/builder/workflow.ts';
+import type { Workflow } from '../core/plan/workflow.ts';
 import type { ChildInputs } from '../core/ports.ts';
 import { canonicalJson, type Json } from '../core/values/json.ts';
 import { check } from '../engine/schema.ts';

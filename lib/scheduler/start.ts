@@ -13,7 +13,7 @@ import { bornPaused } from '../core/holds/workflow-pause.ts';
 import { isBuiltIn } from '../core/plan/built-in.ts';
 import { fairValueOf } from '../core/plan/fair.ts';
 import { asksAnother, type Plan } from '../core/plan/plan.ts';
-import type { Workflow } from '../core/plan/builder/workflow.ts';
+import type { Workflow } from '../core/plan/workflow.ts';
 import type { Ports } from '../core/ports.ts';
 import { type Caller, personOf } from '../core/values/caller.ts';
 import { isSteadfastError, refuse, SteadfastError } from '../core/values/errors.ts';

@@ -2,7 +2,7 @@
  * The Lambda function of a trigger: ports → scheduler → SQS batch, each message a start.
  *
  * Owns: one batch and its answer, and where a refused message goes. Does not own: which refusals are for good
- * (`scheduler/starter.ts`), the mapping (`core/plan/triggers/trigger.ts`).
+ * (`scheduler/starter.ts`), the mapping (`trigger.ts`).
  */
 
 import { readFileSync } from 'node:fs';
@@ -15,8 +15,8 @@ import { givenBack, metering, once } from '../aws/invocation.ts';
 import { ENV, TRIGGER_FILE } from '../aws/names.ts';
 import { startingPortsOf, fromEnvironment, telemetryOf } from '../aws/ports.ts';
 import { CLIENT } from '../aws/transport.ts';
-import { parseTrigger, type Trigger } from '../core/plan/triggers/trigger.ts';
-import type { Workflow } from '../core/plan/builder/workflow.ts';
+import { parseTrigger, type Trigger } from './trigger.ts';
+import type { Workflow } from '../core/plan/workflow.ts';
 import { sayable } from '../core/values/errors.ts';
 import { IDS } from './ids.ts';
 import { createScheduler, type Scheduler } from './start.ts';

@@ -2,13 +2,13 @@
  * The starter: makes a start of each message that a trigger delivers.
  *
  * Owns: which refusals are for good, so that the message is set aside for a person instead of tried again.
- * Does not own: the start itself (`start.ts`), the mapping (`core/plan/triggers/trigger.ts`), the queues.
+ * Does not own: the start itself (`start.ts`), the mapping (`trigger.ts`), the queues.
  *
  * Nothing is lost: a message is either started, set aside with the reason, or given back to its queue.
  */
 
 import { isSteadfastError } from '../core/values/errors.ts';
-import { type StartMessage, startOf, type Trigger } from '../core/plan/triggers/trigger.ts';
+import { type StartMessage, startOf, type Trigger } from './trigger.ts';
 import { type Scheduler, start } from './start.ts';
 
 /** Trying again cannot help: the event, the mapping or the workflow has to be changed. */

@@ -7,7 +7,7 @@
  */
 
 import type { Effect } from '../../lib/core/plan/agent.ts';
-import { checkPlan } from '../../lib/core/plan/checks/check.ts';
+import { checkPlan } from '../../lib/author/checks/check.ts';
 import { type Plan, type AgentStep, type PlanStep } from '../../lib/core/plan/plan.ts';
 import type { GoalName } from './goals.ts';
 import { SETTLE_TICKS, TICK } from './times.ts';

@@ -97,12 +97,6 @@ export const AROUND: readonly Note[] = [
     said: 'what is no number is not finite; the first half is for the compiler.',
   },
   {
-    file: 'lib/core/plan/triggers/trigger.ts',
-    at: "value !== null && value !== ''",
-    answer: 'equivalent',
-    said: 'null is an object, too, and refused as one.',
-  },
-  {
     file: 'lib/core/supervision/dispatch.ts',
     at: 'else if (one.overdue) later[workKey(one.piece)] = admission.laterAt;',
     answer: 'test',
@@ -155,24 +149,6 @@ export const AROUND: readonly Note[] = [
     at: 'if (closedAt === undefined || closedBy === undefined) return asked;',
     answer: 'equivalent',
     said: 'what is resolved says by whom.',
-  },
-  {
-    file: 'lib/core/plan/checks/check.ts',
-    at: 'const path: string[] = [];',
-    answer: 'equivalent',
-    said: 'what comes before the cycle is cut off.',
-  },
-  {
-    file: 'lib/core/plan/checks/check.ts',
-    at: 'while (at !== undefined && !path.includes(at.name)) {',
-    answer: 'equivalent',
-    said: 'each step of what is left has one before it that is left, too.',
-  },
-  {
-    file: 'lib/core/plan/checks/check.ts',
-    at: 'return at === undefined ? path : [',
-    answer: 'equivalent',
-    said: 'likewise.',
   },
   {
     file: 'lib/core/plan/agent.ts',

@@ -152,17 +152,6 @@ export const SAME: readonly Note[] = [
     'no step has such a name, and in what is not there no step is named.',
   ),
   same(
-    'plan/outcomes',
-    "source.split(':')",
-    'no step has an empty name, nor that one; likewise in what follows.',
-  ),
-  same(
-    'plan/outcomes',
-    'certain.get(needed)?.has(name)',
-    'both are there; the question mark is for the compiler.',
-  ),
-  same('plan/outcomes', 'when === undefined ? [] : [when]', 'what is not there asks for nothing.'),
-  same(
     'execution/tolerate',
     'state.execution.cause?.at ?? 0',
     'a stop has a cause; the rest is for the compiler.',

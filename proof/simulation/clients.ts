@@ -5,7 +5,7 @@
  * Owns: which executions a world is asked for, and which of the requests were accepted.
  */
 
-import type { Workflow } from '../../lib/core/plan/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { WorkflowPauses } from '../../lib/core/ports.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { idOfKey, type Scheduler, start, type StartRequest } from '../../lib/scheduler/start.ts';

@@ -11,7 +11,7 @@
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import type { AgentStep, ChildStage, ChildStep, Plan, PlanStep, Rounds } from '../../lib/core/plan/plan.ts';
-import { planOfRound } from '../../lib/core/plan/builder/rounds.ts';
+import { planOfRound } from '../../lib/author/builder/rounds.ts';
 import type { Expr } from '../../lib/core/plan/refs.ts';
 import type { Emphasis } from './emphasis.ts';
 import type { Choice } from './plans.ts';

@@ -2,7 +2,7 @@
 
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { ProcessBreaker } from '../../lib/agent/breaker.ts';
 import type { Breakers, Ports } from '../../lib/core/ports.ts';
 import { memoryBreakers } from '../../lib/memory/side-records.ts';

@@ -3,7 +3,7 @@
 import { runInNewContext, runInThisContext } from 'node:vm';
 import { perform } from '../../lib/agent/author-code.ts';
 import { type AttemptContext, declareAgent } from '../../lib/core/plan/agent.ts';
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Mode } from '../../lib/core/records/state.ts';
 import { newBreaker } from '../../lib/core/step/breaker.ts';
 import { TransientError } from '../../lib/core/values/errors.ts';

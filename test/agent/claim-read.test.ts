@@ -2,7 +2,8 @@
  * A step of a long execution is claimed on a part of it; nothing else is decided on a part (C1, S10, S13).
  */
 
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Send } from '../../lib/core/decisions/decision.ts';
 import type { Message } from '../../lib/core/decisions/message.ts';

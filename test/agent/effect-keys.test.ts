@@ -10,14 +10,8 @@ import type { AttemptContext, Implementation, Verdict } from '../../lib/core/pla
 import { canonicalJson, type Json } from '../../lib/core/values/json.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Step } from '../../lib/core/records/state.ts';
-import {
-  human,
-  retry as again,
-  useAgent,
-  withInput,
-  type Workflow,
-  workflow,
-} from '../../lib/core/plan/builder/workflow.ts';
+import { human, retry as again, useAgent, withInput, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { explain } from '../../lib/core/explain/why.ts';
 import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';

@@ -1,6 +1,6 @@
 /** A process that ends by itself in an attempt says so for that attempt, and how. */
 
-import { workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { LogContext } from '../../lib/agent/author-code.ts';
 import { serviceLogger, tellExit } from '../../lib/aws/telemetry.ts';
 import { linesOf } from '../aws/lines.ts';

@@ -2,7 +2,7 @@
  * An attempt whose process another one has ended, and one whose code returns after its lease (S6, S9, S10).
  */
 
-import { human, retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { saidOf } from '../../lib/core/step/breaker.ts';
 import { InterruptedError } from '../../lib/core/values/errors.ts';
 import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts';

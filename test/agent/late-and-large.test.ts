@@ -9,7 +9,7 @@ import { declareAgent, type Agent } from '../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { start } from '../../lib/scheduler/start.ts';
 import { sweepOnce } from '../../lib/supervisor/sweep.ts';
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { anAgent, anyObject, harness, PROCESS_MS } from '../engine/harness.ts';
 
 const a = anAgent('a');

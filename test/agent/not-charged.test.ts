@@ -7,7 +7,7 @@ import type { Breaker } from '../../lib/core/step/breaker.ts';
 import { TransientError } from '../../lib/core/values/errors.ts';
 import { MAX_NOT_CHARGED_MS } from '../../lib/core/step/defer.ts';
 import type { Ports } from '../../lib/core/ports.ts';
-import { human, retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { memoryBreakers } from '../../lib/memory/side-records.ts';
 import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts';

@@ -4,7 +4,7 @@
  */
 
 import { cannotTell, done } from '../../lib/core/plan/agent.ts';
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { TransientError } from '../../lib/core/values/errors.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import {

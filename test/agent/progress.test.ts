@@ -3,7 +3,7 @@
  * gets nowhere, and nobody else.
  */
 
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import { anAgent, anyObject, harness, settle } from '../engine/harness.ts';
 import { aProcess } from '../engine/process.ts';

@@ -2,7 +2,7 @@
 
 import { ProcessRate } from '../../lib/agent/process-rate.ts';
 import { explain } from '../../lib/core/explain/why.ts';
-import { workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Rates } from '../../lib/core/ports.ts';
 import { NEAR_MS, shareOf, withSlots } from '../../lib/core/records/slots.ts';
 import { perSecondOf } from '../../lib/core/values/rate.ts';

@@ -3,7 +3,7 @@
  */
 
 import type { AffectedSteps } from '../../lib/core/decisions/decision.ts';
-import { workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Worker } from '../../lib/agent/author-code.ts';
 import { SingleFlight } from '../../lib/agent/single-flight.ts';
 import { anAgent, anyObject, harness } from '../engine/harness.ts';

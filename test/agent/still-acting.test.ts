@@ -3,7 +3,7 @@
  */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { StillActingError, TransientError } from '../../lib/core/values/errors.ts';
 import { anAgent, anyObject, harness, PROCESS_MS } from '../engine/harness.ts';
 

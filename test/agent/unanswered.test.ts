@@ -1,7 +1,8 @@
 /** A service that answers no call to act is not healthy, however few they are and whatever settles them. */
 
 import { done } from '../../lib/core/plan/agent.ts';
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import { healthOf } from '../../lib/api/health.ts';

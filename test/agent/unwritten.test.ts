@@ -3,7 +3,7 @@
 import { ProcessBreaker } from '../../lib/agent/breaker.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import { memoryBreakers } from '../../lib/memory/side-records.ts';
-import { workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
 import { anAgent, anyObject, harness, settle } from '../engine/harness.ts';
 
 const T0 = 1_700_000_000_000;

@@ -1,7 +1,8 @@
 /** GET /agents: queues, breakers, latest failures; what cannot be asked is left out. */
 
 import * as z from 'zod/mini';
-import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { Ports, Queue } from '../../lib/core/ports.ts';
 import { memoryBreakers, memoryOutages } from '../../lib/memory/side-records.ts';

@@ -3,7 +3,7 @@
 import * as z from 'zod/mini';
 import { listText, executionText, whyText } from '../../cli/print.ts';
 import { overviewText } from '../../cli/print-overview.ts';
-import { human, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, workflow } from '../../lib/author/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { ExecutionSummary, ExecutionView, Reasons } from '../../lib/api/answers.ts';
 import type { Overview } from '../../lib/api/deployment-answers.ts';

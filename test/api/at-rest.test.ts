@@ -2,7 +2,7 @@
 
 import { CALLS } from '../../lib/api/calls.ts';
 import { routes } from '../../lib/api/routes.ts';
-import type { Workflow } from '../../lib/core/plan/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { harness } from '../engine/harness.ts';
 import { flow } from './app.ts';
 import { expectDescribed } from './described.ts';

@@ -2,7 +2,8 @@
 
 import * as z from 'zod/mini';
 import type { ExecutionView } from '../../lib/api/answers.ts';
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { anAgent } from '../engine/harness.ts';
 import { type Answer, type Client, client } from './app.ts';
 

@@ -6,7 +6,8 @@
 import { handle } from 'hono/aws-lambda';
 import * as z from 'zod/mini';
 import { routes } from '../../lib/api/routes.ts';
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { expectDescribed } from './described.ts';
 import { harness, type Harness } from '../engine/harness.ts';
 

@@ -1,6 +1,7 @@
 /** Lists of executions: every filter, and what does not go together. */
 
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { memoryBreakers } from '../../lib/memory/side-records.ts';
 import { anExecution } from '../contract/records.ts';
 import { anAgent, anyObject } from '../engine/harness.ts';

@@ -27,7 +27,8 @@ import {
 } from '../../lib/aws/dynamo-items.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import { parseMessage } from '../../lib/core/decisions/message.ts';
-import { human, retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { agentHandler } from '../../lib/agent/handler.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { createScheduler } from '../../lib/scheduler/start.ts';

@@ -2,7 +2,8 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { accepted, running } from '../../lib/core/plan/agent.ts';
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { anAgent, anyObject } from '../engine/harness.ts';
 import { closePages, expectAccessible, openPage, startBrowser } from './browser.ts';
 import { HOSTILE, memoryPage, type MemoryPage } from './memory-world.ts';

@@ -5,7 +5,8 @@
 
 import type { Browser, Page } from 'playwright-core';
 import * as z from 'zod/mini';
-import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { anAgent, anyObject } from '../engine/harness.ts';
 import { closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';

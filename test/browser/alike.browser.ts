@@ -1,7 +1,8 @@
 /** Equal questions on the page of people: one card, in the order of the deadlines, and one answer to all. */
 
 import type { Browser, Page } from 'playwright-core';
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { anyObject } from '../engine/harness.ts';
 import { closePages, openPage, startBrowser } from './browser.ts';
 import { memoryPage, type MemoryPage } from './memory-world.ts';

@@ -4,7 +4,8 @@
  */
 
 import type { Browser, Page } from 'playwright-core';
-import { human, retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { anAgent, anyObject } from '../engine/harness.ts';

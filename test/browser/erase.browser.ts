@@ -1,7 +1,8 @@
 /** An execution that is over is erased by a person, who is asked first. */
 
 import type { Browser, Page } from 'playwright-core';
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { anAgent, anyObject } from '../engine/harness.ts';
 import { closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';
 import { memoryPage } from './memory-world.ts';

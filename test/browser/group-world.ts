@@ -6,7 +6,8 @@
 
 import { createHash } from 'node:crypto';
 import { gt } from '../../lib/core/plan/refs.ts';
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Json } from '../../lib/core/values/json.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { createScheduler, start } from '../../lib/scheduler/start.ts';

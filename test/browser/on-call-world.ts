@@ -6,7 +6,8 @@
 
 import { createHash } from 'node:crypto';
 import { done } from '../../lib/core/plan/agent.ts';
-import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { createScheduler, start } from '../../lib/scheduler/start.ts';

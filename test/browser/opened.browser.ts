@@ -1,7 +1,8 @@
 /** Executions below another one, opened in its graph: at any depth, one of several, by the keyboard. */
 
 import type { Browser, Locator, Page } from 'playwright-core';
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { ITEMS_PER_CHILD } from '../../lib/core/waiting/map.ts';
 import { anAgent, anyObject } from '../engine/harness.ts';
 import { closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';

@@ -4,7 +4,8 @@
  */
 
 import type { Browser, Page } from 'playwright-core';
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { anAgent, anyObject } from '../engine/harness.ts';
 import { closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';
 import { HOSTILE, memoryPage, type MemoryPage, NOT_DEPLOYED } from './memory-world.ts';

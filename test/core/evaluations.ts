@@ -3,7 +3,7 @@
 import type { AgentStep } from '../../lib/core/plan/plan.ts';
 import type { EvaluateEvent } from '../../lib/core/decisions/events.ts';
 import { inputs } from './one-step.ts';
-import { planStep } from './refusals.ts';
+import { planStep } from '../author/refusals.ts';
 import { NOW } from './states.ts';
 
 export type Evaluation = EvaluateEvent & typeof inputs;

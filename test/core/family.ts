@@ -4,7 +4,7 @@ import type { ChildStep, MapStep, Plan } from '../../lib/core/plan/plan.ts';
 import type { ChildEnd, Children } from '../../lib/core/records/children.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../lib/core/moves.ts';
-import { planStep, planWith } from './refusals.ts';
+import { planStep, planWith } from '../author/refusals.ts';
 
 export const child: ChildStep = {
   kind: 'child',

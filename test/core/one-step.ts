@@ -12,7 +12,7 @@ import type { Event, EvaluateEvent } from '../../lib/core/decisions/events.ts';
 import type { Incident } from '../../lib/core/records/question.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, LeasedStep, Mode, Step } from '../../lib/core/records/state.ts';
-import { planStep, planWith } from './refusals.ts';
+import { planStep, planWith } from '../author/refusals.ts';
 import { NOW } from './states.ts';
 
 export const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };

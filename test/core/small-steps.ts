@@ -11,12 +11,12 @@ import type {
   Plan,
   WaitStep,
 } from '../../lib/core/plan/plan.ts';
-import { retry } from '../../lib/core/plan/builder/workflow.ts';
+import { retry } from '../../lib/author/builder/workflow.ts';
 import type { ChildEnd, Children } from '../../lib/core/records/children.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import { STEP_STATUSES } from '../../lib/core/moves.ts';
 import { otherStage, recordOf } from './one-step.ts';
-import { planStep } from './refusals.ts';
+import { planStep } from '../author/refusals.ts';
 
 export const agentStepOf = (name: string, more: Partial<AgentStep> = {}): AgentStep => ({
   ...planStep,

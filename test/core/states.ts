@@ -5,7 +5,7 @@
 
 import * as fc from 'fast-check';
 import { type AgentStep, isCallback, type Plan, type PlanStep } from '../../lib/core/plan/plan.ts';
-import { retry } from '../../lib/core/plan/builder/workflow.ts';
+import { retry } from '../../lib/author/builder/workflow.ts';
 import type { Message } from '../../lib/core/decisions/message.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';

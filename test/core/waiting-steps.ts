@@ -10,7 +10,7 @@ import type { ChildEnd, Children } from '../../lib/core/records/children.ts';
 import type { Json } from '../../lib/core/values/json.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import type { ExecutionStatus, StepStatus } from '../../lib/core/moves.ts';
-import { planStep } from './refusals.ts';
+import { planStep } from '../author/refusals.ts';
 
 const HOUR = 3_600_000;
 const time = fc.constantFrom(1_000, 60_000, HOUR);

@@ -1,7 +1,7 @@
 /** Two steps one after the other, of which the first is retried and the second may come to ask a person. */
 
 import { TransientError } from '../../lib/core/values/errors.ts';
-import { human, retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { anAgent, anyObject, type Harness, harness } from './harness.ts';
 
 const first = anAgent('first', { timeout: '40s', lease: '40s' });

@@ -3,7 +3,8 @@
  * undone once it has acted past its own point, and everything is once it has ended without a trace.
  */
 
-import { human, retry as tries, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, retry as tries, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';

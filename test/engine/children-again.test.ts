@@ -4,7 +4,8 @@
  */
 
 import { decide } from '../../lib/core/decide.ts';
-import { retry as tries, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry as tries, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Parent, ParentNotice } from '../../lib/core/records/children.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';

@@ -2,7 +2,8 @@
 
 import type { Execution } from '../../lib/core/records/state.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
 import { book, statuses } from './book.ts';
 import { anAgent, anyObject, harness } from './harness.ts';

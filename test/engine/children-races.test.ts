@@ -2,8 +2,8 @@
  * Executions that belong to a step, when processes stand still at the worst moment or die between two writes.
  */
 
-import type { Workflow } from '../../lib/core/plan/builder/workflow.ts';
-import { retry as tries, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
+import { retry as tries, workflow } from '../../lib/author/builder/workflow.ts';
 import { callbackToken, type Execution } from '../../lib/core/records/state.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
 import { reconcile } from '../../lib/engine/reconcile.ts';

@@ -3,7 +3,7 @@
  * and never for longer than it may.
  */
 
-import { workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import { recordDeath } from '../../lib/engine/death.ts';
 import { anAgent, anyObject, harness, settle } from '../engine/harness.ts';

@@ -1,4 +1,4 @@
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { eq, orElse } from '../../lib/core/plan/refs.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import { anAgent, anyObject, harness } from './harness.ts';

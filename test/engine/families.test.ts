@@ -6,7 +6,8 @@
 import * as z from 'zod/mini';
 import { decide } from '../../lib/core/decide.ts';
 import type { MapStep } from '../../lib/core/plan/plan.ts';
-import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { Ports } from '../../lib/core/ports.ts';
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { anAgent, anyObject, harness, type Harness } from './harness.ts';
 import { aProcess, type Fault, failingWrite, type Process, withStore } from './process.ts';
 

@@ -5,7 +5,8 @@
 
 import * as z from 'zod/mini';
 import { explain } from '../../lib/core/explain/why.ts';
-import { human, retry, withInput, workflow, type Workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, retry, withInput, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { withChildren } from '../../lib/engine/children.ts';

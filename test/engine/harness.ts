@@ -16,7 +16,7 @@ import {
   declareAgent,
   type Implementation,
 } from '../../lib/core/plan/agent.ts';
-import type { Workflow } from '../../lib/core/plan/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Send } from '../../lib/core/decisions/decision.ts';
 import type { Json } from '../../lib/core/values/json.ts';

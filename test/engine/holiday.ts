@@ -6,7 +6,7 @@
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Send } from '../../lib/core/decisions/decision.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import { retry } from '../../lib/core/plan/builder/workflow.ts';
+import { retry } from '../../lib/author/builder/workflow.ts';
 import { anAgent, type Harness } from './harness.ts';
 import { aProcess, never } from './process.ts';
 

@@ -1,6 +1,7 @@
 /** A workflow of one step, to be the child of others, and the agents that they share with it. */
 
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { anAgent, anyObject } from './harness.ts';
 
 export const agentA = anAgent('agent-a');

@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod/mini';
-import { workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Lanes, Ports, Store } from '../../lib/core/ports.ts';
 import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, drain, harness } from './harness.ts';

@@ -3,7 +3,8 @@
  */
 
 import * as z from 'zod/mini';
-import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Send } from '../../lib/core/decisions/decision.ts';
 import { riskAt } from '../../lib/core/records/risk.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';

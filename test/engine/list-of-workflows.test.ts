@@ -3,7 +3,8 @@
  * lanes and the undo of any list.
  */
 
-import { retry, workflow, type Workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';

@@ -5,7 +5,8 @@
 
 import type { Implementation } from '../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { cancel, retry } from '../../lib/scheduler/commands.ts';
 import { book } from './book.ts';
 import { harness } from './harness.ts';

@@ -4,7 +4,8 @@
  */
 
 import type { Ports } from '../../lib/core/ports.ts';
-import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { book } from './book.ts';
 import { anAgent, anyObject, harness } from './harness.ts';

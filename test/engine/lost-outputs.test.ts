@@ -1,6 +1,7 @@
 /** Outputs of a step's executions that are lost beside the table: what reads them fails, and nothing else. */
 
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type MemoryValues, memoryValues } from '../../lib/memory/world.ts';
 import { type Harness, harness } from './harness.ts';

@@ -3,7 +3,8 @@
  * once, and of that end alone (S21).
  */
 
-import { retry as tries, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry as tries, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';

@@ -1,6 +1,6 @@
 /** Executions of two versions of a workflow in one process: each goes on with its own plan. */
 
-import { workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
 import { planOf } from '../../lib/engine/plans.ts';
 import { MemoryStore } from '../../lib/memory/world.ts';
 import { anAgent, anyObject } from './harness.ts';

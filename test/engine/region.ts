@@ -3,7 +3,8 @@
  * the next try is another region.
  */
 
-import { human, retry, type Workflow, withInput, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, retry, withInput, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Input } from '../../lib/core/plan/refs.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Ports } from '../../lib/core/ports.ts';

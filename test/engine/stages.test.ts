@@ -4,7 +4,7 @@
  */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
-import { retry, useAgent, withInput, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, useAgent, withInput, workflow } from '../../lib/author/builder/workflow.ts';
 import { cancel, pause, resume } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import type { ClaimedAttempt } from '../../lib/core/decisions/events.ts';

@@ -1,7 +1,7 @@
 /** News of executions that are at risk: once for each time, with the id. */
 
 import { TransientError } from '../../lib/core/values/errors.ts';
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { anAgent, anyObject, harness } from './harness.ts';
 
 const undo = async (): Promise<void> => undefined;

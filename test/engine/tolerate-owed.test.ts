@@ -6,7 +6,7 @@
 import * as z from 'zod/mini';
 import { eq, failed } from '../../lib/core/plan/refs.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import { retry as again, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import { cancel, pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { explain } from '../../lib/core/explain/why.ts';

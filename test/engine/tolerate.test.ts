@@ -4,7 +4,7 @@
  */
 
 import { failed, orElse, present, succeeded } from '../../lib/core/plan/refs.ts';
-import { retry as again, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { anyObject, harness, PROCESS_MS, settle } from './harness.ts';

@@ -1,6 +1,7 @@
 /** The next try of a child is not due while it must not begin (S12). */
 
-import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { TransientError } from '../../lib/core/values/errors.ts';
 import { anAgent, anyObject, harness } from './harness.ts';
 import { never } from './process.ts';

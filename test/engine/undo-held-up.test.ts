@@ -3,7 +3,7 @@
  */
 
 import { explain } from '../../lib/core/explain/why.ts';
-import { workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';

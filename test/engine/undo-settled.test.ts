@@ -3,7 +3,8 @@
  * where executions lie between (S10).
  */
 
-import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { anAgent, anyObject, type Harness, harness, PROCESS_MS } from './harness.ts';
 import { never } from './process.ts';

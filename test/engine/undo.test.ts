@@ -6,7 +6,7 @@
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { stepOfKey } from './book.ts';
 import { anAgent, anyObject, harness, PROCESS_MS, settle } from './harness.ts';

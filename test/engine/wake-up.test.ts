@@ -6,7 +6,8 @@
 import type { Ports, Presences } from '../../lib/core/ports.ts';
 import type { Presence } from '../../lib/core/supervision/presence.ts';
 import { callbackToken } from '../../lib/core/records/state.ts';
-import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
 import { tick } from '../../lib/supervisor/sweep.ts';
 import { CALL_MS, callSupervisor } from '../../lib/engine/wake-up.ts';

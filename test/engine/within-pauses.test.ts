@@ -3,7 +3,7 @@
  * a report that have not seen it.
  */
 
-import { human, retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import { TransientError } from '../../lib/core/values/errors.ts';
 import { pause, resume } from '../../lib/scheduler/commands.ts';

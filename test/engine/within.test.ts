@@ -4,7 +4,7 @@
  */
 
 import { failed, orElse, present } from '../../lib/core/plan/refs.ts';
-import { human, retry, withInput, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, retry, withInput, workflow } from '../../lib/author/builder/workflow.ts';
 import { decide } from '../../lib/core/decide.ts';
 import type { Children } from '../../lib/core/records/children.ts';
 import type { Step } from '../../lib/core/records/state.ts';

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { orderFulfilment } from '../../examples/order-fulfilment/workflow.ts';
 import { BUNDLES } from '../../lib/aws/names.ts';
-import { parseTrigger, startOf } from '../../lib/core/plan/triggers/trigger.ts';
+import { parseTrigger, startOf } from '../../lib/scheduler/trigger.ts';
 import { appAssembly, makeApps } from '../e2e/assembly.ts';
 import { project } from './fixture.ts';
 import { type Resource, statementsIn } from './template.ts';

@@ -10,7 +10,7 @@ import {
   onMessage,
   onObjectCreated,
   onSchedule,
-} from '../../lib/core/plan/triggers/trigger-declaration.ts';
+} from '../../lib/author/triggers/trigger-declaration.ts';
 import type { Steadfast } from '../../lib/infra/steadfast.ts';
 import type { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
 import { FOUND } from './fixture.ts';

@@ -40,7 +40,7 @@ test('every folder with a workflow.ts is found, with its agents and whom they wo
 
 test('a workflow says whether an approval of it, or below it, must be another person’s', async () => {
   const module = (body: string): string => `
-    import { workflow } from '${process.cwd()}/lib/core/plan/builder/workflow.ts';
+    import { workflow } from '${process.cwd()}/lib/author/builder/workflow.ts';
     const input = { '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } };
     const inner = workflow('inner', { input, within: '1h' }, (w) => void w.approval('ok', { within: '1h', by: 'another' }));
     export const it: unknown = workflow('outer', { input, within: '2h' }, (w) => {${body}});`;
@@ -209,7 +209,7 @@ test('no folder at all, and a folder that does not exist, are refused with what 
 });
 
 describe('what starts a workflow, in triggers.ts beside it', () => {
-  const core = `${process.cwd()}/lib/core/plan/triggers/trigger-declaration.ts`;
+  const core = `${process.cwd()}/lib/author/triggers/trigger-declaration.ts`;
   const beside = (body: string, ending = 'ts') => ({
     ...TWO_FOLDERS,
     [`examples/report/triggers.${ending}`]: `import { onMessage, onSchedule } from '${core}';
@@ -263,7 +263,7 @@ describe('what starts a workflow, in triggers.ts beside it', () => {
 describe('forms', () => {
   const module = (schema: string) => `
     import { declareAgent as agent } from '${process.cwd()}/lib/core/plan/agent.ts';
-    import { workflow } from '${process.cwd()}/lib/core/plan/builder/workflow.ts';
+    import { workflow } from '${process.cwd()}/lib/author/builder/workflow.ts';
     import * as z from '${process.cwd()}/node_modules/zod/mini/index.js';
     const pay = agent('pay', { input: z.object({ amount: z.int() }), output: z.any(), effect: 'idempotent', timeout: '20s', lease: '5s', pickup: '5s' });
     export const it: unknown = workflow('asks', { input: ${schema}, within: '2h' }, (w) => {

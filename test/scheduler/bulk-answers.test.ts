@@ -1,6 +1,7 @@
 /** Answers in bulk: incidents and approvals, each answered once, and in whose name. */
 
-import { human, retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { actOnPage } from '../../lib/scheduler/bulk-page.ts';
 import { confirmBulk, makeBulk, showBulk } from '../../lib/scheduler/bulks.ts';
 import { start } from '../../lib/scheduler/start.ts';

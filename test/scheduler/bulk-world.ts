@@ -2,7 +2,8 @@
 
 import type { BulkCommand } from '../../lib/core/operators/bulk.ts';
 import type { Bulks } from '../../lib/core/ports.ts';
-import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { confirmBulk, makeBulk, showBulk } from '../../lib/scheduler/bulks.ts';
 import { memoryBulks } from '../../lib/memory/bulks.ts';

@@ -1,7 +1,7 @@
 /** Executions go on while the event bus takes nothing (L4); announcements wait for the wake time. */
 
 import * as z from 'zod/mini';
-import { workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
 import { pause } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import type { MemoryWorld } from '../../lib/memory/world.ts';

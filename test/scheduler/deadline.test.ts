@@ -4,7 +4,7 @@
  */
 
 import { explain } from '../../lib/core/explain/why.ts';
-import { human, retry as again, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { type Snapshot, openIncidents } from '../../lib/core/records/snapshot.ts';
 import { pause, resume } from '../../lib/scheduler/commands.ts';

@@ -1,6 +1,7 @@
 /** A process that was frozen while what it has read was done, and erased, begins nothing of it anew. */
 
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
 import type { Send } from '../../lib/core/decisions/decision.ts';
 import { erase } from '../../lib/scheduler/erase.ts';

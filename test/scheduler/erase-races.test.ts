@@ -1,6 +1,7 @@
 /** What others do between two calls of an erasure: it takes what it has found to be over, nothing else. */
 
-import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Erasure, Ports } from '../../lib/core/ports.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';

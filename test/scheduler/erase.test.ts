@@ -1,6 +1,7 @@
 /** An execution that is over is erased with all that it ran, whoever dies while it is. */
 
-import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { TransientError } from '../../lib/core/values/errors.ts';
 import type { Erasure, Ports } from '../../lib/core/ports.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';

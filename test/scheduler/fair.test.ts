@@ -2,7 +2,7 @@
 
 import * as z from 'zod/mini';
 import { bankTransfer } from '../../examples/bank-transfer/workflow.ts';
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { start } from '../../lib/scheduler/start.ts';
 import { anAgent, anyObject, harness } from '../engine/harness.ts';
 

@@ -3,7 +3,8 @@
  * person, persons, and their acts.
  */
 
-import { human, retry as again, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Caller } from '../../lib/core/values/caller.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { callbackToken, type Execution } from '../../lib/core/records/state.ts';

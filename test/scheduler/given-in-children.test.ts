@@ -2,7 +2,7 @@
 
 import * as z from 'zod/mini';
 import { declareAgent } from '../../lib/core/plan/agent.ts';
-import { human, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, workflow } from '../../lib/author/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { anyObject, harness } from '../engine/harness.ts';

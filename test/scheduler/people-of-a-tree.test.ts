@@ -3,7 +3,8 @@
  * same time and after a crash (S19).
  */
 
-import { human, retry as again, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import { drain } from '../engine/harness.ts';
 import { pause, resume, retry } from '../../lib/scheduler/commands.ts';

@@ -3,7 +3,8 @@
  * must be another person's (S19).
  */
 
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Caller } from '../../lib/core/values/caller.ts';
 import { MAX_PEOPLE } from '../../lib/core/records/people.ts';
 import { retry } from '../../lib/scheduler/commands.ts';

@@ -4,7 +4,7 @@
  */
 
 import { explain } from '../../lib/core/explain/why.ts';
-import { human, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, workflow } from '../../lib/author/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { QuestionNews } from '../../lib/core/decisions/news.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';

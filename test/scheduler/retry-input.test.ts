@@ -5,7 +5,8 @@
 
 import * as z from 'zod/mini';
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import { human, retry as again, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { retry } from '../../lib/scheduler/commands.ts';
 import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts';
 import { ann, confirmed, failed, make, orders, statusesOf, world } from './bulk-world.ts';

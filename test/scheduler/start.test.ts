@@ -3,7 +3,8 @@
 import * as z from 'zod/mini';
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { obeyedOf } from '../../lib/core/operators/remembered.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { IDS } from '../../lib/scheduler/ids.ts';

@@ -2,8 +2,9 @@
 
 import * as z from 'zod/mini';
 import type { Ports } from '../../lib/core/ports.ts';
-import type { StartMessage, Trigger } from '../../lib/core/plan/triggers/trigger.ts';
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import type { StartMessage, Trigger } from '../../lib/scheduler/trigger.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { startFrom } from '../../lib/scheduler/starter.ts';
 import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, harness, type Harness } from '../engine/harness.ts';

@@ -1,7 +1,7 @@
 /** What is announced of incidents: each change, without a word of theirs, again when the bus was away. */
 
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import { human, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { human, workflow } from '../../lib/author/builder/workflow.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { anAgent, anyObject, harness } from '../engine/harness.ts';
 

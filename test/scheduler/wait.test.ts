@@ -1,7 +1,8 @@
 /** How the API waits for an end on a caller's behalf: how soon it reads again, and how few may wait. */
 
 import { EVENTS } from '../../lib/aws/names.ts';
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports, Waits } from '../../lib/core/ports.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { show } from '../../lib/scheduler/start.ts';

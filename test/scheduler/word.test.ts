@@ -1,6 +1,6 @@
 /** A person's word that nothing has happened: where it is asked for, and for which time it counts. */
 
-import { workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
 import { resolveIncident, type ResolutionRequest } from '../../lib/scheduler/incidents.ts';
 import { anAgent, anyObject, drain, type Harness, harness } from '../engine/harness.ts';
 import { withStore } from '../engine/process.ts';

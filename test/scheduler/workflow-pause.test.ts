@@ -3,7 +3,8 @@
 import { timeText } from '../../lib/core/values/text.ts';
 import { explain } from '../../lib/core/explain/why.ts';
 import type { Ports, WorkflowPauses } from '../../lib/core/ports.ts';
-import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { pause, resume } from '../../lib/scheduler/commands.ts';
 import { createScheduler, type Scheduler, start } from '../../lib/scheduler/start.ts';
 import { FRESH_MS } from '../../lib/scheduler/paused-starts.ts';

@@ -1,7 +1,7 @@
 /** Schedules with their time zones, as EventBridge Scheduler keeps them. */
 
-import type { ScheduleTrigger } from '../../lib/core/plan/triggers/trigger-declaration.ts';
-import type { StartMessage } from '../../lib/core/plan/triggers/trigger.ts';
+import type { ScheduleTrigger } from '../../lib/author/triggers/trigger-declaration.ts';
+import type { StartMessage } from '../../lib/scheduler/trigger.ts';
 import { ManualClock, seededSource } from '../../lib/memory/world.ts';
 import { plannedIn } from '../../serve/planned.ts';
 import { compiledSchedule, keepSchedule, nextAfter, type Planned } from '../../serve/schedules.ts';

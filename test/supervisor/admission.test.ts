@@ -3,7 +3,7 @@
 import type { Ports, QueueDepth } from '../../lib/core/ports.ts';
 import { FREE_SENDS, FULL_QUEUE, admissionControl, SENDS_PER_SWEEP } from '../../lib/supervisor/admission.ts';
 import { SWEEP_EVERY_MS, sweepOnce } from '../../lib/supervisor/sweep.ts';
-import { workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
 import { memoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, harness } from '../engine/harness.ts';
 import { withStore } from '../engine/process.ts';

@@ -1,7 +1,7 @@
 /** The audit of queues of lanes: what nobody removed who left goes with its execution, or after that. */
 
 import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Found } from '../../lib/core/supervision/audit.ts';
 import { audit, type AuditPorts } from '../../lib/supervisor/audit.ts';
 import { memoryReceipts } from '../../lib/memory/side-records.ts';

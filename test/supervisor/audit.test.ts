@@ -4,7 +4,7 @@
  */
 
 import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { audit, auditAgeMs, type AuditPorts } from '../../lib/supervisor/audit.ts';
 import type { AuditReceipt } from '../../lib/core/records/receipts.ts';
 import { memoryReceipts } from '../../lib/memory/side-records.ts';

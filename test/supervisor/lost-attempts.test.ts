@@ -1,6 +1,6 @@
 /** Processes that die in an attempt are counted by agent, by the supervisor that ends their leases. */
 
-import { workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
 import { lostAttempts } from '../../lib/core/records/receipts.ts';
 import { receiptBook } from '../../lib/supervisor/receipts.ts';
 import { SWEEP_EVERY_MS, tick } from '../../lib/supervisor/sweep.ts';

@@ -4,7 +4,7 @@
  */
 
 import type { Ports, Queue } from '../../lib/core/ports.ts';
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { refuse, TransientError } from '../../lib/core/values/errors.ts';
 import { admissionControl } from '../../lib/supervisor/admission.ts';
 import { receiptBook } from '../../lib/supervisor/receipts.ts';

@@ -3,7 +3,7 @@
  * away: no stampede, no false expiry.
  */
 
-import { workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
 import { isLeased } from '../../lib/core/records/state.ts';
 import { LEASE_MARGIN_MS } from '../../lib/core/step/lease.ts';

@@ -2,7 +2,7 @@
 
 import type { AttemptContext, Verdict } from '../../lib/core/plan/agent.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { anAgent, anyObject, harness, PROCESS_MS } from '../engine/harness.ts';
 import { aProcess, never } from '../engine/process.ts';
 

@@ -4,8 +4,9 @@
  */
 
 import type { AttemptContext, Verdict } from '../../lib/core/plan/agent.ts';
-import type { Trigger } from '../../lib/core/plan/triggers/trigger.ts';
-import { retry, workflow, type Workflow } from '../../lib/core/plan/builder/workflow.ts';
+import type { Trigger } from '../../lib/scheduler/trigger.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
 import type { Send } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';

@@ -3,7 +3,7 @@
  * tick, and of two that were called one goes home (L2, S15).
  */
 
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Presences } from '../../lib/core/ports.ts';
 import type { Presence } from '../../lib/core/supervision/presence.ts';
 import type { Sweep } from '../../lib/supervisor/outage.ts';

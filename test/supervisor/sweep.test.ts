@@ -3,7 +3,7 @@
  * costs a tick, the end is announced.
  */
 
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { SENDS_PER_SWEEP } from '../../lib/supervisor/admission.ts';
 import { SWEEP_EVERY_MS, sweepOnce, tick } from '../../lib/supervisor/sweep.ts';
 import { anAgent, anyObject, harness, type Harness, settle } from '../engine/harness.ts';

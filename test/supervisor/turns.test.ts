@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod/mini';
-import { workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Due, Ports } from '../../lib/core/ports.ts';
 import { haveGroups, fairly } from '../../lib/supervisor/due.ts';
 import { SWEEP_EVERY_MS, tick } from '../../lib/supervisor/sweep.ts';

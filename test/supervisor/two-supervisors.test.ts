@@ -3,7 +3,7 @@
  * work of the other when it is dead.
  */
 
-import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { type Part, SWEEP_EVERY_MS, tick } from '../../lib/supervisor/sweep.ts';
 import { anAgent, anyObject, harness, type Harness, settle } from '../engine/harness.ts';
 import { aProcess, withStore } from '../engine/process.ts';

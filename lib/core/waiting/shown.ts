@@ -2,7 +2,7 @@
  * What an approval shows to the approver: the values that its `show` names, as they were when it was opened.
  *
  * Owns: their evaluation and their bound, which keeps the record and each event about it small. Does not own:
- * the names that are allowed (`plan/checks/check-waiting.ts`), where they are kept (`records/question.ts`).
+ * the names that are allowed (`author/checks/check-waiting.ts`), where they are kept (`records/question.ts`).
  */
 
 import type { CallbackStep } from '../plan/plan.ts';

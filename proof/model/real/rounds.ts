@@ -7,7 +7,7 @@
 
 import * as z from 'zod/mini';
 import { eq } from '../../../lib/core/plan/refs.ts';
-import { workflow } from '../../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../../lib/author/builder/workflow.ts';
 import type { Ports } from '../../../lib/core/ports.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import { callbackToken, isTerminal } from '../../../lib/core/records/state.ts';

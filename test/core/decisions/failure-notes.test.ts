@@ -3,7 +3,7 @@
 import { agent, PermanentError, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 import { cancel } from '../../../lib/scheduler/commands.ts';
-import type { Workflow } from '../../../lib/core/plan/builder/workflow.ts';
+import type { Workflow } from '../../../lib/core/plan/workflow.ts';
 import { anAgent, anyObject, harness } from '../../engine/harness.ts';
 
 const failure = { code: 'PermanentError', message: 'no room in eu-south-1' };

@@ -5,9 +5,10 @@
 
 import { decide } from '../../../lib/core/decide.ts';
 import { resolutionProblem } from '../../../lib/core/questions/choices.ts';
-import { checkPlan } from '../../../lib/core/plan/checks/check.ts';
+import { checkPlan } from '../../../lib/author/checks/check.ts';
 import type { ChildStep, Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
-import { retry, workflow, type Workflow } from '../../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../../lib/author/builder/workflow.ts';
+import type { Workflow } from '../../../lib/core/plan/workflow.ts';
 import type { ChildEnd, Children } from '../../../lib/core/records/children.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import { type Execution, type Step } from '../../../lib/core/records/state.ts';
@@ -15,7 +16,7 @@ import { wayBack, type WayBack } from '../../../lib/core/step/point-of-no-return
 import { openWork } from '../../../lib/core/step/ready.ts';
 import { child, childrenOf, end } from '../family.ts';
 import { failure, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
-import { agent, any, planStep, planWith, refusalOf } from '../refusals.ts';
+import { agent, any, planStep, planWith, refusalOf } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
 
 const point = { pointOfNoReturn: true } as const;

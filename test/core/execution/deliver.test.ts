@@ -10,7 +10,7 @@ import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Deferred, Step } from '../../../lib/core/records/state.ts';
 import { openWork, workKey } from '../../../lib/core/step/ready.ts';
 import { DEADLINE, suspendedAs, otherStage, planOf, recordOf, stateOf } from '../one-step.ts';
-import { planStep } from '../refusals.ts';
+import { planStep } from '../../author/refusals.ts';
 import { undoableOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 

@@ -18,7 +18,7 @@ import { endOf } from '../../../lib/core/waiting/child-end.ts';
 import { effectiveState } from '../../../lib/core/execution/effective-state.ts';
 import { nextWakeAt } from '../../../lib/core/supervision/wake-time.ts';
 import { inputs, recordOf, see, stateOf } from '../one-step.ts';
-import { planStep, planWith } from '../refusals.ts';
+import { planStep, planWith } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
 
 const DAY = 86_400_000;

@@ -13,7 +13,7 @@ import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { ExecutionStatus } from '../../../lib/core/moves.ts';
 import { child, childrenOf, end, familyPlan, map } from '../family.ts';
 import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
-import { planStep } from '../refusals.ts';
+import { planStep } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 

@@ -7,7 +7,7 @@ import type { AgentStep, MapStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { Attempt, Step } from '../../../lib/core/records/state.ts';
 import { toleratedTimes, whyItFailed } from '../../../lib/core/step/tolerance.ts';
 import { otherStage, planOf, recordOf, see, stateOf } from '../one-step.ts';
-import { planWith } from '../refusals.ts';
+import { planWith } from '../../author/refusals.ts';
 import { agentStepOf, childOf, childrenOf, endsAs, mapOf, undoableOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 

@@ -10,7 +10,7 @@ import type { Resolution } from '../../../lib/core/decisions/events.ts';
 import type { Attempt, Step } from '../../../lib/core/records/state.ts';
 import { endOf } from '../../../lib/core/waiting/child-end.ts';
 import { incidentOf, inputs, planOf, recordOf, see, stateOf } from '../one-step.ts';
-import { planStep, planWith } from '../refusals.ts';
+import { planStep, planWith } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
 
 const DAY = 86_400_000;

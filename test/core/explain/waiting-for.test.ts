@@ -5,7 +5,7 @@
 
 import { explain } from '../../../lib/core/explain/why.ts';
 import type { PlanStep } from '../../../lib/core/plan/plan.ts';
-import { workflow } from '../../../lib/core/plan/builder/workflow.ts';
+import { workflow } from '../../../lib/author/builder/workflow.ts';
 import type { Children } from '../../../lib/core/records/children.ts';
 import { type Execution, type Step, callbackToken } from '../../../lib/core/records/state.ts';
 import type { StepStatus } from '../../../lib/core/moves.ts';

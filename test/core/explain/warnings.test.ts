@@ -9,7 +9,7 @@ import type { PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { StepStatus } from '../../../lib/core/moves.ts';
 import { otherStage, planOf, recordOf, step } from '../one-step.ts';
-import { planStep } from '../refusals.ts';
+import { planStep } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
 import { explained, type More, paused, compensating } from '../words.ts';
 

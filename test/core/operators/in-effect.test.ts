@@ -9,7 +9,7 @@ import {
   standingText,
 } from '../../../lib/core/operators/in-effect.ts';
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
-import { retry } from '../../../lib/core/plan/builder/workflow.ts';
+import { retry } from '../../../lib/author/builder/workflow.ts';
 import type { ChildEnd } from '../../../lib/core/records/children.ts';
 import type { Standing } from '../../../lib/core/records/ended.ts';
 import type { Incident } from '../../../lib/core/records/question.ts';
@@ -18,7 +18,7 @@ import { STEP_STATUSES } from '../../../lib/core/moves.ts';
 import { check } from '../check.ts';
 import { child, childrenOf, end, keptMap, map } from '../family.ts';
 import { failure, planOf, recordOf, stateOf } from '../one-step.ts';
-import { planStep } from '../refusals.ts';
+import { planStep } from '../../author/refusals.ts';
 import { mixedCases, NOW } from '../states.ts';
 
 const undoable: PlanStep = { ...planStep, name: 'it', undo: retry(2) };

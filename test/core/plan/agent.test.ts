@@ -11,7 +11,7 @@ import {
   notDone,
   running,
 } from '../../../lib/core/plan/agent.ts';
-import { any, type Anything, base, refusalOf } from '../refusals.ts';
+import { any, type Anything, base, refusalOf } from '../../author/refusals.ts';
 
 const declared = (more: object = {}) =>
   declareAgent<Anything, Anything>('worker', { ...base, ...more } as unknown as AgentOptions<

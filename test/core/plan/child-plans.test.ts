@@ -16,7 +16,7 @@ import {
 } from '../../../lib/core/plan/plan.ts';
 import { child, map } from '../family.ts';
 import { planOf, stateOf } from '../one-step.ts';
-import { planStep } from '../refusals.ts';
+import { planStep } from '../../author/refusals.ts';
 import { CHOICES } from '../../../lib/core/records/question.ts';
 import { askedAboutPause, type Snapshot } from '../../../lib/core/records/snapshot.ts';
 import { callbackToken, pauseOf } from '../../../lib/core/records/state.ts';

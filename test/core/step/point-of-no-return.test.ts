@@ -15,7 +15,7 @@ import {
 } from '../../../lib/core/step/point-of-no-return.ts';
 import { type ExecutionStatus, STEP_STATUSES, type StepStatus } from '../../../lib/core/moves.ts';
 import { suspendedAs, planOf, recordOf, stateOf } from '../one-step.ts';
-import { planStep } from '../refusals.ts';
+import { planStep } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
 
 const point = (name: string): PlanStep => ({ ...planStep, name, pointOfNoReturn: true });

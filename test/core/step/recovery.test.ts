@@ -14,7 +14,7 @@ import {
   variantOf,
 } from '../../../lib/core/step/recovery.ts';
 import type { AgentStep, RetryStage, Stage } from '../../../lib/core/plan/plan.ts';
-import { human, retry, useAgent, withInput } from '../../../lib/core/plan/builder/workflow.ts';
+import { human, retry, useAgent, withInput } from '../../../lib/author/builder/workflow.ts';
 import { anAgent } from '../../engine/harness.ts';
 import { check } from '../check.ts';
 import { agentStepOf, otherAgent, otherInput, personFor } from '../small-steps.ts';

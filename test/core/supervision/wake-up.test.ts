@@ -9,7 +9,7 @@ import { RULES } from '../../../lib/core/rules.ts';
 import type { Work } from '../../../lib/core/step/ready.ts';
 import { nextWakeAt, wasSentSinceDeferred } from '../../../lib/core/supervision/wake-time.ts';
 import { incidentOf, DEADLINE, suspendedAs, otherStage, planOf, recordOf, stateOf } from '../one-step.ts';
-import { planStep, planWith } from '../refusals.ts';
+import { planStep, planWith } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
 
 /** Where no agent works. */

@@ -8,7 +8,7 @@ import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../../lib/core/moves.ts';
 import { answerCallback, callbackProblem } from '../../../lib/core/waiting/callback.ts';
 import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
-import { planStep } from '../refusals.ts';
+import { planStep } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
 
 const HORIZON = 30_000;

@@ -17,7 +17,7 @@ import { nextUnderCounter } from '../../../lib/core/waiting/child-tries.ts';
 import { indexesToStop, stepOnceStopped } from '../../../lib/core/waiting/child-stop.ts';
 import { child, childrenOf, end, familyPlan, keptMap, map, parentOf } from '../family.ts';
 import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
-import { planStep } from '../refusals.ts';
+import { planStep } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
 
 const HORIZON = 60_000;

@@ -10,7 +10,7 @@ import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { lateUntil, queuedOf } from '../../../lib/core/waiting/lane.ts';
 import { child, childrenOf } from '../family.ts';
 import { inputs, planOf, recordOf, stateOf } from '../one-step.ts';
-import { planStep } from '../refusals.ts';
+import { planStep } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
 
 const lane: LaneStep = {

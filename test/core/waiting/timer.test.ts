@@ -10,7 +10,7 @@ import { RULES } from '../../../lib/core/rules.ts';
 import { EXECUTION_STATUSES } from '../../../lib/core/moves.ts';
 import { externalTimes, passTime, waitsUntil } from '../../../lib/core/waiting/timer.ts';
 import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
-import { planStep } from '../refusals.ts';
+import { planStep } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
 
 const TURN = NOW - 10_000;

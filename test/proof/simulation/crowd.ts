@@ -13,7 +13,7 @@ import {
 import { memoryLanes } from '../../../lib/memory/lanes.ts';
 import type { Agent, AttemptContext, Implementation } from '../../../lib/core/plan/agent.ts';
 import type { Note, Send } from '../../../lib/core/decisions/decision.ts';
-import { retry, workflow } from '../../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../../lib/author/builder/workflow.ts';
 import { handleMessage } from '../../../lib/agent/message.ts';
 import { createScheduler, start } from '../../../lib/scheduler/start.ts';
 import { SWEEP_EVERY_MS, tick } from '../../../lib/supervisor/sweep.ts';

@@ -7,7 +7,7 @@ import { declareAgent } from '../../../lib/core/plan/agent.ts';
 import type { Send } from '../../../lib/core/decisions/decision.ts';
 import { TransientError } from '../../../lib/core/values/errors.ts';
 import type { Clock, Ports } from '../../../lib/core/ports.ts';
-import { retry, workflow } from '../../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../../lib/author/builder/workflow.ts';
 import { handleMessage } from '../../../lib/agent/message.ts';
 import { ProcessBreaker } from '../../../lib/agent/breaker.ts';
 import { Grace } from '../../../lib/supervisor/outage.ts';

@@ -1,6 +1,6 @@
 /** What the simulator draws is what an author may write: else its worlds would show what cannot be. */
 
-import { checkPlan } from '../../../lib/core/plan/checks/check.ts';
+import { checkPlan } from '../../../lib/author/checks/check.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import { seededRandom } from '../../../lib/memory/world.ts';
 import { Cast } from '../../../proof/simulation/cast.ts';

@@ -7,7 +7,7 @@
 
 import type { Agent, Implementation } from '../../../lib/core/plan/agent.ts';
 import type { Note, Send } from '../../../lib/core/decisions/decision.ts';
-import { retry, workflow } from '../../../lib/core/plan/builder/workflow.ts';
+import { retry, workflow } from '../../../lib/author/builder/workflow.ts';
 import { handleMessage } from '../../../lib/agent/message.ts';
 import { takeOver, tickStay } from '../../../lib/supervisor/stay.ts';
 import { createScheduler, start } from '../../../lib/scheduler/start.ts';

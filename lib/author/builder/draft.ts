@@ -1,0 +1,183 @@
+/**
+ * The declarations of a workflow as its function is run: what it has so far, and the steps that an agent or
+ * another workflow performs.
+ *
+ * Owns: these steps and their defaults. Does not own: what authors call (`workflow.ts`), options that all
+ * steps have (`waiting-steps.ts`).
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Agent } from '../../core/plan/agent.ts';
+import type { Workflow } from '../../core/plan/workflow.ts';
+import { type Duration, formatDuration, parseDuration } from '../../core/values/duration.ts';
+import {
+  type AgentStep,
+  type ChildStep,
+  limitsOf,
+  ownExpressions,
+  type Plan,
+  type PlanStep,
+  type RetryStage,
+  type Stage,
+} from '../../core/plan/plan.ts';
+import { type Expr, type MakeRef, toExpr } from '../../core/plan/refs.ts';
+import { problem, refusal } from '../checks/refusal.ts';
+import {
+  type AnyStepOptions,
+  baseOf,
+  checkConstantInput,
+  type ChildOptions,
+  childStep,
+  type TolerateOptions,
+} from './waiting-steps.ts';
+import { defaultRecovery, planStage, recoveryProblem, undoOf } from './recovery-options.ts';
+import { planOfRound, type RepeatOptions, repeatStep } from './rounds.ts';
+
+export interface StepOptions extends AnyStepOptions, TolerateOptions {
+  /**
+   * What is tried after a failure, stage by stage.
+   * @default [retry(3, { first: '1s', max: '30s' })]
+   */
+  readonly recovery?: readonly Stage[];
+  /**
+   * 'none', or how its undo is retried.
+   * @default the agent's: 'none', or retry(10, { first: '1s', max: '1m' })
+   */
+  readonly undo?: 'none' | RetryStage;
+  /** @default the agent's */
+  readonly timeout?: Duration;
+  /**
+   * Once the step is done there is no way back, only forward: nothing is undone any more, and where a later
+   * step fails a person is asked. The step itself is never undone.
+   */
+  readonly pointOfNoReturn?: boolean;
+}
+
+/** The options of an on-failure step: it is never undone, and its failure changes no end. */
+export type OnFailureOptions = Omit<StepOptions, 'undo' | 'pointOfNoReturn' | 'tolerate' | 'within'>;
+
+/** The declarations so far. */
+export interface Draft {
+  /** The references that its function gets. */
+  readonly make: MakeRef;
+  readonly workflow: string;
+  readonly withinMs: number;
+  readonly steps: PlanStep[];
+  readonly onFailure: AgentStep[];
+  readonly agents: Map<string, Agent>;
+  readonly children: Workflow[];
+  readonly callbacks: Record<string, StandardSchemaV1>;
+}
+
+export const emptyDraft = (name: string, withinMs: number, make: MakeRef): Draft => ({
+  workflow: name,
+  withinMs,
+  make,
+  steps: [],
+  onFailure: [],
+  agents: new Map(),
+  children: [],
+  callbacks: {},
+});
+
+/** A step that runs another workflow, or an item of a list that does. */
+export function childOf(
+  draft: Draft,
+  name: string,
+  other: Workflow,
+  input: Expr,
+  options: ChildOptions,
+  uses: (step: string, agents: readonly Agent[]) => void,
+): ChildStep {
+  const { workflow: workflowName, withinMs } = draft;
+  const step = childStep(name, planOfChild(workflowName, name, other), input, options, withinMs);
+  for (const one of ownExpressions(step)) checkConstantInput(workflowName, name, other, one);
+  uses(name, other.agents);
+  draft.children.push(other);
+  return step;
+}
+
+/** A step that is repeated: a round is performed by an agent, or is a workflow. */
+export function repeatOf(
+  draft: Draft,
+  name: string,
+  performer: { readonly kind: string },
+  first: unknown,
+  options: RepeatOptions<never, never>,
+  uses: (step: string, agents: readonly Agent[]) => void,
+): ChildStep {
+  const { workflow: workflowName, withinMs, make } = draft;
+  const build = (round: { plan: Plan; undo: 'none' | 'required'; byAgent?: true }): ChildStep =>
+    repeatStep(name, round, first, options, withinMs, make);
+  if (performer?.kind !== 'steadfast:workflow') {
+    const agent = performer as Agent;
+    const own = agentStepOf(draft, name, agent, null, {});
+    uses(name, [agent]);
+    const undo = own.undo === 'none' ? 'none' : 'required';
+    return build({ plan: planOfRound(workflowName, withinMs, own), undo, byAgent: true });
+  }
+  const other = performer as Workflow;
+  const step = build({ plan: other.plan, undo: 'required' });
+  for (const one of [step.input, step.rounds?.next ?? []].flat())
+    checkConstantInput(workflowName, name, other, one);
+  uses(name, other.agents);
+  draft.children.push(other);
+  return step;
+}
+
+/** Queue, function and schemas go by the agent's name: two agents of one name would do each other's work. */
+export function addAgent({ workflow: name, agents }: Draft, step: string, used: Agent): void {
+  const known = agents.get(used.spec.name);
+  if (known !== undefined && known !== used) {
+    const message = `two agents are named '${used.spec.name}'; give one of them another name, or declare it once and use it in both places`;
+    throw refusal(name, step, problem('duplicate-agent', message));
+  }
+  agents.set(used.spec.name, used);
+}
+
+export function agentStepOf(
+  { workflow: workflowName, withinMs }: Draft,
+  name: string,
+  agent: Agent,
+  input: unknown,
+  options: StepOptions,
+): AgentStep {
+  const refused = (reason: string, message: string): Error =>
+    refusal(workflowName, name, problem(reason, message));
+  if (agent?.kind !== 'steadfast:agent')
+    throw refused('not-an-agent', 'the second argument is not an agent (of a list: an agent or a workflow)');
+  const { spec } = agent;
+  const recovery = options.recovery ?? defaultRecovery(spec);
+  const undo = options.undo ?? (options.pointOfNoReturn === true ? 'none' : undefined);
+  const unreachable = recoveryProblem(spec, recovery, undo);
+  if (unreachable !== undefined) throw refused('unreachable-stage', unreachable);
+  const { timeout } = options;
+  const timeoutMs =
+    timeout === undefined ? spec.timeoutMs : parseDuration(timeout, `timeout of step '${name}'`);
+  // The agent's function is built for the agent's timeout; a step can only ask for less.
+  if (timeoutMs > spec.timeoutMs) {
+    const message = `its timeout ${timeout} is longer than that of agent '${spec.name}' (${formatDuration(spec.timeoutMs)})`;
+    throw refused('bad-timeout', message);
+  }
+  return {
+    kind: 'agent',
+    ...baseOf(name, options),
+    agent: spec.name,
+    input: toExpr(input),
+    ...limitsOf(spec),
+    timeoutMs,
+    recovery: recovery.map((stage) => planStage(stage, undo, withinMs)),
+    undo: undo ?? undoOf(spec),
+    ...(options.pointOfNoReturn === true ? { pointOfNoReturn: true as const } : {}),
+  };
+}
+
+/** A workflow's plan, for a step that runs it. @throws SteadfastError `workflow-refused` */
+export function planOfChild(
+  workflowName: string,
+  name: string,
+  other: Pick<Workflow, 'kind' | 'plan'>,
+): Plan {
+  if (other?.kind === 'steadfast:workflow') return other.plan;
+  throw refusal(workflowName, name, problem('not-a-workflow', 'the second argument is not a workflow'));
+}

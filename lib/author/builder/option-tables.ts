@@ -1,0 +1,170 @@
+/**
+ * Which options there are, of all that an author declares: the compiler holds each table equal to its type.
+ *
+ * Owns: the tables of workflows and steps. Does not own: their words (`values/options.ts`), what each option
+ * means (beside its type).
+ */
+
+import { type Keys, type KeysOf, optionProblem } from '../../core/values/options.ts';
+import { problem, refusal } from '../checks/refusal.ts';
+import type { OnFailureOptions, StepOptions } from './draft.ts';
+import type { RepeatOptions } from './rounds.ts';
+import type {
+  AnyStepOptions,
+  ApprovalOptions,
+  CallbackOptions,
+  ChildOptions,
+  ItemOptions,
+  MapLimits,
+  TolerateOptions,
+  WaitOptions,
+} from './waiting-steps.ts';
+
+const ANY = {
+  after: true,
+  when: true,
+  within: true,
+  tolerate: true,
+} as const satisfies KeysOf<AnyStepOptions & TolerateOptions>;
+const ANSWER = { ...ANY, remindEvery: true } as const;
+const { tolerate: _1, ...UNTOLERATED } = ANY;
+const { within: _2, ...LATE } = UNTOLERATED;
+const PERFORMED = { recovery: true, timeout: true } as const;
+const LIMITS = { concurrency: true, tolerate: true } as const satisfies KeysOf<MapLimits>;
+
+/** By the method of the builder that takes them; a list's items are performed by an agent or a workflow. */
+export const STEP_OPTIONS = {
+  step: { ...ANY, ...PERFORMED, undo: true, pointOfNoReturn: true } as const satisfies KeysOf<StepOptions>,
+  wait: { ...ANY, for: true, until: true } as const satisfies KeysOf<WaitOptions>,
+  callback: {
+    ...ANSWER,
+    output: true,
+    otherwise: true,
+    heartbeatEvery: true,
+  } as const satisfies KeysOf<CallbackOptions<unknown>>,
+  approval: {
+    ...ANSWER,
+    by: true,
+    otherwise: true,
+    show: true,
+  } as const satisfies KeysOf<ApprovalOptions>,
+  child: {
+    ...ANY,
+    recovery: true,
+    undo: true,
+    pointOfNoReturn: true,
+  } as const satisfies KeysOf<ChildOptions>,
+  onFailure: { ...LATE, ...PERFORMED } as const satisfies KeysOf<OnFailureOptions>,
+  map: {
+    ...UNTOLERATED,
+    ...PERFORMED,
+    ...LIMITS,
+    undo: true,
+    pointOfNoReturn: true,
+  } as const satisfies KeysOf<StepOptions & MapLimits>,
+  mapOfWorkflows: { ...UNTOLERATED, ...LIMITS, recovery: true, undo: true } as const satisfies KeysOf<
+    ItemOptions & MapLimits & { readonly when?: unknown }
+  >,
+  repeat: {
+    ...ANY,
+    until: true,
+    next: true,
+    atMost: true,
+    recovery: true,
+    undo: true,
+  } as const satisfies KeysOf<RepeatOptions<unknown, unknown>>,
+};
+
+/** Options of other steps that the plan's check refuses with a reason. */
+const REASONED: Partial<Readonly<Record<keyof typeof STEP_OPTIONS, Keys>>> = {
+  callback: { by: true, show: true },
+  mapOfWorkflows: { pointOfNoReturn: true },
+  onFailure: { tolerate: true, within: true, undo: true, pointOfNoReturn: true },
+  repeat: { pointOfNoReturn: true },
+};
+
+/** @throws SteadfastError `workflow-refused` */
+function checkOptions(
+  workflow: string,
+  step: string | undefined,
+  options: unknown,
+  keys: Keys,
+  also?: Keys,
+): void {
+  const found = optionProblem(options, keys, also);
+  if (found !== undefined) throw refusal(workflow, step, problem('bad-option', found));
+}
+
+/** @throws as `checkOptions` */
+export function checkWorkflowOptions(
+  name: string,
+  options: { readonly lane?: unknown; readonly search?: unknown },
+  known: Readonly<Record<'workflow' | 'lane', Keys>>,
+): void {
+  checkOptions(name, undefined, options, known.workflow);
+  checkOptions(name, 'lane', options.lane, known.lane);
+  checkList(name, undefined, options.search, 'search', "['orderId']");
+}
+
+type Given = { readonly after?: unknown; readonly recovery?: unknown } | undefined;
+
+/** Which of a method's arguments has the options. */
+const OPTIONS_AT = { step: 3, wait: 1, callback: 1, approval: 1, child: 3, onFailure: 3, repeat: 3, map: 4 };
+
+type Declare = (...given: readonly unknown[]) => unknown;
+
+/** The builder, each of whose methods checks its options first. */
+export function checking<Builder extends object>(workflow: string, builder: Builder): Builder {
+  const checked = Object.entries(OPTIONS_AT).map(([method, at]): [string, Declare] => {
+    const declare = builder[method as keyof Builder] as Declare;
+    return [
+      method,
+      (...given) => {
+        const [step, performer] = given;
+        const isOfWorkflows =
+          method === 'map' && (Object(performer) as { kind?: unknown }).kind === WORKFLOW_KIND;
+        const kind = isOfWorkflows ? 'mapOfWorkflows' : (method as keyof typeof OPTIONS_AT);
+        checkStepOptions(workflow, String(step), kind, given[at] as Given);
+        return declare(...given);
+      },
+    ];
+  });
+  return { ...builder, ...Object.fromEntries(checked) };
+}
+
+const WORKFLOW_KIND = 'steadfast:workflow';
+
+/**
+ * Misspelled options, lists without brackets, and steps that are named before they exist.
+ * @throws SteadfastError `workflow-refused`
+ */
+function checkStepOptions(
+  workflow: string,
+  step: string,
+  kind: keyof typeof STEP_OPTIONS,
+  options: Given,
+): void {
+  checkOptions(workflow, step, options, STEP_OPTIONS[kind], REASONED[kind]);
+  checkList(workflow, step, options?.recovery, 'recovery', '[retry(3)]');
+  checkList(workflow, step, options?.after, 'after', '[step]');
+  const before = (options?.after ?? []) as readonly unknown[];
+  const at = before.findIndex(
+    (one) => typeof (Object(one) as { name?: unknown }).name !== 'string' && typeof one !== 'string',
+  );
+  if (at < 0) return;
+  const message = `after[${at}] is ${before[at] === undefined ? 'undefined' : 'no step'}: write what w.step and the like return, and declare a step before it is used; steps that wait for each other would never begin`;
+  throw refusal(workflow, step, problem('unknown-step', message));
+}
+
+/** What an author forgets most: the brackets. @throws SteadfastError `workflow-refused` */
+function checkList(
+  workflow: string,
+  step: string | undefined,
+  value: unknown,
+  option: string,
+  example: string,
+): void {
+  if (value === undefined || Array.isArray(value)) return;
+  const message = `${option} is not a list: write it in brackets, ${option}: ${example}`;
+  throw refusal(workflow, step, problem('bad-option', message));
+}

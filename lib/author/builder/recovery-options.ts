@@ -1,0 +1,180 @@
+/**
+ * How authors write a recovery: what is tried after a failure, variant by variant.
+ *
+ * Owns: `retry`, `withInput`, `useAgent`, `human`, their defaults, and the refusal of a variant
+ * that a crash would bar for ever. Does not own: the refusals of a plan (`check.ts`), what is
+ * tried next (`step/recovery.ts`).
+ */
+
+import type { Agent, AgentSpec } from '../../core/plan/agent.ts';
+import { type Duration, parseDuration } from '../../core/values/duration.ts';
+import {
+  type AgentStage,
+  type AgentStep,
+  type HumanStage,
+  type InputStage,
+  limitsOf,
+  type RetryStage,
+  type Stage,
+  type Tries,
+} from '../../core/plan/plan.ts';
+import { toExpr } from '../../core/plan/refs.ts';
+import { refuse } from '../../core/values/errors.ts';
+import { type Keys, type KeysOf, optionProblem } from '../../core/values/options.ts';
+
+export interface Backoff {
+  /** @default '1s' */
+  readonly first?: Duration;
+  /** @default '30s', or `first` if that is longer */
+  readonly max?: Duration;
+}
+
+/**
+ * `attempts` more tries after what came before, with exponential backoff and full jitter.
+ * @throws SteadfastError `bad-duration`, `bad-option`
+ */
+export const retry = (attempts: number, backoff: Backoff = {}): RetryStage => {
+  checkStage('retry', backoff, BACKOFF);
+  return { kind: 'retry', ...tries(attempts, backoff, 'retry') };
+};
+
+/**
+ * From here on other parameters, for the agent of the stage before, under an effect key of their own: a
+ * service that ties a key to its first parameters refuses others under it. Taken only when it is certain that
+ * nothing of the earlier tries took effect.
+ * @throws SteadfastError `bad-duration`, `bad-option`
+ */
+export const withInput = (
+  input: unknown,
+  options: Backoff & { readonly attempts?: number } = {},
+): InputStage => {
+  checkStage('withInput', options, ANOTHER_WAY);
+  return { kind: 'withInput', input: toExpr(input), ...tries(options.attempts ?? 1, options, 'withInput') };
+};
+
+/**
+ * From here on another agent, with the input that the stage before had: behind a `withInput` with that one.
+ * Taken only when it is certain that nothing of the earlier tries took effect.
+ * @throws SteadfastError `bad-duration`, `bad-option`
+ */
+export const useAgent = (
+  agent: Agent,
+  options: Backoff & { readonly attempts?: number } = {},
+): UseAgentStage => {
+  checkStage('useAgent', options, ANOTHER_WAY);
+  const stage: AgentStage = {
+    kind: 'useAgent',
+    agent: agent.spec.name,
+    undo: undoOf(agent.spec),
+    ...limitsOf(agent.spec),
+    ...tries(options.attempts ?? 1, options, 'useAgent'),
+  };
+  return Object.defineProperty(stage, DECLARED, { value: agent, enumerable: false }) as UseAgentStage;
+};
+
+/** The agents that a recovery brings in. */
+export const agentsOn = (recovery: readonly Stage[]): Agent[] =>
+  recovery.flatMap((stage) => (stage as UseAgentStage)[DECLARED] ?? []);
+
+/** The stage remembers its agent, for the workflow's list of agents; the plan's JSON does not. */
+const DECLARED: unique symbol = Symbol.for('steadfast.agent');
+export interface UseAgentStage extends AgentStage {
+  readonly [DECLARED]?: Agent;
+}
+
+export interface HumanOptions {
+  /**
+   * At most the workflow's own.
+   * @default '7d', or the workflow's if that is shorter
+   */
+  readonly within?: Duration;
+  /** @default 'undo' */
+  readonly otherwise?: 'undo' | 'fail';
+  /**
+   * Sends an event this often until there is an answer.
+   * @default no reminders
+   */
+  readonly remindEvery?: Duration;
+}
+
+/**
+ * A person decides; without an answer `within` that time, what acted is undone, or
+ * (`otherwise: 'fail'`) left as it is.
+ * @throws SteadfastError `bad-duration`, `bad-option`
+ */
+export const human = (options: HumanOptions = {}): HumanStage => {
+  checkStage('human', options, HUMAN);
+  const stage: HumanStage = {
+    kind: 'human',
+    withinMs: parseDuration(options.within ?? '7d', "human's within"),
+    otherwise: options.otherwise ?? 'undo',
+    ...(options.remindEvery === undefined
+      ? {}
+      : { remindMs: parseDuration(options.remindEvery, "human's remindEvery") }),
+  };
+  return options.within === undefined
+    ? Object.defineProperty(stage, UNSAID, { value: true, enumerable: false })
+    : stage;
+};
+
+/** Marks a person's time that is the default, which is no longer than the workflow's. */
+const UNSAID: unique symbol = Symbol.for('steadfast.within');
+
+const BACKOFF = { first: true, max: true } as const satisfies KeysOf<Backoff>;
+const ANOTHER_WAY = { ...BACKOFF, attempts: true } as const;
+const HUMAN = { within: true, otherwise: true, remindEvery: true } as const satisfies KeysOf<HumanOptions>;
+
+/** @throws SteadfastError `bad-option` */
+function checkStage(stage: Stage['kind'], options: unknown, keys: Keys): void {
+  const found = optionProblem(options, keys);
+  if (found !== undefined) throw refuse('bad-option', `${stage}: ${found}`);
+}
+
+function tries(attempts: number, { first = '1s', max }: Backoff, what: string): Tries {
+  const firstMs = parseDuration(first, `${what}'s first`);
+  const maxMs = max === undefined ? Math.max(firstMs, DEFAULT_MAX_MS) : parseDuration(max, `${what}'s max`);
+  return { attempts, firstMs, maxMs };
+}
+
+const DEFAULT_MAX_MS = 30_000;
+
+export const undoOf = (spec: AgentSpec): AgentStep['undo'] =>
+  spec.undo === 'none' ? 'none' : retry(10, { first: '1s', max: '1m' });
+
+/** A step that can neither be repeated nor probed goes to a person at once. */
+export const defaultRecovery = (spec: AgentSpec): readonly Stage[] =>
+  spec.effect === 'unsafe' ? [human()] : [retry(3)];
+
+/** Plain data, and what the step says of its undo holds for every agent on its recovery. */
+export function planStage(stage: Stage, undo: AgentStep['undo'] | undefined, withinMs: number): Stage {
+  if (stage.kind === 'useAgent' && undo !== undefined && stage.effect !== 'none') return { ...stage, undo };
+  if (UNSAID in stage && stage.kind === 'human' && withinMs < stage.withinMs) return { ...stage, withinMs };
+  return { ...stage };
+}
+
+/**
+ * What is wrong with a recovery that goes on in another way although nothing may ever know whether the former
+ * way acted. An 'idempotent' agent need not have a probe, and without one an unknown outcome stays unknown:
+ * it is undone then, before other parameters or another agent are tried. Without an undo they would be tried
+ * after errors that say "not done" alone, and after a crash or a stall a person would be asked.
+ * @param undo what the step says of its undo
+ */
+export function recoveryProblem(
+  spec: AgentSpec,
+  recovery: readonly Stage[],
+  undo: AgentStep['undo'] | undefined,
+): string | undefined {
+  let tried = spec;
+  for (const stage of recovery) {
+    if (stage.kind === 'human') return undefined;
+    // A value that is no stage is refused with the whole plan.
+    if (stage.kind !== 'withInput' && stage.kind !== 'useAgent') continue;
+    const isUndone = (undo ?? tried.undo) !== 'none';
+    if (tried.effect === 'idempotent' && tried.probe === undefined && !isUndone) {
+      const { name } = tried;
+      return `after a crash ${stage.kind} is never tried by itself: it needs certainty that nothing of agent '${name}' is left, and that has no undo and may be without a probe; declare it with effect: 'none' if leaving what it did is harmless, with an undo, with probe: 'required', or with probe: 'none' if ${stage.kind} is meant for TransientError and PermanentError alone, and after a crash a person is to be asked`;
+    }
+    tried = (stage as UseAgentStage)[DECLARED]?.spec ?? tried;
+  }
+  return undefined;
+}

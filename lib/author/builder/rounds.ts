@@ -1,0 +1,91 @@
+/**
+ * How authors write a step that is repeated: its options, its output, and the plan of a round.
+ *
+ * Owns: these. Does not own: the other options of a child step (`waiting-steps.ts`), what is refused
+ * (`checks/check-rounds.ts`).
+ */
+
+import type { AgentStep, ChildStage, ChildStep, HumanStage, Plan, RetryStage } from '../../core/plan/plan.ts';
+import { type Condition, type Input, type MakeRef, type Ref, toExpr } from '../../core/plan/refs.ts';
+import { type AnyStepOptions, childStep, type TolerateOptions } from './waiting-steps.ts';
+
+/** @template I what a round is given @template O what it answers */
+export interface RepeatOptions<I, O> extends AnyStepOptions, TolerateOptions {
+  /** Holds of the round that is the last: reads what it answered, and what it was given. */
+  readonly until: (last: Ref<O>, given: Ref<I>) => Condition;
+  /**
+   * What the next round is given.
+   * @default the same again
+   */
+  readonly next?: (last: Ref<O>, given: Ref<I>) => Input<I>;
+  /** Rounds, without tries that failed: 1 to 1,000. If one more is needed, it fails with `at-most`. */
+  readonly atMost: number;
+  /**
+   * What is tried after a round has failed: it again (`retry`), then a person. Each round begins it anew.
+   * @default none: a round's failure is the step's
+   */
+  readonly recovery?: readonly (RetryStage | HumanStage)[];
+  /**
+   * 'none': what the rounds did stays when this execution is undone. `tolerate` needs it.
+   * @default 'required': they are undone, the latest first; of an agent without an undo 'none'
+   */
+  readonly undo?: 'none' | 'required';
+}
+
+/** The output of a step that is repeated. If it may fail, and does, it is of the rounds that succeeded. */
+export interface Repeated<O> {
+  readonly rounds: number;
+  /** What the latest round answered. */
+  readonly last: O;
+  /**
+   * What each answered, in order. Above 100 KB together they are left out, and reading them is
+   * `list-too-large`.
+   */
+  readonly items: O[];
+}
+
+/** The workflow or the agent of a round. */
+interface Performer {
+  readonly plan: Plan;
+  readonly undo: 'none' | 'required';
+  readonly byAgent?: true;
+}
+
+/** @param withinMs of the workflow around it */
+export function repeatStep(
+  name: string,
+  { plan, byAgent, undo }: Performer,
+  first: unknown,
+  options: RepeatOptions<never, never>,
+  withinMs: number,
+  make: MakeRef,
+): ChildStep {
+  const [last, given] = [make('last', []) as Ref<never>, make('given', []) as Ref<never>];
+  // What the types do not take is kept, so that the plan's check refuses it.
+  const { until, next, atMost, recovery = [], ...rest } = options;
+  const step = childStep(
+    name,
+    plan,
+    toExpr(first),
+    { undo, ...rest, recovery: recovery as readonly ChildStage[] },
+    withinMs,
+  );
+  return {
+    ...step,
+    rounds: {
+      until: typeof until === 'function' ? toExpr(until(last, given)) : false,
+      ...(next === undefined ? {} : { next: toExpr(next(last, given)) }),
+      atMost,
+      ...(byAgent === true ? { byAgent } : {}),
+    },
+  };
+}
+
+/** A round that an agent performs is an execution of this one step, named as the workflow around it. */
+export const planOfRound = (workflow: string, withinMs: number, step: AgentStep): Plan => ({
+  v: 1,
+  workflow,
+  withinMs,
+  steps: [{ ...step, input: { $ref: 'input', path: [] }, after: [] }],
+  output: { $ref: `step:${step.name}`, path: [] },
+});

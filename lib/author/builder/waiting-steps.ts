@@ -1,0 +1,350 @@
+/**
+ * How authors write the steps that no agent of their own performs: wait, callback, approval, child, map.
+ *
+ * Owns: their options, defaults and handles. Does not own: agents' steps (`workflow.ts`), what
+ * is refused (`check-waiting.ts`).
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { type Duration, parseDuration } from '../../core/values/duration.ts';
+import { misfitOf, misfitText } from '../../core/values/issues.ts';
+import { jsonProblem } from '../../core/values/json.ts';
+import type {
+  AgentStep,
+  CallbackStep,
+  ChildStage,
+  ChildStep,
+  MapStep,
+  Plan,
+  WaitStep,
+} from '../../core/plan/plan.ts';
+import { planStage } from './recovery-options.ts';
+import { problem, refusal } from '../checks/refusal.ts';
+import {
+  type Condition,
+  DeclaredStep,
+  evaluateExpression,
+  type Expr,
+  type Input,
+  type MakeRef,
+  type MayBeAbsent,
+  type MaybeRef,
+  type MayNotSucceed,
+  type Ref,
+  toExpr,
+} from '../../core/plan/refs.ts';
+import { sourcesIn } from '../../core/plan/refs-in.ts';
+
+/** A step that was declared: `output` may be used in the input and the condition of later steps. */
+export interface StepHandle<O> {
+  readonly name: string;
+  readonly output: Ref<O>;
+}
+
+/** One that may fail (`tolerate`) or be skipped (`when`). */
+export interface UncertainHandle<O> {
+  readonly name: string;
+  readonly output: MaybeRef<O, MayNotSucceed>;
+  /** Once it has failed, and that is tolerated. */
+  readonly failure: MaybeRef<{ readonly code: string; readonly message: string }, MayNotSucceed>;
+}
+
+/** The options that say whether a step may pass without an output, as the author wrote them. */
+export interface Uncertain<T extends boolean, W extends Condition | undefined> {
+  readonly tolerate?: T;
+  readonly when?: W;
+}
+
+/** The output of a step, as its options type it. */
+export type HandleOf<O, T, W> = [T, W] extends [false, undefined] ? StepHandle<O> : UncertainHandle<O>;
+
+/** For the external party: `POST /callbacks/{token}/complete`, `/fail`, `/heartbeat`. */
+interface WithToken {
+  /** May be given away before it is asked for. */
+  readonly token: Ref<string>;
+}
+
+export type CallbackHandle<O> = StepHandle<O> & WithToken;
+export type CallbackHandleOf<O, T, W> = HandleOf<O, T, W> & WithToken;
+
+/** The options of every step. */
+export interface AnyStepOptions {
+  /** Steps that must be done first although nothing of theirs is read. */
+  readonly after?: readonly ({ readonly name: string } | string)[];
+  /** Skipped unless it holds. */
+  readonly when?: Condition;
+  /**
+   * The time of the step, from its turn on: all its attempts, waits and retries, but not pauses. When it
+   * is over, nothing new of it begins, an attempt under way is aborted, executions of its own are
+   * stopped, and it fails with `within`. What settles an outcome (`settle`, `probe`, `undo`, a question
+   * to a person) comes after that.
+   * @default no limit but the workflow's
+   */
+  readonly within?: Duration;
+}
+
+/** The options of a step that need not succeed. */
+export interface TolerateOptions {
+  /**
+   * It may fail: once it is certain what it did, and what it did is undone, the execution goes on, and
+   * `failed(step)` holds. Without an `undo`, and where it may have acted, a person is asked; without an
+   * answer it goes on and says what may stand.
+   * @default false: its failure is the execution's
+   */
+  readonly tolerate?: boolean;
+}
+
+export interface WaitOptions extends AnyStepOptions, TolerateOptions {
+  /**
+   * How long to wait once its predecessors are done: a duration, or a reference to one or to a number of
+   * seconds; 0 or less does not wait. Give either `for` or `until`.
+   */
+  readonly for?: Duration | Ref<string> | Ref<number>;
+  /** Epoch ms, or a date in ISO form with its zone. A time that has passed does not wait. */
+  readonly until?: Input<string> | Input<number>;
+}
+
+/** The options of callbacks and approvals. */
+export interface AnswerOptions extends AnyStepOptions, TolerateOptions {
+  /** How long to wait for an answer; `otherwise` says what happens without one. */
+  readonly within: Duration;
+  /**
+   * How often an event reminds those who listen that there is no answer yet:
+   * '1m' or more, less than `within`.
+   * @default never
+   */
+  readonly remindEvery?: Duration;
+}
+
+export interface CallbackOptions<O> extends AnswerOptions {
+  /** Any Standard Schema; an answer that does not fit is refused. */
+  readonly output: StandardSchemaV1<unknown, O>;
+  /**
+   * Without an answer in time the step fails, because only the external party knows its output. @default
+   * 'fail'
+   */
+  readonly otherwise?: 'fail';
+  /**
+   * The external party must `heartbeat` so often to show that it is still at it.
+   * @default never: only the answer counts
+   */
+  readonly heartbeatEvery?: Duration;
+}
+
+export interface ApprovalOptions extends AnswerOptions {
+  /**
+   * 'another': four eyes. The answer must come from a person who has not started the execution (for a child:
+   * its root), tried it again, resolved an incident of it so that it goes on, or given another approval in
+   * it.
+   * @default anyone whom the API lets answer
+   */
+  readonly by?: 'another';
+  /**
+   * What holds without an answer in time. 'approve': it goes on without an approver; not beside `by`.
+   * 'reject': as if a person had rejected it. 'fail': the step fails with `no-answer`.
+   * @default 'fail'
+   */
+  readonly otherwise?: 'approve' | 'reject' | 'fail';
+  /**
+   * What the approver is shown, by name: `{ amount: w.input.amount, hotel: held.output.hotel }`. Read when
+   * the question is opened and kept with it: in the inbox, in the events about it, on the page and in the
+   * command line. No secrets.
+   * @default its workflow and its tags alone
+   */
+  readonly show?: Readonly<Record<string, Shown>>;
+}
+
+/** Absent values are left out. */
+type Shown = Ref<unknown> | MaybeRef<unknown, MayBeAbsent> | string | number | boolean | null;
+
+/** The output of an approval. */
+export interface Approval {
+  readonly approved: true;
+  /** Who, as the API's authorizer says: `arn:…`, `jwt:issuer subject`; absent if it does not say. */
+  readonly by?: string;
+  readonly comment?: string;
+}
+
+export interface ChildOptions extends AnyStepOptions, TolerateOptions {
+  /**
+   * What is tried after the other workflow has failed, or its time was over: it again, as another
+   * execution, also with another input (`retry`, `withInput`), then a person. A try begins only when
+   * the one before has left nothing in effect; where it has, or was canceled, a person is asked at
+   * once if the recovery has `human`.
+   * @default none: its failure is the step's
+   */
+  readonly recovery?: readonly ChildStage[];
+  /**
+   * 'none': what the other execution did stays when this one is undone.
+   * @default 'required': it is undone, in its turn; of a point of no return 'none'
+   */
+  readonly undo?: 'none' | 'required';
+  /**
+   * Once the other execution has succeeded, or has failed and left something in effect, nothing of
+   * this one is undone any more. Until it has ended, a failure or a cancel of this execution stops it
+   * first, and nothing is undone before it is known how it ended. Must be said where the other
+   * workflow has a point of no return itself.
+   */
+  readonly pointOfNoReturn?: boolean;
+}
+
+/** The options of each item of a list of workflows. */
+export type ItemOptions = Pick<ChildOptions, 'after' | 'recovery' | 'undo' | 'within'>;
+
+export interface MapLimits {
+  /**
+   * Items under way at the same time.
+   * @default no limit but the agent's own
+   */
+  readonly concurrency?: number;
+  /**
+   * Items that may fail: so many, or `'5%'` of them (rounded down). Their output is then null.
+   * @default 0: the first that fails for good fails the step
+   */
+  readonly tolerate?: number | `${number}%`;
+}
+
+/** The output of a list's step. */
+export interface Mapped<O> {
+  readonly total: number;
+  readonly failed: number;
+  /**
+   * In the order of the list, null for a failed one. Above 100 KB together they are left out, and
+   * reading them is `list-too-large`.
+   */
+  readonly items: (O | null)[];
+}
+
+const afterOf = (options: AnyStepOptions): string[] =>
+  (options.after ?? []).map((before) => (typeof before === 'string' ? before : before.name));
+
+export const baseOf = (
+  name: string,
+  options: AnyStepOptions & { readonly tolerate?: unknown },
+): Pick<WaitStep, 'name' | 'after' | 'when' | 'withinMs' | 'tolerate'> => ({
+  name,
+  after: afterOf(options),
+  ...(options.when === undefined ? {} : { when: toExpr(options.when) }),
+  ...(options.within === undefined
+    ? {}
+    : { withinMs: parseDuration(options.within, `within of step '${name}'`) }),
+  // A value that is neither true nor false is kept, so that `checkPlan` refuses it.
+  ...(options.tolerate === undefined || options.tolerate === false
+    ? {}
+    : { tolerate: options.tolerate as true }),
+});
+
+function lengthOf(name: string, given: WaitOptions['for']): Pick<WaitStep, 'for' | 'forMs'> {
+  if (given === undefined) return {};
+  return typeof given === 'object'
+    ? { for: toExpr(given) }
+    : { forMs: parseDuration(given, `for of step '${name}'`) };
+}
+
+export const waitStep = (name: string, options: WaitOptions): WaitStep => ({
+  kind: 'wait',
+  ...baseOf(name, options),
+  ...lengthOf(name, options.for),
+  ...(options.until === undefined ? {} : { until: toExpr(options.until) }),
+});
+
+export const callbackStep = (
+  name: string,
+  kind: CallbackStep['kind'],
+  options: ApprovalOptions & { readonly heartbeatEvery?: Duration },
+): CallbackStep => ({
+  kind,
+  ...baseOf(name, options),
+  withinMs: parseDurationOrNone(options.within, `within of step '${name}'`),
+  ...(options.otherwise === undefined || options.otherwise === 'fail'
+    ? {}
+    : { otherwise: options.otherwise }),
+  ...(options.remindEvery === undefined
+    ? {}
+    : { remindMs: parseDuration(options.remindEvery, `remindEvery of step '${name}'`) }),
+  ...(options.heartbeatEvery === undefined
+    ? {}
+    : { heartbeatMs: parseDuration(options.heartbeatEvery, `heartbeatEvery of step '${name}'`) }),
+  ...(options.by === undefined ? {} : { by: options.by }),
+  ...(options.show === undefined ? {} : { show: toExpr(options.show) }),
+});
+
+/** A time that is missing is refused with the plan, which says why there must be one. */
+export const parseDurationOrNone = (text: Duration | undefined, what: string): number =>
+  text === undefined ? Number.NaN : parseDuration(text, what);
+
+/**
+ * One object for every type of handle, so of none: which fields may be used, and how, the
+ * types and the plan's check say.
+ */
+export const handleOf = (name: string, make: MakeRef): never =>
+  new DeclaredStep({
+    name,
+    output: make(`step:${name}`, []),
+    failure: make(`failure:${name}`, []),
+    token: make(`token:${name}`, []),
+  }) as never;
+
+/** @param withinMs of the workflow around it */
+export const childStep = (
+  name: string,
+  plan: Plan,
+  input: Expr,
+  options: ChildOptions,
+  withinMs: number,
+): ChildStep => ({
+  kind: 'child',
+  ...baseOf(name, options),
+  plan,
+  input,
+  ...(options.recovery === undefined || options.recovery.length === 0
+    ? {}
+    : { recovery: options.recovery.map((stage) => planStage(stage, undefined, withinMs) as ChildStage) }),
+  undo: options.undo ?? (options.pointOfNoReturn === true ? 'none' : 'required'),
+  ...(options.pointOfNoReturn === true ? { pointOfNoReturn: true as const } : {}),
+});
+
+/**
+ * What a step gives to another workflow, where nothing of it is read when it runs: what is
+ * not accepted is found at once.
+ * @throws SteadfastError `workflow-refused`
+ */
+export function checkConstantInput(
+  workflowName: string,
+  name: string,
+  other: { readonly name: string; readonly input: StandardSchemaV1 },
+  input: Expr,
+): void {
+  // A value that is no JSON is refused with the plan.
+  if (sourcesIn(input).length > 0 || jsonProblem(input) !== undefined) return;
+  const value = evaluateExpression(input, { input: null, output: () => undefined }) ?? null;
+  const result = other.input['~standard'].validate(value);
+  if ('then' in result || result.issues === undefined) return;
+  const issues = result.issues.map((issue) => misfitText(misfitOf(issue, value))).join('; ');
+  const message = `workflow '${other.name}' does not accept its input: ${issues.slice(0, 300)}`;
+  throw refusal(workflowName, name, problem('bad-input', message));
+}
+
+/** @param each how one item is performed. @throws SteadfastError `workflow-refused` */
+export function mapStep(
+  workflowName: string,
+  name: string,
+  list: Expr,
+  each: AgentStep | ChildStep,
+  options: AnyStepOptions & MapLimits,
+): MapStep {
+  const { tolerate = 0, concurrency } = options;
+  const percent = typeof tolerate === 'string' ? /^(\d{1,3}(?:\.\d+)?)%$/.exec(tolerate)?.[1] : undefined;
+  if (typeof tolerate === 'string' && percent === undefined) {
+    const message = `tolerate is '${tolerate}'; allowed: a number of items and '5%'`;
+    throw refusal(workflowName, name, problem('bad-tolerance', message));
+  }
+  return {
+    kind: 'map',
+    ...baseOf(name, { ...options, tolerate: undefined }),
+    over: list,
+    each,
+    ...(concurrency === undefined ? {} : { concurrency }),
+    tolerate: percent === undefined ? { items: Number(tolerate) } : { percent: Number(percent) },
+  };
+}

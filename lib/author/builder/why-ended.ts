@@ -1,0 +1,32 @@
+/**
+ * What an author writes of an end without success: the references to why it came, and
+ * the order of on-failure steps.
+ *
+ * Owns: these. Does not own: the builder (`workflow.ts`), what is refused (`check-on-failure.ts`).
+ */
+
+import { type AgentStep, expressionsOf } from '../../core/plan/plan.ts';
+import type { MaybeRef, Ref } from '../../core/plan/refs.ts';
+import { stepsIn } from '../../core/plan/refs-in.ts';
+
+/** Why an execution has ended without success, for its on-failure steps. */
+export interface WhyEnded {
+  readonly kind: Ref<'failure' | 'cancel' | 'deadline'>;
+  /** The step that failed; there is none after a cancel or a deadline. */
+  readonly step: MaybeRef<string>;
+  /**
+   * As of the failed step, or 'canceled', 'deadline'; 'compensation-failed' where
+   * what was done could not be undone.
+   */
+  readonly code: Ref<string>;
+  readonly message: Ref<string>;
+}
+
+/** The step, after those of its list whose output it reads. */
+export function afterThoseRead(step: AgentStep, before: readonly AgentStep[]): AgentStep {
+  const own = new Set(before.map(({ name }) => name));
+  const read = expressionsOf(step)
+    .flatMap(stepsIn)
+    .filter((name) => own.has(name));
+  return { ...step, after: [...new Set([...step.after, ...read])] };
+}

@@ -1,0 +1,359 @@
+/**
+ * What an author writes: a workflow as data built by typed code, run once when
+ * the module loads, never replayed.
+ *
+ * Owns: the builder and its defaults. Does not own: what is declared (`core/plan/workflow.ts`), recoveries
+ * (`recovery-options.ts`), steps without an agent (`waiting-steps.ts`), the refusals of a plan (`check.ts`)
+ * or its meaning (`decide.ts`).
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Agent } from '../../core/plan/agent.ts';
+import type { Workflow } from '../../core/plan/workflow.ts';
+import { type Duration, MAX_DURATION_MS, parseDuration } from '../../core/values/duration.ts';
+import { checkName } from '../../core/values/names.ts';
+import type { KeysOf } from '../../core/values/options.ts';
+import { checkPlan, inOrder } from '../checks/check.ts';
+import { inLane, LANE_STEP } from '../../core/plan/lane.ts';
+import {
+  expressionsOf,
+  type Plan,
+  type PlanStep,
+  type AgentStep,
+  type ChildStep,
+  type LaneStep,
+} from '../../core/plan/plan.ts';
+import {
+  type Condition,
+  type Expr,
+  type Input,
+  type MaybeRefTo,
+  type OutputOf,
+  type Ref,
+  ref,
+  type RefTo,
+  toExpr,
+} from '../../core/plan/refs.ts';
+import { stepsIn } from '../../core/plan/refs-in.ts';
+import { rebuildable } from './rebuild.ts';
+import { afterThoseRead, type WhyEnded } from './why-ended.ts';
+import { built } from '../checks/refusal.ts';
+import {
+  type AnyStepOptions,
+  type Approval,
+  type ApprovalOptions,
+  type CallbackHandleOf,
+  type CallbackOptions,
+  callbackStep,
+  type ChildOptions,
+  type ItemOptions,
+  type MapLimits,
+  type Mapped,
+  mapStep,
+  parseDurationOrNone,
+  type HandleOf,
+  handleOf,
+  type Uncertain,
+  type UncertainHandle,
+  type WaitOptions,
+  waitStep,
+} from './waiting-steps.ts';
+import {
+  addAgent,
+  agentStepOf,
+  childOf,
+  type Draft,
+  emptyDraft,
+  type OnFailureOptions,
+  repeatOf,
+  type StepOptions,
+} from './draft.ts';
+import type { Repeated, RepeatOptions } from './rounds.ts';
+import { checking, checkWorkflowOptions } from './option-tables.ts';
+import { agentsOn } from './recovery-options.ts';
+
+export { human, retry, useAgent, withInput } from './recovery-options.ts';
+export type { UseAgentStage } from './recovery-options.ts';
+export type { Repeated, RepeatOptions } from './rounds.ts';
+export type { OutputOf } from '../../core/plan/refs.ts';
+export type { OnFailureOptions, StepOptions } from './draft.ts';
+
+export interface WorkflowOptions<I> {
+  /** Any Standard Schema; the scheduler refuses an input that does not fit it. */
+  readonly input: StandardSchemaV1<unknown, I>;
+  /** An execution that is not over by then is undone. */
+  readonly within: Duration;
+  /**
+   * How long a pause may last before a person is asked.
+   * @default '7d'
+   */
+  readonly pauseWithin?: Duration;
+  /**
+   * Tags by which executions are found, three at most: a start's own tag of that name, else the
+   * field of the input, if it is a text, a number or a boolean of up to 200 characters. Each
+   * costs one write unit at the start.
+   * @default none
+   */
+  readonly search?: readonly string[];
+  /**
+   * Whose an execution is: `(input) => input.tenant`. Messages of several take turns, so that the many of
+   * one do not delay the one of another; executions that it runs go with it.
+   * @default none: in the order of their messages
+   */
+  readonly fairBy?: (input: Ref<I>) => Ref<string> | Ref<number>;
+  /**
+   * How many at a time: one for an order, five for a customer. An execution waits for its place before its
+   * first step, and holds it until nothing of it can act any more; one that is tried again waits again.
+   * @default none: each begins at once
+   */
+  readonly lane?: LaneOptions<I>;
+}
+
+export interface LaneOptions<I> {
+  /** Whose place it is: a text of 1 to 1,000 characters or a whole number of the input. */
+  readonly by: (input: Ref<I>) => Ref<string> | Ref<number>;
+  /** How many executions of one key at the same time: 1 to 100. */
+  readonly atMost: number;
+  /** How long it may wait for its place, before `within` begins; then it fails with `no-place`. */
+  readonly waitAtMost: Duration;
+  /**
+   * Workflows whose lanes have one name share their places.
+   * @default the workflow's
+   */
+  readonly name?: string;
+}
+
+const OPTIONS = {
+  input: true,
+  within: true,
+  pauseWithin: true,
+  search: true,
+  fairBy: true,
+  lane: true,
+} as const satisfies KeysOf<WorkflowOptions<unknown>>;
+const LANE_OPTIONS = {
+  by: true,
+  atMost: true,
+  waitAtMost: true,
+  name: true,
+} as const satisfies KeysOf<LaneOptions<unknown>>;
+
+type When = Condition | undefined;
+
+interface MapBuilder {
+  <Item, SI, SO, W extends When = undefined>(
+    name: string,
+    agent: Agent<SI, SO>,
+    list: Ref<readonly Item[]>,
+    input: (item: Ref<Item>, index: Ref<number>) => NoInfer<Input<SI>>,
+    options?: Omit<StepOptions, 'tolerate'> & MapLimits & { readonly when?: W },
+  ): HandleOf<Mapped<SO>, false, W>;
+  <Item, CI, CO, W extends When = undefined>(
+    name: string,
+    other: Workflow<CI, CO>,
+    list: Ref<readonly Item[]>,
+    input: (item: Ref<Item>, index: Ref<number>) => NoInfer<Input<CI>>,
+    options?: ItemOptions & MapLimits & { readonly when?: W },
+  ): HandleOf<Mapped<CO>, false, W>;
+}
+
+interface RepeatBuilder {
+  <SI, SO, T extends boolean = false, W extends When = undefined>(
+    name: string,
+    agent: Agent<SI, SO>,
+    first: NoInfer<Input<SI>>,
+    options: NoInfer<RepeatOptions<SI, SO>> & Uncertain<T, W>,
+  ): HandleOf<Repeated<SO>, T, W>;
+  <CI, CO, T extends boolean = false, W extends When = undefined>(
+    name: string,
+    other: Workflow<CI, CO>,
+    first: NoInfer<Input<CI>>,
+    options: NoInfer<RepeatOptions<CI, CO>> & Uncertain<T, W>,
+  ): HandleOf<Repeated<CO>, T, W>;
+}
+
+export interface WorkflowBuilder<I> {
+  readonly input: Ref<I>;
+  readonly step: <SI, SO, T extends boolean = false, W extends When = undefined>(
+    name: string,
+    agent: Agent<SI, SO>,
+    input: NoInfer<Input<SI>>,
+    options?: StepOptions & Uncertain<T, W>,
+  ) => HandleOf<SO, T, W>;
+  /** Waits for a while or until a time. */
+  readonly wait: <T extends boolean = false, W extends When = undefined>(
+    name: string,
+    options: WaitOptions & Uncertain<T, W>,
+  ) => HandleOf<null, T, W>;
+  /** Waits for an external system's answer through the API. */
+  readonly callback: <O, T extends boolean = false, W extends When = undefined>(
+    name: string,
+    options: CallbackOptions<O> & Uncertain<T, W>,
+  ) => CallbackHandleOf<O, T, W>;
+  /** Waits for a person; a rejection fails the step. */
+  readonly approval: <T extends boolean = false, W extends When = undefined>(
+    name: string,
+    options: ApprovalOptions & Uncertain<T, W>,
+  ) => CallbackHandleOf<Approval, T, W>;
+  /** Runs another workflow as an execution of its own. */
+  readonly child: <CI, CO, T extends boolean = false, W extends When = undefined>(
+    name: string,
+    other: Workflow<CI, CO>,
+    input: NoInfer<Input<CI>>,
+    options?: ChildOptions & Uncertain<T, W>,
+  ) => HandleOf<CO, T, W>;
+  /**
+   * Performed once the execution has ended without success, and nothing is owed or asked any more: after a
+   * failure, a cancel or the deadline, not where the execution that it is a part of ends it. It may read
+   * `failure`, the input and any output there is (`orElse`). Its own failure changes no end, and is listed.
+   */
+  readonly onFailure: <SI, SO>(
+    name: string,
+    agent: Agent<SI, SO>,
+    input: NoInfer<Input<SI>>,
+    options?: OnFailureOptions,
+  ) => Pick<UncertainHandle<SO>, 'name' | 'output'>;
+  /** Why it ended; for on-failure steps alone. */
+  readonly failure: WhyEnded;
+  /**
+   * Has an agent perform every item of a list, or runs a workflow for each, in
+   * executions of up to 25 items each.
+   */
+  readonly map: MapBuilder;
+  /**
+   * Has an agent, or a workflow, do a round after the other, each an execution of its own, until one answers
+   * what ends them. One round at least.
+   */
+  readonly repeat: RepeatBuilder;
+}
+
+/** What an author's function may return; a reference has a type that is no record's. */
+type Answer =
+  | Readonly<Record<string, unknown>>
+  | RefTo<unknown>
+  | MaybeRefTo<unknown, string>
+  | undefined
+  | void;
+
+/**
+ * Declares a workflow. `build` is called once, here; what it returns is the execution's output.
+ * @throws SteadfastError `workflow-refused` with the step's name and the reason, `bad-name`, `bad-duration`
+ */
+export function workflow<I, R extends Answer>(
+  name: string,
+  options: WorkflowOptions<I>,
+  build: (w: WorkflowBuilder<I>) => R,
+): Workflow<I, OutputOf<R>> {
+  checkName(name, 'workflow');
+  checkWorkflowOptions(name, options, { workflow: OPTIONS, lane: LANE_OPTIONS });
+  const withinMs = parseDurationOrNone(options.within, `within of '${name}'`);
+  const draft = emptyDraft(name, withinMs, ref);
+  const output = built(draft, () => build(builderOf<I>(draft)));
+  const { pauseWithin, search = [], fairBy } = options;
+  const lane = options.lane && laneStep(name, options.lane);
+  const { ordered, rest } = inOrder(draft.steps);
+  const plan: Plan = {
+    v: 1,
+    workflow: name,
+    withinMs,
+    ...(pauseWithin === undefined
+      ? {}
+      : { pauseWithinMs: parseDuration(pauseWithin, `pauseWithin of '${name}'`) }),
+    // Steps of a cycle stay at the end, for `checkPlan` to name.
+    steps: inLane(lane, [...ordered, ...rest]),
+    output: toExpr(output ?? {}),
+    ...(draft.onFailure.length === 0 ? {} : { onFailure: draft.onFailure }),
+    ...(search.length === 0 ? {} : { search }),
+    ...(fairBy === undefined ? {} : { fairBy: toExpr(fairBy(ref<I>('input')) ?? null) }),
+  };
+  checkPlan(plan);
+  const declared = {
+    kind: 'steadfast:workflow' as const,
+    name,
+    input: options.input,
+    plan,
+    agents: [...draft.agents.values()],
+    children: draft.children,
+    callbacks: draft.callbacks,
+  };
+  return rebuildable(declared, (make) => {
+    const again = emptyDraft(name, withinMs, make);
+    const returned = toExpr(build(builderOf<I>(again)) ?? {});
+    return { steps: again.steps, onFailure: again.onFailure, output: returned };
+  });
+}
+
+const laneStep = <I>(workflowName: string, { by, atMost, waitAtMost, name }: LaneOptions<I>): LaneStep => ({
+  kind: 'lane',
+  name: LANE_STEP,
+  after: [],
+  lane: name ?? workflowName,
+  by: toExpr(by(ref<I>('input')) ?? null),
+  atMost,
+  withinMs: parseDurationOrNone(waitAtMost, `waitAtMost of '${workflowName}'`),
+});
+
+function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
+  const { workflow: name, callbacks, make } = draft;
+  const uses = (stepName: string, agents: readonly Agent[], { recovery = [] }: StepOptions = {}): void => {
+    for (const used of [...agents, ...agentsOn(recovery)]) addAgent(draft, stepName, used);
+  };
+  const added = (step: PlanStep): never => {
+    draft.steps.push({ ...step, after: predecessors(step.after, expressionsOf(step)) });
+    return handleOf(step.name, make);
+  };
+  return checking(name, {
+    input: make('input', []) as Ref<I>,
+    step: (stepName, agent, input, options = {}) => {
+      const step = agentStepOf(draft, stepName, agent as Agent, input, options);
+      uses(stepName, [agent as Agent], options);
+      return added(step);
+    },
+    wait: (stepName, options) => added(waitStep(stepName, options)),
+    callback: (stepName, options) => {
+      callbacks[stepName] = options.output;
+      return added(callbackStep(stepName, 'callback', options));
+    },
+    approval: (stepName, options) => added(callbackStep(stepName, 'approval', options)),
+    child: (stepName, other, input, options = {}) =>
+      added(childOf(draft, stepName, other as Workflow, toExpr(input), options, uses)),
+    onFailure: (stepName, agent, input, options: StepOptions = {}) => {
+      const { undo = 'none' } = options;
+      const late = { ...draft, withinMs: MAX_DURATION_MS };
+      const step = agentStepOf(late, stepName, agent as Agent, input, { ...options, undo });
+      uses(stepName, [agent as Agent], options);
+      draft.onFailure.push(afterThoseRead(step, draft.onFailure));
+      return handleOf(stepName, make);
+    },
+    failure: make('failure', []) as WhyEnded,
+    repeat: (
+      stepName: string,
+      performer: { readonly kind: string },
+      first: unknown,
+      options: RepeatOptions<never, never>,
+    ) => added(repeatOf(draft, stepName, performer, first, options, uses)),
+    map: (
+      stepName: string,
+      performer: { readonly kind: string },
+      list: unknown,
+      input: (item: never, index: never) => unknown,
+      options: AnyStepOptions & MapLimits = {},
+    ) => {
+      const { after: _after, when: _when, within: _within, tolerate: _tolerate, ...rest } = options;
+      const { concurrency: _concurrency, ...own } = rest;
+      const given = input(make('item', []) as never, make('index', []) as never);
+      let item: AgentStep | ChildStep;
+      if (performer?.kind === 'steadfast:workflow') {
+        item = childOf(draft, stepName, performer as Workflow, toExpr(given), own, uses);
+      } else {
+        item = agentStepOf(draft, stepName, performer as Agent, given, own);
+        uses(stepName, [performer as Agent], own);
+      }
+      return added(mapStep(name, stepName, toExpr(list), { ...item, name: 'item' }, options));
+    },
+  } as WorkflowBuilder<I>);
+}
+
+const predecessors = (declared: readonly string[], expressions: readonly Expr[]): string[] => [
+  ...new Set([...declared, ...expressions.flatMap(stepsIn)]),
+];

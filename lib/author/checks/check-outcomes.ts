@@ -1,0 +1,158 @@
+/**
+ * The refusals of conditions and references that could not hold: which values may be missing, and what
+ * follows from a condition.
+ *
+ * Does not own: which steps may fail (`core/plan/outcomes.ts`), the evaluation of a condition
+ * (`core/plan/refs.ts`).
+ */
+
+import { isTolerated } from '../../core/plan/outcomes.ts';
+import type { Plan, PlanStep } from '../../core/plan/plan.ts';
+import { type Expr, nameOf } from '../../core/plan/refs.ts';
+import { type Reference, refsIn } from '../../core/plan/refs-in.ts';
+import { isJsonObject } from '../../core/values/json.ts';
+import { problem, type Problem } from './refusal.ts';
+
+/** Its output is there only if it succeeded: it may fail, or be skipped. */
+const mayHaveNoOutput = (step: PlanStep): boolean => isTolerated(step) || step.when !== undefined;
+
+/**
+ * What is wrong with the outcomes, failures and outputs that an expression reads.
+ * @param reader the step, with its own condition; none for what the workflow returns
+ */
+export function outcomeProblem(expr: Expr, plan: Plan, reader?: PlanStep): Problem | undefined {
+  const stepOf = (name: string): PlanStep | undefined => plan.steps.find((step) => step.name === name);
+  for (const name of failuresIn(expr)) {
+    const step = stepOf(name);
+    if (step === undefined || isTolerated(step)) continue;
+    const instead =
+      step.kind === 'map'
+        ? `a list's own 'tolerate' is for its items; read ${name}.output.failed`
+        : `say 'tolerate: true' on '${name}'`;
+    const message = `it asks how '${name}' failed, but a failure of '${name}' ends the whole execution: ${instead}`;
+    return problem('failure-not-tolerated', message);
+  }
+  const certain = new Map(
+    (['succeeded', 'failed'] as const).map((one) => [one, certainIn(reader?.when, one, plan)]),
+  );
+  for (const { source, path } of unguarded(expr)) {
+    const [kind, name = ''] = source.split(':');
+    const step = stepOf(name);
+    if (step === undefined || (kind !== 'step' && kind !== 'failure')) continue;
+    const needed = kind === 'step' ? 'succeeded' : 'failed';
+    if (kind === 'step' && !mayHaveNoOutput(step)) continue;
+    if (certain.get(needed)?.has(name) === true) continue;
+    const read = nameOf(source, path);
+    const why = kind === 'failure' ? 'need not fail' : isTolerated(step) ? 'may fail' : 'may be skipped';
+    const or =
+      reader === undefined
+        ? ''
+        : `, or '${whenText(`${needed}(${name})`, reader.when)}' on the step that reads it`;
+    const message = `it reads ${read}, and '${name}' ${why}: write orElse(${read}, …)${or}`;
+    return problem('output-may-be-missing', message);
+  }
+  return undefined;
+}
+
+/** The option of a step by which a condition holds as well: beside the one that it has. */
+export const whenText = (condition: string, when: Expr | undefined): string =>
+  `when: ${when === undefined ? condition : `and(${condition}, …)`}`;
+
+/** Whose failure an expression asks about: `failed(x)`, x.failure. */
+const failuresIn = (expr: Expr): string[] => [
+  ...new Set([
+    ...refsIn(expr).flatMap(({ source }) => (source.startsWith('failure:') ? [source.slice(8)] : [])),
+    ...outcomesAsked(expr, 'failed'),
+  ]),
+];
+
+/** The steps of which an expression asks for this outcome, wherever it does. */
+function outcomesAsked(expr: Expr, outcome: Outcome): string[] {
+  if (Array.isArray(expr)) return expr.flatMap((item) => outcomesAsked(item as Expr, outcome));
+  if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal')) return [];
+  const asked = askedIn(expr);
+  if (asked !== undefined) return asked.outcome === outcome ? [asked.step] : [];
+  return Object.values(expr).flatMap((item) => outcomesAsked(item, outcome));
+}
+
+type Outcome = 'succeeded' | 'failed' | 'skipped';
+
+/** `succeeded(x)` is `{ $eq: [outcome of x, 'succeeded'] }`. */
+function askedIn(expr: Expr): { readonly step: string; readonly outcome: string } | undefined {
+  const pair = isJsonObject(expr) ? expr['$eq'] : undefined;
+  if (!Array.isArray(pair)) return undefined;
+  const [left, outcome] = pair as Expr[];
+  const source = isJsonObject(left) ? left['$ref'] : undefined;
+  if (typeof source !== 'string' || !source.startsWith('outcome:')) return undefined;
+  return typeof outcome === 'string' ? { step: source.slice('outcome:'.length), outcome } : undefined;
+}
+
+/**
+ * The steps that ended so for certain where a condition holds; also what follows from
+ * the conditions of those steps.
+ */
+const certainIn = (when: Expr | undefined, outcome: Outcome, plan: Plan): ReadonlySet<string> =>
+  new Set(
+    impliedBy(when, plan).flatMap((condition) => {
+      const asked = askedIn(condition);
+      return asked?.outcome === outcome ? [asked.step] : [];
+    }),
+  );
+
+/**
+ * The conditions that hold where this one does: its parts, and those of the steps
+ * that it says were not skipped.
+ */
+export function impliedBy(when: Expr | undefined, plan: Plan): Expr[] {
+  const found: Expr[] = [];
+  const open: Expr[] = when === undefined ? [] : [when];
+  const followed = new Set<string>();
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    found.push(next);
+    const all = isJsonObject(next) ? next['$and'] : undefined;
+    if (Array.isArray(all)) open.push(...(all as Expr[]));
+    const asked = askedIn(next);
+    const step = plan.steps.find(({ name }) => name === asked?.step);
+    // A step that was not skipped met its own condition.
+    if (asked?.outcome !== 'skipped' && step?.when !== undefined && !followed.has(step.name)) {
+      followed.add(step.name);
+      open.push(step.when);
+    }
+  }
+  return found;
+}
+
+/**
+ * The references of an expression but for those that say what holds instead
+ * (`orElse`), or only ask (`exists`).
+ */
+export function unguarded(expr: Expr): Reference[] {
+  if (Array.isArray(expr)) return expr.flatMap((item) => unguarded(item as Expr));
+  if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal')) return [];
+  if (Object.hasOwn(expr, '$ref')) return refsIn(expr);
+  if (Object.hasOwn(expr, '$exists')) return unguardedBehind(expr['$exists'] as Expr);
+  const pair = expr['$orElse'];
+  if (Array.isArray(pair))
+    return [...unguardedBehind(pair[0] as Expr), ...unguarded((pair as Expr[]).slice(1))];
+  return Object.values(expr).flatMap(unguarded);
+}
+
+/** A reference, or one instead of another, may have no value; any other expression has one all the same. */
+function unguardedBehind(expr: Expr): Reference[] {
+  const pair = isJsonObject(expr) ? expr['$orElse'] : undefined;
+  if (Array.isArray(pair)) return (pair as Expr[]).flatMap(unguardedBehind);
+  return isJsonObject(expr) && Object.hasOwn(expr, '$ref') ? [] : unguarded(expr);
+}
+
+/** The problem with a step that may fail. */
+export function tolerateProblem(step: PlanStep): Problem | undefined {
+  if (step.kind === 'map' || step.tolerate === undefined) return undefined;
+  if ((step.tolerate as unknown) !== true) {
+    const message = `its tolerate is ${JSON.stringify(step.tolerate)}; write 'tolerate: true', or leave it out (a number or a share is for lists)`;
+    return problem('bad-tolerance', message);
+  }
+  if (step.pointOfNoReturn !== true) return undefined;
+  const message =
+    "the failure of a point of no return cannot be tolerated: the steps after it depend on its success. Leave 'tolerate' out, or move the part that may fail into a separate step";
+  return problem('tolerated-point-of-no-return', message);
+}

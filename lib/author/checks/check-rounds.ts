@@ -1,0 +1,48 @@
+/**
+ * The check of steps that are repeated.
+ *
+ * Owns: their refusals. Does not own: those of every child step (`check-waiting.ts`, `check-points.ts`).
+ */
+
+import type { ChildStep, HumanStage, RetryStage, Rounds, Stage } from '../../core/plan/plan.ts';
+import { sourcesIn } from '../../core/plan/refs-in.ts';
+import { problem, type Problem } from './refusal.ts';
+
+/** Each is an execution, and what each answered is read at the end. */
+export const MAX_ROUNDS = 1_000;
+
+export function roundsProblem(step: ChildStep & { readonly rounds: Rounds }): Problem | undefined {
+  const { until, atMost } = step.rounds;
+  if (!Number.isInteger(atMost) || atMost < 1 || atMost > MAX_ROUNDS) {
+    const message = `its atMost is ${String(atMost)}; allowed: 1 to ${MAX_ROUNDS} rounds, or it could go on for ever`;
+    return problem('unbounded', message);
+  }
+  if (!sourcesIn(until).some((source) => source === 'last' || source === 'given')) {
+    const message =
+      "its 'until' reads no value of a round, so it would hold after the first round or never: write until: (last) => …, a condition on the round's answer";
+    return problem('bad-rounds', message);
+  }
+  return recoveryProblem(step.recovery) ?? undoProblem(step);
+}
+
+const recoveryProblem = (recovery: readonly Stage[] = []): Problem | undefined =>
+  recovery.every(
+    (stage): stage is RetryStage | HumanStage => stage.kind === 'retry' || stage.kind === 'human',
+  )
+    ? undefined
+    : problem(
+        'bad-stage',
+        "a round's input follows from the round before ('next'), so its recovery may only have retry and human; put withInput or useAgent on a step of the workflow that is repeated",
+      );
+
+function undoProblem({ tolerate, undo, pointOfNoReturn }: ChildStep): Problem | undefined {
+  if (pointOfNoReturn === true)
+    return problem(
+      'bad-point-of-no-return',
+      "a step that is repeated cannot be a point of no return: some of its rounds would be past it, and the others would not; leave 'pointOfNoReturn' out",
+    );
+  if (tolerate !== true || undo === 'none') return undefined;
+  const message =
+    "it is repeated, and its rounds can be undone only with the whole execution: leave 'tolerate' out, or write undo: 'none' if their effects may stay";
+  return problem('bad-tolerance', message);
+}

@@ -1,0 +1,280 @@
+/**
+ * The check of steps that no agent performs, and of what references may point to.
+ *
+ * Owns: the refusals of wait, callback, approval, child and map. Does not own: agents' steps and the graph
+ * (`check.ts`). Nothing that could wait without end gets to run (P1).
+ */
+
+import { formatDuration, isDurationMs, timeOf, timeProblem } from '../../core/values/duration.ts';
+import {
+  type AgentStep,
+  type CallbackStep,
+  type ChildStep,
+  isRepeated,
+  type MapStep,
+  MAX_ITEMS,
+  type Plan,
+  type PlanStep,
+  type WaitStep,
+  workflowIn,
+} from '../../core/plan/plan.ts';
+import { isJsonObject } from '../../core/values/json.ts';
+import type { Expr } from '../../core/plan/refs.ts';
+import { sourcesIn } from '../../core/plan/refs-in.ts';
+import { problem, type Problem } from './refusal.ts';
+import { roundsProblem } from './check-rounds.ts';
+
+/**
+ * A child of a child of a child …: each has an id that is longer by its step's name and place, and an id has
+ * 20 such parts beside its root's (`values/names.ts`); so it is no longer than a key of an index may be.
+ */
+const MAX_DEPTH = 10;
+
+/** @param agentProblem what is refused of the step that a map performs */
+export function waitingStepProblem(
+  step: Exclude<PlanStep, AgentStep>,
+  plan: Plan,
+  agentProblem: (step: AgentStep, plan: Plan) => Problem | undefined,
+): Problem | undefined {
+  switch (step.kind) {
+    case 'wait':
+      return waitProblem(step, plan);
+    case 'callback':
+    case 'approval':
+      return callbackProblem(step, plan);
+    case 'lane':
+      return undefined;
+    case 'child':
+      return (
+        depthProblem(plan) ??
+        (isRepeated(step) ? (roundsProblem(step) ?? byAgentProblem(step, plan, agentProblem)) : undefined)
+      );
+    case 'map':
+      return (
+        mapProblem(step) ??
+        (step.each.kind === 'agent' ? agentProblem(step.each, plan) : depthProblem(plan, step.each))
+      );
+    default:
+      return problem('bad-kind', `'${String((step as PlanStep).kind)}' is not a kind of step`);
+  }
+}
+
+/** The agent that performs a round is checked as that of a step. */
+function byAgentProblem(
+  { rounds, plan: round }: ChildStep,
+  plan: Plan,
+  agentProblem: (step: AgentStep, plan: Plan) => Problem | undefined,
+): Problem | undefined {
+  const [performed] = round.steps;
+  return rounds?.byAgent === true && performed?.kind === 'agent' ? agentProblem(performed, plan) : undefined;
+}
+
+function waitProblem({ forMs, for: dataMs, until }: WaitStep, plan: Plan): Problem | undefined {
+  if ([forMs, dataMs, until].filter((one) => one !== undefined).length !== 1)
+    return problem('unbounded', "a wait needs either 'for' or 'until'");
+  const isFixed = until !== undefined && (typeof until !== 'object' || until === null);
+  if (isFixed && timeOf(until) === undefined) return problem('bad-time', timeProblem(until));
+  if (forMs === undefined) return undefined;
+  if (!isDurationMs(forMs)) return problem('unbounded', `its wait is ${String(forMs)} ms long`);
+  return longerThanWithin(forMs, plan, 'it waits for');
+}
+
+/** The time of a step: one that could never matter, or that no attempt could keep, is a mistake. */
+export function withinProblem(step: PlanStep, plan: Plan): Problem | undefined {
+  const { withinMs } = step;
+  // Its time is over before that of the workflow begins.
+  if (withinMs === undefined || step.kind === 'lane') return undefined;
+  if (!isDurationMs(withinMs))
+    return problem('unbounded', `its withinMs is ${String(withinMs)}; leave it out or give a time`);
+  const own = formatDuration(withinMs);
+  if (withinMs > plan.withinMs) {
+    const most = formatDuration(plan.withinMs);
+    const message = `its 'within' is ${own}, but the workflow must end within ${most}: write within: '${most}' or less, or leave it out`;
+    return problem('longer-than-within', message);
+  }
+  const performed =
+    step.kind === 'map' ? step.each : isRepeated(step) && step.rounds.byAgent ? step.plan.steps[0] : step;
+  if (performed?.kind === 'agent' && performed.timeoutMs > withinMs) {
+    const message = `its 'within' is ${own}, but one attempt may take ${formatDuration(performed.timeoutMs)}: write timeout: '${own}' or less on the step, or a longer 'within'`;
+    return problem('within-too-short', message);
+  }
+  if (step.kind === 'wait' && step.forMs !== undefined && step.forMs >= withinMs) {
+    const message = `it waits for ${formatDuration(step.forMs)}, and its 'within' is ${own}, so it would always fail: write a longer 'within', or leave it out`;
+    return problem('within-too-short', message);
+  }
+  return undefined;
+}
+
+/**
+ * An external party that is promised more time than the whole execution has would lose it without a word.
+ * @param what 'it waits for'
+ */
+export function longerThanWithin(timeMs: number, { withinMs }: Plan, what: string): Problem | undefined {
+  if (timeMs <= withinMs) return undefined;
+  const message = `${what} ${formatDuration(timeMs)}, but the workflow must end within ${formatDuration(withinMs)}`;
+  return problem('longer-than-within', message);
+}
+
+function callbackProblem(step: CallbackStep, plan: Plan): Problem | undefined {
+  const { kind, withinMs, heartbeatMs } = step;
+  if (!isDurationMs(withinMs))
+    return problem('unbounded', `a step of kind '${kind}' needs 'within', or it could wait for ever`);
+  if (heartbeatMs !== undefined && !isDurationMs(heartbeatMs))
+    return problem('unbounded', "'heartbeatEvery' is not a time");
+  return (
+    byProblem(step) ??
+    longerThanWithin(withinMs, plan, 'it waits for an answer for') ??
+    defaultProblem(step) ??
+    showProblem(step) ??
+    reminderProblem(step, 'it')
+  );
+}
+
+function byProblem({ kind, by }: { readonly kind: string; readonly by?: unknown }): Problem | undefined {
+  if (by === undefined) return undefined;
+  if (kind !== 'approval')
+    return problem(
+      'bad-by',
+      "a callback has no 'by': anyone with its token may answer it; to ask a person, use w.approval",
+    );
+  if (by === 'another') return undefined;
+  const message = `by is ${JSON.stringify(by) ?? String(by)}; allowed: 'another', a person other than those who have acted in it. The API's authorizer decides who may answer at all`;
+  return problem('bad-by', message);
+}
+
+/** The default without an answer. Only an approval can have one: its answer can be known in advance. */
+function defaultProblem({ kind, otherwise, by }: CallbackStep): Problem | undefined {
+  if (otherwise === undefined) return undefined;
+  const said = `'otherwise' is '${String(otherwise)}'`;
+  if (kind === 'callback') {
+    const message = `${said}, and only the external party knows the output of a callback; write otherwise: 'fail' or leave it out, or make the step an approval`;
+    return problem('bad-default', message);
+  }
+  if (!['approve', 'reject'].includes(otherwise))
+    return problem('bad-default', `${said}; allowed: 'approve', 'reject' and 'fail'`);
+  if (otherwise === 'reject' || by === undefined) return undefined;
+  const message = `${said}, and another person has to approve it: without an answer, no other person would have approved it; write 'reject' or 'fail'`;
+  return problem('bad-default', message);
+}
+
+/** Names that an approval shows; with a bound on each value this bounds the question (`waiting/shown.ts`). */
+export const MAX_SHOWN = 16;
+const SHOWN_NAME = /^[A-Za-z][A-Za-z0-9_ -]{0,39}$/;
+
+function showProblem({ kind, show }: CallbackStep): Problem | undefined {
+  if (show === undefined) return undefined;
+  if (kind !== 'approval')
+    return problem(
+      'bad-show',
+      "a callback has no 'show', because a system answers it; to ask a person, use w.approval",
+    );
+  const names = isJsonObject(show) ? Object.keys(show) : [];
+  if (names.length === 0 || names.length > MAX_SHOWN)
+    return problem(
+      'bad-show',
+      `'show' names 1 to ${MAX_SHOWN} values, such as { amount: w.input.amount }; it names ${names.length}`,
+    );
+  if (sourcesIn(show).some((source) => source.startsWith('token:')))
+    return problem(
+      'bad-show',
+      "'show' reads a token, which is a secret: anyone with it can answer; leave it out",
+    );
+  const bad = names.find((name) => !SHOWN_NAME.test(name));
+  if (bad === undefined) return undefined;
+  const message = `'show' names '${bad}'; allowed: up to 40 letters, digits, blanks, '-' and '_', a letter first`;
+  return problem('bad-show', message);
+}
+
+/** More often than a supervisor's tick comes in an idle system no reminder could be kept. */
+const MIN_REMIND_MS = 60_000;
+
+/** @param who reminds */
+export function reminderProblem(
+  { withinMs, remindMs }: Pick<CallbackStep, 'withinMs' | 'remindMs'>,
+  who: string,
+): Problem | undefined {
+  if (remindMs === undefined) return undefined;
+  if (!isDurationMs(remindMs)) return problem('unbounded', "'remindEvery' is not a time");
+  const said = `${who} reminds every ${formatDuration(remindMs)}`;
+  if (remindMs < MIN_REMIND_MS) return problem('bad-reminder', `${said}; write remindEvery: '1m' or more`);
+  if (remindMs < withinMs) return undefined;
+  const message = `${said}, and it waits for only ${formatDuration(withinMs)}: nobody would be reminded; write a 'remindEvery' that is less than 'within', or leave it out`;
+  return problem('bad-reminder', message);
+}
+
+function mapProblem({ concurrency, tolerate }: MapStep): Problem | undefined {
+  if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency >= 1))
+    return problem('bad-concurrency', `concurrency is ${concurrency}; at least 1 is allowed`);
+  const most = 'items' in tolerate ? MAX_ITEMS : 100;
+  const value = 'items' in tolerate ? tolerate.items : tolerate.percent;
+  const whole = 'percent' in tolerate || Number.isInteger(value);
+  return whole && value >= 0 && value <= most
+    ? undefined
+    : problem('bad-tolerance', `tolerate is ${value}; allowed: 0 to ${most}`);
+}
+
+/** @param each of a list of workflows */
+function depthProblem(plan: Plan, each?: ChildStep): Problem | undefined {
+  if (depthOf(plan) <= MAX_DEPTH) return undefined;
+  const instead =
+    each === undefined
+      ? ''
+      : `; a list of workflows counts twice, for its parts and for its items: put the steps of the children into '${each.plan.workflow}' itself`;
+  return problem('too-deep', `workflows within workflows, over ${MAX_DEPTH} deep${instead}`);
+}
+
+/** The parts of a list of workflows lie between it and its items. A round of an agent is no level. */
+function depthOf(plan: Plan): number {
+  const depths = plan.steps.map((step) => {
+    const inner = isRepeated(step) && step.rounds.byAgent === true ? undefined : workflowIn(step);
+    return inner === undefined ? 0 : depthOf(inner) + (step.kind === 'map' ? 1 : 0);
+  });
+  return 1 + Math.max(0, ...depths);
+}
+
+const SOURCES: ReadonlySet<string> = new Set([
+  'input',
+  'step',
+  'outcome',
+  'failure',
+  'item',
+  'index',
+  'last',
+  'given',
+]);
+
+/** An expression is evaluated once for each item of a list, or for each round. */
+export type Each = 'item' | 'round';
+const OF_EACH: Readonly<Record<string, Each>> = {
+  item: 'item',
+  index: 'item',
+  last: 'round',
+  given: 'round',
+};
+
+/**
+ * A reference to a token of no callback, to an item outside of a list, or to what a round answered elsewhere.
+ */
+export function sourceProblem(expr: Expr, plan: Plan, each?: Each): Problem | undefined {
+  for (const source of sourcesIn(expr)) {
+    const [kind, name = ''] = source.split(':');
+    if (kind === 'token') {
+      const callback = plan.steps.find((other) => other.name === name);
+      if (callback?.kind !== 'callback' && callback?.kind !== 'approval') {
+        return problem('unknown-step', `it reads the token of '${name}', which is not a callback`);
+      }
+    } else if (source === 'failure') {
+      const message = 'it reads w.failure, which exists only after the end: read it in w.onFailure';
+      return problem('bad-expression', message);
+    } else if (OF_EACH[kind ?? ''] !== undefined && OF_EACH[kind ?? ''] !== each) {
+      const whole = OF_EACH[kind ?? ''] === 'item' ? 'list' : 'round';
+      return problem(
+        'bad-expression',
+        `an expression reads the ${kind} of a ${whole} outside of the ${whole}`,
+      );
+    } else if (!SOURCES.has(kind ?? '')) {
+      return problem('bad-expression', `an expression reads '${source}', which does not exist`);
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,65 @@
+/**
+ * The refusal of a workflow: where it is, what is wrong, and by which reason programs know it.
+ *
+ * Owns: the error, and the place of what an author's function throws itself. Does not own: what is
+ * refused (`check.ts`, `workflow.ts`).
+ */
+
+import { isSteadfastError, refuse, type SteadfastError } from '../../core/values/errors.ts';
+import { given } from '../../core/values/given.ts';
+
+export interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export const problem = (reason: string, message: string): Problem => ({ reason, message });
+
+/** @returns `workflow-refused`, with the details `{ workflow, step?, reason }` */
+export function refusal(workflow: string, step: string | undefined, what: Problem): SteadfastError {
+  const place = step === undefined ? `workflow '${workflow}'` : `workflow '${workflow}', step '${step}'`;
+  const details = { workflow, ...given({ step }), reason: what.reason };
+  return refuse('workflow-refused', `${place}: ${what.message}`, details);
+}
+
+interface Building {
+  readonly workflow: string;
+  readonly steps: readonly { readonly name: string }[];
+}
+
+/**
+ * What the author's function throws that is no refusal of ours gets its place: the step that it came after.
+ */
+export function built<R>(draft: Building, build: () => R): R {
+  const { workflow: name, steps } = draft;
+  try {
+    const result = build();
+    if (typeof (Object(result) as { then?: unknown }).then === 'function') throw asynchronous(name, result);
+    return result;
+  } catch (error) {
+    const isRefusal = isSteadfastError(error) && error.code !== 'not-a-value';
+    if (isRefusal || typeof error !== 'object' || error === null || !('message' in error)) throw error;
+    const last = steps.at(-1)?.name;
+    const place = last === undefined ? 'before its first step' : `after step '${last}'`;
+    // The same error, so that its stack still leads to the line.
+    error.message = `workflow '${name}', ${place}: ${String(error.message)}${tooEarly(error.message)}`;
+    throw error;
+  }
+}
+
+/** The steps after its first `await` are declared too late. */
+function asynchronous(name: string, result: unknown): SteadfastError {
+  // What it throws later is of no interest.
+  void Promise.resolve(result).then(undefined, () => undefined);
+  const message =
+    'its function only declares steps, and nothing runs in it: remove async and await, and return no promise';
+  return refusal(name, undefined, problem('async-builder', message));
+}
+
+const TOO_EARLY =
+  /^Cannot read properties of undefined \(reading '(?:name|output|token|failure)'\)|^Cannot access '.*' before initialization/;
+
+const tooEarly = (message: unknown): string =>
+  TOO_EARLY.test(String(message))
+    ? ': a step is used before it is declared; declare it first (steps that wait for each other would never begin)'
+    : '';

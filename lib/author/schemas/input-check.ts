@@ -1,0 +1,166 @@
+/**
+ * Inputs of agents and workflows as far as a plan says them: what their schemas refuse of the constants, what
+ * is left out, and fields that they do not have. Found where a workflow is loaded for a deployment.
+ *
+ * Owns: which part of a misfit is certain, and the words. Does not own: references that lead nowhere
+ * (`reference-check.ts`) or to what may be absent (`absence-check.ts`).
+ *
+ * Only what is certain is refused: a misfit of what a reference gives, or of a whole with one in it, is
+ * believed to fit.
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { misfitOf, misfitText } from '../../core/values/issues.ts';
+import { isJsonObject, type JsonObject } from '../../core/values/json.ts';
+import { nearest } from '../../core/values/nearest.ts';
+import type { Workflow } from '../../core/plan/workflow.ts';
+import type { AgentStep, ChildStep, PlanStep } from '../../core/plan/plan.ts';
+import { type Expr, fieldText } from '../../core/plan/refs.ts';
+import { documentOf, into, type JsonSchemaOf, type Known } from './known-schema.ts';
+
+/** What is given to whom. */
+export interface GivenInput {
+  readonly given: Expr;
+  /** "agent 'charge'" */
+  readonly to: string;
+  readonly schema: StandardSchemaV1 | undefined;
+}
+
+/**
+ * The inputs of an agent's or a workflow's step: its own, those of its rounds, and those that its recovery
+ * tries.
+ */
+export function inputsOf(workflow: Workflow, step: AgentStep | ChildStep): GivenInput[] {
+  const toAgent = (name: string): Omit<GivenInput, 'given'> => ({
+    to: `agent '${name}'`,
+    schema: workflow.agents.find(({ spec }) => spec.name === name)?.input,
+  });
+  const [first] = step.kind === 'child' && step.rounds?.byAgent === true ? step.plan.steps : [step];
+  let receiver =
+    first?.kind === 'agent' ? toAgent(first.agent) : toWorkflow(workflow, (step as ChildStep).plan.workflow);
+  let given = step.input;
+  const found: GivenInput[] = [{ ...receiver, given }];
+  const next = step.kind === 'child' ? step.rounds?.next : undefined;
+  if (next !== undefined) found.push({ ...receiver, given: next });
+  for (const stage of step.recovery ?? []) {
+    if (stage.kind !== 'withInput' && stage.kind !== 'useAgent') continue;
+    if (stage.kind === 'useAgent') receiver = toAgent(stage.agent);
+    else given = stage.input;
+    found.push({ ...receiver, given });
+  }
+  return found;
+}
+
+const toWorkflow = ({ children }: Workflow, called: string): Omit<GivenInput, 'given'> => ({
+  to: `workflow '${called}'`,
+  schema: children.find(({ name }) => name === called)?.input,
+});
+
+/** Each with its workflow and step. */
+export function inputProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): string[] {
+  const { plan, name } = workflow;
+  return [...plan.steps, ...(plan.onFailure ?? [])].flatMap((step) =>
+    performedIn(step).flatMap((performed) =>
+      inputsOf(workflow, performed).flatMap((input) =>
+        [...strangersOf(input, jsonSchemaOf), ...misfitsOf(input)].map(
+          (problem) => `workflow '${name}', step '${step.name}': ${problem}`,
+        ),
+      ),
+    ),
+  );
+}
+
+function performedIn(step: PlanStep): (AgentStep | ChildStep)[] {
+  if (step.kind === 'map') return [step.each];
+  return step.kind === 'agent' || step.kind === 'child' ? [step] : [];
+}
+
+/** Stands for what is known only when the execution runs. */
+const HOLE = Symbol('known later');
+
+function valueOf(expr: Expr): unknown {
+  if (Array.isArray(expr)) return (expr as Expr[]).map(valueOf);
+  if (!isJsonObject(expr)) return expr;
+  const fields = fieldsOf(expr);
+  if (fields !== undefined) return Object.fromEntries(fields.map(([key, value]) => [key, valueOf(value)]));
+  return Object.hasOwn(expr, '$literal') ? expr['$literal'] : HOLE;
+}
+
+/** Those of an object; nothing where an operator makes the value. */
+function fieldsOf(expr: JsonObject): readonly (readonly [string, Expr])[] | undefined {
+  if (Object.hasOwn(expr, '$object')) return expr['$object'] as unknown as [string, Expr][];
+  return Object.keys(expr).some((key) => key.startsWith('$')) ? undefined : Object.entries(expr);
+}
+
+function misfitsOf({ given, to, schema }: GivenInput): string[] {
+  const value = valueOf(given);
+  if (schema === undefined || value === HOLE) return [];
+  const certain = issuesOf(schema, value).filter(({ path = [] }) => isCertain(value, path));
+  const texts = certain.map((issue) => misfitText(misfitOf(issue, value)));
+  return texts.length === 0 ? [] : [`${to} refuses its input: ${texts.join('; ').slice(0, 300)}`];
+}
+
+/** None where the schema takes its time, or cannot cope with what stands for a reference. */
+function issuesOf(schema: StandardSchemaV1, value: unknown): readonly StandardSchemaV1.Issue[] {
+  try {
+    const result = schema['~standard'].validate(value);
+    if (!('then' in result)) return result.issues ?? [];
+    void result.then(undefined, () => undefined);
+    return [];
+  } catch {
+    return [];
+  }
+}
+
+/** Whether it is written there as it is; a field that is left out does not come later. */
+function isCertain(value: unknown, path: NonNullable<StandardSchemaV1.Issue['path']>): boolean {
+  let at = value;
+  for (const part of path) {
+    if (at === HOLE) return false;
+    at = (Object(at) as Record<PropertyKey, unknown>)[typeof part === 'object' ? part.key : part];
+  }
+  return !hasHole(at);
+}
+
+const hasHole = (value: unknown): boolean =>
+  value === HOLE || (typeof value === 'object' && value !== null && Object.values(value).some(hasHole));
+
+/** Fields that a schema drops or refuses: those that it neither takes nor lets through. */
+function strangersOf({ given, to, schema }: GivenInput, jsonSchemaOf: JsonSchemaOf): string[] {
+  const [taken, kept] = (['input', 'output'] as const).map((side) => documentOf(schema, side, jsonSchemaOf));
+  return strangersIn(given, taken, kept, '').map(
+    ({ field, place, names }) =>
+      `it gives ${to} the field ${field}, which ${place === '' ? 'its input' : place} does not have: there ${names.length === 1 ? 'is' : 'are'} ${names.join(', ') || 'none'}${meant(field, place, names)}`,
+  );
+}
+
+interface Stranger {
+  readonly field: string;
+  readonly place: string;
+  readonly names: readonly string[];
+}
+
+function meant(field: string, place: string, names: readonly string[]): string {
+  const like = nearest(field.slice(place === '' ? 0 : place.length + 1), names);
+  return like === undefined ? '' : `; did you mean ${fieldText(place, [like]).replace(/^\./, '')}?`;
+}
+
+function strangersIn(
+  expr: Expr,
+  taken: Known | undefined,
+  kept: Known | undefined,
+  place: string,
+): Stranger[] {
+  if (taken === undefined || kept === undefined || typeof expr !== 'object' || expr === null) return [];
+  const fields = Array.isArray(expr)
+    ? (expr as Expr[]).map((item, at) => [String(at), item] as const)
+    : (fieldsOf(expr as JsonObject) ?? []);
+  return fields.flatMap(([key, value]) => {
+    const [given, made] = [into(taken, key), into(kept, key)];
+    const field = fieldText(place, [key]).replace(/^\./, '');
+    if ('names' in given) return Array.isArray(expr) ? [] : [{ field, place, names: given.names }];
+    if ('names' in made)
+      return given.known === undefined && !Array.isArray(expr) ? [{ field, place, names: made.names }] : [];
+    return strangersIn(value, given.known, made.known, field);
+  });
+}

@@ -1,0 +1,101 @@
+/**
+ * References that lead nowhere, found where a workflow is loaded for a deployment: a path that the input's or
+ * an output's schema is known not to have. So are fields of a trigger's mapping that the input does not have.
+ *
+ * Owns: these refusals. Does not own: what is known of each source (`known-schema.ts`), how a schema becomes
+ * JSON Schema (the caller's `jsonSchemaOf`, for no function should load a converter), references to steps
+ * (`check.ts`), what may be absent (`absence-check.ts`), constants (`input-check.ts`).
+ *
+ * Only what is certain is refused: where a schema allows other keys, or cannot
+ * be read, every path is believed.
+ */
+
+import { type Json, isJsonObject, type JsonObject } from '../../core/values/json.ts';
+import { absenceProblems } from './absence-check.ts';
+import { inputProblems } from './input-check.ts';
+import {
+  type DeadEnd,
+  follow,
+  into,
+  type JsonSchemaOf,
+  type Known,
+  knownOf,
+  type Own,
+  ownOf,
+} from './known-schema.ts';
+import { nearest } from '../../core/values/nearest.ts';
+import { expressionsOf } from '../../core/plan/plan.ts';
+import { type Expr, nameOf } from '../../core/plan/refs.ts';
+import { refsIn } from '../../core/plan/refs-in.ts';
+import type { Workflow } from '../../core/plan/workflow.ts';
+
+/**
+ * What is wrong with the references of a workflow and of those that it runs, each with its
+ * step and what there is instead.
+ */
+export function referenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): string[] {
+  const { plan, name, children } = workflow;
+  const ofChildren = children.flatMap((child) => referenceProblems(child, jsonSchemaOf));
+  const problemsOf = (place: string, expressions: readonly Expr[], own?: Own): string[] =>
+    expressions.flatMap(refsIn).flatMap(({ source, path }) => {
+      const end = follow(knownOf(workflow, source, jsonSchemaOf, own), path);
+      return 'names' in end ? [`workflow '${name}', ${place}: ${missing(source, path, end)}`] : [];
+    });
+  const ofSteps = [...plan.steps, ...(plan.onFailure ?? [])].flatMap((step) =>
+    problemsOf(`step '${step.name}'`, expressionsOf(step), ownOf(workflow, step, jsonSchemaOf)),
+  );
+  const absent = absenceProblems(workflow, jsonSchemaOf);
+  const inputs = inputProblems(workflow, jsonSchemaOf);
+  return [
+    ...new Set([...ofSteps, ...problemsOf('its output', [plan.output]), ...absent, ...inputs, ...ofChildren]),
+  ];
+}
+
+/** The input of a workflow, as far as its schema says it. */
+export interface InputShape {
+  /** JSON Schema of what it lets through. */
+  readonly schema: unknown;
+  /** Fields without which it takes nothing. */
+  readonly required: readonly string[];
+}
+
+/**
+ * What a mapping gives that the input does not have, and what it leaves out; a
+ * path or a text may be anything.
+ */
+export function mappingProblems(mapping: unknown, { schema, required }: InputShape): string[] {
+  const root = schema as Json | undefined;
+  if (!isJsonObject(root) || !isFields(mapping)) return [];
+  const leftOut = required.filter((key) => mapping[key] === undefined);
+  const there = unknownFields(mapping, { schema: root, root }, 'input');
+  return [...there, ...leftOut.map((key) => `input.${key} is required, and left out`)];
+}
+
+/** Fields of an input, and no `{ $concat: … }`. */
+const isFields = (mapping: unknown): mapping is JsonObject =>
+  isJsonObject(mapping as Json | undefined) &&
+  !Object.keys(Object(mapping)).some((key) => key.startsWith('$'));
+
+function unknownFields(mapping: JsonObject, known: Known, place: string): string[] {
+  return Object.entries(mapping).flatMap(([key, value]) => {
+    const next = into(known, key);
+    if ('known' in next)
+      return next.known !== undefined && isFields(value)
+        ? unknownFields(value, next.known, `${place}.${key}`)
+        : [];
+    const like = nearest(key, next.names);
+    const meant = like === undefined ? '' : `; did you mean ${place}.${like}?`;
+    const instead = next.names.length === 0 ? 'no fields' : next.names.join(', ');
+    return [`${place}.${key} does not exist: ${place} has ${instead}${meant}`];
+  });
+}
+
+function missing(source: string, path: readonly string[], { at, names }: DeadEnd): string {
+  const before = path.slice(0, at);
+  const key = path[at] ?? '';
+  const place = nameOf(source, before);
+  const like = nearest(key, names);
+  const instead = names.length === 0 ? `${place} has no fields` : `${place} has ${names.join(', ')}`;
+  const meant = like === undefined ? '' : `; did you mean ${nameOf(source, [...before, like])}?`;
+  return `it reads ${nameOf(source, [...before, key])}, which does not exist: ${instead}${meant}`;
+}

@@ -1,0 +1,175 @@
+/**
+ * What starts a workflow, written beside it (`triggers.ts`) as data:
+ *
+ *     export const nightly = onSchedule(report, { schedule: 'cron(0 2 * * ? *)', input: { day: '$.time' } });
+ *
+ * Owns: how a mapping from an event to the input is written and typed, and the four declarations, which are
+ * JSON. Does not own: what a mapping is compiled to (`scheduler/trigger.ts`); which bucket or bus a name
+ * stands for, and all other refusals (the infrastructure).
+ */
+
+import { refuse } from '../../core/values/errors.ts';
+import { JSON_LIMITS, jsonProblem, keptOf } from '../../core/values/json.ts';
+import { type KeysOf, optionProblem } from '../../core/values/options.ts';
+
+/** A path into the event: `$.detail.object.key`, `$.items[0]`, `$['odd name']`; `$` is all of it. */
+export type EventPath = `$${string}`;
+
+/** Joins texts and the values of paths into one text. */
+export interface Concat {
+  readonly $concat: readonly (string | number)[];
+}
+
+/** Stands for itself, also if it could be read as a path. */
+export interface Literal<Value = unknown> {
+  readonly $literal: Value;
+}
+
+/** What may stand where the workflow's input wants a `Value`: a path, a constant, or a structure of both. */
+export type InputMapping<Value = unknown> =
+  | EventPath
+  | Concat
+  | Literal<Value>
+  | (Value extends object ? { readonly [Key in keyof Value]: InputMapping<Value[Key]> } : Value);
+
+/** The fields of a workflow that are read. */
+export interface Startable<Input> {
+  readonly name: string;
+  readonly input: {
+    readonly '~standard': { readonly types?: { readonly output: Input } | undefined };
+  };
+}
+
+/** The options of every trigger. */
+export interface TriggerOptions<Input = unknown> {
+  /**
+   * Its name: the tag `trigger` of the executions it starts. Another name is another trigger, with another
+   * queue (OPERATIONS.md: how to rename one).
+   * @default - the workflow's name and the kind of the source
+   */
+  readonly name?: string;
+  /** The parts of the event that become the input. If the event lacks a path, its field is left out. */
+  readonly input: InputMapping<Input>;
+  /**
+   * Paths whose values tell one event from another.
+   * @default - what its source promises to be the same in each delivery of one event
+   */
+  readonly idempotencyKey?: string | readonly string[];
+  /**
+   * Batches of ten messages under work at the same time, 2 to 1000.
+   * @default - 10, or the deployment's `agentConcurrency` if that is less
+   */
+  readonly maxConcurrency?: number;
+}
+
+export interface KeyFilter {
+  /** @default - all objects */
+  readonly prefix?: string;
+  /** @default - all objects */
+  readonly suffix?: string;
+}
+
+export interface ObjectSource {
+  /** A name for it, which the stack says the bucket of: `new Steadfast(…, { buckets: { uploads } })`. */
+  readonly bucket: string;
+}
+
+export interface EventSource {
+  /**
+   * Which events; as JSON, with EventBridge's filters: `{ detail: { total: [{ numeric: ['>', 100] }] } }`.
+   */
+  readonly pattern: {
+    readonly source?: readonly string[];
+    readonly detailType?: readonly string[];
+    readonly detail?: Readonly<Record<string, unknown>>;
+    readonly resources?: readonly string[];
+    readonly account?: readonly string[];
+    readonly region?: readonly string[];
+  };
+  /**
+   * A name for the bus, which the stack says: `new Steadfast(…, { eventBuses: { shop } })`.
+   * @default - the account's own
+   */
+  readonly bus?: string;
+}
+
+export interface ScheduleSource {
+  /** `rate(1 hour)`, or `cron(0 2 * * ? *)` with AWS's six fields. */
+  readonly schedule: string;
+  /**
+   * A name from the IANA database: 'Europe/Berlin'.
+   * @default 'Etc/UTC'
+   */
+  readonly timeZone?: string;
+}
+
+interface Declared<On extends string, Source> {
+  readonly kind: 'steadfast:trigger';
+  readonly workflow: string;
+  readonly on: On;
+  readonly options: Source;
+}
+export type ObjectTrigger = Declared<'object', ObjectSource & KeyFilter & TriggerOptions>;
+export type EventTrigger = Declared<'event', EventSource & TriggerOptions>;
+export type ScheduleTrigger = Declared<'schedule', ScheduleSource & TriggerOptions>;
+export type MessageTrigger = Declared<'message', Partial<TriggerOptions>>;
+
+/** The exports of `triggers.ts`. */
+export type DeclaredTrigger = ObjectTrigger | EventTrigger | ScheduleTrigger | MessageTrigger;
+
+const ANY = {
+  name: true,
+  input: true,
+  idempotencyKey: true,
+  maxConcurrency: true,
+} as const satisfies KeysOf<TriggerOptions>;
+const TRIGGER_OPTIONS = {
+  object: { ...ANY, bucket: true, prefix: true, suffix: true } as const satisfies KeysOf<
+    ObjectTrigger['options']
+  >,
+  event: { ...ANY, pattern: true, bus: true } as const satisfies KeysOf<EventTrigger['options']>,
+  schedule: { ...ANY, schedule: true, timeZone: true } as const satisfies KeysOf<ScheduleTrigger['options']>,
+  message: ANY,
+};
+
+/** @throws SteadfastError `bad-trigger` */
+function declared<On extends DeclaredTrigger['on'], Options>(
+  on: On,
+  workflow: Startable<never>,
+  options: Options,
+): Declared<On, Options> {
+  const stranger = optionProblem(options, TRIGGER_OPTIONS[on]);
+  if (stranger !== undefined) throw refuse('bad-trigger', `a trigger of '${workflow.name}': ${stranger}`);
+  const kept = keptOf(options, JSON_LIMITS, (item) => item === undefined) as Options;
+  const problem = jsonProblem(kept, { ...JSON_LIMITS, anyText: true });
+  if (problem !== undefined) throw refuse('bad-trigger', `a trigger of '${workflow.name}': ${problem}`);
+  return { kind: 'steadfast:trigger', workflow: workflow.name, on, options: kept };
+}
+
+/** Each object that is written to a bucket. One that is written again starts another execution. */
+export const onObjectCreated = <Input>(
+  workflow: Startable<Input>,
+  options: ObjectSource & KeyFilter & TriggerOptions<NoInfer<Input>>,
+): ObjectTrigger => declared('object', workflow as Startable<never>, options as ObjectTrigger['options']);
+
+/** Each event of a bus that a pattern fits. */
+export const onEvent = <Input>(
+  workflow: Startable<Input>,
+  options: EventSource & TriggerOptions<NoInfer<Input>>,
+): EventTrigger => declared('event', workflow as Startable<never>, options as EventTrigger['options']);
+
+/** Each time of a schedule; the event has `$.time`, the time that was planned. */
+export const onSchedule = <Input>(
+  workflow: Startable<Input>,
+  options: ScheduleSource & TriggerOptions<NoInfer<Input>>,
+): ScheduleTrigger =>
+  declared('schedule', workflow as Startable<never>, options as ScheduleTrigger['options']);
+
+/**
+ * Each message of a queue of its own; the stack lets others send: `steadfast.trigger(name).grantSend(shop)`.
+ * The input is the message's text, as JSON, unless it is given.
+ */
+export const onMessage = <Input>(
+  workflow: Startable<Input>,
+  options: Partial<TriggerOptions<NoInfer<Input>>> = {},
+): MessageTrigger => declared('message', workflow as Startable<never>, options as MessageTrigger['options']);

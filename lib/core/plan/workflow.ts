@@ -1,0 +1,24 @@
+/**
+ * A declared workflow, as those that start and run it get it.
+ *
+ * Does not own: how an author declares one (`author/builder/workflow.ts`).
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Agent } from './agent.ts';
+import type { Plan } from './plan.ts';
+
+export interface Workflow<I = unknown, O = unknown> {
+  readonly kind: 'steadfast:workflow';
+  readonly name: string;
+  readonly input: StandardSchemaV1<unknown, I>;
+  readonly plan: Plan;
+  /** Its own and its children's. */
+  readonly agents: readonly Agent[];
+  /** The workflows that its steps run. */
+  readonly children: readonly Workflow[];
+  /** By callback step: what an answer must fit. */
+  readonly callbacks: Readonly<Record<string, StandardSchemaV1>>;
+  /** Only in the type: the output of an execution. */
+  readonly output?: O;
+}

@@ -1,0 +1,110 @@
+/**
+ * What starts executions from outside: the part of an event that becomes the input, and
+ * the part that makes it one start.
+ *
+ * Owns: the record that the infrastructure compiles a trigger to, and what it makes of an event. Does not
+ * own: paths as people write them (they are compiled when the stack is built), whether the input fits
+ * (the workflow's schema says so).
+ *
+ * S11 the key comes from the event, never from its delivery: the same event, however
+ * often delivered, is one start.
+ */
+
+import { refuse } from '../core/values/errors.ts';
+import { canonicalJson, isJsonObject, JSON_LIMITS, type Json, jsonProblem } from '../core/values/json.ts';
+import { evaluateExpression, type Expr } from '../core/plan/refs.ts';
+import { refsIn } from '../core/plan/refs-in.ts';
+import { cut, hasReplacement, REPLACED_IN_KEY } from '../core/values/text.ts';
+import { type JsonPath, refusedNumbers, roundedIn } from '../core/values/whole-numbers.ts';
+
+export interface Trigger {
+  /** The executions that it starts carry it as the tag `trigger`, and no two triggers share keys. */
+  readonly name: string;
+  readonly workflow: string;
+  /**
+   * 'event': the message's text is the event. 'message': the event is the
+   * message, with its id and attributes.
+   */
+  readonly from: 'event' | 'message';
+  /** References of source `input` read the event. */
+  readonly input: Expr;
+  /** Together they tell one event from another; each must have a value. */
+  readonly key: readonly Expr[];
+}
+
+/** A message as a queue delivers it. */
+export interface StartMessage {
+  readonly id: string;
+  readonly body: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+export interface EventStart {
+  readonly input: Json;
+  readonly key: string;
+}
+
+/**
+ * The start that a message asks for.
+ * @throws SteadfastError `bad-event`: it is not JSON, the key has no value in it, or what is read is no
+ * Unicode text; `unsafe-number`: what is read has a whole number that would be rounded. A part that is
+ * not read may contain anything.
+ */
+export function startOf(trigger: Trigger, message: StartMessage): EventStart {
+  const body = parsed(message.body);
+  const { id, attributes } = message;
+  const rounded = roundedIn(message.body).filter((path) => isRead(trigger, path));
+  if (rounded.length > 0) throw refusedNumbers('the message', rounded);
+  const event: Json = trigger.from === 'event' ? body : { messageId: id, body, attributes };
+  const scope = { input: event, output: () => undefined };
+  const parts = trigger.key.map((part) => evaluateExpression(part, scope));
+  const known = parts.filter(isKeyPart);
+  if (known.length < parts.length || known.length === 0) {
+    throw refuse('bad-event', 'the event has no value at the paths of its idempotency key');
+  }
+  const input = evaluateExpression(trigger.input, scope);
+  if (input === undefined) throw refuse('bad-event', 'the event has no value at the path of the input');
+  const problem = [input, ...known].map((part) => jsonProblem(part)).find((one) => one !== undefined);
+  if (problem !== undefined)
+    throw refuse('bad-event', `the input read from the message is not acceptable: ${cut(problem, 200)}`);
+  if (known.some((part) => typeof part === 'string' && hasReplacement(part)))
+    throw refuse('bad-event', `the event has no value for its idempotency key: ${REPLACED_IN_KEY}`);
+  return { input, key: canonicalJson([trigger.name, ...known]) };
+}
+
+/** Whether the key or the input has a part of the message's text in it. */
+function isRead({ from, input, key }: Trigger, path: JsonPath): boolean {
+  const place = from === 'event' ? path : ['body', ...path];
+  return refsIn([input, ...key]).some(
+    (read) => read.source === 'input' && read.path.every((part, at) => part === place[at]),
+  );
+}
+
+const isKeyPart = (value: Json | undefined): value is string | number | boolean =>
+  value !== undefined && value !== null && value !== '' && typeof value !== 'object';
+
+function parsed(text: string): Json {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw refuse('bad-event', 'the message is not JSON');
+  }
+  const problem = jsonProblem(value, { ...JSON_LIMITS, anyText: true });
+  if (problem !== undefined) throw refuse('bad-event', `the message is not acceptable: ${cut(problem, 200)}`);
+  return value as Json;
+}
+
+/** A trigger as it comes out of a file. @throws SteadfastError `bad-trigger` */
+export function parseTrigger(text: string): Trigger {
+  const value = JSON.parse(text) as Json;
+  const known =
+    isJsonObject(value) &&
+    typeof value['name'] === 'string' &&
+    typeof value['workflow'] === 'string' &&
+    (value['from'] === 'event' || value['from'] === 'message') &&
+    value['input'] !== undefined &&
+    Array.isArray(value['key']);
+  if (!known) throw refuse('bad-trigger', 'the settings of the trigger are not valid');
+  return value as unknown as Trigger;
+}

@@ -1,0 +1,153 @@
+/** What is refused of a step that is repeated, what its types say, and what its references may read. */
+
+import { agent, eq, exists, human, not, orElse, present, retry, withInput, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+import { referenceProblems } from '../../lib/author/schemas/reference-check.ts';
+import { jsonSchemaOf } from '../../lib/infra/json-schema.ts';
+
+const LIMITS = { timeout: '20s', lease: '10s', pickup: '10s', settle: '1s' } as const;
+const read = agent('read', {
+  input: z.object({ from: z.string() }),
+  output: z.object({ rows: z.number(), next: z.optional(z.string()) }),
+  ...LIMITS,
+  effect: 'none',
+  undo: 'none',
+});
+const copy = agent('copy', {
+  input: z.object({ at: z.number() }),
+  output: z.object({ at: z.number(), more: z.boolean() }),
+  ...LIMITS,
+  effect: 'idempotent',
+});
+const point = workflow('point', { input: z.object({ at: z.number() }), within: '1h' }, (w) => {
+  const one = w.step('copy', copy, w.input, { pointOfNoReturn: true });
+  return { more: one.output.more };
+});
+
+type Options = Parameters<typeof copies>[0];
+const copies = (options: object) => () =>
+  workflow('copies', { input: z.object({}), within: '1h' }, (w) => {
+    w.repeat(
+      'all',
+      copy,
+      { at: 1 },
+      { until: (last) => eq(last.more, false), next: (last) => ({ at: last.at }), atMost: 3, ...options },
+    );
+  });
+
+it.each<[string, Options, string, string]>([
+  ['no bound', { atMost: 0 }, 'unbounded', 'its atMost is 0; allowed: 1 to 1000 rounds'],
+  ['too many rounds', { atMost: 1_001 }, 'unbounded', 'its atMost is 1001'],
+  ['a part of a round', { atMost: 1.5 }, 'unbounded', 'its atMost is 1.5'],
+  ['no end', { until: undefined }, 'bad-rounds', "its 'until' reads no value of a round"],
+  ['an end that is always the same', { until: () => eq(1 as never, 2) }, 'bad-rounds', 'reads no value'],
+  [
+    'another input',
+    { recovery: [withInput({ at: 1 })] },
+    'bad-stage',
+    'its recovery may only have retry and human',
+  ],
+  ['a failure that is tolerated', { tolerate: true }, 'bad-tolerance', "write undo: 'none'"],
+  ['a point of no return', { pointOfNoReturn: true }, 'bad-point-of-no-return', 'some of its rounds'],
+  ['less time than an attempt', { within: '5s' }, 'within-too-short', 'one attempt may take'],
+])('%s is refused', (_, options, reason, message) => {
+  expect(copies(options)).toThrow(
+    expect.objectContaining({
+      code: 'workflow-refused',
+      message: expect.stringContaining(message) as string,
+      details: expect.objectContaining({ step: 'all', reason }) as object,
+    }),
+  );
+});
+
+it('a workflow with a point of no return is refused', () => {
+  expect(() =>
+    workflow('points', { input: z.object({}), within: '1h' }, (w) => {
+      w.repeat('all', point, { at: 1 }, { until: (last) => eq(last.more, false), atMost: 3 });
+    }),
+  ).toThrow(/has a point of no return \('copy'\), and some of its rounds would be past it/);
+});
+
+it('what a round answered is read by its own step alone', () => {
+  expect(() =>
+    workflow('stray', { input: z.object({}), within: '1h' }, (w) => {
+      let stray: unknown;
+      w.repeat(
+        'all',
+        copy,
+        { at: 1 },
+        {
+          until: (last) => {
+            stray = last.at;
+            return eq(last.more, false);
+          },
+          atMost: 3,
+        },
+      );
+      w.step('after', copy, { at: stray as number }, { after: ['all'] });
+    }),
+  ).toThrow(/an expression reads the last of a round outside of the round/);
+});
+
+it('retry, human, undo: none and tolerate are taken', () => {
+  expect(
+    copies({ recovery: [retry(2), human({ within: '10m' })], undo: 'none', tolerate: true }),
+  ).not.toThrow();
+});
+
+describe('what is there when another round begins', () => {
+  const pages = (until: 'says' | 'says not') =>
+    workflow('pages', { input: z.object({}), within: '1h' }, (w) => {
+      const all = w.repeat(
+        'all',
+        read,
+        { from: 'a' },
+        {
+          until: (last) => (until === 'says' ? not(exists(last.next)) : eq(last.rows, 0)),
+          next: (last) => ({ from: present(last.next) }),
+          atMost: 3,
+        },
+      );
+      return { rows: all.output.last.rows, next: orElse(all.output.last.next, 'none') };
+    });
+
+  it('is what until has asked for', () => {
+    expect(referenceProblems(pages('says'), jsonSchemaOf)).toEqual([]);
+  });
+
+  it('is not what nobody has asked for', () => {
+    expect(referenceProblems(pages('says not'), jsonSchemaOf)).toEqual([
+      "workflow 'pages', step 'all': it reads last.next, which may be absent, and agent 'read' needs from: write orElse(last.next, …), or present(last.next) and 'until: not(exists(last.next))', beside others in or(…), or make from optional there",
+    ]);
+  });
+
+  it('has the fields that its schema has', () => {
+    const wrong = workflow('wrong', { input: z.object({}), within: '1h' }, (w) => {
+      w.repeat(
+        'all',
+        copy,
+        { at: 1 },
+        { until: (last) => eq((last as never as { mroe: typeof last.more }).mroe, false), atMost: 2 },
+      );
+    });
+    expect(referenceProblems(wrong, jsonSchemaOf)).toEqual([
+      expect.stringContaining('it reads last.mroe, which does not exist: last has at, more'),
+    ]);
+  });
+});
+
+it('next and until are typed by the answer and the input of a round', () => {
+  workflow('typed', { input: z.object({}), within: '1h' }, (w) => {
+    const [a, b] = [{ from: 'a' }, { at: 1 }];
+    // @ts-expect-error an optional field may be absent
+    w.repeat('a', read, a, { until: ({ next }) => exists(next), next: (x) => ({ from: x.next }), atMost: 1 });
+    // @ts-expect-error no such field
+    w.repeat('b', copy, b, { until: (last) => eq(last.none, 1), atMost: 1 });
+    // @ts-expect-error a number is wanted
+    w.repeat('c', copy, b, { until: (x) => eq(x.more, true), next: () => ({ at: 'x' }), atMost: 1 });
+    // @ts-expect-error a number is wanted
+    w.repeat('d', copy, a, { until: (last) => eq(last.more, false), atMost: 1 });
+    const all = w.repeat('e', copy, b, { until: (last, given) => eq(last.at, given.at), atMost: 1 });
+    return { rounds: all.output.rounds, last: all.output.last.at };
+  });
+});

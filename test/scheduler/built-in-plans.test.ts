@@ -1,0 +1,31 @@
+/** The plans that a deployment brings are data: here the builder makes them, and checks them. */
+
+import type { Agent } from '../../lib/core/plan/agent.ts';
+import type { Ref } from '../../lib/core/plan/refs.ts';
+import { retry, workflow } from '../../lib/author/builder/workflow.ts';
+import { bulkAgent, bulkWorkflow, PAGE_TRIES } from '../../lib/scheduler/bulk-workflow.ts';
+import { canaryAgent, canaryWorkflow } from '../../lib/scheduler/canary-workflow.ts';
+
+it('the canary is what an author would declare', () => {
+  const { name, input } = canaryWorkflow;
+  const again = { recovery: [retry(3)] };
+  const { plan } = workflow(name, { input, within: '10m' }, (w) => {
+    const out = w.step('out', canaryAgent, {}, again);
+    const wait = w.wait('wait', { for: '5s', after: [out] });
+    w.step('back', canaryAgent, {}, { ...again, after: [wait] });
+  });
+  expect(canaryWorkflow.plan).toEqual(plan);
+});
+
+it('the workflow of a bulk action is what an author would declare', () => {
+  const { name, input } = bulkWorkflow;
+  const { plan } = workflow(name, { input, within: '7d' }, (w) => {
+    const { bulk, pages } = w.input as Ref<{ bulk: string; pages: readonly number[] }>;
+    const obeyed = w.map('pages', bulkAgent as Agent, pages, (page) => ({ bulk, page }), {
+      concurrency: 25,
+      recovery: [retry(PAGE_TRIES - 1, { first: '1s', max: '5m' })],
+    });
+    return { pages: obeyed.output.total };
+  });
+  expect(bulkWorkflow.plan).toEqual(plan);
+});
