@@ -8,6 +8,7 @@
 import type { Command } from 'commander';
 import { addBulk } from './bulk/command.ts';
 import { addCallbacks } from './callbacks.ts';
+import { addAgents } from './agents.ts';
 import { addCommands } from './commands.ts';
 import { addConsole } from './console/command.ts';
 import { addErase } from './erase.ts';
@@ -33,6 +34,7 @@ export function addAll(program: Command, cli: Cli): void {
   addLogs(program, cli);
   addOperations(program, cli);
   addErase(program, cli);
+  addAgents(program, cli);
   addPauses(program, cli);
   addBulk(program, cli);
   addIncidents(program, cli);

@@ -1,5 +1,5 @@
 /**
- * The commands that talk to an API: start, show, why, workflows, agents, health; `lists.ts`
+ * The commands that talk to an API: start, show, why, workflows, health; `lists.ts`
  * has those that say how things are, `operations.ts` and `incidents.ts` those that change an execution.
  *
  * Owns: their options and what they print. Does not own: the requests (`api/client.ts`) or
@@ -34,7 +34,7 @@ import { inOneLine } from './one-line.ts';
 import { regionOf, signedFetch } from './signed-fetch.ts';
 import { type Cli, CliError, CLOCK, EXIT, invocation, messageOf } from './io.ts';
 import { noteOfKind, openApprovals } from '../lib/view/waiting-steps.ts';
-import { agentsText, healthText } from '../lib/view/deployment.ts';
+import { healthText } from '../lib/view/deployment.ts';
 import {
   answerLine,
   executionText,
@@ -46,7 +46,6 @@ import {
   workflowsText,
 } from './print.ts';
 import { rowsOf } from '../lib/view/timeline.ts';
-import { compared, exitOf, neededText } from './needed.ts';
 
 interface Shared {
   readonly url: string;
@@ -67,23 +66,6 @@ export function addCommands(program: Command, cli: Cli): void {
     .action(async (_options, command: Command) => {
       const items = await client(command).workflows();
       say(cli, command, { items }, () => workflowsText(items, Date.now()));
-    });
-  program
-    .command('agents')
-    .description('show for each agent how full its queue is and whether its service answers')
-    .option(
-      '--needed',
-      'compare with a synthesised deployment; fail if it removes, or may remove, a needed agent',
-    )
-    .option('--assembly <folder>', 'with --needed: the synthesised app', 'cdk.out')
-    .option('--stack <name>', 'with --needed: the stack of the app, where several hold a Steadfast')
-    .addHelpText('after', examples('agents', 'agents --json', 'agents --needed --assembly cdk.out --json'))
-    .action(async (flags: { needed?: true; assembly: string; stack?: string }, command: Command) => {
-      const agents = await client(command).agents(flags.needed === undefined ? {} : { needed: true });
-      if (flags.needed === undefined) return say(cli, command, agents, () => agentsText(agents, Date.now()));
-      const needed = compared(agents, flags.assembly, flags.stack);
-      cli.exitCode = exitOf(needed);
-      say(cli, command, needed, () => neededText(needed));
     });
   program
     .command('health')

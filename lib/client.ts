@@ -62,6 +62,7 @@ export type {
 } from './api/answers.ts';
 export type {
   AgentPauseView,
+  AgentTriedNow,
   Agents,
   AgentView,
   AuditHealth,

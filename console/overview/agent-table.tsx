@@ -12,6 +12,7 @@ import type { ShownCharts } from '../../lib/view/shown-charts.ts';
 import type { Live } from '../live.ts';
 import { Waiting } from './counts.tsx';
 import { Measured } from './measured.tsx';
+import { TryNow } from './try-now.tsx';
 import { HoldButton, PausedBy } from '../parts/hold.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago, Until } from '../parts/time.tsx';
@@ -179,6 +180,7 @@ const AgentRow = ({
         release={() => api.resumeAgent(name)}
         done={done}
       />
+      <TryNow agent={name} breaker={breaker} waits={waits} done={done} />
     </td>
   </tr>
 );

@@ -22,6 +22,7 @@ import {
   afterTrial,
   type Breaker,
   newBreaker,
+  OPEN_FRESH_MS,
   openBreakerOf,
   passageOf,
   provesNoAction,
@@ -37,8 +38,6 @@ import { Latch } from './latch.ts';
 import { addToOutage, noteOpening } from './outage-book.ts';
 import { Unwritten } from './unwritten.ts';
 
-/** How long the last state read of an open breaker is believed. */
-const FRESH_MS = 5_000;
 /** What is known of a closed one: an operator may have paused the agent since, though no call has failed. */
 export const CLOSED_FRESH_MS = 10_000;
 /** Lost races in a row before a failure is left to be written with the next one. */
@@ -138,7 +137,7 @@ export class ProcessBreaker {
     const known = this.#known;
     if (known === undefined || this.#suspects) return true;
     const isClosed = openBreakerOf(known.breaker, now) === undefined;
-    return now - known.readAt >= (isClosed ? CLOSED_FRESH_MS : FRESH_MS);
+    return now - known.readAt >= (isClosed ? CLOSED_FRESH_MS : OPEN_FRESH_MS);
   }
 
   /** After a call that was answered. @param acted it was no probe */
@@ -179,7 +178,7 @@ export class ProcessBreaker {
     const { breakers } = ports;
     const now = ports.clock.now();
     this.#bugs += 1;
-    if (breakers === undefined || now - this.#saidBugAt < FRESH_MS) return;
+    if (breakers === undefined || now - this.#saidBugAt < OPEN_FRESH_MS) return;
     this.#saidBugAt = now;
     const attempts = this.#bugs;
     this.#bugs = 0;

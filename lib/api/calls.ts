@@ -47,6 +47,7 @@ export const CALLS = {
   'GET /agents/{name}/outages': { for: 'read', name: 'outages', has: 'items' },
   'POST /agents/{name}/pause': { for: 'operate', name: 'pauseAgent', has: 'agent' },
   'POST /agents/{name}/resume': { for: 'operate', name: 'resumeAgent', has: 'agent' },
+  'POST /agents/{name}/try-now': { for: 'operate', name: 'tryAgentNow', has: 'woken' },
   'GET /health': { for: 'read', name: 'health', has: 'oldestOverdueMs' },
   'GET /openapi.json': { for: 'read', name: 'openapi', has: 'openapi' },
 } as const satisfies Readonly<Record<string, Call>>;

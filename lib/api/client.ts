@@ -41,6 +41,7 @@ import type { BulkOptions, BulkView } from './bulk-answers.ts';
 import { endOf, erasedInFull, viewsUntilEnd } from './until-end.ts';
 import type {
   AgentPauseView,
+  AgentTriedNow,
   Agents,
   Health,
   Overview,
@@ -150,6 +151,8 @@ export interface Client {
   /** Nothing new is sent to it. */
   readonly pauseAgent: (agent: string, options?: PauseAgentOptions) => Promise<AgentPauseView>;
   readonly resumeAgent: (agent: string) => Promise<AgentPauseView>;
+  /** Though its breaker is open: one trial begins, and closes it where it is answered. */
+  readonly tryAgentNow: (agent: string) => Promise<AgentTriedNow>;
   readonly health: () => Promise<Health>;
   /** How much is open, at risk, waiting or ended without success: counts of the last seconds. */
   readonly overview: () => Promise<Overview>;

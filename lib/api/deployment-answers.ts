@@ -141,6 +141,20 @@ export interface AgentPauseView {
   readonly breaker: BreakerView;
 }
 
+/** What follows where an operator has an agent called now. */
+export interface AgentTriedNow extends AgentPauseView {
+  /**
+   * Steps that were woken: while the breaker is not closed the one that becomes the trial, else those that
+   * still waited for their turn.
+   */
+  readonly woken: number;
+  /** From when on they are sent, and the first of them; absent where none was woken. */
+  readonly dueAt?: number;
+  readonly first?: { readonly executionId: string; readonly step: string };
+  /** There may be more. */
+  readonly atLeast?: true;
+}
+
 export interface AgentView {
   readonly name: string;
   readonly effect: Effect;

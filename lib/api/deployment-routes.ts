@@ -12,6 +12,7 @@ import type { Breaker } from '../core/step/breaker.ts';
 import { type Registered, type Scheduler, workflowOf } from '../scheduler/start.ts';
 import { outagesOf } from '../scheduler/outages.ts';
 import { pauseAgent, pauseWorkflow, resumeAgent, resumeWorkflow, showPause } from '../scheduler/holds.ts';
+import { tryNow } from '../scheduler/try-now.ts';
 import { agentsOf, breakerView, neededAgents } from './agents.ts';
 import type { AgentPauseView, AllForms, WorkflowView } from './deployment-answers.ts';
 import { callerOf } from './callers.ts';
@@ -64,6 +65,10 @@ export function deploymentRoutes(
     return c.json({ workflow, ...(await resumeWorkflow(scheduler, workflow, callerOf(c))) }, 202);
   });
   app.get('/overview', async (c) => c.json(await overviewOf(scheduler, receipts)));
+  agentRoutes(app, scheduler, receipts);
+}
+
+function agentRoutes(app: Hono, scheduler: Scheduler, receipts: Receipts | undefined): void {
   app.get('/agents', async (c) => {
     const { needed } = checked(c.req.query(), agentsQuery, 'query');
     const answer = await agentsOf(scheduler, receipts);
@@ -85,5 +90,11 @@ export function deploymentRoutes(
     parseBody(await bodyText(c), emptyBody);
     const agent = c.req.param('name');
     return c.json(held(agent, await resumeAgent(scheduler, agent, callerOf(c))), 202);
+  });
+  app.post('/agents/:name/try-now', async (c) => {
+    parseBody(await bodyText(c), emptyBody);
+    const agent = c.req.param('name');
+    const { breaker, ...woken } = await tryNow(scheduler, agent);
+    return c.json({ ...held(agent, breaker), ...woken }, 202);
   });
 }

@@ -15,7 +15,13 @@ import {
   joined,
   type Next,
 } from '../core/decisions/decision.ts';
-import type { ChildrenDone, Admissions, EvaluateEvent, Evaluation } from '../core/decisions/events.ts';
+import type {
+  ChildrenDone,
+  Admissions,
+  EvaluateEvent,
+  Evaluation,
+  TryNow,
+} from '../core/decisions/events.ts';
 import type { LaneDone } from '../core/records/lane.ts';
 import { given } from '../core/values/given.ts';
 import { type Snapshot, withWrite } from '../core/records/snapshot.ts';
@@ -62,6 +68,7 @@ export interface Start {
    * end need not carry it on as well.
    */
   readonly forParent?: true;
+  readonly tryNow?: TryNow;
   /** Where those go that get a place meanwhile: who has this list carries them on. */
   readonly handedOn?: HandedOn;
   /** A state to decide on without reading first. */
@@ -89,7 +96,7 @@ export async function reconcile(
 /** What is evaluated, as one process has it. */
 function evaluationOf(
   ports: Ports,
-  { by, oversight }: Start,
+  { by, oversight, tryNow }: Start,
   looked: Pick<EvaluateEvent, 'affected' | 'fresh' | 'readAt' | 'failing'>,
   known: { readonly admissions: Admissions; readonly lostRace: boolean; readonly laneLeft: boolean },
 ): Evaluation {
@@ -100,6 +107,7 @@ function evaluationOf(
     ...looked,
     ...(lostRace ? { lostRace } : {}),
     ...(laneLeft ? { laneLeft } : {}),
+    ...given({ tryNow }),
     ...(oversight === undefined ? {} : given({ graceFrom: oversight.graceFrom, admissions })),
     ...decisionInputsOf(ports),
   };

@@ -7,6 +7,7 @@
 
 import type {
   Agents,
+  AgentTriedNow,
   AgentView,
   AuditHealth,
   Health,
@@ -99,6 +100,33 @@ export function breakerText(
   const rest = until === undefined ? '' : `, ${durationText(Math.max(0, until - now))} more`;
   const trial = trialUntil === undefined ? '' : ', a trial is under way';
   return `${status} for ${durationText(now - since)}${rest}${trial}`;
+}
+
+/**
+ * Prints what follows from having an agent called now.
+ * @param typed how a command is typed
+ */
+export function triedNowText(
+  { agent, breaker, woken, dueAt, first, atLeast }: AgentTriedNow,
+  now: number,
+  typed: Typed,
+): string {
+  const { status, trialUntil } = breaker;
+  if (status === 'paused')
+    return `Nothing is called while it is paused; resume it: ${typed(`resume-agent ${agent}`)}`;
+  if (trialUntil !== undefined)
+    return `A trial is under way, until ${timeText(trialUntil)} at the latest; if it is answered, the breaker closes`;
+  const again = typed(`agents try-now ${agent}`);
+  const soon = `in about ${durationText(Math.max(0, (dueAt ?? now) - now))}`;
+  if (status === 'closed') {
+    if (first === undefined)
+      return `Its breaker is closed, and ${atLeast ? 'nothing was found that waits' : 'nothing waits'} for it: there is nothing to do`;
+    const more = atLeast ? `; more may wait: ${again}` : '';
+    return `Its breaker is closed; ${woken} ${woken === 1 ? 'step that still waits is' : 'steps that still wait are'} sent ${soon}${more}`;
+  }
+  if (first === undefined)
+    return `${atLeast ? 'Nothing was found that waits' : 'Nothing waits'} for it: the next step that needs it is the trial`;
+  return `Step ${first.step} of ${first.executionId} is the trial, ${soon}: if it is answered, the breaker closes, and the others follow within minutes, or at once with: ${again}`;
 }
 
 /** @param typed how a command is typed */

@@ -6,6 +6,7 @@
  */
 
 import type { Route } from '../../lib/api/calls.ts';
+import { AGENT_EXAMPLES } from './agent-examples.ts';
 import { BULK_EXAMPLES } from './bulk-examples.ts';
 import { timeText } from '../../lib/core/values/text.ts';
 
@@ -21,7 +22,6 @@ const PLAN = 'c6453c5880b03bce783acc94afb949c2';
 const AT = 1_795_000_000_000;
 const ANN = { kind: 'iam', name: 'arn:aws:iam::123456789012:user/ann' };
 const HELD = { at: AT, by: ANN, reason: 'the shop is closed' };
-const CLEANED = { at: AT, by: ANN, reason: 'the press is being cleaned' };
 const started = (status: string): object => ({ executionId: ID, status });
 const summary = {
   ...started('succeeded'),
@@ -253,60 +253,7 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
       sweptAt: AT - 1_500,
     },
   },
-  'GET /agents': {
-    path: '/agents',
-    answer: {
-      items: [
-        {
-          name: 'compose-greeting',
-          effect: 'idempotent',
-          workflows: ['greeting'],
-          queue: { waiting: 0, underWork: 1, delayed: 0 },
-          breaker: { status: 'closed' },
-        },
-      ],
-      missing: [],
-      examined: 1,
-    },
-  },
-  'GET /agents/{name}/outages': {
-    path: '/agents/compose-greeting/outages',
-    answer: {
-      items: [
-        {
-          agent: 'compose-greeting',
-          beganAt: AT,
-          openedAt: AT + 4_000,
-          closedAt: AT + 640_000,
-          failure: { code: 'TransientError', message: '503' },
-          failed: 9,
-          calls: [
-            {
-              executionId: ID,
-              step: 'compose',
-              attempt: 1,
-              mode: 'execute',
-              at: AT,
-              unknown: true,
-              settled: 'repeated',
-            },
-          ],
-        },
-      ],
-    },
-  },
-  'POST /agents/{name}/pause': {
-    path: '/agents/compose-greeting/pause',
-    body: { reason: 'the press is being cleaned' },
-    answer: { agent: 'compose-greeting', breaker: { status: 'paused', since: AT, pause: CLEANED } },
-  },
-  'POST /agents/{name}/resume': {
-    path: '/agents/compose-greeting/resume',
-    answer: {
-      agent: 'compose-greeting',
-      breaker: { status: 'closed', lastPause: { ...CLEANED, endedAt: AT + 600_000, endedBy: ANN } },
-    },
-  },
+  ...AGENT_EXAMPLES,
   'GET /health': {
     path: '/health',
     answer: {

@@ -274,6 +274,12 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
     answers: { 202: 'AgentPauseView' },
     errors: errors('unknown-agent', OF_BODY, OF_CALLER),
   },
+  'POST /agents/{name}/try-now': {
+    summary:
+      'Has an agent called now although its breaker is open: a step that waits becomes the trial, and the breaker closes where that is answered. Where it has closed, what still waits for its turn is sent.',
+    answers: { 202: 'AgentTriedNow' },
+    errors: errors('unknown-agent', OF_BODY),
+  },
   'GET /health': {
     summary:
       'Says how the deployment is, and the worst in one sentence; where no supervisor is at work, or an agent that is needed is not deployed, with status 503.',

@@ -255,7 +255,7 @@ describe('GET /overview', () => {
         200,
         {
           status: 'degraded',
-          says: `Agent 'worker' has been failing since ${since} (4 min) (TransientError: it answered 500); 3 executions wait for it; the first reaches its deadline in 1 h; fix its service and nothing else: they continue by themselves once it answers. And 1 more.`,
+          says: `Agent 'worker' has been failing since ${since} (4 min) (TransientError: it answered 500); 3 executions wait for it; the first reaches its deadline in 1 h; fix its service and nothing else: they continue by themselves once it answers (at once: npx steadfast agents try-now worker). And 1 more.`,
           findings: [
             { ...worst, runsOutAt: now + 3_600_000 },
             { kind: 'at-risk', waiting: 1, why: 'last-try' },

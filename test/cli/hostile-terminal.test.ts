@@ -100,6 +100,13 @@ const workflows = {
  */
 const ANSWERS: Readonly<Record<string, unknown>> = {
   agents,
+  tried: {
+    agent: HOSTILE,
+    breaker: { status: 'half-open', since: AT },
+    woken: 1,
+    dueAt: AT,
+    first: { executionId: HOSTILE, step: HOSTILE },
+  },
   'agents x': { items: [outage] },
   execution,
   list: { items: [execution], orderedBy: 'startedAt' },
@@ -126,6 +133,7 @@ const ARGS: Readonly<Record<string, readonly string[]>> = {
   heartbeat: ['x'],
   'pause-agent': ['x', '--reason', 'y'],
   'resume-agent': ['x'],
+  'agents try-now': ['x'],
   'pause-workflow': ['x', '--reason', 'y'],
   'resume-workflow': ['x'],
   graph: ['x'],
@@ -140,7 +148,7 @@ async function commandsOf(): Promise<string[]> {
 }
 
 it('nothing that another party wrote is obeyed, whatever a command prints and however', async () => {
-  const names = (await commandsOf()).filter((name) => !ELSEWHERE.has(name));
+  const names = [...(await commandsOf()).filter((name) => !ELSEWHERE.has(name)), 'agents try-now'];
   expect(names.length).toBeGreaterThan(20);
   const shown = new Set<string>();
   for (const name of names) {
@@ -150,7 +158,13 @@ it('nothing that another party wrote is obeyed, whatever a command prints and ho
         const answer: Answer = { status, body };
         api.answers.length = 0;
         for (let times = 0; times < 3; times += 1) api.answers.push(answer);
-        const { out, err } = await steadfast([name, ...(ARGS[name] ?? []), '--url', api.url, ...how]);
+        const { out, err } = await steadfast([
+          ...name.split(' '),
+          ...(ARGS[name] ?? []),
+          '--url',
+          api.url,
+          ...how,
+        ]);
         expect([name, OBEYED.exec(out + err)]).toEqual([name, null]);
         expect([name, /^health  all/m.exec(out + err)]).toEqual([name, null]);
         if ((out + err).includes('owned')) shown.add(name);
@@ -158,7 +172,17 @@ it('nothing that another party wrote is obeyed, whatever a command prints and ho
     }
   }
   // They did get in.
-  for (const name of ['show', 'why', 'list', 'agents', 'workflows', 'outages', 'start', 'cancel'])
+  for (const name of [
+    'show',
+    'why',
+    'list',
+    'agents',
+    'agents try-now',
+    'workflows',
+    'outages',
+    'start',
+    'cancel',
+  ])
     expect([...shown]).toContain(name);
 });
 

@@ -217,7 +217,7 @@ describe('status', () => {
       5,
       '/overview',
       [
-        "health                 degraded: Agent 'pay' has been failing since 2026-01-02 03:00:05Z (4 min) (TransientError: it answered 500); 2 executions wait for it; the first reaches its deadline in 1 h; fix its service and nothing else: they continue by themselves once it answers.",
+        `health                 degraded: Agent 'pay' has been failing since 2026-01-02 03:00:05Z (4 min) (TransientError: it answered 500); 2 executions wait for it; the first reaches its deadline in 1 h; fix its service and nothing else: they continue by themselves once it answers (at once: npx steadfast agents try-now pay ${at}).`,
         "                       Agent 'gone' is not deployed; 2 executions wait for it; deploy it again: what waits for it continues within a minute.",
         'swept                  a supervisor last found work 1.5 s ago',
         "breaker                agent 'pay': open for 1 min, 5 s more",

@@ -135,6 +135,37 @@ test.each([
   expect(api.asked[0]?.path).toBe(`/agents/pay/${command.split('-')[0]}`);
 });
 
+test.each([
+  [
+    { breaker: { status: 'half-open', since: 1 }, woken: 1, first: { executionId: 'e1', step: 'pay' } },
+    /^Step pay of e1 is the trial, in about 5 s: .*at once with: npx steadfast agents try-now pay --url/m,
+  ],
+  [
+    { breaker: { status: 'half-open', since: 1 }, woken: 0 },
+    /^Nothing waits for it: the next step that needs it is the trial$/m,
+  ],
+  [
+    { breaker: { status: 'half-open', since: 1, trialUntil: 1_700_000_000_000 }, woken: 0 },
+    /^A trial is under way, until 2023-11-14 22:13:20Z at the latest/m,
+  ],
+  [
+    { breaker: { status: 'closed' }, woken: 300, atLeast: true, first: { executionId: 'e1', step: 'pay' } },
+    /^Its breaker is closed; 300 steps that still wait are sent in about 5 s; more may wait: npx steadfast/m,
+  ],
+  [{ breaker: { status: 'closed' }, woken: 0 }, /^Its breaker is closed, and nothing waits for it: /m],
+  [
+    { breaker: { status: 'paused', since: 1, pause: { at: 1, reason: 'asked to' } }, woken: 0 },
+    /^Nothing is called while it is paused; resume it: npx steadfast resume-agent pay/m,
+  ],
+])('agents try-now says what follows: %j', async (answer, said) => {
+  const due = answer.woken === 0 ? {} : { dueAt: Date.now() + 5_400 };
+  api.answers.push({ status: 202, body: { agent: 'pay', ...answer, ...due } });
+  const { out, exitCode } = await cli('agents', 'try-now', 'pay');
+  expect(out.replaceAll(/5(\.\d)? s/g, '5 s')).toMatch(said);
+  expect(exitCode ?? 0).toBe(0);
+  expect(api.asked).toEqual([{ method: 'POST', path: '/agents/pay/try-now', body: {} }]);
+});
+
 test('outages says when a service was away, what failed, and how each unknown outcome was settled', async () => {
   const failure = { code: 'Error', message: 'socket hang up' };
   const call = { executionId: 'e1', step: 'pay', attempt: 1, mode: 'execute', at: 0 };

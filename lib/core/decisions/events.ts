@@ -158,12 +158,20 @@ export interface EvaluateEvent {
   readonly failing?: readonly string[];
   /** This process has left the execution's lane. */
   readonly laneLeft?: true;
+  readonly tryNow?: TryNow;
   /** The clock before the state was read. */
   readonly readAt: number;
   /** A supervisor's: by agent, what may be sent to it now; an agent that is missing is asked for. */
   readonly admissions?: Admissions;
   /** Since then the store answers again: an attempt with an older lease gets the time to renew it. */
   readonly graceFrom?: number;
+}
+
+/** An operator has an agent called now. */
+export interface TryNow {
+  readonly agent: string;
+  /** From then on no process believes the breaker as it was read before. */
+  readonly at: number;
 }
 
 export type EventOf<Type extends Event['type']> = Event & { readonly type: Type };

@@ -11,6 +11,7 @@ import { alsoAffected, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { openWork } from '../step/ready.ts';
 import type { Coming, Rule } from '../step/rule.ts';
+import { duePromptly } from './try-now.ts';
 import { turnAt } from '../step/turn.ts';
 import { endsAt, externalTimes, mayPassTime, passTime, waitsUntil } from '../waiting/timer.ts';
 
@@ -65,12 +66,15 @@ function whomText(step: CallbackStep): string {
 /**
  * S12 a wait or a callback whose turn has come, or work that was deferred for a dead service, may be due
  * before the wake time. If a supervisor evaluates it, its own write says so; in any other process this rule
- * brings the wake time forward.
+ * brings the wake time forward. It also makes deferred work due earlier, if an operator has its agent called
+ * now.
  */
 export const wakeEarlier: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
     if (event.by === 'supervisor' || execution.wakeAt === undefined) return undefined;
+    const sooner = event.tryNow && duePromptly(plan, state, event.tryNow, event);
+    if (sooner !== undefined) return sooner;
     const untilAt = Math.min(...externalTimes(plan, state), ...deferredTimes(plan, state));
     if (untilAt >= execution.wakeAt) return undefined;
     const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt: untilAt });

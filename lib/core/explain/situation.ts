@@ -177,10 +177,10 @@ const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding, typed: Typed) 
   missing: () => 'deploy it again: what waits for it continues within a minute',
   bug: ({ agent = '' }, typed) =>
     `its service is not to blame: deploy a mended version of '${agent}'; what still has attempts left continues by itself, the others: ${typed('list --code bug')}`,
-  breaker: ({ waiting = 0, failure }) =>
+  breaker: ({ agent = '', waiting = 0, failure }, typed) =>
     waiting === 0
       ? 'nothing waits for it'
-      : `${isOurRate(failure) ? OUR_RATE : 'fix its service and nothing else'}: they continue by themselves once it answers`,
+      : `${isOurRate(failure) ? OUR_RATE : 'fix its service and nothing else'}: they continue by themselves once it answers (at once: ${typed(`agents try-now ${agent}`)})`,
   unanswered: ({ waiting = 0 }) =>
     `${waiting === 0 ? 'nothing waits for it now; ' : ''}fix its service, or its timeout where answers come late: the first answer ends this`,
   lost: (finding) =>

@@ -38,6 +38,8 @@ const COOLDOWN_JITTER = 0.25;
 const FLAPPING_MS = 600_000;
 /** After this time without a result a trial no longer keeps others from trying. */
 const MAX_TRIAL_MS = 60_000;
+/** How long a process believes an open breaker as it has read it. */
+export const OPEN_FRESH_MS = 5_000;
 /** Deferred work comes back over half as long as the service has been away, within these. */
 const MIN_SPREAD_MS = 5_000;
 const MAX_SPREAD_MS = 300_000;
@@ -254,6 +256,18 @@ export const withTrial = (breaker: Breaker, timeoutMs: number, inputs: DecisionI
   trial: inputs.writeId,
   trialUntil: inputs.now + Math.min(timeoutMs, MAX_TRIAL_MS),
 });
+
+/**
+ * The record half-open from now on, as an operator wants it; nothing where no cooldown keeps a trial from
+ * beginning.
+ */
+export const withoutCooldown = (
+  breaker: Breaker | undefined,
+  { now, writeId }: DecisionInputs,
+): Breaker | undefined =>
+  breaker?.openedAt === undefined || breaker.pause !== undefined || (breaker.openUntil ?? 0) <= now
+    ? undefined
+    : { ...breaker, version: breaker.version + 1, writeId, openUntil: now };
 
 /**
  * What a trial says of the service: that it answered, how it failed, or nothing:

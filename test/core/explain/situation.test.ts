@@ -100,9 +100,11 @@ it('nothing continues by itself while no supervisor is at work', () => {
   const lines = situationLines({ status: 'down', findings: [off, pay] }, AT + 60_000);
   expect(lines[0]).toContain('; 5 executions are open; enable it (curl ');
   expect(lines[1]).toMatch(
-    /they continue by themselves once it answers, once a supervisor is at work again\.$/,
+    /they continue by themselves once it answers \(at once: npx steadfast agents try-now pay\), once a supervisor is at work again\.$/,
   );
-  expect(situationLines({ status: 'degraded', findings: [pay] }, AT)[0]).toMatch(/once it answers\.$/);
+  expect(situationLines({ status: 'degraded', findings: [pay] }, AT)[0]).toMatch(
+    /once it answers \(at once: npx steadfast agents try-now pay\)\.$/,
+  );
 });
 
 describe('what is no fault of the service', () => {

@@ -1,0 +1,50 @@
+/**
+ * An operator has an agent called now: what was deferred for its breaker, or for its pause, is due earlier.
+ *
+ * Owns: which work that is, and when it is due then. Does not own: the breaker's record
+ * (`step/breaker.ts`), which executions are woken (`scheduler/try-now.ts`).
+ *
+ * S12 the same write brings the wake time forward. S10 an undo is not due while an earlier attempt of it may
+ * act.
+ */
+
+import { type DecisionInputs, executionAfter, stepAfter } from '../decisions/change.ts';
+import { type AffectedSteps, type Decision, evaluateNext, writing } from '../decisions/decision.ts';
+import type { TryNow } from '../decisions/events.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import type { Step } from '../records/state.ts';
+import { openWork, type Work } from '../step/ready.ts';
+
+interface Waiting {
+  readonly record: Step;
+  readonly dueAt: number;
+}
+
+/** What waits for the agent alone, and could be due earlier. */
+export const waitingFor = (plan: Plan, state: Snapshot, { agent, at }: TryNow): readonly Waiting[] =>
+  openWork(plan, state).flatMap((work) => {
+    const record = state.steps[work.step.name];
+    if (record === undefined || work.step.agent !== agent || !isForAgent(work)) return [];
+    const dueAt = Math.max(at, work.mode === 'undo' ? record.processDeadlineAt + work.step.settleMs : 0);
+    return (record.retryAt ?? 0) > dueAt ? [{ record, dueAt }] : [];
+  });
+
+const isForAgent = ({ deferred }: Work): boolean => deferred?.why === 'breaker' || deferred?.why === 'paused';
+
+/** The write for the first of them; nothing where none is left. */
+export function duePromptly(
+  plan: Plan,
+  state: Snapshot,
+  tryNow: TryNow,
+  event: DecisionInputs & { readonly affected: AffectedSteps },
+): Decision | undefined {
+  const [first] = waitingFor(plan, state, tryNow);
+  if (first === undefined) return undefined;
+  const { execution } = state;
+  const { record, dueAt } = first;
+  const step = stepAfter(record, 'defer', event, { retryAt: dueAt, deferred: record.deferred });
+  const wakeAt = Math.min(execution.wakeAt ?? dueAt, dueAt);
+  const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt });
+  return writing(execution.id, { step, execution: woken }, evaluateNext(event.affected));
+}

@@ -1,0 +1,141 @@
+/**
+ * The command that has an agent called now, although its breaker is open: its service has been repaired.
+ *
+ * Owns: that the breaker is half-open from now on, and which deferred steps are woken. Does not own: who gets
+ * the trial (`agent/breaker.ts`), when a woken step is due (`core/execution/try-now.ts`).
+ *
+ * While the breaker is open one step is woken: of more, all but the trial would be deferred once more. Once
+ * it has closed, those that still wait for their turn are woken. Reading is bounded; what is not found comes
+ * at its own time.
+ */
+
+import { type Breaker, OPEN_FRESH_MS, passageOf, withoutCooldown } from '../core/step/breaker.ts';
+import type { TryNow } from '../core/decisions/events.ts';
+import { waitingFor } from '../core/execution/try-now.ts';
+import { effectiveState } from '../core/execution/effective-state.ts';
+import { planDuring } from '../core/plan/on-failure.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import { changeRecord } from '../engine/change-record.ts';
+import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { reconcile } from '../engine/reconcile.ts';
+import { refuseUnknownAgent } from './holds.ts';
+import { type Scheduler, show } from './start.ts';
+
+/** Open executions that are read, those that are due soonest. */
+const MOST_EXAMINED = 1_000;
+/** As many as a supervisor sends to an agent in a sweep. */
+const MOST_WOKEN = 300;
+const READ_AT_ONCE = 20;
+
+export interface TriedNow {
+  readonly breaker: Breaker | undefined;
+  /** Steps that were woken. */
+  readonly woken: number;
+  /** From when on they are sent, and the first of them; absent where none was woken. */
+  readonly dueAt?: number;
+  readonly first?: { readonly executionId: string; readonly step: string };
+  /** There may be more: not all that is open was read, or more was found than is woken at once. */
+  readonly atLeast?: true;
+}
+
+/** @throws SteadfastError `unknown-agent` */
+export async function tryNow(scheduler: Scheduler, agent: string): Promise<TriedNow> {
+  refuseUnknownAgent(scheduler, agent);
+  const { breakers, clock, log } = scheduler.ports;
+  if (breakers === undefined) throw new Error('this process has no place for breakers');
+  const { before, written } = await changeRecord(breakers, [agent], (record) =>
+    withoutCooldown(record, decisionInputsOf(scheduler.ports)),
+  );
+  const breaker = written ?? before;
+  const now = clock.now();
+  const passage = passageOf(breaker, now);
+  if (passage.kind === 'open') return { breaker, woken: 0 };
+  const isTrial = passage.kind === 'trial';
+  // Until then a process may defer the step by what it has read of the breaker.
+  const wanted = { agent, at: now + OPEN_FRESH_MS };
+  const failed = isTrial ? (breaker?.calls ?? []).map(({ executionId }) => executionId) : [];
+  const woken = await wake(scheduler, wanted, failed, isTrial ? 1 : MOST_WOKEN);
+  log.note({ what: 'agent-tried-now', agent, detail: `steps woken: ${woken.woken}` });
+  return { breaker, ...woken };
+}
+
+/** @param first executions that are read before others */
+async function wake(
+  scheduler: Scheduler,
+  wanted: TryNow,
+  first: readonly string[],
+  most: number,
+): Promise<Omit<TriedNow, 'breaker'>> {
+  const soonest = await soonestDue(scheduler);
+  const ids = [...new Set([...first, ...soonest.ids])];
+  const woken: NonNullable<TriedNow['first']>[] = [];
+  for (let from = 0; from < ids.length; from += READ_AT_ONCE) {
+    const batch = ids.slice(from, from + READ_AT_ONCE);
+    const read = await Promise.all(batch.map((id) => waitingIn(scheduler, id, wanted)));
+    for (const { state, plan, readAt, steps } of read.flatMap((one) => one ?? [])) {
+      if (woken.length >= most) return answer(woken, wanted, false);
+      await reconcile(scheduler.ports, plan, state.execution.id, {
+        by: 'agent',
+        affected: [],
+        known: { state, fresh: true, readAt },
+        tryNow: wanted,
+      });
+      woken.push(...steps.map((step) => ({ executionId: state.execution.id, step })));
+    }
+  }
+  return answer(woken, wanted, soonest.isWhole);
+}
+
+function answer(
+  woken: readonly NonNullable<TriedNow['first']>[],
+  { at }: TryNow,
+  isWhole: boolean,
+): Omit<TriedNow, 'breaker'> {
+  const [first] = woken;
+  return {
+    woken: woken.length,
+    ...(first === undefined ? {} : { dueAt: at, first }),
+    ...(isWhole ? {} : { atLeast: true }),
+  };
+}
+
+async function soonestDue({
+  ports: { store },
+}: Scheduler): Promise<{ readonly ids: readonly string[]; readonly isWhole: boolean }> {
+  const limit = Math.ceil(MOST_EXAMINED / store.shards);
+  const shards = Array.from({ length: store.shards }, (_, shard) => shard);
+  const pages = await Promise.all(
+    shards.map((shard) => store.due(shard, Number.MAX_SAFE_INTEGER, undefined, limit)),
+  );
+  const due = pages.flatMap(({ items }) => items).toSorted((one, other) => one.wakeAt - other.wakeAt);
+  return {
+    ids: due.map(({ executionId }) => executionId),
+    isWhole: pages.every(({ cursor }) => cursor === undefined),
+  };
+}
+
+interface Found {
+  readonly state: Snapshot;
+  readonly plan: Plan;
+  readonly readAt: number;
+  readonly steps: readonly string[];
+}
+
+/** Nothing where no step of it waits for the agent, or this version cannot read it. */
+async function waitingIn(
+  scheduler: Scheduler,
+  executionId: string,
+  wanted: TryNow,
+): Promise<Found | undefined> {
+  try {
+    const readAt = scheduler.ports.clock.now();
+    const { state, plan } = await show(scheduler, executionId);
+    const steps = waitingFor(planDuring(plan, state.execution), effectiveState(plan, state), wanted);
+    return steps.length === 0
+      ? undefined
+      : { state, plan, readAt, steps: steps.map(({ record }) => record.name) };
+  } catch {
+    return undefined;
+  }
+}
