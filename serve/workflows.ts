@@ -13,7 +13,7 @@ import type { AllForms } from '../lib/api/deployment-answers.ts';
 import type { Workflow } from '../lib/core/plan/workflow.ts';
 import type { DeclaredTrigger } from '../lib/author/triggers/trigger-declaration.ts';
 import { discoverWorkflows } from '../lib/infra/discover.ts';
-import { type Discovery, DiscoveryError, withLargeValues } from '../lib/infra/discovery.ts';
+import { type Discovery, DiscoveryError } from '../lib/infra/discovery.ts';
 import type { AskHandlers } from '../lib/infra/handlers.ts';
 import { exportsOf } from '../lib/project/package-files.ts';
 import { writtenFile } from '../lib/project/project-files.ts';
@@ -69,7 +69,7 @@ export async function loadWorkflows(
     agents: new Map(agents),
     triggers: found.triggers.map(({ trigger }) => trigger),
     forms: Object.fromEntries(found.workflows.map(({ name, forms }) => [name, forms ?? {}])) as AllForms,
-    warnings: withLargeValues(found.warnings).map(({ message }) => message),
+    warnings: found.warnings.map(({ message }) => message),
   };
 }
 

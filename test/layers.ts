@@ -12,8 +12,7 @@ interface Layer {
   readonly builtins?: boolean;
 }
 const LOADED_PARTS = [
-  'author/builder/rebuild',
-  'author/schemas/list-size',
+  'author/left-references',
   'author/schemas/odd-names',
   'author/schemas/reference-check',
   'author/triggers/schedule-check',

@@ -103,16 +103,11 @@ export function checkLanes(workflows: readonly FoundWorkflow[]): void {
     }
 }
 
-/** Those of a place for large values, in which a list's outputs have all the room they need. */
-export const withLargeValues = (warnings: readonly FoundWarning[]): readonly FoundWarning[] =>
-  warnings.filter(({ id }) => !id.startsWith(LARGE_LIST));
-export const LARGE_LIST = 'steadfast:largeList[';
-
 /** What is odd but does not prevent a deployment. */
 export interface FoundWarning {
   /**
    * Names kind and place, so that acknowledging one warning acknowledges no other:
-   * 'steadfast:largeList[order/pack]'.
+   * 'steadfast:testedReference[order/input.gift]'.
    */
   readonly id: string;
   readonly message: string;

@@ -34,7 +34,7 @@ import { allowServices, grantUse } from './encryption.ts';
 import type { WorkflowReference } from './event-mapping.ts';
 import { startCanary, withCanary } from './canary.ts';
 import { checkFourEyes } from './four-eyes.ts';
-import { type Discovery, hasLanes, laneNames, withLargeValues } from './discovery.ts';
+import { type Discovery, hasLanes, laneNames } from './discovery.ts';
 import { metricsOf } from './metrics.ts';
 import { refuseDroppedMetrics } from './dropped-metrics.ts';
 import { keepWithinLimits } from './limits.ts';
@@ -321,9 +321,7 @@ export class Steadfast extends Construct {
     checkOptions(`Steadfast '${this.node.id}'`, props, STEADFAST_OPTIONS);
     const { workflows, accountConcurrency, authorizer, callbackAuthorizer, alarmTopic, removalPolicy } =
       props;
-    const { warnings } = workflows;
-    const odd = this.valueBucket === undefined ? warnings : withLargeValues(warnings);
-    for (const { id, message } of odd) Validations.of(this).addWarning(id, message);
+    for (const { id, message } of workflows.warnings) Validations.of(this).addWarning(id, message);
     if (this.monitoring !== undefined && alarmTopic === undefined && removalPolicy !== RemovalPolicy.DESTROY)
       warnOfSilence(this, this.monitoring.topic);
     checkFourEyes(this, workflows.workflows, authorizer, callbackAuthorizer);

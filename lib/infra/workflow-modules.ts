@@ -11,22 +11,15 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative } from 'node:path';
-import { largeLists } from '../author/schemas/list-size.ts';
+import { leftReferences } from '../author/left-references.ts';
 import { oddNames } from '../author/schemas/odd-names.ts';
 import { referenceProblems } from '../author/schemas/reference-check.ts';
 import type { DeclaredTrigger } from '../author/triggers/trigger-declaration.ts';
 import type { DeclaredSpec } from './agent-files.ts';
 import { exportsOf } from '../project/package-files.ts';
-import {
-  DiscoveryError,
-  type FoundAgent,
-  type FoundLane,
-  type FoundWarning,
-  LARGE_LIST,
-} from './discovery.ts';
+import { DiscoveryError, type FoundAgent, type FoundLane, type FoundWarning } from './discovery.ts';
 import { nearest } from '../core/values/nearest.ts';
 import { jsonSchemaOf, noJsonIn, type Side } from './json-schema.ts';
-import { testedReferences } from './tested-references.ts';
 
 /** What is read of a plan. */
 interface PlanLike {
@@ -211,15 +204,15 @@ function placeOf(problem: string, file: string): string {
 /** What is odd in a workflow, and in those that it runs. */
 export function warningsOf(workflow: WorkflowLike, file: string, shown: string): FoundWarning[] {
   if (!('plan' in workflow)) return [];
-  const lists = largeLists(workflow as never, jsonSchemaOf).map(({ workflow: name, step, message }) => ({
-    id: `${LARGE_LIST}${name}/${step}]`,
-    message: `${shown}: ${message}`,
-  }));
   const names = oddNames(workflow as never, jsonSchemaOf).map(({ kind, workflow: of, name, message }) => ({
     id: `steadfast:${kind}[${of}/${name}]`,
     message: `${shown}${placeOf(message, file)}: ${message}`,
   }));
-  return [...testedReferences(workflow, file, shown), ...lists, ...names];
+  const left = leftReferences(workflow as never).map(({ workflow: of, reference, message, stack }) => ({
+    id: `steadfast:testedReference[${of}/${reference}]`,
+    message: `${shown}${lineOf({ stack }, file)}: ${message}`,
+  }));
+  return [...left, ...names];
 }
 
 /**

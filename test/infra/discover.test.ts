@@ -309,3 +309,25 @@ test('no workflow and no agent has a name of what a deployment brings itself', a
   };
   expect(await refusal(agent)).toContain("no agent may be named 'steadfast-pay'");
 });
+
+test('discovery warns of each, with its kind, its line and what to write', async () => {
+  const root = project({
+    'examples/order/workflow.ts': `import { agent, workflow } from '${process.cwd()}/lib/index.ts';
+      const any = { '~standard': { version: 1, vendor: 'none', validate: (value) => ({ value }) } };
+      const pay = agent('pay', { input: any, output: any, effect: 'none' });
+      export const order = workflow('order', { input: any, within: '1h' }, (w) => {
+        w.step('pay', pay, {});
+        if (w.input.gift) w.step('wrap', pay, {});
+      });`,
+    'examples/order/agents/pay.ts': AGENT_MODULE,
+  });
+  const { warnings } = await discoverWorkflows({ root, folders: ['examples'] });
+  expect(warnings).toEqual([
+    {
+      id: 'steadfast:testedReference[order/input.gift]',
+      message: expect.stringMatching(
+        /^examples\/order\/workflow\.ts:6: workflow 'order' reads input\.gift and gives it to no step: .*when: exists\(input\.gift\)/,
+      ),
+    },
+  ]);
+});

@@ -3,7 +3,6 @@
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Stack } from 'aws-cdk-lib/core';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import { LARGE_LIST } from '../../lib/infra/discovery.ts';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
 import { FOUND } from './fixture.ts';
 import { FATES, makeApp, makeStack, Reader, statementsIn } from './template.ts';
@@ -70,17 +69,8 @@ test('is named to every function', () => {
     expect(reader.environmentOf(path)['STEADFAST_VALUES']).toEqual({ Ref: bucket?.id });
 });
 
-test('is not there if it is not wanted, and then large lists are warned of', () => {
-  const warning = { id: `${LARGE_LIST}order/pack]`, message: 'too many' };
-  const workflows = { ...FOUND, warnings: [warning] };
-  const without = new Reader(makeStack({ largeValues: false, workflows }));
+test('is not there if it is not wanted', () => {
+  const without = new Reader(makeStack({ largeValues: false }));
   expect(without.ofType(BUCKET)).toEqual([]);
   expect(JSON.stringify(without.all)).not.toMatch(/s3:|STEADFAST_VALUES/);
-  const warningsOf = (largeValues: boolean): string[] =>
-    makeStack({ largeValues, workflows })
-      .node.findAll()
-      .flatMap((node) => node.node.metadata.filter(({ type }) => type === 'aws:cdk:warning'))
-      .map(({ data }) => String(data));
-  expect(warningsOf(false).some((text) => text.includes('too many'))).toBe(true);
-  expect(warningsOf(true).some((text) => text.includes('too many'))).toBe(false);
 });

@@ -20,7 +20,7 @@ import {
   type RetryStage,
   type Stage,
 } from '../../core/plan/plan.ts';
-import { type Expr, type MakeRef, toExpr } from '../../core/plan/refs.ts';
+import { type Expr, toExpr } from '../../core/plan/refs.ts';
 import { problem, refusal } from '../checks/refusal.ts';
 import {
   type AnyStepOptions,
@@ -58,8 +58,6 @@ export type OnFailureOptions = Omit<StepOptions, 'undo' | 'pointOfNoReturn' | 't
 
 /** The declarations so far. */
 export interface Draft {
-  /** The references that its function gets. */
-  readonly make: MakeRef;
   readonly workflow: string;
   readonly withinMs: number;
   readonly steps: PlanStep[];
@@ -69,10 +67,9 @@ export interface Draft {
   readonly callbacks: Record<string, StandardSchemaV1>;
 }
 
-export const emptyDraft = (name: string, withinMs: number, make: MakeRef): Draft => ({
+export const emptyDraft = (name: string, withinMs: number): Draft => ({
   workflow: name,
   withinMs,
-  make,
   steps: [],
   onFailure: [],
   agents: new Map(),
@@ -106,9 +103,9 @@ export function repeatOf(
   options: RepeatOptions<never, never>,
   uses: (step: string, agents: readonly Agent[]) => void,
 ): ChildStep {
-  const { workflow: workflowName, withinMs, make } = draft;
+  const { workflow: workflowName, withinMs } = draft;
   const build = (round: { plan: Plan; undo: 'none' | 'required'; byAgent?: true }): ChildStep =>
-    repeatStep(name, round, first, options, withinMs, make);
+    repeatStep(name, round, first, options, withinMs);
   if (performer?.kind !== 'steadfast:workflow') {
     const agent = performer as Agent;
     const own = agentStepOf(draft, name, agent, null, {});

@@ -6,7 +6,7 @@
  */
 
 import type { AgentStep, ChildStage, ChildStep, HumanStage, Plan, RetryStage } from '../../core/plan/plan.ts';
-import { type Condition, type Input, type MakeRef, type Ref, toExpr } from '../../core/plan/refs.ts';
+import { type Condition, type Input, type Ref, ref, toExpr } from '../../core/plan/refs.ts';
 import { type AnyStepOptions, childStep, type TolerateOptions } from './waiting-steps.ts';
 
 /** @template I what a round is given @template O what it answers */
@@ -58,9 +58,8 @@ export function repeatStep(
   first: unknown,
   options: RepeatOptions<never, never>,
   withinMs: number,
-  make: MakeRef,
 ): ChildStep {
-  const [last, given] = [make('last', []) as Ref<never>, make('given', []) as Ref<never>];
+  const [last, given] = [ref<never>('last'), ref<never>('given')];
   // What the types do not take is kept, so that the plan's check refuses it.
   const { until, next, atMost, recovery = [], ...rest } = options;
   const step = childStep(

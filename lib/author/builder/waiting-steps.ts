@@ -26,11 +26,11 @@ import {
   evaluateExpression,
   type Expr,
   type Input,
-  type MakeRef,
   type MayBeAbsent,
   type MaybeRef,
   type MayNotSucceed,
   type Ref,
+  ref,
   toExpr,
 } from '../../core/plan/refs.ts';
 import { sourcesIn } from '../../core/plan/refs-in.ts';
@@ -277,12 +277,12 @@ export const parseDurationOrNone = (text: Duration | undefined, what: string): n
  * One object for every type of handle, so of none: which fields may be used, and how, the
  * types and the plan's check say.
  */
-export const handleOf = (name: string, make: MakeRef): never =>
+export const handleOf = (name: string): never =>
   new DeclaredStep({
     name,
-    output: make(`step:${name}`, []),
-    failure: make(`failure:${name}`, []),
-    token: make(`token:${name}`, []),
+    output: ref(`step:${name}`),
+    failure: ref(`failure:${name}`),
+    token: ref(`token:${name}`),
   }) as never;
 
 /** @param withinMs of the workflow around it */

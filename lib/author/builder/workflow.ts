@@ -28,6 +28,7 @@ import {
   type Expr,
   type Input,
   type MaybeRefTo,
+  notingReads,
   type OutputOf,
   type Ref,
   ref,
@@ -35,7 +36,7 @@ import {
   toExpr,
 } from '../../core/plan/refs.ts';
 import { stepsIn } from '../../core/plan/refs-in.ts';
-import { rebuildable } from './rebuild.ts';
+import { fieldsRead, withLeft } from '../left-references.ts';
 import { afterThoseRead, type WhyEnded } from './why-ended.ts';
 import { built } from '../checks/refusal.ts';
 import {
@@ -247,8 +248,9 @@ export function workflow<I, R extends Answer>(
   checkName(name, 'workflow');
   checkWorkflowOptions(name, options, { workflow: OPTIONS, lane: LANE_OPTIONS });
   const withinMs = parseDurationOrNone(options.within, `within of '${name}'`);
-  const draft = emptyDraft(name, withinMs, ref);
-  const output = built(draft, () => build(builderOf<I>(draft)));
+  const draft = emptyDraft(name, withinMs);
+  const reads = fieldsRead();
+  const output = built(draft, () => notingReads(reads.note, () => build(builderOf<I>(draft))));
   const { pauseWithin, search = [], fairBy } = options;
   const lane = options.lane && laneStep(name, options.lane);
   const { ordered, rest } = inOrder(draft.steps);
@@ -276,11 +278,7 @@ export function workflow<I, R extends Answer>(
     children: draft.children,
     callbacks: draft.callbacks,
   };
-  return rebuildable(declared, (make) => {
-    const again = emptyDraft(name, withinMs, make);
-    const returned = toExpr(build(builderOf<I>(again)) ?? {});
-    return { steps: again.steps, onFailure: again.onFailure, output: returned };
-  });
+  return withLeft(declared, reads);
 }
 
 const laneStep = <I>(workflowName: string, { by, atMost, waitAtMost, name }: LaneOptions<I>): LaneStep => ({
@@ -294,16 +292,16 @@ const laneStep = <I>(workflowName: string, { by, atMost, waitAtMost, name }: Lan
 });
 
 function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
-  const { workflow: name, callbacks, make } = draft;
+  const { workflow: name, callbacks } = draft;
   const uses = (stepName: string, agents: readonly Agent[], { recovery = [] }: StepOptions = {}): void => {
     for (const used of [...agents, ...agentsOn(recovery)]) addAgent(draft, stepName, used);
   };
   const added = (step: PlanStep): never => {
     draft.steps.push({ ...step, after: predecessors(step.after, expressionsOf(step)) });
-    return handleOf(step.name, make);
+    return handleOf(step.name);
   };
   return checking(name, {
-    input: make('input', []) as Ref<I>,
+    input: ref<I>('input'),
     step: (stepName, agent, input, options = {}) => {
       const step = agentStepOf(draft, stepName, agent as Agent, input, options);
       uses(stepName, [agent as Agent], options);
@@ -323,9 +321,9 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
       const step = agentStepOf(late, stepName, agent as Agent, input, { ...options, undo });
       uses(stepName, [agent as Agent], options);
       draft.onFailure.push(afterThoseRead(step, draft.onFailure));
-      return handleOf(stepName, make);
+      return handleOf(stepName);
     },
-    failure: make('failure', []) as WhyEnded,
+    failure: ref('failure') as unknown as WhyEnded,
     repeat: (
       stepName: string,
       performer: { readonly kind: string },
@@ -341,7 +339,7 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
     ) => {
       const { after: _after, when: _when, within: _within, tolerate: _tolerate, ...rest } = options;
       const { concurrency: _concurrency, ...own } = rest;
-      const given = input(make('item', []) as never, make('index', []) as never);
+      const given = input(ref<never>('item'), ref<never>('index'));
       let item: AgentStep | ChildStep;
       if (performer?.kind === 'steadfast:workflow') {
         item = childOf(draft, stepName, performer as Workflow, toExpr(given), own, uses);

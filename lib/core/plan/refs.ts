@@ -60,27 +60,34 @@ export type RefSource =
   | 'last'
   | 'given';
 
-/** What stands for the value at a path of a source. */
-export type MakeRef = (source: RefSource, path: readonly string[]) => unknown;
+/** Called with each field that is read of a reference. */
+export type NoteRead = (source: RefSource, path: readonly string[]) => void;
+let noteRead: NoteRead | undefined;
 
-/**
- * A reference whose fields are references in turn; every path is allowed, `undefined` is its worst value.
- * @param make what a field is
- */
-export function ref<T>(source: RefSource, path: readonly string[] = [], make: MakeRef = ref): Ref<T> {
-  return new Proxy({}, new Reference(source, path, make)) as Ref<T>;
+/** Runs a workflow's function, which is never interrupted. */
+export function notingReads<R>(note: NoteRead, run: () => R): R {
+  const before = noteRead;
+  noteRead = note;
+  try {
+    return run();
+  } finally {
+    noteRead = before;
+  }
+}
+
+/** A reference whose fields are references in turn; every path is allowed, `undefined` is its worst value. */
+export function ref<T>(source: RefSource, path: readonly string[] = []): Ref<T> {
+  return new Proxy({}, new Reference(source, path)) as Ref<T>;
 }
 
 /** What each reference does. A class: functions of its own for each take a third of the time of building. */
 class Reference implements ProxyHandler<object> {
   readonly #source: RefSource;
   readonly #path: readonly string[];
-  readonly #make: MakeRef;
 
-  constructor(source: RefSource, path: readonly string[], make: MakeRef) {
+  constructor(source: RefSource, path: readonly string[]) {
     this.#source = source;
     this.#path = path;
-    this.#make = make;
   }
 
   get(_: object, key: string | symbol): unknown {
@@ -90,7 +97,10 @@ class Reference implements ProxyHandler<object> {
     // identity and truth call nothing.
     if (key === Symbol.toPrimitive) return (as: string) => refuseValue(nameOf(source, path), NO_SUM[as]);
     if (key === 'toJSON') return () => refuseValue(nameOf(source, path));
-    return typeof key === 'symbol' ? undefined : this.#make(source, [...path, key]);
+    if (typeof key === 'symbol') return undefined;
+    const field = [...path, key];
+    noteRead?.(source, field);
+    return ref(source, field);
   }
 
   has(_: object, key: string | symbol): boolean {
