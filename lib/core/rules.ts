@@ -26,7 +26,7 @@ import {
   skip,
 } from './execution/step-rules.ts';
 import { failStep, keepEffects, stopAtDeadline } from './execution/stop.ts';
-import { endAtTime, wakeEarlier } from './execution/time-rules.ts';
+import { endAtTime, outdateSweeps, wakeEarlier } from './execution/time-rules.ts';
 import { tolerate } from './execution/tolerate.ts';
 import { askAboutDeadline } from './questions/deadline.ts';
 import { askForAnswer, moveDeadline } from './questions/callback.ts';
@@ -36,6 +36,8 @@ import { giveUpDeferred } from './step/defer.ts';
 import type { Rule } from './step/rule.ts';
 import type { ExecutionStatus } from './moves.ts';
 
+// `announceChange` puts each change of a question on the event bus, at least once.
+const LAST: readonly Rule[] = [wakeEarlier, announceChange, outdateSweeps];
 const FORWARD: readonly Rule[] = [
   endLease,
   closeIncidents,
@@ -60,9 +62,7 @@ const FORWARD: readonly Rule[] = [
   startChildren,
   giveUpDeferred,
   openIncident,
-  wakeEarlier,
-  // Puts each change of a question (opened, reminded, closed) on the event bus, at least once.
-  announceChange,
+  ...LAST,
 ];
 const ENDED: readonly Rule[] = [announceChange, leaveLane, announce];
 
@@ -91,8 +91,7 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
     giveUpDeferred,
     openIncident,
     endUndo,
-    wakeEarlier,
-    announceChange,
+    ...LAST,
   ],
   // The end is certain. Only the on-failure steps still run, and each of them may fail.
   'following-up': [
@@ -107,8 +106,7 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
     giveUpDeferred,
     openIncident,
     finish,
-    wakeEarlier,
-    announceChange,
+    ...LAST,
   ],
   succeeded: ENDED,
   compensated: ENDED,

@@ -7,12 +7,15 @@
 
 import { type CallbackStep, isCallback, isForAnother, type Plan, type PlanStep } from '../plan/plan.ts';
 import { executionAfter } from '../decisions/change.ts';
-import { alsoAffected, evaluateNext, writing } from '../decisions/decision.ts';
+import { alsoAffected, evaluateNext, IDLE, writing } from '../decisions/decision.ts';
 import type { Snapshot } from '../records/snapshot.ts';
+import { longestHorizonMs } from '../step/lease.ts';
+import { CLOCKS_DIFFER_MS } from '../step/process-deadline.ts';
 import { openWork } from '../step/ready.ts';
 import type { Coming, Rule } from '../step/rule.ts';
 import { duePromptly } from './try-now.ts';
 import { turnAt } from '../step/turn.ts';
+import { send } from '../supervision/dispatch.ts';
 import { endsAt, externalTimes, mayPassTime, passTime, waitsUntil } from '../waiting/timer.ts';
 
 /** The time of a step is over, and it fails. */
@@ -75,13 +78,36 @@ export const wakeEarlier: Rule = {
     if (event.by === 'supervisor' || execution.wakeAt === undefined) return undefined;
     const sooner = event.tryNow && duePromptly(plan, state, event.tryNow, event);
     if (sooner !== undefined) return sooner;
-    const untilAt = Math.min(...externalTimes(plan, state), ...deferredTimes(plan, state));
+    const untilAt = nextTime(plan, state);
     if (untilAt >= execution.wakeAt) return undefined;
     const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt: untilAt });
     return writing(execution.id, { execution: woken }, evaluateNext(event.affected));
   },
   says: { 'set-wake-time': 'the wake time is brought forward, because something is due before it' },
 };
+
+/**
+ * F3 while the wake time is overdue, a supervisor may be at work that read the execution before a wait began.
+ * It would set a wake time up to a horizon later, so the record is written as it is, and that write
+ * conflicts. A claim's copy may be older than the latest sweep: it is read again. The rule is the last, and
+ * ends the evaluation: it would apply again.
+ */
+export const outdateSweeps: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    const { wakeAt = Number.POSITIVE_INFINITY } = execution;
+    if (event.by === 'supervisor' || wakeAt > event.now + CLOCKS_DIFFER_MS) return undefined;
+    const untilAt = nextTime(plan, state);
+    if (untilAt <= event.now || untilAt >= event.now + longestHorizonMs(plan)) return undefined;
+    const { sends } = send(plan, state, event);
+    const written = executionAfter(execution, 'set-wake-time', event, {});
+    return { ...writing(execution.id, { execution: written }, IDLE), sends };
+  },
+  says: { 'set-wake-time': 'the evaluations that began before a wait are outdated' },
+};
+
+const nextTime = (plan: Plan, state: Snapshot): number =>
+  Math.min(...externalTimes(plan, state), ...deferredTimes(plan, state));
 
 const deferredTimes = (plan: Plan, state: Snapshot): number[] =>
   Object.values(state.steps).some(({ deferred }) => deferred !== undefined)

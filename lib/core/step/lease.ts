@@ -105,6 +105,9 @@ export function horizonMs(plan: Plan, snapshot: Snapshot | undefined): number {
   return steps.length > 0 ? Math.min(...steps.map(shortestMs)) : IDLE_HORIZON_MS;
 }
 
+/** No horizon of the plan is longer, as long as an agent's step is unfinished. */
+export const longestHorizonMs = (plan: Plan): number => Math.max(0, ...agentSteps(plan).map(shortestMs));
+
 /** On whichever stage the step may be claimed next. While it is unfinished, no horizon is longer. */
 export function shortestMs(step: AgentStep): number {
   let ms = Math.min(leaseSpanMs(step), step.pickupMs);

@@ -3,7 +3,7 @@
  * find each among the seeds of every commit, or the model by its search of every interleaving.
  */
 
-import { model, type Mutant, simulation } from '../mutant.ts';
+import { jest, model, type Mutant, simulation } from '../mutant.ts';
 
 export const INTERLEAVINGS: readonly Mutant[] = [
   {
@@ -77,6 +77,15 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     find: 'Math.min(...times, quietFrom(plan, snapshot, work, readAt) + hMs);',
     replace: 'Math.min(...times, readAt + hMs + 86_400_000);',
     killer: simulation(),
+  },
+  {
+    id: 'overdue-wait-unseen',
+    rule: 'F3 a sweep that read before a short wait began does not set a wake time past its end',
+    bug: 'While the wake time is overdue a short wait begins without a write that a sweep of that time would meet.',
+    file: 'lib/core/execution/time-rules.ts',
+    find: 'wakeAt > event.now + CLOCKS_DIFFER_MS) return undefined;',
+    replace: 'wakeAt > event.now - CLOCKS_DIFFER_MS) return undefined;',
+    killer: jest('engine/overdue-waits', 'is met where a sweep reads before the step ends'),
   },
   {
     id: 'unfenced',

@@ -56,26 +56,27 @@ describe('a time that has passed', () => {
 
 describe('a time that comes before the wake time', () => {
   const byWorker = (steps: PlanStep[], records: Step[]) =>
-    onEvaluate(steps, records, { startedAt: NOW, wakeAt: NOW + 9 }, { by: 'agent' });
+    onEvaluate(steps, records, { startedAt: NOW, wakeAt: NOW + 9_000 }, { by: 'agent' });
 
   it('brings it forward where no supervisor looks, and nothing else does (S12)', () => {
-    const { write, ...rest } = byWorker([waitOf('it', { forMs: 5 })], []);
+    const { write, ...rest } = byWorker([waitOf('it', { forMs: 5_000 })], []);
     expect(write).toStrictEqual({
       executionId: 'e-1',
-      execution: expect.objectContaining({ status: 'running', version: 2, wakeAt: NOW + 5 }),
+      execution: expect.objectContaining({ status: 'running', version: 2, wakeAt: NOW + 5_000 }),
     });
     expect(rest).toStrictEqual({ sends: [], next: evaluate('x'), notes: [] });
-    const callback = byWorker([callbackOf('it', { withinMs: 5 })], []);
-    expect(callback.write?.execution?.wakeAt).toBe(NOW + 5);
-    for (const forMs of [9, 10]) expect(byWorker([waitOf('it', { forMs })], []).write).toBeUndefined();
+    const callback = byWorker([callbackOf('it', { withinMs: 5_000 })], []);
+    expect(callback.write?.execution?.wakeAt).toBe(NOW + 5_000);
+    for (const forMs of [9_000, 10_000])
+      expect(byWorker([waitOf('it', { forMs })], []).write).toBeUndefined();
   });
 
   it('may be that of what a dead service left to be sent again', () => {
     const deferred = { mode: 'execute', why: 'breaker', at: NOW } as const;
     const left = (retryAt: number) => [recordOf('it', 'retrying', { changedAt: NOW, retryAt, deferred })];
-    const near = byWorker([agentStepOf('it')], left(NOW + 5));
-    expect(near.write?.execution?.wakeAt).toBe(NOW + 5);
-    expect(byWorker([agentStepOf('it')], left(NOW + 9)).write).toBeUndefined();
+    const near = byWorker([agentStepOf('it')], left(NOW + 5_000));
+    expect(near.write?.execution?.wakeAt).toBe(NOW + 5_000);
+    expect(byWorker([agentStepOf('it')], left(NOW + 9_000)).write).toBeUndefined();
   });
 });
 
