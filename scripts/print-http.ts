@@ -97,7 +97,7 @@ const ADVICE: Readonly<Record<(typeof STATUS)[ErrorCode], string>> = {
   413: 'Store what is large elsewhere, and send where it is.',
   429: 'Cancel the execution, which is always possible, or find who sends so many commands.',
   500: 'Call again with the same key. The log of the API says what happened.',
-  503: 'Call again later, with the same key: the deployment is at rest, the disk of `serve` is full, or, during a deployment, a function older than the record read it.',
+  503: 'Call again later, with the same key: the deployment is at rest, the disk of `serve` is full, or, during a deployment, a function met a table of another form.',
 };
 
 function errors(): string {

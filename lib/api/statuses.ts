@@ -49,7 +49,7 @@ export const STATUS = {
   // Only `serve` answers it: its disk is full, or takes no writes.
   'not-kept': 503,
   // Between two releases; the other function that answers this call may be the newer one.
-  'newer-item': 503,
+  'table-form': 503,
 } as const;
 
 export type ErrorCode = keyof typeof STATUS;

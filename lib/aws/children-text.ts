@@ -16,10 +16,11 @@ const MOST_SINGLE = 12;
 
 type Grouped = Omit<Children, 'ended'> & { readonly ends: readonly (readonly [ChildEnd, string])[] };
 
-/** @returns nothing where it is no shorter */
-export function groupedChildren({ ended, ...rest }: Children): string | undefined {
+/** As it is where groups are no shorter. */
+export function groupedChildren(children: Children): Children | Grouped {
+  const { ended, ...rest } = children;
   const all = Object.entries(ended);
-  if (all.length <= MOST_SINGLE) return undefined;
+  if (all.length <= MOST_SINGLE) return children;
   const groups = new Map<string, { readonly end: ChildEnd; readonly indexes: number[] }>();
   for (const [index, end] of all) {
     const key = JSON.stringify(Object.entries(end).toSorted(([one], [other]) => (one < other ? -1 : 1)));
@@ -28,7 +29,7 @@ export function groupedChildren({ ended, ...rest }: Children): string | undefine
     groups.set(key, group);
   }
   const ends = [...groups.values()].map(({ end, indexes }) => [end, runsOf(indexes)] as const);
-  return JSON.stringify({ ...rest, ends } satisfies Grouped);
+  return { ...rest, ends };
 }
 
 /** @param stored as it was parsed: with its ends one by one, or in groups */

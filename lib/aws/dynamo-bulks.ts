@@ -10,8 +10,9 @@ import type { Bulks } from '../core/ports.ts';
 import { refuse } from '../core/values/errors.ts';
 import { isExecutionId } from '../core/values/names.ts';
 import { readItems } from './dynamo-batch.ts';
+import { jsonIn } from './dynamo-items.ts';
 import { putAll } from './dynamo-put.ts';
-import { dynamoRecords, itemKey, type Kind, putOf, recordIn } from './dynamo-side-records.ts';
+import { dynamoRecords, itemKey, type Kind, putOf } from './dynamo-side-records.ts';
 
 function partitionOf(bulk: string): string {
   if (!isExecutionId(bulk)) throw refuse('bad-key', 'that is not the id of a bulk action');
@@ -21,19 +22,16 @@ function partitionOf(bulk: string): string {
 const goneAt = ({ goneAt: at }: { readonly goneAt: number }): number => at;
 
 const BULK: Kind<Bulk, [bulk: string]> = {
-  field: 'bulk',
   keyOf: ({ id }) => [id],
   placeOf: (bulk) => [partitionOf(bulk), 'bulk'],
   goneAt,
 };
 const PAGE: Kind<BulkPage, [bulk: string, page: number]> = {
-  field: 'page',
   keyOf: ({ bulk, page }) => [bulk, page],
   placeOf: (bulk, page) => [partitionOf(bulk), `page#${page}`],
   goneAt,
 };
 const TOTAL: Kind<BulkTotal, [bulk: string, shard: number]> = {
-  field: 'total',
   keyOf: ({ bulk, shard }) => [bulk, shard],
   placeOf: (bulk, shard) => [partitionOf(bulk), `total#${shard}`],
   goneAt,
@@ -50,7 +48,7 @@ export const dynamoBulks = (
   readTotals: async (bulk) => {
     const keys = Array.from({ length: TOTALS }, (_, shard) => itemKey(TOTAL, bulk, shard));
     const items = await readItems(client, table, keys);
-    return [...items.values()].map((item) => recordIn(TOTAL, item));
+    return [...items.values()].map((item) => jsonIn(item) as BulkTotal);
   },
   write: async ({ bulk, pages = [], total }) => {
     const puts = [

@@ -16,7 +16,7 @@ import { createHash } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Json } from '../core/values/json.ts';
 import type { Execution } from '../core/records/state.ts';
-import { executionKey, type Item, inputSk, isInputItem, refuseNewer, sizeOf, text } from './dynamo-items.ts';
+import { executionKey, FORM, type Item, inputSk, isInputItem, jsonIn, sizeOf, text } from './dynamo-items.ts';
 import { conditional, putOne } from './dynamo-put.ts';
 import { TABLE } from './names.ts';
 
@@ -35,8 +35,8 @@ const units = (bytes: number): number => Math.ceil(bytes / UNIT);
  * @param isRemoved whether what has ended is removed one day
  */
 export function inputApart(execution: Execution, whole: Item, isRemoved: boolean): Item | undefined {
-  const json = whole['input']?.S;
-  if (json === undefined) return undefined;
+  if (execution.inputKey !== undefined || execution.inputAt !== undefined) return undefined;
+  const json = JSON.stringify(execution.input);
   const bytes = sizeOf(whole) + END_BYTES;
   const inputBytes = Buffer.byteLength(json);
   if (bytes <= UNIT) return undefined;
@@ -44,11 +44,11 @@ export function inputApart(execution: Execution, whole: Item, isRemoved: boolean
   const item: Item = {
     ...executionKey(execution.id),
     [TABLE.sk]: { S: inputSk(key) },
-    v: { N: '1' },
+    ...FORM,
     version: { N: '1' },
     writeId: { S: execution.writeId },
     storedAt: { N: String(execution.startedAt) },
-    input: { S: json },
+    json: { S: json },
   };
   const removals = isRemoved ? 1 : 0;
   const ofRecord = WRITES + (execution.parent === undefined ? 0 : removals);
@@ -65,11 +65,10 @@ export async function putInput(client: DynamoDBClient, table: string, item: Item
 /**
  * The input of a partition's execution.
  * @throws Error when it is not there, which only a damaged table shows
- * @throws SteadfastError `newer-item`
+ * @throws SteadfastError `table-form`
  */
 export function inputIn(items: readonly Item[], key: string): Json {
   const item = items.find((one) => isInputItem(one) && text(one, TABLE.sk) === inputSk(key));
   if (item === undefined) throw new Error('the input of the execution is not in the state table');
-  refuseNewer(item);
-  return JSON.parse(text(item, 'input')) as Json;
+  return jsonIn(item) as Json;
 }

@@ -34,7 +34,7 @@ import {
   isStepItem,
   type Item,
   number,
-  refuseNewer,
+  refuseOtherForm,
   stepKey,
   stepOf,
   text,
@@ -141,16 +141,15 @@ function foundIn(item: Item, wakeShards: number): Found[] {
 
 /**
  * Where the index has the wake time of an execution: nowhere, in a shard that no supervisor sweeps, or where
- * it is found. As good as the second is one of an earlier release, of which no list knows more than the time.
+ * it is found.
  */
 function wakePlace(item: Item, wakeShards: number): 'none' | 'unswept' | 'swept' {
   if (item[TABLE.wakeIndex.sk] === undefined) return 'none';
-  if (item['openStatus'] === undefined) return 'unswept';
   return shardsOf(WAKE_KEY, wakeShards).includes(text(item, TABLE.wakeIndex.pk)) ? 'swept' : 'unswept';
 }
 
 function inputFound(item: Item, executionId: string): FoundInput {
-  refuseNewer(item);
+  refuseOtherForm(item);
   return {
     kind: 'input',
     executionId,

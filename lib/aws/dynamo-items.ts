@@ -4,14 +4,13 @@
  * Owns: the spelling of keys and attributes (DESIGN: one table, `pk`/`sk`). Does not own: what the indexes
  * add to them (`dynamo-indexes.ts`), conditions (`dynamo-store.ts`).
  *
- * Keys are built from checked names only. Every item carries `v`; a newer one than this code
- * knows is refused, not guessed at. Payloads and nested records are JSON text: opaque to
- * DynamoDB, small, and read back exactly.
+ * Keys are built from checked names only. Every item carries the form that it is written in; another one than
+ * this code's is refused, not guessed at. A field is an attribute if DynamoDB reads it back exactly, and all
+ * others are one JSON text: opaque to DynamoDB, and no field is forgotten.
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Plan } from '../core/plan/plan.ts';
-import { given } from '../core/values/given.ts';
 import { refuse } from '../core/values/errors.ts';
 import { isIncident, isOpen, type Question } from '../core/records/question.ts';
 import type { Json } from '../core/values/json.ts';
@@ -24,10 +23,8 @@ import { TABLE } from './names.ts';
 
 export type Item = Record<string, AttributeValue>;
 
-/** Version of the items that this code writes. */
-const ITEM_VERSION = 1;
-/** Version of items that name a value beside the table: older code would take the value for none. */
-const NAMING_VERSION = 2;
+/** The form of all items of the table, which each carries; what other code would read wrongly raises it. */
+export const FORM: Item = { v: { N: '3' } };
 
 const EXECUTION_SK = 'exec';
 const STEP_PREFIX = 'step#';
@@ -51,52 +48,6 @@ function checkedId(id: string): string {
 
 export const idOfKey = (item: Item): string => text(item, TABLE.pk).slice('exec#'.length);
 
-const NAMING: Item = { v: { N: String(NAMING_VERSION) } };
-
-/** Attributes that are JSON text in the item. */
-const EXECUTION_JSON: ReadonlySet<string> = new Set([
-  'input',
-  'inputAt',
-  'output',
-  'outputAt',
-  'tags',
-  'search',
-  'commands',
-  'cause',
-  'end',
-  'dispatches',
-  'pauses',
-  'earlierPauses',
-  'retries',
-  'parent',
-  'callbackKeys',
-  'startedBy',
-  'people',
-  'risk',
-  'lane',
-]);
-const STEP_JSON: ReadonlySet<string> = new Set([
-  'output',
-  'outputAt',
-  'failure',
-  'attempts',
-  'givenInput',
-  'keyInput',
-  'deferred',
-  'accepted',
-  'processes',
-  'children',
-  'by',
-]);
-const QUESTION_JSON: ReadonlySet<string> = new Set([
-  'failure',
-  'caller',
-  'tags',
-  'root',
-  'unannounced',
-  'shown',
-]);
-
 /** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */
 const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { dispatched: 0, epoch: 1 };
 const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
@@ -118,8 +69,7 @@ export function executionItem(execution: Execution, wakeShards: number, retentio
   if (inputKey !== undefined || inputAt !== undefined) left.push('input');
   const item: Item = {
     ...executionKey(id),
-    ...attributes(execution, EXECUTION_JSON, EXECUTION_DEFAULTS, left),
-    ...(inputAt === undefined && execution.outputAt === undefined ? {} : NAMING),
+    ...attributes(execution, EXECUTION_DEFAULTS, left),
   };
   Object.assign(item, indexedExecution(execution, wakeShards));
   const goneAt = retentionMs === undefined ? undefined : expiresAt(execution, retentionMs);
@@ -131,26 +81,22 @@ export function executionItem(execution: Execution, wakeShards: number, retentio
 /** @param input where it is not in the item itself */
 export function executionOf(item: Item, input: Json = null): Execution {
   const base = { ...EXECUTION_DEFAULTS, commands: [], dispatches: {}, id: idOfKey(item), input };
-  return { ...base, ...values(item, EXECUTION_JSON) } as unknown as Execution;
+  return { ...base, ...values(item) } as unknown as Execution;
 }
 
 export function stepItem(executionId: string, step: Step): Item {
-  const { name, attempts } = step;
+  const { name, attempts, children } = step;
   const isKnown = attempts.length <= 1 && JSON.stringify(attempts) === JSON.stringify(onlyAttempt(step));
   const left = isKnown ? ['name', 'attempts'] : ['name'];
-  const names = step.outputAt !== undefined || step.children?.rounds?.inputAt !== undefined;
-  const own = attributes(step, STEP_JSON, STEP_DEFAULTS, left);
-  const item = { ...stepKey(executionId, name), ...own, ...(names ? NAMING : {}) };
-  const children = step.children && groupedChildren(step.children);
-  if (children === undefined) return item;
-  return { ...item, children: { S: children } };
+  const stored = children === undefined ? step : { ...step, children: groupedChildren(children) };
+  return { ...stepKey(executionId, name), ...attributes(stored, STEP_DEFAULTS, left) };
 }
 
 export function stepOf(item: Item): Step {
-  const base = { ...STEP_DEFAULTS, attempts: [], name: text(item, TABLE.sk).slice(STEP_PREFIX.length) };
-  const stored = { ...base, ...values(item, STEP_JSON) } as unknown as Step;
+  const base = { ...STEP_DEFAULTS, name: text(item, TABLE.sk).slice(STEP_PREFIX.length) };
+  const stored = { ...base, ...values(item) } as unknown as Step;
   const step = stored.children === undefined ? stored : { ...stored, children: childrenOf(stored.children) };
-  return item['attempts'] === undefined ? { ...step, attempts: onlyAttempt(step) } : step;
+  return { ...step, attempts: stored.attempts ?? onlyAttempt(step) };
 }
 
 /**
@@ -178,27 +124,18 @@ export function questionItem(executionId: string, question: Question): Item {
   const left = isIncident(question) ? ['number'] : ['step'];
   const item: Item = {
     ...questionKeyOf(executionId, question),
-    ...attributes(question, QUESTION_JSON, {}, left),
+    ...attributes(question, {}, left),
   };
   return isOpen(question) ? { ...item, ...indexedQuestion(executionId, question) } : item;
 }
 
 export function questionOf(item: Item): Question {
-  const { [TABLE.listIndex.sk]: _listed, ...rest } = values(item, QUESTION_JSON);
+  const { [TABLE.listIndex.sk]: _listed, ...rest } = values(item);
   const sk = text(item, TABLE.sk);
   const key = sk.startsWith(INBOX_PREFIX)
     ? { step: sk.slice(INBOX_PREFIX.length) }
     : { number: Number(sk.slice(INCIDENT_PREFIX.length)) };
-  return { ...key, reminders: 0, ...asWrittenNow(rest) } as unknown as Question;
-}
-
-/** An incident of the release before had other names for how it ended, and announced reminders alone. */
-function asWrittenNow({ resolvedAt, by, unannounced, ...rest }: Record<string, unknown>): object {
-  return given({
-    ...rest,
-    ...(resolvedAt === undefined ? {} : { closedAt: resolvedAt, closedBy: by === 'person' ? 'answer' : by }),
-    unannounced: unannounced === true ? ['reminded'] : unannounced,
-  });
+  return { ...key, ...rest } as unknown as Question;
 }
 
 const INPUT_PREFIX = 'input#';
@@ -214,13 +151,19 @@ export const isExecutionItem = (item: Item): boolean => text(item, TABLE.sk) ===
 
 export const planItem = (hash: string, plan: Plan): Item => ({
   ...planKey(hash),
-  v: { N: String(ITEM_VERSION) },
-  plan: { S: JSON.stringify(plan) },
+  ...FORM,
+  json: { S: JSON.stringify(plan) },
 });
 
-export function planOf(item: Item): Plan {
-  refuseNewer(item);
-  return JSON.parse(text(item, 'plan')) as Plan;
+export const planOf = (item: Item): Plan => jsonIn(item) as Plan;
+
+/**
+ * The JSON text that an item has.
+ * @throws SteadfastError `table-form`
+ */
+export function jsonIn(item: Item): unknown {
+  refuseOtherForm(item);
+  return JSON.parse(text(item, 'json'));
 }
 
 export const text = (item: Item, attribute: string): string => item[attribute]?.S ?? '';
@@ -238,44 +181,52 @@ const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
 /** @param left fields that are left out */
 function attributes(
   record: object,
-  jsonKeys: ReadonlySet<string>,
   defaults: Readonly<Record<string, unknown>>,
   left: readonly string[],
 ): Item {
-  const item: Item = { v: { N: String(ITEM_VERSION) } };
-  for (const key of Object.keys(record)) {
-    const value: unknown = record[key as keyof typeof record];
+  const item: Item = { ...FORM };
+  const others: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(record)) {
     if (value === undefined || value === defaults[key] || left.includes(key)) continue;
-    if (jsonKeys.has(key)) item[key] = { S: JSON.stringify(value) };
-    else if (typeof value === 'string') item[key] = { S: value };
-    else if (typeof value === 'number') item[key] = { N: String(value) };
-    else if (typeof value === 'boolean') item[key] = { BOOL: value };
+    const attribute = attributeOf(value);
+    if (attribute === undefined) others[key] = value;
+    else item[key] = attribute;
   }
-  return item;
+  return isEmpty(others) ? item : { ...item, json: { S: JSON.stringify(others) } };
 }
 
-const NOT_FIELDS: ReadonlySet<string> = new Set(['v', TABLE.pk, TABLE.sk, TABLE.ttl, ...INDEX_ATTRIBUTES]);
-
-/** @throws SteadfastError `newer-item` */
-export function refuseNewer(item: Item): void {
-  const version = number(item, 'v');
-  if (version > NAMING_VERSION) {
-    throw refuse(
-      'newer-item',
-      `an item has version ${version}; this code reads up to ${NAMING_VERSION}: deploy the newer code`,
-    );
-  }
+/** Nothing for what DynamoDB would not read back as it was: a payload may also be a string or a number. */
+function attributeOf(value: unknown): AttributeValue | undefined {
+  if (typeof value === 'string' && value.isWellFormed()) return { S: value };
+  if (Number.isSafeInteger(value)) return { N: String(value) };
+  return typeof value === 'boolean' ? { BOOL: value } : undefined;
 }
 
-function values(item: Item, jsonKeys: ReadonlySet<string>): Record<string, unknown> {
-  refuseNewer(item);
+const NOT_FIELDS: ReadonlySet<string> = new Set([
+  'v',
+  'json',
+  TABLE.pk,
+  TABLE.sk,
+  TABLE.ttl,
+  ...INDEX_ATTRIBUTES,
+]);
+
+/** @throws SteadfastError `table-form` */
+export function refuseOtherForm(item: Item): void {
+  const [found, known] = [number(item, 'v'), number(FORM, 'v')];
+  if (found === known) return;
+  const what = found > known ? 'deploy the newer code' : 'use a new table, or the code that wrote this one';
+  throw refuse(
+    'table-form',
+    `the state table has items of form ${found}, this code reads form ${known}: ${what}`,
+  );
+}
+
+function values(item: Item): Record<string, unknown> {
+  refuseOtherForm(item);
   const record: Record<string, unknown> = {};
-  for (const key of Object.keys(item)) {
-    if (NOT_FIELDS.has(key)) continue;
-    const value = item[key] as AttributeValue;
-    if (value.S !== undefined) record[key] = jsonKeys.has(key) ? (JSON.parse(value.S) as Json) : value.S;
-    else if (value.N !== undefined) record[key] = Number(value.N);
-    else if (value.BOOL !== undefined) record[key] = value.BOOL;
+  for (const [key, { S, N, BOOL }] of Object.entries(item)) {
+    if (!NOT_FIELDS.has(key)) record[key] = S ?? (N === undefined ? BOOL : Number(N));
   }
-  return record;
+  return item['json'] === undefined ? record : { ...record, ...(jsonIn(item) as object) };
 }

@@ -21,11 +21,10 @@ import type { Lanes } from '../core/ports.ts';
 import type { Lane, Queued } from '../core/records/lane.ts';
 import { refuse } from '../core/values/errors.ts';
 import { isExecutionId } from '../core/values/names.ts';
-import { type Item, text } from './dynamo-items.ts';
+import { FORM, type Item, jsonIn, text } from './dynamo-items.ts';
 import { conditional, putOne } from './dynamo-put.ts';
 import { TABLE } from './names.ts';
 
-const ITEM_VERSION = '1';
 /** A partition of a lane begins with it. */
 export const LANE_PREFIX = 'lane#';
 const LANE_SK = 'lane';
@@ -55,9 +54,9 @@ const queueSk = ({ place, id, life, epoch }: Queued): string =>
 /** An item of a queue. */
 export function queuedIn(item: Item): { readonly lane: string; readonly queued: Queued } | undefined {
   const sk = item[TABLE.sk]?.S ?? '';
-  if (!sk.startsWith(QUEUE_PREFIX) || item['queued'] === undefined) return undefined;
+  if (!sk.startsWith(QUEUE_PREFIX) || item['json'] === undefined) return undefined;
   const lane = text(item, TABLE.pk).slice(LANE_PREFIX.length);
-  return { lane, queued: JSON.parse(text(item, 'queued')) as Queued };
+  return { lane, queued: jsonIn(item) as Queued };
 }
 
 export const queuedKey = (lane: string, queued: Queued): Item => keyOf(lane, queueSk(queued));
@@ -80,18 +79,18 @@ export const dynamoLanes = (client: DynamoDBClient, table: string): Lanes => ({
     const { Item: item } = await client.send(
       new GetItemCommand({ TableName: table, Key: keyOf(lane, LANE_SK), ConsistentRead: true }),
     );
-    return item && (JSON.parse(text(item, 'lane')) as Lane);
+    return item && (jsonIn(item) as Lane);
   },
   writeLane: async (record) => {
     const { lane, life, version, writeId, emptyAt } = record;
     const item: Item = {
       ...keyOf(lane, LANE_SK),
       ...(emptyAt === undefined ? {} : goneAt(emptyAt + KEPT_MS)),
-      v: { N: ITEM_VERSION },
+      ...FORM,
       version: { N: String(version) },
       life: { S: life },
       writeId: { S: writeId },
-      lane: { S: JSON.stringify(record) },
+      json: { S: JSON.stringify(record) },
     };
     return (await putOne(client, conditional(table, item, record))).kind;
   },
@@ -99,8 +98,8 @@ export const dynamoLanes = (client: DynamoDBClient, table: string): Lanes => ({
     const item: Item = {
       ...keyOf(lane, queueSk(queued)),
       ...goneAt(queued.place + QUEUED_KEPT_MS),
-      v: { N: ITEM_VERSION },
-      queued: { S: JSON.stringify(queued) },
+      ...FORM,
+      json: { S: JSON.stringify(queued) },
     };
     await client.send(new PutItemCommand({ TableName: table, Item: item }));
   },
@@ -116,7 +115,7 @@ export const dynamoLanes = (client: DynamoDBClient, table: string): Lanes => ({
         ...(cursor === undefined ? {} : { ExclusiveStartKey: JSON.parse(cursor) as Item }),
       }),
     );
-    const items = (answer.Items ?? []).map((item) => JSON.parse(text(item, 'queued')) as Queued);
+    const items = (answer.Items ?? []).map((item) => jsonIn(item) as Queued);
     const last = answer.LastEvaluatedKey;
     return last === undefined ? { items } : { items, cursor: JSON.stringify(last) };
   },

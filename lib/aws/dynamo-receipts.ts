@@ -9,15 +9,14 @@ import type { Receipts } from '../core/ports.ts';
 import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
 import { given } from '../core/values/given.ts';
 import { keyText, readMany } from './dynamo-batch.ts';
-import { dynamoRecords, itemKey, type Kind, recordIn } from './dynamo-side-records.ts';
+import { jsonIn } from './dynamo-items.ts';
+import { dynamoRecords, itemKey, type Kind } from './dynamo-side-records.ts';
 
 const SHARD: Kind<ShardReceipt, [shard: number]> = {
-  field: 'receipt',
   keyOf: ({ shard }) => [shard],
   placeOf: (shard) => [`shard#${shard}`, 'receipt'],
 };
 const AUDIT: Kind<AuditReceipt, []> = {
-  field: 'receipt',
   keyOf: () => [],
   placeOf: () => ['audit', 'receipt'],
 };
@@ -33,9 +32,9 @@ export function dynamoReceipts(client: DynamoDBClient, table: string, wakeShards
       return {
         shards: shardKeys.flatMap((key) => {
           const item = items.get(keyText(key));
-          return item === undefined ? [] : [recordIn(SHARD, item)];
+          return item === undefined ? [] : [jsonIn(item) as ShardReceipt];
         }),
-        ...given({ audit: audit && recordIn(AUDIT, audit) }),
+        ...given({ audit: audit && (jsonIn(audit) as AuditReceipt) }),
       };
     },
     write: async (receipt) => ('shard' in receipt ? shards.write(receipt) : audits.write(receipt)),

@@ -19,16 +19,12 @@ import type { ValuesAudit } from '../core/supervision/stored-values.ts';
 import type { Presence } from '../core/supervision/presence.ts';
 import { refuse } from '../core/values/errors.ts';
 import { isName } from '../core/values/names.ts';
-import { type Item, text } from './dynamo-items.ts';
+import { FORM, type Item, jsonIn } from './dynamo-items.ts';
 import { conditional, type Put, putOne } from './dynamo-put.ts';
 import { TABLE } from './names.ts';
 
-const ITEM_VERSION = '1';
-
 /** One kind of record: where it is kept, and how long. */
 export interface Kind<Kept extends SideRecord, Key extends readonly unknown[]> {
-  /** The name of the attribute that has the text. */
-  readonly field: string;
   readonly keyOf: (record: Kept) => Key;
   readonly placeOf: (...key: Key) => readonly [pk: string, sk: string];
   /** Epoch ms from which it may go by itself. @default it stays */
@@ -43,53 +39,45 @@ function nameIn(name: string): string {
 }
 
 export const BREAKER: Kind<Breaker, [agent: string]> = {
-  field: 'breaker',
   keyOf: ({ agent }) => [agent],
   placeOf: (agent) => [`agent#${nameIn(agent)}`, 'breaker'],
 };
 
 export const RATE: Kind<AgentRate, [agent: string]> = {
-  field: 'rate',
   keyOf: ({ agent }) => [agent],
   placeOf: (agent) => [`agent#${nameIn(agent)}`, 'rate'],
 };
 
 /** No more are listed than the latest of each agent. */
 export const OUTAGE: Kind<Outage, [agent: string, openedAt: number]> = {
-  field: 'outage',
   keyOf: ({ agent, openedAt }) => [agent, openedAt],
   placeOf: (agent, openedAt) => [`agent#${nameIn(agent)}`, `outage#${openedAt}`],
   goneAt: ({ openedAt }) => openedAt + KEPT_MS,
 };
 
 export const WORKFLOW_PAUSE: Kind<WorkflowPause, [workflow: string]> = {
-  field: 'pause',
   keyOf: ({ workflow }) => [workflow],
   placeOf: (workflow) => [`workflow#${nameIn(workflow)}`, 'pause'],
 };
 
 /** Kept longer than a question is open. */
 export const ANNOUNCED_LIST: Kind<AnnouncedList, [list: string]> = {
-  field: 'list',
   keyOf: ({ list }) => [list],
   placeOf: (list) => [`list#${list}`, 'announced'],
   goneAt: ({ askedAt }) => askedAt + KEPT_MS,
 };
 
 export const PRESENCE: Kind<Presence, []> = {
-  field: 'presence',
   keyOf: () => [],
   placeOf: () => ['supervisor', 'presence'],
 };
 
 export const VALUES_AUDIT: Kind<ValuesAudit, []> = {
-  field: 'values',
   keyOf: () => [],
   placeOf: () => ['audit', 'values'],
 };
 
 export const OPEN_WAITS: Kind<OpenWaits, []> = {
-  field: 'waits',
   keyOf: () => [],
   placeOf: () => ['api', 'waits'],
 };
@@ -102,11 +90,6 @@ export function itemKey<Kept extends SideRecord, Key extends readonly unknown[]>
   return { [TABLE.pk]: { S: pk }, [TABLE.sk]: { S: sk } };
 }
 
-export const recordIn = <Kept extends SideRecord, Key extends readonly unknown[]>(
-  { field }: Kind<Kept, Key>,
-  item: Item,
-): Kept => JSON.parse(text(item, field)) as Kept;
-
 export function putOf<Kept extends SideRecord, Key extends readonly unknown[]>(
   table: string,
   kind: Kind<Kept, Key>,
@@ -116,10 +99,10 @@ export function putOf<Kept extends SideRecord, Key extends readonly unknown[]>(
   const item: Item = {
     ...itemKey(kind, ...kind.keyOf(record)),
     ...(goneAt === undefined ? {} : { [TABLE.ttl]: { N: String(Math.ceil(goneAt / 1_000)) } }),
-    v: { N: ITEM_VERSION },
+    ...FORM,
     version: { N: String(record.version) },
     writeId: { S: record.writeId },
-    [kind.field]: { S: JSON.stringify(record) },
+    json: { S: JSON.stringify(record) },
   };
   return conditional(table, item, record);
 }
@@ -134,7 +117,7 @@ export const dynamoRecords = <Kept extends SideRecord, Key extends readonly unkn
     const { Item } = await client.send(
       new GetItemCommand({ TableName: table, Key: itemKey(kind, ...key), ConsistentRead: true }),
     );
-    return Item && recordIn(kind, Item);
+    return Item && (jsonIn(Item) as Kept);
   },
   write: async (record) => (await putOne(client, putOf(table, kind, record))).kind,
 });

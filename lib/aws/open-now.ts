@@ -12,11 +12,11 @@
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { passageOf } from '../core/step/breaker.ts';
+import { type Breaker, passageOf } from '../core/step/breaker.ts';
 import { readMany } from './dynamo-batch.ts';
 import { INBOX_SHARDS, INBOX_KEY, shardsOf } from './dynamo-indexes.ts';
-import { INCIDENT_PREFIX, type Item } from './dynamo-items.ts';
-import { BREAKER, itemKey, recordIn } from './dynamo-side-records.ts';
+import { INCIDENT_PREFIX, type Item, jsonIn } from './dynamo-items.ts';
+import { BREAKER, itemKey } from './dynamo-side-records.ts';
 import { TABLE } from './names.ts';
 
 export interface OpenNow {
@@ -68,7 +68,7 @@ export async function openNow(
       agents.map((agent) => itemKey(BREAKER, agent)),
     ),
   ]);
-  const open = [...found.values()].filter((item) => passageOf(recordIn(BREAKER, item), now).kind !== 'free');
+  const open = [...found.values()].filter((item) => passageOf(jsonIn(item) as Breaker, now).kind !== 'free');
   return { incidents, entries, breakers: open.length };
 }
 

@@ -175,7 +175,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     means: 'Of `serve`: its disk is full or takes no writes, and nothing of the call was written.',
     next: 'Make room, as the message says, and call again with the same key.',
   },
-  'newer-item': {
+  'table-form': {
     means: 'The record was written by a newer release than the function that read it.',
     next: 'Call again in a moment; it ends with the deployment.',
   },

@@ -43,7 +43,7 @@ export interface DescribedRoute {
 }
 
 /** Every route has these: what is too long is refused before anything else is known of it. */
-export const ERRORS_OF_ALL: readonly ErrorCode[] = ['too-large', 'internal', 'newer-item'];
+export const ERRORS_OF_ALL: readonly ErrorCode[] = ['too-large', 'internal', 'table-form'];
 /** Added to them where a route writes. */
 export const ERRORS_OF_WRITES: readonly ErrorCode[] = ['at-rest', 'not-kept'];
 const OF_BODY: readonly ErrorCode[] = ['bad-json', 'unsafe-number', 'bad-request'];

@@ -48,8 +48,8 @@ import {
 
 /** `stdf`: tells a file of ours from any other SQLite file. */
 const APPLICATION_ID = 0x73746466;
-/** Format of the files that this code writes and reads. */
-export const FORMAT = 2;
+/** Format of the files that this code writes and reads: raised with the form of what is in them. */
+export const FORMAT = 3;
 const PAGE_BYTES = 8_192;
 /** Pages of the log before it is taken over into the file, which takes one commit longer. */
 const CHECKPOINT_PAGES = 2_000;

@@ -103,7 +103,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
     it('is refused, not guessed at', async () => {
       dynamo.on(QueryCommand).resolves({ Items: [record, input] });
       const store = dynamoStore(client, { table: 'state', wakeShards: 2 });
-      await expect(store.read('e-1')).rejects.toMatchObject({ code: 'newer-item' });
+      await expect(store.read('e-1')).rejects.toMatchObject({ code: 'table-form' });
     });
 
     it('is not readable for the audit, which leaves it alone', async () => {

@@ -51,7 +51,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
         .on(QueryCommand)
         .resolvesOnce({ Items: [key('e-3', 3), key('e-2', 2), key('e-1', 1)] })
         .resolves({ Items: [] });
-      const state = [{ ...item('e-3'), v: { N: '4' } }, { ...item('e-2'), tags: { S: '{' } }, item('e-1')];
+      const state = [{ ...item('e-3'), v: { N: '4' } }, { ...item('e-2'), json: { S: '{' } }, item('e-1')];
       dynamo.on(BatchGetItemCommand).resolves({ Responses: { state } });
       const notes: Note[] = [];
       const log = { note: (note: Note) => void notes.push(note) };
@@ -61,7 +61,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       });
       expect(items.map(({ id }) => id)).toEqual(['e-1']);
       expect(notes.map(({ what, executionId, detail }) => [what, executionId, detail])).toEqual([
-        ['list-left-out', 'e-3', expect.stringMatching(/^newer-item: /)],
+        ['list-left-out', 'e-3', expect.stringMatching(/^table-form: /)],
         ['list-left-out', 'e-2', 'SyntaxError'],
       ]);
     });

@@ -12,7 +12,7 @@ import {
 import type { Context } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { createMeter, METRICS_OF_NOTES, type Meter, metered } from '../../lib/aws/metrics.ts';
-import type { Item } from '../../lib/aws/dynamo-items.ts';
+import { FORM, type Item } from '../../lib/aws/dynamo-items.ts';
 import { type DetailBy, ENV, METRICS, WAKE_EVENT } from '../../lib/aws/names.ts';
 import { serviceLogger, tellAll } from '../../lib/aws/telemetry.ts';
 import { STEP_STATUSES } from '../../lib/core/moves.ts';
@@ -24,7 +24,8 @@ import { type Line, linesOf } from './lines.ts';
 const openBreakerOf = (agent: string) => ({
   pk: { S: `agent#${agent}` },
   sk: { S: 'breaker' },
-  breaker: { S: JSON.stringify({ agent, openedAt: 1, openUntil: 2 }) },
+  ...FORM,
+  json: { S: JSON.stringify({ agent, openedAt: 1, openUntil: 2 }) },
 });
 
 const TICK = { getRemainingTimeInMillis: () => 5_000, awsRequestId: 'r' } as unknown as Context;

@@ -135,16 +135,16 @@ describe('is refused', () => {
 
   it('when a newer release has written it, or an older one', () => {
     opened().close();
-    tamper('PRAGMA user_version = 3');
+    tamper('PRAGMA user_version = 4');
     rmSync(`${file}-lock`);
-    expect(() => opened()).toThrow(/newer release \(format 3; this one reads 2\): start that release$/);
+    expect(() => opened()).toThrow(/newer release \(format 4; this one reads 3\): start that release$/);
     expect(existsSync(`${file}-lock`)).toBe(false);
     // One that was there says that the file was served, and stays.
     writeFileSync(`${file}-lock`, '');
     expect(() => opened()).toThrow(/newer release/);
     expect(existsSync(`${file}-lock`)).toBe(true);
-    tamper('PRAGMA user_version = 1');
-    expect(() => opened()).toThrow(/older release \(format 1; this one reads 2\): end its executions/);
+    tamper('PRAGMA user_version = 2');
+    expect(() => opened()).toThrow(/older release \(format 2; this one reads 3\): end its executions/);
   });
 
   it('when it is cut short', async () => {
