@@ -1,7 +1,7 @@
 /**
  * The commands about agents: how they are, and to have one called now although its breaker is open.
  *
- * Owns: their options and what they print. Does not own: the pauses of agents and their outages
+ * Owns: their options and what they print. Does not own: the pauses of agents
  * (`pauses.ts`), the answers' words (`lib/view/deployment.ts`).
  */
 

@@ -9,7 +9,7 @@ import type { Command } from 'commander';
 import type { AgentPauseView } from '../lib/api/deployment-answers.ts';
 import { client, examples, say } from './commands.ts';
 import { type Cli, invocation } from './io.ts';
-import { breakerText, outagesText, pauseText } from '../lib/view/deployment.ts';
+import { breakerText, pauseText } from '../lib/view/deployment.ts';
 
 interface Flags {
   readonly reason?: string;
@@ -61,17 +61,6 @@ export function addPauses(program: Command, cli: Cli): void {
 function addAgentPauses(program: Command, cli: Cli): void {
   const told = (command: Command, { agent, breaker }: AgentPauseView, next: string): void =>
     say(cli, command, { agent, breaker }, () => `${agent}  ${breakerText(breaker, Date.now())}\n${next}\n`);
-  program
-    .command('outages')
-    .argument('<agent>', 'the name of the agent')
-    .description(
-      'show when the service of an agent was down, which calls failed, and how each unknown outcome was resolved',
-    )
-    .addHelpText('after', examples('outages charge-card'))
-    .action(async (agent: string, _flags: Flags, command: Command) => {
-      const items = await client(command).outages(agent);
-      say(cli, command, { items }, () => outagesText(items));
-    });
   program
     .command('pause-agent')
     .argument('<name>', 'the name of the agent')

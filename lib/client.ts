@@ -73,7 +73,6 @@ export type {
   NeededAgents,
   Overview,
   ShardHealth,
-  ShownOutage,
   WorkflowCounts,
   WorkflowForms,
   WorkflowPauseView,

@@ -1,5 +1,5 @@
 /**
- * The agents with their queue, their breaker, their latest failure and their outages. Those that hold
+ * The agents with their queue, their breaker and their latest failure. Those that hold
  * something up are a table of their own, which the overview has on top.
  */
 
@@ -140,10 +140,7 @@ const AgentRow = ({
 }: TableProps & { agent: AgentView; waits: Finding | undefined }): JSX.Element => (
   <tr>
     <th scope="row">
-      {name} <span class="faint">{effect}</span>{' '}
-      <a class="outages" href={addressOf(['overview'], { agent: name })} aria-label={`Outages of ${name}`}>
-        outages
-      </a>
+      {name} <span class="faint">{effect}</span>
     </th>
     <td class="breaker">
       {waits === undefined ? null : <Waits finding={waits} />}

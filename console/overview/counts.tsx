@@ -50,7 +50,7 @@ export function Healthy({ overview: { health, at } }: { overview: Overview }): J
 }
 
 /** To what the sentence is about: what it names for a terminal, the page does by itself. */
-function Leads({ finding: { kind, agent } }: { finding: Finding }): JSX.Element | null {
+function Leads({ finding: { kind } }: { finding: Finding }): JSX.Element | null {
   switch (kind) {
     case 'asked':
       return <a href={addressOf(['people'])}>Answer</a>;
@@ -60,10 +60,9 @@ function Leads({ finding: { kind, agent } }: { finding: Finding }): JSX.Element 
       return <a href={listOf({ code: 'bug' })}>Executions that it has ended</a>;
     case 'schedule-off':
     case 'overdue':
-      return <a href={listOf({ status: 'open' })}>Open executions</a>;
     case 'breaker':
     case 'unanswered':
-      return agent === undefined ? null : <a href={addressOf(['overview'], { agent })}>Outages of {agent}</a>;
+      return <a href={listOf({ status: 'open' })}>Open executions</a>;
     default:
       return null;
   }

@@ -4,7 +4,7 @@
  *
  * Owns: what is read, and the order in which it is read: what burns comes first. Does not own: the counts
  * (`counts.tsx`), what waits and what failed (`latest.tsx`), workflows and agents (`workflow-table.tsx`,
- * `agent-table.tsx`, `outages.tsx`).
+ * `agent-table.tsx`).
  */
 
 import type { JSX } from 'preact';
@@ -14,12 +14,10 @@ import { api } from '../api.ts';
 import { askedFor } from '../executions/filters.ts';
 import { useLive } from '../live.ts';
 import { Shown } from '../parts/states.tsx';
-import { place } from '../router.ts';
 import { AgentsInTrouble, AgentTable } from './agent-table.tsx';
 import { Charts, useCharts } from './charts.tsx';
 import { BAD, Healthy, OpenByStatus, Supervisors, Tiles } from './counts.tsx';
 import { Failed, Waiting } from './latest.tsx';
-import { OutagesOf } from './outages.tsx';
 import { WorkflowTable } from './workflow-table.tsx';
 
 /** How many open questions are read, those with the earliest deadlines. */
@@ -47,7 +45,6 @@ export function OverviewPage(): JSX.Element {
     api.list({ ...askedFor(BAD, Date.now()), limit: LATEST }),
   );
   const charts = useCharts();
-  const agent = place.value.query.get('agent');
   const findings = counted.data?.health.findings ?? [];
   return (
     <article class="overview">
@@ -67,7 +64,6 @@ export function OverviewPage(): JSX.Element {
       {agents.data === undefined ? null : (
         <AgentsInTrouble agents={agents.data} findings={findings} charts={charts} done={agents.again} />
       )}
-      {agent === undefined ? null : <OutagesOf key={agent} agent={agent} />}
       <div class="side-by-side">
         <Waiting inbox={inbox} />
         <Failed counted={counted} latest={failed} />

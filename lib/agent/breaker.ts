@@ -14,6 +14,7 @@
 
 import type { Breakers, Ports } from '../core/ports.ts';
 import type { OpenBreaker } from '../core/decisions/events.ts';
+import type { FailedCall } from '../core/records/unanswered.ts';
 import type { Failure } from '../core/values/failure.ts';
 import {
   afterAnswers,
@@ -32,10 +33,8 @@ import {
 } from '../core/step/breaker.ts';
 import { announceOnce } from '../engine/announce.ts';
 import { changeRecord } from '../engine/change-record.ts';
-import type { FailedCall } from '../core/step/outage.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { Latch } from './latch.ts';
-import { addToOutage, noteOpening } from './outage-book.ts';
 import { Unwritten } from './unwritten.ts';
 
 /** What is known of a closed one: an operator may have paused the agent since, though no call has failed. */
@@ -238,13 +237,11 @@ export class ProcessBreaker {
       if (next === undefined) {
         // It is open already: what failed since is no news, nor will it be when it has closed.
         this.#unwritten.drop();
-        await this.#keep(ports, before, before, calls);
         return;
       }
       this.#unwritten.carry(next.writeId, { failed: carried, answered });
       if ((await breakers.write(next)) === 'conflict') continue;
       this.#learn({ breaker: next, readAt: inputs.now, order: (this.#order += 1) });
-      await this.#keep(ports, before, next, calls);
       await this.#note(ports, before, next);
       return;
     }
@@ -285,25 +282,6 @@ export class ProcessBreaker {
     this.#learn({ breaker: next, readAt: inputs.now, order: (this.#order += 1) });
     ports.log.note({ what: 'breaker-trial', agent: this.#agent });
     return { trial: inputs.writeId };
-  }
-
-  /** In the record of the opening: that it is, what failed meanwhile, that it is over. */
-  async #keep(
-    ports: Ports,
-    before: Breaker | undefined,
-    after: Breaker | undefined,
-    calls: readonly FailedCall[],
-  ): Promise<void> {
-    const openedAt = before?.openedAt;
-    if (openedAt !== undefined) {
-      const isClosed = after?.openedAt === undefined;
-      if (calls.length === 0 && !isClosed) return;
-      const closedAt = isClosed ? { closedAt: ports.clock.now() } : {};
-      await addToOutage(ports, this.#agent, openedAt, { calls, ...closedAt });
-    } else if (after?.openedAt !== undefined && after.failure !== undefined) {
-      const { openedAt: at, failure, failingSince: since = at, calls: behind = [], failed } = after;
-      await noteOpening(ports, this.#agent, { at, since, failure, calls: behind, failed });
-    }
   }
 
   async #note(ports: Ports, before: Breaker | undefined, next: Breaker): Promise<void> {

@@ -1,16 +1,15 @@
 /**
  * Passes what an attempt says of its service to the breaker of its process.
  *
- * Owns: which attempts count, and how a failed one is named. Does not own: what a report says of a
- * service (`core/step/breaker.ts`).
+ * Owns: which attempts count. Does not own: what a report says of a service (`core/step/breaker.ts`).
  */
 
 import type { Ports } from '../core/ports.ts';
-import type { OpenBreaker, Report } from '../core/decisions/events.ts';
+import type { OpenBreaker } from '../core/decisions/events.ts';
 import { CANNOT_TELL, type Failure } from '../core/values/failure.ts';
 import { BUG } from '../core/values/bug.ts';
 import { saidOf } from '../core/step/breaker.ts';
-import type { FailedCall } from '../core/step/outage.ts';
+import type { FailedCall } from '../core/records/unanswered.ts';
 import type { Claim, Ran } from './attempt.ts';
 import type { Worker } from './author-code.ts';
 
@@ -36,17 +35,14 @@ export async function notifyBreaker(
   if (said === 'answered') await breaker.answered(ports, trial, report.kind !== 'found');
   if (said !== 'failed') return undefined;
   const failure = ('failure' in report ? report.failure : undefined) ?? UNTOLD;
-  return breaker.failed(ports, trial, failure, failedCall(claim, report, ports.clock.now()));
+  return breaker.failed(ports, trial, failure, failedCall(claim, ports.clock.now()));
 }
 
 const UNTOLD: Failure = { code: CANNOT_TELL, message: 'its probe could not tell, and gave no reason' };
 
-/** The attempt as the record of an opening names it. */
-function failedCall({ state, planStep }: Claim, report: Report, at: number): FailedCall | undefined {
+function failedCall({ state, planStep }: Claim, at: number): FailedCall | undefined {
   const record = state.steps[planStep.name];
   if (record?.mode === undefined) return undefined;
-  const { mode, attempt } = record;
-  const isUnknown = mode === 'probe' || (mode === 'execute' && report.kind === 'unknown');
-  const about = { executionId: state.execution.id, step: record.name, attempt, mode, at };
-  return { ...about, ...(isUnknown ? { unknown: true } : {}) };
+  const { mode, attempt, name: step } = record;
+  return { executionId: state.execution.id, step, attempt, mode, at };
 }

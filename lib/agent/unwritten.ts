@@ -6,7 +6,7 @@
  * record is read and written (`breaker.ts`).
  */
 
-import type { FailedCall } from '../core/step/outage.ts';
+import type { FailedCall } from '../core/records/unanswered.ts';
 
 export interface Failed {
   readonly call: FailedCall | undefined;

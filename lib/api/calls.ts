@@ -44,7 +44,6 @@ export const CALLS = {
   'GET /incidents': { for: 'read', name: 'incidents', has: 'items' },
   'GET /overview': { for: 'read', name: 'overview', has: 'endedWithoutSuccess' },
   'GET /agents': { for: 'read', name: 'agents', has: 'items' },
-  'GET /agents/{name}/outages': { for: 'read', name: 'outages', has: 'items' },
   'POST /agents/{name}/pause': { for: 'operate', name: 'pauseAgent', has: 'agent' },
   'POST /agents/{name}/resume': { for: 'operate', name: 'resumeAgent', has: 'agent' },
   'POST /agents/{name}/try-now': { for: 'operate', name: 'tryAgentNow', has: 'woken' },

@@ -45,8 +45,6 @@ import type {
   Agents,
   Health,
   Overview,
-  Outages,
-  OutageView,
   WorkflowPauseView,
   Workflows,
   WorkflowView,
@@ -143,11 +141,6 @@ export interface Client {
   readonly resumeWorkflow: (workflow: string) => Promise<WorkflowPauseView>;
   /** Their queues, their breakers, their latest failures; `needed`: how many open executions have each. */
   readonly agents: (options?: { readonly needed?: true }) => Promise<Agents>;
-  /**
-   * The latest openings of its breaker: begun, noticed, ended, which calls failed, how
-   * each unknown outcome was resolved.
-   */
-  readonly outages: (agent: string) => Promise<readonly OutageView[]>;
   /** Nothing new is sent to it. */
   readonly pauseAgent: (agent: string, options?: PauseAgentOptions) => Promise<AgentPauseView>;
   readonly resumeAgent: (agent: string) => Promise<AgentPauseView>;
@@ -174,9 +167,8 @@ export const AS_NAME: RegExp = /^[A-Za-z0-9+=,.@_-]{1,64}$/;
 
 const ANSWER_WITHIN_MS = 30_000;
 
-type Made = Omit<Client, 'url' | 'workflows' | 'outages'> & {
+type Made = Omit<Client, 'url' | 'workflows'> & {
   readonly workflows: () => Promise<Workflows>;
-  readonly outages: (agent: string) => Promise<Outages>;
 };
 
 /** A method for each route: it takes what the path names, then the query or the body. */
@@ -226,7 +218,6 @@ export function createClient(options: ClientOptions): Client {
     },
     completeCallback: (token, output) => made.completeCallback(token, output === undefined ? {} : { output }),
     workflows: async () => (await made.workflows()).items,
-    outages: async (agent) => (await made.outages(agent)).items,
   };
 }
 

@@ -13,7 +13,6 @@ import type { Failure } from '../core/values/failure.ts';
 import type { Question } from '../core/records/question.ts';
 import type { Json } from '../core/values/json.ts';
 import type { EndedHold, Hold } from '../core/records/hold.ts';
-import type { ShownOutage } from '../scheduler/outages.ts';
 import type { Bugs } from '../core/records/bugs.ts';
 import type { WaitsNow } from '../core/records/open-waits.ts';
 import type { AuditReceipt, LostAttempts, ShardReceipt } from '../core/records/receipts.ts';
@@ -125,15 +124,6 @@ export interface BreakerView {
   readonly pause?: Hold;
   /** The latest that is over. */
   readonly lastPause?: EndedHold;
-}
-
-/** What an opening of an agent's breaker has left. */
-export type { ShownOutage };
-export type OutageView = ShownOutage;
-
-export interface Outages {
-  /** Latest first. */
-  readonly items: readonly OutageView[];
 }
 
 export interface AgentPauseView {

@@ -10,7 +10,6 @@ import type { Receipts } from '../core/ports.ts';
 import { given } from '../core/values/given.ts';
 import type { Breaker } from '../core/step/breaker.ts';
 import { type Registered, type Scheduler, workflowOf } from '../scheduler/start.ts';
-import { outagesOf } from '../scheduler/outages.ts';
 import { pauseAgent, pauseWorkflow, resumeAgent, resumeWorkflow, showPause } from '../scheduler/holds.ts';
 import { tryNow } from '../scheduler/try-now.ts';
 import { agentsOf, breakerView, neededAgents } from './agents.ts';
@@ -78,9 +77,6 @@ function agentRoutes(app: Hono, scheduler: Scheduler, receipts: Receipts | undef
     agent,
     breaker: breakerView(breaker, scheduler.ports.clock.now()),
   });
-  app.get('/agents/:name/outages', async (c) =>
-    c.json({ items: await outagesOf(scheduler, c.req.param('name')) }),
-  );
   app.post('/agents/:name/pause', async (c) => {
     const asked = given(parseBody(await bodyText(c), pauseAgentBody));
     const agent = c.req.param('name');

@@ -13,7 +13,6 @@ import type { SideRecord, SideRecords } from '../core/ports.ts';
 import type { AnnouncedList } from '../core/records/announced-list.ts';
 import type { OpenWaits } from '../core/records/open-waits.ts';
 import type { Breaker } from '../core/step/breaker.ts';
-import type { Outage } from '../core/step/outage.ts';
 import type { AgentRate } from '../core/records/slots.ts';
 import type { ValuesAudit } from '../core/supervision/stored-values.ts';
 import type { Presence } from '../core/supervision/presence.ts';
@@ -46,13 +45,6 @@ export const BREAKER: Kind<Breaker, [agent: string]> = {
 export const RATE: Kind<AgentRate, [agent: string]> = {
   keyOf: ({ agent }) => [agent],
   placeOf: (agent) => [`agent#${nameIn(agent)}`, 'rate'],
-};
-
-/** No more are listed than the latest of each agent. */
-export const OUTAGE: Kind<Outage, [agent: string, openedAt: number]> = {
-  keyOf: ({ agent, openedAt }) => [agent, openedAt],
-  placeOf: (agent, openedAt) => [`agent#${nameIn(agent)}`, `outage#${openedAt}`],
-  goneAt: ({ openedAt }) => openedAt + KEPT_MS,
 };
 
 export const WORKFLOW_PAUSE: Kind<WorkflowPause, [workflow: string]> = {

@@ -48,7 +48,6 @@ const WARNINGS: ReadonlySet<string> = new Set([
   'not-announced',
   'evaluation-failed',
   'not-sent',
-  'outage-failed',
   'presence-failed',
   'receipt-failed',
   'request-failed',

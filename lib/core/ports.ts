@@ -20,7 +20,6 @@ import type { Snapshot } from './records/snapshot.ts';
 import type { Execution } from './records/state.ts';
 import type { WorkflowPause } from './holds/workflow-pause.ts';
 import type { Breaker } from './step/breaker.ts';
-import type { Outage } from './step/outage.ts';
 import type { AgentRate } from './records/slots.ts';
 import type { Found, Removable } from './supervision/audit.ts';
 import type { Presence } from './supervision/presence.ts';
@@ -164,8 +163,6 @@ export interface SideRecords<Kept extends SideRecord, Key extends readonly unkno
 export type Breakers = SideRecords<Breaker, [agent: string]>;
 /** Slots and turns of agents that have a rate. */
 export type Rates = SideRecords<AgentRate, [agent: string]>;
-/** The records of the openings of a breaker. */
-export type Outages = SideRecords<Outage, [agent: string, openedAt: number]>;
 /** Which workflows are paused; every start of an execution reads it. */
 export type WorkflowPauses = SideRecords<WorkflowPause, [workflow: string]>;
 /** Which lists have announced a question, by their keys. */
@@ -361,8 +358,6 @@ export interface Ports {
   readonly breakers?: Breakers;
   /** @default no agent has a rate */
   readonly rates?: Rates;
-  /** @default an opening leaves no record */
-  readonly outages?: Outages;
   /** @default any input is accepted for a child; its agents are the first to check */
   readonly childInputs?: ChildInputs;
   /** @default as many callers wait for an end as like */

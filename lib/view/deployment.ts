@@ -1,6 +1,5 @@
 /**
- * The answers about a deployment as a whole, as text for people: its agents, what outages of
- * their services did, its health.
+ * The answers about a deployment as a whole, as text for people: its agents, its health.
  *
  * Owns: the words. Does not own: the answers about executions and workflows (`print.ts`).
  */
@@ -12,7 +11,6 @@ import type {
   AuditHealth,
   Health,
   MissingAgent,
-  OutageView,
   Overview,
   WorkflowPauseView,
 } from '../api/deployment-answers.ts';
@@ -182,61 +180,6 @@ export function waitsText({ count, since, refused }: NonNullable<Overview['waits
   const last = `the last ${durationText(Math.max(0, now - refused.at))} ago`;
   return `${says}; ${more}, ${last}, because no more may wait at a time; other calls have room, but let these clients ask less often, or listen to the events of ends`;
 }
-
-export const outagesText = (items: readonly OutageView[]): string =>
-  items.length === 0
-    ? 'No outages: the breaker of this agent has never opened.\n'
-    : items.map(outageText).join('\n');
-
-function outageText(outage: OutageView): string {
-  const { beganAt, openedAt, closedAt, failure, failed, calls } = outage;
-  const end =
-    closedAt === undefined ? 'is open' : `ended ${timeText(closedAt)} (${durationText(closedAt - beganAt)})`;
-  const lines = [
-    `began ${timeText(beganAt)}, noticed after ${durationText(openedAt - beganAt)}, ${end}: ${failure.code}: ${failure.message}`,
-    `${failed} ${failed === 1 ? 'call' : 'calls'} failed; outcome unknown: ${unknownText(outage)}`,
-  ];
-  const rows = calls
-    .filter((call) => call.unknown === true)
-    .map(({ executionId, step, attempt, settled = 'open' }) => [
-      executionId,
-      step,
-      String(attempt),
-      BECAME[settled],
-    ]);
-  const rest = failed - calls.length;
-  const more = rest > 0 ? `${rest} more failed; they are not listed\n` : '';
-  const shown = rows.length === 0 ? '' : table(['EXECUTION', 'STEP', 'ATTEMPT', 'SETTLED'], rows);
-  return `${lines.join('\n')}\n${shown}${more}`;
-}
-
-/**
- * How many calls had an unknown outcome, and what is known of them now. It says that nothing was doubled or
- * lost only if the outage is over, every failed call is named, and evidence resolved each: a person's or a
- * default's decision proves nothing.
- */
-export function unknownText({ closedAt, failed, calls }: OutageView): string {
-  const unknown = calls.filter((call) => call.unknown === true);
-  const count = (...kinds: readonly string[]): number =>
-    unknown.filter(({ settled = 'open' }) => kinds.includes(settled)).length;
-  const [left, decided] = [count('open', 'gone'), count('person')];
-  const by = decided === 0 ? '' : `, ${decided} by a person or a default`;
-  const settled = left === 0 ? `each resolved${by}` : `${left} not resolved${by}`;
-  const text = unknown.length === 0 ? 'none' : `${unknown.length}, ${settled}`;
-  if (failed > calls.length) return `${text}, of those listed`;
-  return closedAt !== undefined && left + decided === 0 ? `${text}: nothing was done twice or lost` : text;
-}
-
-/** What became of a call whose outcome was unknown. */
-export const BECAME: Readonly<Record<NonNullable<OutageView['calls'][number]['settled']>, string>> = {
-  done: 'the work was done, and counts once',
-  'not-done': 'the work was not done, and was tried again',
-  repeated: 'repeated under the same effect key',
-  undone: 'undone',
-  person: 'a person, or the default, decided',
-  open: 'still unknown',
-  gone: 'its history was removed',
-};
 
 /** Which of the numbers of workflows there may be more of. */
 export const boundsOf = ({

@@ -28,32 +28,6 @@ export const AGENT_EXAMPLES = {
       examined: 1,
     },
   },
-  'GET /agents/{name}/outages': {
-    path: '/agents/compose-greeting/outages',
-    answer: {
-      items: [
-        {
-          agent: 'compose-greeting',
-          beganAt: AT,
-          openedAt: AT + 4_000,
-          closedAt: AT + 640_000,
-          failure: { code: 'TransientError', message: '503' },
-          failed: 9,
-          calls: [
-            {
-              executionId: ID,
-              step: 'compose',
-              attempt: 1,
-              mode: 'execute',
-              at: AT,
-              unknown: true,
-              settled: 'repeated',
-            },
-          ],
-        },
-      ],
-    },
-  },
   'POST /agents/{name}/pause': {
     path: '/agents/compose-greeting/pause',
     body: { reason: 'the press is being cleaned' },

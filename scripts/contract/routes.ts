@@ -256,12 +256,6 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
     answers: { 200: 'Agents' },
     errors: ['bad-request'],
   },
-  'GET /agents/{name}/outages': {
-    summary:
-      'Lists the latest openings of an agent’s breaker: begun, noticed, ended, which calls failed, and how each unknown outcome was resolved.',
-    answers: { 200: 'Outages' },
-    errors: ['unknown-agent'],
-  },
   'POST /agents/{name}/pause': {
     summary:
       'Pauses an agent: its breaker is kept open, everywhere within 10 s. Nothing new is sent to it, and executions wait.',

@@ -5,7 +5,7 @@ import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { Ports, Queue } from '../../lib/core/ports.ts';
-import { memoryBreakers, memoryOutages } from '../../lib/memory/side-records.ts';
+import { memoryBreakers } from '../../lib/memory/side-records.ts';
 import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { client, flow } from './app.ts';
 
@@ -232,17 +232,4 @@ it('is paused and resumed, and says by whom and why; another name is refused', a
     status: 404,
     body: { error: { code: 'unknown-agent' } },
   });
-});
-
-it('tells what each opening of its breaker has left', async () => {
-  const [breakers, outages] = [memoryBreakers(), memoryOutages()];
-  await breakers.write({ ...open, openings: [T - 1_000] });
-  const failure = { code: 'TransientError', message: '503' };
-  const call = { executionId: 'e-1', step: 'a', attempt: 1, mode: 'execute', at: T - 2_000 } as const;
-  const about = { agent: 'worker', beganAt: T - 2_000, openedAt: T - 1_000, failure, failed: 1 };
-  await outages.write({ ...about, version: 1, writeId: 'w', calls: [{ ...call, unknown: true }] });
-  const c = client(undefined, (world) => ({ ...world, breakers, outages }));
-  const items = [{ ...about, calls: [{ ...call, unknown: true, settled: 'gone' }] }];
-  expect((await c.get('/agents/worker/outages')).body).toEqual({ items });
-  expect((await c.get('/agents/gone/outages')).status).toBe(404);
 });

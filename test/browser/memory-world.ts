@@ -13,13 +13,8 @@ import { human, retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Json } from '../../lib/core/values/json.ts';
-import type { Breakers, Outages, Receipts } from '../../lib/core/ports.ts';
-import {
-  memoryBreakers,
-  memoryOutages,
-  memoryReceipts,
-  memoryWorkflowPauses,
-} from '../../lib/memory/side-records.ts';
+import type { Breakers, Receipts } from '../../lib/core/ports.ts';
+import { memoryBreakers, memoryReceipts, memoryWorkflowPauses } from '../../lib/memory/side-records.ts';
 import { memoryBulks } from '../../lib/memory/bulks.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
 import type { ConsoleOptions } from '../../cli/console/listener.ts';
@@ -79,7 +74,6 @@ export interface MemoryPage extends MemoryApi {
 export interface MemoryApi extends Harness {
   readonly api: Api;
   readonly breakers: Breakers;
-  readonly outages: Outages;
   readonly receipts: Receipts;
   /** What is known of the schemas of 'everything'; a test may put other ones in. */
   forms: WorkflowForms;
@@ -126,7 +120,6 @@ export function memoryApi(
   const operated = {
     breakers: memoryBreakers(),
     bulks: memoryBulks(),
-    outages: memoryOutages(),
     workflowPauses: memoryWorkflowPauses(),
   };
   const receipts = memoryReceipts();

@@ -100,7 +100,7 @@ export async function onCall(declined = 3): Promise<OnCall> {
   await world.run(waiting, { until: waits });
   const asked = await begun('4714');
   await world.run(asked, { until: waits });
-  await outOfOrder(world, lost);
+  await outOfOrder(world);
   return {
     ...world,
     ids: { 4711: waiting, 4712: canceled, 4713: lost, 4714: asked, old: old.id },
@@ -109,8 +109,8 @@ export async function onCall(declined = 3): Promise<OnCall> {
   };
 }
 
-/** The mailer's service is away, and the carrier's was. */
-async function outOfOrder({ breakers, outages, clock }: MemoryApi, lost: string): Promise<void> {
+/** The mailer's service is away. */
+async function outOfOrder({ breakers, clock }: MemoryApi): Promise<void> {
   const at = clock.now() - 1_800_000;
   const failure = { code: 'Error', message: 'socket hang up' };
   const about = { version: 1, writeId: 'w', failure };
@@ -122,26 +122,6 @@ async function outOfOrder({ breakers, outages, clock }: MemoryApi, lost: string)
     cooldowns: 1,
     openedAt: at,
     openUntil: clock.now() + 3_600_000,
-  });
-  const own = await breakers.read('carrier');
-  if (own === undefined) throw new Error('the carrier has failed, and its breaker has not heard of it');
-  await breakers.write({ ...own, version: own.version + 1, writeId: 'w', openings: [at] });
-  const call = {
-    executionId: lost,
-    step: 'ship',
-    attempt: 1,
-    mode: 'execute',
-    at: at - 4_000,
-    unknown: true,
-  } as const;
-  await outages.write({
-    ...about,
-    agent: 'carrier',
-    beganAt: at - 4_000,
-    openedAt: at,
-    closedAt: at + 600_000,
-    failed: 1,
-    calls: [call],
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * The overview's own actions and what it says of agents: pauses of workflows and agents, outages,
- * hostile text in their reasons.
+ * The overview's own actions and what it says of agents: pauses of workflows and agents, hostile
+ * text in their reasons.
  */
 
 import type { Browser, Page } from 'playwright-core';
@@ -86,7 +86,6 @@ describe('an agent', () => {
       score: 0,
       failedAt: world.clock.now(),
       cooldowns: 0,
-      openings: [],
     });
     const { page } = await openPage(browser, world.server, '');
     await page.getByRole('link', { name: 'Executions that ended with declined' }).click();
@@ -110,38 +109,6 @@ describe('an agent', () => {
     await row.getByText('closed').waitFor();
   });
 
-  it('shows its outages: begun, noticed, ended, and how each unknown outcome was settled', async () => {
-    const at = world.clock.now() - 3_600_000;
-    const failure = { code: 'failed', message: HOSTILE };
-    const about = { agent: 'works', version: 1, writeId: 'w', failure };
-    await world.breakers.write({ ...about, score: 0, failedAt: at, cooldowns: 0, openings: [at] });
-    const id = (await world.begin({ list: [] })).id;
-    const call = { executionId: id, step: 'first', attempt: 1, mode: 'execute' as const, at };
-    await world.outages.write({
-      ...about,
-      beganAt: at - 5_000,
-      openedAt: at,
-      closedAt: at + 120_000,
-      failed: 3,
-      calls: [
-        { ...call, unknown: true },
-        { ...call, attempt: 2 },
-      ],
-    });
-    for (const look of [{}, { width: 360 }, { dark: true }]) {
-      const { page } = await openPage(browser, world.server, '', look);
-      await page.getByRole('link', { name: 'Outages of works' }).click();
-      const card = page.getByRole('article', { name: /^Outage of/ });
-      await card.getByText('5 s', { exact: true }).waitFor();
-      await card.getByText('2 min 5 s').waitFor();
-      await card.getByText('1, 1 not resolved').waitFor();
-      await card.getByText('1 more failed; they are not listed').waitFor();
-      expect(await card.innerText()).toContain('<img src=x onerror=');
-      await expectAccessible(page);
-      await expectFits(page);
-    }
-  });
-
   it('that is not deployed is said in a sentence, of what there is', async () => {
     const wraps = workflow('wraps', { input: anyObject, within: '1h' }, (w) => {
       w.step('wrap', anAgent(NOT_DEPLOYED), {});
@@ -162,14 +129,5 @@ describe('an agent', () => {
     );
     await closePages();
     await gift.server.close();
-  });
-
-  it('without an outage, or of which they cannot be read, says so', async () => {
-    const { page } = await openPage(browser, world.server, '#/overview?agent=works');
-    await page.getByText('No outages').waitFor();
-    await page.goto(`${world.server.url}#/overview?agent=gone`);
-    await page.getByText('unknown-agent').waitFor();
-    await page.getByRole('link', { name: 'close' }).click();
-    await page.getByText('unknown-agent').waitFor({ state: 'detached' });
   });
 });

@@ -159,7 +159,12 @@ test.each([
     "there is no workflow 'x'",
     'See the workflows: npx steadfast workflows',
   ],
-  [['outages', 'x'], 'unknown-agent', "there is no agent 'x'", 'See the agents: npx steadfast agents'],
+  [
+    ['pause-agent', 'x', '--reason', 'y'],
+    'unknown-agent',
+    "there is no agent 'x'",
+    'See the agents: npx steadfast agents',
+  ],
   [
     ['cancel', 'e1'],
     'not-cancelable',

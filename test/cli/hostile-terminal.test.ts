@@ -82,8 +82,6 @@ const agents = {
   missing: [{ name: HOSTILE, waiting: 1, planned: 1 }],
   examined: 1,
 };
-const call = { executionId: HOSTILE, step: HOSTILE, attempt: 1, mode: 'execute', at: AT, unknown: true };
-const outage = { agent: HOSTILE, beganAt: AT, openedAt: AT, failure, failed: 1, calls: [call] };
 const workflows = {
   items: [
     {
@@ -107,7 +105,6 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
     dueAt: AT,
     first: { executionId: HOSTILE, step: HOSTILE },
   },
-  'agents x': { items: [outage] },
   execution,
   list: { items: [execution], orderedBy: 'startedAt' },
   refusal: { error: { code: HOSTILE, message: HOSTILE, details: HOSTILE } },
@@ -127,7 +124,6 @@ const ARGS: Readonly<Record<string, readonly string[]>> = {
   resolve: ['x', '1', '--choice', 'fail', '--reason', 'y'],
   approve: ['x', 'y'],
   reject: ['x', 'y'],
-  outages: ['x'],
   complete: ['x', '--output', '{}'],
   fail: ['x', '--message', 'y'],
   heartbeat: ['x'],
@@ -172,17 +168,7 @@ it('nothing that another party wrote is obeyed, whatever a command prints and ho
     }
   }
   // They did get in.
-  for (const name of [
-    'show',
-    'why',
-    'list',
-    'agents',
-    'agents try-now',
-    'workflows',
-    'outages',
-    'start',
-    'cancel',
-  ])
+  for (const name of ['show', 'why', 'list', 'agents', 'agents try-now', 'workflows', 'start', 'cancel'])
     expect([...shown]).toContain(name);
 });
 

@@ -12,7 +12,6 @@ import {
   dynamoRecords,
   type Kind,
   OPEN_WAITS,
-  OUTAGE,
   PRESENCE,
   WORKFLOW_PAUSE,
 } from '../../lib/aws/dynamo-side-records.ts';
@@ -29,7 +28,6 @@ import {
   BREAKERS,
   RATES,
   describeSideRecords,
-  OUTAGES,
   PRESENCES,
   WAITS,
   WORKFLOW_PAUSES,
@@ -85,7 +83,6 @@ export function describeAdapters(where: string, open: () => Promise<OpenTable>):
     };
   describeSideRecords(`breakers on ${where}`, BREAKERS, kept(BREAKER));
   describeSideRecords(`rates on ${where}`, RATES, kept(RATE));
-  describeSideRecords(`outages on ${where}`, OUTAGES, kept(OUTAGE));
   describeSideRecords(`pauses of workflows on ${where}`, WORKFLOW_PAUSES, kept(WORKFLOW_PAUSE));
   describeSideRecords(`announced lists on ${where}`, ANNOUNCED, kept(ANNOUNCED_LIST));
   describeSideRecords(`presence on ${where}`, PRESENCES, kept(PRESENCE));

@@ -8,7 +8,6 @@ import type { SideRecord, SideRecords } from '../../lib/core/ports.ts';
 import type { AnnouncedList } from '../../lib/core/records/announced-list.ts';
 import type { OpenWaits } from '../../lib/core/records/open-waits.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
-import type { Outage } from '../../lib/core/step/outage.ts';
 import type { AgentRate } from '../../lib/core/records/slots.ts';
 import type { Presence } from '../../lib/core/supervision/presence.ts';
 
@@ -52,29 +51,11 @@ export const BREAKERS: Samples<Breaker, [string]> = [
       trial: 'w-0',
       trialUntil: T + 60_000,
       closedAt: T - 5,
-      calls: [{ executionId: 'e-1', step: 'a', attempt: 1, mode: 'execute', at: T, unknown: true }],
-      openings: [T - 9, T],
+      calls: [{ executionId: 'e-1', step: 'a', attempt: 1, mode: 'execute', at: T }],
       pause: { at: T, by, reason: 'asked to' },
       lastPause: { at: T - 9, reason: 'before', endedAt: T - 7, endedBy: { kind: 'local', name: 'bob' } },
     },
   ],
-];
-
-const outage = (agent: string, openedAt: number): Outage => ({
-  agent,
-  version: 1,
-  writeId: 'w-1',
-  beganAt: T - 9,
-  openedAt,
-  closedAt: T + 9,
-  failure: { code: 'Error', message: 'ünavailable' },
-  calls: [{ executionId: 'e-1', step: 'a', attempt: 1, mode: 'execute', at: T }],
-  failed: 1,
-});
-export const OUTAGES: Samples<Outage, [string, number]> = [
-  [['ship', T], outage('ship', T)],
-  [['ship', T + 1], outage('ship', T + 1)],
-  [['charge-card', T], outage('charge-card', T)],
 ];
 
 export const WORKFLOW_PAUSES: Samples<WorkflowPause, [string]> = [

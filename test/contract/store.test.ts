@@ -4,7 +4,6 @@ import {
   memoryAnnouncedLists,
   memoryBreakers,
   memoryRates,
-  memoryOutages,
   memoryPresences,
   memoryReceipts,
   memoryWaits,
@@ -21,7 +20,6 @@ import {
   BREAKERS,
   RATES,
   describeSideRecords,
-  OUTAGES,
   PRESENCES,
   WAITS,
   WORKFLOW_PAUSES,
@@ -51,7 +49,6 @@ const inMemory =
   });
 describeSideRecords('breakers in memory', BREAKERS, inMemory(memoryBreakers));
 describeSideRecords('rates in memory', RATES, inMemory(memoryRates));
-describeSideRecords('outages in memory', OUTAGES, inMemory(memoryOutages));
 describeSideRecords('pauses of workflows in memory', WORKFLOW_PAUSES, inMemory(memoryWorkflowPauses));
 describeSideRecords('announced lists in memory', ANNOUNCED, inMemory(memoryAnnouncedLists));
 describeSideRecords('presence in memory', PRESENCES, inMemory(memoryPresences));

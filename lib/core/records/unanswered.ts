@@ -8,6 +8,15 @@
 
 import type { Attempt } from './state.ts';
 
+/** An attempt whose call failed. */
+export interface FailedCall {
+  readonly executionId: string;
+  readonly step: string;
+  readonly attempt: number;
+  readonly mode: Attempt['mode'];
+  readonly at: number;
+}
+
 export interface Unanswered {
   readonly since: number;
   readonly calls: number;
@@ -25,7 +34,7 @@ const LONGEST_SILENCE_MS = 86_400_000;
  */
 export function unansweredAfter(
   before: Unanswered | undefined,
-  calls: readonly Pick<Attempt & { readonly at: number }, 'mode' | 'at'>[],
+  calls: readonly FailedCall[],
   actedAt: number | undefined,
 ): Unanswered | undefined {
   const acting = calls.filter(({ mode }) => mode !== 'probe');

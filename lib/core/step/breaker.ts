@@ -17,12 +17,11 @@ import type { DecisionInputs } from '../decisions/change.ts';
 import type { EndedHold, Hold } from '../records/hold.ts';
 import type { OpenBreaker, Report } from '../decisions/events.ts';
 import { type Bugs, bugsAfter } from '../records/bugs.ts';
-import { isAnswered, type Unanswered, unansweredAfter } from '../records/unanswered.ts';
+import { type FailedCall, isAnswered, type Unanswered, unansweredAfter } from '../records/unanswered.ts';
 import { CANNOT_TELL, type Failure } from '../values/failure.ts';
 import { BUG } from '../values/bug.ts';
 import { cut } from '../values/text.ts';
 import { given } from '../values/given.ts';
-import { type FailedCall, MAX_OPENINGS, unknownOnce } from './outage.ts';
 
 /** The breaker opens when failures exceed answers by this many. */
 export const THRESHOLD = 8;
@@ -66,15 +65,8 @@ export interface Breaker {
   readonly failingSince?: number;
   readonly unanswered?: Unanswered;
   readonly bugs?: Bugs;
-  /**
-   * The calls that failed since then or are behind the score, those of unknown outcome before
-   * others; gone once it has closed.
-   */
+  /** The latest calls that failed since then or are behind the score; gone once it has closed. */
   readonly calls?: readonly FailedCall[];
-  /** How many there were, if not all are named. */
-  readonly failed?: number;
-  /** When it opened, the latest times: each has left a record. */
-  readonly openings?: readonly number[];
   /** Since when it lets nothing through but trials; absent while it is closed. */
   readonly openedAt?: number;
   /** No calls before; then one trial at a time (half-open). */
@@ -126,7 +118,6 @@ export interface Calls {
   /** When the process's latest call to act was answered. */
   readonly actedAt?: number | undefined;
   readonly failure: Failure;
-  /** The calls that failed. */
   readonly calls?: readonly FailedCall[];
 }
 
@@ -152,19 +143,17 @@ export function afterCalls(
   const recent = inputs.now - before.failedAt < WINDOW_MS;
   const left = Math.max(0, (recent ? before.score : 0) - calls.answered);
   const score = left + calls.failed;
-  const { calls: known = [], failed: count = known.length, failingSince, unanswered, ...rest } = before;
+  const { calls: known = [], failingSince, unanswered, ...rest } = before;
   const { answeredAt = inputs.now } = calls;
   // A process may carry answers from before it knew that calls fail.
   const isSilent = failingSince !== undefined && (calls.answered === 0 || answeredAt < failingSince);
   const goesOn = isSilent || left > 0;
   const added = calls.calls ?? [];
-  const failing = mostTelling([...(goesOn ? known : []), ...added]);
-  const failed = (goesOn ? count : 0) + added.length;
+  const failing = [...(goesOn ? known : []), ...added].slice(-MAX_NAMED);
   const next: Breaker = {
     ...rest,
     ...given({ unanswered: unansweredAfter(unanswered, added, calls.actedAt) }),
     ...(failing.length === 0 ? {} : { calls: failing }),
-    ...(failed === failing.length ? {} : { failed }),
     version: before.version + 1,
     writeId: inputs.writeId,
     score,
@@ -174,19 +163,8 @@ export function afterCalls(
   };
   if (score < THRESHOLD) return next;
   const flapping = before.closedAt !== undefined && inputs.now - before.closedAt < FLAPPING_MS;
-  const openings = [...(before.openings ?? []), inputs.now].slice(-MAX_OPENINGS);
-  const opened = { ...next, openedAt: inputs.now, openings, cooldowns: flapping ? before.cooldowns : 0 };
+  const opened = { ...next, openedAt: inputs.now, cooldowns: flapping ? before.cooldowns : 0 };
   return cooled(opened, inputs);
-}
-
-/** Drops the calls beyond the limit: first those whose outcome is certain, then the earliest. */
-function mostTelling(calls: readonly FailedCall[]): readonly FailedCall[] {
-  const kept = [...unknownOnce(calls)];
-  while (kept.length > MAX_NAMED) {
-    const certain = kept.findIndex(({ unknown }) => unknown !== true);
-    kept.splice(Math.max(0, certain), 1);
-  }
-  return kept;
 }
 
 /**
@@ -211,7 +189,7 @@ export function afterAnswers(
   if (isSilent) return { ...before, ...given({ failingSince }), version: before.version + 1, writeId };
   const recent = now - before.failedAt < WINDOW_MS;
   const score = recent ? Math.max(0, before.score - answered) : 0;
-  const { calls: _calls, failed: _failed, ...rest } = before;
+  const { calls: _calls, ...rest } = before;
   return { ...(score > 0 ? before : rest), version: before.version + 1, writeId, score };
 }
 
@@ -289,7 +267,7 @@ export function afterTrial(
   if (outcome !== 'answered') {
     return cooled({ ...next, failedAt: inputs.now, failure: shortened(outcome) }, inputs);
   }
-  const { openedAt: _opened, openUntil: _openUntil, calls: _calls, failed: _failed, ...closed } = next;
+  const { openedAt: _opened, openUntil: _openUntil, calls: _calls, ...closed } = next;
   const { failingSince: _since, unanswered: _unanswered, ...rest } = closed;
   return { ...rest, score: 0, closedAt: inputs.now };
 }

@@ -1,4 +1,4 @@
-/** Since when a service's calls fail, and which of them are named; and a trial that says nothing. */
+/** Since when a service's calls fail, and a trial that says nothing. */
 
 import {
   afterAnswers,
@@ -6,10 +6,11 @@ import {
   afterTrial,
   type Breaker,
   passageOf,
+  provesNoAction,
   THRESHOLD,
   withTrial,
 } from '../../../lib/core/step/breaker.ts';
-import type { FailedCall } from '../../../lib/core/step/outage.ts';
+import type { FailedCall } from '../../../lib/core/records/unanswered.ts';
 import { NOW } from '../states.ts';
 
 const failure = { code: 'TransientError', message: '503' };
@@ -20,30 +21,33 @@ const ofTrial = (breaker: Breaker, now: number, failed: boolean): Breaker =>
   afterTrial(breaker, breaker.trial ?? '', failed ? failure : 'answered', at(now)) as Breaker;
 
 describe('since when calls fail', () => {
-  const call = (failedAt: number, unknown = false): FailedCall => ({
+  const call = (failedAt: number, mode: FailedCall['mode'] = 'execute'): FailedCall => ({
     executionId: `e-${failedAt}`,
     step: 's',
     attempt: 1,
-    mode: 'execute',
+    mode,
     at: failedAt,
-    ...(unknown ? { unknown: true } : {}),
   });
-  const after = (breaker: Breaker | undefined, now: number, answered = 0, unknown = false): Breaker =>
+  const after = (
+    breaker: Breaker | undefined,
+    now: number,
+    answered = 0,
+    mode: FailedCall['mode'] = 'execute',
+  ): Breaker =>
     afterCalls(
       breaker,
       'ship',
-      { failed: 1, answered, failure, calls: [call(now, unknown)] },
+      { failed: 1, answered, failure, calls: [call(now, mode)] },
       at(now),
     ) as Breaker;
 
   it('is the first failure without an answer since, however far apart the failures are', () => {
-    let breaker = after(undefined, NOW, 0, true);
+    let breaker = after(undefined, NOW);
     for (let minute = 1; minute < 9; minute += 1) breaker = after(breaker, NOW + minute * 60_000);
     expect(breaker).toMatchObject({ failingSince: NOW, score: 1 });
     expect(breaker.openedAt).toBeUndefined();
     for (let more = 0; more < THRESHOLD; more += 1) breaker = after(breaker, NOW + 540_000) ?? breaker;
     expect(breaker).toMatchObject({ failingSince: NOW, openedAt: NOW + 540_000 });
-    expect(breaker.calls?.[0]).toStrictEqual(call(NOW, true));
   });
 
   it('begins again with a failure that carries an answer, and with an answer that is written', () => {
@@ -51,7 +55,7 @@ describe('since when calls fail', () => {
     expect(carried).toMatchObject({ failingSince: NOW + 5, calls: [call(NOW + 5)] });
     const answered = afterAnswers(carried, 1, at(NOW + 9)) as Breaker;
     expect(answered).toMatchObject({ version: 3, score: 0 });
-    for (const gone of ['failingSince', 'calls', 'failed']) expect(answered).not.toHaveProperty(gone);
+    for (const gone of ['failingSince', 'calls']) expect(answered).not.toHaveProperty(gone);
     expect(afterAnswers(answered, 1, at(NOW + 10))).toBeUndefined();
     expect(after(answered, NOW + 20).failingSince).toBe(NOW + 20);
   });
@@ -79,14 +83,22 @@ describe('since when calls fail', () => {
     expect(ofTrial(underWay, now, false)).not.toHaveProperty('failingSince');
   });
 
-  it('keeps what is unknown of more calls than it names, and counts all', () => {
-    let breaker = after(undefined, NOW, 0, true);
+  it('says of the calls since whether one was to act: then a probe that finds nothing is no answer', () => {
+    const probed = after(undefined, NOW, 0, 'probe');
+    expect(provesNoAction(probed)).toBe(false);
+    const acted = after(probed, NOW + 40_000);
+    expect(provesNoAction(acted)).toBe(true);
+    const goesOn = after(acted, NOW + 80_000, 0, 'probe');
+    expect(provesNoAction(goesOn)).toBe(true);
+    expect(provesNoAction(after(goesOn, NOW + 120_000, 9, 'probe'))).toBe(false);
+  });
+
+  it('names the latest of many', () => {
+    let breaker = after(undefined, NOW);
     for (let more = 1; more < 40; more += 1) breaker = after(breaker, NOW + more * 31_000);
-    expect(breaker.failed).toBe(40);
-    expect(breaker.calls?.map(({ at: failedAt }) => (failedAt - NOW) / 31_000)).toEqual([
-      0,
-      ...Array.from({ length: 2 * THRESHOLD - 1 }, (_, one) => 25 + one),
-    ]);
+    expect(breaker.calls?.map(({ at: failedAt }) => (failedAt - NOW) / 31_000)).toEqual(
+      Array.from({ length: 2 * THRESHOLD }, (_, one) => 24 + one),
+    );
   });
 });
 
