@@ -253,6 +253,32 @@ describe('a slot', () => {
     expect(given).toMatchObject({ record: { givenUntil: 11_000 }, slots: { fromAt: 1_000, untilAt: 2_000 } });
   });
 
+  it('is for each group as often as for the others: turns of one of two are two slots apart', () => {
+    const queued = { agent, version: 9, writeId: 'w', givenUntil: 5_000, lastTurnOf: { a: 6_000, b: 6_000 } };
+    const [one, other] = [{ ...first, group: 'a' }, queued] as const;
+    expect(withSlots(other, agent, 10, one, at(1_000))).toHaveProperty('turnAt', 6_200);
+    expect(withSlots({ ...other, lastTurnOf: { a: 6_000 } }, agent, 10, one, at(1_000))).toHaveProperty(
+      'turnAt',
+      6_100,
+    );
+  });
+
+  it('that nobody has used is lost with its second: the next claim takes another', async () => {
+    const memory = memoryWorld();
+    const ports = { ...memory, rates: memoryRates() };
+    const rate = new ProcessRate(agent, 40);
+    for (let claims = 0; claims < 2; claims += 1) {
+      const slot = rate.slot(ports, false);
+      await settle();
+      memory.clock.advanceTo(memory.clock.now() + 30);
+      await slot;
+    }
+    const { version = 0 } = (await ports.rates.read(agent)) ?? {};
+    memory.clock.advanceTo(memory.clock.now() + 60_000);
+    await rate.slot(ports, false);
+    expect((await ports.rates.read(agent))?.version).toBe(version + 1);
+  });
+
   it('is not kept for turns that nobody comes for: what was canceled holds up nobody', () => {
     const queued = { agent, version: 9, writeId: 'w', givenUntil: 10_000, lastTurnOf: { '-': 9_000_000 } };
     expect(withSlots(queued, agent, 0.1, first, at(29_000))).toHaveProperty('turnAt', 9_010_000);

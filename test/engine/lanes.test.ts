@@ -6,10 +6,13 @@ import * as z from 'zod/mini';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Send } from '../../lib/core/decisions/decision.ts';
+import { atLane } from '../../lib/engine/lanes.ts';
 import { riskAt } from '../../lib/core/records/risk.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { cancel, pause, resume, retry as tryAgain } from '../../lib/scheduler/commands.ts';
 import { createScheduler, start } from '../../lib/scheduler/start.ts';
+import type { Implementation } from '../../lib/core/plan/agent.ts';
+import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, drain, type Harness, harness, settle } from './harness.ts';
 
 const input = z.object({ account: z.any(), fails: z.optional(z.boolean()) });
@@ -30,22 +33,18 @@ interface Service {
   most: number;
 }
 
-function inLane(atMost = 1): { h: Harness; service: Service } {
+function inLane(atMost = 1, wrap?: (world: MemoryWorld) => MemoryWorld): { h: Harness; service: Service } {
   const service: Service = { inside: new Set(), order: [], most: 0 };
-  const h = harness(flowOf(atMost), {
-    worker: {
-      execute: async (ctx, given) => {
-        if ((given as { fails?: boolean }).fails === true) throw new PermanentError('declined');
-        const { executionId: id, step } = ctx as { executionId: string; step: string };
-        if (step === 'first') service.order.push(id);
-        service.inside.add(id);
-        service.most = Math.max(service.most, service.inside.size);
-        if (step === 'second') service.inside.delete(id);
-        return {};
-      },
-      undo: async () => undefined,
-    },
-  });
+  const execute: Implementation<unknown, unknown>['execute'] = async (ctx, given) => {
+    if ((given as { fails?: boolean }).fails === true) throw new PermanentError('declined');
+    const { executionId: id, step } = ctx as { executionId: string; step: string };
+    if (step === 'first') service.order.push(id);
+    service.inside.add(id);
+    service.most = Math.max(service.most, service.inside.size);
+    if (step === 'second') service.inside.delete(id);
+    return {};
+  };
+  const h = harness(flowOf(atMost), { worker: { execute, undo: async () => undefined } }, 1, wrap);
   return { h, service };
 }
 
@@ -231,6 +230,64 @@ describe('a lane of one', () => {
     await drain(h);
     expect(await statusOf(h, bad)).toBe('succeeded');
     expect(service.most).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('who leaves', () => {
+  /** Its `around` is called instead of the next write of the lane's record. */
+  function leaving(atMost: number) {
+    const next: { around?: (write: () => Promise<unknown>) => Promise<void> } = {};
+    const { h } = inLane(atMost, (world) => {
+      const { lanes } = world;
+      const writeLane: typeof lanes.writeLane = async (record) => {
+        const { around } = next;
+        delete next.around;
+        let written: 'written' | 'conflict' = 'conflict';
+        const write = async () => (written = (await lanes.writeLane(record)) as typeof written);
+        await (around === undefined ? write() : around(write));
+        return written;
+      };
+      return { ...world, lanes: { ...lanes, writeLane } };
+    });
+    const isIn = async (id: string) => (await h.state(id)).execution.lane?.admitted === 1;
+    return { h, next, isIn };
+  }
+
+  it.each(['leave', 'check'] as const)(
+    'and dies once it has placed another has that carried on by who comes next: to %s (N6)',
+    async (how) => {
+      const { h, next, isIn } = leaving(1);
+      const first = await h.begin({ account: 'a' });
+      const { id } = await h.begin({ account: 'a' });
+      const third = await h.begin({ account: 'a' });
+      next.around = async (write) => {
+        await write();
+        await new Promise(() => undefined);
+      };
+      void drain(h);
+      for (let turns = 0; turns < 5; turns += 1) await settle();
+      expect([next.around, await isIn(id)]).toEqual([undefined, false]);
+      const { lane, ...one } = how === 'leave' ? first : third;
+      const own = { id: one.id, life: one.life, epoch: one.epoch, place: one.startedAt };
+      const work = { step: 'lane', lane: lane?.key ?? '', atMost: 1, own, isPaused: false } as const;
+      await atLane(h, { ...work, how, wasIn: how === 'leave' }, []);
+      expect(await isIn(id)).toBe(true);
+    },
+  );
+
+  it('sees one that has queued before it could see the room (N5)', async () => {
+    // Of so many holders nobody who only queues asks whether they have ended.
+    const { h, next, isIn } = leaving(6);
+    for (let at = 0; at < 6; at += 1) await h.begin({ account: 'a' });
+    const [first] = h.sent.splice(0);
+    let id = '';
+    next.around = async (write) => {
+      ({ id } = await h.begin({ account: 'a' }));
+      await write();
+    };
+    h.sent.push(first as Send);
+    await drain(h);
+    expect([id, await isIn(id)]).toEqual(['e-7', true]);
   });
 });
 

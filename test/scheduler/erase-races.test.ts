@@ -66,12 +66,15 @@ function world(fails: (step: string) => boolean = () => false) {
     };
     return { ...memory, largeValues: { ...values, put }, erasure };
   };
+  /** The effect keys of what was done, in order. */
+  const done: string[] = [];
   const h = harness(
     outer,
     {
       worker: {
-        execute: async ({ step }: { readonly step: string }) => {
+        execute: async ({ step, effectKey }: { readonly step: string; readonly effectKey: string }) => {
           if (fails(step)) throw new PermanentError('no');
+          done.push(effectKey);
           return step.startsWith('many[') ? {} : { text: LARGE };
         },
       } as never,
@@ -86,7 +89,7 @@ function world(fails: (step: string) => boolean = () => false) {
     h.clock.advanceTo(h.clock.now() + 60_000);
     return state;
   };
-  return { ...h, values, hook, found, run };
+  return { ...h, values, hook, found, run, done };
 }
 type World = ReturnType<typeof world>;
 
@@ -128,6 +131,7 @@ async function interleaved(
     if (isThere) {
       const { execution } = await h.run(id);
       expect({ at, status: execution.status }).toEqual({ at, status: 'succeeded' });
+      expect({ at, done: h.done }).toEqual({ at, done: [...new Set(h.done)] });
       await expectWhole(h);
       await erase(h.scheduler, id);
     } else await erase(h.scheduler, id).catch(() => undefined);

@@ -98,7 +98,8 @@ it('with its list, its child and their values; then its key starts another one',
   expect((await h.run(again.id)).execution.status).toBe('succeeded');
 });
 
-it('with executions of earlier epochs and tries', async () => {
+/** Its child was tried four times, and then again in another epoch. */
+async function retriedWorld() {
   let isBroken = true;
   const h = world((step) => isBroken && step === 'one');
   const { id } = await h.begin({ items: [1] });
@@ -106,6 +107,11 @@ it('with executions of earlier epochs and tries', async () => {
   isBroken = false;
   await retryExecution(h.scheduler, id, {}).catch(() => undefined);
   expect((await h.run(id)).execution.status).toBe('succeeded');
+  return { h, id };
+}
+
+it('with executions of earlier epochs and tries', async () => {
+  const { h, id } = await retriedWorld();
   const ids = (await h.found()).map((one) => (one.kind === 'execution' ? one.execution.id : ''));
   expect(ids).toEqual(expect.arrayContaining([`${id}.child.0`, `${id}.child.0-e1t2`]));
   await erase(h.scheduler, id);
@@ -130,26 +136,30 @@ it.each(['child.0-e1t2', 'many.0'])(
   },
 );
 
-it('by the same call again, where a process dies before any of its removals', async () => {
-  const counted = world();
-  const { id } = await counted.begin({ items: [1, 2] });
-  await counted.run(id);
-  await erase(counted.scheduler, id);
-  const { removals } = counted.death;
+const ran = async () => {
+  const h = world();
+  const { id } = await h.begin({ items: [1, 2] });
+  await h.run(id);
+  return { h, id };
+};
+
+it.each([
+  ['its only epoch', ran],
+  ['an earlier epoch with more tries', retriedWorld],
+])('by the same call again, where a process dies before any of its removals: %s', async (_, ended) => {
+  const counted = await ended();
+  await erase(counted.h.scheduler, counted.id);
+  const { removals } = counted.h.death;
   expect(removals).toBeGreaterThan(10);
   for (let at = 0; at < removals; at += 1) {
-    const h = world();
-    const begun = await h.begin({ items: [1, 2] });
-    await h.run(begun.id);
+    const { h, id } = await ended();
     h.death.at = at;
-    await expect(erase(h.scheduler, begun.id)).rejects.toThrow('killed');
+    await expect(erase(h.scheduler, id)).rejects.toThrow('killed');
     // Nobody can continue what is half erased.
     if (at > 0)
-      await expect(retryExecution(h.scheduler, begun.id, {})).rejects.toMatchObject({
-        code: 'unknown-execution',
-      });
+      await expect(retryExecution(h.scheduler, id, {})).rejects.toMatchObject({ code: 'unknown-execution' });
     delete h.death.at;
-    await erase(h.scheduler, begun.id).catch(({ code }) => expect(code).toBe('unknown-execution'));
+    await erase(h.scheduler, id).catch(({ code }) => expect(code).toBe('unknown-execution'));
     // The audit takes an input that no record names: it may be that of a start under way.
     expect((await h.found()).filter(({ kind }) => kind !== 'input')).toEqual([]);
     expect(h.values.objects.size).toBe(0);

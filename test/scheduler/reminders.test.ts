@@ -11,6 +11,9 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { pause, resume } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import type { MemoryWorld } from '../../lib/memory/world.ts';
+import { DEADLINE, planOf, see, stateOf } from '../core/one-step.ts';
+import { callbackOf } from '../core/small-steps.ts';
+import { NOW } from '../core/states.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
 
 const MINUTE = 60_000;
@@ -128,6 +131,36 @@ describe('the time of a reminder', () => {
   });
 });
 
+describe('a reminder of an approval', () => {
+  const approving = (remindEvery: string) =>
+    workflow('asking', { input: anyObject, within: '10d' }, (w) => {
+      w.approval('ok', { within: '5h', remindEvery });
+    });
+
+  it('does not come during a pause, in which nobody may answer', async () => {
+    const h = harness(approving('20m'), {});
+    const { id, startedAt } = await h.begin();
+    await pause(h.scheduler, id, {});
+    h.clock.advanceTo(startedAt + 45 * MINUTE);
+    await h.sweep();
+    expect(changes(h)).toEqual(['opened']);
+    await resume(h.scheduler, id, {});
+    h.clock.advanceTo(startedAt + 64 * MINUTE);
+    await h.sweep();
+    expect(changes(h)).toEqual(['opened']);
+    h.clock.advanceTo(startedAt + 66 * MINUTE);
+    await h.sweep();
+    expect(changes(h)).toEqual(['opened', 'reminded 1']);
+  });
+
+  it('is in the wake time of the very write that opens it (S12)', () => {
+    const state = stateOf([], { wakeAt: NOW + DEADLINE });
+    const { write } = see(planOf(callbackOf('ok', { kind: 'approval', remindMs: 7_000 })), state);
+    expect(write?.question).toMatchObject({ step: 'ok', remindAt: NOW + 7_000 });
+    expect(write?.execution?.wakeAt).toBe(NOW + 7_000);
+  });
+});
+
 describe('a reminder', () => {
   it('is written before it is announced, and announced when the bus is back', async () => {
     const bus = { isAway: false };
@@ -151,6 +184,27 @@ describe('a reminder', () => {
     expect(changes(h)).toEqual(['opened', 'reminded 1']);
     expect(news(h)[1]?.at).toBe(at + 20 * MINUTE);
     expect(await incident(h, id)).not.toHaveProperty('unannounced');
+  });
+
+  it('is one of those that are announced when the bus is back, and the opening is another', async () => {
+    const bus = { isAway: true };
+    const { h, id, at } = await begun({}, (world) => ({
+      ...world,
+      announcer: {
+        announce: async (one) => {
+          if (bus.isAway) throw new Error('the bus is away');
+          await world.announcer.announce(one);
+        },
+      },
+    }));
+    for (const minutes of [20, 41]) {
+      h.clock.advanceTo(at + minutes * MINUTE);
+      await h.sweep();
+    }
+    expect(await incident(h, id)).toMatchObject({ reminders: 2, unannounced: ['opened', 'reminded'] });
+    bus.isAway = false;
+    await h.run(id);
+    expect(changes(h)).toEqual(['opened', 'reminded 2', 'closed']);
   });
 
   it('that an answer overtakes is left out', async () => {

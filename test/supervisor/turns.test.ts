@@ -132,4 +132,16 @@ describe('a tick', () => {
     await ticked(world);
     expect(read(world)).toBe(600);
   });
+
+  it('comes again in its next sweep to one that could not be read, and is still due', async () => {
+    let failures = 1;
+    const world = opened((id) => id === 'e-1' && (failures -= 1) >= 0);
+    const { h, reads } = world;
+    await begin(h, 2, 'many');
+    await begin(h, 1, 'one');
+    h.clock.advanceTo(h.clock.now() + PICKUP_MS);
+    await ticked(world);
+    const [first = 0, second = Number.NaN] = reads.filter(({ id }) => id === 'e-1').map(({ at }) => at);
+    expect(second - first).toBeLessThan(2 * SWEEP_EVERY_MS);
+  });
 });

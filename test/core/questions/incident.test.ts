@@ -83,6 +83,13 @@ describe('a question', () => {
       [7 * DAY, 'fail'],
     ],
     ['a day about what is not', itself, [waiting], patient, [DAY, 'undo-all']],
+    [
+      'half of what the execution has, where that goes on without an answer',
+      agentStepOf('it', { tolerate: true }),
+      [waiting],
+      {},
+      [(DEADLINE - NOW) / 2, 'continue'],
+    ],
   ])('lasts %s', (_, step, records, more, terms) => {
     expect(asked(step, records, more)).toStrictEqual(terms);
   });

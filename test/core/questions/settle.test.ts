@@ -46,6 +46,12 @@ describe('a question that needs no answer any more', () => {
     });
   });
 
+  it('is closed in silence where it was quiet: nobody has heard of it', () => {
+    const quiet = about({ quiet: true }, { status: 'waiting' }, recordOf('it', 'retrying'));
+    expect(settle(quiet)?.write?.question).toMatchObject({ closedBy: 'moot' });
+    expect(settle(quiet)?.write?.question).not.toHaveProperty('unannounced');
+  });
+
   it('about a recovery: when the step does not wait any more, or all is being undone', () => {
     const of = (status: Execution['status']) =>
       statusesWhere((record) => isMoot(about({}, { status }, record)));

@@ -89,6 +89,15 @@ describe('a decision', () => {
     expect(decide(flow.plan, loaded, evaluate).sends.map(({ message }) => message.step)).toEqual(['a']);
   });
 
+  it('takes what a round was given for no answer of its step (V4)', () => {
+    const rounds = { done: 1, inputAt: ref };
+    const children = { count: 1, started: 1, items: 1, tolerated: 0, ended: {}, rounds };
+    const a = aStep({ name: 'a', status: 'running', children });
+    const read = withValue({ ...state, steps: { a } }, { holder: holderOf('a'), ref }, { value: 5 });
+    expect(read.steps['a']).toMatchObject({ children: { rounds: { input: 5 } } });
+    expect(read.steps['a']).not.toHaveProperty('output');
+  });
+
   it('of a step whose condition reads what is lost is its failure, neither a skip nor a start (V4)', () => {
     const lost = withValue(state, { holder: 'input', ref }, 'lost');
     const { write } = decide(flow.plan, lost, evaluate);

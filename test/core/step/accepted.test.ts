@@ -7,7 +7,7 @@ import type { Accepted, LeasedStep, Step } from '../../../lib/core/records/state
 import { acceptedUntil } from '../../../lib/core/step/process-deadline.ts';
 import { actsNoMoreAt, dependentsClearAt, openWork } from '../../../lib/core/step/ready.ts';
 import { reported } from '../../../lib/core/step/report.ts';
-import { inputs, planOf, probed, recordOf, stateOf, suspendedAs } from '../one-step.ts';
+import { inputs, otherStage, planOf, probed, recordOf, stateOf, suspendedAs } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
 const HOUR = 3_600_000;
@@ -142,8 +142,14 @@ describe('a probe of accepted work', () => {
     });
   });
 
-  it('comes again when its service wishes', () => {
-    expect(after(probing(), found('running', { askAfterMs: 7_000 }))?.retryAt).toBe(NOW + 7_000);
+  it('comes again when its service wishes, and its time goes on from its acceptance', () => {
+    const next = after(probing(), found('running', { askAfterMs: 7_000 }));
+    expect(next).toMatchObject({ retryAt: NOW + 7_000, accepted: { at: NOW - HOUR, untilAt: NOW + HOUR } });
+  });
+
+  it('of a step that began again asks with the token that was given, and its time begins then', () => {
+    const next = after(probing({}, { restarted: true }), found('running'));
+    expect(next?.accepted).toMatchObject({ token: 'job-1', at: NOW, untilAt: NOW + 2 * HOUR + 4_000 });
   });
 
   it('comes once more at the end of its time', () => {
@@ -187,12 +193,15 @@ describe('a probe of accepted work', () => {
 describe('after its time', () => {
   const RUNNING = found('running', { progress: 1 });
 
-  it('it is undone before the next stage, be it the same again', () => {
-    const next = after(probing(OVER), RUNNING);
-    expect(next).toMatchObject({ status: 'failed', nextStage: 1, mayHaveActed: true });
-    expect(next?.failure?.code).toBe('accepts');
-    expect(next?.accepted?.token).toBe('job-1');
-  });
+  it.each(['probed', 'idempotent'] as const)(
+    'it is undone before the next stage, be it the same again: %s',
+    (effect) => {
+      const next = after(probing(OVER), RUNNING, { ...taking, effect });
+      expect(next).toMatchObject({ status: 'failed', nextStage: 1, mayHaveActed: true });
+      expect(next?.failure?.code).toBe('accepts');
+      expect(next?.accepted?.token).toBe('job-1');
+    },
+  );
 
   it('it fails where nothing is left to try', () => {
     const next = after(probing(OVER, { stage: 1, stageAttempt: 2 }), RUNNING);
@@ -204,6 +213,11 @@ describe('after its time', () => {
     ['repeated under its key where its service knows that', { ...keeping, effect: 'idempotent' }, 'retrying'],
     ['left where it has no lasting effect', none, 'retrying'],
     ['given up where it can be neither', keeping, 'waiting'],
+    [
+      'given up where what follows changes something',
+      { ...keeping, effect: 'idempotent', recovery: [otherStage] },
+      'waiting',
+    ],
   ] as const)('without an undo it is %s', (_, of, status) => {
     expect(after(probing(OVER), RUNNING, of as AgentStep)?.status).toBe(status);
   });

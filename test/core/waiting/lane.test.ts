@@ -9,7 +9,7 @@ import { inLane, LANE_STEP } from '../../../lib/core/plan/lane.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { lateUntil, queuedOf } from '../../../lib/core/waiting/lane.ts';
 import { child, childrenOf } from '../family.ts';
-import { inputs, planOf, recordOf, stateOf } from '../one-step.ts';
+import { inputs, planOf, recordOf, see, stateOf } from '../one-step.ts';
 import { planStep } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
 
@@ -97,4 +97,11 @@ describe('holds its place', () => {
   ])('%s', (_, record, until) => {
     expect(lateUntil(whole, { [record.name]: record })).toBe(until);
   });
+});
+
+it('keeps its wake time past its announced end, for the time at which its place is handed on (N4)', () => {
+  const freeAt = NOW + 90_000;
+  const ended = { status: 'failed', endedAt: NOW, wakeAt: NOW, lane: { key: 'k', freeAt } } as const;
+  const { write } = see(plan, stateOf([recordOf('it', 'failed')], ended), { affected: 'all' });
+  expect(write?.execution).toMatchObject({ wakeAt: freeAt, lane: { announced: true } });
 });
