@@ -11,7 +11,8 @@
 
 import { BLIND } from './catalogue/blind.ts';
 import { EFFECTS } from './catalogue/effects.ts';
-import { ACCEPTED, LIVES, VALUES } from './catalogue/work-and-values.ts';
+import { ACCEPTED, VALUES } from './catalogue/work-and-values.ts';
+import { LIVES } from './catalogue/lives.ts';
 import { INTERLEAVINGS } from './catalogue/interleavings.ts';
 import { PLACES, ROUNDS } from './catalogue/lanes-and-rounds.ts';
 import { ORDERS } from './catalogue/orders.ts';

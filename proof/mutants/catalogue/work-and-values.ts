@@ -1,6 +1,5 @@
 /**
- * Bugs of accepted work, of the names of large values, and of lives and their erasure: one for each sentence
- * of their rules.
+ * Bugs of accepted work and of the names of large values: one for each sentence of their rules.
  */
 
 import { jest, type Mutant } from '../mutant.ts';
@@ -107,6 +106,44 @@ export const ACCEPTED: readonly Mutant[] = [
     replace: '    accepted,\n',
     killer: jest('core/step/accepted', 'that finds it under way is no attempt, and grows the pause'),
   },
+  {
+    id: 'time-begins-with-each-answer',
+    rule: 'the time of accepted work bounds it from its acceptance',
+    bug: 'The time of accepted work begins anew with each answer that says when to ask.',
+    file: 'lib/core/step/probe-report.ts',
+    find: '  if (accepted !== undefined && restarted !== true) {\n    const probed',
+    replace:
+      '  if (accepted !== undefined && restarted !== true && (askAfterMs === undefined || variant.acceptsMs === undefined)) {\n    const probed',
+    killer: jest('core/step/accepted', 'comes again when its service wishes, and its time goes on'),
+  },
+  {
+    id: 'other-stage-beside-living-work',
+    rule: 'what changes something begins once the work is stopped',
+    bug: 'Another stage begins beside accepted work that goes on.',
+    file: 'lib/core/step/probe-report.ts',
+    find: "variant.effect === 'idempotent' && !changesBetween(step, stage, next.stage);",
+    replace: "variant.effect === 'idempotent';",
+    killer: jest('core/step/accepted', 'given up where what follows changes something'),
+  },
+  {
+    id: 'repeated-beside-living-work',
+    rule: 'accepted work is undone before the same again',
+    bug: 'Work whose time is over is performed once more, without an undo.',
+    file: 'lib/core/step/probe-report.ts',
+    find: "    if (variant.undo !== 'none')\n      return stepAfter(record, 'give-up', inputs, { ...changes, nextStage: next.stage });\n    const isSame",
+    replace:
+      "    if (variant.undo !== 'none' && variant.effect !== 'idempotent')\n      return stepAfter(record, 'give-up', inputs, { ...changes, nextStage: next.stage });\n    const isSame",
+    killer: jest('core/step/accepted', 'is undone before the next stage, be it the same again: idempotent'),
+  },
+  {
+    id: 'token-forgotten',
+    rule: 'each question has the token of the acceptance',
+    bug: 'The token of accepted work is forgotten when a restarted step finds it.',
+    file: 'lib/core/step/probe-report.ts',
+    find: 'given({ token: record.accepted?.token, askAfterMs })',
+    replace: 'given({ askAfterMs })',
+    killer: jest('core/step/accepted', 'of a step that began again asks with the token'),
+  },
 ];
 
 export const VALUES: readonly Mutant[] = [
@@ -194,107 +231,13 @@ export const VALUES: readonly Mutant[] = [
     replace: '  outputAt,\n',
     killer: jest('core/records/large-values', 'is named by records for all that they hold'),
   },
-];
-
-export const LIVES: readonly Mutant[] = [
   {
-    id: 'erased-while-it-may-act',
-    rule: 'E1 nothing is erased that may still act',
-    bug: 'An execution is erased while an attempt may still act.',
-    file: 'lib/scheduler/erase.ts',
-    find: 'if (untilAt > ports.clock.now())',
-    replace: 'if (untilAt > ports.clock.now() + 86_400_000)',
-    killer: jest(
-      'scheduler/erase',
-      'while an attempt of it may still be acting, or its end is not announced',
-    ),
-  },
-  {
-    id: 'erased-beside-a-claim',
-    rule: 'E1 a record stays until the write of a process that does not know it is answered',
-    bug: 'An execution is erased while a claim that does not know of its end is under way.',
-    file: 'lib/scheduler/erase.ts',
-    find: 'if (lastNewAt(execution, records) + writtenWithinMs > ports.clock.now())',
-    replace: 'if (lastNewAt(execution, records) > ports.clock.now())',
-    killer: jest(
-      'scheduler/erase',
-      'while a process may begin what it has just been kept from: nothing else would keep it from that',
-    ),
-  },
-  {
-    id: 'erased-though-it-changed',
-    rule: 'E2 the record goes if it is the one that was asked of',
-    bug: 'An execution that was retried since is erased.',
-    file: 'lib/scheduler/erase.ts',
-    find: '    if (found.version !== known.version)\n',
-    replace: '    if (found.version < known.version)\n',
-    killer: jest('scheduler/erase-races', 'a retry'),
-  },
-  {
-    id: 'part-is-erased',
-    rule: 'an execution that another runs goes with that one',
-    bug: 'A child is erased under its parent.',
-    file: 'lib/scheduler/erase.ts',
-    find: '  if (owner === undefined || isOfEarlierLife(',
-    replace: '  if (owner?.wakeAt === undefined || isOfEarlierLife(',
-    killer: jest('scheduler/erase', 'while it is open, and of an execution that belongs to another one'),
-  },
-  {
-    id: 'values-of-the-next-life',
-    rule: 'E2 what a new life has written is not touched',
-    bug: 'The values of the next life are erased, too.',
-    file: 'lib/scheduler/erase.ts',
-    find: '    life === kept ? false : lives.has(life) || isOfNoStart(storedAt, now),',
-    replace: '    lives.has(life) || life === kept || isOfNoStart(storedAt, now),',
-    killer: jest('scheduler/erase-races', 'a start with the same key, whose executions go on meanwhile'),
-  },
-  {
-    id: 'begun-after-the-erasure',
-    rule: 'F1 nothing of an erased execution begins anew',
-    bug: 'A process that was frozen begins a step of an execution that was erased meanwhile.',
-    file: 'lib/engine/still-there.ts',
-    find: 'return (await store.readExecution(id))?.startedAt === startedAt;',
-    replace: 'return (await store.readExecution(id))?.startedAt !== 0 || startedAt > 0;',
-    killer: jest('scheduler/erase-frozen', 'by what was read before'),
-  },
-  {
-    id: 'steps-erased-first',
-    rule: 'E3 the records that name other executions go last',
-    bug: 'The records of steps go before the executions that they name.',
-    file: 'lib/scheduler/erase.ts',
-    find: '  const below = await childrenOf(erasure, id, records);\n  // From',
-    replace:
-      "  const below = await childrenOf(erasure, id, records);\n  await removeEach(erasure, records.filter((one) => one.kind === 'step' && besideOf(one).life === judged?.life) as Beside[]);\n  // From",
-    killer: jest(
-      'scheduler/erase',
-      'by the same call again, where a process dies before any of its removals',
-    ),
-  },
-  {
-    id: 'gap-ends-the-children',
-    rule: 'a child that was erased by itself hides none behind it',
-    bug: 'A child that is gone hides those behind it.',
-    file: 'lib/scheduler/erase.ts',
-    find: '    if (there.length < some.length && asked >= least) return ids;',
-    replace: '    if (there.length < some.length) return ids;',
-    killer: jest('scheduler/erase', 'by the same call again, also what comes after'),
-  },
-  {
-    id: 'first-epoch-alone',
-    rule: 'executions of all epochs go',
-    bug: 'Executions that a retry has started are left.',
-    file: 'lib/scheduler/erase.ts',
-    find: 'for (let epoch = 1; epoch <= epochs; epoch += 1)',
-    replace: 'for (let epoch = 1; epoch <= 1; epoch += 1)',
-    killer: jest('scheduler/erase', 'with executions of earlier epochs and tries'),
-  },
-  {
-    id: 'child-of-an-earlier-life-counts',
-    rule: 'S6 what a child did in an earlier life is not done for the new one',
-    bug: 'A child that an earlier life of its parent has left counts for the new one.',
-    file: 'lib/core/records/retention.ts',
-    find: 'parent.since < now.since;',
-    replace: 'parent.since < now.since - 86_400_000;',
-    killer: jest('core/records/retention', 'of a child is of an earlier life if its parent started later'),
+    id: 'round-input-taken-for-output',
+    rule: 'V4 nothing is decided on a value that is not loaded',
+    bug: 'What a round was given is taken for what its step has answered.',
+    file: 'lib/core/records/large-values.ts',
+    find: '  if (isOutput && step.output === undefined) return { ...step, output: value };\n',
+    replace: '  if (step.output === undefined) return { ...step, output: value };\n',
+    killer: jest('core/records/large-values', 'takes what a round was given for no answer of its step'),
   },
 ];

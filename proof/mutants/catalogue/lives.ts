@@ -1,0 +1,126 @@
+/**
+ * Bugs of lives and their erasure: one for each sentence of their rules.
+ */
+
+import { jest, type Mutant } from '../mutant.ts';
+
+export const LIVES: readonly Mutant[] = [
+  {
+    id: 'erased-while-it-may-act',
+    rule: 'E1 nothing is erased that may still act',
+    bug: 'An execution is erased while an attempt may still act.',
+    file: 'lib/scheduler/erase.ts',
+    find: 'if (untilAt > ports.clock.now())',
+    replace: 'if (untilAt > ports.clock.now() + 86_400_000)',
+    killer: jest(
+      'scheduler/erase',
+      'while an attempt of it may still be acting, or its end is not announced',
+    ),
+  },
+  {
+    id: 'erased-beside-a-claim',
+    rule: 'E1 a record stays until the write of a process that does not know it is answered',
+    bug: 'An execution is erased while a claim that does not know of its end is under way.',
+    file: 'lib/scheduler/erase.ts',
+    find: 'if (lastNewAt(execution, records) + writtenWithinMs > ports.clock.now())',
+    replace: 'if (lastNewAt(execution, records) > ports.clock.now())',
+    killer: jest(
+      'scheduler/erase',
+      'while a process may begin what it has just been kept from: nothing else would keep it from that',
+    ),
+  },
+  {
+    id: 'erased-though-it-changed',
+    rule: 'E2 the record goes if it is the one that was asked of',
+    bug: 'An execution that was retried since is erased.',
+    file: 'lib/scheduler/erase.ts',
+    find: '    if (found.version !== known.version)\n',
+    replace: '    if (found.version < known.version)\n',
+    killer: jest('scheduler/erase-races', 'a retry'),
+  },
+  {
+    id: 'part-is-erased',
+    rule: 'an execution that another runs goes with that one',
+    bug: 'A child is erased under its parent.',
+    file: 'lib/scheduler/erase.ts',
+    find: '  if (owner === undefined || isOfEarlierLife(',
+    replace: '  if (owner?.wakeAt === undefined || isOfEarlierLife(',
+    killer: jest('scheduler/erase', 'while it is open, and of an execution that belongs to another one'),
+  },
+  {
+    id: 'values-of-the-next-life',
+    rule: 'E2 what a new life has written is not touched',
+    bug: 'The values of the next life are erased, too.',
+    file: 'lib/scheduler/erase.ts',
+    find: '    life === kept ? false : lives.has(life) || isOfNoStart(storedAt, now),',
+    replace: '    lives.has(life) || life === kept || isOfNoStart(storedAt, now),',
+    killer: jest('scheduler/erase-races', 'a start with the same key, whose executions go on meanwhile'),
+  },
+  {
+    id: 'begun-after-the-erasure',
+    rule: 'F1 nothing of an erased execution begins anew',
+    bug: 'A process that was frozen begins a step of an execution that was erased meanwhile.',
+    file: 'lib/engine/still-there.ts',
+    find: 'return (await store.readExecution(id))?.startedAt === startedAt;',
+    replace: 'return (await store.readExecution(id))?.startedAt !== 0 || startedAt > 0;',
+    killer: jest('scheduler/erase-frozen', 'by what was read before'),
+  },
+  {
+    id: 'steps-erased-first',
+    rule: 'E3 the records that name other executions go last',
+    bug: 'The records of steps go before the executions that they name.',
+    file: 'lib/scheduler/erase.ts',
+    find: '  const below = await childrenOf(erasure, id, records);\n  // From',
+    replace:
+      "  const below = await childrenOf(erasure, id, records);\n  await removeEach(erasure, records.filter((one) => one.kind === 'step' && besideOf(one).life === judged?.life) as Beside[]);\n  // From",
+    killer: jest(
+      'scheduler/erase',
+      'by the same call again, where a process dies before any of its removals',
+    ),
+  },
+  {
+    id: 'gap-ends-the-children',
+    rule: 'a child that was erased by itself hides none behind it',
+    bug: 'A child that is gone hides those behind it.',
+    file: 'lib/scheduler/erase.ts',
+    find: '    if (there.length < some.length && asked >= least) return ids;',
+    replace: '    if (there.length < some.length) return ids;',
+    killer: jest('scheduler/erase', 'by the same call again, also what comes after'),
+  },
+  {
+    id: 'first-epoch-alone',
+    rule: 'executions of all epochs go',
+    bug: 'Executions that a retry has started are left.',
+    file: 'lib/scheduler/erase.ts',
+    find: 'for (let epoch = 1; epoch <= epochs; epoch += 1)',
+    replace: 'for (let epoch = 1; epoch <= 1; epoch += 1)',
+    killer: jest('scheduler/erase', 'with executions of earlier epochs and tries'),
+  },
+  {
+    id: 'child-of-an-earlier-life-counts',
+    rule: 'S6 what a child did in an earlier life is not done for the new one',
+    bug: 'A child that an earlier life of its parent has left counts for the new one.',
+    file: 'lib/core/records/retention.ts',
+    find: 'parent.since < now.since;',
+    replace: 'parent.since < now.since - 86_400_000;',
+    killer: jest('core/records/retention', 'of a child is of an earlier life if its parent started later'),
+  },
+  {
+    id: 'erased-from-the-first',
+    rule: 'E3 a call that dies is completed by the same call',
+    bug: 'Executions of a step are erased from the first, so a second call finds none.',
+    file: 'lib/scheduler/erase.ts',
+    find: 'for (const child of below.toReversed())',
+    replace: 'for (const child of below)',
+    killer: jest('scheduler/erase', 'an earlier epoch with more tries'),
+  },
+  {
+    id: 'steps-of-the-next-life',
+    rule: 'E2 what a new life has written is not touched',
+    bug: 'Records of steps of the next life are erased, too.',
+    file: 'lib/scheduler/erase.ts',
+    find: ' && besideOf(one).life !== kept,',
+    replace: ' && besideOf(one).life !== undefined,',
+    killer: jest('scheduler/erase-races', 'a start with the same key'),
+  },
+];
