@@ -155,6 +155,18 @@ export const KINDS = [
   'refusedToSame',
 ] as const;
 export type Kind = (typeof KINDS)[number];
+/** What is not rare: in so many executions at least as often, and in fewer in proportion. */
+const OFTEN: Partial<Record<Kind, number>> = {
+  executionRetried: 1_000,
+  inputGiven: 1_000,
+  begunAgain: 1_000,
+};
+const OF_EXECUTIONS = 200_000;
+
+/** Those that came about too seldom for a run of so many executions to have tested them. */
+export const tooRare = (kinds: Readonly<Record<string, number>>, executions: number): Kind[] =>
+  KINDS.filter((kind) => (kinds[kind] ?? 0) < Math.max(1, ((OFTEN[kind] ?? 0) * executions) / OF_EXECUTIONS));
+
 export type KindCounts = Record<Kind, number>;
 
 export const noKinds = (): KindCounts => Object.fromEntries(KINDS.map((kind) => [kind, 0])) as KindCounts;

@@ -276,7 +276,7 @@ describe('who leaves', () => {
   );
 
   it('sees one that has queued before it could see the room (N5)', async () => {
-    // Of so many holders nobody who only queues asks whether they have ended.
+    // Who only queues asks fewer holders than these whether they have ended.
     const { h, next, isIn } = leaving(6);
     for (let at = 0; at < 6; at += 1) await h.begin({ account: 'a' });
     const [first] = h.sent.splice(0);

@@ -129,8 +129,9 @@ async function interleaved(
     const isThere = (await h.store.readExecution(id)) !== undefined;
     expect({ at, isThere }).toEqual({ at, isThere: isThere || isUnderWay });
     if (isThere) {
-      const { execution } = await h.run(id);
+      const { execution, steps } = await h.run(id);
       expect({ at, status: execution.status }).toEqual({ at, status: 'succeeded' });
+      expect({ at, steps: Object.keys(steps).sort() }).toEqual({ at, steps: ['child', 'last', 'many'] });
       expect({ at, done: h.done }).toEqual({ at, done: [...new Set(h.done)] });
       await expectWhole(h);
       await erase(h.scheduler, id);
@@ -192,7 +193,10 @@ it('a start with the same key, whose executions go on meanwhile', async () => {
   expect(calls).toBeGreaterThan(20);
 });
 
-it('another erasure', async () => {
+it.each([
+  ['another erasure', false],
+  ['another erasure, after which its key begins another one', true],
+])('%s', async (_, begins) => {
   const calls = await interleaved(async () => {
     const h = world();
     const { id } = await h.begin({ items }, KEY);
@@ -201,8 +205,13 @@ it('another erasure', async () => {
       const { before } = h.hook;
       h.hook.before = async () => undefined;
       await erase(h.scheduler, id).catch(({ code }) => expect(code).toBe('unknown-execution'));
+      if (begins) {
+        h.clock.advanceTo(h.clock.now() + 5_000);
+        await h.begin({ items }, KEY);
+        await drain(h as Harness);
+      }
       h.hook.before = before;
-      return false;
+      return begins;
     };
     return { h, id, other };
   });

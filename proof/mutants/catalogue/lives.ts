@@ -121,6 +121,6 @@ export const LIVES: readonly Mutant[] = [
     file: 'lib/scheduler/erase.ts',
     find: ' && besideOf(one).life !== kept,',
     replace: ' && besideOf(one).life !== undefined,',
-    killer: jest('scheduler/erase-races', 'a start with the same key'),
+    killer: jest('scheduler/erase-races', 'another erasure, after which its key begins another one'),
   },
 ];

@@ -3,7 +3,7 @@
  * rules.
  */
 
-import { jest, type Mutant } from '../mutant.ts';
+import { jest, type Mutant, simulated } from '../mutant.ts';
 
 export const TURNS: readonly Mutant[] = [
   {
@@ -254,14 +254,14 @@ export const QUESTIONS: readonly Mutant[] = [
     ),
   },
   {
-    id: 'reminded-in-a-pause',
-    rule: 'nobody is reminded during a pause',
-    bug: 'Who was asked for an approval is reminded during a pause.',
+    id: 'reminded-on-the-way-back',
+    rule: 'nobody is reminded of an approval once its execution goes forward no more',
+    bug: 'Who was asked for an approval is reminded while its execution is undone.',
     file: 'lib/core/questions/life.ts',
     find: 'openQuestions(state).filter((one) => isIncident(one) || isForward(state.execution.status))',
     replace:
       'openQuestions(state).filter((one) => isIncident(one) || isForward(state.execution.status) || true)',
-    killer: jest('scheduler/reminders', 'does not come during a pause'),
+    killer: simulated(16),
   },
   {
     id: 'reminder-without-a-wake-time',
