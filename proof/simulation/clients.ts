@@ -5,6 +5,7 @@
  * Owns: which executions a world is asked for, and which of the requests were accepted.
  */
 
+import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { WorkflowPauses } from '../../lib/core/ports.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
@@ -86,6 +87,10 @@ export class Clients {
       host.events.plan(afterMs, () => this.#start(request));
     }
     this.drawn = count;
+  }
+
+  get plans(): readonly Plan[] {
+    return [...this.#workflows.values()].map(({ workflow }) => workflow.plan);
   }
 
   get allAccepted(): boolean {

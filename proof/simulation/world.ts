@@ -73,7 +73,7 @@ export class World {
   readonly #options: WorldOptions;
   readonly #traits: Traits;
   readonly #host: Host;
-  readonly #clients: Clients;
+  readonly clients: Clients;
   readonly #table: WorldTable;
   /** By execution: an end that another followed, after a retry or a recall, may be announced late. */
   readonly #announced = new Map<string, Set<string>>();
@@ -118,7 +118,7 @@ export class World {
         violate: (about, problem) => this.#violate(about, problem),
         announce: (news) => (news.about === 'end' ? this.#announce(news) : this.#judgeNews(news)),
         note: (note) => this.#note(note),
-        over: () => this.#clients.allAccepted && this.#table.open === 0,
+        over: () => this.clients.allAccepted && this.#table.open === 0,
         goes: (id) => this.#goes(id),
       },
     );
@@ -126,13 +126,13 @@ export class World {
     host.ledger.erased = host.erasures.lives;
     this.#points = new OraclePoints(this.#others, host.ledger);
     this.#groups = new OracleGroups(host.ledger, this.#others, kinds);
-    this.#clients = new Clients(host, this.#traits.startsTogether, options.starts);
+    this.clients = new Clients(host, this.#traits.startsTogether, options.starts);
     startSupervisors(host);
     startPeople(host);
     startOperators(host);
     startExternalParty(host);
-    startErasers(host, (id) => this.#clients.repeat(id));
-    if (host.bulks !== undefined) startBulkMakers(host, host.bulks, () => this.#clients.scheduler());
+    startErasers(host, (id) => this.clients.repeat(id));
+    if (host.bulks !== undefined) startBulkMakers(host, host.bulks, () => this.clients.scheduler());
   }
 
   #graceFrom = Number.NEGATIVE_INFINITY;
@@ -294,7 +294,7 @@ export class World {
       this.#table.expire(id);
       this.#host.external.file?.expire(id);
     }
-    this.#clients.startAgain(RETENTION_MS);
+    this.clients.startAgain(RETENTION_MS);
     // The first life may have waited a day for a person: the second has as long.
     this.#healAt = events.now + RETENTION_MS + (faults.healed() ? 0 : FAULTY_MS);
   }
@@ -355,7 +355,7 @@ export class World {
     // Last, for it empties the table.
     if (this.#traits.isRetained) this.#violations.push(...judgeRetention(this.#table));
     this.#violations.push(...this.#inbox.judgeEnd());
-    if (!this.#clients.allAccepted) this.#violations.push('L1 a start was never accepted');
+    if (!this.clients.allAccepted) this.#violations.push('L1 a start was never accepted');
     if ((mode === 'none' || mode === 'masked') && this.#interventions > 0) {
       this.#violations.push(`${mode === 'none' ? 'C1' : 'C2'} ${this.#interventions} interventions`);
     }
@@ -369,7 +369,7 @@ export class World {
         ...(bulks?.oracle.violations ?? []),
         ...this.#host.lanes.judgeEnd(),
       ],
-      starts: this.#clients.drawn,
+      starts: this.clients.drawn,
       executions: this.#executions,
       simulatedMs: events.now - START_AT,
       faults: faults.counts,
