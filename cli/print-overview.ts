@@ -8,6 +8,7 @@ import type { Overview } from '../lib/api/deployment-answers.ts';
 import {
   boundsOf,
   breakerText,
+  latelyText,
   pauseText,
   sinceText,
   situationLines,
@@ -36,6 +37,7 @@ export function overviewText(overview: Overview, next: (line: string) => string)
     ['open', openText(overview, next('list --status open'))],
     ...overdueFact(overview),
     ['ended without success', badText(overview, next(`list ${badFilter(overview)}`))],
+    ...latelyFact(overview),
     ['inbox', inboxText(overview, next('incidents'))],
   ];
   if (overview.waits !== undefined) facts.push(['waiting clients', waitsText(overview.waits, at)]);
@@ -107,6 +109,11 @@ function badText({ endedWithoutSuccess, at }: Overview, command: string): string
   return `${countText(count, atLeast)} ${within}${of}: ${listed(codes, atLeast)}: ${command}`;
 }
 
+const latelyFact = ({ lately, at }: Overview): Fact[] =>
+  lately === undefined
+    ? []
+    : [['', `${latelyText(lately)} of those started in the last ${durationText(at - lately.since)}`]];
+
 function inboxText({ inbox: { count, atLeast, byKind, next }, at }: Overview, command: string): string {
   if (count === 0) return '0';
   const first =
@@ -120,12 +127,22 @@ function workflowsText(overview: Overview, command: string): string {
   const { workflows } = overview;
   if (workflows.length === 0) return '';
   const bounds = boundsOf(overview);
-  const rows = workflows.map(({ workflow, plans, ...counts }) => [
+  const rows = workflows.map(({ workflow, plans, lately, ...counts }) => [
     workflow,
     ...COLUMNS.map((name) => countText(counts[name], bounds[name])),
+    lately === undefined ? '' : latelyText(lately),
     oldPlansText(plans, bounds.open),
   ]);
-  const head = ['WORKFLOW', 'OPEN', 'WAITING', 'PAUSED', 'AT RISK', 'ENDED WITHOUT SUCCESS', 'OLD PLANS'];
+  const head = [
+    'WORKFLOW',
+    'OPEN',
+    'WAITING',
+    'PAUSED',
+    'AT RISK',
+    'ENDED WITHOUT SUCCESS',
+    'LAST HOUR',
+    'OLD PLANS',
+  ];
   return `\n${table(head, rows)}\nFor one workflow: ${command} (or --at-risk, or ${badFilter(overview)})\n`;
 }
 

@@ -68,6 +68,7 @@ export type {
   AuditHealth,
   BreakerView,
   Health,
+  Lately,
   MetricsPlace,
   MissingAgent,
   NeededAgents,

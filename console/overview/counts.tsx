@@ -12,7 +12,7 @@ import {
   VERDICTS,
 } from '../../lib/api/answers.ts';
 import type { Overview } from '../../lib/api/deployment-answers.ts';
-import { waitsText } from '../../lib/view/deployment.ts';
+import { latelyText, waitsText } from '../../lib/view/deployment.ts';
 import { now as clock } from '../clock.ts';
 import { executionLink } from '../execution/head.tsx';
 import type { Filters } from '../executions/filters.ts';
@@ -133,11 +133,17 @@ export const OpenByStatus = ({ overview: { open } }: { overview: Overview }): JS
   );
 
 /** By the code of their failures, the most frequent first; and how many were started in that time. */
-export const ByCause = ({ byCode, started, atLeast }: Overview['endedWithoutSuccess']): JSX.Element => (
+export const ByCause = ({
+  byCode,
+  started,
+  atLeast,
+  lately,
+}: Overview['endedWithoutSuccess'] & { readonly lately: Overview['lately'] }): JSX.Element => (
   <p class="chips">
     {started === undefined ? null : (
       <span class="faint">{countText(started.count, started.atLeast)} were started</span>
     )}
+    {lately === undefined ? null : <span>{latelyText(lately)} of those started in the last hour</span>}
     {byCode.map(({ code, count }) => (
       <a key={code} href={listOf({ ...BAD, code })}>
         {code}: {countText(count, atLeast)}

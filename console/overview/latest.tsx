@@ -91,7 +91,9 @@ export const Failed = ({
 }): JSX.Element => (
   <section aria-labelledby="failed">
     <h2 id="failed">Ended without success, last 24 hours, by cause</h2>
-    {counted.data === undefined ? null : <ByCause {...counted.data.endedWithoutSuccess} />}
+    {counted.data === undefined ? null : (
+      <ByCause {...counted.data.endedWithoutSuccess} lately={counted.data.lately} />
+    )}
     <Shown live={latest} what="what ended without success">
       {(page) => (page.items.length === 0 ? <p class="faint">None.</p> : <FailedList items={page.items} />)}
     </Shown>

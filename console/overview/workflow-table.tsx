@@ -6,7 +6,7 @@
 import type { JSX } from 'preact';
 import { countText } from '../../lib/api/answers.ts';
 import type { Overview, WorkflowCounts } from '../../lib/api/deployment-answers.ts';
-import { boundsOf } from '../../lib/view/deployment.ts';
+import { boundsOf, latelyText } from '../../lib/view/deployment.ts';
 import type { ShownCharts } from '../../lib/view/shown-charts.ts';
 import type { Filters } from '../executions/filters.ts';
 import type { Live } from '../live.ts';
@@ -38,6 +38,9 @@ export const WorkflowTable = ({ overview, ...table }: TableProps & { overview: O
               <th scope="col">Waiting</th>
               <th scope="col">Paused</th>
               <th scope="col">Ended without success, 24 h</th>
+              <th scope="col" title="Of those started in the last hour">
+                Last hour
+              </th>
               <th scope="col">Took, p50</th>
               <th scope="col">p99</th>
               <th scope="col">Old plans</th>
@@ -61,7 +64,7 @@ interface RowProps extends TableProps {
 }
 
 function WorkflowRow({ counts, bounds, charts, done }: RowProps): JSX.Element {
-  const { workflow, isGone, isChild, plans, pause } = counts;
+  const { workflow, isGone, isChild, plans, pause, lately } = counts;
   const cell = (of: keyof typeof bounds, name: string, filters: Filters): JSX.Element => (
     <td>
       <CountLink
@@ -82,6 +85,7 @@ function WorkflowRow({ counts, bounds, charts, done }: RowProps): JSX.Element {
       {cell('waiting', 'waiting', { status: 'waiting' })}
       {cell('paused', 'paused', { status: 'paused' })}
       {cell('endedWithoutSuccess', 'ended without success', { status: 'bad', since: '24h' })}
+      <td>{lately === undefined ? '' : latelyText(lately)}</td>
       {['Duration p50, ms', 'Duration p99, ms'].map((title) => (
         <td key={title}>
           <Measured charts={charts} by="workflow" title={title} name={workflow} />

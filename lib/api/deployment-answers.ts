@@ -265,6 +265,8 @@ export interface WorkflowCounts {
   readonly atRisk: number;
   /** In the last 24 hours, other than well. */
   readonly endedWithoutSuccess: number;
+  /** The share of those that were started in the last hour; absent where `lately` of the overview is. */
+  readonly lately?: Omit<Lately, 'since'>;
   /** The plans of those that are open. */
   readonly plans: readonly {
     readonly plan: string;
@@ -274,6 +276,15 @@ export interface WorkflowCounts {
   }[];
   /** What is started of it is born paused. Absent while it is not. */
   readonly pause?: PausedStarts;
+}
+
+/** How many of those that were started of late, of the workflows that can be started, have ended badly. */
+export interface Lately {
+  readonly since: number;
+  readonly started: number;
+  readonly endedWithoutSuccess: number;
+  /** There are more of both, or of one. */
+  readonly atLeast?: true;
 }
 
 /**
@@ -312,6 +323,8 @@ export interface Overview {
     /** The 20 most frequent. */
     readonly byCode: readonly { readonly code: string; readonly count: number }[];
   };
+  /** The last hour; absent where all have succeeded for 24 hours, or nothing was started in it. */
+  readonly lately?: Lately;
   /** Open incidents, approvals and callbacks. */
   readonly inbox: {
     readonly count: number;

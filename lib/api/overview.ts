@@ -22,12 +22,14 @@ import { isPausedOrPausing } from '../core/records/state.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import { showPause } from '../scheduler/holds.ts';
 import { waitsNow } from '../scheduler/wait.ts';
-import type { Overview, WorkflowCounts } from './deployment-answers.ts';
+import type { Lately, Overview, WorkflowCounts } from './deployment-answers.ts';
 import type { AtRisk } from './findings.ts';
 import { readHealth } from './health.ts';
 
 /** How far back bad ends are counted. */
 const ENDED_WITHIN_MS = 86_400_000;
+/** Starts of which the share that has ended badly is given. */
+const LATELY_MS = 3_600_000;
 /** Codes that are named; those beyond are few each. */
 const MOST_CODES = 20;
 
@@ -35,7 +37,8 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
   const { store, clock } = scheduler.ports;
   const now = clock.now();
   const since = now - ENDED_WITHIN_MS;
-  const surveying = store.survey(since, [...scheduler.workflows.keys()]).then(ofAuthors);
+  const startable = [...scheduler.workflows.keys()];
+  const surveying = store.survey(since, startable, now - LATELY_MS).then(ofAuthors);
   const [survey, { health, breakers, atRisk }, pauses, waits] = await Promise.all([
     surveying,
     readHealth(
@@ -48,17 +51,21 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
     waitsNow(scheduler),
   ]);
   const risky = riskyIn(survey.open, atRisk, now);
+  const lately = latelyOf(survey, now - LATELY_MS);
+  const { begun } = survey;
+  const started = begun && { count: begun.count, ...given({ atLeast: begun.atLeast }) };
   const { status, says, findings, oldestOverdueMs, missing, missingSince = {}, shards } = health;
   const sweeps = shards.flatMap(({ receipt }) => (receipt === undefined ? [] : [receipt.sweptAt]));
   return {
     at: now,
     health: { status, says, findings, oldestOverdueMs },
     ...openCounts(survey.open, risky, now),
-    endedWithoutSuccess: { since, ...endedCounts(survey.ended), ...given({ started: survey.begun }) },
+    endedWithoutSuccess: { since, ...endedCounts(survey.ended), ...given({ started }) },
+    ...given({ lately: lately?.all }),
     inbox: inboxCounts(survey.inbox),
     workflows: byWorkflow(scheduler, survey, risky).map((one) => ({
       ...one,
-      ...given({ pause: pauses.get(one.workflow) }),
+      ...given({ lately: lately?.of(one.workflow), pause: pauses.get(one.workflow) }),
     })),
     breakers: breakers
       .filter(({ breaker }) => breaker.status !== 'closed')
@@ -120,6 +127,33 @@ function endedCounts({ items, atLeast }: Survey['ended']): Omit<Overview['endedW
     byStatus: tally(items, ({ status }) => status),
     byCode: codes.toSorted((one, other) => other.count - one.count).slice(0, MOST_CODES),
   };
+}
+
+/** Nothing where nothing was started of late, or nothing ended badly in all the time that is counted. */
+function latelyOf({ begun, ended }: Survey, since: number): LatelyCounts | undefined {
+  const { lately } = begun ?? {};
+  if (lately === undefined || lately.items.length === 0) return undefined;
+  const started = tally(lately.items, (workflow) => workflow);
+  const isCounted = ({ workflow, startedAt }: EndedKey): boolean =>
+    startedAt >= since && started[workflow] !== undefined;
+  const bad = tally(ended.items.filter(isCounted), ({ workflow }) => workflow);
+  const sum = (counts: Readonly<Record<string, number>>): number =>
+    Object.values(counts).reduce((all, count) => all + count, 0);
+  const atLeast = lately.atLeast ?? ended.atLeast;
+  return {
+    all: { since, started: sum(started), endedWithoutSuccess: sum(bad), ...given({ atLeast }) },
+    of: (workflow) => {
+      const count = started[workflow];
+      return count === undefined
+        ? undefined
+        : { started: count, endedWithoutSuccess: bad[workflow] ?? 0, ...given({ atLeast }) };
+    },
+  };
+}
+
+interface LatelyCounts {
+  readonly all: Lately;
+  readonly of: (workflow: string) => WorkflowCounts['lately'];
 }
 
 function inboxCounts({ items, atLeast }: Survey['inbox']): Overview['inbox'] {

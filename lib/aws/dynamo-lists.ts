@@ -17,7 +17,8 @@ export const dynamoLists = (client: DynamoDBClient, options: ListOptions): Lists
   asked: (below) => readAsked(client, options, below),
   inbox: (limit, cursor) => inboxPage(client, options.table, limit, cursor),
   list: (query) => listPage(client, options, query),
-  survey: (endedSince, workflows) => readSurvey(client, options, endedSince, workflows),
+  survey: (endedSince, workflows, latelySince) =>
+    readSurvey(client, options, endedSince, workflows, latelySince),
 });
 
 const unlisted = async (): Promise<never> => {

@@ -29,6 +29,7 @@ export async function readSurvey(
   options: OpenOptions,
   endedSince: number,
   workflows: readonly string[],
+  latelySince: number = endedSince,
 ): Promise<Survey> {
   const { table, mostOpen = MOST_OPEN } = options;
   const bad = STATUS_GROUPS.bad.flatMap((status) => shardsOf(status, LIST_SHARDS));
@@ -39,8 +40,8 @@ export async function readSurvey(
     }),
     readAsked(client, options),
   ]);
-  const begun =
-    ended.items.length === 0 ? undefined : await readBegun(client, options, endedSince, workflows);
+  const readSince = (since: number) => readBegun(client, options, since, workflows);
+  const begun = ended.items.length === 0 ? undefined : await begunOf(readSince, endedSince, latelySince);
   return {
     open,
     ended: { ...ended, items: ended.items.map(endedKeyOf) },
@@ -69,23 +70,48 @@ const isBelow = (executionId: string): Condition => ({
   values: { ':below': { S: `${text(executionKey(executionId), TABLE.pk)}.` } },
 });
 
+interface Begun {
+  readonly workflow: string;
+  readonly startedAt: number;
+}
+
 async function readBegun(
   client: DynamoDBClient,
   { table, mostOpen = MOST_OPEN }: OpenOptions,
   since: number,
   workflows: readonly string[],
-): Promise<Survey['begun']> {
+): Promise<Bounded<Begun>> {
   const partitions = workflows.flatMap((workflow) => shardsOf(workflow, LIST_SHARDS));
-  const attributes = [TABLE.listIndex.sk];
+  const { pk, sk } = TABLE.listIndex;
   const range = { index: TABLE.listIndex, partitions, since };
-  const { items, ...bound } = await readAll(client, table, range, mostOpen, { attributes });
-  return { count: items.length, ...bound };
+  const { items, ...bound } = await readAll(client, table, range, mostOpen, { attributes: [pk, sk] });
+  const begun = items.map((item) => ({ workflow: unsharded(text(item, pk)), startedAt: number(item, sk) }));
+  return { ...bound, items: begun };
 }
 
-/** Less than a third of what its index has. */
-const OF_ENDED = ['workflow', TABLE.endedIndex.pk, TABLE.codeIndex.pk];
+/** Where more were started than are counted, those of late may be missing: they are read by themselves. */
+async function begunOf(
+  readSince: (since: number) => Promise<Bounded<Begun>>,
+  since: number,
+  latelySince: number,
+): Promise<Survey['begun']> {
+  const { items, ...bound } = await readSince(since);
+  const lately =
+    bound.atLeast === true
+      ? await readSince(latelySince)
+      : { items: items.filter(({ startedAt }) => startedAt >= latelySince) };
+  return {
+    count: items.length,
+    ...bound,
+    lately: { ...lately, items: lately.items.map(({ workflow }) => workflow) },
+  };
+}
+
+/** Less than half of what its index has. */
+const OF_ENDED = ['workflow', 'startedAt', TABLE.endedIndex.pk, TABLE.codeIndex.pk];
 const endedKeyOf = (item: Item): EndedKey => ({
   workflow: text(item, 'workflow'),
+  startedAt: number(item, 'startedAt'),
   status: unsharded(text(item, TABLE.endedIndex.pk)) as ExecutionStatus,
   code: unsharded(text(item, TABLE.codeIndex.pk)),
 });

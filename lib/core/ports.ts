@@ -112,8 +112,13 @@ export interface Store {
   /**
    * To be counted: what is open, what is asked, and what has ended badly since then. Seconds old.
    * @param workflows whose starts since then are counted, if any execution has ended badly
+   * @param latelySince from then on starts are counted by workflow. @default as long as bad ends
    */
-  readonly survey: (endedSince: number, workflows: readonly string[]) => Promise<Survey>;
+  readonly survey: (
+    endedSince: number,
+    workflows: readonly string[],
+    latelySince?: number,
+  ) => Promise<Survey>;
 }
 
 /**

@@ -93,7 +93,15 @@ function timeOf(snapshot: Snapshot, orderedBy: ListOrder, { code }: ListFilter):
 
 export function surveyIn(
   all: Iterable<Snapshot>,
-  { endedSince, workflows }: { readonly endedSince: number; readonly workflows: readonly string[] },
+  {
+    endedSince,
+    workflows,
+    latelySince = endedSince,
+  }: {
+    readonly endedSince: number;
+    readonly workflows: readonly string[];
+    readonly latelySince?: number | undefined;
+  },
   most: number = MOST_OPEN,
 ): Survey {
   const snapshots = [...all];
@@ -108,13 +116,21 @@ export function surveyIn(
   }));
   const ended = whole
     .filter((execution) => (badEndOf(execution)?.endedAt ?? -1) >= endedSince)
-    .map(({ workflow, status, cause }) => ({ workflow, status, code: cause?.failure.code ?? '' }));
+    .map(({ workflow, startedAt, status, cause }) => ({
+      workflow,
+      startedAt,
+      status,
+      code: cause?.failure.code ?? '',
+    }));
   const bounded = <Key>(items: readonly Key[]) => upTo(most, items);
   const started = whole.filter(
     ({ workflow, startedAt }) => workflows.includes(workflow) && startedAt >= endedSince,
   );
   const { items, ...bound } = bounded(started);
-  const begun = ended.length === 0 ? {} : { begun: { count: items.length, ...bound } };
+  const lately = bounded(
+    started.filter(({ startedAt }) => startedAt >= latelySince).map(({ workflow }) => workflow),
+  );
+  const begun = ended.length === 0 ? {} : { begun: { count: items.length, ...bound, lately } };
   return { open: bounded(open), ended: bounded(ended), inbox: askedIn(snapshots, most), ...begun };
 }
 

@@ -128,8 +128,8 @@ export class MemoryTable {
     return listIn(this.indexed(), query, { tie: this.#tie, mostOpen: this.#mostOpen });
   }
 
-  survey(endedSince: number, workflows: readonly string[]): Survey {
-    return surveyIn(this.indexed(), { endedSince, workflows }, this.#mostOpen);
+  survey(endedSince: number, workflows: readonly string[], latelySince?: number): Survey {
+    return surveyIn(this.indexed(), { endedSince, workflows, latelySince }, this.#mostOpen);
   }
 
   asked(below?: string): Bounded<InboxKey> {

@@ -95,8 +95,8 @@ export class MemoryStore implements Store {
   readonly due: Store['due'] = async (shard, untilAt, cursor, limit) =>
     this.#table.due(shard, untilAt, cursor, limit);
   readonly list: Store['list'] = async (query) => this.#table.list(query);
-  readonly survey: Store['survey'] = async (endedSince, workflows) =>
-    this.#table.survey(endedSince, workflows);
+  readonly survey: Store['survey'] = async (endedSince, workflows, latelySince) =>
+    this.#table.survey(endedSince, workflows, latelySince);
   readonly asked: Store['asked'] = async (below) => this.#table.asked(below);
   readonly inbox: Store['inbox'] = async (limit, cursor) => this.#table.inbox(limit, cursor);
 }

@@ -10,13 +10,14 @@ import type {
   AgentView,
   AuditHealth,
   Health,
+  Lately,
   MissingAgent,
   Overview,
   WorkflowPauseView,
 } from '../api/deployment-answers.ts';
 import { findingText, isUnsupervised, situationText, type Typed, VERDICTS } from '../api/answers.ts';
 import { OVERDUE_SAID_MS } from '../api/answers.ts';
-import { byText, durationText, printable, table, timeText } from './text.ts';
+import { byText, countText, durationText, printable, table, timeText } from './text.ts';
 
 interface Trouble {
   readonly lastError?: AgentView['lastError'] | undefined;
@@ -179,6 +180,12 @@ export function waitsText({ count, since, refused }: NonNullable<Overview['waits
   const more = `at least ${refused.calls.toLocaleString('en')} more were answered at once since ${ago(refused.since)}`;
   const last = `the last ${durationText(Math.max(0, now - refused.at))} ago`;
   return `${says}; ${more}, ${last}, because no more may wait at a time; other calls have room, but let these clients ask less often, or listen to the events of ends`;
+}
+
+/** Prints how many of those that were started of late have ended badly: '16 of 160 (10 %)'. */
+export function latelyText({ started, endedWithoutSuccess: bad, atLeast }: Omit<Lately, 'since'>): string {
+  const share = bad === 0 || atLeast ? '' : ` (${Math.max(1, Math.round((100 * bad) / started))} %)`;
+  return `${bad === 0 ? '0' : countText(bad, atLeast)} of ${countText(started, atLeast)}${share}`;
 }
 
 /** Which of the numbers of workflows there may be more of. */

@@ -232,6 +232,7 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
           { code: 'canceled', count: 1 },
         ],
       },
+      lately: { since: AT - 3_600_000, started: 20, endedWithoutSuccess: 1 },
       inbox: {
         count: 2,
         byKind: { recovery: 1, approval: 1 },
@@ -245,6 +246,7 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
           paused: 0,
           atRisk: 1,
           endedWithoutSuccess: 3,
+          lately: { started: 20, endedWithoutSuccess: 1 },
           plans: [{ plan: PLAN, open: 12, isCurrent: true }],
         },
       ],

@@ -212,6 +212,7 @@ describe('GET /overview', () => {
     const wakeAt = Math.min(...listed.map((each) => each.wakeAt));
     clock.advanceTo(wakeAt + 60_000);
     const { body } = await get('/overview');
+    const flow = { workflow: 'flow', open: 2, waiting: 0, paused: 1, atRisk: 1, endedWithoutSuccess: 1 };
     expect(body).toMatchObject({
       at: clock.now(),
       health: { status: expect.stringMatching(/degraded|down/) },
@@ -223,10 +224,14 @@ describe('GET /overview', () => {
         byStatus: { canceled: 1 },
         byCode: [{ code: 'canceled', count: 1 }],
       },
-      workflows: [{ workflow: 'flow', open: 2, waiting: 0, paused: 1, atRisk: 1, endedWithoutSuccess: 1 }],
+      lately: { since: clock.now() - 3_600_000, started: 3, endedWithoutSuccess: 1 },
+      workflows: [{ ...flow, lately: { started: 3, endedWithoutSuccess: 1 } }],
       sweptAt,
     });
     expect([two, three]).toContain((body['oldestOverdue'] as { executionId: string }).executionId);
+    clock.advanceTo(clock.now() + 7_200_000);
+    await begun();
+    expect((await get('/overview')).body['lately']).toMatchObject({ started: 1, endedWithoutSuccess: 0 });
     clock.advanceTo(clock.now() + 86_400_001);
     const later = (await get('/overview')).body['endedWithoutSuccess'];
     expect(later).toMatchObject({ count: 0 });

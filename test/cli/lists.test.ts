@@ -173,6 +173,7 @@ const overview: Overview = {
       { code: 'lost', count: 2 },
     ],
   },
+  lately: { since: AT - 3_600_000, started: 160, endedWithoutSuccess: 16 },
   inbox: {
     count: 5,
     byKind: { recovery: 2, approval: 3 },
@@ -186,6 +187,7 @@ const overview: Overview = {
       paused: 0,
       atRisk: 3,
       endedWithoutSuccess: 9,
+      lately: { started: 10_000, endedWithoutSuccess: 16, atLeast: true },
       plans: [
         { plan: 'p1', open: 1_200, isCurrent: true },
         { plan: 'p0', open: 4, isCurrent: false },
@@ -227,12 +229,13 @@ describe('status', () => {
         `open                   1,204: 1,200 running, 4 waiting: npx steadfast list --status open ${at}`,
         'overdue longest        e1 (order), for 2 s',
         `ended without success  9 in the last 1 d (≥ 10,000 were started in that time): 7 card-declined, 2 lost: npx steadfast list --status bad --since 24h ${at}`,
+        '                       16 of 160 (10 %) of those started in the last 1 h',
         `inbox                  5: 2 recovery, 3 approval; e2 expires first, in 30 min: npx steadfast incidents ${at}`,
         "paused                 starts of 'order': paused for 2 s by local:ann: the bank is away",
         `old plan               4 of 'order': npx steadfast list --plan p0 ${at}`,
         '',
-        'WORKFLOW  OPEN   WAITING  PAUSED  AT RISK  ENDED WITHOUT SUCCESS  OLD PLANS',
-        'order     1,204  4        0       3        9                      4 of 1',
+        'WORKFLOW  OPEN   WAITING  PAUSED  AT RISK  ENDED WITHOUT SUCCESS  LAST HOUR         OLD PLANS',
+        'order     1,204  4        0       3        9                      ≥ 16 of ≥ 10,000  4 of 1',
         '',
         `For one workflow: npx steadfast list --workflow <name> --status open ${at} (or --at-risk, or --status bad --since 24h)`,
         '',
@@ -258,7 +261,7 @@ describe('status', () => {
       breakers: [],
       missing: [],
     };
-    const { oldestOverdue: _, sweptAt: _swept, ...empty } = none;
+    const { oldestOverdue: _, sweptAt: _swept, lately: _lately, ...empty } = none;
     expect(overviewText(empty, (line) => line)).toBe(
       'health                 healthy: Nothing is overdue or at risk, and each agent that is needed is there.\nat risk                0\nopen                   0\nended without success  0 in the last 1 d\ninbox                  0\n',
     );

@@ -217,11 +217,15 @@ export function lists(store: () => Store): void {
     const riskAt = Math.floor(startedAt + 0.75 * (one.deadlineAt - startedAt));
     const key = { executionId, workflow, plan, startedAt, wakeAt, riskAt, riskSince: T, status: 'running' };
     expect(survey.open).toEqual({ items: [expect.objectContaining(key)] });
-    const end = { workflow, status: 'canceled', code: 'lost' };
+    const end = { workflow, startedAt: expect.any(Number), status: 'canceled', code: 'lost' };
     expect(survey.ended).toEqual({ items: [end] });
     expect(await store().survey(T + 3 * 60_000, ['flow'])).not.toHaveProperty('begun');
-    expect((await store().survey(T - HOUR, ['flow', 'other'])).begun).toEqual({ count: 4 });
-    expect((await store().survey(T - HOUR, ['other'])).begun).toEqual({ count: 0 });
+    const begunOf = async (workflows: string[], latelySince?: number) =>
+      (await store().survey(T - HOUR, workflows, latelySince)).begun;
+    const four = ['flow', 'flow', 'flow', 'flow'];
+    expect(await begunOf(['flow', 'other'])).toEqual({ count: 4, lately: { items: four } });
+    expect(await begunOf(['flow'], startedAt)).toMatchObject({ count: 4, lately: { items: ['flow'] } });
+    expect(await begunOf(['other'])).toEqual({ count: 0, lately: { items: [] } });
     const { openedAt, deadlineAt } = anIncident();
     const asked = { executionId, kind: 'recovery', openedAt, deadlineAt };
     const entry = aCallback();
@@ -229,9 +233,12 @@ export function lists(store: () => Store): void {
     expect(survey.inbox.items).toHaveLength(2);
     expect(survey.inbox.items).toEqual(expect.arrayContaining([asked, waits]));
     await put(...Array.from({ length: MOST_OPEN }, (_one, at) => open(at + 10)));
-    const { open: many, begun } = await store().survey(T - HOUR, ['flow']);
+    const latest = T + (MOST_OPEN + 7) * 60_000;
+    const { open: many, begun } = await store().survey(T - HOUR, ['flow'], latest);
     expect([many.items.length, many.atLeast]).toEqual([MOST_OPEN, true]);
-    expect(begun).toEqual({ count: MOST_OPEN, atLeast: true });
+    // What is of late is counted by itself where all that was started is too much.
+    expect(begun).toMatchObject({ count: MOST_OPEN, atLeast: true, lately: { items: four.slice(0, 3) } });
+    expect(begun?.lately).not.toHaveProperty('atLeast');
   });
 
   it('counts of more questions than the bound those that are decided first', async () => {

@@ -132,6 +132,7 @@ export interface OpenKey extends Risk {
 /** The fields by which executions that ended without success are counted. */
 export interface EndedKey {
   readonly workflow: string;
+  readonly startedAt: number;
   readonly status: ExecutionStatus;
   readonly code: string;
 }
@@ -158,7 +159,12 @@ export interface Survey {
    * How many were started in that time. Absent if none has ended badly: then it is not shown, and counting
    * costs as much as all else.
    */
-  readonly begun?: { readonly count: number; readonly atLeast?: true };
+  readonly begun?: {
+    readonly count: number;
+    readonly atLeast?: true;
+    /** Those of the latest part of that time, by their workflows. */
+    readonly lately: Bounded<string>;
+  };
   readonly inbox: Bounded<InboxKey>;
 }
 
