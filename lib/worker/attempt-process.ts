@@ -39,8 +39,9 @@ export const PIPE_FD = 4;
 export interface Task {
   readonly messageId: string;
   readonly body: string;
-  readonly killAt: number;
-  readonly processDeadlineAt: number;
+  /** From when it is given: two processes read no clock alike that may be set. */
+  readonly killInMs: number;
+  readonly deadInMs: number;
 }
 /** From the process: first what it is, then which attempt it makes of each task, and how that went. */
 export type Word =
@@ -136,9 +137,9 @@ export class ForkedProcess implements AttemptProcess {
     const timeoutMs = await this.ready.then((ready) => ready.timeoutMs).catch(() => undefined);
     if (timeoutMs === undefined || this.#isGone) return { how: 'died' };
     const { messageId, body } = message;
-    const killAt = Date.now() + timeoutMs + SPARE_MS;
-    const task: Task = { messageId, body, killAt, processDeadlineAt: killAt + KILL_MARGIN_MS };
-    const kill = this.#killedAfter(timeoutMs + SPARE_MS);
+    const killInMs = timeoutMs + SPARE_MS;
+    const task: Task = { messageId, body, killInMs, deadInMs: killInMs + KILL_MARGIN_MS };
+    const kill = this.#killedAfter(killInMs);
     const { how, attempt, isLost } = await this.#perform(task);
     kill.cancel();
     if (how !== 'died' && !isLost) return { how };

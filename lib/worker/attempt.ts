@@ -35,9 +35,11 @@ const end = () => {
 };
 const pipe = new (require('node:net').Socket)({ fd: workerData });
 pipe.on('error', end).on('close', end).resume();
+// Also while the machine slept, and however its clock is set.
+const { uptime } = require('node:os');
 let killAt = Infinity;
-parentPort.on('message', (at) => { killAt = at; });
-setInterval(() => { if (Date.now() >= killAt) end(); }, 250);
+parentPort.on('message', (inMs) => { killAt = uptime() * 1000 + inMs; });
+setInterval(() => { if (uptime() * 1000 >= killAt) end(); }, 250);
 `;
 
 const say = (word: Word): unknown => process.send?.(word);
@@ -49,11 +51,12 @@ async function load(file: string): Promise<Handler> {
   return handler;
 }
 
-async function perform(handler: Handler, { messageId, body, processDeadlineAt }: Task): Promise<void> {
+async function perform(handler: Handler, { messageId, body, deadInMs }: Task): Promise<void> {
+  const deadAt = performance.now() + deadInMs;
   const context = {
     awsRequestId: messageId,
     functionName: handler.worker.agent.spec.name,
-    getRemainingTimeInMillis: () => processDeadlineAt - Date.now(),
+    getRemainingTimeInMillis: () => deadAt - performance.now(),
   };
   const failed = await handler({ Records: [{ messageId, body }] }, context).then(
     ({ batchItemFailures }) => batchItemFailures.length > 0,
@@ -66,11 +69,11 @@ async function main(): Promise<void> {
   const watchdog = new Thread(WATCHDOG, { eval: true, workerData: PIPE_FD, execArgv: [] });
   // A thread's messages have no origin to be checked.
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  const killAt = (at: number): void => watchdog.postMessage(at);
+  const killIn = (ms: number): void => watchdog.postMessage(ms);
   const handler = await load(process.argv[2] ?? '');
   process.on('message', (task: Task) => {
-    killAt(task.killAt);
-    void perform(handler, task).then(() => killAt(Number.POSITIVE_INFINITY));
+    killIn(task.killInMs);
+    void perform(handler, task).then(() => killIn(Number.POSITIVE_INFINITY));
   });
   handler.worker.listener = {
     claimed: (attempt) => say({ kind: 'claimed', attempt }),

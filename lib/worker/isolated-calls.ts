@@ -80,7 +80,7 @@ class Running {
   /** What it would have ended the process by. */
   fault: string | undefined;
   #progress: string | number | undefined;
-  #sentAt = 0;
+  #sentAt = Number.NEGATIVE_INFINITY;
 
   constructor(call: Call) {
     this.call = call;
@@ -92,14 +92,14 @@ class Running {
     if (typeof kept === 'number' && !Number.isFinite(kept)) return;
     if (typeof this.#progress === 'number' && !isAdvance(this.#progress, kept)) return;
     this.#progress = kept;
-    if (Date.now() - this.#sentAt >= PROGRESS_EVERY_MS) this.flush();
+    if (performance.now() - this.#sentAt >= PROGRESS_EVERY_MS) this.flush();
   }
 
   flush(): void {
     const token = this.#progress;
     if (token === undefined) return;
     this.#progress = undefined;
-    this.#sentAt = Date.now();
+    this.#sentAt = performance.now();
     this.#say({ kind: 'progress', token });
   }
 
@@ -153,7 +153,7 @@ class Running {
 
 function contextOf(running: Running): AttemptContext {
   const { ctx, timeLeftMs } = running.call;
-  const untilAt = Date.now() + timeLeftMs;
+  const untilAt = performance.now() + timeLeftMs;
   const line =
     (level: keyof AttemptLog): AttemptLog['info'] =>
     (message, fields) =>
@@ -161,7 +161,7 @@ function contextOf(running: Running): AttemptContext {
   return {
     ...ctx,
     signal: running.abort.signal as AttemptContext['signal'],
-    timeLeftMs: () => Math.max(0, untilAt - Date.now()),
+    timeLeftMs: () => Math.max(0, Math.round(untilAt - performance.now())),
     progress: (token) => running.progress(token),
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
   };

@@ -25,8 +25,12 @@ const start = (file) => new Promise((started) => {
     started();
   });
 });
-async function handle({ Records: [{ body }] }) {
-  const { claims, file, loses, exits, returns } = JSON.parse(body);
+const isTime = (leftMs) => leftMs > 0 && leftMs <= 700_000;
+async function handle({ Records: [{ body }] }, context) {
+  const { claims, file, loses, exits, returns, setsBy = 0 } = JSON.parse(body);
+  const now = Date.now();
+  Date.now = () => now + setsBy;
+  if (!isTime(context.getRemainingTimeInMillis())) return { batchItemFailures: [body] };
   if (claims) worker.listener.claimed({ executionId: 'e', step: 'film', token: claims });
   if (file) await start(file);
   if (exits) process.exit(exits);
@@ -79,6 +83,11 @@ describe("an attempt's process", () => {
     expect(await process.run(message({ claims: 't1', returns: true }))).toEqual({ how: 'handled' });
     expect(await process.run(message({ claims: 't2', returns: true }))).toEqual({ how: 'handled' });
     expect(process.isAlive).toBe(true);
+  });
+
+  it.each([-7_200_000, 7_200_000])('has its time although the clock is set by %i ms', async (setsBy) => {
+    const process = begin();
+    expect(await process.run(message({ returns: true, setsBy }))).toEqual({ how: 'handled' });
   });
 
   it('that lost its lease is killed with the programs of programs that it started, and then it is said to be dead', async () => {
