@@ -49,7 +49,11 @@ export function copyOf<Value extends Json | undefined>(value: Value): Value {
 
 /** Keys sorted, no white space: equal values give equal text, in whatever order they were written. */
 export function canonicalJson(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item as Json)).join(',')}]`;
+  if (Array.isArray(value)) {
+    // Of numbers there may be millions.
+    if (!value.some(isObject)) return JSON.stringify(value);
+    return `[${value.map((item) => canonicalJson(item as Json)).join(',')}]`;
+  }
   if (isJsonObject(value)) {
     const keys = Object.keys(value).sort();
     return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] as Json)}`).join(',')}}`;
@@ -57,52 +61,106 @@ export function canonicalJson(value: Json): string {
   return JSON.stringify(value);
 }
 
-/** A place in a value, and the one that it lies in. */
+/** An object or a list in a value, and the one that it lies in. */
 interface Place {
   readonly value: unknown;
-  readonly path: string;
+  readonly key: string | number;
   readonly depth: number;
-  readonly within?: Place;
+  readonly within: Place | undefined;
 }
+
+const pathOf = ({ key, within }: Place): string => (within === undefined ? '' : `${pathOf(within)}/${key}`);
 
 /**
  * Says what is wrong with a value that should be plain JSON, or nothing. The walk is iterative and bounded by
  * `limits`, so that a hostile document costs no stack and no more time than its limit.
  */
 export function jsonProblem(root: unknown, limits: JsonLimits = JSON_LIMITS): string | undefined {
-  const queue: Place[] = [{ value: root, path: '', depth: 0 }];
-  let nodes = 0;
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    nodes += 1;
-    if (nodes > limits.nodes) return `more than ${limits.nodes} values`;
-    if (next.depth > limits.depth) return circleAbove(next) ?? `nested deeper than ${limits.depth} levels`;
-    const { value, path, depth } = next;
-    const problem =
-      scalarProblem(value, path) ?? (limits.anyText === true ? undefined : textProblem(value, path));
-    if (problem !== undefined) return problem;
-    if (typeof value !== 'object' || value === null) continue;
-    if (!Array.isArray(value) && !isPlainObject(value))
-      return `${path || 'the value'} is not plain JSON${classOf(value)}`;
-    if (saysItself(value))
-      return `${path || 'the value'} has a toJSON of its own: give what that returns in its place`;
-    for (const key of Object.keys(value)) {
-      if (key === FORBIDDEN_KEY) return `the key ${JSON.stringify(key)} is not allowed`;
-      const inner = (value as Record<string, unknown>)[key];
-      queue.push({ value: inner, path: `${path}/${key}`, depth: depth + 1, within: next });
-    }
-  }
-  return undefined;
+  const walk = new Walk(limits);
+  let problem = walk.enter(root, '', undefined);
+  for (let next = walk.next(); problem === undefined && next !== undefined; next = walk.next())
+    problem = walk.through(next);
+  return problem;
 }
+
+/** Makes no place, and no path, of the millions of numbers that a document may hold. */
+class Walk {
+  readonly #limits: JsonLimits;
+  readonly #places: Place[] = [];
+  #nodes = 0;
+
+  constructor(limits: JsonLimits) {
+    this.#limits = limits;
+  }
+
+  next(): Place | undefined {
+    return this.#places.pop();
+  }
+
+  enter(value: unknown, key: string | number, within: Place | undefined): string | undefined {
+    const { nodes, depth: most, anyText } = this.#limits;
+    const depth = within === undefined ? 0 : within.depth + 1;
+    this.#nodes += 1;
+    if (this.#nodes > nodes) return `more than ${nodes} values`;
+    if (depth > most)
+      return circleAbove({ value, key, depth, within }) ?? `nested deeper than ${most} levels`;
+    if (isObject(value)) {
+      this.#places.push({ value, key, depth, within });
+      return undefined;
+    }
+    if (isScalar(value) && (typeof value !== 'string' || anyText === true || value.isWellFormed()))
+      return undefined;
+    return scalarProblem(value, pathOf({ value, key, depth, within }));
+  }
+
+  /** The problem with an object or a list, or with a scalar in it. */
+  through(place: Place): string | undefined {
+    const { value } = place;
+    const isList = Array.isArray(value);
+    if (!isList && !isPlainObject(value as object))
+      return `${pathOf(place) || 'the value'} is not plain JSON${classOf(value as object)}`;
+    if (saysItself(value as object))
+      return `${pathOf(place) || 'the value'} has a toJSON of its own: give what that returns in its place`;
+    if (isList) return this.#items(value, place);
+    for (const key of Object.keys(value as object)) {
+      const problem =
+        this.#keyProblem(key, place) ?? this.enter((value as Record<string, unknown>)[key], key, place);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+
+  #items(list: readonly unknown[], place: Place): string | undefined {
+    for (let at = 0; at < list.length; at += 1) {
+      const item = list[at];
+      const problem = item === undefined && !(at in list) ? undefined : this.enter(item, at, place);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+
+  #keyProblem(key: string, place: Place): string | undefined {
+    if (key === FORBIDDEN_KEY) return `the key ${JSON.stringify(key)} is not allowed`;
+    if (this.#limits.anyText === true || key.isWellFormed()) return undefined;
+    return `a key of ${(pathOf(place) || 'the value').toWellFormed()} ${HALF}`;
+  }
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+const isScalar = (value: unknown): boolean =>
+  typeof value === 'number' ? Number.isFinite(value) : SCALARS.has(typeof value) || value === null;
+const SCALARS: ReadonlySet<string> = new Set(['string', 'boolean']);
 
 /** For a value that goes deeper than any limit because it contains itself. */
 function circleAbove(deepest: Place): string | undefined {
   const above: Place[] = [];
   for (let place: Place | undefined = deepest; place !== undefined; place = place.within)
     above.unshift(place);
-  for (const [at, { value, path }] of above.entries()) {
-    const first = above.slice(0, at).find((place) => place.value === value);
+  for (const [at, place] of above.entries()) {
+    const first = above.slice(0, at).find(({ value }) => value === place.value);
     if (first !== undefined)
-      return `${path} refers back to ${first.path || 'the value'}: JSON cannot hold a cycle`;
+      return `${pathOf(place)} refers back to ${pathOf(first) || 'the value'}: JSON cannot hold a cycle`;
   }
   return undefined;
 }
@@ -178,25 +236,14 @@ export function keptOf(
   return kept(root, 0);
 }
 
-function scalarProblem(value: unknown, path: string): string | undefined {
-  if (typeof value === 'number' && !Number.isFinite(value))
-    return `${path || 'the value'} is not a finite number`;
-  if (['undefined', 'function', 'symbol', 'bigint'].includes(typeof value)) {
-    const instead = typeof value === 'function' ? ': give what it returns' : '';
-    return `${path || 'the value'} is ${typeof value}, which JSON cannot hold${instead}`;
-  }
-  return undefined;
-}
+const HALF = 'contains half a character (an unpaired surrogate), which is not valid Unicode';
 
-/** The problem with a text, or with an object's keys. */
-function textProblem(value: unknown, path: string): string | undefined {
-  const what = (path || 'the value').toWellFormed();
-  if (typeof value === 'string' && !value.isWellFormed())
-    return `${what} contains half a character (an unpaired surrogate), which is not valid Unicode`;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  return Object.keys(value).every((key) => key.isWellFormed())
-    ? undefined
-    : `a key of ${what} contains half a character (an unpaired surrogate), which is not valid Unicode`;
+function scalarProblem(value: unknown, path: string): string {
+  const what = path || 'the value';
+  if (typeof value === 'string') return `${what.toWellFormed()} ${HALF}`;
+  if (typeof value === 'number') return `${what} is not a finite number`;
+  const instead = typeof value === 'function' ? ': give what it returns' : '';
+  return `${what} is ${typeof value}, which JSON cannot hold${instead}`;
 }
 
 /** In whatever realm it was made: under Jest what Node's functions return has another `Object.prototype`. */

@@ -45,8 +45,7 @@ export function roundedIn(text: string): JsonPath[] {
       at = end;
       continue;
     }
-    NUMBER.lastIndex = at;
-    const token = NUMBER.exec(text)?.[0];
+    const token = char === '-' || (char >= '0' && char <= '9') ? numberAt(text, at) : undefined;
     if (token !== undefined) {
       if (isRounded(token))
         found.push(open.map(({ key, index }) => (index === undefined ? key : String(index))));
@@ -60,6 +59,11 @@ export function roundedIn(text: string): JsonPath[] {
     at += 1;
   }
   return found;
+}
+
+function numberAt(text: string, at: number): string | undefined {
+  NUMBER.lastIndex = at;
+  return NUMBER.exec(text)?.[0];
 }
 
 const isRounded = (token: string): boolean => WHOLE.test(token) && !Number.isSafeInteger(Number(token));
