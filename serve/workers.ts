@@ -38,6 +38,8 @@ export interface WorkersOptions {
 /** By agent how often its code has ended a process. */
 interface Ends {
   readonly times: number;
+  /** Towards a process of its own: a block alone is enough. */
+  readonly weight: number;
   readonly since: number;
   readonly at: number;
 }
@@ -90,7 +92,7 @@ export class Workers {
     const own = this.#own.get(name);
     if (this.#shared === undefined || this.#options.isolate.includes(name)) return own ?? this.#ownOf(name);
     const ends = this.#ends.size === 0 ? undefined : this.#ends.get(name);
-    if (ends === undefined || ends.times < MOST_ENDS) return this.#shared;
+    if (ends === undefined || ends.weight < MOST_ENDS) return this.#shared;
     if (this.#options.now() - ends.at < FORGOTTEN_MS) return own ?? this.#ownOf(name);
     this.#ends.delete(name);
     return this.#shared;
@@ -124,9 +126,9 @@ export class Workers {
 
   #told({ agent, atWork, why, isBlock }: Trouble, isShared: boolean): void {
     const now = this.#options.now();
-    const ended = (name: string, times: number): Ends => {
-      const before = this.#ends.get(name);
-      const one = { times: (before?.times ?? 0) + times, since: before?.since ?? now, at: now };
+    const ended = (name: string, more: number): Ends => {
+      const { times = 0, weight = 0, since = now } = this.#ends.get(name) ?? {};
+      const one = { times: times + 1, weight: weight + more, since, at: now };
       this.#ends.set(name, one);
       return one;
     };
@@ -136,9 +138,9 @@ export class Workers {
       return;
     }
     if (atWork.includes(agent)) this.#lost.set(agent, (this.#lost.get(agent) ?? 0) + 1);
-    const before = this.#ends.get(agent)?.times ?? 0;
-    const { times, since } = ended(agent, isBlock === true ? Math.max(1, MOST_ENDS - before) : 1);
-    const isMoved = isShared && before < MOST_ENDS && times >= MOST_ENDS;
+    const before = this.#ends.get(agent)?.weight ?? 0;
+    const { times, weight, since } = ended(agent, isBlock === true ? MOST_ENDS : 1);
+    const isMoved = isShared && before < MOST_ENDS && weight >= MOST_ENDS;
     this.#options.log('worker-ended', {
       agent,
       why,

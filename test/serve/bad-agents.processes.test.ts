@@ -47,6 +47,7 @@ it.each([
   // It was its fault, and nobody else's.
   const named = ended().filter((line) => line['agent'] === agent);
   expect(named.map((line) => line['why'])).toContainEqual(expect.stringContaining(why));
+  expect(named[0]?.['times']).toBe(1);
   expect(ended().filter((line) => line['agent'] === 'waits')).toEqual([]);
   writeFileSync(file, '');
   for (const one of others) {
