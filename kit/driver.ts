@@ -230,7 +230,7 @@ export class Driver implements Host {
   async #handle(ports: Ports, worker: Worker, letter: Letter, processDeadlineAt: number): Promise<void> {
     const { message } = letter.send;
     try {
-      const result = await handleMessage(ports, new Map(), worker, message, processDeadlineAt);
+      const result = await handleMessage(ports, new Map(), worker, message, () => processDeadlineAt);
       if (result === 'handled') this.#discard(letter);
     } catch (error) {
       const detail = isError(error) ? error.message : 'error';

@@ -34,7 +34,7 @@ export function deliveryTo({ ports, worker, telemetry, plans, until }: AgentPart
     const processDeadlineAt = ports.clock.now() + timeoutMs + SPARE_MS;
     const over = until?.(processDeadlineAt);
     try {
-      return await handleMessage(ports, plans, worker, message, processDeadlineAt);
+      return await handleMessage(ports, plans, worker, message, () => processDeadlineAt);
     } catch (error) {
       const { execution: executionId, step, attempt } = message;
       const about = { executionId, step, attempt, agent: name, error: sayable(error) };

@@ -11,7 +11,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { routes } from '../lib/api/routes.ts';
-import { clock } from '../lib/aws/clock.ts';
+import { clock, MACHINE, type MachineTime } from '../lib/aws/clock.ts';
 import { OPENAPI_FILE } from '../lib/aws/names.ts';
 import { type OpenNow, openNow } from '../lib/aws/open-now.ts';
 import { tellAll } from '../lib/aws/telemetry.ts';
@@ -41,7 +41,7 @@ import { keepSchedules } from './schedules.ts';
 import { openDatabase, TABLE_NAME } from './sqlite/client.ts';
 import { auditAlways, type Met, supervise } from './supervisor.ts';
 import { saidValues } from './said-values.ts';
-import { MACHINE, type MachineTime, SteadyTime } from './steady-time.ts';
+import { SteadyTime } from './steady-time.ts';
 import { Tokens } from './tokens.ts';
 import { UnkeptWrites } from './unkept-writes.ts';
 import { Watchdog } from './watchdog.ts';

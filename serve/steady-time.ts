@@ -11,15 +11,7 @@
  * the last one had (`latest-time.ts`).
  */
 
-/** What a machine has: the time of day, and how long it has run. */
-export interface MachineTime {
-  /** Epoch ms; may be set. */
-  readonly wall: () => number;
-  /** Ms since some moment; goes on evenly. */
-  readonly elapsed: () => number;
-}
-
-export const MACHINE: MachineTime = { wall: () => Date.now(), elapsed: () => performance.now() };
+import { MACHINE, type MachineTime } from '../lib/aws/clock.ts';
 
 /** Less is no news: the two are read one after the other, and are corrected in small steps. */
 export const JUMP_MS = 500;

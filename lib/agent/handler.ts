@@ -22,6 +22,9 @@ import { handleMessage } from './message.ts';
 import { ProcessRate } from './process-rate.ts';
 import { SingleFlight } from './single-flight.ts';
 
+/** The time of this process, by which its attempts' deadlines are. */
+export const processNow = clock.now;
+
 export interface AgentHandler {
   (event: SQSEvent, context: Context): Promise<SQSBatchResponse>;
   readonly worker: Worker;
@@ -57,7 +60,7 @@ export function agentHandler(
     return callingPortsOf(telemetry, atWork);
   });
   const plans: PlanCache = new Map();
-  const handle = async (record: SQSRecord, processDeadlineAt: number): Promise<'handled' | 'give-back'> => {
+  const handle = async (record: SQSRecord, deadline: () => number): Promise<'handled' | 'give-back'> => {
     const message = parseMessage(record.body);
     // A message of a newer version is kept for the newer code; anything that is no message is dropped.
     if (message === 'newer') return 'give-back';
@@ -70,7 +73,7 @@ export function agentHandler(
     if (leave === undefined && worker.enter !== undefined) return 'give-back';
     atWork.messages += 1;
     try {
-      return await handleMessage(own, plans, worker, message, processDeadlineAt);
+      return await handleMessage(own, plans, worker, message, deadline);
     } catch (error) {
       const { execution: executionId, step, attempt } = message;
       const about = { executionId, step, attempt, error: sayable(error) };
@@ -82,8 +85,9 @@ export function agentHandler(
     }
   };
   const work = async ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
-    const processDeadlineAt = clock.now() + context.getRemainingTimeInMillis();
-    return givenBack(Records, await Promise.all(Records.map((record) => handle(record, processDeadlineAt))));
+    const leftMs = context.getRemainingTimeInMillis() + performance.now();
+    const deadline = (): number => clock.now() + leftMs - performance.now();
+    return givenBack(Records, await Promise.all(Records.map((record) => handle(record, deadline))));
   };
   const handler = (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
     metering(telemetry, context, () => work(event, context));

@@ -25,7 +25,7 @@ import { performAndReport } from './reporting.ts';
 const MAX_CLAIM_LAPS = 5;
 
 /**
- * @param processDeadlineAt the time at which this process is certainly dead
+ * @param deadline when this process is certainly dead; asked for once an answer has set its clock right
  * @returns 'give-back' if the message must be delivered again, to a process with more time
  * @throws the error of a port; the message must then be delivered again
  */
@@ -34,11 +34,12 @@ export async function handleMessage(
   plans: PlanCache,
   worker: Worker,
   message: Message,
-  processDeadlineAt: number,
+  deadline: () => number,
 ): Promise<'handled' | 'give-back'> {
   // Each claim has a token of its own (S3), so it is recognised in the record if its answer was lost.
   const tokens = new Set<string>();
   let pass: Pass = {};
+  let processDeadlineAt: number | undefined;
   for (let lap = 0; lap < MAX_CLAIM_LAPS; lap += 1) {
     const readAt = ports.clock.now();
     const { state, isPart } = await readForClaim(ports, plans, message, lap === 0, worker.recordsARead);
@@ -49,6 +50,7 @@ export async function handleMessage(
     }
     const plan = await planOf(ports.store, plans, state.execution.plan);
     const mine = state.steps[message.step];
+    processDeadlineAt ??= deadline();
     if (isLeased(mine) && tokens.has(mine.token)) {
       const claim = claimOf(plan, state, mine, processDeadlineAt);
       if (claim !== undefined) await performAndReport(ports, plans, worker, claim, pass.trial);

@@ -1,13 +1,13 @@
 /**
  * How far this process's clock is from the store's, which is the one clock that all processes see.
  *
- * Owns: the allowance, and the note when it is exceeded. Measured by the `Date` header of an answer that has
- * come anyway: no call, and between two measurements no more than one comparison. Does not own: what a wrong
- * clock does (late wake times; docs/OPERATIONS.md), the correction of the clock (the platform's).
+ * Owns: the allowance; beyond it the note, and the correction of this process's clock. Measured by the `Date`
+ * header of an answer that has come anyway: no call, and between two measurements no more than one
+ * comparison. Does not own: what a clock does with the correction (`clock.ts`).
  *
  * The header is in whole seconds, cut off (RFC 9110, 6.6.1 and 5.6.7), and the answer was made some time
- * between request and arrival. So only what is certain counts: a clock may be wrong by a second and the
- * call's time more than is said here.
+ * between request and arrival. So only what is certain is noted and corrected: a clock may be wrong by a
+ * second and the call's time more than is said here.
  */
 
 import type { Log } from '../core/ports.ts';
@@ -22,11 +22,14 @@ const RESOLUTION_MS = 1_000;
 
 export class ClockSkew {
   readonly #log: Log;
+  readonly #correct: ((byMs: number) => void) | undefined;
   #measureAt = 0;
   #noteAt = 0;
 
-  constructor(log: Log) {
+  /** @param correct sets this process's clock, forward or (below zero) back */
+  constructor(log: Log, correct?: (byMs: number) => void) {
     this.#log = log;
+    this.#correct = correct;
   }
 
   /** Whether an answer that comes now is to be measured. */
@@ -37,17 +40,25 @@ export class ClockSkew {
   /**
    * @param sentAt, receivedAt this process's clock, epoch ms
    * @param date the answer's header; another thing than a date is no measurement
+   * @returns whether the clock was corrected
    */
-  measure(sentAt: number, receivedAt: number, date: string | undefined): void {
+  measure(sentAt: number, receivedAt: number, date: string | undefined): boolean {
     const cutAt = date === undefined ? Number.NaN : Date.parse(date);
-    if (Number.isNaN(cutAt)) return;
+    if (Number.isNaN(cutAt)) return false;
     this.#measureAt = receivedAt + MEASURED_EVERY_MS;
     const aheadMs = sentAt - (cutAt + RESOLUTION_MS);
     const behindMs = cutAt - receivedAt;
     const ms = Math.max(aheadMs, behindMs);
-    if (ms <= CLOCK_ALLOWANCE_MS || receivedAt < this.#noteAt) return;
-    this.#noteAt = receivedAt + NOTED_EVERY_MS;
-    this.#log.note({ what: 'clock-skewed', detail: aheadMs > behindMs ? 'ahead' : 'behind', ms });
+    if (ms <= CLOCK_ALLOWANCE_MS) return false;
+    const byMs = Math.round(cutAt + RESOLUTION_MS / 2 - (sentAt + receivedAt) / 2);
+    this.#correct?.(byMs);
+    const now = this.#correct === undefined ? receivedAt : receivedAt + byMs;
+    this.#measureAt = now + MEASURED_EVERY_MS;
+    if (now >= this.#noteAt) {
+      this.#noteAt = now + NOTED_EVERY_MS;
+      this.#log.note({ what: 'clock-skewed', detail: aheadMs > behindMs ? 'ahead' : 'behind', ms });
+    }
+    return true;
   }
 }
 

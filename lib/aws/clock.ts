@@ -1,15 +1,53 @@
 /**
- * The clock port of a process: this machine's time.
+ * The clock port of a process: the store's time, as near as this process can tell.
  *
- * Owns: sleeping, and being woken. Does not own: when anything happens; no decision
- * reads it, each is handed the time.
+ * Owns: what it makes of a machine's clock that is set, or wrong; sleeping, and being woken. Does not own:
+ * when anything happens; no decision reads it, each is handed the time. Nor when it is wrong: the store's
+ * answers say that (`clock-skew.ts`).
+ *
+ * While an invocation lasts it goes on evenly, however the machine's clock is set. Between two the process
+ * may have been frozen, so that only a step forward is followed, and only at the beginning of the next.
  */
 
 import type { Clock } from '../core/ports.ts';
 
-export const clock: Clock = {
-  now: () => Date.now(),
-  sleep: (ms, signal) =>
+/** What a machine has: the time of day, and how long it has run. */
+export interface MachineTime {
+  /** Epoch ms; may be set. */
+  readonly wall: () => number;
+  /** Ms since some moment; goes on evenly. */
+  readonly elapsed: () => number;
+}
+
+export const MACHINE: MachineTime = { wall: () => Date.now(), elapsed: () => performance.now() };
+
+export class ProcessClock implements Clock {
+  readonly #machine: MachineTime;
+  /** This clock's time, and the machine's, when `elapsed` was nought. */
+  #origin: number;
+  #wallOrigin: number;
+
+  constructor(machine: MachineTime = MACHINE) {
+    this.#machine = machine;
+    this.#wallOrigin = machine.wall() - machine.elapsed();
+    this.#origin = this.#wallOrigin;
+  }
+
+  readonly now = (): number => Math.round(this.#origin + this.#machine.elapsed());
+
+  /** An invocation begins: the process may have been frozen since the last one. */
+  readonly resume = (): void => {
+    const wallOrigin = this.#machine.wall() - this.#machine.elapsed();
+    this.#origin += Math.max(0, wallOrigin - this.#wallOrigin);
+    this.#wallOrigin = wallOrigin;
+  };
+
+  /** @param byMs how far it is behind the store's; below zero: ahead of it */
+  readonly correct = (byMs: number): void => {
+    this.#origin += byMs;
+  };
+
+  readonly sleep: Clock['sleep'] = (ms, signal) =>
     new Promise((resolve) => {
       if (signal?.aborted === true) return resolve();
       const end = (): void => {
@@ -19,5 +57,7 @@ export const clock: Clock = {
       };
       const timer = setTimeout(end, Math.max(0, ms));
       signal?.addEventListener('abort', end);
-    }),
-};
+    });
+}
+
+export const clock = new ProcessClock();

@@ -29,6 +29,7 @@ import type {
   RetryToken,
   SdkError,
 } from '@smithy/types';
+import { clock } from './clock.ts';
 import type { ClockSkew } from './clock-skew.ts';
 import { amzDate, authorization, type Scope } from './signature.ts';
 
@@ -187,6 +188,9 @@ function errorTypeOf(error: SdkError): RetryErrorType {
  */
 const TRACE = { variable: '_X_AMZN_TRACE_ID', header: 'x-amzn-trace-id' } as const;
 
+/** With which AWS refuses a signature. */
+const REFUSED: ReadonlySet<number> = new Set([400, 403]);
+
 async function post(
   config: Config,
   target: string,
@@ -195,7 +199,7 @@ async function post(
   { requestTimeout, skew }: DirectOptions,
 ): Promise<Answer> {
   const credentials = await config.credentials();
-  const sentAt = Date.now();
+  const sentAt = clock.now();
   const { sessionToken } = credentials;
   const signed = {
     'content-type': place.contentType,
@@ -212,7 +216,10 @@ async function post(
     ...(trace === undefined ? {} : { [TRACE.header]: trace }),
   };
   const answer = await exchange(place, headers, body, requestTimeout);
-  if (skew?.isDue(sentAt) === true) skew.measure(sentAt, Date.now(), answer.headers.date);
+  const isCorrected = skew?.isDue(sentAt) === true && skew.measure(sentAt, clock.now(), answer.headers.date);
+  // A signature by a clock that is wrong by minutes is refused, and was never tried by the right time.
+  if (isCorrected && REFUSED.has(answer.statusCode))
+    return await post(config, target, body, place, { requestTimeout });
   return answer;
 }
 

@@ -9,6 +9,7 @@
 import type { Context, SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import * as z from 'zod/mini';
 import { en } from 'zod/locales';
+import { clock } from './clock.ts';
 import type { Telemetry } from './ports.ts';
 
 // zod/mini says only "Invalid input" until it is given words; 3 KB of them say what
@@ -25,6 +26,7 @@ export async function metering<Result>(
   invocation: () => Promise<Result>,
   correlationId?: string,
 ): Promise<Result> {
+  clock.resume();
   logger.addContext(context);
   logger.refreshSampleRateCalculation();
   if (correlationId !== undefined) logger.setCorrelationId(correlationId);

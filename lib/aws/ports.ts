@@ -144,7 +144,7 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
   const shards = wakeShards();
   const table = fromEnvironment(ENV.table);
   const log = tellAll(logger, meter);
-  const dynamo = transported(new DynamoDBClient(CLIENT), { skew: new ClockSkew(log) });
+  const dynamo = transported(new DynamoDBClient(CLIENT), { skew: new ClockSkew(log, clock.correct) });
   const events = transported(new EventBridgeClient(CLIENT));
   const pause = (ms: number): Promise<void> => clock.sleep(ms);
   const largeValues = valuesIn(process.env, dynamo);

@@ -16,6 +16,7 @@ import { request as tlsRequest } from 'node:https';
 import { isTransientError, StandardRetryStrategy } from '@smithy/core/retry';
 import type { AwsCredentialIdentity, Provider, RetryErrorType, SdkError } from '@smithy/types';
 import type { LargeValueInventory, LargeValues, Page, StoredValue } from '../core/ports.ts';
+import { clock } from './clock.ts';
 import { AGENTS } from './direct.ts';
 import { ENV } from './names.ts';
 import { amzDate, authorization, encodedPart, s3Place, sha256 } from './signature.ts';
@@ -181,7 +182,7 @@ async function once(
   const signed = {
     host: url.host,
     'x-amz-content-sha256': sha256(body),
-    'x-amz-date': amzDate(Date.now()),
+    'x-amz-date': amzDate(clock.now()),
     ...(known.sessionToken === undefined ? {} : { 'x-amz-security-token': known.sessionToken }),
   };
   const scope = { service: 's3', region: await region() };

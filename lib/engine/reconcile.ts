@@ -101,15 +101,18 @@ function evaluationOf(
   known: { readonly admissions: Admissions; readonly lostRace: boolean; readonly laneLeft: boolean },
 ): Evaluation {
   const { admissions, lostRace, laneLeft } = known;
+  const inputs = decisionInputsOf(ports);
   return {
     type: 'evaluate',
     by,
     ...looked,
+    // The answer of a read may have set a clock right that was ahead: nothing was read later than now.
+    readAt: Math.min(looked.readAt, inputs.now),
     ...(lostRace ? { lostRace } : {}),
     ...(laneLeft ? { laneLeft } : {}),
     ...given({ tryNow }),
     ...(oversight === undefined ? {} : given({ graceFrom: oversight.graceFrom, admissions })),
-    ...decisionInputsOf(ports),
+    ...inputs,
   };
 }
 

@@ -10,7 +10,7 @@
  * call (S15). If a call is lost, the next tick finds the work.
  */
 
-import { needsPresence, presenceAfter } from '../core/supervision/presence.ts';
+import { isPromised, needsPresence, presenceAfter } from '../core/supervision/presence.ts';
 import type { Ports, WakeUps } from '../core/ports.ts';
 import { given } from '../core/values/given.ts';
 import { errorName } from '../core/values/errors.ts';
@@ -35,7 +35,7 @@ export async function callSupervisor(
   const { wakeUps, clock } = ports;
   if (wakeUps === undefined) return;
   const now = clock.now();
-  if (!needsPresence(wakeAt, beforeAt, now) || now < wakeUps.known.untilAt) return;
+  if (!needsPresence(wakeAt, beforeAt, now) || isPromised(wakeUps.known.untilAt, now)) return;
   const { known } = wakeUps;
   // Several messages of one process share one call.
   known.asking ??= callUnlessPresent(ports, wakeUps).finally(() => delete known.asking);
@@ -47,7 +47,7 @@ async function callUnlessPresent({ clock, random, log }: Ports, wakeUps: WakeUps
   try {
     const stored = await wakeUps.read();
     const now = clock.now();
-    if (stored !== undefined && stored.untilAt > now) {
+    if (stored !== undefined && isPromised(stored.untilAt, now)) {
       known.untilAt = stored.untilAt;
       return;
     }

@@ -211,9 +211,11 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
   const counting = countingLost(ports, lost);
   let cursor: string | undefined;
   do {
-    const now = ports.clock.now();
-    const dueAt = lateMs === undefined ? Math.max(now, untilAt) : now - lateMs;
-    const page = await readAhead(ports.store, shard, dueAt, now, cursor);
+    const askedAt = ports.clock.now();
+    const dueAt = lateMs === undefined ? Math.max(askedAt, untilAt) : askedAt - lateMs;
+    const page = await readAhead(ports.store, shard, dueAt, askedAt, cursor);
+    // The answer may have set a clock right that was ahead: nothing is overdue that is not due now.
+    const now = Math.min(askedAt, ports.clock.now());
     const overdue = page.items.filter((item) => item.wakeAt <= now);
     const inGroups = haveGroups(overdue) ? turns : undefined;
     const next = inGroups

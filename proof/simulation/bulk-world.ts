@@ -85,6 +85,7 @@ export function hashOf(text: string): string {
 
 /** The process of a page, in which others may be under way: as it is, but for who it is. */
 const alone = (process: Process): Process => ({
+  ...(process.wrong === undefined ? {} : { wrong: process.wrong }),
   get skewMs() {
     return process.skewMs;
   },

@@ -119,8 +119,11 @@ export class Clients {
    */
   scheduler(): Scheduler {
     const host = this.#host;
-    const published = host.choice.chance(0.2) ? new Set<string>() : this.#published;
-    const ports = portsOf(host, newProcess(host, PROCESS_MS));
+    const isNew = host.choice.chance(0.2);
+    const process = newProcess(host, PROCESS_MS);
+    // A warm one has had answers, and its clock is right.
+    const published = isNew || process.wrong !== undefined ? new Set<string>() : this.#published;
+    const ports = portsOf(host, process);
     return {
       ...IDS,
       ports: this.#held === undefined ? ports : Object.assign(ports, { workflowPauses: this.#held }),

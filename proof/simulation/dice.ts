@@ -41,6 +41,7 @@ const BULK_DICE = 0x0b_01_4d_1c;
 const ROUND_DICE = 0x40_07_0d_55;
 const ACCEPTANCE_DICE = 0x0a_cc_e9_7d;
 const LANE_DICE = 0x01_a4_e5_00;
+const JUMP_DICE = 0x0c_10_c4_50;
 
 type Dice = Pick<
   Host,
@@ -63,6 +64,7 @@ type Dice = Pick<
   | 'repeating'
   | 'laning'
   | 'erasing'
+  | 'jumping'
 >;
 
 export function diceOf(
@@ -86,6 +88,7 @@ export function diceOf(
     hasLanes,
     livesTwice,
     waitsShortly,
+    clocksJump,
   }: Traits,
   isMild: boolean,
 ): Dice {
@@ -109,6 +112,7 @@ export function diceOf(
     repeating: repeats && !isMild ? own(ROUND_DICE) : undefined,
     erasing: isMild ? undefined : eraserOf(seed),
     laning: hasLanes && !isMild ? own(LANE_DICE) : undefined,
+    jumping: clocksJump && !isMild ? own(JUMP_DICE) : undefined,
     // Under one id there is one execution, whose commands it distinguishes.
     bulks: actsInBulk && !isMild && !livesTwice ? new BulkWorld(own(BULK_DICE)) : undefined,
   };

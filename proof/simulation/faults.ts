@@ -53,7 +53,7 @@ const DRAWN_KINDS = [
   ...OF_PEOPLE_AND_WORLDS,
 ] as const;
 /** Those that throw dice of their own come last, and leave the worlds of all seeds as they were. */
-export const FAULT_KINDS = [...DRAWN_KINDS, 'refusedIndex', 'lostValue'] as const;
+export const FAULT_KINDS = [...DRAWN_KINDS, 'refusedIndex', 'lostValue', 'jumpedClock'] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 type DrawnKind = (typeof DRAWN_KINDS)[number];
 export type FaultCounts = Record<FaultKind, number>;

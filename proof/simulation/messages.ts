@@ -112,11 +112,11 @@ function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
   const deferredBy = agent === BULK.name ? { deferredBy: deferredByPause } : {};
   const own = { ...inPart, ...singleFlight, ...listener, ...deferredBy };
   const worker = { agent: agentOf(agent), implementation, ...warmProcess(host, agent), ...own };
-  const processDeadlineAt = process.processDeadlineAt + process.skewMs;
+  const deadline = (): number => process.processDeadlineAt + process.skewMs + (process.wrong?.ms ?? 0);
   let left = batch.length;
   for (const { send, receives } of batch) {
     let handled = false;
-    handleMessage(portsOf(host, process), host.plans, worker, hinted(host, send), processDeadlineAt).then(
+    handleMessage(portsOf(host, process), host.plans, worker, hinted(host, send), deadline).then(
       (result) => {
         handled = result === 'handled';
         left -= 1;

@@ -60,12 +60,15 @@ import type { Arrivals } from './oracle-stages.ts';
 import { isIn, type Outages, type Span } from './outages.ts';
 import type { Choice } from './plans.ts';
 import { ProcessStore } from './process-store.ts';
+import { wrongClock } from './wrong-clocks.ts';
 
 export interface Process {
   /** True time at which the platform kills it; never, once its invocation has returned: it is frozen. */
   processDeadlineAt: number;
   /** What its clock shows more than true time. */
   readonly skewMs: number;
+  /** What its clock is wrong by beyond that, until the store's next answer sets it right. */
+  readonly wrong?: { ms: number };
   dead: boolean;
   /** Where its death is noticed. */
   onDeath?: () => void;
@@ -137,6 +140,8 @@ export interface Host {
   readonly groups: Choice | undefined;
   /** The dice for waits that are shorter than any lease, in a world that has some. */
   readonly waits: Choice | undefined;
+  /** The dice for clocks that are set, in a world that has some. */
+  readonly jumping: Choice | undefined;
   /** The dice for services that accept work, in a world that has some; and what they have accepted. */
   readonly accepting: Choice | undefined;
   /** Repeats steps of its workflows. */
@@ -177,9 +182,10 @@ export function planOf(host: Host, executionId: string): Plan | undefined {
 /** What a clock may be wrong by (docs/OPERATIONS.md). */
 const MAX_SKEW_MS = 2_000;
 
-export const newProcess = ({ events, choice, faults, emphasis }: Host, lifeMs: number): Process => ({
-  skewMs: faults.injects('skewedClock') ? skewOf(choice, emphasis) : 0,
-  processDeadlineAt: events.now + lifeMs,
+export const newProcess = (host: Host, lifeMs: number): Process => ({
+  skewMs: host.faults.injects('skewedClock') ? skewOf(host.choice, host.emphasis) : 0,
+  ...wrongClock(host),
+  processDeadlineAt: host.events.now + lifeMs,
   dead: false,
   frozenUntil: 0,
 });
@@ -227,10 +233,17 @@ export function call<Answer>(
     events.plan(choice.between(1, 20), () => {
       if (fault === 'throttled' || isAway(events.now))
         return inProcess(host, process, () => reject(THROTTLED));
+      const { wrong } = process;
       let resume: () => void;
       try {
         const answer = execute();
-        resume = fault === 'ambiguous' ? () => reject(NO_ANSWER) : () => resolve(answer);
+        resume =
+          fault === 'ambiguous'
+            ? () => reject(NO_ANSWER)
+            : () => {
+                if (wrong !== undefined) wrong.ms = 0;
+                resolve(answer);
+              };
       } catch (error) {
         resume = () => reject(error as Error);
       }
@@ -251,7 +264,7 @@ class ProcessClock implements Clock {
   }
 
   now(): number {
-    return this.#host.events.now + this.#process.skewMs;
+    return this.#host.events.now + this.#process.skewMs + (this.#process.wrong?.ms ?? 0);
   }
 
   sleep(ms: number, signal?: AbortSignalLike): Promise<void> {

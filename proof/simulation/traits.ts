@@ -64,6 +64,8 @@ export interface Traits {
   readonly actsInBulk: boolean;
   /** Its workflows have waits that are shorter than any lease. */
   readonly waitsShortly: boolean;
+  /** The machines of its processes have clocks that are set. */
+  readonly clocksJump: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -112,5 +114,6 @@ export function traitsOf(seed: number): Traits {
     repeats: choice.chance(0.42),
     keepsApart: choice.chance(0.2),
     hasLanes: choice.chance(0.42),
+    clocksJump: choice.chance(0.3),
   };
 }

@@ -19,6 +19,8 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { ClockSkew } from '../../lib/aws/clock-skew.ts';
+import { clock } from '../../lib/aws/clock.ts';
 import { AGENTS } from '../../lib/aws/direct.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import { ENV, type Transport, TRANSPORTS } from '../../lib/aws/names.ts';
@@ -278,6 +280,18 @@ describe.each(TRANSPORTS)('a call (%s)', (transport) => {
     expect(heard.map(({ headers }) => headers['x-amzn-trace-id'])).toEqual([trace, next, undefined]);
     for (const { headers } of heard) expect(headers.authorization).not.toContain('x-amzn-trace-id');
   });
+});
+
+it('a direct call that was refused for a clock that is an hour wrong is made again by the right time', async () => {
+  answers = [failed('InvalidSignatureException')];
+  clock.correct(-3_600_000);
+  const skew = new ClockSkew({ note: () => undefined }, clock.correct);
+  const one = transported(new DynamoDBClient({ ...settings(), maxAttempts: 1 }), {
+    transport: 'direct',
+    skew,
+  });
+  await one.send(new GetItemCommand(GET)).finally(() => clock.correct(Date.now() - clock.now()));
+  expect(new Set(heard.map(({ headers }) => headers['x-amz-date'])).size).toBe(2);
 });
 
 describe('a direct call', () => {

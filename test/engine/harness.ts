@@ -136,6 +136,7 @@ export function harness(
     const agent = workers.get(send.agent);
     const implementation = implementations[send.agent] ?? builtIn[send.agent];
     if (agent === undefined || implementation === undefined) throw new Error(`no agent ${send.agent}`);
+    const endAt = world.clock.now() + processMs;
     return handleMessage(
       ports,
       plans,
@@ -148,7 +149,7 @@ export function harness(
         ...(agent === bulkAgent ? { deferredBy: deferredByPause } : {}),
       },
       send.message,
-      world.clock.now() + processMs,
+      () => endAt,
     );
   };
 

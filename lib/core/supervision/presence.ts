@@ -31,6 +31,13 @@ export const needsPresence = (
 ): boolean =>
   wakeAt !== undefined && wakeAt < now + TICK_MS && wakeAt < (beforeAt ?? Number.POSITIVE_INFINITY);
 
+/**
+ * Whether a supervisor is at work for certain. None promises so much time: a clock that was ahead has, and
+ * supervisors are called as if it had promised nothing.
+ */
+export const isPromised = (untilAt: number, now: number): boolean =>
+  untilAt > now && untilAt <= now + 2 * TICK_MS;
+
 /** The record's next version. */
 export const presenceAfter = (
   { version }: Pick<Presence, 'version'>,

@@ -50,7 +50,7 @@ export function copyOf<Value extends Json | undefined>(value: Value): Value {
 /** Keys sorted, no white space: equal values give equal text, in whatever order they were written. */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) {
-    // Of numbers there may be millions.
+    // A list may have millions of numbers.
     if (!value.some(isObject)) return JSON.stringify(value);
     return `[${value.map((item) => canonicalJson(item as Json)).join(',')}]`;
   }

@@ -3,7 +3,7 @@
  * find each among the seeds of every commit, or the model by its search of every interleaving.
  */
 
-import { jest, model, type Mutant, simulation } from '../mutant.ts';
+import { jest, model, type Mutant, simulated, simulation } from '../mutant.ts';
 
 export const INTERLEAVINGS: readonly Mutant[] = [
   {
@@ -86,6 +86,15 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     find: 'wakeAt > event.now + CLOCKS_DIFFER_MS) return undefined;',
     replace: 'wakeAt > event.now - CLOCKS_DIFFER_MS) return undefined;',
     killer: jest('engine/overdue-waits', 'is met where a sweep reads before the step ends'),
+  },
+  {
+    id: 'deadline-before-an-answer',
+    rule: 'what a process takes from its clock lasts only if the store has answered before',
+    bug: 'The time at which a process is certainly dead is taken from a clock that nobody has set right.',
+    file: 'lib/agent/message.ts',
+    find: '  let processDeadlineAt: number | undefined;',
+    replace: '  let processDeadlineAt: number | undefined = deadline();',
+    killer: simulated(),
   },
   {
     id: 'unfenced',

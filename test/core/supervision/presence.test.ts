@@ -1,6 +1,6 @@
 /** Which writes leave something to do that no tick sees in time (L2). */
 
-import { needsPresence, presenceAfter, TICK_MS } from '../../../lib/core/supervision/presence.ts';
+import { isPromised, needsPresence, presenceAfter, TICK_MS } from '../../../lib/core/supervision/presence.ts';
 
 const NOW = 1_700_000_000_000;
 
@@ -17,6 +17,11 @@ describe('a write needs a supervisor', () => {
   ])('%s', (_, wakeAt, beforeAt, needed) => {
     expect(needsPresence(wakeAt, beforeAt, NOW)).toBe(needed);
   });
+});
+
+it('a presence holds until its time, and not at all where a clock that was ahead promised it (L2)', () => {
+  const promised = [NOW, NOW + 1, NOW + 2 * TICK_MS, NOW + 2 * TICK_MS + 1, NOW + 7_200_000];
+  expect(promised.map((untilAt) => isPromised(untilAt, NOW))).toEqual([false, true, true, false, false]);
 });
 
 it('a presence is followed by the next version of it (S3)', () => {

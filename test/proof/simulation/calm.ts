@@ -27,6 +27,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   events,
   choice,
   faults: swarm(choice, 'none'),
+  jumping: undefined,
   external,
   ledger: new Ledger(),
   order: new EffectOrder(),

@@ -99,7 +99,13 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
       },
     };
     const worker = { agent: agent as Agent, implementation };
-    void handleMessage(portsOf(host, process), host.plans, worker, send.message, process.processDeadlineAt);
+    void handleMessage(
+      portsOf(host, process),
+      host.plans,
+      worker,
+      send.message,
+      () => process.processDeadlineAt,
+    );
   };
   startAll(host, agent, executions);
   const supervisor = portsOf(host, newProcess(host, Number.POSITIVE_INFINITY));

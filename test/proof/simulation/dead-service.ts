@@ -145,7 +145,8 @@ export async function runCrowd(options: CrowdOptions): Promise<Crowd> {
       return;
     }
     waiting.shift();
-    void handleMessage(ports, plans, worker, send.message, events.now + PROCESS_MS).finally(() => {
+    const endAt = events.now + PROCESS_MS;
+    void handleMessage(ports, plans, worker, send.message, () => endAt).finally(() => {
       // The next message finds the processes in turn, as a busy queue would.
       idle.push(worker);
       work();

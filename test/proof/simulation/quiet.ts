@@ -98,7 +98,13 @@ export async function runQuiet(seed: number, calls: Calls): Promise<Quiet> {
       return {};
     };
     const worker = { agent: agent as Agent, implementation: { execute } as Implementation<unknown, unknown> };
-    void handleMessage(portsOf(host, process), host.plans, worker, send.message, process.processDeadlineAt);
+    void handleMessage(
+      portsOf(host, process),
+      host.plans,
+      worker,
+      send.message,
+      () => process.processDeadlineAt,
+    );
   };
   const everyTick = (): void => {
     for (let part = 0; part < PARTS; part += 1) {

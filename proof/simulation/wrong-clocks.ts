@@ -1,0 +1,18 @@
+/**
+ * Machines whose clocks are wrong by a minute to two years, until the first answer that a process has.
+ *
+ * Owns: how many, and by how much. Does not own: which worlds have them (`traits.ts`), the answer that sets a
+ * process right (`process.ts`). It throws dice of its own.
+ */
+
+import type { Host, Process } from './process.ts';
+
+const SHARE = 0.3;
+const HOUR_MS = 3_600_000;
+const YEARS_MS = 17_520 * HOUR_MS;
+const BY_MS = [-60_000, 60_000, -2 * HOUR_MS, 2 * HOUR_MS, 48 * HOUR_MS, -YEARS_MS, YEARS_MS] as const;
+
+export const wrongClock = ({ jumping, faults }: Host): Pick<Process, 'wrong'> =>
+  jumping?.chance(SHARE) === true && faults.strikes('jumpedClock')
+    ? { wrong: { ms: jumping.pick(BY_MS) } }
+    : {};
