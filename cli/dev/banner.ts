@@ -9,7 +9,7 @@ import { join, relative, resolve } from 'node:path';
 import type { Json } from '../../lib/api/answers.ts';
 import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
 import { inOneLine } from '../one-line.ts';
-import { createClient } from '../../lib/api/client.ts';
+import { type Client, createClient } from '../../lib/api/client.ts';
 import { consoleLine } from '../console/files.ts';
 import { DEFAULT_URL, EXIT, type Io } from '../io.ts';
 import { missingLine } from '../../lib/view/deployment.ts';
@@ -17,6 +17,7 @@ import { whyText } from '../print.ts';
 import { rowsOf } from '../../lib/view/timeline.ts';
 import { DEFAULT_DATA, type DevFolder } from './dev-folder.ts';
 import type { Inspected } from './inspect.ts';
+import { madeInput } from './made-input.ts';
 import type { System } from './system.ts';
 import type { WorkflowFolder } from './workflow-folders.ts';
 
@@ -27,8 +28,9 @@ export async function banner(
   folder: DevFolder,
   inspected?: Inspected,
 ): Promise<string> {
-  const workflows = await createClient({ url: apiUrl }).workflows();
-  const first = firstOf(folders, workflows);
+  const client = createClient({ url: apiUrl });
+  const workflows = await client.workflows();
+  const first = await firstOf(folders, workflows, client);
   const key = `try-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}`;
   const lines = [
     '',
@@ -70,12 +72,7 @@ export async function missingAgentsText(apiUrl: string): Promise<string> {
  * What to say of a change: of a `dev.ts` that it is not run again, for what it started may
  * hold what executions have done.
  */
-export function changedText(
-  files: readonly string[],
-  folders: readonly WorkflowFolder[],
-  root: string,
-): string {
-  const devFiles = new Set(folders.map(({ devFile }) => devFile));
+export function changedText(files: readonly string[], devFiles: ReadonlySet<string>, root: string): string {
   const kept = files.filter((file) => devFiles.has(join(root, file)));
   const lines = kept.map(
     (file) =>
@@ -90,7 +87,7 @@ export function changedText(
  */
 export async function tryOne(url: string, folders: readonly WorkflowFolder[], io: Io): Promise<number> {
   const client = inOneLine(createClient({ url }));
-  const first = firstOf(folders, await client.workflows());
+  const first = await firstOf(folders, await client.workflows(), client);
   if (first === undefined) return EXIT.failed;
   const { workflow, input } = first;
   io.out(`Starting an execution of ${workflow} with ${JSON.stringify(input)} …\n`);
@@ -109,8 +106,12 @@ interface First {
   readonly hint: string | undefined;
 }
 
-/** The first workflow with an example input; else the first one, with an input that its schema may refuse. */
-function firstOf(folders: readonly WorkflowFolder[], workflows: readonly WorkflowView[]): First | undefined {
+/** The first workflow with an example input; else the first one, with an input made up from its schema. */
+async function firstOf(
+  folders: readonly WorkflowFolder[],
+  workflows: readonly WorkflowView[],
+  client: Pick<Client, 'workflow'>,
+): Promise<First | undefined> {
   const names = new Set(workflows.map(({ workflow }) => workflow));
   for (const { name, exampleInput } of folders) {
     if (exampleInput === undefined || !names.has(name)) continue;
@@ -118,8 +119,9 @@ function firstOf(folders: readonly WorkflowFolder[], workflows: readonly Workflo
   }
   const workflow = workflows[0]?.workflow;
   if (workflow === undefined) return undefined;
-  const hint = `(put a valid input into example-input.json in the folder ${workflow}, and it is shown here)`;
-  return { workflow, input: {}, hint };
+  const hint = `(made up from its schema; put a valid input into example-input.json in the folder ${workflow}, and it is shown here)`;
+  const view = await client.workflow(workflow).catch(() => undefined);
+  return { workflow, input: madeInput(view?.forms?.input), hint };
 }
 
 function commands(apiUrl: string, first: First, idempotencyKey: string): string[] {

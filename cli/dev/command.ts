@@ -24,6 +24,7 @@ import { type Inspected, inspectContext, inspected, inspectIn } from './inspect.
 import { findProject } from './project.ts';
 import { type Run, synthesiseOne } from './synthesis.ts';
 import { startSystem, type System, type SystemOptions } from './system.ts';
+import { warningsText } from './warnings.ts';
 import { everythingIn, foldersIn, projectFolders } from './workflow-folders.ts';
 
 /** What a stop may take before the process ends without it. */
@@ -95,10 +96,18 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
   const context = { ...everythingIn(project), ...inspectContext(into) };
   const run = { project, context, choice: flags };
   const found = await synthesiseOne(run, folder.assembly, io, signal);
+  io.err(warningsText(folder.assembly));
   const inspect = await inspectIn(found, into);
   const folders = foldersIn(found.assembly, projectFolders(project));
   await loadTypescript();
-  const environment = await startExternalParties(folders, folder.external, io, (stop) => cleanUps.push(stop));
+  const environment: Record<string, string> = {};
+  const devFiles = new Set<string>();
+  const startParties = async (assembly: string): Promise<void> => {
+    const all = foldersIn(assembly, projectFolders(project));
+    const onStarted = (stop: CleanUp): unknown => cleanUps.push(stop);
+    Object.assign(environment, await startExternalParties(all, folder.external, io, onStarted, devFiles));
+  };
+  await startParties(found.assembly);
   if (signal.aborted) return EXIT.ok;
   // One for all restarts: a page that is open goes on.
   const own = localConsole(found.stack, folder.logs);
@@ -117,9 +126,9 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
   for (;;) {
     const files = await Promise.race([stopping.asked, changes?.next() ?? stopping.asked]);
     if (files === undefined) return EXIT.ok;
-    io.out(changedText(files, folders, project.root));
+    io.out(changedText(files, devFiles, project.root));
     const before = setByHand(running.system);
-    await again(running, { run, folder, port, environment, ...own, into }, io, signal);
+    await again(running, { run, folder, port, environment, ...own, into, startParties }, io, signal);
     io.out(lostText(before, setByHand(running.system)));
   }
 }
@@ -143,6 +152,8 @@ interface Again extends Omit<SystemOptions, 'found' | 'inspect' | 'folder'> {
   readonly folder: DevFolder;
   readonly run: Run;
   readonly into: Inspected | undefined;
+  /** Those that are new. */
+  readonly startParties: (assembly: string) => Promise<void>;
 }
 
 /**
@@ -151,15 +162,17 @@ interface Again extends Omit<SystemOptions, 'found' | 'inspect' | 'folder'> {
  */
 async function again(
   running: { system: System; stackPath: string },
-  { run, into, ...settings }: Again,
+  { run, into, startParties, ...settings }: Again,
   io: Io,
   signal: AbortSignal,
 ): Promise<void> {
   try {
     const next = settings.folder.nextAssembly();
     const found = await synthesiseOne(run, next, io, signal, running.stackPath);
+    io.err(warningsText(next));
     running.stackPath = found.stackPath;
     const inspect = await inspectIn(found, into);
+    await startParties(found.assembly);
     await running.system.stop();
     running.system = await startSystem({ ...settings, found, ...inspect }, io);
     settings.folder.dropOthers(next);

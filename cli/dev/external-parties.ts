@@ -28,18 +28,24 @@ export interface DevExternalParty {
 
 type StartDev = (context: DevContext) => Promise<DevExternalParty>;
 
-/** @throws CliError `dev-file` naming the file */
+/**
+ * Starts each that does not run yet.
+ * @param running the files of those that run, which grows
+ * @throws CliError `dev-file` naming the file
+ */
 export async function startExternalParties(
   folders: readonly WorkflowFolder[],
   dataDirOf: (name: string) => string,
   io: Io,
   onStarted: (stop: () => Promise<void>) => void,
+  running: Set<string> = new Set<string>(),
 ): Promise<Readonly<Record<string, string>>> {
   const environment: Record<string, string> = {};
   for (const { name, devFile } of folders) {
-    if (devFile === undefined) continue;
+    if (devFile === undefined || running.has(devFile)) continue;
     const log = (line: string): unknown => io.out(`${name}: ${line}\n`);
     const started = await startOne(devFile, { dataDir: dataDirOf(name), log });
+    running.add(devFile);
     onStarted(() => started.stop());
     Object.assign(environment, started.environment);
   }

@@ -152,7 +152,9 @@ const insights = (cli: Cli, command: Command, flags: Flags, view: ExecutionView)
 
 const nothingText = ({ level, stack }: Flags): string =>
   `no lines${level === 'trace' ? '' : ` from level ${level} on`}: a healthy step logs only at level DEBUG (docs/OPERATIONS.md says how to switch it on)${
-    stack === undefined ? '; if this API keeps its data in another folder, name it with --data' : ''
+    stack === undefined
+      ? '; if this API keeps its data in another folder, name it with --data. steadfast serve keeps no log lines: they are what it prints'
+      : ''
   }\n`;
 
 function sayCost({ io }: Cli, { scannedBytes, isCut }: Insights): void {

@@ -169,6 +169,31 @@ describe('dev.ts of a folder', () => {
     );
   };
 
+  test('that is new while dev runs is started, and no other once more', async () => {
+    const source = (name: string): string =>
+      `export default async () => ({ environment: { ${name}: 'on' }, stop: async () => {} });`;
+    write({
+      'package.json': '{"type":"module"}',
+      'examples/a/workflow.ts': '',
+      'examples/b/workflow.ts': '',
+    });
+    write({ 'examples/a/dev.ts': source('A') });
+    const running = new Set<string>();
+    const begin = () =>
+      startExternalParties(
+        projectFolders(projectAt()),
+        () => root,
+        io,
+        () => {},
+        running,
+      );
+    expect(await begin()).toEqual({ A: 'on' });
+    write({ 'examples/b/dev.ts': source('B') });
+    expect(await begin()).toEqual({ B: 'on' });
+    expect(await begin()).toEqual({});
+    expect(running.size).toBe(2);
+  });
+
   test('is started with its own data folder; its environment is handed on and its stop kept', async () => {
     const stops: (() => Promise<void>)[] = [];
     const environment = await start(
@@ -268,14 +293,16 @@ describe('the banner', () => {
   test('without an example input it guesses one and says so', async () => {
     write({ 'examples/a/workflow.ts': '' });
     const api = await fakeApi();
-    api.answers.push(workflows('a'));
+    const input = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
+    const [a] = workflows('a').body.items;
+    api.answers.push(workflows('a'), { status: 200, body: { ...a, forms: { input } } });
     const text = await banner(
       projectFolders(projectAt()),
       systemAt(api.url),
       openDevFolder(join(root, 'data'), false),
     );
     await api.stop();
-    expect(commandsIn(text)[0]).toContain('"input":{}');
+    expect(commandsIn(text)[0]).toContain('"input":{"name":"example"}');
     expect(text).toContain('put a valid input into example-input.json');
   });
 

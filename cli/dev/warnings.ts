@@ -1,0 +1,64 @@
+/**
+ * The warnings of synthesis about the code that `steadfast dev` runs: the app itself does not print them.
+ *
+ * Owns: where an assembly has them, and which count on a laptop. Does not own: what is warned of
+ * (`lib/infra`).
+ */
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { printable } from '../../lib/view/text.ts';
+import { readObject } from './project.ts';
+
+/** They are about an account. */
+const NOT_HERE: ReadonlySet<string> = new Set([
+  'alarmsReachNobody',
+  'concurrency',
+  'fourEyes',
+  'importedBucket',
+  'importedFunction',
+  'noContainer',
+]);
+
+/** As the CDK writes one: the text, and by which id it is acknowledged. */
+const WARNING = /^([^]*?) \[ack: (?:Annotation::)?steadfast:(\w+)\]$/;
+
+/** @returns lines to print; nothing where there is nothing to warn of */
+export function warningsText(assembly: string): string {
+  const warnings = entriesIn(assembly).flatMap(({ type, data }) => {
+    if (type !== 'aws:cdk:warning') return [];
+    const [, text = '', id = ''] = WARNING.exec(String(data)) ?? [];
+    return id === '' || NOT_HERE.has(id) ? [] : [`WARNING: ${printable(text)}\n`];
+  });
+  return [...new Set(warnings)].join('');
+}
+
+interface Entry {
+  readonly type?: unknown;
+  readonly data?: unknown;
+}
+
+type Metadata = Readonly<Record<string, readonly Entry[]>>;
+
+/** Older versions of the CDK have them in the manifest, later ones in a file beside it. */
+function entriesIn(assembly: string): readonly Entry[] {
+  const manifest = join(assembly, 'manifest.json');
+  if (!existsSync(manifest)) return [];
+  const artifacts = Object(readObject(manifest)['artifacts']) as Readonly<Record<string, Artifact>>;
+  return Object.values(artifacts).flatMap(
+    ({ type, properties = {}, metadata = {}, additionalMetadataFile }) => {
+      if (type === 'cdk:cloud-assembly')
+        return entriesIn(join(assembly, String(properties['directoryName'])));
+      const more =
+        additionalMetadataFile === undefined ? {} : readObject(join(assembly, additionalMetadataFile));
+      return [metadata, more as Metadata].flatMap((one) => Object.values(one).flat());
+    },
+  );
+}
+
+interface Artifact {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly metadata?: Metadata;
+  readonly additionalMetadataFile?: string;
+}
