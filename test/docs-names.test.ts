@@ -9,6 +9,8 @@ import { basename, dirname, join, normalize } from 'node:path';
 import type { AttemptContext } from '../lib/core/plan/agent.ts';
 
 const ROOT = join(import.meta.dirname, '..');
+/** This file invents ids and names. */
+const SELF = 'test/docs-names.test.ts';
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const tracked = String(execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT }))
   .split('\n')
@@ -116,11 +118,37 @@ describe('a comment', () => {
     const missing = code.flatMap((path) => missingCitations(read(path)).map((name) => `${path}: ${name}`));
     expect(missing).toEqual([]);
   });
+  it('nor does CI run others', () => {
+    const run = matches(
+      `${read('.ci/nightly')}${read('.ci/run')}`,
+      /\s((?:test|proof|scripts|bench)\/[\w./-]+)/g,
+    );
+    expect(run.length).toBeGreaterThan(2);
+    expect(run.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
   it('would be caught citing one that does not', () => {
     expect(missingCitations('/** See `core/decide.ts`\n * and `core/\n */\n// nothing.ts')).toEqual([
       'nothing.ts',
     ]);
   });
+});
+
+/** Commands, files, codes and routes that have gone: who names one sends a reader nowhere. */
+const GONE =
+  /\b(?:un)?quiesc\w*|\bsteadfast (?:cost|upgrade|export|import|outages)\b|\bnewer-item\b|\bagents\/\S+\/outages\b|\btested-references\b|\blist-size\b/;
+
+describe('what has gone', () => {
+  it('is named nowhere', () => {
+    const texts = tracked.filter((path) => /\.(?:md|tsx?|mjs|cjs|json|ya?ml)$|^\.ci\//.test(path));
+    const named = texts.filter(
+      (path) => path !== SELF && !path.startsWith('.changeset/') && GONE.test(read(path)),
+    );
+    expect(named).toEqual([]);
+  });
+  it.each(['steadfast quiesce', 'Unquiesces it', '`steadfast export`', '503 `newer-item`'])(
+    'would be caught: %s',
+    (text) => expect(GONE.test(text.toLowerCase())).toBe(true),
+  );
 });
 
 /** Ids are cited in comments, and in titles of tests in brackets or behind a colon. */
@@ -131,8 +159,6 @@ function idsIn(text: string): string[] {
   return [...new Set(cited.match(/\b[SLCPF]\d{1,2}\b/g))];
 }
 const defined = new Set(matches(read('docs/ARCHITECTURE.md'), /^\| ([SLCPF]\d{1,2}) \|/gm));
-/** This file invents ids. */
-const SELF = 'test/docs-names.test.ts';
 
 describe('an id that is cited', () => {
   it('is defined in docs/ARCHITECTURE.md, by code', () => {
