@@ -165,7 +165,7 @@ const AgentRow = ({
         </a>
       ))}
     </td>
-    <td>
+    <td class="wrap">
       <HoldButton
         what={`the calls of ${name}`}
         pause={breaker.pause}
@@ -176,7 +176,7 @@ const AgentRow = ({
         hold={({ reason }) => api.pauseAgent(name, reason === undefined ? {} : { reason })}
         release={() => api.resumeAgent(name)}
         done={done}
-      />
+      />{' '}
       <TryNow agent={name} breaker={breaker} waits={waits} done={done} />
     </td>
   </tr>

@@ -36,7 +36,7 @@ export function TryNow({ agent, breaker, waits, done }: Tried): JSX.Element | nu
   return (
     <>
       {isOffered ? (
-        <button type="button" aria-label={`Try ${agent} now`} onClick={() => (isAsked.value = true)}>
+        <button type="button" aria-label={`Try now: ${agent}`} onClick={() => (isAsked.value = true)}>
           Try now …
         </button>
       ) : null}

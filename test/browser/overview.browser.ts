@@ -33,6 +33,25 @@ const confirm = async (page: Page, name: string): Promise<void> => {
 const rowOf = (page: Page, table: string, name: string) =>
   page.getByRole('group', { name: table }).getByRole('row', { name: new RegExp(`^${name}`) });
 
+it('an agent whose breaker is open is tried now, and what follows is said in its row', async () => {
+  const now = world.clock.now();
+  const open = { version: 1, writeId: 'w', score: 8, cooldowns: 3, failedAt: now, openedAt: now - 60_000 };
+  const failure = { code: 'TransientError', message: '503' };
+  await world.breakers.write({ agent: 'works', ...open, openUntil: now + 100_000, failure });
+  const { page } = await openPage(browser, world.server, '');
+  await page.getByRole('button', { name: 'Try now: works' }).click();
+  await expectAccessible(page);
+  await confirm(page, 'Try now');
+  await page
+    .getByRole('status')
+    .getByText(/^Nothing waits for it: the next step that needs it is the trial$/)
+    .waitFor();
+  expect(await world.breakers.read('works')).toMatchObject({ version: 2 });
+  await rowOf(page, 'Agents that hold up executions', 'works').getByText('half-open').waitFor();
+  await expectAccessible(page);
+  await expectFits(page);
+});
+
 describe('a workflow', () => {
   it('whose processes die is said above, and in its row', async () => {
     const at = world.clock.now();
