@@ -130,7 +130,7 @@ export const PLACES: readonly Mutant[] = [
     file: 'lib/engine/lanes.ts',
     find: 'unwritten: open.map(({ entry }) => entry)',
     replace: 'unwritten: open.slice(0, 0).map(({ entry }) => entry)',
-    killer: jest('engine/lanes', 'has that carried on by who comes next: to check'),
+    killer: jest('engine/lanes', 'has that carried on by who comes next: to '),
   },
   {
     id: 'left-before-and-not-asked',
@@ -139,7 +139,7 @@ export const PLACES: readonly Mutant[] = [
     file: 'lib/engine/lanes.ts',
     find: '    isFull ||= work.wasIn && lap === 0 && rest.length === holders.length;\n',
     replace: '',
-    killer: jest('engine/lanes', 'has that carried on by who comes next: to leave'),
+    killer: jest('engine/lanes', 'has that carried on by who comes next: to '),
   },
   {
     id: 'room-made-after-the-queue-was-read',
