@@ -84,7 +84,9 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
 function inputFor({ external }: Host, plan: Plan, { execution }: Snapshot, { step: name }: Incident): Json {
   const step = plan.steps.find((one) => one.name === name);
   const read = (id: string): Snapshot | undefined => external.table.read(id);
-  const round = isRepeatedIn(step) ? childrenOf(execution, step, read).at(-1) : undefined;
+  // Rounds of an execution that had its id before may still be there.
+  const isOfThisLife = (child: Snapshot): boolean => child.execution.parent?.since === execution.startedAt;
+  const round = isRepeatedIn(step) ? childrenOf(execution, step, read).findLast(isOfThisLife) : undefined;
   const input = round?.execution.input;
   return isJsonObject(input) ? { ...input, given: true } : { given: true };
 }
