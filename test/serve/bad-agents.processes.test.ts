@@ -47,7 +47,8 @@ it.each([
   // It was its fault, and nobody else's.
   const named = ended().filter((line) => line['agent'] === agent);
   expect(named.map((line) => line['why'])).toContainEqual(expect.stringContaining(why));
-  expect(named[0]?.['times']).toBe(1);
+  // One block is one end, although it has the agent's next attempts in processes of their own.
+  if (agent === 'blocks') expect(named[0]?.['times']).toBe(1);
   expect(ended().filter((line) => line['agent'] === 'waits')).toEqual([]);
   writeFileSync(file, '');
   for (const one of others) {
