@@ -238,13 +238,11 @@ function resume(state: Snapshot, command: Of<'resume'>): Decision {
 export function restOf<One extends Command>(
   state: Snapshot,
   command: One,
-  { at, upTo }: Obeyed,
+  { upTo }: Obeyed,
 ): One | undefined {
   if (command.type !== 'retry' || state.execution.status !== 'waiting') return undefined;
-  // An earlier release has kept the time alone.
-  const asOf = upTo === undefined ? Math.min(command.asOf ?? at, at) : command.asOf;
-  if (openRecoveryIncidents(state, asOf, upTo).length === 0) return undefined;
-  return { ...command, ...given({ asOf, upTo }) };
+  if (openRecoveryIncidents(state, command.asOf, upTo).length === 0) return undefined;
+  return { ...command, ...given({ upTo }) };
 }
 
 /** The number of the latest question that is open; 0 if there is none. */

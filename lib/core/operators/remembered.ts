@@ -25,10 +25,9 @@ type Remembering = Pick<Execution, 'commands'>;
 
 /**
  * `<hash>@<time>`, for a retry `.<number>` of the latest question that it is about, all in base 36, and
- * `~<hash>` of what it asks for. Earlier releases did not write the last, or no number, or the id itself and
- * no time.
+ * `~<hash>` of what it asks for.
  */
-const MARK = /^[0-9a-z]{13}@([0-9a-z]+)(?:\.([0-9a-z]+))?(?:~([0-9a-f]{8}))?$/;
+const MARK = /^[0-9a-z]{13}@([0-9a-z]+)(?:\.([0-9a-z]+))?~([0-9a-f]{8})$/;
 
 /** 64 bits: enough to tell some hundred ids apart, and no secret rests on it (FNV-1a, by code units). */
 function hashOf(text: string): bigint {
@@ -61,7 +60,7 @@ function contentOf({ type, undo, withinMs, input, step }: Asked): string {
 
 /** A command that was obeyed. */
 export interface Obeyed {
-  /** When; 0 where that is not recorded. */
+  /** When. */
   readonly at: number;
   /** For a retry the number of the latest question that it is about, 0 if of none. */
   readonly upTo?: number;
@@ -75,17 +74,12 @@ const TYPES: readonly Command['type'][] = ['cancel', 'pause', 'resume', 'retry']
 export function obeyedOf({ commands }: Remembering, command: Asked): Obeyed | undefined {
   const { type, commandId } = command;
   if (commandId === undefined || commands.length === 0) return undefined;
-  if (commands.includes(commandId)) return { at: 0 };
   const markOf = (key: string): RegExpExecArray | undefined => {
     const start = startOf(key);
     return MARK.exec(commands.find((one) => one.startsWith(start)) ?? '') ?? undefined;
   };
-  // An earlier release has kept the id alone.
-  const own = markOf(keyOf(type, commandId)) ?? markOf(commandId);
-  if (own !== undefined) {
-    const isSame = own[3] === undefined || own[3] === contentOf(command);
-    return read(own, isSame ? undefined : type);
-  }
+  const own = markOf(keyOf(type, commandId));
+  if (own !== undefined) return read(own, own[3] === contentOf(command) ? undefined : type);
   for (const other of TYPES) {
     const mark = markOf(keyOf(other, commandId));
     if (mark !== undefined) return read(mark, other);
@@ -101,9 +95,7 @@ function read([, at = '', upTo]: RegExpExecArray, other: Command['type'] | undef
 }
 
 const recent = ({ commands }: Remembering, now: number): readonly string[] =>
-  commands
-    .map((one) => (MARK.test(one) ? one : `${startOf(one)}${now.toString(36)}`))
-    .filter((one) => now - Number.parseInt(MARK.exec(one)?.[1] ?? '', 36) < REMEMBERED_MS);
+  commands.filter((one) => now - Number.parseInt(MARK.exec(one)?.[1] ?? '', 36) < REMEMBERED_MS);
 
 /** Whether another command would displace one that may still be repeated. */
 export const isMemoryFull = (execution: Remembering, now: number): boolean =>

@@ -22,23 +22,19 @@ interface Part {
   readonly size: number;
   /** Items of the whole list that may fail. */
   readonly tolerated: number;
-  /** Items of the parts before it; absent: an earlier release began it. */
-  readonly before?: number;
+  /** Items of the parts before it. */
+  readonly before: number;
 }
 
-export const partPlanId = (
-  planId: string,
-  step: MapStep,
-  { size, tolerated, before }: Required<Part>,
-): string => `${planId}.${step.name}.${size}x${tolerated}x${before}`;
+export const partPlanId = (planId: string, step: MapStep, { size, tolerated, before }: Part): string =>
+  `${planId}.${step.name}.${size}x${tolerated}x${before}`;
 
-const PART = /^(\d{1,4})x(\d{1,5})(?:x(\d{1,5}))?$/;
+const PART = /^(\d{1,4})x(\d{1,5})x(\d{1,5})$/;
 
 function partAt(name: string | undefined): Part | undefined {
   const [, size, tolerated, before] = PART.exec(name ?? '') ?? [];
   if (size === undefined) return undefined;
-  const first = before === undefined ? {} : { before: Number(before) };
-  return { size: Number(size), tolerated: Number(tolerated), ...first };
+  return { size: Number(size), tolerated: Number(tolerated), before: Number(before) };
 }
 
 /** The plan that the id names, of the stored plan with its hash; nothing when there is no such plan. */
@@ -61,8 +57,7 @@ export function planAt(stored: Plan, planId: string): Plan | undefined {
  * By the list's step and the item's place in the whole list: what a person reads of it anywhere.
  * Never the name of an author's step.
  */
-const itemName = (step: MapStep, before: number | undefined, at: number): string =>
-  before === undefined ? `i${at}` : `${step.name}[${before + at}]`;
+const itemName = (step: MapStep, before: number, at: number): string => `${step.name}[${before + at}]`;
 
 /**
  * The plan of a part of a list: one step an item. A limit of concurrency is lanes: item n waits

@@ -213,8 +213,6 @@ describe('a retry of what waits', () => {
     const others = { questions: { 3: earlier } };
     expect(restOf({ ...waiting(), ...others }, retry, begun)).toBeUndefined();
     expect(restOf({ ...waiting(), ...others }, retry, { at: NOW, upTo: 0 })).toBeUndefined();
-    // An earlier release has kept no number.
-    expect(restOf({ ...waiting(), ...others }, retry, { at: NOW })).toEqual({ ...retry, asOf: NOW });
   });
 
   it('is refused where there is a reason', () => {

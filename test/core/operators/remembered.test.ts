@@ -67,16 +67,6 @@ it('is of a retry also which questions it is about', () => {
   expect(after(commands, 'd', NOW + 30 * DAY_MS).commands).toHaveLength(1);
 });
 
-it('is also what the release before wrote: ids, and no time', () => {
-  const old = { commands: Array.from({ length: 10 }, (_, at) => `cancel order ${at}`) };
-  expect(known(old, 'cancel order 3')).toEqual({ at: 0 });
-  const now = after(old.commands, 'c');
-  expect(now.commands).toHaveLength(11);
-  expect(known(now, 'cancel order 3')).toEqual({ at: NOW });
-  expect(known(now, 'c')).toEqual({ at: NOW });
-  expect(known(now, 'cancel order 10')).toBeUndefined();
-});
-
 describe('of an id that was given to another command', () => {
   const asked: readonly Parameters<typeof obeyedOf>[1][] = [
     { type: 'cancel' },
@@ -108,15 +98,5 @@ describe('of an id that was given to another command', () => {
     const retryOf = (input: Json) => ({ type: 'retry', commandId, input }) as const;
     const commands = remembering({ commands: [] }, { ...retryOf({ a: 1, b: 2 }), now: NOW }, 40);
     expect(obeyedOf({ commands }, retryOf({ b: 2, a: 1 }))).toEqual({ at: NOW, upTo: 40 });
-  });
-
-  it('is a repeat of what earlier releases wrote without its content', () => {
-    const [mark = ''] = remembering({ commands: [] }, { type: 'pause', commandId, now: NOW });
-    const before = { commands: [mark.replace(/~.*/, '')] };
-    expect(obeyedOf(before, { type: 'pause', commandId, withinMs: 5 })).toEqual({ at: NOW });
-    expect(obeyedOf(before, of(commandId, 'cancel'))).toEqual({ at: NOW, other: 'pause' });
-    // By the id alone, whatever the command.
-    const old = { commands: ['2o0oo8qqosvsi@5.2'] };
-    expect(obeyedOf(old, of(commandId, 'resume'))).toEqual({ at: 5, upTo: 2 });
   });
 });

@@ -94,14 +94,6 @@ describe('of a part', () => {
     });
   });
 
-  it('that an earlier release began keeps the names of its items', () => {
-    const plan = planAt(planOf({ ...map, concurrency: 1 }), 'h.list.2x1');
-    expect(plan?.steps.map(({ name, after }) => [name, after])).toEqual([
-      ['i0', []],
-      ['i1', ['i0']],
-    ]);
-  });
-
   it('has no item that may fail where none is tolerated', () => {
     const none = planAt(planOf(map), 'h.list.2x0x0');
     expect(none?.steps.map((step) => 'tolerate' in step)).toEqual([false, false]);
