@@ -258,7 +258,7 @@ describe('the overview', () => {
     });
     await page.reload();
     await page.getByText('/_local/schedules/supervisor/enable').waitFor();
-    await page.getByRole('alert').getByRole('link', { name: 'Open executions' }).waitFor();
+    await page.getByRole('alert').getByRole('link', { name: 'Open executions' }).first().waitFor();
     const frame = await areaOf(page, '.health');
     const said = await areasOf(page, '.health p');
     expect(Math.max(...said.map(({ right }) => right))).toBeLessThanOrEqual(frame.right);
