@@ -49,7 +49,7 @@ export {
   present,
   skipped,
   succeeded,
-} from './core/plan/refs.ts';
+} from './author/references.ts';
 // What the functions return, by name: else a project that emits declarations could not say their types.
 export type { HumanStage, InputStage, RetryStage } from './core/plan/plan.ts';
 export type {
@@ -61,7 +61,7 @@ export type {
   MayNotSucceed,
   Ref,
   RefTo,
-} from './core/plan/refs.ts';
+} from './author/references.ts';
 export { onEvent, onMessage, onObjectCreated, onSchedule } from './author/triggers/trigger-declaration.ts';
 export type {
   DeclaredTrigger,

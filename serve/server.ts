@@ -46,7 +46,7 @@ import { Tokens } from './tokens.ts';
 import { UnkeptWrites } from './unkept-writes.ts';
 import { Watchdog } from './watchdog.ts';
 import { Workers, WORKER_MEMORY_MB } from './workers.ts';
-import type { Served, ServedAgent } from './workflows.ts';
+import type { Served } from './workflows.ts';
 
 export interface ServerOptions {
   readonly served: Served;
@@ -286,14 +286,8 @@ class Running {
     if (unknown !== undefined)
       throw new Error(`no agent is named '${unknown}'; there are ${[...served.agents.keys()].join(', ')}`);
     const workers = this.#workers(loop);
-    for (const [name, { worker, file }] of served.agents) {
-      const isApart = file !== undefined && (this.#areApart || this.#isolated.includes(name));
-      host(roles, {
-        worker,
-        limit,
-        ...given({ rate: rates[name], apart: isApart ? workers.of(worker) : undefined }),
-      });
-    }
+    for (const [name, { worker }] of served.agents)
+      host(roles, { worker, limit, ...given({ rate: rates[name], apart: workers.of(worker) }) });
     return workers;
   }
 
@@ -301,22 +295,12 @@ class Running {
     return this.#options.agents === 'workers';
   }
 
-  get #isolated(): readonly string[] {
-    const { served, isolate = [] } = this.#options;
-    const isOne = ([name, one]: [string, ServedAgent]): boolean =>
-      one.file !== undefined && (one.isIsolated || isolate.includes(name));
-    return [...served.agents].filter(isOne).map(([name]) => name);
-  }
-
   #workers(loop: LoopClock): Workers {
-    const { served, workerMemoryMb: memoryMb = WORKER_MEMORY_MB } = this.#options;
+    const { served, isolate = [], workerMemoryMb: memoryMb = WORKER_MEMORY_MB } = this.#options;
     const { logger } = this.#telemetries.of({ role: 'server' });
-    const isolate = this.#isolated;
-    const agents = this.#areApart
-      ? served.agents
-      : new Map([...served.agents].filter(([name]) => isolate.includes(name)));
     const log = (what: string, fields: object): void => logger.warn(what, { ...fields });
-    const workers = new Workers({ agents, isolate, memoryMb, now: loop.now, log });
+    const settings = { isolate, areApart: this.#areApart, memoryMb, now: loop.now, log };
+    const workers = new Workers({ agents: served.agents, ...settings });
     this.#undo.push(() => workers.stop());
     workers.warm();
     return workers;

@@ -15,7 +15,7 @@ import { loadedFile, programFile, typescriptLoader } from '../lib/project/packag
 import { performedIn, type PoolOptions, ProcessPool } from '../lib/worker/isolated.ts';
 import type { Program } from '../lib/worker/isolated-child.ts';
 import type { Trouble } from '../lib/worker/isolated-process.ts';
-import type { Served } from './workflows.ts';
+import type { Served, ServedAgent } from './workflows.ts';
 
 /** So often an agent may be at work when the shared process ends. */
 const MOST_ENDS = 2;
@@ -27,8 +27,10 @@ export const WORKER_MEMORY_MB = 2_048;
 
 export interface WorkersOptions {
   readonly agents: Served['agents'];
-  /** Agents each of whose attempts has a process of its own. */
+  /** Agents each of whose attempts has a process of its own, beside those whose author says so. */
   readonly isolate: readonly string[];
+  /** All others run here, too, not in the server's process. */
+  readonly areApart: boolean;
   /** The bound of each process. */
   readonly memoryMb: number;
   readonly now: () => number;
@@ -46,6 +48,9 @@ interface Ends {
 
 export class Workers {
   readonly #options: WorkersOptions;
+  /** Agents that begin in a process for all of them, and those that never are in it. */
+  readonly #sharing: readonly string[];
+  readonly #isolated: ReadonlySet<string>;
   readonly #shared: ProcessPool | undefined;
   readonly #own = new Map<string, ProcessPool>();
   readonly #ends = new Map<string, Ends>();
@@ -53,14 +58,18 @@ export class Workers {
   #lost = new Map<string, number>();
 
   constructor(options: WorkersOptions) {
-    const { agents, isolate, now } = options;
+    const { agents, isolate, areApart, now } = options;
     this.#options = options;
-    const shared = [...agents].filter(([name, { file }]) => file !== undefined && !isolate.includes(name));
-    for (const name of isolate) this.#own.set(name, this.#poolOf(name));
-    if (shared.length > 0) {
-      const names = shared.map(([name]) => name);
+    // What is in no file cannot be loaded elsewhere.
+    const named = [...agents].filter(([, { file }]) => file !== undefined);
+    const isAlone = ([name, one]: [string, ServedAgent]): boolean => one.isIsolated || isolate.includes(name);
+    const namesOf = (some: typeof named): readonly string[] => some.map(([name]) => name);
+    this.#isolated = new Set(namesOf(named.filter(isAlone)));
+    for (const name of this.#isolated) this.#own.set(name, this.#poolOf(name));
+    this.#sharing = areApart ? namesOf(named.filter((one) => !isAlone(one))) : [];
+    if (this.#sharing.length > 0) {
       const onTrouble = (trouble: Trouble): void => this.#told(trouble, true);
-      this.#shared = new ProcessPool(this.#programOf(names), { isShared: true, now, onTrouble });
+      this.#shared = new ProcessPool(this.#programOf(this.#sharing), { isShared: true, now, onTrouble });
     }
   }
 
@@ -75,9 +84,11 @@ export class Workers {
     await Promise.all(all.map((pool) => pool.stop()));
   }
 
-  /** What performs the agent's attempts. */
-  of({ agent }: Worker): Pick<Worker, 'implementation' | 'enter'> {
-    const pool = (): ProcessPool => this.#poolNow(agent.spec.name);
+  /** What performs the agent's attempts; nothing if the server's own process does. */
+  of({ agent }: Worker): Pick<Worker, 'implementation' | 'enter'> | undefined {
+    const { name } = agent.spec;
+    if (!this.#isolated.has(name) && !this.#sharing.includes(name)) return undefined;
+    const pool = (): ProcessPool => this.#poolNow(name);
     return { implementation: performedIn(agent, pool), enter: () => pool().enter() };
   }
 
@@ -90,7 +101,7 @@ export class Workers {
 
   #poolNow(name: string): ProcessPool {
     const own = this.#own.get(name);
-    if (this.#shared === undefined || this.#options.isolate.includes(name)) return own ?? this.#ownOf(name);
+    if (this.#shared === undefined || this.#isolated.has(name)) return own ?? this.#ownOf(name);
     const ends = this.#ends.size === 0 ? undefined : this.#ends.get(name);
     if (ends === undefined || ends.weight < MOST_ENDS) return this.#shared;
     if (this.#options.now() - ends.at < FORGOTTEN_MS) return own ?? this.#ownOf(name);

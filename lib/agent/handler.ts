@@ -85,8 +85,9 @@ export function agentHandler(
     }
   };
   const work = async ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
-    const leftMs = context.getRemainingTimeInMillis() + performance.now();
-    const deadline = (): number => clock.now() + leftMs - performance.now();
+    const beganMs = performance.now();
+    const leftMs = context.getRemainingTimeInMillis();
+    const deadline = (): number => clock.now() + leftMs - (performance.now() - beganMs);
     return givenBack(Records, await Promise.all(Records.map((record) => handle(record, deadline))));
   };
   const handler = (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>

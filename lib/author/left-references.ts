@@ -7,7 +7,7 @@
  */
 
 import { expressionsOf } from '../core/plan/plan.ts';
-import { nameOf, type NoteRead } from '../core/plan/refs.ts';
+import { nameOf, type NoteRead } from './references.ts';
 import { refsIn } from '../core/plan/refs-in.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 

@@ -5,16 +5,15 @@
  *     secret.grantRead(steadfast.agent('charge-card'));
  *     steadfast.grantStart(shop);
  *
- * Owns: how table, queues, functions, API and clock are put together, and which role may do what. Does not
- * own: what may be set (`steadfast-props.ts`), the parts themselves; each has a file of its own. What is not
- * offered as a property is within reach as a public member.
+ * Owns: how table, queues, functions, API and clock are put together. Does not own: what may be set
+ * (`steadfast-props.ts`), which role may do what (`role-grants.ts`), the parts themselves; each has a file of
+ * its own. What is not offered as a property is within reach as a public member.
  */
 
 import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { HttpMethod } from 'aws-cdk-lib/aws-apigatewayv2';
 import { EventBus, type EventPattern, type IEventBus } from 'aws-cdk-lib/aws-events';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { CfnOutput, Duration, Names, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
@@ -25,20 +24,20 @@ import { bringToRest } from './at-rest.ts';
 import type { Agent } from './deployed-agent.ts';
 import { warnOfSilence } from './alarm-listeners.ts';
 import { AuditClock } from './audit-clock.ts';
-import { BULK_AGENT, BULK_ENTRY, bulkSettings, addCallerSetting } from './bulk-agent.ts';
+import { BULK_AGENT, BULK_ENTRY, bulkSettings } from './bulk-agent.ts';
 import { agentEntry } from './bundle.ts';
 import { type CodeSource, codeSource } from './code-source.ts';
 import { warnOfConcurrency } from './concurrency.ts';
 import { addDeclared } from './declared-triggers.ts';
-import { allowServices, grantUse } from './encryption.ts';
 import type { WorkflowReference } from './event-mapping.ts';
 import { startCanary, withCanary } from './canary.ts';
 import { checkFourEyes } from './four-eyes.ts';
-import { type Discovery, hasLanes, laneNames } from './discovery.ts';
+import { type Discovery, laneNames } from './discovery.ts';
 import { metricsOf } from './metrics.ts';
 import { refuseDroppedMetrics } from './dropped-metrics.ts';
 import { keepWithinLimits } from './limits.ts';
 import { Monitoring } from './monitoring.ts';
+import { grantDecide, grantRoles } from './role-grants.ts';
 import { SchedulerApi } from './scheduler-api.ts';
 import type { StartQueue } from './start-queue.ts';
 import { StateTable } from './state-table.ts';
@@ -146,7 +145,7 @@ export class Steadfast extends Construct {
       settings: supervisorSettings(props),
     });
     this.audit = new AuditClock(this, 'Audit', { ...shared, code: code('audit'), ...auditSettings(props) });
-    this.grantRoles(fleet, encryptionKey);
+    grantRoles(this, props, fleet);
     if (props.monitoring !== 'none') this.monitoring = this.watch(props);
     const starters = this.starters(code, found);
     this.triggers = new Triggers(this, 'Triggers', { ...shared, ...atRest, removalPolicy, ...starters });
@@ -259,7 +258,7 @@ export class Steadfast extends Construct {
     const { peers = [] } = this.#props.workflows.agents.find(({ name }) => name === agentName) ?? {};
     const agent = this.agent(agentName);
     agent.grantWork(grantee);
-    this.grantDecide(grantee, this.#props.encryptionKey);
+    grantDecide(this, this.#props, grantee);
     this.wakeUps.grantCall(grantee);
     return {
       ...this.environment(this.#props),
@@ -359,47 +358,9 @@ export class Steadfast extends Construct {
   /** A starter is a scheduler for one workflow, without an API. */
   private letStart(trigger: StartQueue, agents: readonly string[]): void {
     const role = trigger.function;
-    this.grantDecide(role, this.#props.encryptionKey);
+    grantDecide(this, this.#props, role);
     this.wakeUps.grantCall(role);
     this.#fleet.allowSending(role, agents);
     for (const alarm of trigger.alarms) this.monitoring?.add(alarm);
-  }
-
-  /** All three roles decide, send and announce the end; only two of them find, each through its own index. */
-  private grantRoles(fleet: AgentFleet, key: IKey | undefined): void {
-    const scheduler = this.scheduler.function;
-    const supervisor = this.supervisor.function;
-    const all = [...this.agents.values(), ...fleet.builtIn.values()];
-    const agents = all.flatMap((agent) => agent.function ?? agent.container ?? []);
-    for (const role of [scheduler, supervisor, ...agents]) this.grantDecide(role, key);
-    for (const role of [scheduler, ...agents]) this.wakeUps.grantCall(role);
-    this.wakeUps.startOn(supervisor);
-    // Commands to executions of any workflow: what follows from them goes to any agent.
-    for (const { function: sender } of fleet.builtIn.values()) {
-      if (sender === undefined) continue;
-      fleet.allowAll(sender, ['sqs:SendMessage']);
-      addCallerSetting(sender, this.#props);
-    }
-    if (key !== undefined) allowServices(key, this);
-    for (const role of [scheduler, supervisor]) {
-      fleet.allowAll(role);
-      this.stateTable.grantFindDue(role);
-    }
-    this.stateTable.grantList(scheduler);
-    this.stateTable.grantErase(scheduler);
-    this.valueBucket?.grantErase(scheduler);
-    this.stateTable.grantReceipts(supervisor);
-    this.stateTable.grantCountIncidents(supervisor);
-    this.stateTable.grantAudit(this.audit.function);
-    this.valueBucket?.grantAudit(this.audit.function);
-    if (key !== undefined) grantUse(key, this.audit.function);
-  }
-
-  private grantDecide(role: IGrantable, key: IKey | undefined): void {
-    this.stateTable.grantDecide(role);
-    if (hasLanes(this.#props.workflows)) this.stateTable.grantLanes(role);
-    this.valueBucket?.grantUse(role);
-    this.eventBus.grantPutEventsTo(role);
-    if (key !== undefined) grantUse(key, role);
   }
 }

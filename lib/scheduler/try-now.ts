@@ -13,6 +13,7 @@ import { type Breaker, OPEN_FRESH_MS, passageOf, withoutCooldown } from '../core
 import type { TryNow } from '../core/decisions/events.ts';
 import { waitingFor } from '../core/execution/try-now.ts';
 import { effectiveState } from '../core/execution/effective-state.ts';
+import { isSteadfastError } from '../core/values/errors.ts';
 import { planDuring } from '../core/plan/on-failure.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
@@ -122,7 +123,10 @@ interface Found {
   readonly steps: readonly string[];
 }
 
-/** Nothing where no step of it waits for the agent, or this version cannot read it. */
+/**
+ * Nothing where no step of it waits for the agent, or this version cannot read it.
+ * @throws the error of a port: what could not be read may wait
+ */
 async function waitingIn(
   scheduler: Scheduler,
   executionId: string,
@@ -135,7 +139,8 @@ async function waitingIn(
     return steps.length === 0
       ? undefined
       : { state, plan, readAt, steps: steps.map(({ record }) => record.name) };
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (isSteadfastError(error)) return undefined;
+    throw error;
   }
 }

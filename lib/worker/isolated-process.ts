@@ -17,6 +17,7 @@
 
 import { type AbortSignalLike, type AttemptContext, PROCESS_DEADLINE } from '../core/plan/agent.ts';
 import type { Mode } from '../core/records/state.ts';
+import { given } from '../core/values/given.ts';
 import { IsolatedChild, type Program } from './isolated-child.ts';
 import { type Answered, type Call, diedOf, PULSE_MS, type Said, type Word } from './isolated-words.ts';
 
@@ -143,7 +144,7 @@ export class OwnProcess {
     caller: Caller,
     mode: Mode,
     ctx: AttemptContext,
-    given: Pick<Call, 'input' | 'output'>,
+    values: Pick<Call, 'input' | 'output'>,
   ): Promise<Answered> {
     const { signal } = ctx;
     if (this.#underWay.size === 0) this.#aliveAt = this.#options.now();
@@ -160,7 +161,7 @@ export class OwnProcess {
       await untilOver(this.#gone);
       return this.#notBegun();
     }
-    const answer = await this.#performed(caller, mode, ctx, given);
+    const answer = await this.#performed(caller, mode, ctx, values);
     // What its author's code has started may go on without a lease.
     if (signal.aborted && !this.#options.isShared) await untilOver(this.end());
     return answer;
@@ -176,7 +177,7 @@ export class OwnProcess {
     caller: Caller,
     mode: Mode,
     ctx: AttemptContext,
-    given: Pick<Call, 'input' | 'output'>,
+    values: Pick<Call, 'input' | 'output'>,
   ): Promise<Answered> {
     const { executionId, step, attempt, effectKey, accepted, signal } = ctx;
     const number = (this.#calls += 1);
@@ -186,7 +187,7 @@ export class OwnProcess {
     const one: UnderWay = { number, caller, ctx, settle };
     this.#underWay.set(number, one);
     this.#watch();
-    const call = { number, agent: caller.name, mode, ctx: known, timeLeftMs: ctx.timeLeftMs(), ...given };
+    const call = { number, agent: caller.name, mode, ctx: known, timeLeftMs: ctx.timeLeftMs(), ...values };
     // What its schema has made of the input is nothing that another process can be given.
     const unsendable = (error: unknown): void =>
       settle({
@@ -221,8 +222,7 @@ export class OwnProcess {
   #faulted(one: UnderWay, why: string, isNews = true): void {
     one.fault = why;
     this.#close();
-    const { name: agent } = one.caller;
-    if (isNews) this.#trouble({ agent, atWork: this.#atWork(), why });
+    if (isNews) this.#trouble(one.caller.name, why);
     if (this.#endIfAlone()) return;
     const untilAt = (one.ctx as { readonly [PROCESS_DEADLINE]?: number })[PROCESS_DEADLINE] ?? 0;
     const leftMs = Math.max(0, untilAt - KILL_MARGIN_MS - this.#options.now());
@@ -237,9 +237,10 @@ export class OwnProcess {
     return isAlone;
   }
 
-  #trouble(trouble: Trouble): void {
+  /** @param agent whose fault it was, where that is known */
+  #trouble(agent: string | undefined, why: string, isBlock?: true): void {
     this.#isTold = true;
-    this.#options.onTrouble(trouble);
+    this.#options.onTrouble({ atWork: this.#atWork(), why, ...given({ agent, isBlock }) });
   }
 
   #atWork(): readonly string[] {
@@ -287,10 +288,9 @@ export class OwnProcess {
 
   /** What nothing caught: its attempt has failed, and has the time of an aborted one to return. */
   #outOfHand(one: UnderWay, why: string): void {
-    const { name: agent } = one.caller;
     one.fault = why;
     this.#close();
-    this.#trouble({ agent, atWork: this.#atWork(), why });
+    this.#trouble(one.caller.name, why);
     if (this.#endIfAlone()) return;
     one.timer ??= setTimeout(() => this.#faulted(one, why, false), ABORT_GRACE_MS);
   }
@@ -298,7 +298,7 @@ export class OwnProcess {
   /** A word of a call that is over, or of nobody known. */
   #leftOver(agent: string | undefined, why: string): void {
     this.#close();
-    this.#trouble({ ...(agent === undefined ? {} : { agent }), atWork: this.#atWork(), why });
+    this.#trouble(agent, why);
     this.#endIfAlone();
   }
 
@@ -341,13 +341,7 @@ export class OwnProcess {
     this.#why = `it was silent for ${Math.round((this.#options.now() - this.#aliveAt) / 1_000)} s`;
     void this.#child.entered().then((number) => {
       const agent = this.#underWay.get(number)?.caller.name ?? this.#onlyAgent();
-      const who = agent === undefined ? {} : { agent };
-      this.#trouble({
-        ...who,
-        atWork: this.#atWork(),
-        why: `its process ended: ${this.#exit}`,
-        isBlock: true,
-      });
+      this.#trouble(agent, this.#end, true);
       void this.end();
     });
   }
@@ -374,11 +368,13 @@ export class OwnProcess {
     return this.#why ?? this.#child.exit;
   }
 
+  get #end(): string {
+    return `its process ended: ${this.#exit}`;
+  }
+
   /** By its own, or a limit of its own. */
   #ended(): void {
-    const agent = this.#options.isShared ? undefined : this.#onlyAgent();
-    const why = `its process ended: ${this.#exit}`;
-    this.#trouble({ ...(agent === undefined ? {} : { agent }), atWork: this.#atWork(), why });
+    this.#trouble(this.#options.isShared ? undefined : this.#onlyAgent(), this.#end);
   }
 
   #endOf({ fault }: UnderWay): Answered {

@@ -311,24 +311,14 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
     this.#host = host;
     this.#process = process;
     if (host.crowded) this.depths = (agents) => call(host, process, () => depthsOf(host, agents));
-    this.store = new ProcessStore(
-      host,
-      (execute) => call(host, process, execute, host.outages.storeIsAway),
-      process,
-    );
+    const ask = <Answer>(execute: () => Answer | Promise<Answer>): Promise<Answer> =>
+      call(host, process, execute, host.outages.storeIsAway);
+    this.store = new ProcessStore(host, ask, process);
     this.clock = new ProcessClock(host, process);
     this.random = host.external.random;
-    this.wakeUps = wakeUpsOf(
-      host,
-      (execute) => call(host, process, execute, host.outages.storeIsAway).then((answer) => answer),
-      (execute) => call(host, process, execute),
-    );
-    this.announcedLists = announcedListsOf(host.external.announcedLists, (execute) =>
-      call(host, process, execute, host.outages.storeIsAway).then(flat),
-    );
+    this.wakeUps = wakeUpsOf(host, ask, (execute) => call(host, process, execute));
+    this.announcedLists = announcedListsOf(host.external.announcedLists, ask);
     const { rates } = host.external;
-    const ask = <Answer>(execute: () => Promise<Answer>): Promise<Answer> =>
-      call(host, process, execute, host.outages.storeIsAway).then(flat) as Promise<Answer>;
     this.rates = {
       read: (agent) => ask(() => rates.read(agent)),
       write: (record) => ask(() => rates.write(record)),

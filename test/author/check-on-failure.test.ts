@@ -3,7 +3,7 @@
 import { checkPlan } from '../../lib/author/checks/check.ts';
 import { agentsNamed, type AgentStep, type Plan } from '../../lib/core/plan/plan.ts';
 import { onFailureSteps, performedStep, planDuring, shownSteps } from '../../lib/core/plan/on-failure.ts';
-import { concat, eq, failed, orElse } from '../../lib/core/plan/refs.ts';
+import { concat, eq, failed, orElse } from '../../lib/author/references.ts';
 import { human, workflow } from '../../lib/author/builder/workflow.ts';
 import { stateOf } from '../core/one-step.ts';
 import { agent, any, planStep, planWith, refusalOf } from './refusals.ts';

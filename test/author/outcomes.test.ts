@@ -3,10 +3,10 @@
  */
 
 import * as z from 'zod/mini';
+import { evaluateExpression } from '../../lib/core/plan/refs.ts';
 import {
   and,
   eq,
-  evaluateExpression,
   exists,
   failed,
   not,
@@ -17,7 +17,7 @@ import {
   skipped,
   succeeded,
   toExpr,
-} from '../../lib/core/plan/refs.ts';
+} from '../../lib/author/references.ts';
 import { outputsIn, stepsIn } from '../../lib/core/plan/refs-in.ts';
 import { isOutcomeRead } from '../../lib/core/plan/outcomes.ts';
 import { workflow, type WorkflowBuilder } from '../../lib/author/builder/workflow.ts';

@@ -8,7 +8,7 @@ import * as z from 'zod/mini';
 import { checkPlan } from '../../lib/author/checks/check.ts';
 import { MAX_DURATION_MS } from '../../lib/core/values/duration.ts';
 import { type AgentStep, type Plan, PLAN_LIMITS } from '../../lib/core/plan/plan.ts';
-import { eq, ref } from '../../lib/core/plan/refs.ts';
+import { eq, ref } from '../../lib/author/references.ts';
 import {
   retry,
   type StepOptions,

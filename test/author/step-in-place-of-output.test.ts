@@ -2,7 +2,7 @@
 
 import { agent, type WorkflowBuilder, workflow } from 'steadfast';
 import * as z from 'zod/mini';
-import { DeclaredStep } from '../../lib/core/plan/refs.ts';
+import { DeclaredStep } from '../../lib/author/references.ts';
 
 const act = agent('act', {
   input: z.object({ id: z.any() }),

@@ -3,7 +3,7 @@
  */
 
 import * as z from 'zod/mini';
-import { eq, ref, toExpr } from '../../lib/core/plan/refs.ts';
+import { eq, ref, toExpr } from '../../lib/author/references.ts';
 import { retry, type WorkflowBuilder, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { agent, any, type Anything, refusalOf } from './refusals.ts';

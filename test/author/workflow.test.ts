@@ -4,7 +4,7 @@
  */
 
 import { type AgentOptions, declareAgent } from '../../lib/core/plan/agent.ts';
-import { eq, ref } from '../../lib/core/plan/refs.ts';
+import { eq, ref } from '../../lib/author/references.ts';
 import {
   human,
   retry,

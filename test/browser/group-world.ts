@@ -5,7 +5,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { gt } from '../../lib/core/plan/refs.ts';
+import { gt } from '../../lib/author/references.ts';
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Json } from '../../lib/core/values/json.ts';

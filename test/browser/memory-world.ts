@@ -8,7 +8,7 @@ import { AS_HEADER } from '../../lib/api/client.ts';
 import { routes } from '../../lib/api/routes.ts';
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import type { WorkflowForms } from '../../lib/api/deployment-answers.ts';
-import { exists } from '../../lib/core/plan/refs.ts';
+import { exists } from '../../lib/author/references.ts';
 import { human, retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';

@@ -5,7 +5,7 @@
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Ports } from '../../lib/core/ports.ts';
-import { concat } from '../../lib/core/plan/refs.ts';
+import { concat } from '../../lib/author/references.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';

@@ -1,5 +1,5 @@
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
-import { eq, orElse } from '../../lib/core/plan/refs.ts';
+import { eq, orElse } from '../../lib/author/references.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import { anAgent, anyObject, harness } from './harness.ts';
 import { withStore } from './process.ts';

@@ -5,7 +5,7 @@
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
-import { eq } from '../../lib/core/plan/refs.ts';
+import { eq } from '../../lib/author/references.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import { valueKeyIn, valueKeysIn } from '../../lib/core/records/large-values.ts';

@@ -4,7 +4,7 @@
  */
 
 import { incidentsIn } from '../../lib/core/records/snapshot.ts';
-import { concat, eq, exists, orElse } from '../../lib/core/plan/refs.ts';
+import { concat, eq, exists, orElse } from '../../lib/author/references.ts';
 import { human, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import type { Ports } from '../../lib/core/ports.ts';

@@ -5,7 +5,7 @@
 
 import { human, retry, withInput, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
-import type { Input } from '../../lib/core/plan/refs.ts';
+import type { Input } from '../../lib/author/references.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { MemoryWorld } from '../../lib/memory/world.ts';

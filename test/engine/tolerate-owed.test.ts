@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod/mini';
-import { eq, failed } from '../../lib/core/plan/refs.ts';
+import { eq, failed } from '../../lib/author/references.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import { cancel, pause, resume, retry } from '../../lib/scheduler/commands.ts';

@@ -3,7 +3,7 @@
  * asked about where neither can be.
  */
 
-import { failed, orElse, present, succeeded } from '../../lib/core/plan/refs.ts';
+import { failed, orElse, present, succeeded } from '../../lib/author/references.ts';
 import { retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';

@@ -3,7 +3,7 @@
  * first, and pauses are given back.
  */
 
-import { failed, orElse, present } from '../../lib/core/plan/refs.ts';
+import { failed, orElse, present } from '../../lib/author/references.ts';
 import { human, retry, withInput, workflow } from '../../lib/author/builder/workflow.ts';
 import { decide } from '../../lib/core/decide.ts';
 import type { Children } from '../../lib/core/records/children.ts';

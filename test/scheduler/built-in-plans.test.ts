@@ -1,7 +1,7 @@
 /** The plans that a deployment brings are data: here the builder makes them, and checks them. */
 
 import type { Agent } from '../../lib/core/plan/agent.ts';
-import type { Ref } from '../../lib/core/plan/refs.ts';
+import type { Ref } from '../../lib/author/references.ts';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { bulkAgent, bulkWorkflow, PAGE_TRIES } from '../../lib/scheduler/bulk-workflow.ts';
 import { canaryAgent, canaryWorkflow } from '../../lib/scheduler/canary-workflow.ts';

@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod/mini';
-import { eq, type Ref } from '../../lib/core/plan/refs.ts';
+import { eq, type Ref } from '../../lib/author/references.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { callbackToken } from '../../lib/core/records/state.ts';
 import { workflow } from '../../lib/author/builder/workflow.ts';

@@ -144,6 +144,19 @@ it('wakes nothing while a trial is under way or the agent is paused, and after a
   expect((await w.state(id)).steps['ship']?.attempt).toBe(0);
 });
 
+it('is refused where the table cannot be read: something may wait', async () => {
+  const w = world();
+  await opened(w);
+  await waiting(w, 1);
+  const away = new Error('throttled');
+  const store = Object.assign(Object.create(w.store) as typeof w.store, {
+    read: () => Promise.reject(away),
+  });
+  const scheduler = { ...w.scheduler, ports: { ...w.scheduler.ports, store } };
+  await expect(tryNow(scheduler, 'carrier')).rejects.toBe(away);
+  expect((await tryNow(w.scheduler, 'carrier')).woken).toBe(1);
+});
+
 it('of two operators both are answered, and the service is called once', async () => {
   const w = world();
   await opened(w);

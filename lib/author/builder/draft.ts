@@ -20,7 +20,8 @@ import {
   type RetryStage,
   type Stage,
 } from '../../core/plan/plan.ts';
-import { type Expr, toExpr } from '../../core/plan/refs.ts';
+import type { Expr } from '../../core/plan/refs.ts';
+import { toExpr } from '../references.ts';
 import { problem, refusal } from '../checks/refusal.ts';
 import {
   type AnyStepOptions,

@@ -18,7 +18,7 @@ import {
   type Stage,
   type Tries,
 } from '../../core/plan/plan.ts';
-import { toExpr } from '../../core/plan/refs.ts';
+import { toExpr } from '../references.ts';
 import { refuse } from '../../core/values/errors.ts';
 import { type Keys, type KeysOf, optionProblem } from '../../core/values/options.ts';
 

@@ -6,7 +6,7 @@
  */
 
 import type { AgentStep, ChildStage, ChildStep, HumanStage, Plan, RetryStage } from '../../core/plan/plan.ts';
-import { type Condition, type Input, type Ref, ref, toExpr } from '../../core/plan/refs.ts';
+import { type Condition, type Input, type Ref, ref, toExpr } from '../references.ts';
 import { type AnyStepOptions, childStep, type TolerateOptions } from './waiting-steps.ts';
 
 /** @template I what a round is given @template O what it answers */

@@ -20,11 +20,10 @@ import type {
 } from '../../core/plan/plan.ts';
 import { planStage } from './recovery-options.ts';
 import { problem, refusal } from '../checks/refusal.ts';
+import { evaluateExpression, type Expr } from '../../core/plan/refs.ts';
 import {
   type Condition,
   DeclaredStep,
-  evaluateExpression,
-  type Expr,
   type Input,
   type MayBeAbsent,
   type MaybeRef,
@@ -32,7 +31,7 @@ import {
   type Ref,
   ref,
   toExpr,
-} from '../../core/plan/refs.ts';
+} from '../references.ts';
 import { sourcesIn } from '../../core/plan/refs-in.ts';
 
 /** A step that was declared: `output` may be used in the input and the condition of later steps. */

@@ -6,7 +6,7 @@
  */
 
 import { type AgentStep, expressionsOf } from '../../core/plan/plan.ts';
-import type { MaybeRef, Ref } from '../../core/plan/refs.ts';
+import type { MaybeRef, Ref } from '../references.ts';
 import { stepsIn } from '../../core/plan/refs-in.ts';
 
 /** Why an execution has ended without success, for its on-failure steps. */

@@ -23,9 +23,9 @@ import {
   type ChildStep,
   type LaneStep,
 } from '../../core/plan/plan.ts';
+import type { Expr } from '../../core/plan/refs.ts';
 import {
   type Condition,
-  type Expr,
   type Input,
   type MaybeRefTo,
   notingReads,
@@ -34,7 +34,7 @@ import {
   ref,
   type RefTo,
   toExpr,
-} from '../../core/plan/refs.ts';
+} from '../references.ts';
 import { stepsIn } from '../../core/plan/refs-in.ts';
 import { fieldsRead, withLeft } from '../left-references.ts';
 import { afterThoseRead, type WhyEnded } from './why-ended.ts';
@@ -76,7 +76,7 @@ import { agentsOn } from './recovery-options.ts';
 export { human, retry, useAgent, withInput } from './recovery-options.ts';
 export type { UseAgentStage } from './recovery-options.ts';
 export type { Repeated, RepeatOptions } from './rounds.ts';
-export type { OutputOf } from '../../core/plan/refs.ts';
+export type { OutputOf } from '../references.ts';
 export type { OnFailureOptions, StepOptions } from './draft.ts';
 
 export interface WorkflowOptions<I> {

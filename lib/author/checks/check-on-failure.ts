@@ -10,7 +10,8 @@
 import { MAX_DURATION_MS } from '../../core/values/duration.ts';
 import { unguarded, whenText } from './check-outcomes.ts';
 import { type AgentStep, expressionsOf, ownExpressions, type Plan } from '../../core/plan/plan.ts';
-import { type Expr, nameOf } from '../../core/plan/refs.ts';
+import type { Expr } from '../../core/plan/refs.ts';
+import { nameOf } from '../references.ts';
 import { type Reference, refsIn, sourcesIn, stepsIn } from '../../core/plan/refs-in.ts';
 import { isJsonObject } from '../../core/values/json.ts';
 import { problem, type Problem } from './refusal.ts';

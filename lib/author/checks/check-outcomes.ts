@@ -8,7 +8,8 @@
 
 import { isTolerated } from '../../core/plan/outcomes.ts';
 import type { Plan, PlanStep } from '../../core/plan/plan.ts';
-import { type Expr, nameOf } from '../../core/plan/refs.ts';
+import type { Expr } from '../../core/plan/refs.ts';
+import { nameOf } from '../references.ts';
 import { type Reference, refsIn } from '../../core/plan/refs-in.ts';
 import { isJsonObject } from '../../core/values/json.ts';
 import { problem, type Problem } from './refusal.ts';

@@ -34,7 +34,8 @@ import {
 import { onFailureProblem } from './check-on-failure.ts';
 import { pointProblem, undoProblem } from './check-points.ts';
 import { outcomeProblem, tolerateProblem } from './check-outcomes.ts';
-import { DECLARED_STEP, type Expr, OPERATORS } from '../../core/plan/refs.ts';
+import { type Expr, OPERATORS } from '../../core/plan/refs.ts';
+import { DECLARED_STEP } from '../references.ts';
 import { stepsIn } from '../../core/plan/refs-in.ts';
 import { problem, type Problem, refusal } from './refusal.ts';
 import { fairProblem, searchProblem } from './check-input-fields.ts';

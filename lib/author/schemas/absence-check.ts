@@ -23,7 +23,8 @@ import {
 import { inputsOf } from './input-check.ts';
 import { impliedBy, whenText } from '../checks/check-outcomes.ts';
 import type { AgentStep, ChildStep, Plan, PlanStep } from '../../core/plan/plan.ts';
-import { type Expr, fieldText, nameOf } from '../../core/plan/refs.ts';
+import type { Expr } from '../../core/plan/refs.ts';
+import { fieldText, nameOf } from '../references.ts';
 import type { Reference } from '../../core/plan/refs-in.ts';
 import type { Workflow } from '../../core/plan/workflow.ts';
 

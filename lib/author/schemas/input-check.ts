@@ -15,7 +15,8 @@ import { isJsonObject, type JsonObject } from '../../core/values/json.ts';
 import { nearest } from '../../core/values/nearest.ts';
 import type { Workflow } from '../../core/plan/workflow.ts';
 import type { AgentStep, ChildStep, PlanStep } from '../../core/plan/plan.ts';
-import { type Expr, fieldText } from '../../core/plan/refs.ts';
+import type { Expr } from '../../core/plan/refs.ts';
+import { fieldText } from '../references.ts';
 import { documentOf, into, type JsonSchemaOf, type Known } from './known-schema.ts';
 
 /** What is given to whom. */

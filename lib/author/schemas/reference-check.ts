@@ -25,7 +25,8 @@ import {
 } from './known-schema.ts';
 import { nearest } from '../../core/values/nearest.ts';
 import { expressionsOf } from '../../core/plan/plan.ts';
-import { type Expr, nameOf } from '../../core/plan/refs.ts';
+import type { Expr } from '../../core/plan/refs.ts';
+import { nameOf } from '../references.ts';
 import { refsIn } from '../../core/plan/refs-in.ts';
 import type { Workflow } from '../../core/plan/workflow.ts';
 

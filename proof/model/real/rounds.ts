@@ -6,7 +6,7 @@
  */
 
 import * as z from 'zod/mini';
-import { eq } from '../../../lib/core/plan/refs.ts';
+import { eq } from '../../../lib/author/references.ts';
 import { workflow } from '../../../lib/author/builder/workflow.ts';
 import type { Ports } from '../../../lib/core/ports.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';

@@ -4,7 +4,7 @@ import { decide } from '../../../lib/core/decide.ts';
 import { stepAfter } from '../../../lib/core/decisions/change.ts';
 import { newExecution } from '../../../lib/core/execution/start.ts';
 import { workflow } from '../../../lib/author/builder/workflow.ts';
-import { eq } from '../../../lib/core/plan/refs.ts';
+import { eq } from '../../../lib/author/references.ts';
 import {
   holderOf,
   valueKeyIn,

@@ -1,8 +1,8 @@
 /**
  * The types of references: what an author may read without asking, and where what may be absent may be given.
  *
- * Owns: these types. Does not own: the values (`refs.ts`); the same asked of the schemas, for authors whom no
- * types help (`absence-check.ts`).
+ * Owns: these types. Does not own: the values (`references.ts`); the same asked of the schemas, for authors
+ * whom no types help (`absence-check.ts`).
  */
 
 declare const EXPRESSION: unique symbol;

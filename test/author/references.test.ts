@@ -1,12 +1,12 @@
 /** R1 total, R2 bounded, R3 own properties only; typed references and the JSON they compile to. */
 
 import * as fc from 'fast-check';
-import type { Json } from '../../../lib/core/values/json.ts';
+import type { Json } from '../../lib/core/values/json.ts';
+import { evaluateExpression, OPERATORS, type Scope } from '../../lib/core/plan/refs.ts';
 import {
   and,
   concat,
   eq,
-  evaluateExpression,
   exists,
   gt,
   isIn,
@@ -15,15 +15,13 @@ import {
   matches,
   ne,
   not,
-  OPERATORS,
   or,
   type Ref,
   ref,
-  type Scope,
   toExpr,
-} from '../../../lib/core/plan/refs.ts';
-import { stepsIn } from '../../../lib/core/plan/refs-in.ts';
-import { check } from '../check.ts';
+} from '../../lib/author/references.ts';
+import { stepsIn } from '../../lib/core/plan/refs-in.ts';
+import { check } from '../core/check.ts';
 
 interface Order {
   readonly id: string;

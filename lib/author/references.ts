@@ -1,0 +1,244 @@
+/**
+ * The references that authors write: how a workflow says "the total of the input" or "the charge's id", and
+ * when a step applies.
+ *
+ * Owns: references and conditions, and their way to the JSON form of a plan. Does not own: their types
+ * (`ref-types.ts`), what that form means (`core/plan/refs.ts`), which references a step may make
+ * (`checks/check.ts`).
+ */
+
+import type { Expr } from '../core/plan/refs.ts';
+import { refuse } from '../core/values/errors.ts';
+import { type Json, JSON_LIMITS, type JsonObject, isPlainObject, keptOf } from '../core/values/json.ts';
+import type { Condition, Input, MaybeRef, Ref } from './ref-types.ts';
+
+export type {
+  Condition,
+  Input,
+  MaybeRef,
+  MaybeRefTo,
+  MayBeAbsent,
+  MayNotSucceed,
+  OutputOf,
+  Ref,
+  RefTo,
+} from './ref-types.ts';
+
+/** By name: a CommonJS agent and an ES module's workflow may each load a copy of this file. */
+const SOURCE: unique symbol = Symbol.for('steadfast.source');
+
+const REFERENCE = {};
+
+/**
+ * Where a reference points: the execution's input, a step's output, how a step ended and its failure, the
+ * token by which the external party answers a callback step, of a list the item and its index, of rounds what
+ * the latest answered and was given, or for on-failure steps why the execution ended.
+ */
+export type RefSource =
+  | 'input'
+  | 'failure'
+  | `${'step' | 'outcome' | 'failure' | 'token'}:${string}`
+  | 'item'
+  | 'index'
+  | 'last'
+  | 'given';
+
+/** Called with each field that is read of a reference. */
+export type NoteRead = (source: RefSource, path: readonly string[]) => void;
+let noteRead: NoteRead | undefined;
+
+/** Runs a workflow's function, which is never interrupted. */
+export function notingReads<R>(note: NoteRead, run: () => R): R {
+  const before = noteRead;
+  noteRead = note;
+  try {
+    return run();
+  } finally {
+    noteRead = before;
+  }
+}
+
+/** A reference whose fields are references in turn; every path is allowed, `undefined` is its worst value. */
+export function ref<T>(source: RefSource, path: readonly string[] = []): Ref<T> {
+  return new Proxy({}, new Reference(source, path)) as Ref<T>;
+}
+
+/** What each reference does. A class: functions of its own for each take a third of the time of building. */
+class Reference implements ProxyHandler<object> {
+  readonly #source: RefSource;
+  readonly #path: readonly string[];
+
+  constructor(source: RefSource, path: readonly string[]) {
+    this.#source = source;
+    this.#path = path;
+  }
+
+  get(_: object, key: string | symbol): unknown {
+    const [source, path] = [this.#source, this.#path];
+    if (key === SOURCE) return { $ref: source, path };
+    // What text, sums, comparisons and JSON.stringify call. A comparison of
+    // identity and truth call nothing.
+    if (key === Symbol.toPrimitive) return (as: string) => refuseValue(nameOf(source, path), NO_SUM[as]);
+    if (key === 'toJSON') return () => refuseValue(nameOf(source, path));
+    if (typeof key === 'symbol') return undefined;
+    const field = [...path, key];
+    noteRead?.(source, field);
+    return ref(source, field);
+  }
+
+  has(_: object, key: string | symbol): boolean {
+    return key === SOURCE;
+  }
+
+  /** What `{ ...input }` and `const { id, ...rest } = input` call: no field is known, so none is copied. */
+  ownKeys(): never {
+    return refuseValue(nameOf(this.#source, this.#path), 'give its fields one by one');
+  }
+
+  /** Not plain JSON: where nothing is evaluated, a reference is refused when the plan is checked. */
+  getPrototypeOf(): object {
+    return REFERENCE;
+  }
+}
+
+/** What a sum, a product and an order of numbers ask for; a text asks for another kind of value. */
+const NO_SUM: Readonly<Record<string, string>> = {
+  number: 'let an agent compute with it, and compare in `when` with lt, gt',
+};
+
+/** @throws SteadfastError `not-a-value` */
+function refuseValue(what: string, instead?: string): never {
+  const other = `join texts with concat('…', ${what}), and compare in \`when\` with eq, ne, lt, gt`;
+  throw refuse('not-a-value', `${what} has no value while the workflow is built: ${instead ?? other}`);
+}
+
+/** As its author most likely wrote it: 'input.name', 'pay.output.id', 'paid.token', 'item.sizes[0]'. */
+export function nameOf(source: string, path: readonly string[]): string {
+  const [kind, step = ''] = source.split(':');
+  return fieldText(step === '' ? source : `${step}.${kind === 'step' ? 'output' : kind}`, path);
+}
+
+/** A field within a value, as code says it: `lines[0].size`, `prices['a-b c']`. */
+export const fieldText = (root: string, path: readonly string[]): string => root + path.map(keyText).join('');
+
+function keyText(key: string): string {
+  if (/^(?:0|[1-9]\d*)$/.test(key)) return `[${key}]`;
+  return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(key)
+    ? `.${key}`
+    : `['${key.replaceAll(/['\\]/g, String.raw`\$&`)}']`;
+}
+
+function condition(expression: JsonObject): Condition {
+  const what = 'an expression (concat, eq, and, …)';
+  const made = { [SOURCE]: expression };
+  for (const key of [Symbol.toPrimitive, 'toJSON']) {
+    const value = (as: string): never => refuseValue(what, NO_SUM[as]);
+    Object.defineProperty(made, key, { value, enumerable: false });
+  }
+  return made as unknown as Condition;
+}
+
+/** `undefined` is in the type alone: under `noUncheckedIndexedAccess` an item of a list has it. */
+type Perhaps<T> = Ref<T> | MaybeRef<T> | undefined;
+type Scalar = string | number | boolean | null;
+type Sortable = string | number;
+export const eq = <T extends Scalar>(left: Ref<T>, right: T | Ref<T>): Condition =>
+  condition({ $eq: [toExpr(left), toExpr(right)] });
+export const ne = <T extends Scalar>(left: Ref<T>, right: T | Ref<T>): Condition =>
+  condition({ $ne: [toExpr(left), toExpr(right)] });
+export const lt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condition =>
+  condition({ $lt: [toExpr(left), toExpr(right)] });
+export const gt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condition =>
+  condition({ $gt: [toExpr(left), toExpr(right)] });
+export const exists = (value: Perhaps<unknown>): Condition => condition({ $exists: toExpr(value) });
+export const isIn = <T extends Scalar>(value: Ref<T>, list: readonly T[]): Condition =>
+  condition({ $in: [toExpr(value), toExpr(list)] });
+export const and = (...all: readonly Condition[]): Condition => condition({ $and: all.map(toExpr) });
+export const or = (...any: readonly Condition[]): Condition => condition({ $or: any.map(toExpr) });
+export const not = (inner: Condition): Condition => condition({ $not: toExpr(inner) });
+/** The text fits the pattern, in which each `*` stands for any characters, and `\*` for itself. */
+export const matches = (text: Ref<string>, pattern: string): Condition =>
+  condition({ $matches: [toExpr(text), pattern] });
+/** How many items the list has, or how many UTF-16 units the text. */
+export const length = (value: Ref<string> | Ref<readonly unknown[]>): Ref<number> =>
+  condition({ $length: toExpr(value) }) as unknown as Ref<number>;
+/** Joins texts and references to texts or numbers into one text. */
+export const concat = (...parts: readonly Input<string | number>[]): Ref<string> =>
+  condition({ $concat: parts.map(toExpr) }) as unknown as Ref<string>;
+
+/** A step, or its name. */
+type Named = { readonly name: string } | string;
+const endedAs = (step: Named, outcome: string): Condition => {
+  const name = typeof step === 'string' ? step : step.name;
+  return condition({ $eq: [{ $ref: `outcome:${name}`, path: [] }, outcome] });
+};
+/** The step is done. Of the three exactly one holds from when a step has passed. */
+export const succeeded = (step: Named): Condition => endedAs(step, 'succeeded');
+/**
+ * The step has failed, it is tolerated (`tolerate: true`), and nothing of it is
+ * under way or to be undone any more.
+ */
+export const failed = (step: Named): Condition => endedAs(step, 'failed');
+/** The step was skipped. */
+export const skipped = (step: Named): Condition => endedAs(step, 'skipped');
+
+type Meant<D> = D extends Ref<infer T> ? T : D;
+/** Absent only if both are. */
+type Otherwise<T, D> = unknown extends D
+  ? Ref<T | Meant<D>>
+  : [D] extends [MaybeRef<infer U, infer Why> | undefined]
+    ? MaybeRef<T | U, Why>
+    : Ref<T | Meant<D>>;
+/** The value, or what holds instead where there is none. */
+export const orElse = <T, const D>(value: Perhaps<T>, instead: D): Otherwise<T, D> =>
+  condition({ $orElse: [toExpr(value), toExpr(instead)] }) as unknown as Otherwise<T, D>;
+/**
+ * The value, where the condition of the step that reads it says that it is there:
+ * `when: exists(x.output.note)`, `succeeded(x)`, `failed(x)`.
+ */
+export const present = <T>(value: MaybeRef<T> | undefined): Ref<T> => value as unknown as Ref<T>;
+
+/** Said where a plan is refused; a minifier would change the name that a class has. */
+export const DECLARED_STEP = 'DeclaredStep';
+
+/** What a builder gives for a step. No value: a plan is refused that has one where its output is meant. */
+export class DeclaredStep {
+  static readonly name = DECLARED_STEP;
+  declare readonly name: string;
+
+  constructor(fields: Readonly<Record<'name' | 'output' | 'failure' | 'token', unknown>>) {
+    Object.assign(this, fields);
+  }
+}
+
+/**
+ * From what an author wrote to its JSON form. Foreign values (functions, class instances)
+ * stay, for `checkPlan` to refuse.
+ */
+export function toExpr(value: unknown): Expr {
+  if (typeof value !== 'object' || value === null) return value as Expr;
+  if (SOURCE in value) return (value as Record<typeof SOURCE, Expr>)[SOURCE];
+  if (Array.isArray(value)) return value.map(toExpr);
+  if (!isPlainObject(value)) return value as Expr;
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  if (entries.some(([key]) => key.startsWith('$')))
+    return holdsReference(value)
+      ? { $object: entries.map(([key, item]) => [key, toExpr(item)]) }
+      : { $literal: literalOf(value) };
+  return Object.fromEntries(entries.map(([key, item]) => [key, toExpr(item)]));
+}
+
+/** A value that contains itself, or is too deep, is refused with the plan. */
+function holdsReference(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null || depth > JSON_LIMITS.depth) return false;
+  if (SOURCE in value) return true;
+  const items = Array.isArray(value)
+    ? (value as unknown[])
+    : isPlainObject(value)
+      ? Object.values(value)
+      : [];
+  return items.some((item) => holdsReference(item, depth + 1));
+}
+
+/** The value as it is, but for what is undefined in it. */
+const literalOf = (value: object): Json => keptOf(value, JSON_LIMITS, (item) => item === undefined) as Json;
