@@ -4,7 +4,7 @@
  */
 
 import { audit } from '../../examples/order-fulfilment/audit.ts';
-import { type Answer, ledgerOf, setStage, type Stage, startStubbornly } from './stage.ts';
+import { type Answer, inTime, ledgerOf, setStage, type Stage, startStubbornly } from './stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {
@@ -27,7 +27,10 @@ describe('kill -9 at any moment', () => {
     ): Promise<void> => {
       const { hit } = control.kill(name, moment);
       started.push(startStubbornly(stage, `order-${started.length}`));
-      const { outcome, call } = await hit;
+      const { outcome, call } = await inTime(
+        hit,
+        () => `${name} ${JSON.stringify(moment)} after ${hits.join(', ')}`,
+      );
       hits.push(`${name} ${Object.keys(moment)[0]} ${call}: ${outcome}`);
     };
     await stage.ended(await stage.startOrder('warm-up'));
@@ -48,7 +51,7 @@ describe('kill -9 at any moment', () => {
     await strikeAt('scheduler', { afterCall: 1 });
     // While dozens of executions wait for it.
     for (const moment of [{ beforeCall: 3 }, { afterCall: 4 }]) {
-      await control.kill('supervisor', moment).hit;
+      await inTime(control.kill('supervisor', moment).hit, () => `supervisor ${JSON.stringify(moment)}`);
       ring();
     }
     const ids = await Promise.all(started);

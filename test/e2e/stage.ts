@@ -221,22 +221,42 @@ export async function setStage({
   };
 }
 
+/** Before Jest ends a test without a word of where it stood. */
+const HANGS_AFTER_MS = 400_000;
+
+/** Rejects with what was waited for. @param said what is known of it by then */
+export async function inTime<T>(what: Promise<T>, said: () => string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const hung = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it hangs: ${said()}`)), HANGS_AFTER_MS);
+  });
+  return await Promise.race([what, hung]).finally(() => clearTimeout(timer));
+}
+
 async function endOf(request: Stage['request'], executionId: string): Promise<Answer['body']> {
-  for (;;) {
-    const { status, body } = await request('GET', `/executions/${executionId}?wait=20s`);
-    if (status === 200 && body.endedAt !== undefined && body.wakeAt === undefined) return body;
-    await pause(EARLY_ANSWER_MS);
-  }
+  let last = 'never answered';
+  const ended = async (): Promise<Answer['body']> => {
+    for (;;) {
+      const { status, body, text } = await request('GET', `/executions/${executionId}?wait=20s`);
+      if (status === 200 && body.endedAt !== undefined && body.wakeAt === undefined) return body;
+      last = `${status} ${text}`;
+      await pause(EARLY_ANSWER_MS);
+    }
+  };
+  return await inTime(ended(), () => `the end of ${executionId}, ${last}`);
 }
 
 /**
  * Starts an order although the process that answers may be killed: the same key, until there is an answer.
  */
 export async function startStubbornly({ startOrder }: Stage, orderId: string): Promise<string> {
-  for (;;) {
-    const id = await startOrder(orderId).catch(() => undefined);
-    if (id !== undefined) return id;
-  }
+  const started = async (): Promise<string> => {
+    for (;;) {
+      const id = await startOrder(orderId).catch(() => undefined);
+      if (id !== undefined) return id;
+    }
+  };
+  return await inTime(started(), () => `the start of ${orderId}`);
 }
 
 /** What these executions did in the outside world. */
