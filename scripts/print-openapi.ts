@@ -12,6 +12,7 @@ import { ERRORS } from './contract/errors.ts';
 import { EXAMPLES } from './contract/examples.ts';
 import { type DescribedRoute, ERRORS_OF_ALL, ERRORS_OF_WRITES, ROUTES } from './contract/routes.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../lib/api/requests.ts';
+import { ROUTES as SERVED } from '../lib/api/routes.ts';
 import { type ErrorCode, STATUS } from '../lib/api/statuses.ts';
 import { packageVersion } from '../lib/project/package-files.ts';
 import { refOf, requestSchema, type Schema, typeSchemas, withComments } from './json-schemas.ts';
@@ -61,11 +62,13 @@ const lined = (value: unknown, depth: number): string =>
         .map(([key, one]) => `${JSON.stringify(key)}: ${lined(one, depth - 1)}`)
         .join(',\n')}\n}`;
 
+const IN_ORDER = Object.keys(CALLS) as Route[];
+
 export function printOpenapi(): string {
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of Object.keys(CALLS) as Route[]) {
+  for (const route of IN_ORDER) {
     const [method = '', path = ''] = route.split(' ');
-    (paths[path] ??= {})[method.toLowerCase()] = operationOf(route, ROUTES[route]);
+    (paths[path] ??= {})[method.toLowerCase()] = operationOf(route);
   }
   const contract = {
     openapi: '3.1.0',
@@ -147,25 +150,29 @@ function codesOf(route: Route, { errors }: DescribedRoute): ReadonlyMap<number, 
   return new Map(statuses.map((status) => [status, all.filter((code) => STATUS[code] === status)]));
 }
 
-function operationOf(route: Route, described: DescribedRoute): object {
-  const { summary, body } = described;
-  const isRequired = body !== undefined && !z.safeParse(body.schema, {}).success;
+function operationOf(route: Route): object {
+  const { takes } = SERVED[route];
+  const { summary, body } = ROUTES[route];
   return {
     operationId: CALLS[route].name,
     summary,
-    parameters: parametersOf(route, described),
-    ...(body === undefined
+    parameters: parametersOf(route),
+    ...(body === undefined || takes === undefined
       ? {}
       : {
-          requestBody: { required: isRequired, content: contentOf(refOf(body.type), EXAMPLES[route].body) },
+          requestBody: {
+            required: !z.safeParse(takes, {}).success,
+            content: contentOf(refOf(body), EXAMPLES[route].body),
+          },
         }),
-    responses: responsesOf(route, described),
+    responses: responsesOf(route, ROUTES[route]),
   };
 }
 
-function parametersOf(route: Route, { query }: DescribedRoute): object[] {
+function parametersOf(route: Route): object[] {
+  const { takes } = SERVED[route];
   const inPath = [...route.matchAll(/\{(\w+)\}/g)].map(([, one = '']) => parameter('path', one, {}));
-  const { properties = {} } = query === undefined ? {} : requestSchema(query);
+  const { properties = {} } = takes !== undefined && route.startsWith('GET ') ? requestSchema(takes) : {};
   const inQuery = Object.entries(properties).map(([one, schema]) => parameter('query', one, schema));
   const key = {
     in: 'header',
@@ -209,13 +216,17 @@ function responsesOf(route: Route, described: DescribedRoute): object {
 }
 
 function answerSchemas(): Readonly<Record<string, Schema>> {
-  const names = Object.values(ROUTES).flatMap(({ answers }) => Object.values(answers));
+  const names = IN_ORDER.flatMap((route) => Object.values(ROUTES[route].answers));
   return typeSchemas([...new Set(names)].filter((name) => name !== 'Openapi'));
 }
 
 function bodySchemas(): Readonly<Record<string, Schema>> {
-  const bodies = Object.values(ROUTES).flatMap(({ body }) => (body === undefined ? [] : [body]));
-  return Object.fromEntries(
-    bodies.map(({ type, schema }) => [type, withComments(type, requestSchema(schema))]),
-  );
+  const bodies = IN_ORDER.flatMap((route): [string, Schema][] => {
+    const { takes } = SERVED[route];
+    const { body } = ROUTES[route];
+    return takes === undefined || body === undefined
+      ? []
+      : [[body, withComments(body, requestSchema(takes))]];
+  });
+  return Object.fromEntries(bodies);
 }

@@ -8,6 +8,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CALLS } from '../lib/api/calls.ts';
 import { METRICS, TABLE } from '../lib/aws/names.ts';
 import { CHOICES } from '../lib/core/records/question.ts';
 import { EXECUTION_EVENTS, STEP_EVENTS, EXECUTION_STATUSES, STEP_STATUSES } from '../lib/core/moves.ts';
@@ -133,7 +134,7 @@ const NAMES: Readonly<Record<string, () => readonly string[]>> = {
       PROPERTY,
     ),
   'fields of the API': () => found(['lib/api/answers.ts', 'lib/api/deployment-answers.ts'], PROPERTY),
-  routes: () => found(['lib/api/routes.ts'], /app\.(?:get|post)\(['`]([^'`]+)/g),
+  routes: () => Object.keys(CALLS),
   commands: () => found(filesOf('cli'), /\.(?:command|option)\(\s*'(?:--)?([\w-]+)/g),
   'words of the glossary': () => found(['docs/ARCHITECTURE.md'], /^\| ([a-z][a-z, ]*) \|/gm),
   metrics: () => Object.keys(METRICS),

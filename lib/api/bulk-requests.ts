@@ -8,9 +8,8 @@ import type * as z from 'zod/mini';
 import type { BulkAction, BulkCommand } from '../core/operators/bulk.ts';
 import { refuse } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
-import type { Json } from '../core/values/json.ts';
 import type { BulkRequest } from '../scheduler/bulks.ts';
-import { bulkBody, filterOf, parseBody, parsePause } from './requests.ts';
+import { type bulkBody, filterOf, parsePause } from './requests.ts';
 
 type Body = z.infer<typeof bulkBody>;
 
@@ -26,9 +25,8 @@ const FIELDS: Readonly<Record<BulkAction, readonly (keyof Body)[]>> = {
 };
 const OF_EVERY: readonly (keyof Body)[] = ['action', 'filter', 'ids', 'idempotencyKey', 'reason'];
 
-/** @throws SteadfastError `bad-json`, `bad-request`, `bad-duration`, `too-large`, `unsafe-number` */
-export function parseBulk(text: string): Omit<BulkRequest, 'by'> {
-  const body = parseBody(text, bulkBody);
+/** @throws SteadfastError `bad-request`, `bad-duration` */
+export function bulkRequestOf(body: Body): Omit<BulkRequest, 'by'> {
   const problem = problemOf(body);
   if (problem !== undefined) throw refuse('bad-request', problem);
   const { filter, ids, idempotencyKey } = body;
@@ -58,15 +56,13 @@ function problemOf(body: Body): string | undefined {
   return undefined;
 }
 
-function commandOf({ action, undo, within, input, output, nothingHappened, ...body }: Body): BulkCommand {
-  const { reason, choice, step, comment } = body;
+function commandOf({ action, undo, within, nothingHappened, ...body }: Body): BulkCommand {
+  const { reason, choice, step, comment, input, output } = body;
   return {
     action,
-    ...given({ reason, choice, step, comment }),
+    ...given({ reason, choice, step, comment, input, output }),
     ...(undo === false ? { undo } : {}),
     ...(within === undefined ? {} : { withinMs: parsePause(within) }),
-    ...(input === undefined ? {} : { input: input as Json }),
-    ...(output === undefined ? {} : { output: output as Json }),
     ...(nothingHappened === true ? { nothingHappened } : {}),
   };
 }

@@ -1,12 +1,10 @@
 /**
  * The routes about bulk actions.
  *
- * Owns: which call does what, and how a bulk action is shown. Does not own: the checks of a request
+ * Owns: their rows, and how a bulk action is shown. Does not own: the checks of a request
  * (`bulk-requests.ts`), what the calls do (`scheduler/bulks.ts`).
  */
 
-import type { Context } from 'hono';
-import type { Hono } from 'hono/tiny';
 import type { Bulk } from '../core/operators/bulk.ts';
 import { given } from '../core/values/given.ts';
 import { isTerminal } from '../core/records/state.ts';
@@ -20,34 +18,37 @@ import {
 } from '../scheduler/bulks.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import type { BulkView, RefusedView } from './bulk-answers.ts';
-import { parseBulk } from './bulk-requests.ts';
+import { bulkRequestOf } from './bulk-requests.ts';
 import { callerOf } from './callers.ts';
-import { bodyText, emptyBody, keyOf, parseBody } from './requests.ts';
+import type { Route } from './calls.ts';
+import { bulkBody, emptyBody, keyOf } from './requests.ts';
+import { responding, type Row, row } from './route-row.ts';
 import { executionSummary } from './views.ts';
 
-export function bulkRoutes(app: Hono, scheduler: Scheduler): void {
-  const shown = async (c: Context, bulk: Bulk, headers: Record<string, string> = {}): Promise<Response> =>
-    c.json(bulkView(await shownBulk(scheduler, bulk), scheduler.ports.clock.now()), 202, headers);
-  app.post('/bulk', async (c) => {
-    const request = parseBulk(await bodyText(c));
-    const key = keyOf(c, request.idempotencyKey);
-    const bulk = await makeBulk(scheduler, { ...request, ...given({ idempotencyKey: key }), ...callerOf(c) });
-    return shown(c, bulk, { Location: `/bulk/${bulk.id}` });
-  });
-  app.get('/bulk/:id', async (c) =>
-    c.json(bulkView(await showBulk(scheduler, c.req.param('id')), scheduler.ports.clock.now())),
+const viewNow = async (scheduler: Scheduler, bulk: Bulk): Promise<BulkView> =>
+  bulkView(await shownBulk(scheduler, bulk), scheduler.ports.clock.now());
+
+const confirmed = (as: 'confirm' | 'answer'): Row =>
+  row(202, emptyBody, async ({ c, scheduler, named }) =>
+    viewNow(scheduler, await confirmBulk(scheduler, named, as, callerOf(c).by)),
   );
-  app.post('/bulk/:id/collect', async (c) => {
-    parseBody(await bodyText(c), emptyBody);
-    return shown(c, await collectBulk(scheduler, c.req.param('id')));
-  });
-  for (const as of ['confirm', 'answer'] as const) {
-    app.post(`/bulk/:id/${as}`, async (c) => {
-      parseBody(await bodyText(c), emptyBody);
-      return shown(c, await confirmBulk(scheduler, c.req.param('id'), as, callerOf(c).by));
-    });
-  }
-}
+
+export const BULK_ROUTES = {
+  'POST /bulk': responding(bulkBody, async ({ c, scheduler }, body) => {
+    const request = bulkRequestOf(body);
+    const key = given({ idempotencyKey: keyOf(c, request.idempotencyKey) });
+    const bulk = await makeBulk(scheduler, { ...request, ...key, ...callerOf(c) });
+    return c.json(await viewNow(scheduler, bulk), 202, { Location: `/bulk/${bulk.id}` });
+  }),
+  'GET /bulk/{id}': row(200, undefined, async ({ scheduler, named }) =>
+    bulkView(await showBulk(scheduler, named), scheduler.ports.clock.now()),
+  ),
+  'POST /bulk/{id}/collect': row(202, emptyBody, async ({ scheduler, named }) =>
+    viewNow(scheduler, await collectBulk(scheduler, named)),
+  ),
+  'POST /bulk/{id}/confirm': confirmed('confirm'),
+  'POST /bulk/{id}/answer': confirmed('answer'),
+} satisfies Partial<Record<Route, Row>>;
 
 function bulkView(shown: ShownBulk, now: number): BulkView {
   const { bulk, examples, execution, executionId } = shown;

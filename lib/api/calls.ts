@@ -1,9 +1,9 @@
 /**
  * Every route of the API, what kind of call it is, and how a client makes it.
  *
- * Owns: the list. The gateway has these routes (`infra/scheduler-api.ts`), the app answers them
- * (`routes.ts`), the client makes them (`client.ts`), the contract describes them
- * (`scripts/contract/routes.ts`). Does not own: what they do.
+ * Owns: the list, as far as gateway (`infra/scheduler-api.ts`), tokens (`serve/tokens.ts`) and client
+ * (`client.ts`) know it. Does not own: what a route takes and does (its row in `routes.ts`), how documents
+ * describe it (`scripts/contract/routes.ts`): a route without these does not compile.
  */
 
 /** What a call is for: what a caller with a token needs a scope of its own for. */

@@ -63,9 +63,11 @@ const key = z.string().check(z.minLength(1), z.maxLength(200), unchanged);
 const tagText = z.string().check(z.maxLength(MAX_TAG_CHARS));
 
 const MAX_PRIORITY = 9;
+/** Its limits are those of the whole body. */
+const json = z.unknown() as z.ZodMiniType as z.ZodMiniType<Json>;
 
 export const startBody = z.strictObject({
-  input: z.unknown(),
+  input: json,
   idempotencyKey: z.optional(key),
   redriveOf: z.optional(z.string().check(z.regex(/^[a-z0-9-]{1,64}$/, 'it must be the id of an execution'))),
   priority: z.optional(z.int().check(z.minimum(0), z.maximum(MAX_PRIORITY))),
@@ -100,7 +102,7 @@ const step = z.optional(z.string().check(z.regex(/^[a-z][a-z0-9-]{0,47}$/, 'it m
 
 export const retryBody = z.strictObject({
   ...commandBody.shape,
-  input: z.optional(z.unknown()),
+  input: z.optional(json),
   step,
 });
 
@@ -116,7 +118,7 @@ export const pauseWorkflowBody = z.strictObject({
 /** Who ends it is recorded, and nothing else. */
 export const emptyBody = z.strictObject({});
 
-export const completeBody = z.strictObject({ output: z.optional(z.unknown()) });
+export const completeBody = z.strictObject({ output: z.optional(json) });
 
 export const failBody = z.strictObject({
   code: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_.-]{1,100}$/))),
@@ -126,8 +128,8 @@ export const failBody = z.strictObject({
 export const answerBody = z.strictObject({
   choice: z.enum(CHOICES),
   reason: z.optional(z.string().check(z.maxLength(500))),
-  input: z.optional(z.unknown()),
-  output: z.optional(z.unknown()),
+  input: z.optional(json),
+  output: z.optional(json),
   nothingHappened: z.optional(z.boolean()),
 });
 
@@ -217,7 +219,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  * keys one.
  * @throws SteadfastError `too-large`, `bad-json`
  */
-export async function bodyText(c: Context): Promise<string> {
+async function bodyText(c: Context): Promise<string> {
   const bytes = await c.req.arrayBuffer();
   refuseLonger(bytes.byteLength, boundsIn(c).bytes);
   try {
@@ -227,20 +229,25 @@ export async function bodyText(c: Context): Promise<string> {
   }
 }
 
-/** The body with a value in it that may be large. @throws as `bodyText` and `parseBody` */
-export const bodyWithValue = async <Schema extends z.ZodMiniType>(
-  c: Context,
-  schema: Schema,
-): Promise<z.infer<Schema>> => parseBody(await bodyText(c), schema, boundsIn(c).json);
+/** The query of a GET. @throws as `checked` */
+export const queryOf = (c: Context, schema: z.ZodMiniObject): object =>
+  checked(c.req.query(), schema, 'query');
+
+/** Those with a value that may be large. */
+const LARGE: ReadonlySet<z.ZodMiniObject> = new Set([startBody, runBody, completeBody, answerBody]);
+
+/** The body of any other call. @throws as `bodyText` and `parseBody` */
+export const bodyOf = async (c: Context, schema: z.ZodMiniObject): Promise<object> =>
+  parseBody(await bodyText(c), schema, LARGE.has(schema) ? boundsIn(c).json : JSON_LIMITS);
 
 /**
  * The body as JSON of the wanted shape.
  * @throws SteadfastError `bad-json` (also text that is no Unicode), `unsafe-number`, `bad-request`
  */
-export function parseBody<Schema extends z.ZodMiniType>(
+function parseBody<Schema extends z.ZodMiniType>(
   text: string,
   schema: Schema,
-  limits: JsonLimits = JSON_LIMITS,
+  limits: JsonLimits,
 ): z.infer<Schema> {
   let value: unknown;
   try {
@@ -256,7 +263,7 @@ export function parseBody<Schema extends z.ZodMiniType>(
 }
 
 /** @throws SteadfastError `bad-request` with each issue and its path */
-export function checked<Schema extends z.ZodMiniType>(
+function checked<Schema extends z.ZodMiniType>(
   value: unknown,
   schema: Schema,
   what: string,
@@ -311,6 +318,15 @@ export function parsePause(text: string): number {
   throw refuse('bad-request', `within is ${text}; it can be at most 30d, and then a person is asked`);
 }
 
+/** What is asked of a pause. @throws as `parsePause` */
+export const pauseOf = <Rest extends object>({
+  within,
+  ...asked
+}: Rest & { readonly within?: string }): Omit<Rest, 'within'> & { readonly withinMs?: number } => ({
+  ...asked,
+  ...(within === undefined ? {} : { withinMs: parsePause(within) }),
+});
+
 /** @throws SteadfastError `bad-request` */
 export function parseLimit(text: string | undefined): number {
   const wanted = text ?? String(DEFAULT_LIMIT);
@@ -323,10 +339,15 @@ export function parseLimit(text: string | undefined): number {
 }
 
 /** @throws SteadfastError `bad-request` */
-export function parseList(query: Readonly<Record<string, string>>): ListRequest {
-  const { limit: wanted, cursor: from, ...asked } = checked(query, listQuery, 'query');
-  return { ...filterOf(asked), ...given({ cursor: from }), limit: parseLimit(wanted) };
-}
+export const listRequestOf = ({
+  limit: wanted,
+  cursor: from,
+  ...asked
+}: z.infer<typeof listQuery>): ListRequest => ({
+  ...filterOf(asked),
+  ...given({ cursor: from }),
+  limit: parseLimit(wanted),
+});
 
 type Asked = Omit<z.infer<typeof listQuery>, 'atRisk' | 'since' | 'until' | 'cursor' | 'limit'> & {
   readonly atRisk?: unknown;
@@ -394,4 +415,5 @@ const unquoted = (sent: string): string => {
   return inner === undefined ? sent : inner.replaceAll(/\\(.)/g, '$1');
 };
 
-export const asJson = (value: unknown): Json => (value ?? null) as Json;
+/** Nothing is `null`. */
+export const asJson = (value: Json | undefined): Json => value ?? null;

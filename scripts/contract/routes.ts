@@ -1,41 +1,21 @@
 /**
- * The HTTP contract as a table: what each route takes and answers, for documents and tests.
+ * What documents and tests say of each route.
  *
  * Owns: the words, which errors each route has. Does not own: the examples (`examples.ts`), the routes
- * (`lib/api/calls.ts`), what they do (`lib/api/routes.ts`), the schemas of requests (`lib/api/requests.ts`),
- * the types of answers (`lib/api/answers.ts` and its neighbors). `test/api/described.ts` holds every answer
- * that a test gets to them.
+ * (`lib/api/calls.ts`), what they take and do (`lib/api/routes.ts`), the types of answers
+ * (`lib/api/answers.ts` and its neighbors). `test/api/described.ts` holds every answer that a test gets to
+ * them.
  *
  * Types of answers are not inferred from schemas: records belong to the core, which knows no library.
  */
 
-import type * as z from 'zod/mini';
 import type { Route } from '../../lib/api/calls.ts';
-import {
-  answerBody,
-  bulkBody,
-  cancelBody,
-  commandBody,
-  retryBody,
-  completeBody,
-  failBody,
-  listQuery,
-  pageQuery,
-  pauseAgentBody,
-  pauseBody,
-  pauseWorkflowBody,
-  agentsQuery,
-  runBody,
-  showQuery,
-  startBody,
-} from '../../lib/api/requests.ts';
 import type { ErrorCode } from '../../lib/api/statuses.ts';
 
 export interface DescribedRoute {
   readonly summary: string;
-  readonly query?: z.ZodMiniObject;
-  /** `type`: the name of its type, which has its comments (`lib/api/answers.ts`). */
-  readonly body?: { readonly type: string; readonly schema: z.ZodMiniObject };
+  /** The name of its type, which has its comments (`lib/api/call-options.ts`). */
+  readonly body?: string;
   /** By status the name of the answer's type. */
   readonly answers: Readonly<Record<number, string>>;
   /** Beside those of every route. */
@@ -96,21 +76,21 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   'POST /workflows/{name}/executions': {
     summary:
       'Starts an execution. The same `idempotencyKey` (or header `Idempotency-Key`) with the same body is the same execution.',
-    body: { type: 'StartOptions', schema: startBody },
+    body: 'StartOptions',
     answers: { 202: 'Started' },
     errors: OF_START,
   },
   'POST /workflows/{name}/runs': {
     summary:
       'Starts an execution, as the route before does, and answers at its end, when `wait` is over, or at once where five others wait.',
-    body: { type: 'RunOptions', schema: runBody },
+    body: 'RunOptions',
     answers: { 200: 'ExecutionView' },
     errors: errors(OF_START, 'bad-duration'),
   },
   'POST /workflows/{name}/pause': {
     summary:
       'Pauses a workflow: what is started of it is born `paused`, within 10 s everywhere. What was started before goes on.',
-    body: { type: 'PauseWorkflowOptions', schema: pauseWorkflowBody },
+    body: 'PauseWorkflowOptions',
     answers: { 202: 'WorkflowPauseView' },
     errors: errors('unknown-workflow', OF_BODY, OF_CALLER, 'bad-duration'),
   },
@@ -122,14 +102,12 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   'GET /executions': {
     summary:
       'Lists executions by a filter, in the order that the answer names. A page may have fewer than asked for and not be the last.',
-    query: listQuery,
     answers: { 200: 'ListPage' },
     errors: ['bad-request', 'bad-cursor', 'unknown-workflow'],
   },
   'GET /executions/{id}': {
     summary:
       'Shows an execution with its steps, attempts and incidents. With `wait` it answers at its end, when the time is over, or at once where five others wait: ask later.',
-    query: showQuery,
     answers: { 200: 'ExecutionView' },
     errors: ['bad-request', 'bad-duration', 'unknown-execution', 'unknown-step'],
   },
@@ -140,26 +118,26 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   },
   'POST /executions/{id}/cancel': {
     summary: 'Cancels: nothing new starts, and what has acted is undone, unless `undo` is false.',
-    body: { type: 'CancelOptions', schema: cancelBody },
+    body: 'CancelOptions',
     answers: { 202: 'Stopped' },
     errors: errors(OF_REPEATABLE, 'not-cancelable'),
   },
   'POST /executions/{id}/pause': {
     summary: 'Pauses: nothing new starts, what was begun goes on to its end.',
-    body: { type: 'PauseOptions', schema: pauseBody },
+    body: 'PauseOptions',
     answers: { 202: 'Started' },
     errors: errors(OF_REPEATABLE, 'bad-duration', 'not-pausable', 'too-many-commands'),
   },
   'POST /executions/{id}/resume': {
     summary: 'Ends a pause.',
-    body: { type: 'CommandOptions', schema: commandBody },
+    body: 'CommandOptions',
     answers: { 202: 'Started' },
     errors: errors(OF_REPEATABLE, 'not-resumable', 'too-many-commands'),
   },
   'POST /executions/{id}/retry': {
     summary:
       'Has a failed execution go on where it failed; its failed step, or the `step` of several, can be given another `input`, unless an attempt of it may have acted. Of a waiting one it resolves all incidents with `retry`.',
-    body: { type: 'RetryOptions', schema: retryBody },
+    body: 'RetryOptions',
     answers: { 202: 'Started' },
     errors: errors(OF_REPEATABLE, OF_PEOPLE, 'not-retryable', 'bad-input', 'too-many-commands'),
   },
@@ -170,7 +148,7 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   },
   'POST /executions/{id}/incidents/{n}/resolve': {
     summary: 'Resolves an open incident with one of its `choices`.',
-    body: { type: 'ResolveOptions', schema: answerBody },
+    body: 'ResolveOptions',
     answers: { 202: 'Stopped' },
     errors: errors(
       OF_COMMAND,
@@ -184,7 +162,7 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   'POST /bulk': {
     summary:
       'Makes a bulk action, one command for many executions, and begins to collect them: by a filter, or one by one. Nothing acts before it is confirmed.',
-    body: { type: 'BulkOptions', schema: bulkBody },
+    body: 'BulkOptions',
     answers: { 202: 'BulkView' },
     errors: errors(
       OF_BODY,
@@ -221,13 +199,13 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   },
   'POST /callbacks/{token}/complete': {
     summary: 'Completes a callback, or approves. The same answer again gets the same reply.',
-    body: { type: 'CompleteOptions', schema: completeBody },
+    body: 'CompleteOptions',
     answers: { 200: 'CallbackOutcome' },
     errors: errors(OF_ANSWER, 'bad-output'),
   },
   'POST /callbacks/{token}/fail': {
     summary: 'Fails a callback, or rejects. The same answer again gets the same reply.',
-    body: { type: 'FailOptions', schema: failBody },
+    body: 'FailOptions',
     answers: { 200: 'CallbackOutcome' },
     errors: OF_ANSWER,
   },
@@ -239,7 +217,6 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   'GET /incidents': {
     summary:
       'Lists the inbox: open incidents, approvals and callbacks of all workflows, the earliest deadline first. `kind` tells them apart.',
-    query: pageQuery,
     answers: { 200: 'IncidentPage' },
     errors: ['bad-request', 'bad-cursor'],
   },
@@ -252,14 +229,13 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   'GET /agents': {
     summary:
       'Shows of each agent its queue, its breaker and its latest failure, and agents that are missing.',
-    query: agentsQuery,
     answers: { 200: 'Agents' },
     errors: ['bad-request'],
   },
   'POST /agents/{name}/pause': {
     summary:
       'Pauses an agent: its breaker is kept open, everywhere within 10 s. Nothing new is sent to it, and executions wait.',
-    body: { type: 'PauseAgentOptions', schema: pauseAgentBody },
+    body: 'PauseAgentOptions',
     answers: { 202: 'AgentPauseView' },
     errors: errors('unknown-agent', OF_BODY, OF_CALLER),
   },

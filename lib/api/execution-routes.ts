@@ -1,0 +1,144 @@
+/**
+ * The routes about executions: start, run, list, show, why, and the commands.
+ *
+ * Owns: their rows. Does not own: the checks of a request (`requests.ts`), how an execution is shown
+ * (`views.ts`), what the calls do (`scheduler/start.ts`, `scheduler/commands.ts`).
+ */
+
+import type { Context } from 'hono';
+import { refuse, type SteadfastError } from '../core/values/errors.ts';
+import { given } from '../core/values/given.ts';
+import type { Execution } from '../core/records/state.ts';
+import { cut } from '../core/values/text.ts';
+import { deferringAgents } from '../core/explain/deferred.ts';
+import { explain } from '../core/explain/why.ts';
+import { laneText } from '../core/explain/words.ts';
+import { LANE_STEP } from '../core/plan/lane.ts';
+import { possibleCommands } from '../core/operators/obey.ts';
+import { shownSteps } from '../core/plan/on-failure.ts';
+import { cancel, pause, resume, retry } from '../scheduler/commands.ts';
+import { erase } from '../scheduler/erase.ts';
+import { laneNow } from '../scheduler/lanes.ts';
+import { askedIn, askedOf, list } from '../scheduler/lists.ts';
+import { type Scheduler, show, type Shown, start, type StartRequest } from '../scheduler/start.ts';
+import { showAtEnd } from '../scheduler/wait.ts';
+import { breakersNow } from './agents.ts';
+import type { ExecutionView } from './answers.ts';
+import { callerOf } from './callers.ts';
+import type { Route } from './calls.ts';
+import { fittedExecution, fittedExplanation } from './fitting.ts';
+import {
+  asJson,
+  cancelBody,
+  commandBody,
+  emptyBody,
+  keyOf,
+  listQuery,
+  listRequestOf,
+  MAX_WAIT_MS,
+  parseWait,
+  pauseBody,
+  pauseOf,
+  retryBody,
+  runBody,
+  showQuery,
+  startBody,
+} from './requests.ts';
+import { responding, type Row, row } from './route-row.ts';
+import { withShown } from './shown-values.ts';
+import { executionSummary, executionView, stoppedView } from './views.ts';
+
+export const EXECUTION_ROUTES = {
+  'POST /workflows/{name}/executions': responding(startBody, async ({ c, scheduler, named }, body) => {
+    const { id, status } = await start(scheduler, startOf(c, named, body));
+    return c.json({ executionId: id, status }, 202, { Location: `/executions/${id}` });
+  }),
+  'POST /workflows/{name}/runs': responding(runBody, async ({ c, scheduler, named }, { wait, ...body }) => {
+    // Before the start: what is refused has started nothing.
+    const waitMs = parseWait(wait, 'body') ?? MAX_WAIT_MS;
+    const { id } = await start(scheduler, startOf(c, named, body));
+    const view = await viewNow(scheduler, await showAtEnd(scheduler, id, waitMs));
+    return c.json(fittedExecution(view), 200, { Location: `/executions/${id}` });
+  }),
+  'GET /executions': row(200, listQuery, async ({ scheduler }, query) => {
+    const { items, ...page } = await list(scheduler, listRequestOf(query));
+    const now = scheduler.ports.clock.now();
+    const asked = await askedIn(scheduler, items);
+    return { items: items.map((execution) => executionSummary(execution, now, asked)), ...page };
+  }),
+  'GET /executions/{id}': row(200, showQuery, async ({ scheduler, named: id }, { wait, step }) => {
+    const waitMs = parseWait(wait, 'query') ?? 0;
+    const shown = await (waitMs > 0 ? showAtEnd(scheduler, id, waitMs) : show(scheduler, id));
+    if (step !== undefined && !shownSteps(shown.plan, shown.state).some(({ name }) => name === step))
+      throw unknownStep(id, step);
+    return fittedExecution(await viewNow(scheduler, shown, step), step);
+  }),
+  'GET /executions/{id}/why': row(200, undefined, async ({ scheduler, named }) => {
+    const { state, plan } = await show(scheduler, named);
+    const { clock, queue } = scheduler.ports;
+    const now = clock.now();
+    const commands = possibleCommands(plan, state, now, scheduler.workflows.has(plan.workflow));
+    const breakers = await breakersNow(scheduler, deferringAgents(shownSteps(plan, state), state));
+    const asked = await askedOf(scheduler, state);
+    const explanation = explain(plan, state, now, queue.reaches, breakers, asked);
+    const lane = await laneNow(scheduler, { state, plan });
+    const steps = explanation.steps.map((one) =>
+      lane !== undefined && one.name === LANE_STEP ? { ...one, because: laneText(lane) } : one,
+    );
+    return fittedExplanation({ ...explanation, steps, commands });
+  }),
+  'POST /executions/{id}/cancel': row(202, cancelBody, async ({ c, scheduler, named }, body) =>
+    stopped(scheduler, await cancel(scheduler, named, { ...body, ...callerOf(c) })),
+  ),
+  'POST /executions/{id}/pause': row(202, pauseBody, async ({ c, scheduler, named }, body) =>
+    obeyed(await pause(scheduler, named, { ...pauseOf(body), ...callerOf(c) })),
+  ),
+  'POST /executions/{id}/resume': row(202, commandBody, async ({ c, scheduler, named }, body) =>
+    obeyed(await resume(scheduler, named, { ...body, ...callerOf(c) })),
+  ),
+  'POST /executions/{id}/retry': row(202, retryBody, async ({ c, scheduler, named }, body) => {
+    if (body.step !== undefined && body.input === undefined) throw refuse('bad-request', STEP_WITHOUT_INPUT);
+    return obeyed(await retry(scheduler, named, { ...body, ...callerOf(c) }));
+  }),
+  'POST /executions/{id}/erase': row(200, emptyBody, async ({ c, scheduler, named }) =>
+    erase(scheduler, named, callerOf(c).by),
+  ),
+} satisfies Partial<Record<Route, Row>>;
+
+const STEP_WITHOUT_INPUT = 'step needs an input; without one, all failed steps are retried';
+
+/** What is started, with the key of the header or the body. */
+function startOf(c: Context, workflow: string, body: Omit<StartRequest, 'workflow' | 'by'>): StartRequest {
+  const key = given({ idempotencyKey: keyOf(c, body.idempotencyKey) });
+  return { ...body, ...key, workflow, input: asJson(body.input), ...callerOf(c) };
+}
+
+async function viewNow(
+  scheduler: Scheduler,
+  { state: known, plan }: Shown,
+  step?: string,
+): Promise<ExecutionView> {
+  const asked = await askedOf(scheduler, known);
+  const state = await withShown(scheduler.ports, known, step);
+  const lane = await laneNow(scheduler, { state, plan });
+  const view = executionView(state, plan, scheduler.ports.clock.now(), asked) as unknown as ExecutionView;
+  if (lane === undefined) return view;
+  return { ...view, steps: view.steps.map((one) => (one.kind === 'lane' ? { ...one, lane } : one)) };
+}
+
+const unknownStep = (id: string, step: string): SteadfastError =>
+  refuse(
+    'unknown-step',
+    `execution ${id} has no step '${cut(step, 60)}'; without ?step= it shows all of them`,
+  );
+
+const obeyed = ({ id, status }: Execution): object => ({ executionId: id, status });
+
+/**
+ * What follows may be over by now, so the execution is read again to say what is left. If that fails, the
+ * answer says only that the command was obeyed.
+ */
+export async function stopped(scheduler: Scheduler, { id, status }: Execution): Promise<object> {
+  const now = await show(scheduler, id).catch(() => undefined);
+  return now === undefined ? { executionId: id, status } : stoppedView(now.state, now.plan);
+}

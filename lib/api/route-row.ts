@@ -1,0 +1,58 @@
+/**
+ * A row of the table of routes: what a route takes, and what it does.
+ *
+ * Owns: the form of a row. Does not own: the rows (`routes.ts`), which scope a route has and which call of
+ * the client makes it (`calls.ts`), how documents describe it (`scripts/contract/routes.ts`).
+ */
+
+import type { Context } from 'hono';
+import type * as z from 'zod/mini';
+import type { Receipts } from '../core/ports.ts';
+import type { Scheduler } from '../scheduler/start.ts';
+import type { AllForms } from './deployment-answers.ts';
+import type { Measured } from './health.ts';
+
+/** What the routes are served from. */
+export interface Served {
+  readonly scheduler: Scheduler;
+  /** Those of supervisors and audit, for `/health`. */
+  readonly receipts: Receipts | undefined;
+  /** Reads the contract as text, for `/openapi.json`. */
+  readonly openapi: () => Promise<string>;
+  /** Reads what `GET /workflows/{name}` says of a workflow's schemas. */
+  readonly forms: () => Promise<AllForms>;
+  /** Where there are any, for `/health`. */
+  readonly metrics: Measured | undefined;
+}
+
+export interface Asked extends Served {
+  readonly c: Context;
+  /** What the path names first. */
+  readonly named: string;
+}
+
+/** What is absent is left out, never `undefined`: JSON and queries know no such value. */
+type Sent<Schema extends z.ZodMiniObject> = {
+  [Field in keyof z.output<Schema>]: Exclude<z.output<Schema>[Field], undefined>;
+};
+
+type Answered = Response | ReturnType<Context['json']>;
+
+export interface Row {
+  /** A GET's query, any other's body; without it neither is read. */
+  readonly takes: z.ZodMiniObject | undefined;
+  readonly answer: (asked: Asked, sent: never) => Promise<Answered>;
+}
+
+/** @param answer makes the response itself */
+export const responding = <Schema extends z.ZodMiniObject>(
+  takes: Schema | undefined,
+  answer: (asked: Asked, sent: Sent<Schema>) => Promise<Answered>,
+): Row => ({ takes, answer });
+
+/** @param answer what is answered, as JSON */
+export const row = <Schema extends z.ZodMiniObject>(
+  status: 200 | 202,
+  takes: Schema | undefined,
+  answer: (asked: Asked, sent: Sent<Schema>) => Promise<object>,
+): Row => responding(takes, async (asked, sent) => asked.c.json(await answer(asked, sent), status));
