@@ -13,7 +13,6 @@ import { dynamoErasure, dynamoInventory } from '../lib/aws/dynamo-inventory.ts';
 import type { FindAtRisk } from '../lib/aws/dynamo-open.ts';
 import { dynamoReceipts } from '../lib/aws/dynamo-receipts.ts';
 import {
-  ANNOUNCED_LIST,
   BREAKER,
   dynamoRecords,
   RATE,
@@ -81,7 +80,6 @@ export function serverPorts({ client, findAtRisk, retentionMs, ...parts }: PortP
     ),
     breakers: dynamoRecords(client, table, BREAKER),
     rates: dynamoRecords(client, table, RATE),
-    announcedLists: dynamoRecords(client, table, ANNOUNCED_LIST),
     lanes: dynamoLanes(client, table),
     workflowPauses: dynamoRecords(client, table, WORKFLOW_PAUSE),
     bulks: dynamoBulks(client, table, pause),

@@ -10,7 +10,6 @@
 import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import type { WorkflowPause } from '../core/holds/workflow-pause.ts';
 import type { SideRecord, SideRecords } from '../core/ports.ts';
-import type { AnnouncedList } from '../core/records/announced-list.ts';
 import type { OpenWaits } from '../core/records/open-waits.ts';
 import type { Breaker } from '../core/step/breaker.ts';
 import type { AgentRate } from '../core/records/slots.ts';
@@ -30,8 +29,6 @@ export interface Kind<Kept extends SideRecord, Key extends readonly unknown[]> {
   readonly goneAt?: (record: Kept) => number;
 }
 
-const KEPT_MS = 90 * 86_400_000;
-
 function nameIn(name: string): string {
   if (!isName(name)) throw refuse('bad-key', `'${name}' is not the name of a workflow or an agent`);
   return name;
@@ -50,13 +47,6 @@ export const RATE: Kind<AgentRate, [agent: string]> = {
 export const WORKFLOW_PAUSE: Kind<WorkflowPause, [workflow: string]> = {
   keyOf: ({ workflow }) => [workflow],
   placeOf: (workflow) => [`workflow#${nameIn(workflow)}`, 'pause'],
-};
-
-/** Kept longer than a question is open. */
-export const ANNOUNCED_LIST: Kind<AnnouncedList, [list: string]> = {
-  keyOf: ({ list }) => [list],
-  placeOf: (list) => [`list#${list}`, 'announced'],
-  goneAt: ({ askedAt }) => askedAt + KEPT_MS,
 };
 
 export const PRESENCE: Kind<Presence, []> = {

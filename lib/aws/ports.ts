@@ -19,15 +19,7 @@ import { dynamoErasure } from './dynamo-inventory.ts';
 import { dynamoLanes } from './dynamo-lanes.ts';
 import { dynamoLists, noLists } from './dynamo-lists.ts';
 import { dynamoReceipts } from './dynamo-receipts.ts';
-import {
-  ANNOUNCED_LIST,
-  BREAKER,
-  dynamoRecords,
-  OPEN_WAITS,
-  PRESENCE,
-  RATE,
-  WORKFLOW_PAUSE,
-} from './dynamo-side-records.ts';
+import { BREAKER, dynamoRecords, OPEN_WAITS, PRESENCE, RATE, WORKFLOW_PAUSE } from './dynamo-side-records.ts';
 import { unlistedStore } from './dynamo-store.ts';
 import { eventBus } from './event-bus.ts';
 import { freshId } from './fresh-id.ts';
@@ -157,7 +149,6 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
     table: { client: dynamo, name: table, shards, agents: [...queues.keys()] },
     breakers: dynamoRecords(dynamo, table, BREAKER),
     rates: dynamoRecords(dynamo, table, RATE),
-    announcedLists: dynamoRecords(dynamo, table, ANNOUNCED_LIST),
     lanes: dynamoLanes(dynamo, table),
     queue: metered(
       sqsQueue(transported(new SQSClient(CLIENT)), queues, {

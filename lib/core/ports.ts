@@ -8,7 +8,6 @@ import type { Bulk, BulkPage, BulkTotal } from './operators/bulk.ts';
 import type { Bounded, InboxKey, ListFilter, ListOrder, Survey } from './operators/list-filter.ts';
 import type { Plan } from './plan/plan.ts';
 import type { Lane, Queued } from './records/lane.ts';
-import type { AnnouncedList } from './records/announced-list.ts';
 import type { Note, Send, Write } from './decisions/decision.ts';
 import type { Question } from './records/question.ts';
 import type { Failure } from './values/failure.ts';
@@ -170,8 +169,6 @@ export type Breakers = SideRecords<Breaker, [agent: string]>;
 export type Rates = SideRecords<AgentRate, [agent: string]>;
 /** Which workflows are paused; every start of an execution reads it. */
 export type WorkflowPauses = SideRecords<WorkflowPause, [workflow: string]>;
-/** Which lists have announced a question, by their keys. */
-export type AnnouncedLists = SideRecords<AnnouncedList, [list: string]>;
 /** Lanes, by their keys, and the queue of each. */
 export interface Lanes {
   /** SHA-256 of the text, in `[a-z0-9]`. */
@@ -353,8 +350,6 @@ export interface Ports {
   readonly erasure?: Erasure;
   /** @default no workflow is ever paused */
   readonly workflowPauses?: WorkflowPauses;
-  /** @default each part of a list announces its own questions */
-  readonly announcedLists?: AnnouncedLists;
   /** @default no workflow has a lane */
   readonly lanes?: Lanes;
   /** @default there are no bulk actions */

@@ -14,7 +14,6 @@ import type { Decision, Send } from '../core/decisions/decision.ts';
 import { riskNews } from '../core/decisions/news.ts';
 import type { Execution } from '../core/records/state.ts';
 import { announceOnce, originOf } from './announce.ts';
-import { mayRepeatInList, quietIfAnnounced } from './announced-lists.ts';
 import { writeApart } from './values-apart.ts';
 import { callSupervisor } from './wake-up.ts';
 
@@ -29,10 +28,7 @@ export async function commit(
   before: Pick<Execution, 'wakeAt' | 'workflow' | 'riskSince'>,
 ): Promise<WriteResult> {
   if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);
-  const { write: decided } = decision;
-  // If many items of a list ask the same question, it is announced once; the others are written as `quiet`.
-  const write =
-    decided !== undefined && mayRepeatInList(decided) ? await quietIfAnnounced(ports, decided) : decided;
+  const { write } = decision;
   if (write !== undefined) {
     const stored = ports.largeValues === undefined ? write : await writeApart(ports.largeValues, write);
     const result = await ports.store.write(stored);

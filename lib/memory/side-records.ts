@@ -7,7 +7,6 @@
  */
 
 import type {
-  AnnouncedLists,
   Breakers,
   Presences,
   Rates,
@@ -48,7 +47,6 @@ function memoryRecords<Kept extends SideRecord, Key extends readonly unknown[]>(
 export const memoryBreakers = (): Breakers => memoryRecords(({ agent }) => [agent]);
 export const memoryRates = (): Rates => memoryRecords(({ agent }) => [agent]);
 export const memoryWorkflowPauses = (): WorkflowPauses => memoryRecords(({ workflow }) => [workflow]);
-export const memoryAnnouncedLists = (): AnnouncedLists => memoryRecords(({ list }) => [list]);
 export const memoryWaits = (): Waits => memoryRecords(() => []);
 export const memoryPresences = (): Presences => memoryRecords(() => []);
 

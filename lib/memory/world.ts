@@ -24,7 +24,7 @@ import type { PassingNews, QuestionNews } from '../core/decisions/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Found } from '../core/supervision/audit.ts';
 import { type MemoryLanes, memoryLanes } from './lanes.ts';
-import { memoryAnnouncedLists, memoryRates } from './side-records.ts';
+import { memoryRates } from './side-records.ts';
 import { MemoryTable } from './table.ts';
 import { textHash } from './text-hash.ts';
 
@@ -184,7 +184,6 @@ export function memoryWorld(options: { readonly seed?: number; readonly shards?:
   const notes: Note[] = [];
   return {
     store: new MemoryStore(options.shards),
-    announcedLists: memoryAnnouncedLists(),
     rates: memoryRates(),
     lanes: memoryLanes(),
     clock: new ManualClock(),

@@ -4,7 +4,7 @@
  * Owns: the shape. Does not own: how a process reaches it (`process.ts`), what it is made of (`world.ts`).
  */
 
-import type { AnnouncedLists, Breakers, Presences, RandomSource, Rates } from '../../lib/core/ports.ts';
+import type { Breakers, Presences, RandomSource, Rates } from '../../lib/core/ports.ts';
 import type { Note, Send } from '../../lib/core/decisions/decision.ts';
 import type { Presence } from '../../lib/core/supervision/presence.ts';
 import type { MemoryLanes } from '../../lib/memory/lanes.ts';
@@ -23,7 +23,6 @@ export interface External {
   readonly breakers: Breakers;
   readonly rates: Rates;
   readonly presences: Presences;
-  readonly announcedLists: AnnouncedLists;
   readonly lanes: MemoryLanes;
   /** Starts a supervisor, or not, or two. */
   readonly wake: (presence: Presence) => void;

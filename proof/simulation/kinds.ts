@@ -114,7 +114,7 @@ export const KINDS = [
   'unmended',
   'askedForAgain',
   'foundNotDone',
-  /** A wrong answer in a list that asks quietly, beside another of it. */
+  /** A wrong answer of an item that asks quietly, beside another of its execution. */
   'quietQuestion',
   /**
    * Bulk actions: executions that have obeyed each, or were as it wants already; pages with refusals.

@@ -1,12 +1,12 @@
 /**
  * Work that is done and whose answer is no output, judged from the history of its step alone.
  *
- * Owns: that a person is asked before it is undone, whatever came of asking the agent again, and that
- * a probed step is not performed anew. Does not own: the time of the question and its default
- * (`oracle-times.ts`), what an end says of it (`oracle-standing.ts`).
+ * Owns: that a person is asked before it is undone, whatever came of asking the agent again, that a probed
+ * step is not performed anew, and that of the items of an execution one asks aloud. Does not own:
+ * the question's time and its default (`oracle-times.ts`), what an end says of it (`oracle-standing.ts`).
  */
 
-import { asIncident } from '../../lib/core/records/question.ts';
+import { asIncident, type Incident, isOpen, questionKey } from '../../lib/core/records/question.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import { type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
@@ -56,6 +56,8 @@ export function judgeAnswers(
     if (incident.closedBy === 'deadline') kinds.unmended += 1;
     if (incident.choice === 'retry') kinds.askedForAgain += 1;
   }
+  if (incident?.wrongAnswer !== undefined && before.questions?.[questionKey(incident)] === undefined)
+    judgeQuiet(problems, plan, before, incident, kinds);
   const known = step && before.steps[step.name];
   if (step === undefined || known === undefined) return;
   const isNew =
@@ -91,6 +93,21 @@ export function judgeAnswers(
     actedAs(planned, known).effect === 'probed'
   )
     problems.push(`S6 '${step.name}' is done, and is performed once more for its wrong answer`);
+}
+
+function judgeQuiet(
+  problems: string[],
+  { tolerated }: Plan,
+  before: Snapshot,
+  { number, quiet }: Incident,
+  kinds: KindCounts,
+): void {
+  const isBeside = incidentsIn(before).some(
+    (one) => one.wrongAnswer !== undefined && one.quiet !== true && isOpen(one),
+  );
+  if (quiet === true) kinds.quietQuestion += 1;
+  if ((quiet === true) !== (tolerated !== undefined && isBeside))
+    problems.push(`L1 question ${number} of an item is ${isBeside ? 'not ' : ''}quiet beside the others`);
 }
 
 /** A probe has refuted that it is done. */

@@ -35,7 +35,7 @@ function nextAt(plan: Plan, incident: Incident, fromAt: number): number | undefi
 /** Judges the first reminder of a question that is opened. */
 export function judgeFirstReminder(problems: string[], plan: Plan, incident: Incident): void {
   const { number, openedAt, remindAt, reminders } = incident;
-  // In a list only the announced question about a wrong answer has reminders.
+  // Only the announced question about a wrong answer has reminders, among the items of one execution.
   const expected = incident.quiet === true ? undefined : nextAt(plan, incident, openedAt);
   if (remindAt !== expected || reminders !== 0)
     problems.push(`L1 question ${number} begins with a reminder at ${remindAt} and not ${expected}`);

@@ -12,6 +12,7 @@ import type {
   CallbackStep,
   ChildStep,
   HumanStage,
+  MapStep,
   Plan,
   PlanStep,
   RetryStage,
@@ -176,6 +177,26 @@ function answerOf(
 /** Nothing in a list is a point of no return. */
 export function itemOf({ pointOfNoReturn: _point, when: _when, ...step }: AgentStep): AgentStep {
   return { ...step, after: [], input: { n: { $ref: 'item', path: [] }, at: { $ref: 'index', path: [] } } };
+}
+
+/** How many plans get a list at their end in a world with wrong answers. */
+const LISTED_SHARE = 0.3;
+
+/** Its items' agent answers wrongly now and then. */
+export function withAskingList(plan: Plan, choice: Choice): Plan {
+  if (!choice.chance(LISTED_SHARE)) return plan;
+  const last = plan.steps.at(-1);
+  // Nothing follows it, for what a list answers has no key.
+  if (last?.kind !== 'agent' || last.pointOfNoReturn === true) return plan;
+  const list: MapStep = {
+    kind: 'map',
+    name: last.name,
+    after: last.after,
+    over: { $ref: 'input', path: ['items'] },
+    each: itemOf(last),
+    tolerate: choice.pick([{ items: 0 }, { items: 5 }]),
+  };
+  return { ...plan, steps: [...plan.steps.slice(0, -1), list] };
 }
 
 const hasPoint = ({ steps }: Plan): boolean => steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);

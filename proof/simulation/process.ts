@@ -12,7 +12,6 @@ import type { AbortSignalLike } from '../../lib/core/plan/agent.ts';
 import { planAt, storedHash } from '../../lib/core/plan/child-plans.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import type {
-  AnnouncedLists,
   Announcer,
   Breakers,
   Bulks,
@@ -48,12 +47,10 @@ import type { Ledger } from './ledger.ts';
 import type { Delivery } from './messages.ts';
 import type { EffectOrder } from './oracle-order.ts';
 import { lanesOf } from './lanes.ts';
-import { announcedListsOf } from './lists-asked.ts';
 import type { OracleLanes } from './oracle-lanes.ts';
 import { wakeUpsOf } from './known-presence.ts';
 import type { OracleBreakers } from './oracle-breakers.ts';
 import type { OracleErasures } from './oracle-erasures.ts';
-import type { OracleListsAsked } from './oracle-lists-asked.ts';
 import type { OracleRates } from './oracle-rates.ts';
 import type { OracleWriters } from './oracle-writers.ts';
 import type { Arrivals } from './oracle-stages.ts';
@@ -92,7 +89,6 @@ export interface Host {
   readonly order: EffectOrder;
   readonly writers: OracleWriters;
   readonly breakers: OracleBreakers;
-  readonly listsAsked: OracleListsAsked;
   readonly rates: OracleRates;
   /** The plans that its functions, kept warm, know by now. */
   readonly plans: PlanCache;
@@ -300,7 +296,6 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   readonly depths?: NonNullable<Queue['depths']>;
   readonly wakeUps: WakeUps;
   readonly bulks?: Bulks;
-  readonly announcedLists: AnnouncedLists;
   readonly rates: Rates;
   readonly lanes: Lanes;
   readonly largeValues?: LargeValues;
@@ -317,7 +312,6 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
     this.clock = new ProcessClock(host, process);
     this.random = host.external.random;
     this.wakeUps = wakeUpsOf(host, ask, (execute) => call(host, process, execute));
-    this.announcedLists = announcedListsOf(host.external.announcedLists, ask);
     const { rates } = host.external;
     this.rates = {
       read: (agent) => ask(() => rates.read(agent)),

@@ -6,12 +6,7 @@
  */
 
 import type { Note } from '../../lib/core/decisions/decision.ts';
-import {
-  memoryAnnouncedLists,
-  memoryBreakers,
-  memoryPresences,
-  memoryRates,
-} from '../../lib/memory/side-records.ts';
+import { memoryBreakers, memoryPresences, memoryRates } from '../../lib/memory/side-records.ts';
 import { memoryLanes } from '../../lib/memory/lanes.ts';
 import type { MemoryTable } from '../../lib/memory/table.ts';
 import { given } from '../../lib/core/values/given.ts';
@@ -26,7 +21,6 @@ import { Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
 import { OracleBreakers } from './oracle-breakers.ts';
 import { OracleErasures } from './oracle-erasures.ts';
-import { OracleListsAsked } from './oracle-lists-asked.ts';
 import type { OwedNews } from '../../lib/core/decisions/news.ts';
 import { EffectOrder } from './oracle-order.ts';
 import { OracleRates } from './oracle-rates.ts';
@@ -86,11 +80,6 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
   const isMild = mode === 'none' || mode === 'masked';
   const longestDelayMs = mode === 'masked' ? 3_000 : 30_000;
   const breakers = new OracleBreakers({ now: () => host.events.now, kinds, violate });
-  const listsAsked = new OracleListsAsked({
-    now: () => host.events.now,
-    kinds,
-    read: (id) => table.read(id),
-  });
   const lanes = lanesJudged(eyes, () => host);
   const host: Host = {
     events: new EventQueue(startAt),
@@ -107,7 +96,6 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
       rates: memoryRates(),
       presences: memoryPresences(),
       lanes: lanes.lanes,
-      announcedLists: listsAsked.behind(memoryAnnouncedLists()),
       wake: (presence) => wakeSupervisor(host, presence, longestDelayMs),
       send: (sends) => sends.forEach((send) => sendMessage(host, send, longestDelayMs)),
       announce,
@@ -118,7 +106,6 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
     order: new EffectOrder(),
     writers: new OracleWriters(),
     breakers,
-    listsAsked,
     rates: ratesJudged(seed, traits.hasRates && !isMild, kinds),
     lanes,
     erasures: new OracleErasures({ ...eyes, objects: (from) => host.external.values?.keysFrom(from) ?? [] }),

@@ -202,7 +202,6 @@ export class World {
     }
     judgeAnswers(problems, plan, before, write, kinds);
     countRetried(kinds, before, write);
-    this.#host.listsAsked.judge(problems, before, write, isLagging);
     this.#times.judge(problems, {
       plan,
       before,

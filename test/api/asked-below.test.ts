@@ -91,12 +91,13 @@ describe.each([
   });
 
   it('who is asked sees the workflow and the tags of the execution that it belongs to', async () => {
-    const { c } = await asking(kind);
+    const { c, id } = await asking(kind);
     const { items } = (await c.get('/incidents')).body as unknown as { items: object[] };
     expect(items).toHaveLength(count);
     for (const item of items) expect(aboutText(item)).toMatch(/orders · orderId: o-1$/);
     expect(c.questionNews).toHaveLength(count);
-    for (const news of c.questionNews) expect(aboutText(news)).toMatch(/orders · orderId: o-1$/);
+    const root = { executionId: id, workflow: 'orders', tags: { orderId: 'o-1' } };
+    for (const news of c.questionNews) expect(news.root).toEqual(root);
   });
 });
 

@@ -6,7 +6,6 @@ import { dynamoErasure, dynamoInventory } from '../../lib/aws/dynamo-inventory.t
 import { executionKey } from '../../lib/aws/dynamo-items.ts';
 import { dynamoReceipts } from '../../lib/aws/dynamo-receipts.ts';
 import {
-  ANNOUNCED_LIST,
   BREAKER,
   RATE,
   dynamoRecords,
@@ -24,7 +23,6 @@ import { describeLanes } from './lanes.contract.ts';
 import { MOST_OPEN } from './lists.contract.ts';
 import { describeReceipts } from './receipts.contract.ts';
 import {
-  ANNOUNCED,
   BREAKERS,
   RATES,
   describeSideRecords,
@@ -84,7 +82,6 @@ export function describeAdapters(where: string, open: () => Promise<OpenTable>):
   describeSideRecords(`breakers on ${where}`, BREAKERS, kept(BREAKER));
   describeSideRecords(`rates on ${where}`, RATES, kept(RATE));
   describeSideRecords(`pauses of workflows on ${where}`, WORKFLOW_PAUSES, kept(WORKFLOW_PAUSE));
-  describeSideRecords(`announced lists on ${where}`, ANNOUNCED, kept(ANNOUNCED_LIST));
   describeSideRecords(`presence on ${where}`, PRESENCES, kept(PRESENCE));
   describeSideRecords(`open waits on ${where}`, WAITS, kept(OPEN_WAITS));
 }

@@ -5,7 +5,6 @@
 
 import type { WorkflowPause } from '../../lib/core/holds/workflow-pause.ts';
 import type { SideRecord, SideRecords } from '../../lib/core/ports.ts';
-import type { AnnouncedList } from '../../lib/core/records/announced-list.ts';
 import type { OpenWaits } from '../../lib/core/records/open-waits.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { AgentRate } from '../../lib/core/records/slots.ts';
@@ -72,17 +71,6 @@ export const WORKFLOW_PAUSES: Samples<WorkflowPause, [string]> = [
   ],
 ];
 
-const announced = (list: string): AnnouncedList => ({
-  list,
-  version: 1,
-  writeId: 'w-1',
-  executionId: 'a.all.1',
-  askedAt: T,
-});
-export const ANNOUNCED: Samples<AnnouncedList, [string]> = [
-  [['a/all/0/1/'], announced('a/all/0/1/')],
-  [['a/all/0/2/'], announced('a/all/0/2/')],
-];
 export const PRESENCES: Samples<Presence, []> = [[[], { version: 1, writeId: 'w-1', untilAt: T }]];
 export const WAITS: Samples<OpenWaits, []> = [
   [[], { version: 1, writeId: 'w-1', waits: [{ id: 'w', untilAt: T }] }],

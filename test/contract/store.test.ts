@@ -1,7 +1,6 @@
 import { TRANSPORTS } from '../../lib/aws/names.ts';
 import { MemoryStore } from '../../lib/memory/world.ts';
 import {
-  memoryAnnouncedLists,
   memoryBreakers,
   memoryRates,
   memoryPresences,
@@ -16,7 +15,6 @@ import { describeInventory } from './inventory.contract.ts';
 import { describeLanes } from './lanes.contract.ts';
 import { describeReceipts } from './receipts.contract.ts';
 import {
-  ANNOUNCED,
   BREAKERS,
   RATES,
   describeSideRecords,
@@ -50,7 +48,6 @@ const inMemory =
 describeSideRecords('breakers in memory', BREAKERS, inMemory(memoryBreakers));
 describeSideRecords('rates in memory', RATES, inMemory(memoryRates));
 describeSideRecords('pauses of workflows in memory', WORKFLOW_PAUSES, inMemory(memoryWorkflowPauses));
-describeSideRecords('announced lists in memory', ANNOUNCED, inMemory(memoryAnnouncedLists));
 describeSideRecords('presence in memory', PRESENCES, inMemory(memoryPresences));
 describeSideRecords('open waits in memory', WAITS, inMemory(memoryWaits));
 

@@ -10,6 +10,7 @@
  */
 
 import type { Caller } from '../values/caller.ts';
+import type { Root } from '../records/children.ts';
 import type { Ended } from '../records/ended.ts';
 import { given } from '../values/given.ts';
 import {
@@ -20,16 +21,14 @@ import {
   type QuestionChange,
 } from '../records/question.ts';
 import type { Execution } from '../records/state.ts';
+import { rootOf } from '../values/names.ts';
 
 /**
  * A change of a question. Never with a token or a comment, and of outputs only what its author shows; the
  * message of a failure may hold a payload, so its code alone.
  */
 export interface QuestionNews
-  extends Pick<
-      Question,
-      'kind' | 'step' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'reminders' | 'tags' | 'root'
-    >,
+  extends Pick<Question, 'kind' | 'step' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'reminders' | 'tags'>,
     Pick<Partial<Incident>, 'choice' | 'caller'>,
     Pick<CallbackQuestion, 'shown' | 'outcome'> {
   readonly about: 'question';
@@ -38,6 +37,8 @@ export interface QuestionNews
   readonly workflow: string;
   /** The number of an incident; absent for an approval and a callback. */
   readonly incident?: number;
+  /** The execution above all others, by which a listener groups; absent where it is the one that asks. */
+  readonly root?: Root & { readonly executionId: string };
   /** When the change was written. */
   readonly at: number;
   /** The code of the failure that an incident is about. */
@@ -115,7 +116,7 @@ export function questionNews(
   question: Question,
   change: QuestionChange,
 ): QuestionNews {
-  const { kind, step, openedAt, deadlineAt, otherwise, reminders, tags, root, closedBy } = question;
+  const { kind, step, openedAt, deadlineAt, otherwise, reminders, tags, closedBy } = question;
   const { remindedAt = openedAt, closedAt = openedAt } = question;
   const [asked, answered] = isIncident(question)
     ? [
@@ -134,8 +135,14 @@ export function questionNews(
     deadlineAt,
     otherwise,
     reminders,
-    ...given({ step, tags, root, ...asked }),
+    ...given({ step, tags, root: rootAbove(id, question), ...asked }),
     ...(change === 'closed' ? given({ closedBy, ...answered }) : {}),
     view: `/executions/${id}`,
   };
+}
+
+/** A part of a root's own list has the root's workflow and tags as its own. */
+function rootAbove(id: string, { workflow = '', tags, root }: Question): QuestionNews['root'] {
+  const executionId = rootOf(id);
+  return executionId === id ? undefined : { executionId, ...(root ?? { workflow, ...given({ tags }) }) };
 }

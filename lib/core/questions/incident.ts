@@ -80,8 +80,7 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
     ? termsOf(plan, state, step, inputs.now)
     : { deadlineAt: inputs.now + LAST_INCIDENT_MS, otherwise: 'fail' as const };
   const wrongAnswer = kind === 'recovery' ? record.wrongAnswer : undefined;
-  // One mistake of an agent is announced once a list while it is open: of a part here, of others where it is
-  // written.
+  // One mistake of an agent is one mistake: of the items in this execution one asks aloud while it is open.
   const isQuiet = wrongAnswer !== undefined && isListAsked(plan, state);
   const asked = {
     kind,
@@ -98,11 +97,8 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
 }
 
 const isListAsked = (plan: Plan, state: Snapshot): boolean =>
-  plan.tolerated !== undefined && openIncidents(state).some(isAnnouncedForList);
-
-/** One that others of its list are quiet beside, as long as it is open. */
-export const isAnnouncedForList = ({ wrongAnswer, quiet }: Incident): boolean =>
-  wrongAnswer !== undefined && quiet !== true;
+  plan.tolerated !== undefined &&
+  openIncidents(state).some(({ wrongAnswer, quiet }) => wrongAnswer !== undefined && quiet !== true);
 
 /**
  * How long a person has, and what holds without an answer: as declared, or as far as there is a way back.

@@ -10,8 +10,8 @@
  * written as announced; if the process dies in between, the next evaluation announces it again. While the
  * question is open, it is announced again every `remindEvery`; without that option there is no reminder. The
  * alarm `IncidentOpen` is raised for incidents alone. If a reminder is not announced before the next one, or
- * before the question closes, it is dropped. If many items of a list ask the same, one question is announced;
- * the others are `quiet`.
+ * before the question closes, it is dropped. If items of a list ask the same in one execution, one question
+ * is announced; the others are `quiet`.
  */
 
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';

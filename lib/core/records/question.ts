@@ -91,7 +91,7 @@ export interface Incident extends Asked {
   readonly otherwise: Choice;
   /** The deadline stands still during a pause; it has been moved for those up to this number. */
   readonly movedFor?: number;
-  /** Not announced: an earlier incident about the same list was. It is asked and answered by itself. */
+  /** Not announced: another item's in the same execution is. It is asked and answered by itself. */
   readonly quiet?: true;
   readonly choice?: Choice;
   /** The person, if the gateway vouches for one. */

@@ -81,14 +81,6 @@ export const ORDERS: readonly Mutant[] = [
     killer: simulated(),
   },
   {
-    id: 'quiet-for-good',
-    bug: 'Of a list one question is announced, and none after it, though it was answered.',
-    file: 'lib/engine/announced-lists.ts',
-    find: 'return asked.some(isOpen) ||',
-    replace: 'return asked.length > 0 ||',
-    killer: jest('engine/announced-lists', 'of two that find it answered at once one is announced'),
-  },
-  {
     id: 'unread-pause-lets-through',
     bug: 'An agent whose pause cannot be read goes on.',
     file: 'lib/agent/breaker.ts',

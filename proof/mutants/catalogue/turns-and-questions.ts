@@ -282,6 +282,15 @@ export const QUESTIONS: readonly Mutant[] = [
     killer: jest('core/questions/settle', 'is closed in silence where it was quiet'),
   },
   {
+    id: 'quiet-for-good',
+    rule: 'of the items of an execution one asks aloud while it is open',
+    bug: 'One question of an item is announced, and none after it, though it was answered.',
+    file: 'lib/core/questions/incident.ts',
+    find: 'openIncidents(state).some(({ wrongAnswer,',
+    replace: 'incidentsIn(state).some(({ wrongAnswer,',
+    killer: jest('kit/wrong-answers-elsewhere', 'its next one is announced'),
+  },
+  {
     id: 'answer-of-the-deadline-is-a-persons',
     rule: 'a question that nobody answered closes by its deadline',
     bug: 'A question whose time is over counts as answered.',

@@ -11,7 +11,6 @@ import { noKinds } from '../../../proof/simulation/kinds.ts';
 import { Ledger } from '../../../proof/simulation/ledger.ts';
 import { EffectOrder } from '../../../proof/simulation/oracle-order.ts';
 import { OracleBreakers } from '../../../proof/simulation/oracle-breakers.ts';
-import { OracleListsAsked } from '../../../proof/simulation/oracle-lists-asked.ts';
 import { MemoryTable } from '../../../lib/memory/table.ts';
 import { memoryLanes } from '../../../lib/memory/lanes.ts';
 import { OracleErasures } from '../../../proof/simulation/oracle-erasures.ts';
@@ -34,11 +33,6 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   writers: new OracleWriters(),
   breakers: new OracleBreakers({ now: () => events.now, kinds: noKinds(), violate: () => undefined }),
   rates: new OracleRates(undefined, noKinds()),
-  listsAsked: new OracleListsAsked({
-    now: () => events.now,
-    kinds: noKinds(),
-    read: (id) => external.table.read(id),
-  }),
   plans: new Map(),
   outages: CALM,
   unread: new Map(),

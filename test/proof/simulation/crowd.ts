@@ -4,12 +4,7 @@
  * The production roles on simulated time, with a supervisor that sweeps without a pause.
  */
 
-import {
-  memoryAnnouncedLists,
-  memoryBreakers,
-  memoryPresences,
-  memoryRates,
-} from '../../../lib/memory/side-records.ts';
+import { memoryBreakers, memoryPresences, memoryRates } from '../../../lib/memory/side-records.ts';
 import { memoryLanes } from '../../../lib/memory/lanes.ts';
 import type { Agent, AttemptContext, Implementation } from '../../../lib/core/plan/agent.ts';
 import type { Note, Send } from '../../../lib/core/decisions/decision.ts';
@@ -76,7 +71,6 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
     breakers: memoryBreakers(),
     rates: memoryRates(),
     presences: memoryPresences(),
-    announcedLists: memoryAnnouncedLists(),
     lanes: memoryLanes(),
     wake: () => undefined,
     send: (sends) => {

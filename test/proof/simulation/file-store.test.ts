@@ -3,12 +3,7 @@
 import { MemoryTable } from '../../../lib/memory/table.ts';
 import { seededRandom } from '../../../lib/memory/world.ts';
 import { memoryLanes } from '../../../lib/memory/lanes.ts';
-import {
-  memoryAnnouncedLists,
-  memoryBreakers,
-  memoryPresences,
-  memoryRates,
-} from '../../../lib/memory/side-records.ts';
+import { memoryBreakers, memoryPresences, memoryRates } from '../../../lib/memory/side-records.ts';
 import { EventQueue } from '../../../proof/simulation/events.ts';
 import { FileStore } from '../../../proof/simulation/file-store.ts';
 import { choiceOf } from '../../../proof/simulation/plans.ts';
@@ -33,7 +28,6 @@ async function overFile(input: ReturnType<typeof anExecution>['input']) {
     breakers: memoryBreakers(),
     rates: memoryRates(),
     presences: memoryPresences(),
-    announcedLists: memoryAnnouncedLists(),
     lanes: memoryLanes(),
     wake: () => undefined,
     send: () => undefined,

@@ -12,12 +12,7 @@ import { handleMessage } from '../../../lib/agent/message.ts';
 import { takeOver, tickStay } from '../../../lib/supervisor/stay.ts';
 import { createScheduler, start } from '../../../lib/scheduler/start.ts';
 import { SWEEP_EVERY_MS, tick } from '../../../lib/supervisor/sweep.ts';
-import {
-  memoryAnnouncedLists,
-  memoryBreakers,
-  memoryPresences,
-  memoryRates,
-} from '../../../lib/memory/side-records.ts';
+import { memoryBreakers, memoryPresences, memoryRates } from '../../../lib/memory/side-records.ts';
 import { memoryLanes } from '../../../lib/memory/lanes.ts';
 import { MemoryTable } from '../../../lib/memory/table.ts';
 import { seededSource, seededRandom } from '../../../lib/memory/world.ts';
@@ -60,7 +55,6 @@ export async function runQuiet(seed: number, calls: Calls): Promise<Quiet> {
     breakers: memoryBreakers(),
     rates: memoryRates(),
     presences: memoryPresences(),
-    announcedLists: memoryAnnouncedLists(),
     lanes: memoryLanes(),
     wake: (presence) => {
       count.called += 1;
