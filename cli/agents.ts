@@ -1,18 +1,18 @@
 /**
- * The commands about agents: how they are, and to have one called now although its breaker is open.
+ * `steadfast agents`: how they are, and which of them a deployment would take away.
  *
- * Owns: their options and what they print. Does not own: the pauses of agents
- * (`pauses.ts`), the answers' words (`lib/view/deployment.ts`).
+ * Owns: its options. Does not own: the other commands about agents (`api-commands.ts`), the comparison
+ * (`needed.ts`), the answer's words (`lib/view/deployment.ts`).
  */
 
 import type { Command } from 'commander';
-import { agentsText, breakerText, triedNowText } from '../lib/view/deployment.ts';
+import { agentsText } from '../lib/view/deployment.ts';
 import { client, examples, say } from './commands.ts';
-import { type Cli, invocation } from './io.ts';
+import type { Cli } from './io.ts';
 import { compared, exitOf, neededText } from './needed.ts';
 
 export function addAgents(program: Command, cli: Cli): void {
-  const agents = program
+  program
     .command('agents')
     .description('show for each agent how full its queue is and whether its service answers')
     .option(
@@ -28,19 +28,5 @@ export function addAgents(program: Command, cli: Cli): void {
       const needed = compared(answer, flags.assembly, flags.stack);
       cli.exitCode = exitOf(needed);
       say(cli, command, needed, () => neededText(needed));
-    });
-  agents
-    .command('try-now')
-    .argument('<agent>', 'the name of the agent')
-    .description('end the wait for an agent whose breaker is open: one waiting step is tried now')
-    .addHelpText('after', examples('agents try-now charge-card'))
-    .action(async (agent: string, _flags: object, command: Command) => {
-      const tried = await client(command).tryAgentNow(agent);
-      const text = (): string => {
-        const now = Date.now();
-        const next = triedNowText(tried, now, (line) => invocation(command, line));
-        return `${agent}  ${breakerText(tried.breaker, now)}\n${next}\n`;
-      };
-      say(cli, command, tried, text);
     });
 }

@@ -1,22 +1,19 @@
 /**
  * Every command, in the order in which help names them.
  *
- * Owns: which there are. Does not own: what each does (`commands.ts`, `lists.ts`, `operations.ts`,
- * `incidents.ts`, `erase.ts`, the `command.ts` of each folder), the options that they share (`main.ts`).
+ * Owns: which there are. Does not own: what each does (a row of `api-commands.ts`, or a file of its
+ * own), the options that they share (`main.ts`).
  */
 
 import type { Command } from 'commander';
 import { addBulk } from './bulk/command.ts';
-import { addCallbacks } from './callbacks.ts';
 import { addAgents } from './agents.ts';
+import { addApiCommands } from './api-commands.ts';
 import { addCommands } from './commands.ts';
 import { addConsole } from './console/command.ts';
 import { addErase } from './erase.ts';
-import { addIncidents } from './incidents.ts';
 import { addLists } from './lists.ts';
 import { addLogs } from './logs/command.ts';
-import { addOperations } from './operations.ts';
-import { addPauses } from './pauses.ts';
 import { addDev } from './dev/command.ts';
 import { addGraph } from './graph/command.ts';
 import { addServe } from './serve/command.ts';
@@ -32,13 +29,10 @@ export function addAll(program: Command, cli: Cli): void {
   addLists(program, cli);
   addGraph(program, cli);
   addLogs(program, cli);
-  addOperations(program, cli);
-  addErase(program, cli);
   addAgents(program, cli);
-  addPauses(program, cli);
+  addApiCommands(program, cli);
+  addErase(program, cli);
   addBulk(program, cli);
-  addIncidents(program, cli);
-  addCallbacks(program, cli);
   addVerify(program, cli);
   addWorker(program, cli);
 }

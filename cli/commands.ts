@@ -1,6 +1,6 @@
 /**
- * The commands that talk to an API: start, show, why, workflows, health; `lists.ts`
- * has those that say how things are, `operations.ts` and `incidents.ts` those that change an execution.
+ * The commands about executions that do more than one call: start, show, why; and the client and the words
+ * that all commands share. `api-commands.ts` has those that make one call.
  *
  * Owns: their options and what they print. Does not own: the requests (`api/client.ts`) or
  * the tables' layout (`print.ts`).
@@ -34,7 +34,6 @@ import { inOneLine } from './one-line.ts';
 import { regionOf, signedFetch } from './signed-fetch.ts';
 import { type Cli, CliError, CLOCK, EXIT, invocation, messageOf } from './io.ts';
 import { noteOfKind, openApprovals } from '../lib/view/waiting-steps.ts';
-import { healthText } from '../lib/view/deployment.ts';
 import {
   answerLine,
   executionText,
@@ -66,17 +65,6 @@ export function addCommands(program: Command, cli: Cli): void {
     .action(async (_options, command: Command) => {
       const items = await client(command).workflows();
       say(cli, command, { items }, () => workflowsText(items, Date.now()));
-    });
-  program
-    .command('health')
-    .description(
-      'show whether the deployment is healthy: a supervisor is at work, agents are deployed, their services answer',
-    )
-    .addHelpText('after', examples('health', 'health --json'))
-    .action(async (_options, command: Command) => {
-      const health = await client(command).health();
-      cli.exitCode = EXIT_OF[health.status];
-      say(cli, command, health, () => healthText(health, Date.now(), (line) => invocation(command, line)));
     });
 }
 

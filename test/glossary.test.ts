@@ -135,7 +135,10 @@ const NAMES: Readonly<Record<string, () => readonly string[]>> = {
     ),
   'fields of the API': () => found(['lib/api/answers.ts', 'lib/api/deployment-answers.ts'], PROPERTY),
   routes: () => Object.keys(CALLS),
-  commands: () => found(filesOf('cli'), /\.(?:command|option)\(\s*'(?:--)?([\w-]+)/g),
+  commands: () => [
+    ...found(filesOf('cli'), /(?:\.(?:command|option)\(|Option\(|name: )\s*'(?:--)?([\w-]+)/g),
+    ...found(['cli/api-commands.ts'], /^ +'?(?:--)?(\w[\w-]*)(?: <\w+>')?: /gm),
+  ],
   'words of the glossary': () => found(['docs/ARCHITECTURE.md'], /^\| ([a-z][a-z, ]*) \|/gm),
   metrics: () => Object.keys(METRICS),
   indexes: () => [TABLE.wakeIndex, TABLE.listIndex].flatMap((index) => Object.values(index)),
