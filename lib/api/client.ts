@@ -35,7 +35,7 @@ import type {
 } from './call-options.ts';
 import { isTransient } from './again.ts';
 import { ApiError, retryAfterOf } from './api-error.ts';
-import { CALLS } from './calls.ts';
+import { CALLS, type Route } from './calls.ts';
 import { callerText } from '../core/values/caller.ts';
 import type { BulkOptions, BulkView } from './bulk-answers.ts';
 import { endOf, erasedInFull, viewsUntilEnd } from './until-end.ts';
@@ -167,9 +167,10 @@ export const AS_NAME: RegExp = /^[A-Za-z0-9+=,.@_-]{1,64}$/;
 
 const ANSWER_WITHIN_MS = 30_000;
 
-type Made = Omit<Client, 'url' | 'workflows'> & {
-  readonly workflows: () => Promise<Workflows>;
-};
+/** A route without a method here does not compile. */
+type Made = {
+  readonly [Name in Exclude<(typeof CALLS)[Route]['name'], 'workflows' | 'openapi'>]: Client[Name];
+} & { readonly workflows: () => Promise<Workflows> };
 
 /** A method for each route: it takes what the path names, then the query or the body. */
 function madeOf(options: ClientOptions, base: string): Made {
