@@ -59,7 +59,7 @@ export async function loadWorkflows(
   only?: readonly string[],
 ): Promise<Served> {
   const props = { root, folders, ...(only === undefined ? {} : { only }) };
-  const found = await discoverWorkflows(props, ask, () => 'unseen');
+  const found = await discoverWorkflows(props, ask);
   const workflows = await Promise.all(
     found.workflows.map(async ({ file, exportName }) => (await exportsOf(file))[exportName] as Workflow),
   );

@@ -6,7 +6,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { executionId } from '../cli/dev/banner.ts';
+import type { AgentHandler } from '../lib/agent/handler.ts';
 import { discoverWorkflows } from '../lib/infra/discover.ts';
+import type { AskHandlers } from '../lib/infra/handlers.ts';
 import { CONTROL_CALLS } from '../local/control/control-http.ts';
 import { blocksOf, read, written } from './snippets/blocks.ts';
 import { firstFiles, FOLDER, readmeFiles } from './snippets/readme.ts';
@@ -46,13 +48,22 @@ test('the first workflow is a workflow and two agents, and nothing else', () => 
   ]);
 });
 
+/** In this process, unlike where it is synthesized. */
+const asked: AskHandlers = (files) =>
+  Promise.all(
+    files.map(async (file) => {
+      const { worker } = ((await import(file)) as { handler: AgentHandler }).handler;
+      return { file, agent: worker.agent.spec.name, parts: Object.keys(worker.implementation) };
+    }),
+  );
+
 test('it is found as it stands', async () => {
   const {
     workflows,
     agents,
     triggers: found,
     warnings,
-  } = await discoverWorkflows({ root, folders: ['workflows'] });
+  } = await discoverWorkflows({ root, folders: ['workflows'] }, asked);
   expect(workflows.map(({ name, agents: used }) => [name, used])).toEqual([
     ['first-greeting', ['write-greeting', 'deliver-greeting']],
   ]);

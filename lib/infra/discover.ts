@@ -13,7 +13,6 @@ import { BUILT_IN_PREFIX, isBuiltIn } from '../core/plan/built-in.ts';
 import { scheduleProblem } from '../author/triggers/schedule-check.ts';
 import { nearest } from '../core/values/nearest.ts';
 import { writtenFile } from '../project/project-files.ts';
-import { type AgentFile, agentFileReading, agentIn, handlerProblem, type Reading } from './agent-files.ts';
 import {
   checkLanes,
   type DiscoverProps,
@@ -25,7 +24,7 @@ import {
   type FoundWorkflow,
 } from './discovery.ts';
 import { formsOf } from './forms.ts';
-import { type AskHandlers, handlersIn } from './handlers.ts';
+import { type AgentFile, type AskHandlers, handlerProblem, handlersIn } from './handlers.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import {
   type AgentLike,
@@ -43,20 +42,16 @@ import {
 
 const AGENT_FOLDER = 'agents';
 
-type ReadFile = (given: AgentFile) => Reading;
-
 const workflowFile = (folder: string): string | undefined => writtenFile(join(folder, 'workflow'));
 
 /**
  * Looks for workflow folders and loads their workflows.
- * @param ask of agents' files whose text does not say what they export
- * @param read what the text of an agent's file says
+ * @param ask what agents' files export
  * @throws DiscoveryError naming the workflow, the agent and the path expected
  */
 export async function discoverWorkflows(
   props: DiscoverProps,
   ask: AskHandlers = handlersIn,
-  read: ReadFile = agentFileReading,
 ): Promise<Discovery> {
   const root = resolve(props.root);
   const relativeToRoot = (path: string): string => relative(root, path).split(sep).join('/');
@@ -64,18 +59,21 @@ export async function discoverWorkflows(
   const agents: FoundAgent[] = [];
   const triggers: FoundTrigger[] = [];
   const warnings: FoundWarning[] = [];
+  const files: AgentFile[] = [];
   for (const folder of chosenFolders(root, props)) {
-    const loaded = await loadFolder(folder, relativeToRoot, read);
+    const loaded = await loadFolder(folder, relativeToRoot);
     workflows.push(...loaded.workflows);
     agents.push(...loaded.agents);
     triggers.push(...(await triggersIn(folder, relativeToRoot)));
-    warnings.push(...loaded.warnings, ...(await unseenHandlers(loaded.unseen, root, ask)));
+    warnings.push(...loaded.warnings);
+    files.push(...loaded.files);
   }
   refuseBuiltIn('workflow', workflows, relativeToRoot);
   refuseBuiltIn('agent', agents, relativeToRoot);
   refuseTwins('workflow', workflows, relativeToRoot);
   refuseTwins('agent', agents, relativeToRoot);
   checkLanes(workflows);
+  warnings.push(...(await unseenHandlers(files, root, ask)));
   // A workflow that is exported, and run by another one that is, is visited twice.
   const once = [...new Map(warnings.map((warning) => [warning.id, warning])).values()];
   return { root, workflows, agents, triggers, warnings: once };
@@ -126,24 +124,18 @@ interface LoadedFolder {
   readonly workflows: readonly FoundWorkflow[];
   readonly agents: readonly FoundAgent[];
   readonly warnings: readonly FoundWarning[];
-  /** Agents' files whose text does not say what they export. */
-  readonly unseen: readonly AgentFile[];
+  /** Agents' files that hold code. */
+  readonly files: readonly AgentFile[];
 }
 
-/** A workflow folder, its module, and how a file of an agent is read. */
+/** A workflow folder, and its module. */
 interface FolderFiles {
   readonly folder: string;
-  readonly file: string;
   readonly module: Awaited<ReturnType<typeof loadModule>>;
   readonly relativeToRoot: (path: string) => string;
-  readonly read: ReadFile;
 }
 
-async function loadFolder(
-  folder: string,
-  relativeToRoot: (path: string) => string,
-  read: ReadFile,
-): Promise<LoadedFolder> {
+async function loadFolder(folder: string, relativeToRoot: (path: string) => string): Promise<LoadedFolder> {
   const file = workflowFile(folder) as string;
   const module = await loadModule(file, relativeToRoot(file));
   const exported = workflowsOf(module, file, relativeToRoot(file));
@@ -160,7 +152,7 @@ async function loadFolder(
       }
       if (agentFile(folder, spec.name) === undefined) {
         const expected = join(folder, AGENT_FOLDER, `${spec.name}${extname(file)}`);
-        const like = misnamedFile(spec.name, folder, exported, { workflowFile: file, exported: module });
+        const like = misnamedFile(spec.name, folder, exported);
         const meant = like === undefined ? '' : `; did you mean ${like}?`;
         throw new DiscoveryError(
           `workflow '${workflow.name}' uses the agent '${spec.name}', but ${relativeToRoot(expected)} does not exist; it must export its handler (export const handler = ….handler({ … }))${meant}`,
@@ -174,34 +166,31 @@ async function loadFolder(
     const { name } = agent.spec;
     if (!used.has(name) && agentFile(folder, name) !== undefined) used.set(name, agent);
   }
-  const files = { folder, file, module, relativeToRoot, read };
-  const { agents, unseen } = await foundAgents([...used.values()], peers, files);
+  const of = { folder, module, relativeToRoot };
+  const { agents, files } = await foundAgents([...used.values()], peers, of);
   const workflows = exported.map((one) => foundWorkflow(one, file, folder));
   const warnings = [
     ...exported.flatMap(({ workflow }) => warningsOf(workflow, file, relativeToRoot(file))),
     ...unusedFiles(folder, used, relativeToRoot),
   ];
-  return { workflows, agents, warnings, unseen };
+  return { workflows, agents, warnings, files };
 }
 
 /** The agents of a folder, each with its file. @throws DiscoveryError */
 async function foundAgents(
   used: readonly AgentLike[],
   peers: ReadonlyMap<string, ReadonlySet<string>>,
-  { folder, file, module, relativeToRoot, read }: FolderFiles,
-): Promise<Pick<LoadedFolder, 'agents' | 'unseen'>> {
+  { folder, module, relativeToRoot }: FolderFiles,
+): Promise<Pick<LoadedFolder, 'agents' | 'files'>> {
   const agents: FoundAgent[] = [];
-  const unseen: AgentFile[] = [];
+  const files: AgentFile[] = [];
   for (const { spec } of used) {
     const { name, timeoutMs, runsIn, isolate } = spec;
     const implementation = agentFile(folder, name) as string;
     const shown = relativeToRoot(implementation);
     const remote = await remoteOf(implementation, shown, name);
-    const of = { file: implementation, shown, spec, workflowFile: file, exported: module };
     // What is remote has been loaded, and has no parts of its own.
-    const reading = remote === undefined ? read(of) : 'sound';
-    if (typeof reading === 'object') throw new DiscoveryError(reading.problem);
-    if (reading === 'unseen') unseen.push(of);
+    if (remote === undefined) files.push({ file: implementation, shown, spec, exported: module });
     agents.push({
       name,
       timeoutMs,
@@ -212,7 +201,7 @@ async function foundAgents(
       peers: [...(peers.get(name) ?? [])].sort(),
     });
   }
-  return { agents, unseen };
+  return { agents, files };
 }
 
 const foundWorkflow = (
@@ -250,7 +239,7 @@ async function unseenHandlers(
   return files.flatMap((given, at): FoundWarning[] => {
     const answer = answers[at];
     if (answer === undefined || 'failed' in answer) {
-      const message = `${given.shown} hides the parts of its handler, and could not be loaded to check them: ${answer?.failed ?? 'no answer'}. A part that agent '${given.spec.name}' needs would be missed only when it runs: list the parts in handler({ … })`;
+      const message = `${given.shown} could not be loaded to check the parts of its handler: ${answer?.failed ?? 'no answer'}. A part that agent '${given.spec.name}' needs would be missed only when it runs: read settings and open connections in execute, not when the file is loaded`;
       return [{ id: `steadfast:unseenHandler[${given.shown}]`, message }];
     }
     const problem = handlerProblem(given, answer.agent, answer.parts);
@@ -288,26 +277,18 @@ function formsIn(workflow: WorkflowLike, folder: string): Pick<FoundWorkflow, 'f
   return Object.keys(forms).length === 0 ? {} : { forms };
 }
 
-/**
- * A file that is no other agent's own: that whose text says so; or, of those that say nothing, that of a like
- * name, or the one alone.
- */
+/** A file that is no other agent's, of a like name, or the one alone. */
 function misnamedFile(
   expected: string,
   folder: string,
   exported: readonly { readonly workflow: WorkflowLike }[],
-  of: Pick<AgentFile, 'workflowFile' | 'exported'>,
 ): string | undefined {
   const agents = new Set(exported.flatMap(({ workflow }) => workflow.agents.map(({ spec }) => spec.name)));
-  const free = agentFilesIn(folder)
-    .filter((name) => !agents.has(withoutEnding(name)))
-    .map((name) => ({ name, agent: agentIn({ ...of, file: join(folder, AGENT_FOLDER, name) }) }));
+  const free = agentFilesIn(folder).filter((name) => !agents.has(withoutEnding(name)));
   const missing = [...agents].filter((name) => agentFile(folder, name) === undefined);
-  const own = free.find(({ agent }) => agent === expected);
-  const silent = free.flatMap(({ name, agent }) => (agent === undefined ? [withoutEnding(name)] : []));
-  const like =
-    nearest(expected, silent) ?? (missing.length === 1 && silent.length === 1 ? silent[0] : undefined);
-  return own?.name ?? free.find(({ name }) => withoutEnding(name) === like)?.name;
+  const like = nearest(expected, free.map(withoutEnding));
+  const alone = missing.length === 1 && free.length === 1 ? free[0] : undefined;
+  return free.find((name) => withoutEnding(name) === like) ?? alone;
 }
 
 function agentFilesIn(folder: string): string[] {

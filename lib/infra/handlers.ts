@@ -1,15 +1,36 @@
 /**
- * What agents' files export, asked of their modules where their text does not say it (`agent-files.ts`).
+ * What agents' files export, asked of their modules: whose handler it is, and whether that has what the
+ * agent declares.
  *
- * Owns: the process in which they are loaded, and what is reported of them. Does not own: when
- * they are asked, what is refused.
+ * Owns: the process in which they are loaded, what is reported of them, and the refusals. Does not own: which
+ * file is whose (`discover.ts`), the same where it runs (`agent/handler.ts`).
  *
  * A process of its own, which is ended as soon as it has answered: an author's module may open connections,
  * change what is global, or never come to an end.
  */
 
 import { spawn } from 'node:child_process';
+import { partsOf, uselessPartsOf } from '../core/plan/agent-parts.ts';
 import { programFile, typescriptLoader } from '../project/package-files.ts';
+
+/** What is read of a declaration; structural, because the infrastructure does not know the core. */
+export type DeclaredSpec = { readonly name: string } & Partial<Parameters<typeof partsOf>[0]>;
+
+/** An agent's file, beside a workflow that is loaded. */
+export interface AgentFile {
+  readonly file: string;
+  /** For messages. */
+  readonly shown: string;
+  readonly spec: DeclaredSpec;
+  /** What the workflow's file exports. */
+  readonly exported: Readonly<Record<string, unknown>>;
+}
+
+/** What an author may have meant who wrote no such part. */
+const WITHOUT_PART = {
+  undo: "undo: 'none' where there is nothing to undo",
+  probe: "effect: 'idempotent' where the service deduplicates",
+} as const;
 
 /**
  * What one file exports: whose handler, and what that has, or why it is not known. Without an
@@ -22,7 +43,7 @@ export type Handled =
 /** @param root where the process runs */
 export type AskHandlers = (files: readonly string[], root: string) => Promise<readonly Handled[]>;
 
-/** For all files together, loading included. */
+/** For one file. */
 const PATIENCE_MS = 30_000;
 /** Characters of what it wrote last, in which the reason of its end is looked for. */
 const MOST_ERRORS = 4_000;
@@ -52,6 +73,7 @@ function answersOf(
     let end = `it did not load within ${PATIENCE_MS / 1_000} s`;
     const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
     child.stdio[3]?.on('data', (part: Buffer) => {
+      timer.refresh();
       text += part.toString('utf8');
     });
     child.stderr?.on('data', (part: Buffer) => {
@@ -71,3 +93,35 @@ function answersOf(
     });
   });
 }
+
+/** @returns what is wrong, in a sentence that says which file holds what */
+export function handlerProblem(
+  given: AgentFile,
+  agent: string | undefined,
+  parts: readonly string[],
+): string | undefined {
+  if (agent === undefined) return undefined;
+  if (agent !== given.spec.name) return strangerIn(given, agent);
+  return lackIn(given, (part) => parts.includes(part));
+}
+
+function strangerIn({ shown, spec, exported }: AgentFile, agent: string): string {
+  const own = Object.keys(exported).find((key) => specOf(exported[key])?.name === spec.name);
+  return `${shown} exports the handler of the agent '${agent}'; it must be that of '${spec.name}': export const handler = ${own ?? '…'}.handler({ … })`;
+}
+
+function lackIn({ shown, spec }: AgentFile, has: (part: string) => boolean): string | undefined {
+  if (spec.effect === undefined) return undefined;
+  const declared = { ...spec, effect: spec.effect, undo: spec.undo ?? 'none' };
+  const part = partsOf(declared).find((name) => !has(name));
+  if (part !== undefined)
+    return `${shown} has no ${part}, with which the agent '${spec.name}' is declared: write ${part}, or declare ${WITHOUT_PART[part]}`;
+  const useless = uselessPartsOf(declared).find(has);
+  if (useless === undefined) return undefined;
+  return `${shown} has a ${useless}, which is never called: the agent '${spec.name}' is declared with effect: '${spec.effect}' and no probe; leave it out, or declare effect: 'probed'`;
+}
+
+const specOf = (value: unknown): DeclaredSpec | undefined => {
+  const { kind, spec } = Object(value) as { kind?: unknown; spec?: DeclaredSpec };
+  return kind === 'steadfast:agent' ? spec : undefined;
+};

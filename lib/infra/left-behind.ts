@@ -12,9 +12,8 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { dirname, join, relative, resolve, sep } from 'node:path';
-import type { Message, Metafile } from 'esbuild';
-import { uncommented } from './agent-files.ts';
+import { dirname, extname, join, relative, resolve, sep } from 'node:path';
+import { type Message, type Metafile, transformSync } from 'esbuild';
 import type { Beside, Owner } from './brought-along.ts';
 
 export interface Bundled {
@@ -175,4 +174,18 @@ function lineOf(text: string, what: RegExp | string): number | undefined {
       (typeof what === 'string' ? line.includes(what) : what.test(line)),
   );
   return index < 0 ? undefined : index + 1;
+}
+
+/** As it is run, without comments. Where it does not parse, that is said when it is bundled. */
+function uncommented(file: string): string {
+  try {
+    const loader = extname(file).endsWith('ts') ? 'ts' : 'js';
+    return transformSync(readFileSync(file, 'utf8'), {
+      loader,
+      minifyWhitespace: true,
+      legalComments: 'none',
+    }).code;
+  } catch {
+    return '';
+  }
 }

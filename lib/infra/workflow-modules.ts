@@ -2,11 +2,11 @@
  * Loads the modules of a workflow folder, and reads what they export.
  *
  * Owns: what is read of a workflow, an agent and a trigger, and the refusals of modules that export something
- * else. Does not own: where the files are (`discover.ts`), what an agent's file must have (`agent-files.ts`).
+ * else. Does not own: where the files are (`discover.ts`), what an agent's file must have (`handlers.ts`).
  *
- * Workflow modules are loaded, because their agents' time limits become the functions' timeouts. Agent files
- * are not: they may open connections, and `cdk synth` has no business there. Those that call `remoteAgent`
- * are: they have no code of their own, and what they call decides about permissions and images.
+ * Workflow modules are loaded here, because their agents' time limits become the functions' timeouts. Agents'
+ * files are not: they may open connections. Those that call `remoteAgent` are: they have no code of their own,
+ * and what they call decides about permissions and images.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { leftReferences } from '../author/left-references.ts';
 import { oddNames } from '../author/schemas/odd-names.ts';
 import { referenceProblems } from '../author/schemas/reference-check.ts';
 import type { DeclaredTrigger } from '../author/triggers/trigger-declaration.ts';
-import type { DeclaredSpec } from './agent-files.ts';
+import type { DeclaredSpec } from './handlers.ts';
 import { exportsOf } from '../project/package-files.ts';
 import { DiscoveryError, type FoundAgent, type FoundLane, type FoundWarning } from './discovery.ts';
 import { nearest } from '../core/values/nearest.ts';

@@ -1,8 +1,10 @@
 /**
- * What agents' files export, asked in a process of its own: whatever one of them does, each has an answer.
+ * What agents' files export, asked in a process of its own: whatever one of them does, each has an answer, and
+ * a handler that is not what its agent declares is refused.
  */
 
-import { handlersIn } from '../../lib/infra/handlers.ts';
+import { discoverWorkflows } from '../../lib/infra/discover.ts';
+import { type AskHandlers, handlersIn } from '../../lib/infra/handlers.ts';
 import { project } from './fixture.ts';
 
 const handler = (parts: string): string =>
@@ -31,4 +33,65 @@ test('each file is told of, also beside one that prints, throws, holds on or end
     { failed: 'its process ended with 3' },
     { agent: 'pay', parts: ['execute'] },
   ]);
+});
+
+describe('an agent’s file', () => {
+  const ENTRY = 'examples/order/agents/pay.ts';
+  const found = async (answer: object, spec: object = {}) => {
+    const asked: string[] = [];
+    const pay = { name: 'pay', effect: 'probed', undo: 'required', timeoutMs: 1_000, ...spec };
+    const root = project({
+      'examples/order/workflow.ts': `export const payIt = ${JSON.stringify({ kind: 'steadfast:agent', spec: pay })};
+        export const it = { kind: 'steadfast:workflow', name: 'order', agents: [payIt] };`,
+      [ENTRY]: "throw new Error('run in this process');",
+    });
+    const ask: AskHandlers = async (files) => {
+      asked.push(...files.map((file) => file.slice(root.length + 1)));
+      return files.map((file) => ({ file, ...answer }) as never);
+    };
+    const { warnings } = await discoverWorkflows({ root, folders: ['examples'] }, ask);
+    return { asked, warnings };
+  };
+  const parts = ['execute', 'probe', 'undo'];
+
+  test.each([
+    ['with all parts', { agent: 'pay', parts }],
+    ['and one that is no part', { agent: 'pay', parts: [...parts, 'retries'] }],
+    ['that is no handler of ours', { parts: [] }],
+  ])('%s is taken, and loaded elsewhere', async (_, answer) => {
+    expect(await found(answer)).toEqual({ asked: [ENTRY], warnings: [] });
+  });
+
+  test('with the handler of another agent is refused', async () => {
+    await expect(found({ agent: 'ship', parts })).rejects.toThrow(
+      `${ENTRY} exports the handler of the agent 'ship'; it must be that of 'pay': export const handler = payIt.handler({ … })`,
+    );
+  });
+
+  test.each([
+    ['undo', "undo: 'none' where there is nothing to undo"],
+    ['probe', "effect: 'idempotent' where the service deduplicates"],
+  ])('without the %s that is declared is refused', async (part, other) => {
+    await expect(found({ agent: 'pay', parts: parts.filter((one) => one !== part) })).rejects.toThrow(
+      `${ENTRY} has no ${part}, with which the agent 'pay' is declared: write ${part}, or declare ${other}`,
+    );
+  });
+
+  test.each([
+    ['unsafe', { effect: 'unsafe' }],
+    ['idempotent', { effect: 'idempotent', probe: 'none' }],
+  ])('with a probe that is never called is refused: %s', async (effect, spec) => {
+    await expect(found({ agent: 'pay', parts }, spec)).rejects.toThrow(
+      `${ENTRY} has a probe, which is never called: the agent 'pay' is declared with effect: '${effect}' and no probe; leave it out, or declare effect: 'probed'`,
+    );
+  });
+
+  test('is a warning where it does not load here', async () => {
+    expect((await found({ failed: 'no TABLE' })).warnings).toEqual([
+      {
+        id: `steadfast:unseenHandler[${ENTRY}]`,
+        message: `${ENTRY} could not be loaded to check the parts of its handler: no TABLE. A part that agent 'pay' needs would be missed only when it runs: read settings and open connections in execute, not when the file is loaded`,
+      },
+    ]);
+  });
 });
