@@ -144,8 +144,12 @@ async function cancelLate(stage: Run): Promise<void> {
 }
 
 /** The last agent is at work when it is canceled: what it reports sends the first undo. */
-async function cancelAtWork(stage: Run): Promise<void> {
-  const id = await orderWith(stage, 'canceled-at-work', { service: 'mail', mode: 'slow', ms: 2_000 });
+async function cancelAtWork(stage: Run, times = 0): Promise<void> {
+  const id = await orderWith(stage, `canceled-at-work-${times}`, {
+    service: 'mail',
+    mode: 'slow',
+    ms: 2_000,
+  });
   for (;;) {
     const { body } = await stage.request('GET', `/executions/${id}`);
     const notify = (body.steps as { readonly name: string; readonly status: string }[]).find(
@@ -155,7 +159,10 @@ async function cancelAtWork(stage: Run): Promise<void> {
     await new Promise((next) => setTimeout(next, 50));
   }
   await stage.request('POST', `/executions/${id}/cancel`, { reason: 'changed my mind' });
-  expect((await stage.ended(id)).status).toBe('canceled');
+  const { status } = await stage.ended(id);
+  // On a busy machine it was over first.
+  if (status === 'succeeded') await cancelAtWork(stage, times + 1);
+  else expect(status).toBe('canceled');
 }
 
 /** With nothing to undo, the scheduler itself ends it. */
@@ -165,18 +172,18 @@ async function cancelEarly(stage: Run): Promise<void> {
 }
 
 /** The agent of bulk actions sends the undo itself. */
-async function cancelInBulk(stage: Run): Promise<void> {
+async function cancelInBulk(stage: Run, times = 0): Promise<void> {
   // Not the mail: a second order that it fails would open its breaker, and nobody is there
   // yet who sends what that defers.
-  const id = await orderWith(stage, 'canceled-in-bulk', { service: 'carrier', mode: 'unavailable' });
+  const id = await orderWith(stage, `canceled-in-bulk-${times}`, { service: 'carrier', mode: 'unavailable' });
   await betweenTries(stage, id, ['ship']);
   const { body: bulk } = await stage.request('POST', '/bulk', { action: 'cancel', ids: [id] });
   const { body } = await stage.request('POST', `/bulk/${bulk.bulkId}/confirm`);
   await stage.ended(body.executionId);
-  expect((await stage.request('GET', `/bulk/${bulk.bulkId}`)).body).toMatchObject({
-    status: 'done',
-    progress: { acted: 1, applied: 1 },
-  });
+  const done = (await stage.request('GET', `/bulk/${bulk.bulkId}`)).body;
+  expect(done).toMatchObject({ status: 'done', progress: { acted: 1 } });
+  // On a busy machine its tries were over first.
+  if (done.progress.applied === 0) await cancelInBulk(stage, times + 1);
 }
 
 async function cancelBetweenTries(stage: Run, id: string, steps: readonly string[]): Promise<void> {
