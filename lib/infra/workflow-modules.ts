@@ -4,9 +4,9 @@
  * Owns: what is read of a workflow, an agent and a trigger, and the refusals of modules that export something
  * else. Does not own: where the files are (`discover.ts`), what an agent's file must have (`handlers.ts`).
  *
- * Workflow modules are loaded here, because their agents' time limits become the functions' timeouts. Agents'
- * files are not: they may open connections. Those that call `remoteAgent` are: they have no code of their own,
- * and what they call decides about permissions and images.
+ * Workflow modules are loaded here, because their agents' time limits become the functions' timeouts. Files
+ * of agents are not: they may open connections. Those that call `remoteAgent` are: they have no code of their
+ * own, and what they call decides about permissions and images.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * What agents' files export, asked in a process of its own: whatever one of them does, each has an answer, and
- * a handler that is not what its agent declares is refused.
+ * What agents' files export, asked in a process of its own: whatever one of them does, each has an answer,
+ * and a handler that is not what its agent declares is refused.
  */
 
 import { discoverWorkflows } from '../../lib/infra/discover.ts';
