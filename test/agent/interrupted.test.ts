@@ -93,3 +93,20 @@ it('code that returns after its lease is over keeps nobody waiting for its proce
   // What it did is believed when its code has returned, not an hour later when its process is over.
   expect(h.clock.now() - beganAt).toBeLessThan(60_000);
 });
+
+it('a claim notes whole milliseconds, in whatever its host counts', async () => {
+  const flow = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
+    w.step('ship', anAgent('carrier'), {}, { undo: 'none' });
+    return {};
+  });
+  const kept: unknown[] = [];
+  const execute = async () => {
+    const state = await h.store.read(id);
+    kept.push((state?.steps['ship'] as { processDeadlineAt?: number }).processDeadlineAt);
+    return {};
+  };
+  const h = harness(flow, { carrier: { execute } }, 1, undefined, { processMs: 20_000.255 });
+  const { id } = await h.begin();
+  await h.run(id);
+  expect(kept.map(Number.isInteger)).toEqual([true]);
+});

@@ -29,8 +29,8 @@ describe('without any tick', () => {
     const calledBySchedulers = callsBy('Scheduler', 'PutEvents');
     while (supervisor().processes.some(({ state }) => state === 'busy')) await turn(100);
     expect(calledBySchedulers).toBeGreaterThanOrEqual(1);
+    // One that it called itself would be one more. What it announces of an order that is late is no call.
     expect(supervisor().invocations - before).toBe(calledBySchedulers);
-    expect(callsBy('Supervisor', 'PutEvents')).toBe(0);
   });
 
   it('an agent that is killed at its work is noticed and its order ends well (L2)', async () => {
