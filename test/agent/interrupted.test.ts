@@ -102,7 +102,8 @@ it('a claim notes whole milliseconds, in whatever its host counts', async () => 
   const kept: unknown[] = [];
   const execute = async () => {
     const state = await h.store.read(id);
-    kept.push((state?.steps['ship'] as { processDeadlineAt?: number }).processDeadlineAt);
+    const { processDeadlineAt } = Object(state?.steps['ship']) as { processDeadlineAt?: number };
+    kept.push(processDeadlineAt);
     return {};
   };
   const h = harness(flow, { carrier: { execute } }, 1, undefined, { processMs: 20_000.255 });
