@@ -209,7 +209,6 @@ const DEFERRED_BECAUSE = {
   paused: 'its agent was paused',
   breaker: "the agent's breaker was open",
   unclaimed: 'no agent has taken it yet',
-  budget: 'too many dispatches',
   'not-deployed': 'its agent was not deployed',
   rate: 'its agent begins only so many a second',
 };

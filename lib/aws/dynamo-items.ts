@@ -49,7 +49,7 @@ function checkedId(id: string): string {
 export const idOfKey = (item: Item): string => text(item, TABLE.pk).slice('exec#'.length);
 
 /** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */
-const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { dispatched: 0, epoch: 1 };
+const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { epoch: 1 };
 const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
   heartbeat: 0,
   probes: 0,

@@ -173,7 +173,6 @@ export function abstractExecution(execution: Execution, ticks: number, abstracti
     ...(execution.retries === undefined ? {} : { retries: [{ at: FLOOR, reason: '' }] }),
     ...(execution.endedAt === undefined ? {} : { endedAt: FLOOR }),
     commands: [],
-    dispatched: 0,
     dispatches: abstraction.noDispatches ? {} : abstractDispatches(execution.dispatches, ticks),
   };
 }

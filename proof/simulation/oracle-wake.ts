@@ -31,7 +31,7 @@ const CALL_MS = 100;
 const LEASE_MARGIN_MS = 1_000;
 /** What is due after longer than a queue can delay is sent by nobody before. */
 const LONGEST_DELAY_MS = 900_000;
-const LONGEST_GAP_MS = 900_000;
+export const LONGEST_GAP_MS = 900_000;
 const DAY_MS = 86_400_000;
 
 export interface WakeContext {

@@ -17,7 +17,7 @@ import { asRestarted, judgeDeadline, judgeRetry, judgeWayBack } from './oracle-o
 import { actedAs, judgeOrder } from './oracle-order.ts';
 import { isFollowing } from './on-failure.ts';
 import { isBesideTheWay } from './oracle-tolerate.ts';
-import { CLOCKS_DIFFER_MS, judgeLeases } from './oracle-wake.ts';
+import { CLOCKS_DIFFER_MS, judgeLeases, LONGEST_GAP_MS } from './oracle-wake.ts';
 
 /**
  * @param before the stored records.
@@ -42,8 +42,7 @@ export function judge(
   const { execution, step } = write;
   if (execution !== undefined) {
     judgeExecution(problems, before.execution, execution, before);
-    // By the plan under which they were sent: on-failure steps have a budget of their own.
-    if (execution.dispatched > before.execution.dispatched) judgeDispatches(problems, plan, execution, now);
+    judgeDispatches(problems, plan, before, execution);
   }
   if (step !== undefined) judgeStep(problems, plan, before, step, now);
   // News of a process that has died leaves it deferred as it was.
@@ -136,16 +135,25 @@ function judgeDeferred(problems: string[], before: Step | undefined, after: Step
     problems.push(`S9 '${after.name}' is held back for ${(after.retryAt ?? 0) - now} ms at once`);
 }
 
-const HOUR_MS = 3_600_000;
-
-/** S16, counted by steps and hours: 20, and 30 for each hour of the time there is; beyond, one an hour. */
-function judgeDispatches(problems: string[], plan: Plan, execution: Execution, now: number): void {
-  const steps = plan.steps.length;
-  const freely = steps * (20 + (30 * plan.withinMs) / HOUR_MS);
-  const hourly = steps * (1 + (now - execution.startedAt) / HOUR_MS);
-  // One evaluation may send for every step.
-  if (execution.dispatched > freely + hourly + steps)
-    problems.push(`S16 ${execution.dispatched} dispatches of ${steps} steps`);
+/** S16, by the supervisors' own clocks: what nobody claims is sent again after its gap. */
+function judgeDispatches(
+  problems: string[],
+  plan: Plan,
+  { execution, steps }: Snapshot,
+  { dispatches }: Execution,
+): void {
+  for (const [key, { count, lastAt }] of Object.entries(dispatches)) {
+    const known = execution.dispatches[key];
+    const step = plan.steps.find(({ name }) => key.startsWith(`${name}/`));
+    // What was deferred is sent when its time has come.
+    if (known === undefined || count === known.count || step?.kind !== 'agent') continue;
+    if (steps[step.name]?.deferred !== undefined) continue;
+    const pickups = [step, ...step.recovery].flatMap((one) => ('pickupMs' in one ? one.pickupMs : []));
+    const pickupMs = Math.min(...pickups);
+    const gapMs = Math.min(pickupMs * 2 ** known.count, Math.max(LONGEST_GAP_MS, pickupMs));
+    if (count !== known.count + 1 || lastAt < known.lastAt + gapMs)
+      problems.push(`S16 '${key}' is sent again after ${lastAt - known.lastAt} ms, and not ${gapMs}`);
+  }
 }
 
 function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {

@@ -26,7 +26,6 @@ export const anExecution = (changes: Partial<Execution> = {}): Execution => ({
   wakeAt: 1_700_000_030_000,
   commands: [],
   dispatches: {},
-  dispatched: 0,
   ...changes,
 });
 
@@ -51,7 +50,6 @@ export const fullExecution = (changes: Partial<Execution> = {}): Execution =>
     earlierPauses: { number: 2, at: 6, endedAt: 9, ms: 2 },
     output: { total: 1e21, small: 1e-7, empty: '', nothing: null },
     dispatches: { 'a/execute/1@5': { count: 3, lastAt: 9 } },
-    dispatched: 7,
     ...changes,
   });
 

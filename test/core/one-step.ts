@@ -131,7 +131,6 @@ export const stateOf = (records: readonly Step[], execution: Partial<Execution> 
     deadlineAt: DEADLINE,
     commands: [],
     dispatches: {},
-    dispatched: 0,
     ...execution,
   },
   steps: Object.fromEntries(records.map((record) => [record.name, record])),

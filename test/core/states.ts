@@ -111,7 +111,6 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
             why: fc.constantFrom(
               'breaker' as const,
               'unclaimed' as const,
-              'budget' as const,
               'not-deployed' as const,
               'rate' as const,
             ),
@@ -228,7 +227,6 @@ const execution: fc.Arbitrary<Execution> = fc
       ...(open ? {} : { endedAt: NOW - 1 }),
       commands: [],
       dispatches: {},
-      dispatched: 0,
     };
   });
 

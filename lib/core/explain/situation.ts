@@ -276,7 +276,6 @@ const RISK: Readonly<Record<RiskReason['why'], string>> = {
   breaker: 'its agent is failing',
   paused: 'its agent is paused',
   unclaimed: 'no process has taken its step',
-  budget: 'its step was sent too often',
   'not-deployed': 'its agent is not deployed',
   'cannot-tell': 'its outcome cannot be found out',
   'last-try': 'nothing is left to try after this',

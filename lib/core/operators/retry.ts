@@ -242,9 +242,7 @@ export function retried(
     ...laneAfterRetry(execution.lane),
     retries: [...(execution.retries ?? []), one].slice(-MAX_KEPT),
     commands,
-    // It gets a new time, and with it a new budget of dispatches (S16).
     dispatches: {},
-    dispatched: 0,
   });
   const step = withInput(plan, state, given, inputs);
   return writing(execution.id, { execution: again, step }, evaluateNext('all'), { what: 'retried' });

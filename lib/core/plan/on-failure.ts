@@ -15,9 +15,6 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, hasEnd } from '../records/state.ts';
 import { type AgentStep, agentStep, type Plan, type PlanStep } from './plan.ts';
 
-/** No deadline ends on-failure steps. S16 messages are budgeted as if they had this much time. */
-const BUDGET_MS = 3_600_000;
-
 const plans = new WeakMap<Plan, Plan>();
 
 /** @param plan of the execution, as it is stored or as it is during its status */
@@ -29,7 +26,7 @@ function onFailurePlan(plan: Plan): Plan {
   if (known !== undefined) return known;
   const { onFailure = [], ...rest } = plan;
   const steps = onFailure.map((step): AgentStep => ({ ...step, tolerate: true }));
-  const made: Plan = { ...rest, withinMs: BUDGET_MS, steps, output: {}, whole: plan };
+  const made: Plan = { ...rest, steps, output: {}, whole: plan };
   plans.set(plan, made);
   return made;
 }

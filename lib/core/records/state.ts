@@ -73,10 +73,10 @@ export interface Deferred {
   readonly mode: Mode;
   /**
    * `breaker`: its agent's service is dead. `paused`: an operator has paused its agent. `unclaimed`: it was
-   * not claimed yet. `budget`: too many dispatches already. `not-deployed`: there is no such agent.
-   * `rate`: its agent may begin no more attempts then.
+   * not claimed yet. `not-deployed`: there is no such agent. `rate`: its agent may begin no more attempts
+   * then.
    */
-  readonly why: 'breaker' | 'paused' | 'unclaimed' | 'budget' | 'not-deployed' | 'rate';
+  readonly why: 'breaker' | 'paused' | 'unclaimed' | 'not-deployed' | 'rate';
   readonly at: number;
   /** Since when, for `breaker`, `paused`, `not-deployed` and `unclaimed`. */
   readonly since?: number;
@@ -179,8 +179,6 @@ export interface Execution {
   readonly lostBytes?: number;
   /** By work key (`decide`'s `workKey`); only pieces of work that are still open are kept. */
   readonly dispatches: Readonly<Record<string, Dispatch>>;
-  /** All dispatches of supervisors, for the budget (S16). */
-  readonly dispatched: number;
 }
 
 /** One try, as history shows it. */

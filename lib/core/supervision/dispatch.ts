@@ -1,13 +1,12 @@
 /**
  * Dispatch: which pieces of work an evaluation sends, and when a supervisor defers them instead.
  *
- * Owns: an agent's sends, a supervisor's repeated ones with their budget, the choice between sending,
- * deferring and waiting for a later sweep. Does not own: the state of breakers and the rate of a sweep (they
- * come with the event as admissions), the gaps (`wake-time.ts`).
+ * Owns: an agent's sends, a supervisor's repeated ones, the choice between sending, deferring and waiting for
+ * a later sweep. Does not own: the state of breakers and the rate of a sweep (they come with the event as
+ * admissions), the gaps (`wake-time.ts`).
  *
- * S16 an agent sends only what its own step concerns; a supervisor's dispatches have a budget per
- * execution, beyond which each piece of work is sent once an hour. What is deferred is sent by a supervisor
- * alone, when its time has come.
+ * S16 an agent sends only what its own step concerns; a supervisor repeats what is not claimed, after gaps
+ * that grow to a quarter of an hour. What is deferred is sent by a supervisor alone, when its time has come.
  */
 
 import { hasManySteps, isBefore, type Plan } from '../plan/plan.ts';
@@ -31,24 +30,10 @@ import type { Rule } from '../step/rule.ts';
 import { dispatchDueAt, gapMs, MAX_DELAY_MS, nextWakeAt, wasSentSinceDeferred } from './wake-time.ts';
 
 /**
- * Dispatches of a supervisor that an execution may use up freely: so many per step, and
- * per step and hour of its time.
- */
-const BUDGET_PER_STEP = 20;
-const BUDGET_PER_STEP_AND_HOUR = 30;
-/** The gap between dispatches of a piece of work beyond the budget: it is never silently stuck. */
-export const BUDGET_GAP_MS = 3_600_000;
-/**
  * Where it is more horizons than this until the next repetition, deferring costs
  * less than evaluating meanwhile.
  */
 const MAX_HORIZONS = 4;
-
-/** S16: beyond it work is deferred with long gaps. */
-export const dispatchBudget = (plan: Plan): number =>
-  Math.ceil(
-    plan.steps.length * (BUDGET_PER_STEP + (BUDGET_PER_STEP_AND_HOUR * plan.withinMs) / BUDGET_GAP_MS),
-  );
 
 const waits = (work: Work, now: number): boolean => work.deferred !== undefined && work.dueAt > now;
 
@@ -97,19 +82,12 @@ export function supervise(plan: Plan, state: Snapshot, event: Evaluation, rules:
     const untilAt = unclaimedUntil(piece, execution, horizon, event.now);
     if (untilAt !== undefined) return defer(state, event, piece, { why: 'unclaimed', retryAt: untilAt });
   }
-  const isExhausted = execution.dispatched >= dispatchBudget(plan);
   const chosen: Chosen[] = [];
   for (const piece of work) {
     const known = execution.dispatches[workKey(piece)];
     const overdue = dispatchDueAt(piece, known) <= event.now;
     const following =
-      known === undefined &&
-      isAffected(plan, event.affected, piece) &&
-      !waits(piece, event.now) &&
-      !isExhausted;
-    if (overdue && isExhausted && !hasWaitedForBudget(piece, known)) {
-      return defer(state, event, piece, { why: 'budget', retryAt: event.now + BUDGET_GAP_MS });
-    }
+      known === undefined && isAffected(plan, event.affected, piece) && !waits(piece, event.now);
     if (overdue || following) chosen.push({ piece, overdue });
   }
   const blocked = admitted(state, event, chosen);
@@ -155,9 +133,6 @@ function turnAt(
   const isLong = Math.min(busyMs, waitedMs) > MAX_HORIZONS * horizon;
   return laterAt !== undefined && isLong ? Math.min(laterAt, now + waitedMs) : undefined;
 }
-
-const hasWaitedForBudget = (piece: Work, known: Dispatch | undefined): boolean =>
-  piece.deferred?.why === 'budget' && !wasSentSinceDeferred(piece, known);
 
 /** Asks for missing admissions; defers work for a dead service, or for an agent that is not deployed. */
 function admitted(state: Snapshot, event: Evaluation, chosen: readonly Chosen[]): Decision | undefined {
@@ -240,7 +215,6 @@ function dispatch(
   const late = new Set(now.flatMap(({ piece, overdue }) => (overdue ? [piece.step.name] : [])));
   const delays = { later, graceFrom: event.graceFrom };
   const wakeAt = nextWakeAt(rules, plan, state, dispatches, event.readAt, work, delays);
-  const dispatched = execution.dispatched + sends.length;
   // Work that follows from the supervisor's own write is sent for the first time.
   const notes = sends.map(({ agent, message: { step, attempt, mode } }) => ({
     what: late.has(step) ? 'dispatched' : 'sent',
@@ -249,6 +223,6 @@ function dispatch(
     detail: mode,
     agent,
   }));
-  const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt, dispatches, dispatched });
+  const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt, dispatches });
   return { ...writing(execution.id, { execution: woken }, IDLE, ...notes), sends, wakeTime: 'as-written' };
 }

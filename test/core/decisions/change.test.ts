@@ -70,7 +70,6 @@ describe('the first record of an execution (S11, S12)', () => {
     wakeAt: NOW + 30_000,
     commands: [],
     dispatches: {},
-    dispatched: 0,
   };
   it('is born with its wake time', () => {
     expect(newExecution(plan, given, NOW)).toStrictEqual(first);

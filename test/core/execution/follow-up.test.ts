@@ -30,7 +30,7 @@ const cause = { kind: 'failure', at: NOW - 5, step: 'it', failure } as const;
 const end = { status: 'failed', at: NOW - 2, version: 4 } as const;
 const parent: Parent = { executionId: 'p-1', step: 'sub', index: 0 };
 const failed = recordOf('it', 'failed', { failure });
-const ending: Partial<Execution> = { status: 'compensating', cause, wakeAt: NOW, version: 3, dispatched: 9 };
+const ending: Partial<Execution> = { status: 'compensating', cause, wakeAt: NOW, version: 3 };
 const following: Partial<Execution> = { status: 'following-up', cause, end, wakeAt: NOW, version: 7 };
 const during = planDuring(plan, { status: 'following-up' });
 const told = (more: Partial<Step> = {}): Step => recordOf('tell', 'done', more);
@@ -46,7 +46,6 @@ describe('the end', () => {
       version: 4,
       end: { status: 'failed', at: NOW, version: 4 },
       cause,
-      dispatched: 0,
       dispatches: {},
     });
     expect(write?.execution).not.toHaveProperty('endedAt');

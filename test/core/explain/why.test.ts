@@ -100,7 +100,7 @@ chosen skipped: a person skipped it
       record('doubtful', 'retrying', { ...failed, ...acted, ...deferred('breaker') }),
       record('unclaimed', 'retrying', deferred('unclaimed')),
       record('gone', 'retrying', { ...failed, ...deferred('not-deployed', { since: NOW - 5 }), stage: 1 }),
-      record('budget', 'unknown', { ...failed, ...deferred('budget', {}, 'probe'), stage: 1 }),
+      record('probed', 'unknown', { ...failed, ...deferred('unclaimed', {}, 'probe'), stage: 1 }),
       record('sent', 'retrying', { ...deferred('unclaimed'), changedAt: NOW - 10, retryAt: NOW - 5 }),
     ];
     const recovery = [{ ...otherStage, agent: 'gone' }];
@@ -116,12 +116,12 @@ unclaimed retrying: no agent 'worker' has taken its message yet, so it is sent a
   → supervisor unclaimed +9: a supervisor sends it to agent 'worker' again: attempt 3
 gone retrying: no agent 'gone' was deployed, from <-1000> to <-1000> at least, so it was deferred and no attempt is charged; its last attempt ended with x
   → person gone +9: no agent 'gone' is deployed: deploy it again, and a supervisor sends it attempt 3
-budget unknown: its execution has used up its dispatches, so it is sent once an hour; its last attempt ended with x
-  → supervisor budget +9: a supervisor sends it to agent 'worker' again: a probe of attempt 2
+probed unknown: no agent 'worker' has taken its message yet, so it is sent again at growing gaps; its last attempt ended with x
+  → supervisor probed +9: a supervisor sends it to agent 'worker' again: a probe of attempt 2
 sent retrying: no agent 'worker' has taken its message yet, so it is sent again at growing gaps
   → agent sent -5: agent 'worker' takes it: attempt 3, from <-1000>; if it has not by <+59000>, its message is sent again
 ! no agent 'gone' is deployed, and step 'gone' needs it: deploy it again; what waits for it goes on within a minute
-! no agent 'gone' is deployed, and step 'budget' needs it: deploy it again; what waits for it goes on within a minute
+! no agent 'gone' is deployed, and step 'probed' needs it: deploy it again; what waits for it goes on within a minute
 -60000: workflow 'flow' was started
 `);
   });

@@ -126,7 +126,6 @@ describe('a retry', () => {
     const state = failed([recordOf('it', 'failed')], {
       epoch: 3,
       dispatches: { k: { count: 1, lastAt: 1 } },
-      dispatched: 1,
       retries: earlier,
     });
     const { write, ...rest } = retried(plan, state, given, inputs);
@@ -142,7 +141,6 @@ describe('a retry', () => {
       retries: [...earlier.slice(1), { at: NOW, reason: 'r', cause }],
       commands: ['c'],
       dispatches: {},
-      dispatched: 0,
     });
     expect(rest).toStrictEqual({
       sends: [],

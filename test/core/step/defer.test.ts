@@ -107,7 +107,7 @@ it('a service that has been dead for a day is no longer an excuse', () => {
 
 const DAY = 86_400_000;
 const step = undoableOf('it');
-const deferred = (mode: Mode, why: Deferred['why'] = 'budget'): Deferred => ({ mode, why, at: NOW });
+const deferred = (mode: Mode, why: Deferred['why'] = 'unclaimed'): Deferred => ({ mode, why, at: NOW });
 const workOf = (mode: Mode, more: Partial<Work> = {}): Work => ({
   step,
   mode,
@@ -119,7 +119,7 @@ const workOf = (mode: Mode, more: Partial<Work> = {}): Work => ({
 
 describe('work that is held back', () => {
   const defer = (mode: Mode, state: Snapshot) =>
-    deferral(workOf(mode), state, { why: 'budget', retryAt: NOW + 9 }, inputs).step;
+    deferral(workOf(mode), state, { why: 'unclaimed', retryAt: NOW + 9 }, inputs).step;
 
   const retrying = recordOf('it', 'retrying', { changedAt: 5, attempt: 2, stageAttempt: 1 });
 

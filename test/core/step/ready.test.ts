@@ -56,7 +56,7 @@ const workOf = (
 ) => openWork({ ...planOf(...steps), ...more }, stateOf(records, { startedAt: START, ...execution }));
 const it1 = agentStepOf('it', { recovery: [otherInput] });
 const it2 = { ...it1, input: otherInput.input };
-const deferred = (mode: Deferred['mode']): Deferred => ({ mode, why: 'budget', at: NOW });
+const deferred = (mode: Deferred['mode']): Deferred => ({ mode, why: 'unclaimed', at: NOW });
 
 it('expressions read outputs of done steps, the input and the tokens of callbacks', () => {
   const records = [recordOf('a', 'done', { output: 1 }), recordOf('b', 'failed', { output: 2 })];

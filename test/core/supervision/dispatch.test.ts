@@ -1,10 +1,10 @@
 /** What an evaluation sends: a worker's sends, and how many messages go to an agent at once (S16). */
 
-import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
+import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Admission } from '../../../lib/core/decisions/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import { dispatchBudget, send, supervise as superviseBy } from '../../../lib/core/supervision/dispatch.ts';
+import { send, supervise as superviseBy } from '../../../lib/core/supervision/dispatch.ts';
 import { firstMessage as message, evaluate, type Evaluation, named } from '../evaluations.ts';
 import { planOf, recordOf, stateOf } from '../one-step.ts';
 import { NOW } from '../states.ts';
@@ -16,14 +16,6 @@ const supervise = (plan: Plan, state: Snapshot, event: Evaluation) =>
 const plan = planOf(named('a', { agent: 'x' }), named('b'), named('c', { after: ['a'] }));
 const retrying = (name: string, more: Partial<Step> = {}): Step =>
   recordOf(name, 'retrying', { attempt: 1, changedAt: NOW - 10, ...more });
-
-it('the budget is so much a step, and a step and hour of its time, whole', () => {
-  const of = (withinMs: number, ...steps: readonly PlanStep[]): number =>
-    dispatchBudget({ ...planOf(...steps), withinMs });
-  expect(of(3_600_000, named('a'))).toBe(50);
-  expect(of(7_200_000, named('a'), named('b'))).toBe(160);
-  expect(of(60_000, named('a'))).toBe(21);
-});
 
 describe('a worker sends', () => {
   const sent = (

@@ -1,4 +1,4 @@
-/** A supervisor's dispatches: what it repeats, holds back and counts, and until when (S12, S16). */
+/** A supervisor's dispatches: what it repeats and holds back, and until when (S12, S16). */
 
 import { supervise as superviseBy } from '../../../lib/core/supervision/dispatch.ts';
 import type { Decision } from '../../../lib/core/decisions/decision.ts';
@@ -45,11 +45,11 @@ describe('a supervisor', () => {
   });
 
   it('sends what follows for the first time, which is no repetition', () => {
-    const state = stateOf([], { wakeAt: NOW, dispatched: 4 });
+    const state = stateOf([], { wakeAt: NOW });
     expect(supervise(one, state, evaluate('supervisor', { affected: ['b'] }))).toStrictEqual({
       write: {
         executionId: 'e-1',
-        execution: { ...state.execution, version: 2, writeId: 'w-new', wakeAt: NOW + 30_000, dispatched: 5 },
+        execution: { ...state.execution, version: 2, writeId: 'w-new', wakeAt: NOW + 30_000 },
       },
       sends: [{ agent: 'worker', message: { ...message, step: 'b' }, delayMs: 0 }],
       next: { kind: 'idle' },
@@ -65,7 +65,6 @@ describe('a supervisor', () => {
     const first = supervised([], silent, { affected: [] });
     expect(watched(first)).toMatchObject({
       dispatches: { [LATE_KEY]: at },
-      dispatched: 1,
       wakeAt: NOW + 30_000,
     });
     expect(first.notes).toEqual([
@@ -86,59 +85,15 @@ describe('a supervisor', () => {
     const decision = supervised([], { dispatches: { ...known, 'b/execute/0@1': { count: 3, lastAt: 1 } } });
     expect(decision.sends).toEqual([]);
     // Nothing is kept of what is no longer open.
-    expect(watched(decision)).toMatchObject({ dispatches: known, dispatched: 0 });
+    expect(watched(decision)).toMatchObject({ dispatches: known });
   });
 
   it('does not send what is held back, and sends it when its time has come', () => {
     const held = (retryAt: number) =>
       supervised([retrying('b', { retryAt, deferred: deferredFor('breaker') })]);
     expect(held(NOW + 1).sends).toEqual([]);
-    expect(watched(held(NOW + 1))).toMatchObject({ dispatched: 0, wakeAt: NOW + 1 });
+    expect(watched(held(NOW + 1))).toMatchObject({ wakeAt: NOW + 1 });
     expect(held(NOW).notes).toMatchObject([{ what: 'dispatched', attempt: 2 }]);
-  });
-
-  describe('beyond its budget', () => {
-    // One step and one minute: 21.
-    const spent = { dispatched: 21 };
-    it('holds back for an hour what is overdue', () => {
-      const { write, ...rest } = supervised([], { ...silent, ...spent, epoch: 3 });
-      expect(write?.execution).toBeUndefined();
-      expect(write?.step).toMatchObject({
-        name: 'b',
-        status: 'retrying',
-        epoch: 3,
-        retryAt: NOW + 3_600_000,
-        deferred: { mode: 'execute', why: 'budget', at: NOW },
-        changedAt: NOW - 30_000,
-      });
-      expect(rest).toEqual({
-        sends: [],
-        next: { kind: 'evaluate', fresh: true, affected: 'all' },
-        notes: [
-          {
-            what: 'deferred',
-            executionId: 'e-1',
-            step: 'b',
-            attempt: 1,
-            detail: 'budget',
-            agent: 'worker',
-            ms: 3_600_000,
-          },
-        ],
-        wakeTime: 'as-written',
-      });
-      expect(supervised([], { ...silent, dispatched: 20 }).notes).toMatchObject([{ what: 'dispatched' }]);
-    });
-    it('sends what has waited its hour for that, once', () => {
-      const waited = (why: Deferred['why'], on: Partial<Execution> = {}) =>
-        supervised([retrying('b', { retryAt: NOW, deferred: deferredFor(why) })], { ...spent, ...on });
-      expect(waited('budget').notes).toMatchObject([{ what: 'dispatched' }]);
-      expect(waited('breaker').notes).toMatchObject([{ what: 'deferred', detail: 'budget' }]);
-      const dispatches = { [`b/execute/2@${NOW - 60_000}`]: { count: 0, lastAt: NOW - 30_000 } };
-      const times = { changedAt: NOW - 60_000, retryAt: NOW - 30_000 };
-      const sentSince = retrying('b', { ...times, deferred: deferredFor('budget') });
-      expect(supervised([sentSince], { ...spent, dispatches }).notes).toMatchObject([{ detail: 'budget' }]);
-    });
   });
 
   describe('where nobody takes a message and the next is far', () => {

@@ -54,7 +54,6 @@ export function snapshot(
     deadlineAt: 900_000,
     commands: [],
     dispatches: {},
-    dispatched: 0,
     ...more,
   };
   const records = Object.entries(steps).map(([name, its]) => [name, record(name, its)] as const);

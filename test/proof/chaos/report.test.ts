@@ -52,7 +52,6 @@ const snapshot = (more: Partial<Execution> = {}, record: Partial<Step> = {}): Sn
     deadlineAt: 900_000,
     commands: [],
     dispatches: {},
-    dispatched: 0,
     ...more,
   },
   steps: { charge: step(record) },
