@@ -6,6 +6,7 @@
  */
 
 import type { Command } from 'commander';
+import type { Agents } from '../lib/api/deployment-answers.ts';
 import { agentsText } from '../lib/view/deployment.ts';
 import { client, examples, say } from './commands.ts';
 import type { Cli } from './io.ts';
@@ -25,7 +26,7 @@ export function addAgents(program: Command, cli: Cli): void {
     .action(async (flags: { needed?: true; assembly: string; stack?: string }, command: Command) => {
       const answer = await client(command).agents(flags.needed === undefined ? {} : { needed: true });
       if (flags.needed === undefined) return say(cli, command, answer, () => agentsText(answer, Date.now()));
-      const needed = compared(answer, flags.assembly, flags.stack);
+      const needed = compared(answer as Required<Agents>, flags.assembly, flags.stack);
       cli.exitCode = exitOf(needed);
       say(cli, command, needed, () => neededText(needed));
     });

@@ -8,7 +8,7 @@
 
 import { countText } from '../lib/api/answers.ts';
 import type { Agents, LaneInUse } from '../lib/api/deployment-answers.ts';
-import { CliError, EXIT } from './io.ts';
+import { EXIT } from './io.ts';
 import { steadfastIn } from './dev/project.ts';
 
 export interface Needed {
@@ -26,13 +26,11 @@ export interface Needed {
  * @param assembly a synthesised app (`cdk.out`), or that of a CDK stage in it
  * @throws CliError where there is none, or where it is not clear which stack of it
  */
-export function compared({ needed }: Agents, assembly: string, stack: string | undefined): Needed {
-  if (needed === undefined)
-    throw new CliError(
-      'old-api',
-      'the API does not say which agents are needed: it is of an older version of steadfast',
-      EXIT.failed,
-    );
+export function compared(
+  { needed }: Pick<Required<Agents>, 'needed'>,
+  assembly: string,
+  stack: string | undefined,
+): Needed {
   const chosen = steadfastIn(assembly, { stack });
   const { agents, lanes = [], examined, atLeast } = needed;
   const otherLanes = lanes.filter(({ workflow, lane }) => !chosen.lanes.includes(`${workflow}/${lane}`));

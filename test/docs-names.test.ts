@@ -135,7 +135,7 @@ describe('a comment', () => {
 
 /** Commands, files, codes and routes that have gone: who names one sends a reader nowhere. */
 const GONE =
-  /\b(?:un)?quiesc\w*|\bsteadfast (?:cost|upgrade|export|import|outages)\b|\bnewer-item\b|\bagents\/\S+\/outages\b|\btested-references\b|\blist-size\b|\bannounced-lists?\b|AnnouncedLists?\b|\bANNOUNCED_LIST\b|\blists-asked\b|\bdispatchBudget\b|\bwhy: 'budget'|\bdispatched: \d/;
+  /\b(?:un)?quiesc\w*|\bsteadfast (?:cost|upgrade|export|import|outages)\b|\bnewer-item\b|\bagents\/\S+\/outages\b|\btested-references\b|\blist-size\b|\bannounced-lists?\b|AnnouncedLists?\b|\bANNOUNCED_LIST\b|\blists-asked\b|\bdispatchBudget\b|\bwhy: 'budget'|\bdispatched: \d|\bold-api\b|\b(?:earlier|older) (?:version|release) (?:wrote|opened|deployed)\b/;
 
 describe('what has gone', () => {
   it('is named nowhere', () => {

@@ -102,7 +102,7 @@ export class Insights implements LogSource {
     if (names.length > 0) return names.sort();
     throw new CliError(
       'no-logs',
-      `stack '${stack}' has no tagged log group: an older version deployed it. Deploy it again`,
+      `stack '${stack}' has no log group with its tag, in this account and region: name the stack of a Steadfast`,
       EXIT.failed,
     );
   }

@@ -49,13 +49,12 @@ const ORDER = Object.keys(WORDING) as readonly Command[];
 
 interface ActionsProps {
   readonly view: ExecutionView;
-  /** Absent in the answer of an older release. */
-  readonly commands: Reasons['commands'] | undefined;
+  readonly commands: Reasons['commands'];
   readonly isErased: Signal<boolean>;
   readonly done: () => void;
 }
 
-export function Actions({ view, commands = [], isErased, done }: ActionsProps): JSX.Element {
+export function Actions({ view, commands, isErased, done }: ActionsProps): JSX.Element {
   const asked = useSignal<Command | undefined>(undefined);
   const known = ORDER.flatMap((command) => commands.filter((one) => one.command === command));
   const impossible = known.filter(({ because }) => because !== undefined);

@@ -296,10 +296,8 @@ const Row = ({ item, at, isActive, isSelected, toggle, focused }: RowProps): JSX
 );
 
 /** On a phone there is room for the reason alone. */
-const riskNote = (riskSince: number, risk: ExecutionSummary['risk']): string => {
-  if (risk === undefined) return `at risk since ${clockText(riskSince)}`;
-  return isNarrow.value ? riskText(risk) : `at risk: ${riskText(risk)}`;
-};
+const riskNote = (risk: NonNullable<ExecutionSummary['risk']>): string =>
+  isNarrow.value ? riskText(risk) : `at risk: ${riskText(risk)}`;
 
 /** Why it left the straight path, since when it is at risk, its tags. */
 function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
@@ -316,9 +314,9 @@ function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
         {[workflow, step].filter(Boolean).join(' · ')}
         {text === '' ? '' : ' · '}
       </span>
-      {riskSince === undefined || item.endedAt !== undefined ? null : (
+      {riskSince === undefined || risk === undefined || item.endedAt !== undefined ? null : (
         <strong class="risk" title={`since ${clockText(riskSince)}`}>
-          ! {riskNote(riskSince, risk)}{' '}
+          ! {riskNote(risk)}{' '}
         </strong>
       )}
       {text}

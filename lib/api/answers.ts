@@ -118,7 +118,7 @@ export interface ExecutionSummary extends Started {
    * noticed, deferred, on its last stage or without its agent.
    */
   readonly riskSince?: number;
-  /** What puts it at risk; absent where a release before this one has noticed it. */
+  /** What puts it at risk. */
   readonly risk?: RiskReason;
   /**
    * The step at which it stands, as its own record says: that is at risk, is asked about, or has
@@ -245,9 +245,7 @@ export interface StepView {
   readonly changedAt?: number;
   /** 20 at most: the first 5 and the latest. */
   readonly attempts: readonly AttemptView[];
-  /**
-   * How many there were between those; `atLeast`: and before them, of a record that an earlier version wrote.
-   */
+  /** How many there were between those. */
   readonly attemptsLeftOut?: LeftOut;
   /** Left out, for the answer would be too large: `GET /executions/{id}?step={name}` has it. */
   readonly omitted?: readonly ('failure' | 'attempts' | 'children' | 'output')[];
@@ -303,10 +301,7 @@ export interface IncidentView extends Omit<Incident, Inner | 'quiet'> {
 /** An open approval or callback. It is answered by its token, or with `approve` and `reject`. */
 export type CallbackQuestionView = Omit<CallbackQuestion, Inner>;
 
-/**
- * The execution that a question belongs to. Workflow and tags are absent if an earlier release opened the
- * question.
- */
+/** The execution that a question belongs to. */
 export interface Asked extends AskedOf {
   readonly executionId: string;
 }

@@ -11,15 +11,13 @@ import { dynamoInventory } from '../aws/dynamo-inventory.ts';
 import { metering, once } from '../aws/invocation.ts';
 import { ENV } from '../aws/names.ts';
 import { dynamoRecords, VALUES_AUDIT } from '../aws/dynamo-side-records.ts';
-import { portsOf, receiptsOf, retention, telemetryOf } from '../aws/ports.ts';
+import { fromEnvironment, portsOf, receiptsOf, retention, telemetryOf } from '../aws/ports.ts';
 import { valuesIn } from '../aws/s3-values.ts';
 import { CLIENT, transported } from '../aws/transport.ts';
 import { given } from '../core/values/given.ts';
 import { audit, auditAgeMs } from './audit.ts';
 import { auditValues } from './audit-values.ts';
 
-/** Where nothing is said, as in a template of an earlier release. */
-const AUDIT_PAGES = 1_000;
 /** Pages of large values in one run, 1,000 each: some ten seconds, and two million objects a day. */
 const VALUE_PAGES = 20;
 /** The share of a run's time in which pages are begun; the rest is for those under way. */
@@ -42,8 +40,8 @@ export function auditHandler(): (event: unknown, context: Context) => Promise<{ 
       const untilAt = clock.now() + context.getRemainingTimeInMillis() * AUDIT_SHARE;
       const { receipt, removed } = await audit(ports(), {
         untilAt,
-        maxPages: Number(process.env[ENV.auditPages] ?? AUDIT_PAGES),
-        passEveryMs: Number(process.env[ENV.auditEveryMs] ?? 0),
+        maxPages: Number(fromEnvironment(ENV.auditPages)),
+        passEveryMs: Number(fromEnvironment(ENV.auditEveryMs)),
         ...retention(),
       });
       const { pass, segments } = receipt;

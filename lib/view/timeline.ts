@@ -231,8 +231,7 @@ function underWay({ claimedAt, leaseUntil, status, attempt }: StepView, now: num
 function leftOutBefore(step: StepView, worked: readonly Stretch[], at: number): Stretch[] | undefined {
   const { attempts, attemptsLeftOut: left } = step;
   const [before, after] = [worked[at - 1], worked[at]];
-  if (left === undefined || left.atLeast === true || before === undefined || after === undefined)
-    return undefined;
+  if (left === undefined || before === undefined || after === undefined) return undefined;
   if (!isAfterLeftOut(attempts, at)) return undefined;
   return [{ kind: 'left-out', from: before.to, to: after.from, note: leftOutText(left) }];
 }

@@ -13,7 +13,7 @@ import {
   type StepView,
 } from '../api/answers.ts';
 import type { RecoveryView, WorkflowStepView } from '../api/deployment-answers.ts';
-import { byText, countText, durationText, printable, table, timeText } from './text.ts';
+import { byText, durationText, printable, table, timeText } from './text.ts';
 
 type Children = NonNullable<StepView['children']>;
 
@@ -192,5 +192,5 @@ function performedBy(step: WorkflowStepView): string {
 }
 
 /** How many of a step's attempts are not shown. */
-export const leftOutText = ({ count, atLeast }: NonNullable<StepView['attemptsLeftOut']>): string =>
-  `${countText(count, atLeast)} ${count === 1 ? 'attempt' : 'attempts'} left out between its first and its latest`;
+export const leftOutText = ({ count }: NonNullable<StepView['attemptsLeftOut']>): string =>
+  `${count} ${count === 1 ? 'attempt' : 'attempts'} left out between its first and its latest`;

@@ -45,7 +45,7 @@ export class LogMark {
     if (!isMarked(this.#inFile() ?? MARK)) this.#mark();
   }
 
-  /** Marks it in any case: all of a new file is in its log, and so may be the mark of an earlier release. */
+  /** Marks it in any case: all of a new file is in its log. */
   begin(): void {
     try {
       this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)');

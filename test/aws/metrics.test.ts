@@ -333,8 +333,8 @@ test('a run of the audit says that it was made, and which records it could not r
     [ENV.deployment]: 'd',
     // The other way has no mock.
     [ENV.transport]: 'sdk',
-    AWS_REGION: 'us-east-1',
   });
+  Object.assign(process.env, { AWS_REGION: 'us-east-1', [ENV.auditEveryMs]: '0', [ENV.auditPages]: '1000' });
   const context = { getRemainingTimeInMillis: () => 5_000, awsRequestId: 'r' } as unknown as Context;
   const lines = await linesOf(() => auditHandler()({}, context));
   expect(lines.filter((line) => '_aws' in line)).toEqual([

@@ -9,7 +9,6 @@ import Sqlite from 'libsql';
 import { FORMAT, openFile } from '../../serve/sqlite/file.ts';
 import { formatIn, hasLog, isMarked, LogMark } from '../../serve/sqlite/log-mark.ts';
 
-const MARKED = FORMAT | 0x1_0000;
 let folder: string;
 let file: string;
 beforeEach(() => {
@@ -62,17 +61,6 @@ it('leaves no mark in the log at any moment', () => {
   expect(left).toHaveLength(5);
   for (const one of left) expectWhole(one);
   mark.close();
-  db.close();
-});
-
-it('takes a file in whose log an earlier release has left the mark', () => {
-  const { db } = openFile(file);
-  db.exec(`PRAGMA user_version = ${MARKED}`);
-  db.exec('PRAGMA wal_checkpoint(PASSIVE)');
-  const left = killedNow('left');
-  openFile(left).close();
-  expect(isMarked(versionIn(left))).toBe(false);
-  openFile(left).close();
   db.close();
 });
 

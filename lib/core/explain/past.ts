@@ -18,7 +18,7 @@ import { FIRST_KEPT, leftOutOf } from '../step/history.ts';
 import { variantAt } from '../step/recovery.ts';
 import { pastOfWaiting, reminded } from './waiting-for.ts';
 import { type Happened } from './words.ts';
-import { countText, durationText, timeText } from '../values/text.ts';
+import { durationText, timeText } from '../values/text.ts';
 
 export function past(plan: Plan, state: Snapshot): Happened[] {
   const { execution, steps } = state;
@@ -77,15 +77,15 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
   return happened.sort((a, b) => a.at - b.at);
 }
 
-/** The place at which attempts are missing: behind the first ones, or, in old records, before all. */
+/** The place at which attempts are missing: behind the first ones. */
 function leftOutText(record: Step): Happened[] {
   const { attempts, name } = record;
   const leftOut = leftOutOf(record);
   const last = attempts[Math.min(FIRST_KEPT, attempts.length) - 1];
   if (leftOut === undefined || last === undefined) return [];
-  const { count, atLeast } = leftOut;
-  const at = atLeast === true ? (attempts[0]?.claimedAt ?? last.endedAt) : last.endedAt;
-  const what = `${countText(count, atLeast)} ${count === 1 ? 'attempt is' : 'attempts are'} left out here: the first ones and the latest are kept`;
+  const { count } = leftOut;
+  const at = last.endedAt;
+  const what = `${count} ${count === 1 ? 'attempt is' : 'attempts are'} left out here: the first ones and the latest are kept`;
   return [{ at, what, step: name, evidence: { ...leftOut } }];
 }
 

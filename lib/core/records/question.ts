@@ -32,7 +32,7 @@ export type Choice = (typeof CHOICES)[number];
 /** What becomes of a question; each is announced on the event bus. */
 export type QuestionChange = 'opened' | 'reminded' | 'closed';
 
-/** What a question says of its execution, so that an inbox need not read that. Old records lack it. */
+/** What a question says of its execution, so that an inbox need not read that. */
 export interface AskedOf {
   readonly workflow?: string;
   readonly tags?: Readonly<Record<string, string>>;

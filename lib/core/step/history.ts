@@ -9,7 +9,7 @@
 
 import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
-import { type Attempt, isLeased, type LeasedStep, type Step } from '../records/state.ts';
+import type { Attempt, LeasedStep, Step } from '../records/state.ts';
 
 const MAX_HISTORY = 20;
 /** How many of these are kept from the beginning. */
@@ -18,13 +18,9 @@ export const FIRST_KEPT = 5;
 /** The attempts that a record keeps. */
 type History = Pick<Step, 'attempts' | 'leftOut'>;
 
-/**
- * The attempts left out of a history; `atLeast`: those before its first one were dropped by an earlier
- * version, which did not count them.
- */
+/** The attempts left out of a history. */
 export interface LeftOut {
   readonly count: number;
-  readonly atLeast?: true;
 }
 
 /** With the attempt under way, which ends so. */
@@ -51,7 +47,7 @@ export function historyOf(
 /** The history of a record with one more attempt. */
 export function withAttempt(record: Step, attempt: Attempt): History {
   const all = [...record.attempts, attempt];
-  const { leftOut = leftOutBefore(record) } = record;
+  const { leftOut = 0 } = record;
   const extra = all.length - MAX_HISTORY;
   if (extra <= 0) return { attempts: all, ...(leftOut === 0 ? {} : { leftOut }) };
   // Not the latest word on why the step failed: a condition may read it.
@@ -61,11 +57,8 @@ export function withAttempt(record: Step, attempt: Attempt): History {
 }
 
 /** How many attempts a record does not show; nothing where it shows all. */
-export function leftOutOf(record: Step): LeftOut | undefined {
-  const { leftOut: count = leftOutBefore(record) } = record;
-  if (count === 0) return undefined;
-  return showsFirst(record) ? { count } : { count, atLeast: true };
-}
+export const leftOutOf = ({ leftOut: count = 0 }: Step): LeftOut | undefined =>
+  count === 0 ? undefined : { count };
 
 /** Whether attempts are missing before this one, of a history that has lost some from its middle. */
 export function isAfterLeftOut(attempts: readonly Pick<Attempt, 'mode' | 'number'>[], at: number): boolean {
@@ -74,18 +67,4 @@ export function isAfterLeftOut(attempts: readonly Pick<Attempt, 'mode' | 'number
   // What is kept for its word on why the step failed may stand alone between two that are missing.
   const skips = (attempts[FIRST_KEPT]?.number ?? 0) - (attempts[FIRST_KEPT - 1]?.number ?? 0) > 1;
   return at === FIRST_KEPT + 1 || (at === FIRST_KEPT && skips);
-}
-
-const showsFirst = ({ attempts: [first] }: Step): boolean =>
-  first === undefined || (first.mode === 'execute' && first.number === 1);
-
-/**
- * In a record of a version that dropped the oldest and did not count them: the attempts to execute
- * that are missing, one at least.
- */
-function leftOutBefore(record: Step): number {
-  if (showsFirst(record) || record.attempts.length < MAX_HISTORY) return 0;
-  const shown = record.attempts.filter(({ mode }) => mode === 'execute').length;
-  const underWay = isLeased(record) && record.mode === 'execute' ? 1 : 0;
-  return Math.max(1, record.attempt - underWay - shown);
 }

@@ -38,19 +38,6 @@ it('leaves no latest word out on why the step failed, however often it is undone
   expect(leftOutOf(record)).toStrictEqual({ count: 40 });
 });
 
-it('says at least how many of what an earlier version has kept, and goes on counting', () => {
-  const { attempts } = after(32, { attempt: 1 });
-  const older: Partial<Step> = {
-    attempts: [...attempts.slice(5), ...attempts.slice(5, 10)].map((one, at) => ({
-      ...one,
-      number: 13 + at,
-    })),
-    attempt: 33,
-  };
-  expect(leftOutOf({ ...suspendedAs('execute'), ...older })).toStrictEqual({ count: 12, atLeast: true });
-  expect(leftOutOf(after(3, older))).toStrictEqual({ count: 15, atLeast: true });
-});
-
 it.each<[string, Step, number[]]>([
   ['in the middle of attempts alone', after(32), [5]],
   ['behind the latest word on why it failed', after(60, {}, (at) => (at < 6 ? 'execute' : 'undo')), [6]],
