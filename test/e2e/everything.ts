@@ -7,7 +7,7 @@
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { stepItem } from '../../lib/aws/dynamo-items.ts';
 import { aStep } from '../contract/records.ts';
-import { PRESENT_MS, type Stage } from './stage.ts';
+import { PRESENT_MS, type Stage, unbusy } from './stage.ts';
 
 /**
  * A step of an execution that expired long ago: its record went by itself, the
@@ -177,8 +177,9 @@ async function cancelInBulk(stage: Run, times = 0): Promise<void> {
   // yet who sends what that defers.
   const id = await orderWith(stage, `canceled-in-bulk-${times}`, { service: 'carrier', mode: 'unavailable' });
   await betweenTries(stage, id, ['ship']);
-  const { body: bulk } = await stage.request('POST', '/bulk', { action: 'cancel', ids: [id] });
-  const { body } = await stage.request('POST', `/bulk/${bulk.bulkId}/confirm`);
+  const { body: bulk } = await unbusy(() => stage.request('POST', '/bulk', { action: 'cancel', ids: [id] }));
+  const { body, text } = await unbusy(() => stage.request('POST', `/bulk/${bulk.bulkId}/confirm`));
+  if (body.executionId === undefined) throw new Error(`it is not confirmed: ${text}`);
   await stage.ended(body.executionId);
   const done = (await stage.request('GET', `/bulk/${bulk.bulkId}`)).body;
   expect(done).toMatchObject({ status: 'done', progress: { acted: 1 } });

@@ -199,10 +199,11 @@ export async function setStage({
     sayPresent,
     logs: join(folder, 'data', 'logs'),
     startOrder: async (orderId) => {
-      const { body } = await request('POST', '/workflows/order-fulfilment/executions', {
-        input: order(orderId),
-        idempotencyKey: orderId,
-      });
+      const start = { input: order(orderId), idempotencyKey: orderId };
+      const { body, text } = await unbusy(() =>
+        request('POST', '/workflows/order-fulfilment/executions', start),
+      );
+      if (body?.executionId === undefined) throw new Error(`${orderId} is not started: ${text}`);
       return body.executionId;
     },
     ended: (executionId) => {
@@ -219,6 +220,17 @@ export async function setStage({
       if (changed === undefined && denials.length > 0) throw new Error(denials.join('\n'));
     },
   };
+}
+
+const TRIES = 20;
+/** As a client asks again where a busy API has not answered in time; the last answer. */
+export async function unbusy(ask: () => Promise<Answer>): Promise<Answer> {
+  let answer = await ask();
+  for (let at = 1; at < TRIES && answer.status >= 500; at += 1) {
+    await pause(EARLY_ANSWER_MS);
+    answer = await ask();
+  }
+  return answer;
 }
 
 /** Before Jest ends a test without a word of where it stood. */
@@ -252,6 +264,7 @@ async function endOf(request: Stage['request'], executionId: string): Promise<An
 export async function startStubbornly({ startOrder }: Stage, orderId: string): Promise<string> {
   const started = async (): Promise<string> => {
     for (;;) {
+      // Refused, or not answered.
       const id = await startOrder(orderId).catch(() => undefined);
       if (id !== undefined) return id;
     }
