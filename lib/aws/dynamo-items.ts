@@ -195,12 +195,19 @@ function attributes(
   return isEmpty(others) ? item : { ...item, json: { S: JSON.stringify(others) } };
 }
 
-/** Nothing for what DynamoDB would not read back as it was: a payload may also be a string or a number. */
+/**
+ * Nothing for what DynamoDB would not read back as it was: a payload may also be a string or a number. A
+ * fraction is read back: a time that has one must still be in its index.
+ */
 function attributeOf(value: unknown): AttributeValue | undefined {
   if (typeof value === 'string' && value.isWellFormed()) return { S: value };
-  if (Number.isSafeInteger(value)) return { N: String(value) };
+  if (typeof value === 'number' && isPlain(value)) return { N: String(value) };
   return typeof value === 'boolean' ? { BOOL: value } : undefined;
 }
+
+/** Written without an exponent, with fewer digits than the 38 that DynamoDB keeps. */
+const isPlain = (value: number): boolean =>
+  Number.isSafeInteger(value) || (Math.abs(value) < Number.MAX_SAFE_INTEGER && Math.abs(value) > 1e-6);
 
 const NOT_FIELDS: ReadonlySet<string> = new Set([
   'v',

@@ -53,6 +53,12 @@ export const due = (store: () => Store): void => {
     expect(await allDue(T)).toEqual([{ executionId: 'e-0', wakeAt: T }]);
   });
 
+  it('includes one whose wake time is no whole millisecond', async () => {
+    await make(1, () => T + 0.255);
+    expect(await allDue(T)).toEqual([]);
+    expect(await allDue(T + 1)).toEqual([{ executionId: 'e-0', wakeAt: T + 0.255 }]);
+  });
+
   it('says whose each is', async () => {
     await store().create(anExecution({ id: 'e-0', wakeAt: T, fairGroup: 'a-hash' }));
     expect(await allDue(T)).toEqual([{ executionId: 'e-0', wakeAt: T, group: 'a-hash' }]);
