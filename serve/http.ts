@@ -14,7 +14,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { Hono } from 'hono/tiny';
 import { AS_HEADER } from '../lib/api/client.ts';
 import { PLAIN, type PlainAnswer, type PlainRequest } from '../lib/api/plain.ts';
-import { MAX_LARGE_BODY_BYTES } from '../lib/api/requests.ts';
+import { MAX_LARGE_BODY_BYTES } from '../lib/api/read-request.ts';
 import { LOCAL } from '../lib/core/values/caller.ts';
 import { isCalledHere, mayWriteHere } from '../local/http/pages.ts';
 import { readBody } from '../local/http/read-body.ts';

@@ -1,8 +1,8 @@
 /**
- * What a client may send, checked before anything is done with it.
+ * What a client may send: the shape of every request, and what its parts mean.
  *
- * Owns: limits before parsing, the shape of every request, one clear message for each refusal. Does not own:
- * the schema of a workflow's input (the scheduler asks it), or what the requests do.
+ * Owns: shapes, times, filters, pages, keys. Does not own: the limits of a body and the words of a refusal
+ * (`read-request.ts`), or what the requests do.
  */
 
 import type { Context } from 'hono';
@@ -11,47 +11,14 @@ import { BULK_ACTIONS } from '../core/operators/bulk.ts';
 import { STATUS_GROUPS, type Tag } from '../core/operators/list-filter.ts';
 import { EARLIEST_TIME, parseDuration } from '../core/values/duration.ts';
 import { MAX_TAG_CHARS } from '../core/plan/search.ts';
-import { refusedNumbers, roundedIn } from '../core/values/whole-numbers.ts';
 import { refuse } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
-import type { Ports } from '../core/ports.ts';
 import { CHOICES } from '../core/records/question.ts';
-import { misfitOf, misfitText } from '../core/values/issues.ts';
-import { nearest } from '../core/values/nearest.ts';
-import { JSON_LIMITS, type Json, type JsonLimits, jsonProblem } from '../core/values/json.ts';
-import { cut, hasReplacement, REPLACED_IN_KEY } from '../core/values/text.ts';
+import type { Json } from '../core/values/json.ts';
+import { hasReplacement, REPLACED_IN_KEY } from '../core/values/text.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus } from '../core/moves.ts';
-import { jsonLimitsOf } from '../engine/schema.ts';
 import type { ListRequest } from '../scheduler/lists.ts';
 
-/** The longest body of a request, in bytes of UTF-8, where values are as large as records. */
-export const MAX_BODY_BYTES: number = 256 * 1024;
-/**
- * The longest where large values have a place of their own. A function is given 6 MB, and the body is a text
- * in it, in which quotes and backslashes count twice: beyond that it is refused in front of the function.
- */
-export const MAX_LARGE_BODY_BYTES: number = 4 * 1024 * 1024;
-
-interface Bounds {
-  readonly bytes: number;
-  readonly json: JsonLimits;
-}
-const BOUNDS = 'bodyBounds';
-const boundsIn = (c: Context): Bounds =>
-  (c.get(BOUNDS) as Bounds | undefined) ?? { bytes: MAX_BODY_BYTES, json: JSON_LIMITS };
-
-/** Refuses a body that says it is too long, before it is read, and bounds one that does not say so. */
-export function boundBody(c: Context, ports: Pick<Ports, 'largeValues'>): void {
-  const bytes = ports.largeValues === undefined ? MAX_BODY_BYTES : MAX_LARGE_BODY_BYTES;
-  c.set(BOUNDS, { bytes, json: jsonLimitsOf(ports) } satisfies Bounds);
-  refuseLonger(Number(c.req.header('content-length') ?? 0), bytes);
-}
-
-/** @throws SteadfastError `too-large` */
-function refuseLonger(bytes: number, maxBytes: number): void {
-  if (bytes > maxBytes)
-    throw refuse('too-large', `the body has ${bytes} bytes; at most ${maxBytes} are allowed`);
-}
 /** Stays below the 30 s that an HTTP API waits for its function. */
 export const MAX_WAIT_MS = 25_000;
 export const DEFAULT_LIMIT = 20;
@@ -211,97 +178,6 @@ export const bulkBody = z.strictObject({
   step,
   comment: z.optional(z.string().check(z.maxLength(500))),
 });
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
-
-/**
- * The body's text, within its bound. Bytes that are no UTF-8 would become one and the same character, and two
- * keys one.
- * @throws SteadfastError `too-large`, `bad-json`
- */
-async function bodyText(c: Context): Promise<string> {
-  const bytes = await c.req.arrayBuffer();
-  refuseLonger(bytes.byteLength, boundsIn(c).bytes);
-  try {
-    return UTF8.decode(bytes);
-  } catch {
-    throw refuse('bad-json', 'the body is not UTF-8');
-  }
-}
-
-/** The query of a GET. @throws as `checked` */
-export const queryOf = (c: Context, schema: z.ZodMiniObject): object =>
-  checked(c.req.query(), schema, 'query');
-
-/** Those with a value that may be large. */
-const LARGE: ReadonlySet<z.ZodMiniObject> = new Set([startBody, runBody, completeBody, answerBody]);
-
-/** The body of any other call. @throws as `bodyText` and `parseBody` */
-export const bodyOf = async (c: Context, schema: z.ZodMiniObject): Promise<object> =>
-  parseBody(await bodyText(c), schema, LARGE.has(schema) ? boundsIn(c).json : JSON_LIMITS);
-
-/**
- * The body as JSON of the wanted shape.
- * @throws SteadfastError `bad-json` (also text that is no Unicode), `unsafe-number`, `bad-request`
- */
-function parseBody<Schema extends z.ZodMiniType>(
-  text: string,
-  schema: Schema,
-  limits: JsonLimits,
-): z.infer<Schema> {
-  let value: unknown;
-  try {
-    value = text === '' ? {} : JSON.parse(text);
-  } catch {
-    throw refuse('bad-json', 'the body is not JSON');
-  }
-  const problem = jsonProblem(value, limits);
-  if (problem !== undefined) throw refuse('bad-json', `the body is not acceptable: ${cut(problem, 200)}`);
-  const rounded = roundedIn(text);
-  if (rounded.length > 0) throw refusedNumbers('the body', rounded);
-  return checked(value, schema, 'body');
-}
-
-/** @throws SteadfastError `bad-request` with each issue and its path */
-function checked<Schema extends z.ZodMiniType>(
-  value: unknown,
-  schema: Schema,
-  what: string,
-): z.infer<Schema> {
-  const result = z.safeParse(schema, value);
-  if (result.success) return result.data;
-  const issues = result.error.issues.map((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? {
-          path: issue.path.map(String).join('.'),
-          message: unknownText(issue.keys, issue.path.length === 0 ? namesIn(schema) : []),
-        }
-      : misfitOf(issue, value),
-  );
-  const lines = issues.map((issue) => (issue.path === '' ? issue.message : misfitText(issue)));
-  throw refuse('bad-request', `the ${what} is not acceptable: ${lines.join('; ')}`, { issues });
-}
-
-/** How many unknown keys a refusal names, each in part: a body may have thousands. */
-const MAX_NAMED = 10;
-const MAX_NAME_CHARS = 60;
-
-const namesIn = (schema: z.ZodMiniType): readonly string[] =>
-  Object.keys((schema as Partial<z.ZodMiniObject>).shape ?? {});
-
-const meantText = (name: string, names: readonly string[]): string => {
-  const like = nearest(name, names);
-  return like === undefined ? '' : ` (did you mean '${like}'?)`;
-};
-
-const unknownText = (keys: readonly string[], names: readonly string[]): string =>
-  `unknown: ${keys
-    .slice(0, MAX_NAMED)
-    .map((one) => cut(one, MAX_NAME_CHARS))
-    .map((one) => `${one}${meantText(one, names)}`)
-    .join(
-      ', ',
-    )}${keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} more` : ''}${keys.includes('by') ? " (leave it out: the API's authorizer names the caller)" : ''}`;
 
 /** @throws SteadfastError `bad-request` when the text is no duration; a longer wait than is allowed is cut */
 export function parseWait(text: string | undefined, of: 'query' | 'body'): number | undefined {

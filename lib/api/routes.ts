@@ -4,7 +4,7 @@
  *
  * Owns: how a row is served, and the form of every refusal: `{error: {code, message, details?}}`, never a
  * stack, never a payload. Does not own: the rows, by what they are about (`*-routes.ts`), the checks of a
- * request (`requests.ts`), what the calls do (`scheduler/start.ts`).
+ * request (`read-request.ts`), what the calls do (`scheduler/start.ts`).
  */
 
 import { Hono } from 'hono/tiny';
@@ -21,7 +21,7 @@ import { EXECUTION_ROUTES } from './execution-routes.ts';
 import type { Measured } from './health.ts';
 import { answerAsAsked } from './plain.ts';
 import { QUESTION_ROUTES } from './question-routes.ts';
-import { bodyOf, boundBody, queryOf } from './requests.ts';
+import { bodyOf, boundBody, queryOf } from './read-request.ts';
 import type { Row, Served } from './route-row.ts';
 import { STATUS } from './statuses.ts';
 

@@ -13,7 +13,7 @@ import {
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
-import { MAX_BODY_BYTES } from '../../lib/api/requests.ts';
+import { MAX_BODY_BYTES } from '../../lib/api/read-request.ts';
 import { routes } from '../../lib/api/routes.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import { createScheduler } from '../../lib/scheduler/start.ts';

@@ -1,6 +1,6 @@
 /** `POST /workflows/{name}/executions` and `/runs`: what is accepted, and how everything else is refused. */
 
-import { MAX_BODY_BYTES } from '../../lib/api/requests.ts';
+import { MAX_BODY_BYTES } from '../../lib/api/read-request.ts';
 import { JSON_LIMITS } from '../../lib/core/values/json.ts';
 import { client } from './app.ts';
 

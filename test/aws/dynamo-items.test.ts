@@ -83,6 +83,11 @@ describe('an item', () => {
     expect(stepOf(stepItem('e-1', step))).toStrictEqual(step);
   });
 
+  it('has a wake time with a fraction as its index wants it, and not in JSON', () => {
+    const record = anExecution({ wakeAt: 1_700_000_000_000.255 });
+    expect(executionItem(record, 4)['wakeAt']).toEqual({ N: '1700000000000.255' });
+  });
+
   it('of a plan reads back as the plan', () => {
     expect(planOf(planItem('hash', aPlan))).toStrictEqual(aPlan);
   });

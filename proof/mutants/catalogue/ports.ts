@@ -75,4 +75,22 @@ export const PORTS: readonly Mutant[] = [
     replace: 'answer.Entries === undefined && (answer.FailedEntryCount ?? 0) > 1',
     killer: jest('aws/sends', 'that the bus refused rejects'),
   },
+  {
+    id: 'fraction-out-of-index',
+    bug: 'A wake time that is no whole millisecond goes into JSON, and so into no index.',
+    rule: 'S12 who is due is in the wake index',
+    file: 'lib/aws/dynamo-items.ts',
+    find: ' || (Math.abs(value) < Number.MAX_SAFE_INTEGER && Math.abs(value) > 1e-6)',
+    replace: '',
+    killer: jest('aws/dynamo-items', 'has a wake time with a fraction as its index wants it'),
+  },
+  {
+    id: 'fraction-claimed',
+    bug: 'A claim notes the end of its process with the fraction that its host counts.',
+    rule: 'an instant is whole',
+    file: 'lib/agent/message.ts',
+    find: 'Math.floor(deadline())',
+    replace: 'deadline()',
+    killer: jest('agent/interrupted', 'a claim notes whole milliseconds'),
+  },
 ];

@@ -3,7 +3,7 @@
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { CALLS } from '../../../lib/api/calls.ts';
-import { MAX_LARGE_BODY_BYTES as API_TAKES } from '../../../lib/api/requests.ts';
+import { MAX_LARGE_BODY_BYTES as API_TAKES } from '../../../lib/api/read-request.ts';
 import { fileOf } from '../../../cli/console/files.ts';
 import { Login } from '../../../cli/console/login.ts';
 import { MAX_BODY_BYTES } from '../../../cli/console/listener.ts';
