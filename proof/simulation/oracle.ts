@@ -145,9 +145,10 @@ function judgeDispatches(
   for (const [key, { count, lastAt }] of Object.entries(dispatches)) {
     const known = execution.dispatches[key];
     const step = plan.steps.find(({ name }) => key.startsWith(`${name}/`));
-    // What was deferred is sent when its time has come.
     if (known === undefined || count === known.count || step?.kind !== 'agent') continue;
-    if (steps[step.name]?.deferred !== undefined) continue;
+    // What was deferred since it was sent is sent when its time has come.
+    const record = steps[step.name];
+    if (record?.deferred !== undefined && known.lastAt < (record.retryAt ?? 0)) continue;
     const pickups = [step, ...step.recovery].flatMap((one) => ('pickupMs' in one ? one.pickupMs : []));
     const pickupMs = Math.min(...pickups);
     const gapMs = Math.min(pickupMs * 2 ** known.count, Math.max(LONGEST_GAP_MS, pickupMs));

@@ -22,12 +22,19 @@ import {
 } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import type { Dispatch, Execution } from '../records/state.ts';
-import { type Deferral, deferral, untilBreakerCloses } from '../step/defer.ts';
+import type { Dispatch } from '../records/state.ts';
+import { type Deferral, deferral, hasNoDeadline, untilBreakerCloses } from '../step/defer.ts';
 import { horizonMs } from '../step/lease.ts';
 import { openWork, type Work, workKey } from '../step/ready.ts';
 import type { Rule } from '../step/rule.ts';
-import { dispatchDueAt, gapMs, MAX_DELAY_MS, nextWakeAt, wasSentSinceDeferred } from './wake-time.ts';
+import {
+  dispatchDueAt,
+  gapMs,
+  longestGapMs,
+  MAX_DELAY_MS,
+  nextWakeAt,
+  wasSentSinceDeferred,
+} from './wake-time.ts';
 
 /**
  * Where it is more horizons than this until the next repetition, deferring costs
@@ -79,7 +86,7 @@ export function supervise(plan: Plan, state: Snapshot, event: Evaluation, rules:
   const work = openWork(plan, state);
   const horizon = horizonMs(plan, state);
   for (const piece of work) {
-    const untilAt = unclaimedUntil(piece, execution, horizon, event.now);
+    const untilAt = unclaimedUntil(piece, state, horizon, event.now);
     if (untilAt !== undefined) return defer(state, event, piece, { why: 'unclaimed', retryAt: untilAt });
   }
   const chosen: Chosen[] = [];
@@ -105,14 +112,21 @@ interface Chosen {
   readonly overdue: boolean;
 }
 
-/** It was sent, its pickup time is over, and the next repetition is far: no agent is there to take it. */
-function unclaimedUntil(piece: Work, execution: Execution, horizon: number, now: number): number | undefined {
+/**
+ * It was sent, its pickup time is over, and no agent is there to take it: the next repetition is far; or no
+ * deadline ends it and repetitions grow no rarer, so that it is on record since when nobody takes it (L1).
+ */
+function unclaimedUntil(piece: Work, state: Snapshot, horizon: number, now: number): number | undefined {
+  const { execution, steps } = state;
   const known = execution.dispatches[workKey(piece)];
   if (known === undefined || !wasSentSinceDeferred(piece, known)) return undefined;
+  if (now < known.lastAt + piece.step.pickupMs) return undefined;
   const gap = gapMs(piece, known);
   const untilAt = known.lastAt + gap;
-  const isLong = gap > MAX_HORIZONS * horizon && untilAt > now;
-  return isLong && now >= known.lastAt + piece.step.pickupMs ? untilAt : undefined;
+  if (gap > MAX_HORIZONS * horizon && untilAt > now) return untilAt;
+  const isUnnoted = steps[piece.step.name]?.undoDeferredAt === undefined;
+  const isLongest = gap >= longestGapMs(piece);
+  return isLongest && isUnnoted && hasNoDeadline(piece.mode, execution) ? Math.max(untilAt, now) : undefined;
 }
 
 /**

@@ -45,11 +45,11 @@ export const MAX_DELAY_MS = 900_000;
 /** A repeated dispatch waits no longer than this, so that a queue that comes back is used soon. */
 const MAX_GAP_MS = 900_000;
 
+export const longestGapMs = ({ step: { pickupMs } }: Work): number => Math.max(MAX_GAP_MS, pickupMs);
+
 /** Between a dispatch that was not claimed and the next. */
-export const gapMs = (work: Work, dispatch: Dispatch): number => {
-  const { pickupMs } = work.step;
-  return Math.min(pickupMs * 2 ** Math.min(dispatch.count, 30), Math.max(MAX_GAP_MS, pickupMs));
-};
+export const gapMs = (work: Work, dispatch: Dispatch): number =>
+  Math.min(work.step.pickupMs * 2 ** Math.min(dispatch.count, 30), longestGapMs(work));
 
 export const wasSentSinceDeferred = (work: Work, dispatch: Dispatch | undefined): boolean =>
   dispatch !== undefined && (work.deferred === undefined || dispatch.lastAt >= work.dueAt);

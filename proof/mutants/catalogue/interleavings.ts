@@ -120,4 +120,22 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     replace: 'other.after.length > 0 && other.when',
     killer: model('join-unaided'),
   },
+  {
+    id: 'gap-never-grows',
+    bug: 'A message that nobody claims is sent again after every pickup time, for ever.',
+    rule: 'S16 the gap doubles with each repetition',
+    file: 'lib/core/supervision/wake-time.ts',
+    find: 'work.step.pickupMs * 2 ** Math.min(dispatch.count, 30)',
+    replace: 'work.step.pickupMs',
+    killer: simulated(),
+  },
+  {
+    id: 'untaken-undo-unnoted',
+    bug: 'An undo with a long pickup time that no agent takes is sent for ever, and no person is asked.',
+    rule: 'L1 what no deadline ends and nobody takes is put to a person after a day',
+    file: 'lib/core/supervision/dispatch.ts',
+    find: 'isLongest && isUnnoted && hasNoDeadline(piece.mode, execution)',
+    replace: 'isLongest && isUnnoted && hasNoDeadline(piece.mode, execution) && untilAt > now',
+    killer: jest('engine/undo-held-up', 'an undo whose messages nobody takes is put to a person, too'),
+  },
 ];
