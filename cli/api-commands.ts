@@ -1,5 +1,5 @@
 /**
- * The commands that make one call of the API and print its answer: a row each.
+ * The commands that parse, call and print: a row each.
  *
  * Owns: their words, and how a row becomes a command. Does not own: the calls (`lib/api/calls.ts` lists the
  * routes they make), the commands that do more (`all-commands.ts` names them all), the layout of answers

@@ -1,6 +1,6 @@
 /**
- * The commands about executions that do more than one call: start, show, why; and the client and the words
- * that all commands share. `api-commands.ts` has those that make one call.
+ * The commands that choose or wait, or whose answer is not printed as it comes: start, show, why, workflows;
+ * and the client and the words that all commands share. `api-commands.ts` has the others.
  *
  * Owns: their options and what they print. Does not own: the requests (`api/client.ts`) or
  * the tables' layout (`print.ts`).

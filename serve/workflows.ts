@@ -34,7 +34,7 @@ export interface Served {
   readonly warnings: readonly string[];
 }
 
-/** The modules are loaded here anyway, so no file's text is read for that. */
+/** In this process, where the modules are loaded anyway. */
 const ask: AskHandlers = (files) =>
   Promise.all(
     files.map(async (file) => {

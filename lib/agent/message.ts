@@ -50,8 +50,8 @@ export async function handleMessage(
     }
     const plan = await planOf(ports.store, plans, state.execution.plan);
     const mine = state.steps[message.step];
-    // Instants are whole: a host counts what is left in fractions.
-    processDeadlineAt ??= Math.floor(deadline());
+    // Instants are whole, and a host counts what is left in fractions: not before it is certainly dead.
+    processDeadlineAt ??= Math.ceil(deadline());
     if (isLeased(mine) && tokens.has(mine.token)) {
       const claim = claimOf(plan, state, mine, processDeadlineAt);
       if (claim !== undefined) await performAndReport(ports, plans, worker, claim, pass.trial);

@@ -190,7 +190,8 @@ export class Agent extends Construct implements IGrantable {
       environment: { ...environment, ...props.environment },
       logs: atLevel(props.logs, props.settings),
       // One execution runs through agent after agent in one chain of messages; Lambda would cut it after 16.
-      // What bounds it: an agent sends only what its own step concerns (S16), and attempts are counted.
+      // What bounds it: an agent sends only what its own step concerns (S16), and attempts are counted, but
+      // for those that another agent's death has interrupted.
       recursiveLoop: RecursiveLoop.ALLOW,
       ...(props.tracing === undefined ? {} : { tracing: props.tracing }),
       ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),

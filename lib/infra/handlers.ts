@@ -13,7 +13,7 @@ import { spawn } from 'node:child_process';
 import { partsOf, uselessPartsOf } from '../core/plan/agent-parts.ts';
 import { programFile, typescriptLoader } from '../project/package-files.ts';
 
-/** What is read of a declaration; structural, because the infrastructure does not know the core. */
+/** What is read of a declaration. */
 export type DeclaredSpec = { readonly name: string } & Partial<Parameters<typeof partsOf>[0]>;
 
 /** An agent's file, beside a workflow that is loaded. */
@@ -48,19 +48,28 @@ const PATIENCE_MS = 30_000;
 /** Characters of what it wrote last, in which the reason of its end is looked for. */
 const MOST_ERRORS = 4_000;
 
-/** Each file has an answer: behind one that ended the process the others are asked in another one. */
+/**
+ * Each file has an answer. One is to blame for the end of its process only where no other was loaded in it:
+ * what an earlier one has begun may end it later. Behind one that hangs all others are asked at once, each in
+ * a process of its own, so that what they share keeps nobody waiting once more for each of them.
+ */
 export const handlersIn: AskHandlers = async (files, root) => {
   if (files.length === 0) return [];
-  const { lines, end } = await answersOf(files, root);
-  const [ended, ...others] = files.slice(lines.length);
+  const { lines, end, isHung } = await answersOf(files, root);
+  const left = files.slice(lines.length);
+  const [ended, ...others] = left;
   if (ended === undefined) return lines;
-  return [...lines, { file: ended, failed: end }, ...(await handlersIn(others, root))];
+  if (lines.length > 0 && !isHung) return [...lines, ...(await handlersIn(left, root))];
+  const rest = isHung
+    ? (await Promise.all(others.map((file) => handlersIn([file], root)))).flat()
+    : await handlersIn(others, root);
+  return [...lines, { file: ended, failed: end }, ...rest];
 };
 
 function answersOf(
   files: readonly string[],
   root: string,
-): Promise<{ readonly lines: readonly Handled[]; readonly end: string }> {
+): Promise<{ readonly lines: readonly Handled[]; readonly end: string; readonly isHung: boolean }> {
   const args = ['--import', typescriptLoader(), programFile('lib/infra/handlers-process')];
   return new Promise((resolve) => {
     // Modules print what they like; the answers have a channel of their own.
@@ -71,7 +80,11 @@ function answersOf(
     let text = '';
     let errors = '';
     let end = `it did not load within ${PATIENCE_MS / 1_000} s`;
-    const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+    let isHung = false;
+    const timer = setTimeout(() => {
+      isHung = true;
+      child.kill('SIGKILL');
+    }, PATIENCE_MS);
     child.stdio[3]?.on('data', (part: Buffer) => {
       timer.refresh();
       text += part.toString('utf8');
@@ -89,7 +102,7 @@ function answersOf(
         end = `its process ended with ${code}${why === undefined ? '' : `: ${why.trim()}`}`;
       // What it had not written to its end is no answer.
       const lines = text.split('\n').slice(0, -1);
-      resolve({ lines: lines.map((line) => JSON.parse(line) as Handled), end });
+      resolve({ lines: lines.map((line) => JSON.parse(line) as Handled), end, isHung });
     });
   });
 }

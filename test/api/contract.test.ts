@@ -39,6 +39,11 @@ it('refers to no schema that it does not have', () => {
 describe.each(described)('%s', (route, { body, answers }) => {
   const { takes } = SERVED[route as Route];
   const example = EXAMPLES[route as Route];
+  it('describes a body exactly where it takes one', () => {
+    const hasFields = !route.startsWith('GET ') && Object.keys(takes?.shape ?? {}).length > 0;
+    expect(body !== undefined).toBe(hasFields);
+  });
+
   it('has an example that fits', () => {
     const [method = ''] = route.split(' ');
     const [status = ''] = Object.keys(answers);

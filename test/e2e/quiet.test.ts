@@ -22,15 +22,20 @@ const callsBy = (part: string, operation: string): number =>
 
 describe('without any tick', () => {
   it('healthy orders one after the other share one supervisor, which calls no other and goes home', async () => {
-    while (supervisor().processes.some(({ state }) => state === 'busy')) await turn(100);
-    const before = supervisor().invocations;
-    stage.cloud.control.resetCalls();
-    for (let at = 0; at < 3; at += 1) await stage.ended(await stage.startOrder(`healthy-${at}`));
-    const calledBySchedulers = callsBy('Scheduler', 'PutEvents');
-    while (supervisor().processes.some(({ state }) => state === 'busy')) await turn(100);
-    expect(calledBySchedulers).toBeGreaterThanOrEqual(1);
-    // One that it called itself would be one more. What it announces of an order that is late is no call.
-    expect(supervisor().invocations - before).toBe(calledBySchedulers);
+    // What a supervisor announces of an order that a busy machine made late is an event as well: again then.
+    for (let round = 0; ; round += 1) {
+      while (supervisor().processes.some(({ state }) => state === 'busy')) await turn(100);
+      const before = supervisor().invocations;
+      stage.cloud.control.resetCalls();
+      for (let at = 0; at < 3; at += 1) await stage.ended(await stage.startOrder(`healthy-${round}-${at}`));
+      const calledBySchedulers = callsBy('Scheduler', 'PutEvents');
+      while (supervisor().processes.some(({ state }) => state === 'busy')) await turn(100);
+      expect(calledBySchedulers).toBeGreaterThanOrEqual(1);
+      expect(supervisor().invocations - before).toBe(calledBySchedulers);
+      if (round < 3 && callsBy('Supervisor', 'PutEvents') > 0) continue;
+      expect(callsBy('Supervisor', 'PutEvents')).toBe(0);
+      return;
+    }
   });
 
   it('an agent that is killed at its work is noticed and its order ends well (L2)', async () => {

@@ -35,6 +35,19 @@ test('each file is told of, also beside one that prints, throws, holds on or end
   ]);
 });
 
+test('a file that ends the process later is not taken for the next one, which is checked', async () => {
+  const root = project({
+    'a.ts': `(globalThis as { ends?: () => void }).ends = () => process.exit(4);\n${handler('')}`,
+    // In a process of its own nothing ends it.
+    'b.ts': `(globalThis as { ends?: () => void }).ends?.();\n${handler('undo: async () => {}')}`,
+  });
+  const told = await handlersIn([`${root}/a.ts`, `${root}/b.ts`], root);
+  expect(told).toMatchObject([
+    { agent: 'pay', parts: ['execute'] },
+    { agent: 'pay', parts: ['execute', 'undo'] },
+  ]);
+});
+
 describe('an agent’s file', () => {
   const ENTRY = 'examples/order/agents/pay.ts';
   const found = async (answer: object, spec: object = {}) => {

@@ -89,7 +89,7 @@ export const PORTS: readonly Mutant[] = [
     bug: 'A claim notes the end of its process with the fraction that its host counts.',
     rule: 'an instant is whole',
     file: 'lib/agent/message.ts',
-    find: 'Math.floor(deadline())',
+    find: 'Math.ceil(deadline())',
     replace: 'deadline()',
     killer: jest('agent/interrupted', 'a claim notes whole milliseconds'),
   },
