@@ -1,7 +1,7 @@
 /**
  * The state table without its indexes, for the audit and an erasure.
  *
- * Owns: the scan, all records of one id, the removal of one record. Does not own: what is out of order or
+ * Owns: the scan, which is eventually consistent at half the price, all records of one id, the removal of one record. Does not own: what is out of order or
  * left behind (`core/supervision/audit.ts`).
  */
 
@@ -58,7 +58,6 @@ export function dynamoInventory(client: DynamoDBClient, options: InventoryOption
       const answer = await client.send(
         new ScanCommand({
           TableName: table,
-          ConsistentRead: true,
           Segment: segment.index,
           TotalSegments: segment.of,
           FilterExpression: 'begins_with(#pk, :executions) OR begins_with(#pk, :lanes)',

@@ -180,9 +180,9 @@ export class Alarms extends Construct {
     return [
       this.raise('AuditBehind', {
         alarmDescription:
-          'The audit has not finished a pass over the table for a day, so leftovers of executions grow, and an execution that lost its wake time waits that long. Raise auditMegabytes; if the function times out, raise its memorySize.',
+          'The audit should have finished a pass over the table a day ago, so leftovers of executions grow, and an execution that lost its wake time waits that long. Raise auditMegabytes; if the function times out, raise its memorySize.',
         metric: metricOf('AuditAge', { period }),
-        threshold: Math.max(DAY.toMilliseconds(), MISSED_AUDITS * audit.every.toMilliseconds()),
+        threshold: DAY.toMilliseconds() + audit.every.toMilliseconds(),
         bad: 1,
         of: 1,
       }),

@@ -6,7 +6,8 @@
  * conditional, and whose receipt comes second stops.
  *
  * The table is read in segments, side by side, for what executions leave behind must be removed as fast as it
- * comes. A run writes down where it stands once a minute: after one that died the next reads again what that
+ * comes, and with eventual consistency, at half the price: a repair is written on the version that was read, and
+ * nothing is removed before its execution has been read strongly (V5). A run writes down where it stands once a minute: after one that died the next reads again what that
  * minute had read, and finds in order what was healed.
  */
 
@@ -32,13 +33,16 @@ const SEGMENTS = 8;
 /** Records of one page that are handled at a time; with `SEGMENTS` they bound the calls under way. */
 const RECORDS_AT_A_TIME = 4;
 const CHECKPOINT_MS = 60_000;
+/** A table of no more records is read each hour: that costs about a dollar a month at most. */
+const SMALL_TABLE = 50_000;
+const SMALL_EVERY_MS = 3_600_000;
 
 export interface AuditOptions {
   /** No page is read after that. */
   readonly untilAt: number;
   /** Pages of one run: they bound what it costs. */
   readonly maxPages: number;
-  /** From the beginning of a pass to the next, at least. @default 0 */
+  /** From the beginning of a pass to the next, at least, or an hour where the table is small. @default 0 */
   readonly passEveryMs?: number;
   /** How long an ended execution is kept; absent: for ever. */
   readonly retentionMs?: number;
@@ -59,7 +63,10 @@ export interface Audited {
 /** One run: from where the last one stopped, to the table's end or a bound. */
 export async function audit(ports: AuditPorts, options: AuditOptions): Promise<Audited> {
   const { audit: before } = await ports.receipts.read();
-  const nextAt = (before?.pass.startedAt ?? 0) + (options.passEveryMs ?? 0);
+  const { passEveryMs = 0 } = options;
+  const isSmall = before?.whole !== undefined && before.whole.scanned <= SMALL_TABLE;
+  const everyMs = isSmall ? Math.min(passEveryMs, SMALL_EVERY_MS) : passEveryMs;
+  const nextAt = (before?.pass.startedAt ?? 0) + everyMs;
   if (before !== undefined && before.segments === undefined && ports.clock.now() < nextAt)
     return { receipt: before, removed: 0 };
   return new Run(ports, options, before).toItsEnd();
@@ -146,9 +153,12 @@ async function auditPage(
   items: readonly Found[],
   retentionMs: number | undefined,
 ): Promise<Deed[]> {
-  const met: Met = { executions: new Map(), retentionMs };
-  for (const found of items)
-    if (found.kind === 'execution') met.executions.set(found.execution.id, Promise.resolve(found.execution));
+  const shown = items.flatMap((found) => (found.kind === 'execution' ? [found.execution] : []));
+  const met: Met = {
+    shown: new Map(shown.map((execution) => [execution.id, execution])),
+    read: new Map(),
+    retentionMs,
+  };
   return sideBySide(items, RECORDS_AT_A_TIME, async (found) => {
     try {
       return await auditOne(ports, found, met);
@@ -162,8 +172,10 @@ async function auditPage(
 }
 
 interface Met {
-  /** Those of this page, and those that were asked for: each is read once. */
-  readonly executions: Map<string, Promise<Execution | undefined>>;
+  /** Executions of this page, which may be older than what lies beside them. */
+  readonly shown: ReadonlyMap<string, Execution>;
+  /** Executions that were read strongly, each once. */
+  readonly read: Map<string, Promise<Execution | undefined>>;
   readonly retentionMs: number | undefined;
 }
 
@@ -182,8 +194,9 @@ async function auditOne(ports: AuditPorts, found: Found, met: Met): Promise<Deed
       return 'failed';
     default: {
       if (!mayBeLeftBehind(found, ports.clock.now())) return 'nothing';
-      const execution = await executionOf(ports, found.executionId, met);
-      return isLeftBehind(found, execution, ports.clock.now()) ? remove(ports, found) : 'nothing';
+      const isLeft = (execution: Execution | undefined): boolean =>
+        isLeftBehind(found, execution, ports.clock.now());
+      return (await mayGo(ports, found.executionId, met, isLeft)) ? remove(ports, found) : 'nothing';
     }
   }
 }
@@ -194,18 +207,26 @@ async function hasOutlivedParent(ports: AuditPorts, execution: Execution, met: M
   const { retentionMs } = met;
   if (parent === undefined || retentionMs === undefined) return false;
   if (!isPastChild(execution, retentionMs, ports.clock.now())) return false;
-  const owner = await executionOf(ports, parent.executionId, met);
-  return owner === undefined || isOfEarlierLife(execution, { ...parent, since: owner.startedAt });
+  return mayGo(
+    ports,
+    parent.executionId,
+    met,
+    (owner) => owner === undefined || isOfEarlierLife(execution, { ...parent, since: owner.startedAt }),
+  );
 }
 
-function executionOf(
+/** An execution as the page shows it may keep what depends on it; only one that is read strongly lets it go. */
+async function mayGo(
   { store }: AuditPorts,
   executionId: string,
-  { executions }: Met,
-): Promise<Execution | undefined> {
-  const known = executions.get(executionId) ?? store.readExecution(executionId);
-  executions.set(executionId, known);
-  return known;
+  { shown, read }: Met,
+  isGone: (execution: Execution | undefined) => boolean,
+): Promise<boolean> {
+  const onPage = shown.get(executionId);
+  if (onPage !== undefined && !isGone(onPage)) return false;
+  const known = read.get(executionId) ?? store.readExecution(executionId);
+  read.set(executionId, known);
+  return isGone(await known);
 }
 
 async function remove(ports: AuditPorts, found: Removable): Promise<Deed> {

@@ -113,6 +113,9 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
         of: 1,
       });
       expect(items).toEqual([{ kind: 'unreadable', executionId: 'e-1' }]);
+      // At half the price of a strong one.
+      const scans = dynamo.commandCalls(ScanCommand).map((call) => call.args[0].input);
+      expect(scans.map(({ ConsistentRead }) => ConsistentRead ?? false)).toEqual([false]);
     });
   });
 });

@@ -115,9 +115,9 @@ describe('alarms', () => {
   });
 
   test.each([
-    [Duration.minutes(10), 600, 86_400_000],
-    [undefined, 900, 86_400_000],
-    [Duration.hours(36), 900, 3 * 36 * 3_600_000],
+    [Duration.minutes(10), 600, 86_400_000 + 600_000],
+    [undefined, 900, 2 * 86_400_000],
+    [Duration.hours(36), 900, 60 * 3_600_000],
   ])(
     'of the audit look for three runs that are missing, and for a pass that is late: %s',
     (auditEvery, period, lateMs) => {

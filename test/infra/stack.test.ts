@@ -279,10 +279,11 @@ describe('the supervisor', () => {
 });
 
 describe('the audit', () => {
-  test('is started every hour, or as often as wanted, with a function and a role of its own', () => {
+  test('begins a pass a day, or as often as wanted, with a function and a role of its own', () => {
     const rateOf = (reader: Reader) =>
       reader.one('AWS::Events::Rule', 'Audit').Properties['ScheduleExpression'];
     expect(rateOf(dev)).toBe('rate(15 minutes)');
+    expect(dev.environmentOf('Audit')['STEADFAST_AUDIT_EVERY_MS']).toBe('86400000');
     expect(rateOf(new Reader(makeStack({ auditEvery: Duration.minutes(10) })))).toBe('rate(10 minutes)');
     expect(dev.functionOf('Audit').id).not.toBe(dev.functionOf('Supervisor').id);
   });

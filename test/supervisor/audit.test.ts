@@ -237,6 +237,21 @@ describe('a run', () => {
     expect(await run(100, hour)).toMatchObject({ version: 3, pass: { startedAt: h.clock.now() } });
   });
 
+  it('begins one each hour while the table is small, and in its own time when it is not (L6)', async () => {
+    const { h, run, receipts } = open();
+    await seven(h);
+    const [hour, day] = [3_600_000, 86_400_000];
+    const { pass, ...small } = await run(100, day);
+    h.clock.advanceTo(pass.startedAt + hour);
+    expect((await run(100, day)).pass.startedAt).toBe(pass.startedAt + hour);
+    const whole = { ...pass, scanned: 50_001, endedAt: pass.startedAt };
+    await receipts.write({ ...small, pass, whole, version: 3, writeId: 'large' });
+    h.clock.advanceTo(pass.startedAt + day - 1);
+    expect((await run(100, day)).version).toBe(3);
+    h.clock.advanceTo(pass.startedAt + day);
+    expect((await run(100, day)).pass.startedAt).toBe(pass.startedAt + day);
+  });
+
   it('reads the segments side by side, and works on several records of each', async () => {
     let [pages, removals] = [0, 0];
     const most = { pages: 0, removals: 0 };

@@ -16,7 +16,7 @@ import type { Question } from '../records/question.ts';
 import { isAbandoned, isLeftover, isLongAgo } from '../records/retention.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
 
-/** A record of the table, strongly read. */
+/** A record of the table. A page of the audit may show an older version of it. */
 export type Found =
   | {
       readonly kind: 'execution';
