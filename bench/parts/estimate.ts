@@ -133,7 +133,7 @@ const MESSAGE_MS = 6;
 const INVOCATION_MS = 7;
 const SCHEDULER_MS = 20;
 const MS_OF_A_KB_READ = 0.06;
-const LOG_BYTES_OF_AN_INVOCATION = 1_120;
+const LOG_BYTES_OF_AN_INVOCATION = 370;
 /** If two steps end at once, each may send what comes after both, where nothing batches them. */
 const SENT_TWICE = 0.7;
 

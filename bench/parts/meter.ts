@@ -139,7 +139,7 @@ export function unitsOf({ calls, functions, logBytes }: Reading, sideBySide: num
     lambdaGbSeconds: (durationMs(ours, functions, sideBySide) / 1_000) * PRICES.lambda.memoryGb,
     events: callsOf('events'),
     apiRequests: invocationsOf('scheduler'),
-    logBytes: logBytes + invocations * PRICES.platformLogBytesPerInvocation,
+    logBytes,
   };
 }
 

@@ -17,7 +17,6 @@ interface OwnPrices {
   /** `processorShare`: of one virtual processor, at 1,769 MB for a whole one. */
   readonly lambda: { readonly memoryGb: number; readonly processorShare: number };
   readonly latencyMs: Readonly<Record<'dynamodb' | 's3' | 'sqs' | 'events' | 'queueToFunction', number>>;
-  readonly platformLogBytesPerInvocation: number;
 }
 
 const own = JSON.parse(readFileSync(join(import.meta.dirname, 'prices.json'), 'utf8')) as OwnPrices;

@@ -1,8 +1,8 @@
 /**
  * The state table without its indexes, for the audit and an erasure.
  *
- * Owns: the scan, which is eventually consistent at half the price, all records of one id, the removal of one record. Does not own: what is out of order or
- * left behind (`core/supervision/audit.ts`).
+ * Owns: the scan, which is eventually consistent at half the price, all records of one id, the removal of one
+ * record. Does not own: what is out of order or left behind (`core/supervision/audit.ts`).
  */
 
 import {

@@ -12,7 +12,6 @@ import {
   Dashboard,
   GraphWidget,
   type IWidget,
-  LogQueryWidget,
   MathExpression,
   Metric,
   SingleValueWidget,
@@ -22,7 +21,8 @@ import {
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { Duration } from 'aws-cdk-lib/core';
+import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
+import { Duration, Names } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { CHARTS, QUEUE_DIMENSION, QUEUE_CHARTS, QUEUE_NAMESPACE } from '../aws/charts.ts';
 import type { MetricName } from '../aws/names.ts';
@@ -57,7 +57,7 @@ export class SteadfastDashboard extends Construct {
       widgets: [
         ...section('Is it healthy?', healthy(props)),
         ...section('What is at risk?', atRisk(props)),
-        ...section('What is slow?', slow(props)),
+        ...section('What is slow?', slow(this, props)),
         ...props.detailed.flatMap((of) => section(`Each ${of.by}`, detailedGraphs(of))),
         ...section('What does it cost?', costs(props)),
       ],
@@ -140,7 +140,7 @@ function atRisk(props: DashboardProps): IWidget[] {
   ];
 }
 
-function slow(props: DashboardProps): IWidget[] {
+function slow(scope: Construct, props: DashboardProps): IWidget[] {
   const { agents, api, scheduler } = props;
   const duration = agents.flatMap(
     ({ agentName: label, function: one }) => one?.metricDuration({ label, statistic: Stats.p(99) }) ?? [],
@@ -154,7 +154,7 @@ function slow(props: DashboardProps): IWidget[] {
       [api.metricLatency({ statistic: Stats.p(99), label: 'latency p99' })],
       [api.metricServerError({ label: '5xx' }), scheduler.metricErrors({ label: 'errors of the scheduler' })],
     ),
-    ...byAgent(agents),
+    ...byAgent(scope, agents),
   ];
 }
 
@@ -173,29 +173,37 @@ function queues({ agents }: DashboardProps): GraphWidget[] {
   return QUEUE_CHARTS.map((chart) => chartGraphOfEach(chart, 'agent', [...queueOf.keys()], of));
 }
 
-/** The values are in each agent's log with its name; metrics for each agent would be charged for. */
-function byAgent(agents: readonly Agent[]): IWidget[] {
-  const logGroupNames = agents
-    .flatMap((agent) => agent.logGroup?.logGroupName ?? [])
-    .slice(0, MOST_LOG_GROUPS);
-  if (logGroupNames.length === 0) return [];
-  const sum = (name: MetricName): string => `sum(${name}) as ${name.toLowerCase()}`;
+/**
+ * The values are in each agent's log with its name; metrics for each agent would be charged for, and so would
+ * a query on the dashboard, at each refresh. So it is saved in CloudWatch, to be run when somebody asks.
+ */
+function byAgent(scope: Construct, agents: readonly Agent[]): IWidget[] {
+  const logGroups = agents.flatMap(({ logGroup }) => logGroup ?? []).slice(0, MOST_LOG_GROUPS);
+  if (logGroups.length === 0) return [];
+  const sum = (metric: MetricName): string => `sum(${metric}) as ${metric.toLowerCase()}`;
   const late: MetricName = 'TimeToClaim';
   const claimed: MetricName = 'Attempts';
-  return [
-    new LogQueryWidget({
-      title: 'Agents',
-      logGroupNames,
-      queryLines: [
-        // The lines of `metricsBy` hold the same values once more, and no role.
-        `filter ispresent(${late}) and role like /./`,
-        `stats ${[claimed, 'Retries', 'StepsFailed', 'BreakersOpened', 'Unknowns', 'Probes', 'Undos'].map((name) => sum(name as MetricName)).join(', ')}, pct(${late}, 99) as claimed_after_ms by agent`,
-        `sort ${claimed.toLowerCase()} desc`,
-      ],
-      width: THIRD,
-      height: HEIGHT,
-    }),
+  const sums: MetricName[] = [
+    claimed,
+    'Retries',
+    'StepsFailed',
+    'BreakersOpened',
+    'Unknowns',
+    'Probes',
+    'Undos',
   ];
+  const saved = new CfnQueryDefinition(scope, 'Agents', {
+    name: `${Names.uniqueResourceName(scope, { maxLength: 200, separator: '-' })}/agents`,
+    logGroupNames: logGroups.map(({ logGroupName }) => logGroupName),
+    queryString: [
+      // The lines of `metricsBy` hold the same values once more, and no role.
+      `filter ispresent(${late}) and role like /./`,
+      `stats ${sums.map(sum).join(', ')}, pct(${late}, 99) as claimed_after_ms by agent`,
+      `sort ${claimed.toLowerCase()} desc`,
+    ].join('\n| '),
+  });
+  const markdown = `Agent by agent: in CloudWatch Logs Insights, run the saved query \`${saved.name}\`.`;
+  return [new TextWidget({ markdown, width: THIRD, height: HEIGHT })];
 }
 
 function costs({ metricOf, agents, scheduler, supervisor, table }: DashboardProps): IWidget[] {

@@ -27,7 +27,7 @@ export function refuseDroppedMetrics(scope: Construct, others: () => readonly IF
 }
 
 const refusal = (path: string, level: string): string =>
-  `${path}: at the application log level ${level} Lambda drops this function's metrics, which count as INFO; leave out logLevel (or the Aspect that sets it), and for fewer lines set systemLogLevel: SystemLogLevel.WARN, which leaves out Lambda's own`;
+  `${path}: at the application log level ${level} Lambda drops this function's metrics, which count as INFO; leave out logLevel (or the Aspect that sets it); Lambda's own lines of healthy invocations are left out already`;
 
 /** As it will be in the template. */
 function levelOf(node: IConstruct): string {

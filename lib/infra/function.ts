@@ -18,7 +18,7 @@ import {
   type FunctionProps,
   LoggingFormat,
   Runtime,
-  type SystemLogLevel,
+  SystemLogLevel,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -39,7 +39,7 @@ export interface LogSettings {
   readonly level?: ApplicationLogLevel;
   /**
    * The lowest level of Lambda's own lines.
-   * @default - Lambda's: INFO
+   * @default SystemLogLevel.WARN
    */
   readonly systemLevel?: SystemLogLevel;
 }
@@ -82,7 +82,7 @@ export function addFunction(scope: Construct, settings: FunctionSettings): Funct
     logGroup,
     loggingFormat: LoggingFormat.JSON,
     ...(level === undefined ? {} : { applicationLogLevelV2: level }),
-    ...(systemLevel === undefined ? {} : { systemLogLevelV2: systemLevel }),
+    systemLogLevelV2: systemLevel ?? SystemLogLevel.WARN,
     runtime: Runtime.NODEJS_24_X,
     architecture: Architecture.ARM_64,
     handler: 'index.handler',

@@ -218,9 +218,9 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly logLevel?: ApplicationLogLevel;
   /**
-   * What Lambda itself writes to the functions' logs. `SystemLogLevel.WARN` leaves out its two lines for each
-   * invocation, most of the bytes of a healthy deployment's logs.
-   * @default - Lambda's: INFO
+   * What Lambda itself writes to the functions' logs. `SystemLogLevel.INFO`: also its two lines for each
+   * healthy invocation, which were most of the bytes of the logs.
+   * @default SystemLogLevel.WARN
    */
   readonly systemLogLevel?: SystemLogLevel;
   /**

@@ -6,9 +6,10 @@
  * conditional, and whose receipt comes second stops.
  *
  * The table is read in segments, side by side, for what executions leave behind must be removed as fast as it
- * comes, and with eventual consistency, at half the price: a repair is written on the version that was read, and
- * nothing is removed before its execution has been read strongly (V5). A run writes down where it stands once a minute: after one that died the next reads again what that
- * minute had read, and finds in order what was healed.
+ * comes, and with eventual consistency, at half the price: a repair is written on the version that was read,
+ * and nothing is removed before its execution has been read strongly (V5). A run writes down where it stands
+ * once a minute: after one that died the next reads again what that minute had read, and finds in order what
+ * was healed.
  */
 
 import {
@@ -215,7 +216,9 @@ async function hasOutlivedParent(ports: AuditPorts, execution: Execution, met: M
   );
 }
 
-/** An execution as the page shows it may keep what depends on it; only one that is read strongly lets it go. */
+/**
+ * An execution as the page shows it may keep what depends on it; only one that is read strongly lets it go.
+ */
 async function mayGo(
   { store }: AuditPorts,
   executionId: string,

@@ -178,6 +178,7 @@ export const SILENT_TYPES: ReadonlySet<string> = new Set([
   'AWS::Lambda::Alias',
   ...ALARM_TYPES,
   'AWS::CloudWatch::Dashboard',
+  'AWS::Logs::QueryDefinition',
   'AWS::SNS::Topic',
   'AWS::SNS::TopicPolicy',
   'AWS::CDK::Metadata',

@@ -36,7 +36,7 @@ describe('units on the wire', () => {
       sqsRequests: 9 + 2 * 2,
       lambdaRequests: 2,
       events: 1,
-      logBytes: 1_000 + 2 * PRICES.platformLogBytesPerInvocation,
+      logBytes: 1_000,
     });
   });
 

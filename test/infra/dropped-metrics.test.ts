@@ -27,7 +27,7 @@ const synthesised = (props: Partial<SteadfastStackProps>) => () => new Reader(ma
 test.each([WARN, ERROR, FATAL])('a deployment at %s is refused, with what to write', (logLevel) => {
   const build = synthesised({ logLevel });
   expect(refusals(build).length).toBeGreaterThan(5);
-  expect(build).toThrow(/drops this function's metrics.*systemLogLevel: SystemLogLevel\.WARN/s);
+  expect(build).toThrow(/drops this function's metrics.*leave out logLevel/s);
 });
 
 test('so is one agent', () => {
@@ -74,10 +74,13 @@ test("so is an agent's function of your own", () => {
   expect(refusals(build)).toEqual([expect.stringMatching(/^Own\/Own\/Resource: at/)]);
 });
 
-test("INFO and Lambda's own lines at WARN are let through", () => {
-  const reader = new Reader(makeStack({ logLevel: INFO, systemLogLevel: SystemLogLevel.WARN }));
-  expect(reader.functionOf('Agents/pay').Properties['LoggingConfig']).toMatchObject({
-    ApplicationLogLevel: 'INFO',
-    SystemLogLevel: 'WARN',
-  });
+test("Lambda's own lines are written from WARN on, or as is set, and none of ours is dropped", () => {
+  const configs = (props: Partial<SteadfastStackProps>): unknown[] =>
+    new Reader(makeStack(props))
+      .ofType('AWS::Lambda::Function')
+      .map(({ Properties }) => Properties['LoggingConfig']);
+  for (const config of configs({ logLevel: INFO }))
+    expect(config).toMatchObject({ ApplicationLogLevel: 'INFO', SystemLogLevel: 'WARN' });
+  for (const config of configs({ systemLogLevel: SystemLogLevel.INFO }))
+    expect(config).toMatchObject({ SystemLogLevel: 'INFO' });
 });

@@ -1,4 +1,6 @@
-/** Pages of the audit are read with eventual consistency: what they show may be older than what is written. */
+/**
+ * Pages of the audit are read with eventual consistency: what they show may be older than what is written.
+ */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
