@@ -129,6 +129,19 @@ export class Calls {
     });
   }
 
+  /** Page after page of what a form asks for. */
+  async *formPages(
+    operation: string,
+    fields: Readonly<Record<string, string>>,
+  ): AsyncGenerator<string, void> {
+    let token = '';
+    do {
+      const page = await this.form(operation, { ...fields, ...(token === '' ? {} : { NextToken: token }) });
+      yield page;
+      token = textIn(page, 'NextToken');
+    } while (token !== '');
+  }
+
   /** Page after page of it; `next` reads a page's token. */
   async *pages(
     ask: (token: string | undefined) => Promise<Answer>,
@@ -202,6 +215,9 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', apos: "'", gt: '>
 /** The text of each element of this name, which holds no others of the same name. */
 export const inXml = (xml: string, name: string): string[] =>
   [...xml.matchAll(new RegExp(`<${name}>([^]*?)</${name}>`, 'g'))].map(([, text = '']) => text);
+
+/** The first of them as it was before it was put into XML; '' without one. */
+export const textIn = (xml: string, name: string): string => plainOf(inXml(xml, name)[0] ?? '');
 
 /** The text as it was before it was put into XML. */
 export const plainOf = (text: string): string =>

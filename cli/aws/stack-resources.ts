@@ -4,35 +4,19 @@
  * Owns: the question and its pages. Does not own: what is made of the answer (`../verify/`).
  */
 
-import { type Calls, inXml, plainOf } from './calls.ts';
+import { type Calls, inXml, textIn } from './calls.ts';
 
-export interface StackResource {
-  readonly logicalId: string;
-  /** `AWS::Events::Rule`. */
-  readonly type: string;
-  /** What `Ref` gives. */
-  readonly id: string;
-}
-
-/** https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_ListStackResources.html */
-export async function stackResources(calls: Calls, stack: string): Promise<readonly StackResource[]> {
-  const found: StackResource[] = [];
-  let token: string | undefined;
-  do {
-    const page = await calls.form('ListStackResources', {
-      StackName: stack,
-      ...(token === undefined ? {} : { NextToken: token }),
-    });
+/**
+ * What `Ref` gives of each resource of one type (`AWS::SNS::Topic`) that is there.
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_ListStackResources.html
+ */
+export async function idsIn(calls: Calls, stack: string, type: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const page of calls.formPages('ListStackResources', { StackName: stack }))
     for (const member of inXml(page, 'member')) {
-      const of = (name: string): string => plainOf(inXml(member, name)[0] ?? '');
-      if (of('ResourceStatus') !== 'DELETE_COMPLETE')
-        found.push({
-          logicalId: of('LogicalResourceId'),
-          type: of('ResourceType'),
-          id: of('PhysicalResourceId'),
-        });
+      const id = textIn(member, 'PhysicalResourceId');
+      const isThere = id !== '' && textIn(member, 'ResourceStatus') !== 'DELETE_COMPLETE';
+      if (isThere && textIn(member, 'ResourceType') === type) found.push(id);
     }
-    [token] = inXml(page, 'NextToken').map(plainOf);
-  } while (token !== undefined);
   return found;
 }

@@ -1,27 +1,25 @@
 /**
  * The ports of `verify` over an AWS account.
  *
- * Owns: what each port calls, and what a stack without the workflows of verify cannot answer. Does not own:
- * what the stack is (`stack-facts.ts`), how a call is made (`../aws/calls.ts`).
+ * Owns: what an account alone answers, and what a stack without the workflows of verify cannot answer. Does
+ * not own: what the stack is (`stack-facts.ts`), how a call is made (`../aws/calls.ts`).
  */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '../../lib/api/client.ts';
-import { ENV } from '../../lib/aws/names.ts';
-import { type Answer, type Calls, inXml, plainOf, unlessGone } from '../aws/calls.ts';
+import { type Answer, type Calls, inXml, textIn, unlessGone } from '../aws/calls.ts';
+import { idsIn } from '../aws/stack-resources.ts';
 import { readObject } from '../dev/project.ts';
 import { CliError, CLOCK, EXIT } from '../io.ts';
 import { signedFetch } from '../signed-fetch.ts';
-import { metricSum } from './local.ts';
-import { type AccountFacts, type Ports, rawOf } from './ports.ts';
-import { type Outputs, probesOf } from './probes.ts';
-import { idsOf, queueOf, stackFacts } from './stack-facts.ts';
+import type { AccountFacts, Ports } from './ports.ts';
+import { portsOver } from './probes.ts';
+import { stackFacts } from './stack-facts.ts';
 
 export interface AwsOptions {
   readonly calls: Calls;
   readonly stack: string;
-  readonly region: string;
   readonly runId: string;
   /** Absent for a stack that is not of verify. */
   readonly tearDown?: Ports['tearDown'];
@@ -29,81 +27,35 @@ export interface AwsOptions {
 
 const NO_PROBES = 'only in the stack of verify: --throwaway deploys one';
 
-export async function awsPorts({ calls, stack, region, runId, tearDown }: AwsOptions): Promise<Ports> {
+export async function awsPorts({ calls, stack, runId, tearDown }: AwsOptions): Promise<Ports> {
   const outputs = await outputsOf(calls, stack);
   const { ApiUrl: url } = outputs;
   if (url === undefined)
     throw new CliError('no-stack', `the stack '${stack}' has no output ApiUrl`, EXIT.failed);
-  const fetcher = signedFetch({ region });
   const beganAt = CLOCK.now();
-  let functions: Promise<readonly FunctionFacts[]> | undefined;
-  const functionsNow = () => (functions ??= functionsOf(calls, stack));
-  const api = createClient({ url, fetch: fetcher });
-  const { items } = await api.workflows().then(
-    (found) => ({ items: found }),
-    () => ({ items: [] }),
-  );
-  const hasCanary = items.some(({ workflow }) => workflow === 'steadfast-canary');
+  const api = createClient({ url, fetch: signedFetch({ region: calls.region }) });
+  const workflows = await api.workflows().catch(() => []);
+  const hasCanary = workflows.some(({ workflow }) => workflow === 'steadfast-canary');
+  const queueUrls = (): Promise<readonly string[]> => idsIn(calls, stack, 'AWS::SQS::Queue');
   return {
+    ...portsOver({ calls, api, runId, outputs, queueUrls }),
     lacks: {
       ...(outputs['VerifyEffects'] === undefined ? { probes: NO_PROBES } : {}),
       ...(hasCanary ? {} : { canary: 'the stack has no canary: set canary' }),
       ...(tearDown === undefined ? { deployment: NO_PROBES } : {}),
     },
-    clock: CLOCK,
-    runId,
-    api,
-    begun: new Map(),
-    raw: async (path) => rawOf(await fetch(`${url.replace(/\/$/, '')}${path}`)),
     account: accountFacts(calls),
     stack: stackFacts(calls, CLOCK, stack),
-    queues: async () =>
-      Promise.all((await idsOf(calls, stack, 'AWS::SQS::Queue')).map((queue) => queueOf(calls, queue))),
-    probes: probesOf(calls, outputs as unknown as Outputs, () => Promise.resolve(false)),
-    logs: async (texts) => linesOf(calls, await functionsNow(), texts, beganAt),
-    metric: async (name) =>
-      metricSum(calls, (await functionsNow()).find((one) => one.deployment)?.deployment, name, beganAt),
-    tearDown: tearDown ?? (() => Promise.reject(new CliError('no-stack', NO_PROBES, EXIT.failed))),
+    logs: async (texts) => linesOf(calls, await idsIn(calls, stack, 'AWS::Logs::LogGroup'), texts, beganAt),
+    tearDown: tearDown ?? (async () => []),
   };
 }
 
-interface FunctionFacts {
-  readonly logGroup: string;
-  /** By which its metrics are found. */
-  readonly deployment?: string;
-}
-
-/** https://docs.aws.amazon.com/lambda/latest/api/API_GetFunctionConfiguration.html */
-async function functionsOf(calls: Calls, stack: string): Promise<readonly FunctionFacts[]> {
-  const found: FunctionFacts[] = [];
-  // One after the other: Lambda throttles its control plane.
-  for (const name of await idsOf(calls, stack, 'AWS::Lambda::Function')) {
-    const path = `/2015-03-31/functions/${encodeURIComponent(name)}/configuration`;
-    const { LoggingConfig, Environment } = await calls.rest(
-      'lambda',
-      'GetFunctionConfiguration',
-      'GET',
-      path,
-    );
-    const { LogGroup = '' } = Object(LoggingConfig) as { readonly LogGroup?: string };
-    const { Variables = {} } = Object(Environment) as { readonly Variables?: Record<string, string> };
-    const deployment = Variables[ENV.deployment];
-    found.push({ logGroup: LogGroup, ...(deployment === undefined ? {} : { deployment }) });
-  }
-  return found;
-}
-
 /** https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html */
-export async function outputsOf(
-  calls: Calls,
-  StackName: string,
-): Promise<Readonly<Record<string, string | undefined>>> {
+export async function outputsOf(calls: Calls, StackName: string): Promise<Readonly<Record<string, string>>> {
   const [outputs = ''] = inXml(await calls.form('DescribeStacks', { StackName }), 'Outputs');
   return Object.fromEntries(
-    inXml(outputs, 'member').map((member) => {
-      const of = (name: string): string => plainOf(inXml(member, name)[0] ?? '');
-      return [of('OutputKey'), of('OutputValue')];
-    }),
+    inXml(outputs, 'member').map((one) => [textIn(one, 'OutputKey'), textIn(one, 'OutputValue')]),
   );
 }
 
@@ -121,8 +73,7 @@ export function bootstrapIn(root: string): string {
 export const accountFacts = (calls: Calls, root = process.cwd()): AccountFacts => ({
   identity: async () => {
     const xml = await calls.form('GetCallerIdentity', {}, 'sts');
-    const of = (name: string): string => plainOf(inXml(xml, name)[0] ?? '');
-    return { account: of('Account'), arn: of('Arn') };
+    return { account: textIn(xml, 'Account'), arn: textIn(xml, 'Arn') };
   },
   bootstrap: async () => {
     const found = await unlessGone(calls.json('ssm', 'GetParameter', { Name: bootstrapIn(root) }));
@@ -149,21 +100,20 @@ export const accountFacts = (calls: Calls, root = process.cwd()): AccountFacts =
 const MOST_LINES = 100;
 async function linesOf(
   calls: Calls,
-  functions: readonly FunctionFacts[],
+  groups: readonly string[],
   texts: readonly string[],
   startTime: number,
 ): Promise<readonly string[]> {
   const filterPattern = texts.map((text) => `?"${text.replaceAll('"', '\\"')}"`).join(' ');
   const lines: string[] = [];
-  for (const { logGroup: logGroupName } of functions) {
-    if (logGroupName === '' || lines.length >= MOST_LINES) continue;
+  for (const logGroupName of groups) {
     const ask = (nextToken: string | undefined) =>
       calls.json('logs', 'FilterLogEvents', { logGroupName, filterPattern, startTime, nextToken });
     for await (const { events } of calls.pages(ask, 'nextToken')) {
       for (const { message = '' } of (events ?? []) as readonly { readonly message?: string }[])
         lines.push(message);
-      if (lines.length >= MOST_LINES) break;
+      if (lines.length >= MOST_LINES) return lines.slice(0, MOST_LINES);
     }
   }
-  return lines.slice(0, MOST_LINES);
+  return lines;
 }

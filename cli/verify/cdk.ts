@@ -5,36 +5,32 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Project } from '../dev/project.ts';
 import { CliError, EXIT, type Io } from '../io.ts';
-
-export interface CdkApp {
-  /** Where it runs. */
-  readonly root: string;
-  /** A command that synthesises, or an assembly. */
-  readonly app: string;
-}
 
 const MOST_CHARS = 2_000;
 
 /** @throws CliError `cdk` with the end of what it said */
 export async function cdk(
   io: Io,
-  { root, app }: CdkApp,
+  { root, app }: Project,
   region: string,
   args: readonly string[],
 ): Promise<void> {
+  const env = { ...process.env, AWS_REGION: region };
   const child = spawn('npx', ['cdk', ...args, '--app', app], {
     cwd: root,
-    env: { ...process.env, AWS_REGION: region },
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const said: Buffer[] = [];
-  const keep = (chunk: Buffer): unknown => said.push(chunk);
-  child.stdout.on('data', keep);
-  child.stderr.on('data', keep);
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (more: string) => {
+      said += more;
+    });
   io.err(`cdk ${args.join(' ')}\n`);
   const [code] = (await once(child, 'close')) as [number | null];
   if (code === 0) return;
-  const end = Buffer.concat(said).toString('utf8').trim().slice(-MOST_CHARS);
+  const end = said.trim().slice(-MOST_CHARS);
   throw new CliError('cdk', `cdk ${args[0] ?? ''} ended with ${code}: ${end}`, EXIT.failed);
 }

@@ -1,14 +1,12 @@
 /**
- * What an interrupt does to a run of `verify`: nothing more is begun, and what was made is removed.
+ * What an interrupt does to a run of `verify`: no check begins, and what was made is removed.
  *
  * Owns: the signals, and where a run stops. Does not own: how something is removed (`throwaway.ts`).
  *
- * I1 a run that was interrupted goes no further than its next wait or its next check, and writes no report:
- *    what it began while all is removed would be left behind.
+ * I1 a run that was interrupted goes no further than its next check, and writes no report.
  */
 
 import { EXIT, type Io, messageOf } from '../io.ts';
-import type { Ports } from './ports.ts';
 
 export interface Interrupt {
   /** Returns at once; after an interrupt never. */
@@ -40,15 +38,3 @@ export function onInterrupt(
     off: () => SIGNALS.forEach((signal) => on.off(signal, onSignal)),
   };
 }
-
-/** The ports as checks have them: at a wait a run that was interrupted stops. */
-export const interruptible = (ports: Ports, { passed }: Pick<Interrupt, 'passed'>): Ports => ({
-  ...ports,
-  clock: {
-    now: () => ports.clock.now(),
-    sleep: async (ms) => {
-      await ports.clock.sleep(ms);
-      await passed();
-    },
-  },
-});

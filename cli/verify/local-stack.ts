@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programFile, typescriptLoader } from '../../lib/project/package-files.ts';
-import { type Chosen, type Project, steadfastIn } from '../dev/project.ts';
+import { type Project, steadfastIn } from '../dev/project.ts';
 import { synthesise } from '../dev/synthesis.ts';
 import { startSystem } from '../dev/system.ts';
 import type { Io } from '../io.ts';
@@ -23,39 +23,21 @@ export const verifyProject = (): Project => ({
   context: {},
 });
 
-export interface LocalStack {
-  readonly apiUrl: string;
-  readonly logs: string;
-  readonly stop: () => Promise<void>;
-}
-
-/** @param assembly synthesised before; without it, it is made now */
-export async function startLocalStack(io: Io, assembly?: string): Promise<LocalStack> {
-  const folder = mkdtempSync(join(tmpdir(), 'steadfast-verify-'));
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+export async function startLocalStack(
+  terminal: Io,
+): Promise<{ readonly apiUrl: string; readonly stop: () => Promise<void> }> {
+  const path = mkdtempSync(join(tmpdir(), 'steadfast-verify-'));
+  const remove = (): void => rmSync(path, { recursive: true, force: true });
+  const outdir = join(path, 'cdk.out');
+  const io = { ...terminal, out: terminal.err };
   try {
-    const found = await assemblyOf(join(folder, 'cdk.out'), io, assembly);
-    const logs = join(folder, 'cloud', 'logs');
-    const system = await startSystem(
-      { found, folder: { path: folder, logs }, port: 0, environment: {}, beside: {}, onWritten: () => {} },
-      { ...io, out: io.err },
-    );
-    return {
-      apiUrl: system.apiUrl,
-      logs,
-      stop: async () => {
-        await system.stop();
-        remove();
-      },
-    };
+    await synthesise(verifyProject(), outdir, io, new AbortController().signal, {});
+    const folder = { path, logs: join(path, 'cloud', 'logs') };
+    const none = { port: 0, environment: {}, beside: {}, onWritten: () => {} };
+    const { apiUrl, stop } = await startSystem({ found: steadfastIn(outdir), folder, ...none }, io);
+    return { apiUrl, stop: () => stop().finally(remove) };
   } catch (error) {
     remove();
     throw error;
   }
-}
-
-async function assemblyOf(outdir: string, io: Io, assembly: string | undefined): Promise<Chosen> {
-  if (assembly !== undefined) return steadfastIn(assembly);
-  await synthesise(verifyProject(), outdir, { ...io, out: io.err }, new AbortController().signal, {});
-  return steadfastIn(outdir);
 }

@@ -9,26 +9,7 @@ import type { Client } from '../../lib/api/client.ts';
 import type { Clock } from '../io.ts';
 
 /** Parts of the ports that not every deployment has; a check names those that it needs. */
-export type Need =
-  | 'account'
-  | 'stack'
-  | 'signature'
-  | 'canary'
-  | 'probes'
-  | 'queues'
-  | 'logs'
-  | 'metrics'
-  | 'deployment';
-
-export interface Raw {
-  readonly status: number;
-  readonly text: string;
-}
-
-export const rawOf = async (answer: Response): Promise<Raw> => ({
-  status: answer.status,
-  text: await answer.text(),
-});
+export type Need = 'account' | 'stack' | 'signature' | 'canary' | 'probes' | 'deployment';
 
 export interface Ports {
   /** Why it has no answer, for each need that it cannot fill. */
@@ -39,8 +20,8 @@ export interface Ports {
   readonly api: Client;
   /** Executions that the run has begun: id to workflow. */
   readonly begun: Map<string, string>;
-  /** A request as it is, unsigned. */
-  readonly raw: (path: string) => Promise<Raw>;
+  /** The status that a request without a signature is answered with. */
+  readonly unsigned: (path: string) => Promise<number>;
   readonly account: AccountFacts;
   readonly stack: StackFacts;
   /** Queues of the deployment, dead letters included. */
@@ -59,6 +40,8 @@ export interface QueueFacts {
   readonly url: string;
   /** The name of the queue that its dead letters go to. */
   readonly deadLetters?: string;
+  /** Messages that wait in it, or are with a reader. */
+  readonly depth: number;
 }
 
 /** Reads of an account before anything is changed in it. */
@@ -89,10 +72,8 @@ export interface Probes {
   readonly putEvent: (detail: string) => Promise<void>;
   readonly send: (queueUrl: string, body: string) => Promise<void>;
   readonly requests: string;
-  /** Messages that wait in a queue, or are with a reader. */
-  readonly depth: (queueUrl: string) => Promise<number>;
   /** Takes the messages of a queue out of it. */
   readonly take: (queueUrl: string) => Promise<readonly string[]>;
-  /** Fires what a schedule does, where waiting for it can be spared. @returns whether it was fired */
-  readonly tick: (expression: string) => Promise<boolean>;
+  /** Fires what a schedule does, where waiting for it can be spared. */
+  readonly tick: (expression: string) => Promise<void>;
 }

@@ -1,18 +1,74 @@
 /**
- * What the stack of `verify` has beside a Steadfast, asked for by AWS's own calls: an account and the local
- * cloud answer the same.
+ * What an account and the local cloud answer alike, by AWS's own calls.
  *
- * Owns: the calls of DynamoDB, SQS and EventBridge. Does not own: the table of effects
+ * Owns: the calls of DynamoDB, SQS, EventBridge and CloudWatch. Does not own: the table of effects
  * (`stack/workflows/proof/effects.ts`), how a call is made (`../aws/calls.ts`).
  */
 
+import type { Client } from '../../lib/api/client.ts';
+import { METRICS_DIMENSION, METRICS_NAMESPACE } from '../../lib/aws/names.ts';
 import type { Calls } from '../aws/calls.ts';
-import type { Probes } from './ports.ts';
+import { CLOCK } from '../io.ts';
+import type { Ports, Probes, QueueFacts } from './ports.ts';
 
-export interface Outputs {
-  readonly VerifyEffects: string;
-  readonly VerifyEnds: string;
-  readonly VerifyRequests: string;
+export interface Place {
+  readonly calls: Calls;
+  readonly api: Client;
+  readonly runId: string;
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly queueUrls: () => Promise<readonly string[]>;
+  readonly tick?: Probes['tick'];
+}
+
+type Alike = 'clock' | 'runId' | 'api' | 'begun' | 'unsigned' | 'queues' | 'probes' | 'metric';
+
+export function portsOver({ calls, api, runId, outputs, queueUrls, tick }: Place): Pick<Ports, Alike> {
+  const beganAt = CLOCK.now();
+  return {
+    clock: CLOCK,
+    runId,
+    api,
+    begun: new Map(),
+    unsigned: async (path) => (await fetch(`${api.url}${path}`)).status,
+    queues: async () => Promise.all((await queueUrls()).map((url) => queueOf(calls, url))),
+    probes: probesOf(calls, outputs, tick),
+    metric: async (name) => metricSum(calls, (await api.health()).metrics?.service ?? '', name, beganAt),
+  };
+}
+
+/** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_GetQueueAttributes.html */
+async function queueOf(calls: Calls, QueueUrl: string): Promise<QueueFacts> {
+  const { Attributes } = await calls.json('sqs', 'GetQueueAttributes', { QueueUrl, AttributeNames: ['All'] });
+  const found = Object(Attributes) as Readonly<Record<string, string | undefined>>;
+  const { deadLetterTargetArn } = JSON.parse(found['RedrivePolicy'] ?? '{}') as Record<string, string>;
+  const counts = ['', 'NotVisible', 'Delayed'].map((kind) => found[`ApproximateNumberOfMessages${kind}`]);
+  return {
+    name: lastPart(found['QueueArn'] ?? ''),
+    url: QueueUrl,
+    ...(deadLetterTargetArn === undefined ? {} : { deadLetters: lastPart(deadLetterTargetArn) }),
+    depth: counts.reduce((sum, count) => sum + Number(count ?? 0), 0),
+  };
+}
+const lastPart = (arn: string): string => arn.split(':').at(-1) ?? '';
+
+/** https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html */
+async function metricSum(
+  calls: Calls,
+  deployment: string,
+  MetricName: string,
+  sinceMs: number,
+): Promise<number | undefined> {
+  const minuteS = 60;
+  const Dimensions = [{ Name: METRICS_DIMENSION, Value: deployment }];
+  const Metric = { Namespace: METRICS_NAMESPACE, MetricName, Dimensions };
+  const { MetricDataResults } = await calls.json('monitoring', 'GetMetricData', {
+    StartTime: Math.floor(sinceMs / 60_000) * minuteS,
+    EndTime: Math.ceil(CLOCK.now() / 60_000) * minuteS + minuteS,
+    MetricDataQueries: [{ Id: 'sum', MetricStat: { Metric, Period: minuteS, Stat: 'Sum' } }],
+  });
+  const [result] = (MetricDataResults ?? []) as readonly { readonly Values?: readonly number[] }[];
+  const { Values = [] } = result ?? {};
+  return Values.length === 0 ? undefined : Values.reduce((sum, value) => sum + value, 0);
 }
 
 /** Answers without a message before a queue counts as empty: SQS may ask one of its servers alone. */
@@ -33,14 +89,14 @@ async function taken(calls: Calls, QueueUrl: string): Promise<readonly string[]>
   return bodies;
 }
 
-export function probesOf(calls: Calls, outputs: Outputs, tick: Probes['tick']): Probes {
-  const TableName = outputs.VerifyEffects;
+/** @param outputs of the stack of `verify`; of another one nothing of it is asked */
+function probesOf(calls: Calls, outputs: Place['outputs'], tick: Probes['tick'] = async () => {}): Probes {
+  const TableName = outputs['VerifyEffects'];
   const seen = new Map<string, number>();
-  const take: Probes['take'] = (queueUrl) => taken(calls, queueUrl);
   return {
-    requests: outputs.VerifyRequests,
+    requests: outputs['VerifyRequests'] ?? '',
     tick,
-    take,
+    take: (queueUrl) => taken(calls, queueUrl),
     effects: async (key) => {
       const { Count } = await calls.json('dynamodb', 'Query', {
         TableName,
@@ -56,7 +112,7 @@ export function probesOf(calls: Calls, outputs: Outputs, tick: Probes['tick']): 
       await calls.json('dynamodb', 'PutItem', { TableName, Item: { key: { S: name }, id: { S: 'on' } } });
     },
     ends: async () => {
-      for (const body of await take(outputs.VerifyEnds)) {
+      for (const body of await taken(calls, outputs['VerifyEnds'] ?? '')) {
         const { detail } = JSON.parse(body) as { readonly detail?: { readonly executionId?: string } };
         const id = detail?.executionId ?? 'unknown';
         seen.set(id, (seen.get(id) ?? 0) + 1);
@@ -64,21 +120,11 @@ export function probesOf(calls: Calls, outputs: Outputs, tick: Probes['tick']): 
       return seen;
     },
     putEvent: async (Detail) => {
-      await calls.json('events', 'PutEvents', {
-        Entries: [{ Source: 'steadfast.verify', DetailType: 'Verify', Detail }],
-      });
+      const Entries = [{ Source: 'steadfast.verify', DetailType: 'Verify', Detail }];
+      await calls.json('events', 'PutEvents', { Entries });
     },
     send: async (QueueUrl, MessageBody) => {
       await calls.json('sqs', 'SendMessage', { QueueUrl, MessageBody });
-    },
-    depth: async (QueueUrl) => {
-      const names = ['', 'NotVisible', 'Delayed'].map((kind) => `ApproximateNumberOfMessages${kind}`);
-      const { Attributes } = await calls.json('sqs', 'GetQueueAttributes', {
-        QueueUrl,
-        AttributeNames: names,
-      });
-      const found = Object(Attributes) as Record<string, string>;
-      return names.reduce((sum, name) => sum + Number(found[name] ?? 0), 0);
     },
   };
 }

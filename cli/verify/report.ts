@@ -18,23 +18,11 @@ export interface Subject {
   readonly endedAt: number;
 }
 
-export interface Counts {
-  readonly rows: number;
-  readonly held: number;
-  readonly failed: number;
-  readonly notRun: number;
+export function countsOf(results: readonly Result[]) {
+  const count = (wanted: Result['outcome']): number =>
+    results.filter(({ outcome }) => outcome === wanted).length;
+  return { rows: results.length, held: count('held'), failed: count('failed'), notRun: count('not run') };
 }
-
-export const countsOf = (results: readonly Result[]): Counts => {
-  const count = (outcome: Result['outcome']): number =>
-    results.filter((result) => result.outcome === outcome).length;
-  return {
-    rows: results.length,
-    held: count('held'),
-    failed: count('failed'),
-    notRun: count('not run'),
-  };
-};
 
 /** Account numbers, ids of requests, all UUIDs, keys, and names of persons in the names of principals. */
 export const redacted = (text: string): string =>
@@ -47,16 +35,13 @@ export const redacted = (text: string): string =>
     .replaceAll(/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, '<key>');
 
 export function jsonReport(results: readonly Result[], subject: Subject): string {
-  const rows = results.map(({ entry, outcome, evidence, tookMs }) => ({
+  const rows = results.map(({ entry, ...found }) => ({
     id: entry.id,
     row: entry.row,
     ...(isCheck(entry) ? { expected: entry.expected } : {}),
-    outcome,
-    evidence: redacted(evidence),
-    tookMs,
+    ...found,
   }));
-  const report = { verify: countsOf(results), subject, rows };
-  return `${redacted(JSON.stringify(report, null, 2))}\n`;
+  return `${redacted(JSON.stringify({ verify: countsOf(results), subject, rows }, null, 2))}\n`;
 }
 
 export function markdownReport(results: readonly Result[], subject: Subject): string {
@@ -79,18 +64,15 @@ export function markdownReport(results: readonly Result[], subject: Subject): st
 const TABLE_HEAD = ['| outcome | row | expected | evidence, or why not |', '| --- | --- | --- | --- |'];
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s*\n\s*/g, ' ');
 const tableRow = ({ entry, outcome, evidence }: Result): string =>
-  `| ${outcome} | ${cell(entry.row)} | ${isCheck(entry) ? cell(entry.expected) : ''} | ${cell(evidence)} |`;
+  `| ${[outcome, entry.row, isCheck(entry) ? entry.expected : '', evidence].map(cell).join(' | ')} |`;
 
 /** @returns the two files */
 export function writeReport(folder: string, results: readonly Result[], subject: Subject): readonly string[] {
   mkdirSync(folder, { recursive: true });
-  const files = {
-    'verify.json': jsonReport(results, subject),
-    'verify.md': markdownReport(results, subject),
-  };
-  return Object.entries(files).map(([name, text]) => {
+  const files = { 'verify.json': jsonReport, 'verify.md': markdownReport };
+  return Object.entries(files).map(([name, print]) => {
     const path = join(folder, name);
-    writeFileSync(path, text);
+    writeFileSync(path, print(results, subject));
     return path;
   });
 }

@@ -5,7 +5,6 @@
  * of it (`checks/`).
  */
 
-import { createHash } from 'node:crypto';
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import { type Finding, finding } from './check.ts';
 import type { Ports } from './ports.ts';
@@ -27,11 +26,9 @@ export async function begin(
 
 export async function ended(
   ports: Ports,
-  workflow: string,
-  input: unknown,
-  key: string,
+  ...begun: readonly [workflow: string, input: unknown, key: string]
 ): Promise<ExecutionView> {
-  return endOf(ports, await begin(ports, workflow, input, key));
+  return endOf(ports, await begin(ports, ...begun));
 }
 
 export const expects = (view: ExecutionView, status: string, more: readonly string[] = []): Finding =>
@@ -44,17 +41,12 @@ export const is = (what: string, seen: unknown, wanted: unknown): string[] =>
   seen === wanted ? [] : [`${what}: ${String(seen)}, not ${String(wanted)}`];
 
 /** The execution as it has ended, or as it is after some minutes: a check must not wait for ever. */
-export async function endOf(
-  ports: Ports,
-  id: string,
-  patienceMs: number = END_WITHIN_MS,
-): Promise<ExecutionView> {
-  const ask = (): Promise<ExecutionView> => ports.api.get(id, { waitMs: ANSWER_WITHIN_MS });
+export async function endOf(ports: Ports, id: string): Promise<ExecutionView> {
   const viewAtEnd = async (): Promise<ExecutionView | undefined> => {
-    const view = await ask();
+    const view = await ports.api.get(id, { waitMs: ANSWER_WITHIN_MS });
     return view.endedAt === undefined ? undefined : view;
   };
-  return (await until(ports, viewAtEnd, patienceMs)) ?? ports.api.get(id);
+  return (await until(ports, viewAtEnd, END_WITHIN_MS)) ?? ports.api.get(id);
 }
 const END_WITHIN_MS = 5 * 60_000;
 const ANSWER_WITHIN_MS = 20_000;
@@ -82,13 +74,8 @@ const TWICE_WITHIN_MS = 10_000;
 export async function again<Found>(
   ports: Ports,
   ask: () => Promise<Found | undefined>,
-  patienceMs?: number,
 ): Promise<Found | undefined> {
-  if ((await until(ports, ask, patienceMs)) === undefined) return undefined;
+  if ((await until(ports, ask)) === undefined) return undefined;
   await ports.clock.sleep(TWICE_WITHIN_MS);
   return ask();
 }
-
-/** A short name that no other run has. */
-export const runIdOf = (at: number, random: string): string =>
-  `verify-${createHash('sha256').update(`${at} ${random}`).digest('hex').slice(0, 10)}`;

@@ -9,9 +9,10 @@
  *    would be left behind.
  */
 
-import { CallError, type Calls, inXml } from '../aws/calls.ts';
-import { type StackResource, stackResources } from '../aws/stack-resources.ts';
-import { CliError, type Clock, CLOCK, EXIT, type Io, messageOf } from '../io.ts';
+import type { s3Values } from '../../lib/aws/s3-values.ts';
+import { CallError, type Calls } from '../aws/calls.ts';
+import { idsIn } from '../aws/stack-resources.ts';
+import { CliError, CLOCK, EXIT, type Io, messageOf } from '../io.ts';
 import { cdk } from './cdk.ts';
 import { verifyProject } from './local-stack.ts';
 
@@ -21,142 +22,112 @@ const UNASKED = ['--require-approval', 'never'] as const;
 /** Tags may be found some minutes late, and for some minutes after what carried them is gone. */
 const TAGS_WITHIN_MS = 10 * 60_000;
 const POLL_EVERY_MS = 15_000;
-/** CloudFormation refuses to delete a stack in the middle of an update, which goes on without its command. */
-const UPDATING = /^(?!CREATE|DELETE|REVIEW).*_IN_PROGRESS$/;
-const UPDATED_WITHIN_MS = 3_600_000;
-/** A function may put a value into a bucket that was just emptied. */
-const TRIES = 2;
+/**
+ * CloudFormation deletes no stack that is rolling back, which goes on without its command, and no bucket into
+ * which a function has put a value meanwhile.
+ */
+const TRIES = 10;
+const RETRY_EVERY_MS = 60_000;
 
-export interface ThrowawayOptions {
-  readonly calls: Calls;
-  readonly io: Io;
-  readonly stack: string;
-  /** Runs the CDK's command line. */
-  readonly run?: typeof cdk;
-  readonly clock?: Clock;
+export interface Throwaway {
+  readonly deploy: () => Promise<void>;
+  /** Once: an interrupt may come meanwhile. @throws CliError `not-removed` */
+  readonly tearDown: () => Promise<readonly string[]>;
+  /** Deletes what is still there, where the run ended before its teardown, and names what is left. */
+  readonly removed: () => Promise<void>;
 }
 
-export class Throwaway {
-  readonly stack: string;
-  readonly #calls: Calls;
-  readonly #io: Io;
-  readonly #run: typeof cdk;
-  readonly #clock: Clock;
+/** @param run runs the CDK's command line */
+export function throwaway(calls: Calls, io: Io, stack: string, run = cdk, clock = CLOCK): Throwaway {
   /** The call of the CDK that goes on. */
-  #running: Promise<unknown> = Promise.resolve();
-  #gone: Promise<readonly string[]> | undefined;
+  let running: Promise<unknown> = Promise.resolve();
+  let gone: Promise<readonly string[]> | undefined;
 
-  constructor({ calls, io, stack, run = cdk, clock = CLOCK }: ThrowawayOptions) {
-    this.#calls = calls;
-    this.#io = io;
-    this.stack = stack;
-    this.#run = run;
-    this.#clock = clock;
-  }
-
-  async deploy(): Promise<void> {
-    this.#refuseGone();
-    await this.#cdk(['deploy', this.stack, ...UNASKED]);
-    this.#refuseGone();
-  }
-
-  #refuseGone(): void {
-    if (this.#gone !== undefined) throw new CliError('interrupted', `'${this.stack}' is being removed`);
-  }
-
-  /** Deletes what is still there, where the run ended before its teardown, and names what is left. */
-  async removed(): Promise<void> {
-    for (const arn of await this.tearDown()) this.#say(`${arn} is still there`);
-  }
-
-  /** Once: an interrupt may come meanwhile. @throws CliError `not-removed` */
-  tearDown(): Promise<readonly string[]> {
-    return (this.#gone ??= this.#tornDown());
-  }
-
-  async #tornDown(): Promise<readonly string[]> {
-    await this.#running.catch(() => undefined);
-    const { stack } = this;
-    await this.#destroyed().catch((error: unknown) => {
-      throw new CliError('not-removed', `'${stack}' could not be removed: ${messageOf(error)}`, EXIT.failed);
-    });
-    const lastAt = this.#clock.now() + TAGS_WITHIN_MS;
-    for (;;) {
-      const left = await this.#tagged();
-      if (left.length === 0 || this.#clock.now() >= lastAt) return left;
-      await this.#clock.sleep(POLL_EVERY_MS);
-    }
-  }
-
-  async #destroyed(): Promise<void> {
-    for (let left = TRIES; ; left -= 1) {
-      await this.#untilUpdated();
-      for (const bucket of bucketsIn(await this.#resources())) await this.#empty(bucket);
-      try {
-        return await this.#cdk(['destroy', this.stack, '--force']);
-      } catch (error) {
-        if (left <= 1) throw error;
-      }
-    }
-  }
-
-  async #untilUpdated(): Promise<void> {
-    const lastAt = this.#clock.now() + UPDATED_WITHIN_MS;
-    while (this.#clock.now() < lastAt) {
-      const xml = await unlessNoStack(this.#calls.form('DescribeStacks', { StackName: this.stack }));
-      const [status = ''] = inXml(xml ?? '', 'StackStatus');
-      if (!UPDATING.test(status)) return;
-      this.#say(`'${this.stack}' is ${status}`);
-      await this.#clock.sleep(POLL_EVERY_MS);
-    }
-  }
-
-  async #resources(): Promise<readonly StackResource[]> {
-    return (await unlessNoStack(stackResources(this.#calls, this.stack))) ?? [];
-  }
-
-  async #empty(bucket: string): Promise<void> {
-    const { emptied } = await import('./emptied.ts');
-    const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
-    await emptied({ bucket, region: async () => this.#calls.region, credentials: defaultProvider() });
-  }
-
-  /** https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html */
-  async #tagged(): Promise<readonly string[]> {
-    const TagFilters = [{ Key: VERIFY_TAG, Values: [this.stack] }];
-    const arns: string[] = [];
-    const pages = this.#calls.pages(
-      (PaginationToken) => this.#calls.json('tagging', 'GetResources', { TagFilters, PaginationToken }),
-      'PaginationToken',
-    );
-    for await (const { ResourceTagMappingList } of pages)
-      for (const { ResourceARN } of ResourceTagMappingList as readonly { readonly ResourceARN: string }[])
-        arns.push(ResourceARN);
-    return arns;
-  }
-
-  readonly #say = (line: string): void => {
-    this.#io.err(`${line}\n`);
+  const cdkDoes = (...args: readonly string[]): Promise<void> => {
+    const context = ['-c', `steadfast:verifyStack=${stack}`];
+    const called = run(io, verifyProject(), calls.region, [...args, ...context]);
+    running = called;
+    return called;
+  };
+  const refuseGone = (): void => {
+    if (gone !== undefined) throw new CliError('interrupted', `'${stack}' is being removed`);
   };
 
-  async #cdk(args: readonly string[]): Promise<void> {
-    const context = ['-c', `steadfast:verifyStack=${this.stack}`];
-    const running = this.#run(this.#io, verifyProject(), this.#calls.region, [...args, ...context]);
-    this.#running = running;
-    await running;
+  async function destroyed(): Promise<void> {
+    for (let left = TRIES; ; left -= 1)
+      try {
+        for (const bucket of await bucketsIn(calls, stack)) await emptied(await valuesIn(calls, bucket));
+        return await cdkDoes('destroy', stack, '--force');
+      } catch (error) {
+        if (left > 1) await clock.sleep(RETRY_EVERY_MS);
+        else
+          throw new CliError(
+            'not-removed',
+            `'${stack}' could not be removed: ${messageOf(error)}`,
+            EXIT.failed,
+          );
+      }
   }
+
+  async function tornDown(): Promise<readonly string[]> {
+    await running.catch(() => undefined);
+    await destroyed();
+    const lastAt = clock.now() + TAGS_WITHIN_MS;
+    for (;;) {
+      const left = await tagged(calls, stack);
+      if (left.length === 0 || clock.now() >= lastAt) return left;
+      await clock.sleep(POLL_EVERY_MS);
+    }
+  }
+
+  const tearDown: Throwaway['tearDown'] = () => (gone ??= tornDown());
+  return {
+    tearDown,
+    deploy: async () => {
+      refuseGone();
+      await cdkDoes('deploy', stack, ...UNASKED);
+      refuseGone();
+    },
+    removed: async () => {
+      for (const arn of await tearDown()) io.err(`${arn} is still there\n`);
+    },
+  };
 }
 
-/** @returns nothing where there is no such stack, which CloudFormation says in words alone */
-async function unlessNoStack<Result>(asked: Promise<Result>): Promise<Result | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (error instanceof CallError && error.message.includes('does not exist')) return undefined;
+/**
+ * As CloudFormation names them: tags may not be found yet, and a bucket that is left full is not deleted. That
+ * there is no such stack, it says in words alone.
+ */
+export const bucketsIn = (calls: Calls, stack: string): Promise<readonly string[]> =>
+  idsIn(calls, stack, 'AWS::S3::Bucket').catch((error: unknown) => {
+    if (error instanceof CallError && error.message.includes('does not exist')) return [];
     throw error;
+  });
+
+async function valuesIn({ region }: Calls, bucket: string): Promise<Inventory> {
+  const { s3Values } = await import('../../lib/aws/s3-values.ts');
+  const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
+  return s3Values({ bucket, region: async () => region, credentials: defaultProvider() });
+}
+
+type Inventory = ReturnType<typeof s3Values>;
+/** Removes all that is in a bucket, page by page: CloudFormation deletes one only when it is empty. */
+export async function emptied(values: Pick<Inventory, 'list' | 'remove'>): Promise<void> {
+  for (;;) {
+    const { items } = await values.list('');
+    if (items.length === 0) return;
+    await values.remove(items.map(({ key }) => key));
   }
 }
 
-/** As CloudFormation names them: tags may not be found yet, and a bucket that is left full is not deleted. */
-export const bucketsIn = (resources: readonly StackResource[]): string[] =>
-  resources.filter(({ type, id }) => type === 'AWS::S3::Bucket' && id !== '').map(({ id }) => id);
+/** https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html */
+async function tagged(calls: Calls, stack: string): Promise<readonly string[]> {
+  const TagFilters = [{ Key: VERIFY_TAG, Values: [stack] }];
+  const arns: string[] = [];
+  const ask = (PaginationToken: string | undefined) =>
+    calls.json('tagging', 'GetResources', { TagFilters, PaginationToken });
+  for await (const { ResourceTagMappingList } of calls.pages(ask, 'PaginationToken'))
+    for (const { ResourceARN } of ResourceTagMappingList as readonly { readonly ResourceARN: string }[])
+      arns.push(ResourceARN);
+  return arns;
+}

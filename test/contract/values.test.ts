@@ -11,7 +11,7 @@ import { readAwsCall } from '../../local/gateway/aws-call.ts';
 import { systemClock } from '../../local/clock.ts';
 import { Buckets } from '../../local/s3/buckets.ts';
 import { folderValues, valuesOf } from '../../serve/folder-values.ts';
-import { emptied } from '../../cli/verify/emptied.ts';
+import { emptied } from '../../cli/verify/throwaway.ts';
 import { IN_MEMORY } from '../../serve/sqlite/file.ts';
 import { describeValues, PAGE } from './values.contract.ts';
 
@@ -61,9 +61,9 @@ async function bucket() {
 describeValues('in a bucket', bucket);
 
 it('of a stack that goes is emptied, page by page', async () => {
-  const { values, options, close } = await bucket();
+  const { values, close } = await bucket();
   for (let n = 0; n < PAGE + 5; n += 1) await values.put(`e-${n}/l/input/a/w`, '1');
-  await emptied(options);
+  await emptied(values);
   expect(await values.list('')).toEqual({ items: [] });
   await close();
 });

@@ -32,9 +32,9 @@ identity | The credentials are those of an account. | preflight | account | an a
 concurrency | The account has enough concurrent executions. | preflight | account | at least 10 unreserved
 log-policies | The account’s log policies have room. | preflight | account | each below 5120 bytes
 **drift** | What is deployed is as the template has it. | preflight | stack | CloudFormation finds no resource that has drifted
-**permissions** | Functions may do all that they must. | traces | logs probes | no such line
-**direct-calls** | AWS understands direct calls; else set \`transport: 'sdk'\`. | traces | logs probes | no such line
-**credentials** | Functions find their credentials. | traces | logs probes | no such line
+**permissions** | Functions may do all that they must. | traces | probes | no such line
+**direct-calls** | AWS understands direct calls; else set \`transport: 'sdk'\`. | traces | probes | no such line
+**credentials** | Functions find their credentials. | traces | probes | no such line
 own-key | With your encryption key nothing is refused (\`KMSAccessDenied\`). | absent
 prod-stage | \`prod\` sets 6 executions aside; its table is protected. | twice
 many-agents | A folder of 60 agents deploys. | absent
@@ -50,7 +50,7 @@ large | A large value takes the bucket. | executions | probes | succeeded; an in
 erase | An execution is erased. | executions | probes | erased; unknown-execution afterwards
 child | A child’s end reaches its parent. | executions | probes | succeeded
 incident | An incident is listed and resolved by a person. | executions | probes | listed while open; ended after the answer
-dead-letters | No message is left in a dead-letter queue. | traces | queues probes | every one empty
+dead-letters | No message is left in a dead-letter queue. | traces | probes | every one empty
 nothing-open | Nothing that was begun stays open. | traces | probes | no open execution of a workflow of verify
 cold-start | A cold start stays below the shortest lease (\`initDurationMs\`). | person
 expiry | A month after its end an execution is gone. | long
@@ -72,7 +72,7 @@ starved | With \`schedulerConcurrency\` the API answers while agents take all. |
 cors | \`cors\` answers a preflight of its page alone. | person
 # Triggers and events
 event-trigger | An event said twice starts one execution. | executions | probes | one execution
-refused-start | A refused start is a dead letter; numbers beyond 2^53 keep their digits. | executions | probes queues | the message with 9007199254740993, and no execution
+refused-start | A refused start is a dead letter; numbers beyond 2^53 keep their digits. | executions | probes | the message with 9007199254740993, and no execution
 message-trigger | A message starts an execution. | executions | probes | one execution with its id
 schedule-trigger | A schedule starts an execution with its planned time. | executions | probes | an execution whose id is a time
 end-once | An end arrives on the bus once. | executions | probes | one event
@@ -82,7 +82,7 @@ function-url | A function’s address lets in only granted roles. | other
 rename | A renamed trigger leaves its queues and messages. | twice
 redrive | A dead letter can be moved back. | person
 # Supervision
-**sweeps** | Supervisors sweep. | traces | metrics | Sweeps above 0
+**sweeps** | Supervisors sweep. | traces | - | Sweeps above 0
 dies | An agent that dies after its effect acts once. | faults | probes | succeeded; one effect
 breaker | A breaker opens for a dead service, and closes when it is back. | faults | probes | open, then closed; all succeeded
 **nothing-doubled** | After all this nothing was doubled, lost or stuck. | aftermath | probes | 0 doubled, 0 lost, 0 stuck
@@ -95,7 +95,7 @@ restore | A [restored table](OPERATIONS.md#restore-the-table), deployed at rest 
 # Observation and cost
 **subscribers** | The alarms’ topic has a confirmed subscriber. | preflight | stack | at least one
 bulk | A bulk action may do all that it must. | executions | probes | both of its executions canceled
-metrics | Metrics arrive under these names. | traces | metrics probes | each with data
+metrics | Metrics arrive under these names. | traces | probes | each with data
 logs-command | \`steadfast logs\` and \`console\` find the stack’s lines and charts. | person
 traces | A trace crosses a queue (\`tracing\`). | absent
 prices | [The prices](OPERATIONS.md#what-it-costs) are the bill within a third. | long

@@ -56,15 +56,14 @@ export const TRACES: Readonly<Record<string, Run>> = {
     const sum = await until(ports, () => ports.metric('Sweeps'), METRIC_WITHIN_MS);
     return finding((sum ?? 0) > 0 ? [] : ['no supervisor has swept'], `${sum ?? 0} sweeps`);
   },
-  'dead-letters': async ({ queues: all, probes }) => {
+  'dead-letters': async ({ queues: all }) => {
     const queues = await all();
-    const dead = new Set(queues.flatMap(({ deadLetters }) => deadLetters ?? []));
-    const problems: string[] = [];
-    for (const { name, url } of queues) {
-      const depth = dead.has(name) ? await probes.depth(url) : 0;
-      if (depth > 0) problems.push(`${name} has ${depth}`);
-    }
-    return finding(problems, `${dead.size} queues empty`);
+    const dead = queues.filter(({ name }) => queues.some(({ deadLetters }) => deadLetters === name));
+    const full = dead.filter(({ depth }) => depth > 0);
+    return finding(
+      full.map(({ name, depth }) => `${name} has ${depth}`),
+      `${dead.length} queues empty`,
+    );
   },
   'nothing-open': async (ports) => {
     const open = await until(ports, async () => {

@@ -39,7 +39,7 @@ const effects = new Table(stack, 'Effects', {
 const { steadfast } = stack;
 for (const acting of ['verify-act', 'verify-closed']) {
   const agent = steadfast.agent(acting);
-  effects.grant(agent, 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:DeleteItem', 'dynamodb:GetItem');
+  effects.grant(agent, 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:DeleteItem');
   if (agent.function instanceof LambdaFunction)
     agent.function.addEnvironment('VERIFY_EFFECTS', effects.tableName);
 }

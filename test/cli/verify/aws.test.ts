@@ -14,7 +14,6 @@ import { ENTRIES } from '../../../cli/verify/checks/table.ts';
 import { run as command } from '../../../cli/main.ts';
 import { run } from '../../../cli/verify/run.ts';
 import { bucketsIn } from '../../../cli/verify/throwaway.ts';
-import { ENV } from '../../../lib/aws/names.ts';
 import { readBody } from '../../../local/http/read-body.ts';
 
 type Body = Record<string, unknown>;
@@ -23,7 +22,10 @@ const asked: string[] = [];
 let url = '';
 
 const RESOURCES: readonly (readonly [type: string, id: string])[] = [
-  ['AWS::Lambda::Function', 'Shop-Pay'],
+  ['AWS::Logs::LogGroup', 'Shop-PayLogs'],
+  ['AWS::S3::Bucket', 'verify-values'],
+  ['AWS::S3::Bucket', ''],
+  ['AWS::S3::BucketPolicy', 'verify-values'],
   ['AWS::SQS::Queue', 'https://sqs/Shop-pay'],
   ['AWS::SQS::Queue', 'https://sqs/Shop-dead'],
   ['AWS::SNS::Topic', 'arn:aws:sns:eu-central-1:123456789012:Shop'],
@@ -57,6 +59,8 @@ const JSON_ANSWERS: Record<string, (body: Body) => Body> = {
   GetQueueAttributes: ({ QueueUrl }) => ({
     Attributes: {
       QueueArn: `arn:aws:sqs:${AT}:${String(QueueUrl).split('/').at(-1)}`,
+      ApproximateNumberOfMessages: '2',
+      ApproximateNumberOfMessagesNotVisible: '1',
       ...(String(QueueUrl).endsWith('pay')
         ? {
             RedrivePolicy: JSON.stringify({
@@ -73,13 +77,6 @@ const JSON_ANSWERS: Record<string, (body: Body) => Body> = {
 };
 
 const REST: readonly (readonly [pattern: RegExp, answer: Body])[] = [
-  [
-    /\/configuration$/,
-    {
-      LoggingConfig: { LogFormat: 'JSON', LogGroup: 'Shop-PayLogs' },
-      Environment: { Variables: { [ENV.deployment]: 'Shop' } },
-    },
-  ],
   [
     /account-settings/,
     { AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 990 } },
@@ -121,13 +118,13 @@ const calls = (): Calls =>
     clock: { now: () => 0, sleep: async () => {} },
   });
 
-const RUN = { stack: 'Shop', region: 'eu-central-1', runId: 'r' };
+const RUN = { stack: 'Shop', runId: 'r' };
 
 it('finds the queues of the stack and where their dead letters go', async () => {
   const ports = await awsPorts({ calls: calls(), ...RUN });
   expect(await ports.queues()).toEqual([
-    { name: 'Shop-pay', url: 'https://sqs/Shop-pay', deadLetters: 'Shop-dead' },
-    { name: 'Shop-dead', url: 'https://sqs/Shop-dead' },
+    { name: 'Shop-pay', url: 'https://sqs/Shop-pay', deadLetters: 'Shop-dead', depth: 3 },
+    { name: 'Shop-dead', url: 'https://sqs/Shop-dead', depth: 3 },
   ]);
 });
 
@@ -160,7 +157,7 @@ it('names each resource that is not as the template has it', async () => {
 
 it.each([
   [['--throwaway', '--local'], 'give one of --local, --throwaway, --stack <name>'],
-  [['--throwaway', '--assembly', 'cdk.out'], '--assembly goes with --local'],
+  [[], 'give one of --local, --throwaway, --stack <name>'],
 ])('refuses %j, and starts nothing to say so', async (flags, problem) => {
   const said: string[] = [];
   const terminal = { out: () => true, err: (text: string) => said.push(text) > 0, env: {}, isTTY: false };
@@ -169,7 +166,7 @@ it.each([
 });
 
 it('finds what a log group has, with texts in quotes', async () => {
-  const ports = await awsPorts({ calls: calls(), stack: 'Shop', region: 'eu-central-1', runId: 'r' });
+  const ports = await awsPorts({ calls: calls(), ...RUN });
   expect(await ports.logs(['AccessDenied'])).toEqual(['AccessDenied: Request ID 1']);
 });
 
@@ -205,11 +202,6 @@ it('asks for the bootstrap stack that the folder’s own qualifier names', () =>
   }
 });
 
-it('empties the buckets that the stack has made and nothing else', () => {
-  const resources = [
-    { logicalId: 'Values', type: 'AWS::S3::Bucket', id: 'verify-values' },
-    { logicalId: 'Later', type: 'AWS::S3::Bucket', id: '' },
-    { logicalId: 'Policy', type: 'AWS::S3::BucketPolicy', id: 'verify-values' },
-  ];
-  expect(bucketsIn(resources)).toEqual(['verify-values']);
+it('empties the buckets that the stack has made and nothing else', async () => {
+  expect(await bucketsIn(calls(), 'Shop')).toEqual(['verify-values']);
 });

@@ -94,14 +94,14 @@ export function fakePorts(fake: FakeDeployment): Ports {
     runId: 'run',
     api: apiOf(fake),
     begun: new Map([[fake.begin('verify-order', { mode: 'begun' }, 'begun').executionId, 'verify-order']]),
-    raw: async () => ({ status: fake.has('unsigned') ? 200 : 403, text: '' }),
+    unsigned: async () => (fake.has('unsigned') ? 200 : 403),
     stack: {
       drifted: async () => (fake.has('drift') ? ['State (AWS::DynamoDB::Table) has drifted'] : []),
       subscribers: async () => (fake.has('subscribers') ? 0 : 1),
     },
     queues: async () => [
-      { name: 'requests', url: 'https://queue/requests', deadLetters: 'dead' },
-      { name: 'dead', url: 'https://queue/dead' },
+      { name: 'requests', url: 'https://queue/requests', deadLetters: 'dead', depth: 1 },
+      { name: 'dead', url: 'https://queue/dead', depth: fake.has('dead-letters') ? 1 : 0 },
     ],
     account: {
       identity: async () => ({ account: fake.has('identity') ? '' : '123456789012', arn: 'arn' }),
@@ -203,12 +203,10 @@ function probesOf(fake: FakeDeployment): Ports['probes'] {
       else if (url.endsWith('requests') && !fake.has('message-trigger'))
         fake.begin('verify-event', JSON.parse(body) as Record<string, unknown>, body);
     },
-    depth: async () => (fake.has('dead-letters') ? 1 : 0),
     take: async (url) => queue(url).splice(0),
     tick: async () => {
       if (!fake.has('schedule-trigger'))
         fake.begin('verify-event', { id: '2026-11-26T10:00:00Z' }, `at-${fake.executions.size}`);
-      return true;
     },
   };
 }

@@ -1,7 +1,7 @@
 /** A run that is interrupted begins nothing more while what it made is removed. */
 
 import { EventEmitter } from 'node:events';
-import { interruptible, onInterrupt } from '../../../cli/verify/interrupt.ts';
+import { onInterrupt } from '../../../cli/verify/interrupt.ts';
 import { run } from '../../../cli/verify/run.ts';
 import { FakeDeployment, fakePorts } from './fake-deployment.ts';
 
@@ -29,7 +29,7 @@ it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     const stopped: string[] = [];
     const interrupt = onInterrupt(io, async () => void stopped.push('removed'), on);
     const fake = new FakeDeployment();
-    const ports = interruptible(fakePorts(fake), interrupt);
+    const ports = fakePorts(fake);
     const begun: string[] = [];
     const check = (id: string) => ({
       id,

@@ -4,15 +4,13 @@
  */
 
 import { CallError, Calls } from '../../../cli/aws/calls.ts';
-import type { CdkApp } from '../../../cli/verify/cdk.ts';
-import { Throwaway } from '../../../cli/verify/throwaway.ts';
+import { type Throwaway, throwaway } from '../../../cli/verify/throwaway.ts';
 
 type Body = Record<string, unknown>;
 
 class FakeAccount extends Calls {
   now = 1_000_000;
-  /** Nothing without a stack. */
-  status: string | undefined = 'UPDATE_COMPLETE';
+  hasStack = true;
   readonly done: string[] = [];
   /** What a call of the CDK does meanwhile. */
   meanwhile: (command: string) => Promise<void> = async () => {};
@@ -21,7 +19,6 @@ class FakeAccount extends Calls {
     now: () => this.now,
     sleep: async (ms: number): Promise<void> => {
       this.now += ms;
-      this.status = this.status?.replace(/_IN_PROGRESS$/, '_COMPLETE');
     },
   };
 
@@ -29,21 +26,20 @@ class FakeAccount extends Calls {
     super({ region: 'eu-central-1', clock: { now: () => 0, sleep: async () => {} } });
   }
 
-  override async form(operation: string): Promise<string> {
-    if (this.status === undefined)
-      throw new CallError('cloudformation', 'ValidationError', 'Stack with id Shop does not exist', 400);
-    return operation === 'DescribeStacks' ? `<StackStatus>${this.status}</StackStatus>` : '';
+  override async form(): Promise<string> {
+    if (this.hasStack) return '';
+    throw new CallError('cloudformation', 'ValidationError', 'Stack with id Shop does not exist', 400);
   }
 
   override async json(): Promise<Body> {
     return { ResourceTagMappingList: [] };
   }
 
-  readonly run = async (_io: unknown, _project: CdkApp, _region: string, args: readonly string[]) => {
+  readonly run = async (_io: unknown, _project: unknown, _region: string, args: readonly string[]) => {
     const command = String(args[0]);
-    this.done.push(`${command} ${this.status}`);
+    this.done.push(command);
     await this.meanwhile(command);
-    if (command === 'destroy') this.status = undefined;
+    if (command === 'destroy') this.hasStack = false;
   };
 }
 
@@ -55,36 +51,36 @@ const io = {
   env: {},
   isTTY: false,
 };
-const throwaway = (account: FakeAccount): Throwaway => {
-  const { run, clock } = account;
-  return new Throwaway({ calls: account, io, stack: 'Shop', run, clock });
-};
+const stackIn = (account: FakeAccount): Throwaway =>
+  throwaway(account, io, 'Shop', account.run, account.clock);
 
-it('tries twice to delete a stack, and says why it cannot', async () => {
+it('tries for minutes to delete a stack, and says why it cannot', async () => {
   const account = new FakeAccount();
   account.meanwhile = () => Promise.reject(new Error('a bucket is not empty'));
-  await expect(throwaway(account).removed()).rejects.toThrow(
+  await expect(stackIn(account).removed()).rejects.toThrow(
     "'Shop' could not be removed: a bucket is not empty",
   );
-  expect(account.done).toHaveLength(2);
+  expect(account.now).toBe(1_000_000 + 9 * 60_000);
 });
 
-it('deletes a stack only after its update, which goes on without its command', async () => {
+it('deletes a stack after its rollback, which goes on without its command', async () => {
   const account = new FakeAccount();
-  account.status = 'UPDATE_IN_PROGRESS';
-  await throwaway(account).removed();
-  expect(account.done).toEqual(['destroy UPDATE_COMPLETE']);
+  account.meanwhile = async () => {
+    if (account.now < 1_120_000) throw new Error('Shop is ROLLBACK_IN_PROGRESS');
+  };
+  await stackIn(account).removed();
+  expect(account.done).toEqual(['destroy', 'destroy', 'destroy']);
 });
 
 it('removes nothing where no stack was made', async () => {
   const account = new FakeAccount();
-  account.status = undefined;
-  await expect(throwaway(account).removed()).resolves.toBeUndefined();
+  account.hasStack = false;
+  await expect(stackIn(account).removed()).resolves.toBeUndefined();
 });
 
 it('deploys nothing after an interrupt, and removes the stack after the call that goes on (T2)', async () => {
   const account = new FakeAccount();
-  const stack = throwaway(account);
+  const stack = stackIn(account);
   let removing: Promise<void> | undefined;
   account.meanwhile = async (command) => {
     if (command !== 'deploy') return;
@@ -95,5 +91,5 @@ it('deploys nothing after an interrupt, and removes the stack after the call tha
   };
   await expect(stack.deploy()).rejects.toThrow();
   await removing;
-  expect(account.done).toEqual(['deploy UPDATE_COMPLETE', 'deployed', 'destroy UPDATE_COMPLETE']);
+  expect(account.done).toEqual(['deploy', 'deployed', 'destroy']);
 });

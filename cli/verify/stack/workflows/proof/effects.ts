@@ -6,13 +6,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import {
-  DeleteItemCommand,
-  DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-  QueryCommand,
-} from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, DynamoDBClient, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { AttemptContext } from 'steadfast';
 
 const client = new DynamoDBClient();
@@ -47,15 +41,4 @@ export async function takeBack(key: string): Promise<void> {
     await client.send(
       new DeleteItemCommand({ TableName: TableName(), Key: { key: { S: key }, id: { S: id } } }),
     );
-}
-
-export async function isOn(name: string): Promise<boolean> {
-  const { Item } = await client.send(
-    new GetItemCommand({
-      TableName: TableName(),
-      Key: { key: { S: name }, id: { S: 'on' } },
-      ConsistentRead: true,
-    }),
-  );
-  return Item !== undefined;
 }
