@@ -20,25 +20,25 @@ import type { Scheduler } from '../scheduler/start.ts';
 import type { BulkView, RefusedView } from './bulk-answers.ts';
 import { bulkRequestOf } from './bulk-requests.ts';
 import { callerOf } from './callers.ts';
-import type { Route } from './calls.ts';
 import { bulkBody, emptyBody, keyOf } from './requests.ts';
-import { responding, type Row, row } from './route-row.ts';
+import { type Row, row, type Rows } from './route-row.ts';
 import { executionSummary } from './views.ts';
 
 const viewNow = async (scheduler: Scheduler, bulk: Bulk): Promise<BulkView> =>
   bulkView(await shownBulk(scheduler, bulk), scheduler.ports.clock.now());
 
-const confirmed = (as: 'confirm' | 'answer'): Row =>
+const confirmed = (as: 'confirm' | 'answer'): Row<BulkView> =>
   row(202, emptyBody, async ({ c, scheduler, named }) =>
     viewNow(scheduler, await confirmBulk(scheduler, named, as, callerOf(c).by)),
   );
 
 export const BULK_ROUTES = {
-  'POST /bulk': responding(bulkBody, async ({ c, scheduler }, body) => {
+  'POST /bulk': row(202, bulkBody, async ({ c, scheduler }, body) => {
     const request = bulkRequestOf(body);
     const key = given({ idempotencyKey: keyOf(c, request.idempotencyKey) });
     const bulk = await makeBulk(scheduler, { ...request, ...key, ...callerOf(c) });
-    return c.json(await viewNow(scheduler, bulk), 202, { Location: `/bulk/${bulk.id}` });
+    c.header('Location', `/bulk/${bulk.id}`);
+    return viewNow(scheduler, bulk);
   }),
   'GET /bulk/{id}': row(200, undefined, async ({ scheduler, named }) =>
     bulkView(await showBulk(scheduler, named), scheduler.ports.clock.now()),
@@ -48,7 +48,7 @@ export const BULK_ROUTES = {
   ),
   'POST /bulk/{id}/confirm': confirmed('confirm'),
   'POST /bulk/{id}/answer': confirmed('answer'),
-} satisfies Partial<Record<Route, Row>>;
+} satisfies Partial<Rows>;
 
 function bulkView(shown: ShownBulk, now: number): BulkView {
   const { bulk, examples, execution, executionId } = shown;
@@ -63,11 +63,7 @@ function bulkView(shown: ShownBulk, now: number): BulkView {
     createdAt,
     ...given({ createdBy, confirmedAt, confirmedBy }),
     ...(confirmedAt === undefined
-      ? {
-          examples: examples.map((one) => executionSummary(one, now)) as unknown as NonNullable<
-            BulkView['examples']
-          >,
-        }
+      ? { examples: examples.map((one) => executionSummary(one, now)) }
       : { executionId, ...given({ executionStatus: execution?.status }), progress: progressOf(shown) }),
   };
 }

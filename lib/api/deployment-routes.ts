@@ -12,12 +12,11 @@ import { type Registered, type Scheduler, workflowOf } from '../scheduler/start.
 import { tryNow } from '../scheduler/try-now.ts';
 import { agentsOf, breakerView, neededAgents } from './agents.ts';
 import { callerOf } from './callers.ts';
-import type { Route } from './calls.ts';
 import type { AgentPauseView, WorkflowView } from './deployment-answers.ts';
 import { healthOf } from './health.ts';
 import { overviewOf } from './overview.ts';
 import { agentsQuery, emptyBody, pauseAgentBody, pauseOf, pauseWorkflowBody } from './requests.ts';
-import { responding, type Row, row } from './route-row.ts';
+import { row, type Rows } from './route-row.ts';
 import { workflowView } from './workflow-view.ts';
 
 const viewOf = async (scheduler: Scheduler, { workflow, planHash }: Registered): Promise<WorkflowView> => ({
@@ -65,11 +64,13 @@ export const DEPLOYMENT_ROUTES = {
     const { breaker, ...woken } = await tryNow(scheduler, named);
     return { ...agentView(scheduler, named, breaker), ...woken };
   }),
-  'GET /health': responding(undefined, async ({ c, scheduler, receipts, metrics }) => {
+  'GET /health': row(200, undefined, async ({ c, scheduler, receipts, metrics }) => {
     const health = await healthOf(scheduler, receipts, metrics);
-    return c.json(health, health.status === 'down' ? 503 : 200);
+    if (health.status === 'down') c.status(503);
+    return health;
   }),
-  'GET /openapi.json': responding(undefined, async ({ c, openapi }) =>
-    c.body(await openapi(), 200, { 'content-type': 'application/json' }),
-  ),
-} satisfies Partial<Record<Route, Row>>;
+  'GET /openapi.json': {
+    takes: undefined,
+    answer: async ({ c, openapi }) => c.body(await openapi(), 200, { 'content-type': 'application/json' }),
+  },
+} satisfies Partial<Rows>;

@@ -23,9 +23,8 @@ import { askedIn, askedOf, list } from '../scheduler/lists.ts';
 import { type Scheduler, show, type Shown, start, type StartRequest } from '../scheduler/start.ts';
 import { showAtEnd } from '../scheduler/wait.ts';
 import { breakersNow } from './agents.ts';
-import type { ExecutionView } from './answers.ts';
+import type { ExecutionView, Started, Stopped } from './answers.ts';
 import { callerOf } from './callers.ts';
-import type { Route } from './calls.ts';
 import { fittedExecution, fittedExplanation } from './fitting.ts';
 import {
   asJson,
@@ -44,21 +43,23 @@ import {
   showQuery,
   startBody,
 } from './requests.ts';
-import { responding, type Row, row } from './route-row.ts';
+import { row, type Rows } from './route-row.ts';
 import { withShown } from './shown-values.ts';
 import { executionSummary, executionView, stoppedView } from './views.ts';
 
 export const EXECUTION_ROUTES = {
-  'POST /workflows/{name}/executions': responding(startBody, async ({ c, scheduler, named }, body) => {
-    const { id, status } = await start(scheduler, startOf(c, named, body));
-    return c.json({ executionId: id, status }, 202, { Location: `/executions/${id}` });
+  'POST /workflows/{name}/executions': row(202, startBody, async ({ c, scheduler, named }, body) => {
+    const started = await start(scheduler, startOf(c, named, body));
+    c.header('Location', `/executions/${started.id}`);
+    return obeyed(started);
   }),
-  'POST /workflows/{name}/runs': responding(runBody, async ({ c, scheduler, named }, { wait, ...body }) => {
+  'POST /workflows/{name}/runs': row(200, runBody, async ({ c, scheduler, named }, { wait, ...body }) => {
     // Before the start: what is refused has started nothing.
     const waitMs = parseWait(wait, 'body') ?? MAX_WAIT_MS;
     const { id } = await start(scheduler, startOf(c, named, body));
     const view = await viewNow(scheduler, await showAtEnd(scheduler, id, waitMs));
-    return c.json(fittedExecution(view), 200, { Location: `/executions/${id}` });
+    c.header('Location', `/executions/${id}`);
+    return fittedExecution(view);
   }),
   'GET /executions': row(200, listQuery, async ({ scheduler }, query) => {
     const { items, ...page } = await list(scheduler, listRequestOf(query));
@@ -103,7 +104,7 @@ export const EXECUTION_ROUTES = {
   'POST /executions/{id}/erase': row(200, emptyBody, async ({ c, scheduler, named }) =>
     erase(scheduler, named, callerOf(c).by),
   ),
-} satisfies Partial<Record<Route, Row>>;
+} satisfies Partial<Rows>;
 
 const STEP_WITHOUT_INPUT = 'step needs an input; without one, all failed steps are retried';
 
@@ -121,7 +122,7 @@ async function viewNow(
   const asked = await askedOf(scheduler, known);
   const state = await withShown(scheduler.ports, known, step);
   const lane = await laneNow(scheduler, { state, plan });
-  const view = executionView(state, plan, scheduler.ports.clock.now(), asked) as unknown as ExecutionView;
+  const view = executionView(state, plan, scheduler.ports.clock.now(), asked);
   if (lane === undefined) return view;
   return { ...view, steps: view.steps.map((one) => (one.kind === 'lane' ? { ...one, lane } : one)) };
 }
@@ -132,13 +133,13 @@ const unknownStep = (id: string, step: string): SteadfastError =>
     `execution ${id} has no step '${cut(step, 60)}'; without ?step= it shows all of them`,
   );
 
-const obeyed = ({ id, status }: Execution): object => ({ executionId: id, status });
+const obeyed = ({ id, status }: Execution): Started => ({ executionId: id, status });
 
 /**
  * What follows may be over by now, so the execution is read again to say what is left. If that fails, the
  * answer says only that the command was obeyed.
  */
-export async function stopped(scheduler: Scheduler, { id, status }: Execution): Promise<object> {
+export async function stopped(scheduler: Scheduler, { id, status }: Execution): Promise<Stopped> {
   const now = await show(scheduler, id).catch(() => undefined);
   return now === undefined ? { executionId: id, status } : stoppedView(now.state, now.plan);
 }

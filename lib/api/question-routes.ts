@@ -10,10 +10,9 @@ import { given } from '../core/values/given.ts';
 import { closeCallback } from '../scheduler/callbacks.ts';
 import { resolveIncident } from '../scheduler/incidents.ts';
 import { callerOf } from './callers.ts';
-import type { Route } from './calls.ts';
 import { stopped } from './execution-routes.ts';
 import { answerBody, asJson, completeBody, failBody, pageQuery, parseLimit } from './requests.ts';
-import { type Asked, type Row, row } from './route-row.ts';
+import { type Asked, row, type Rows } from './route-row.ts';
 import { belongingOf, questionView } from './views.ts';
 
 const answered = (
@@ -62,4 +61,4 @@ export const QUESTION_ROUTES = {
       ...given({ cursor }),
     };
   }),
-} satisfies Partial<Record<Route, Row>>;
+} satisfies Partial<Rows>;

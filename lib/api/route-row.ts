@@ -9,6 +9,8 @@ import type { Context } from 'hono';
 import type * as z from 'zod/mini';
 import type { Receipts } from '../core/ports.ts';
 import type { Scheduler } from '../scheduler/start.ts';
+import type { Route } from './calls.ts';
+import type { AnswerOf } from './client.ts';
 import type { AllForms } from './deployment-answers.ts';
 import type { Measured } from './health.ts';
 
@@ -38,21 +40,29 @@ type Sent<Schema extends z.ZodMiniObject> = {
 
 type Answered = Response | ReturnType<Context['json']>;
 
-export interface Row {
+export interface Row<Answer extends object = object> {
   /** A GET's query, any other's body; without it neither is read. */
   readonly takes: z.ZodMiniObject | undefined;
   readonly answer: (asked: Asked, sent: never) => Promise<Answered>;
+  /** For the compiler alone. */
+  readonly of?: Answer;
 }
 
-/** @param answer makes the response itself */
-export const responding = <Schema extends z.ZodMiniObject>(
-  takes: Schema | undefined,
-  answer: (asked: Asked, sent: Sent<Schema>) => Promise<Answered>,
-): Row => ({ takes, answer });
+/** A row for each route, of what its method of the client answers. */
+export type Rows = { readonly [One in Route]: Row<AnswerOf<One>> };
 
-/** @param answer what is answered, as JSON */
-export const row = <Schema extends z.ZodMiniObject>(
+/**
+ * @param status unless the answer sets another
+ * @param answer what is answered, as JSON
+ */
+export const row = <Schema extends z.ZodMiniObject, Answer extends object>(
   status: 200 | 202,
   takes: Schema | undefined,
-  answer: (asked: Asked, sent: Sent<Schema>) => Promise<object>,
-): Row => responding(takes, async (asked, sent) => asked.c.json(await answer(asked, sent), status));
+  answer: (asked: Asked, sent: Sent<Schema>) => Promise<Answer>,
+): Row<Answer> => ({
+  takes,
+  answer: async (asked: Asked, sent: Sent<Schema>) => {
+    asked.c.status(status);
+    return asked.c.json(await answer(asked, sent));
+  },
+});

@@ -22,10 +22,10 @@ import type { Measured } from './health.ts';
 import { answerAsAsked } from './plain.ts';
 import { QUESTION_ROUTES } from './question-routes.ts';
 import { bodyOf, boundBody, queryOf } from './read-request.ts';
-import type { Row, Served } from './route-row.ts';
+import type { Rows, Served } from './route-row.ts';
 import { STATUS } from './statuses.ts';
 
-export const ROUTES: Readonly<Record<Route, Row>> = {
+export const ROUTES: Rows = {
   ...EXECUTION_ROUTES,
   ...QUESTION_ROUTES,
   ...BULK_ROUTES,

@@ -24,7 +24,7 @@ import type { Children } from '../core/records/children.ts';
 import { isAdmitted } from '../core/records/in-lane.ts';
 import { LANE_STEP } from '../core/plan/lane.ts';
 import { NotLoaded } from '../core/records/large-values.ts';
-import { isOpen, type Question } from '../core/records/question.ts';
+import { type CallbackQuestion, type Incident, isOpen, type Question } from '../core/records/question.ts';
 import { given } from '../core/values/given.ts';
 import type { AskedOf } from '../core/records/question.ts';
 import { riskNow } from '../core/records/risk.ts';
@@ -36,7 +36,15 @@ import { shownStatus } from '../core/step/turn.ts';
 import { childIds, idsOfTries } from '../core/waiting/child.ts';
 import { itemsSoFar } from '../core/waiting/map.ts';
 import { waitsUntil } from '../core/waiting/timer.ts';
-import type { AcceptedView, StepView } from './answers.ts';
+import type {
+  AcceptedView,
+  CallbackQuestionView,
+  ExecutionSummary,
+  ExecutionView,
+  IncidentView,
+  StepView,
+  Stopped,
+} from './answers.ts';
 import { attemptsView } from './attempts.ts';
 
 const NONE: Bounded<InboxKey> = { items: [] };
@@ -49,7 +57,7 @@ export const executionSummary = (
   execution: Execution,
   now: number,
   asked: Bounded<InboxKey> = NONE,
-): Record<string, unknown> => ({
+): ExecutionSummary => ({
   executionId: execution.id,
   workflow: execution.workflow,
   plan: execution.plan,
@@ -85,13 +93,16 @@ export function executionView(
   plan: Plan,
   now: number,
   asked: Bounded<InboxKey> = NONE,
-): Record<string, unknown> {
+): ExecutionView {
   const state = effectiveState(plan, stored);
-  return { ...head(state.execution, now, asked), ...body(state, plan, now, asked) };
+  return {
+    ...executionSummary(state.execution, now, asked),
+    ...history(state.execution),
+    ...body(state, plan, now, asked),
+  };
 }
 
-const head = (execution: Execution, now: number, asked: Bounded<InboxKey>): Record<string, unknown> => ({
-  ...executionSummary(execution, now, asked),
+const history = (execution: Execution): Partial<ExecutionView> => ({
   ...(execution.pauses === undefined ? {} : { pauses: execution.pauses }),
   ...(execution.retries === undefined ? {} : { retries: execution.retries }),
   ...(execution.redriveOf === undefined ? {} : { redriveOf: execution.redriveOf }),
@@ -106,7 +117,7 @@ const body = (
   plan: Plan,
   now: number,
   asked: Bounded<InboxKey>,
-): Record<string, unknown> => ({
+): Omit<ExecutionView, keyof ExecutionSummary> => ({
   deadlineAt: state.execution.deadlineAt,
   input: state.execution.input,
   ...shownOutput(plan, state),
@@ -168,7 +179,7 @@ function attemptsOf(
 }
 
 /** Until when a step waits that no agent performs, and the token by which the external party answers it. */
-function awaited(step: PlanStep, state: Snapshot): Record<string, unknown> {
+function awaited(step: PlanStep, state: Snapshot): Pick<StepView, 'waitsUntil' | 'token' | 'question'> {
   const untilAt = isForward(state.execution.status) ? waitsUntil(step, state) : undefined;
   const token = isCallback(step) ? callbackToken(state.execution, step.name) : undefined;
   const question = callbackOf(state, step.name);
@@ -180,7 +191,7 @@ function awaited(step: PlanStep, state: Snapshot): Record<string, unknown> {
 }
 
 /** The reply to a stop or a resolution: how the execution goes on, and what is in effect now. */
-export function stoppedView({ execution, ...stored }: Snapshot, plan: Plan): Record<string, unknown> {
+export function stoppedView({ execution, ...stored }: Snapshot, plan: Plan): Stopped {
   const state = effectiveState(plan, { execution, ...stored });
   return {
     executionId: execution.id,
@@ -195,7 +206,7 @@ function childrenView(
   step: PlanStep,
   { execution, steps }: Snapshot,
   open: Bounded<InboxKey>,
-): Record<string, unknown> {
+): Pick<StepView, 'children'> {
   const record = steps[step.name];
   if (record?.children === undefined) return {};
   const { children } = record;
@@ -239,7 +250,8 @@ function roundsView(
 /** A list of 10,000 items has 400 executions; the rest follow the same pattern. */
 const MAX_SHOWN_CHILDREN = 100;
 
-function stepView(step: Step | undefined, status: StepView['status']): Record<string, unknown> {
+type StepRecord = Pick<StepView, 'status' | 'attempts'> & Partial<StepView>;
+function stepView(step: Step | undefined, status: StepView['status']): StepRecord {
   if (step === undefined) return { status, attempts: [] };
   const { attempt, changedAt, attempts, claimedAt, leaseUntil, retryAt, output, failure } = step;
   const { deferred, progress, by, wrongAnswer, accepted } = step;
@@ -263,7 +275,10 @@ function acceptedView({ token, at, untilAt, asked, progress }: Accepted): Accept
 /** Only in the inbox: an execution's own answer has its workflow and tags already. */
 export const belongingOf = ({ workflow, tags, root }: AskedOf): AskedOf => given({ workflow, tags, root });
 
-export function questionView(question: Question): Record<string, unknown> {
+export function questionView(question: Incident): IncidentView;
+export function questionView(question: CallbackQuestion): CallbackQuestionView;
+export function questionView(question: Question): IncidentView | CallbackQuestionView;
+export function questionView(question: Question): IncidentView | CallbackQuestionView {
   const { version: _v, writeId: _id, life: _life, unannounced: _not, ...rest } = question;
   const { workflow: _workflow, tags: _tags, root: _root, ...shown } = rest;
   const { quiet: _quiet, ...seen }: typeof shown & { readonly quiet?: true } = shown;

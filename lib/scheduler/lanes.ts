@@ -12,18 +12,8 @@ import { isForward, isPausedOrPausing } from '../core/records/state.ts';
 import { placeOf } from '../engine/lanes.ts';
 import type { Scheduler, Shown } from './start.ts';
 
-export interface LaneNow {
-  readonly name: string;
-  readonly atMost: number;
-  readonly place?: number;
-  readonly holders: readonly string[];
-}
-
 /** @returns nothing where it waits for no place */
-export async function laneNow(
-  { ports: { lanes } }: Scheduler,
-  { plan, state: { execution } }: Shown,
-): Promise<LaneNow | undefined> {
+export async function laneNow({ ports: { lanes } }: Scheduler, { plan, state: { execution } }: Shown) {
   const step = laneOf(plan);
   const { lane, status } = execution;
   const isOpen = isForward(status) || isPausedOrPausing(status);

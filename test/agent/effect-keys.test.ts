@@ -4,7 +4,6 @@
  * and another request it refuses.
  */
 
-import type { StepView } from '../../lib/api/answers.ts';
 import { executionView } from '../../lib/api/views.ts';
 import type { AttemptContext, Implementation, Verdict } from '../../lib/core/plan/agent.ts';
 import { canonicalJson, type Json } from '../../lib/core/values/json.ts';
@@ -175,7 +174,7 @@ describe('the history', () => {
     await h.run(id, { until: ({ execution }) => execution.status === 'waiting' });
     await resolveIncident(h.scheduler, id, { incident: 1, choice: 'retry-with-input', input: { size: 'S' } });
     const state = await h.run(id);
-    const [sent] = executionView(state, shipping.plan, h.clock.now())['steps'] as StepView[];
+    const [sent] = executionView(state, shipping.plan, h.clock.now()).steps;
     expect(sent?.attempts).toMatchObject([
       { variant: 1, agent: 'first', effectKey: external.keys[0], input: { size: 'L' } },
       { variant: 2, agent: 'first', effectKey: external.keys[1], input: { size: 'M' } },

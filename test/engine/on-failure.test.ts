@@ -186,9 +186,7 @@ describe('while it is told', () => {
       end: { status: 'compensated', at: h.clock.now() },
       standing: { stands: 0 },
     });
-    const shown = (view['steps'] as { name: string; status: string; onFailure?: true }[]).map(
-      ({ name, status, onFailure }) => [name, status, onFailure],
-    );
+    const shown = view.steps.map(({ name, status, onFailure }) => [name, status, onFailure]);
     expect(shown.slice(2)).toEqual([
       ['tell', 'ready', true],
       ['file', 'pending', true],
@@ -243,10 +241,8 @@ describe('an on-failure step that fails', () => {
       { kind: 'recovery', otherwise: 'continue' },
       { kind: 'recovery', otherwise: 'continue' },
     ]);
-    const offered = executionView(asked, flat.plan, h.clock.now())['incidents'] as {
-      choices: { choice: string }[];
-    }[];
-    expect(offered[0]?.choices.map(({ choice }) => choice)).toEqual([
+    const offered = executionView(asked, flat.plan, h.clock.now()).incidents;
+    expect(offered[0]?.choices?.map(({ choice }) => choice)).toEqual([
       'retry',
       'retry-with-input',
       'give-output',
@@ -325,11 +321,7 @@ describe('an execution that is tried again', () => {
       [1, 2].map((epoch) => `${id}.on-failure-${epoch}.tell.${execution.life}`),
     );
     expect(steps['tell']).toMatchObject({ status: 'done', attempts: [{ epoch: 1 }, {}] });
-    const [view] = (
-      executionView(await h.state(id), kept.plan, 0)['steps'] as { attempts: object[] }[]
-    ).slice(1);
-    expect(view?.attempts.map((attempt) => (attempt as { effectKey: string }).effectKey)).toEqual([
-      ...book.said.keys(),
-    ]);
+    const [view] = executionView(await h.state(id), kept.plan, 0).steps.slice(1);
+    expect(view?.attempts.map(({ effectKey }) => effectKey)).toEqual([...book.said.keys()]);
   });
 });
