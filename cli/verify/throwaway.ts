@@ -95,8 +95,8 @@ export function throwaway(calls: Calls, io: Io, stack: string, run = cdk, clock 
 }
 
 /**
- * As CloudFormation names them: tags may not be found yet, and a bucket that is left full is not deleted. That
- * there is no such stack, it says in words alone.
+ * As CloudFormation names them: tags may not be found yet, and a bucket that is left full is not deleted. It
+ * says in words alone that there is no such stack.
  */
 export const bucketsIn = (calls: Calls, stack: string): Promise<readonly string[]> =>
   idsIn(calls, stack, 'AWS::S3::Bucket').catch((error: unknown) => {
