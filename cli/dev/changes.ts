@@ -1,19 +1,20 @@
 /**
  * Changes of a project's code while `steadfast dev` runs.
  *
- * Owns: which files count, and that the files of one change (a switch of branches, a formatter) are one. Does
- * not own: what follows from it (`command.ts`).
+ * Owns: which files are observed, and that the files of one change (a switch of branches, a formatter) are
+ * one. Does not own: which of them count (`sources.ts`), what follows from it (`command.ts`).
  */
 
-import { extname, relative } from 'node:path';
+import { extname, join, relative } from 'node:path';
 import { watch } from 'chokidar';
 
 export interface Changes {
   /**
-   * Resolves with the files of the next change, from the project's folder, in the
-   * order in which they were seen.
+   * Resolves with the files of the next change that counts, from the project's folder, in the order in which
+   * they were seen.
+   * @param counts of what changed since the last one; every file without it
    */
-  readonly next: () => Promise<readonly string[]>;
+  readonly next: (counts?: (file: string) => boolean) => Promise<readonly string[]>;
   readonly stop: () => Promise<void>;
 }
 
@@ -34,13 +35,16 @@ const isLeftOut = (path: string): boolean =>
 export async function changesIn(root: string): Promise<Changes> {
   let files = new Set<string>();
   let isQuiet = true;
+  let counts = (_file: string): boolean => true;
   let heard: ((files: readonly string[]) => void) | undefined;
   let timer: NodeJS.Timeout | undefined;
   const tell = (): void => {
-    if (heard === undefined || files.size === 0 || !isQuiet) return;
-    heard([...files]);
-    heard = undefined;
+    if (heard === undefined || !isQuiet) return;
+    const counting = [...files].filter((file) => counts(join(root, file)));
     files = new Set();
+    if (counting.length === 0) return;
+    heard(counting);
+    heard = undefined;
   };
   const watcher = watch(root, {
     ignoreInitial: true,
@@ -64,9 +68,9 @@ export async function changesIn(root: string): Promise<Changes> {
     watcher.once('ready', () => resolve());
   });
   return {
-    next: () =>
+    next: (isMeant = () => true) =>
       new Promise((resolve) => {
-        heard = resolve;
+        [heard, counts] = [resolve, isMeant];
         // What has changed meanwhile is reported at once.
         tell();
       }),

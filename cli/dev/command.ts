@@ -22,6 +22,7 @@ import { startExternalParties } from './external-parties.ts';
 import { localMetrics } from './local-metrics.ts';
 import { type Inspected, inspectContext, inspected, inspectIn } from './inspect.ts';
 import { findProject } from './project.ts';
+import { sourcesOf } from './sources.ts';
 import { type Run, synthesiseOne } from './synthesis.ts';
 import { startSystem, type System, type SystemOptions } from './system.ts';
 import { warningsText } from './warnings.ts';
@@ -112,7 +113,7 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
   // One for all restarts: a page that is open goes on.
   const own = localConsole(found.stack, folder.logs);
   const system = await startSystem({ found, folder, port: flags.port, environment, ...own, ...inspect }, io);
-  const running = { system, stackPath: found.stackPath };
+  const running: Running = { system, stackPath: found.stackPath, assembly: found.assembly };
   cleanUps.push(() => running.system.stop());
   folder.announce(system.apiUrl);
   io.out(await banner(folders, system, folder, into));
@@ -124,7 +125,8 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
   }
   const port = Number(new URL(system.apiUrl).port);
   for (;;) {
-    const files = await Promise.race([stopping.asked, changes?.next() ?? stopping.asked]);
+    const counts = running.assembly === undefined ? undefined : await sourcesOf(project, running.assembly);
+    const files = await Promise.race([stopping.asked, changes?.next(counts) ?? stopping.asked]);
     if (files === undefined) return EXIT.ok;
     io.out(changedText(files, devFiles, project.root));
     const before = setByHand(running.system);
@@ -148,6 +150,13 @@ function localConsole(deployment: string, logs: string): Pick<SystemOptions, 'be
   return { beside: { '/console': listener }, onWritten: writes.add };
 }
 
+interface Running {
+  system: System;
+  stackPath: string;
+  /** Absent where the code has changed since, and cannot be synthesised: any file may be what it lacks. */
+  assembly: string | undefined;
+}
+
 interface Again extends Omit<SystemOptions, 'found' | 'inspect' | 'folder'> {
   readonly folder: DevFolder;
   readonly run: Run;
@@ -161,12 +170,13 @@ interface Again extends Omit<SystemOptions, 'found' | 'inspect' | 'folder'> {
  * Executions under way keep their plan. The external parties stay: what they know is not part of the code.
  */
 async function again(
-  running: { system: System; stackPath: string },
+  running: Running,
   { run, into, startParties, ...settings }: Again,
   io: Io,
   signal: AbortSignal,
 ): Promise<void> {
   try {
+    running.assembly = undefined;
     const next = settings.folder.nextAssembly();
     const found = await synthesiseOne(run, next, io, signal, running.stackPath);
     io.err(warningsText(next));
@@ -176,6 +186,7 @@ async function again(
     await running.system.stop();
     running.system = await startSystem({ ...settings, found, ...inspect }, io);
     settings.folder.dropOthers(next);
+    running.assembly = found.assembly;
     io.out(`Steadfast runs at ${running.system.apiUrl} with the change.\n`);
   } catch (error) {
     if (signal.aborted) throw error;

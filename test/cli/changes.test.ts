@@ -49,3 +49,11 @@ it('is told when it is asked for, if it was before', async () => {
   write('bin/app.ts');
   expect(await changes.next()).toEqual(['bin/app.ts']);
 });
+
+it('is no change of files that do not count, unless one beside them does', async () => {
+  const counts = (file: string): boolean => file.startsWith(join(root, 'lib'));
+  write('notes/try.ts');
+  const next = changes.next(counts);
+  write('notes/try.ts', 'lib/stack.ts');
+  expect(await next).toEqual(['lib/stack.ts']);
+});

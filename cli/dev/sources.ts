@@ -1,0 +1,70 @@
+/**
+ * The files of a project that `steadfast dev` runs from: what the functions' bundles hold, the folders of
+ * workflows, and what the CDK app imports.
+ *
+ * Owns: whether a file that changed is one of them. Does not own: which files are observed (`changes.ts`).
+ *
+ * A file beside one of them may be loaded by its path, and so is one as well, and so is JSON anywhere. Where
+ * the command of the app names no file that esbuild can read, every file may be one.
+ */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { BUNDLES } from '../../lib/aws/names.ts';
+import { writtenFile } from '../../lib/project/project-files.ts';
+import type { Project } from './project.ts';
+
+/** @param file absolute */
+export type IsSource = (file: string) => boolean;
+
+const WORKFLOW_FILE = /^workflow\.m?[jt]s$/;
+
+/** @param assembly of the system that runs */
+export async function sourcesOf(
+  { root, app }: Pick<Project, 'root' | 'app'>,
+  assembly: string,
+): Promise<IsSource> {
+  const bundled = metafilesIn(join(assembly, BUNDLES)).flatMap((file) =>
+    inputsOf(readFileSync(file, 'utf8'), root),
+  );
+  const workflows = bundled.filter((file) => WORKFLOW_FILE.test(basename(file))).map((file) => dirname(file));
+  const triggers = workflows.flatMap((folder) => writtenFile(join(folder, 'triggers')) ?? []);
+  const imported = await importedBy(root, app, triggers);
+  if (imported === undefined) return () => true;
+  const folders = new Set([...imported, ...bundled].map((file) => dirname(file)));
+  const parents = new Set(workflows.map((folder) => dirname(folder)));
+  return (file) =>
+    file.endsWith('.json') ||
+    folders.has(dirname(file)) ||
+    workflows.some((folder) => file.startsWith(folder + sep)) ||
+    // That of a workflow which is new.
+    (WORKFLOW_FILE.test(basename(file)) && parents.has(dirname(dirname(file))));
+}
+
+/** Nothing where that cannot be known. */
+async function importedBy(
+  root: string,
+  app: string,
+  triggers: readonly string[],
+): Promise<readonly string[] | undefined> {
+  const words = app
+    .split(/[\s'"]+/)
+    .filter((word) => /\.[cm]?[jt]s$/.test(word) && existsSync(resolve(root, word)));
+  if (words.length === 0) return undefined;
+  // Loaded here: the other commands have no use for esbuild.
+  const { filesImportedBy } = await import('../../serve/compiled/imports.ts');
+  return await filesImportedBy([...words.map((word) => resolve(root, word)), ...triggers], root);
+}
+
+/** Those of esbuild's metafile. */
+const inputsOf = (metafile: string, root: string): string[] =>
+  Object.keys((JSON.parse(metafile) as { readonly inputs: object }).inputs)
+    .filter((input) => !input.includes('node_modules/'))
+    .map((input) => resolve(root, input));
+
+function metafilesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.meta.json'))
+    .map((name) => join(folder, name));
+}
