@@ -54,8 +54,28 @@ it.each<[string, (id: string) => object, string[]]>([
     (id) => ({ id, sizee: 's' }),
     [expect.stringContaining('did you mean size?') as never],
   ],
+  [
+    'an object in the place of one of its fields',
+    (id) => ({ id, to: id }),
+    ["workflow 'trip', step 'go': agent 'book' takes an object as to, and input.id is a text"],
+  ],
 ])('of an input: %s', (_, input, problems) => {
   expect(problemsOf(input)).toEqual(problems);
+});
+
+it('an output in the place of one of its fields is refused, and a schema that makes text of it is believed', () => {
+  const print = agent('print', {
+    input: z.object({ text: z.string(), any: z.coerce.string() }),
+    output: z.object({}),
+    effect: 'none',
+  });
+  const made = workflow('trip', { input: Input, within: '1h' }, (w) => {
+    const { output } = w.step('go', book, { id: w.input.id });
+    w.step('print', print, { text: output as never, any: output as never });
+  });
+  expect(referenceProblems(made as Workflow, jsonSchemaOf)).toEqual([
+    "workflow 'trip', step 'print': agent 'print' takes a text as text, and go.output is an object: give one of its fields (go.output.…)",
+  ]);
 });
 
 it('also of an input that the recovery tries', () => {

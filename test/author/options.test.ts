@@ -3,7 +3,10 @@
 import * as z from 'zod/mini';
 import {
   agent,
+  and,
+  eq,
   human,
+  not,
   onSchedule,
   retry,
   useAgent,
@@ -187,6 +190,16 @@ describe('what authors of other systems write first is named with what to write'
     refuses(
       built(read),
       "after step 'first': Cannot read properties of undefined (reading 'output'): a step is used before it is declared",
+    );
+    for (const when of [false, and(not(eq('x' as never, 'y' as never)), true as never)])
+      refuses(
+        built((w) => w.step('s', one, w.input, { when })),
+        "when of step 's' is decided while the workflow is built",
+      );
+    const each = (list: { forEach: (visit: unknown) => void }): void => list.forEach(() => undefined);
+    refuses(
+      built((w) => each(w.input as never)),
+      "write w.map('…', list, agent, (item) => ({ … }))",
     );
     refuses(
       built((w) => w.step('s', one, w.input, { after: [one] })),

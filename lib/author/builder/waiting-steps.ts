@@ -8,7 +8,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Duration, parseDuration } from '../../core/values/duration.ts';
 import { misfitOf, misfitText } from '../../core/values/issues.ts';
-import { jsonProblem } from '../../core/values/json.ts';
+import { refuse } from '../../core/values/errors.ts';
+import { isJsonObject, jsonProblem } from '../../core/values/json.ts';
 import type {
   AgentStep,
   CallbackStep,
@@ -217,13 +218,28 @@ export interface Mapped<O> {
 const afterOf = (options: AnyStepOptions): string[] =>
   (options.after ?? []).map((before) => (typeof before === 'string' ? before : before.name));
 
+/** @throws SteadfastError `not-a-value` */
+function conditionOf(name: string, when: Condition): Expr {
+  const made = toExpr(when);
+  if (!holdsConstant(made)) return made;
+  const message = `when of step '${name}' is decided while the workflow is built, for every execution alike: compare with eq, ne, lt, gt, isIn, matches or exists, never with === or !`;
+  throw refuse('not-a-value', message);
+}
+
+/** Whether a condition, or one of those that it joins, is no expression. */
+function holdsConstant(when: Expr): boolean {
+  if (!isJsonObject(when)) return true;
+  const joined = when['$and'] ?? when['$or'] ?? (Object.hasOwn(when, '$not') ? [when['$not'] as Expr] : []);
+  return Array.isArray(joined) && (joined as Expr[]).some(holdsConstant);
+}
+
 export const baseOf = (
   name: string,
   options: AnyStepOptions & { readonly tolerate?: unknown },
 ): Pick<WaitStep, 'name' | 'after' | 'when' | 'withinMs' | 'tolerate'> => ({
   name,
   after: afterOf(options),
-  ...(options.when === undefined ? {} : { when: toExpr(options.when) }),
+  ...(options.when === undefined ? {} : { when: conditionOf(name, options.when) }),
   ...(options.within === undefined
     ? {}
     : { withinMs: parseDuration(options.within, `within of step '${name}'`) }),

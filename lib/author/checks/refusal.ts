@@ -42,7 +42,7 @@ export function built<R>(draft: Building, build: () => R): R {
     const last = steps.at(-1)?.name;
     const place = last === undefined ? 'before its first step' : `after step '${last}'`;
     // The same error, so that its stack still leads to the line.
-    error.message = `workflow '${name}', ${place}: ${String(error.message)}${tooEarly(error.message)}`;
+    error.message = `workflow '${name}', ${place}: ${String(error.message)}${hintTo(String(error.message))}`;
     throw error;
   }
 }
@@ -59,7 +59,16 @@ function asynchronous(name: string, result: unknown): SteadfastError {
 const TOO_EARLY =
   /^Cannot read properties of undefined \(reading '(?:name|output|token|failure)'\)|^Cannot access '.*' before initialization/;
 
-const tooEarly = (message: unknown): string =>
-  TOO_EARLY.test(String(message))
-    ? ': a step is used before it is declared; declare it first (steps that wait for each other would never begin)'
-    : '';
+/** V8's words for `w.input.items.forEach(…)`: a reference has fields of any name; none is a function. */
+const METHOD = /\.([a-zA-Z]+) is not a function$/;
+
+function hintTo(message: string): string {
+  if (TOO_EARLY.test(message))
+    return ': a step is used before it is declared; declare it first (steps that wait for each other would never begin)';
+  const [, method = ''] = METHOD.exec(message) ?? [];
+  if (method in Array.prototype)
+    return ": a list of the execution has no items while the workflow is built: write w.map('…', list, agent, (item) => ({ … }))";
+  if (method in String.prototype)
+    return ': a text of the execution is not there while the workflow is built: let an agent compute with it, and compare in `when` with eq, ne, isIn, matches';
+  return '';
+}

@@ -5,8 +5,8 @@
  * Owns: which part of a misfit is certain, and the words. Does not own: references that lead nowhere
  * (`reference-check.ts`) or to what may be absent (`absence-check.ts`).
  *
- * Only what is certain is refused: a misfit of what a reference gives, or of a whole with one in it, is
- * believed to fit.
+ * Only what is certain is refused: what a reference gives is believed to fit where it is of a kind that does,
+ * and so is a whole with one in it.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -16,8 +16,17 @@ import { nearest } from '../../core/values/nearest.ts';
 import type { Workflow } from '../../core/plan/workflow.ts';
 import type { AgentStep, ChildStep, PlanStep } from '../../core/plan/plan.ts';
 import type { Expr } from '../../core/plan/refs.ts';
-import { fieldText } from '../references.ts';
-import { documentOf, into, type JsonSchemaOf, type Known } from './known-schema.ts';
+import { fieldText, nameOf } from '../references.ts';
+import {
+  documentOf,
+  follow,
+  into,
+  type JsonSchemaOf,
+  kindOf,
+  type Known,
+  knownOf,
+  ownOf,
+} from './known-schema.ts';
 
 /** What is given to whom. */
 export interface GivenInput {
@@ -63,9 +72,11 @@ export function inputProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): s
   return [...plan.steps, ...(plan.onFailure ?? [])].flatMap((step) =>
     performedIn(step).flatMap((performed) =>
       inputsOf(workflow, performed).flatMap((input) =>
-        [...strangersOf(input, jsonSchemaOf), ...misfitsOf(input)].map(
-          (problem) => `workflow '${name}', step '${step.name}': ${problem}`,
-        ),
+        [
+          ...strangersOf(input, jsonSchemaOf),
+          ...misfitsOf(input),
+          ...otherKindsOf(workflow, step, input, jsonSchemaOf),
+        ].map((problem) => `workflow '${name}', step '${step.name}': ${problem}`),
       ),
     ),
   );
@@ -100,6 +111,64 @@ function misfitsOf({ given, to, schema }: GivenInput): string[] {
   const texts = certain.map((issue) => misfitText(misfitOf(issue, value)));
   return texts.length === 0 ? [] : [`${to} refuses its input: ${texts.join('; ').slice(0, 300)}`];
 }
+
+/** References to an object or a list where the schema takes no such thing, and the other way round. */
+function otherKindsOf(
+  workflow: Workflow,
+  step: PlanStep,
+  { given, to, schema }: GivenInput,
+  jsonSchemaOf: JsonSchemaOf,
+): string[] {
+  const own = ownOf(workflow, step, jsonSchemaOf);
+  const found = (expr: Expr, wanted: Known | undefined, at: readonly string[]): string[] => {
+    if (wanted === undefined || !isJsonObject(expr)) return [];
+    const fields = fieldsOf(expr);
+    if (fields !== undefined)
+      return fields.flatMap(([key, value]) => {
+        const next = into(wanted, key);
+        return 'known' in next ? found(value, next.known, [...at, key]) : [];
+      });
+    const { $ref: source, path = [] } = expr;
+    if (typeof source !== 'string') return [];
+    const end = follow(knownOf(workflow, source, jsonSchemaOf, own), path as string[]);
+    const [is, takes] = [kindOf('known' in end ? end.known : undefined), kindOf(wanted)];
+    if (
+      is === undefined ||
+      takes === undefined ||
+      is === takes ||
+      ![is, takes].some(isWhole) ||
+      !isRefused(given, schema, at, is)
+    )
+      return [];
+    const place = at.length === 0 ? 'its input' : fieldText('', at).replace(/^\./, '');
+    const read = nameOf(source, path as string[]);
+    const what = `${to} takes ${KINDS[takes]?.text ?? takes} as ${place}, and ${read} is ${KINDS[is]?.text ?? is}`;
+    return [is === 'object' ? `${what}: give one of its fields (${read}.…)` : what];
+  };
+  return found(given, documentOf(schema, 'input', jsonSchemaOf), []);
+}
+
+const isWhole = (kind: string): boolean => kind === 'object' || kind === 'array';
+
+/** A schema may make another kind of what is given, which its JSON Schema does not say. */
+function isRefused(given: Expr, schema: GivenInput['schema'], at: readonly string[], kind: string): boolean {
+  const whole = { value: valueOf(given) };
+  let parent: Record<string, unknown> = whole;
+  for (const key of ['value', ...at].slice(0, -1)) parent = parent[key] as Record<string, unknown>;
+  parent[['value', ...at].at(-1) ?? ''] = KINDS[kind]?.example;
+  return issuesOf(schema as StandardSchemaV1, whole.value).some(
+    ({ path = [] }) =>
+      path.map((one) => (typeof one === 'object' ? one.key : one)).join('\n') === at.join('\n'),
+  );
+}
+
+const KINDS: Readonly<Record<string, { readonly text: string; readonly example: unknown }>> = {
+  string: { text: 'a text', example: '1' },
+  number: { text: 'a number', example: 1 },
+  boolean: { text: 'true or false', example: true },
+  array: { text: 'a list', example: [] },
+  object: { text: 'an object', example: {} },
+};
 
 /** None where the schema takes its time, or cannot cope with what stands for a reference. */
 function issuesOf(schema: StandardSchemaV1, value: unknown): readonly StandardSchemaV1.Issue[] {

@@ -184,6 +184,19 @@ function returnedBy(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Known | und
   return wayOf(workflow.plan.output).known;
 }
 
+/** What kind of JSON it is, where it is of one kind for certain. */
+export function kindOf(known: Known | undefined): string | undefined {
+  if (known === undefined) return undefined;
+  const branches = branchesOf(known);
+  if (branches !== undefined) {
+    const kinds = new Set(branches.map(kindOf));
+    return kinds.size === 1 ? [...kinds][0] : undefined;
+  }
+  if ('fields' in known) return known.list === undefined ? 'object' : 'array';
+  const { type } = resolved(known);
+  return type === 'integer' ? 'number' : typeof type === 'string' ? type : undefined;
+}
+
 /** A path that leads nowhere is reported for the workflow itself. */
 function wayAlong(from: Known | undefined, path: readonly string[]): Way {
   let way: Way = { known: from, mayBeAbsent: false };
