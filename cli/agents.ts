@@ -10,6 +10,7 @@ import type { Agents } from '../lib/api/deployment-answers.ts';
 import { agentsText } from '../lib/view/deployment.ts';
 import { client, examples, say } from './commands.ts';
 import type { Cli } from './io.ts';
+import { serverTime } from './server-time.ts';
 import { compared, exitOf, neededText } from './needed.ts';
 
 export function addAgents(program: Command, cli: Cli): void {
@@ -25,7 +26,8 @@ export function addAgents(program: Command, cli: Cli): void {
     .addHelpText('after', examples('agents', 'agents --json', 'agents --needed --assembly cdk.out --json'))
     .action(async (flags: { needed?: true; assembly: string; stack?: string }, command: Command) => {
       const answer = await client(command).agents(flags.needed === undefined ? {} : { needed: true });
-      if (flags.needed === undefined) return say(cli, command, answer, () => agentsText(answer, Date.now()));
+      if (flags.needed === undefined)
+        return say(cli, command, answer, () => agentsText(answer, serverTime.now()));
       const needed = compared(answer as Required<Agents>, flags.assembly, flags.stack);
       cli.exitCode = exitOf(needed);
       say(cli, command, needed, () => neededText(needed));

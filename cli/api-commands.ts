@@ -16,6 +16,7 @@ import { client, examples, EXIT_OF, inputOf, say } from './commands.ts';
 import { openQuestions } from './incidents.ts';
 import { type Cli, CliError, EXIT, invocation } from './io.ts';
 import { inboxText } from './print-inbox.ts';
+import { serverTime } from './server-time.ts';
 import { stoppedText } from './print-standing.ts';
 
 /** What is typed with a command; a row's own arguments and options say what is there. */
@@ -71,7 +72,7 @@ const stoppedAnd =
     `${stoppedText(answer)}\n${next(given)}\n`;
 
 const breakerAnd = ({ agent, breaker }: AgentPauseView, next: string): string =>
-  `${agent}  ${breakerText(breaker, Date.now())}\n${next}\n`;
+  `${agent}  ${breakerText(breaker, serverTime.now())}\n${next}\n`;
 
 const seeIt = ({ typed }: Given, id: string): string => `See what follows: ${typed(`show ${id}`)}\n`;
 
@@ -84,7 +85,7 @@ const ROWS: { readonly [Name in Call]?: Row<AnswerOf<Name>> } = {
     does: 'show whether the deployment is healthy: a supervisor is at work, agents are deployed, their services answer',
     examples: ['', ' --json'],
     exit: ({ status }) => EXIT_OF[status],
-    text: (health, { typed }) => healthText(health, Date.now(), typed),
+    text: (health, { typed }) => healthText(health, serverTime.now(), typed),
   },
   cancel: {
     takes: [ID],
@@ -137,7 +138,7 @@ const ROWS: { readonly [Name in Call]?: Row<AnswerOf<Name>> } = {
     takes: [new Argument('<agent>', 'the name of the agent')],
     does: 'end the wait for an agent whose breaker is open: one waiting step is tried now',
     examples: [' charge-card'],
-    text: (tried, { typed }) => breakerAnd(tried, triedNowText(tried, Date.now(), typed)),
+    text: (tried, { typed }) => breakerAnd(tried, triedNowText(tried, serverTime.now(), typed)),
   },
   pauseWorkflow: {
     takes: [WORKFLOW],
@@ -148,7 +149,7 @@ const ROWS: { readonly [Name in Call]?: Row<AnswerOf<Name>> } = {
     },
     examples: [' hello-greeting --reason "the shop is closed"'],
     text: ({ workflow, pause }, { typed }) =>
-      `${workflow}  ${pauseText(pause, Date.now())}\nResume starts: ${typed(`resume-workflow ${workflow}`)}\n`,
+      `${workflow}  ${pauseText(pause, serverTime.now())}\nResume starts: ${typed(`resume-workflow ${workflow}`)}\n`,
   },
   resumeWorkflow: {
     takes: [WORKFLOW],
@@ -177,7 +178,7 @@ const ROWS: { readonly [Name in Call]?: Row<AnswerOf<Name>> } = {
     examples: ['', ' --each', ' --json'],
     call: openQuestions,
     text: (page, { flags, typed }) =>
-      inboxText(page, { now: Date.now(), isEach: flags.each === true, typed }),
+      inboxText(page, { now: serverTime.now(), isEach: flags.each === true, typed }),
   },
   resolve: {
     takes: [ID, NUMBER],

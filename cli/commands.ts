@@ -31,6 +31,7 @@ import { withSchedules } from './local-schedules.ts';
 import { fetchWithExits } from './logs/exits.ts';
 import { leavesFact } from './print-standing.ts';
 import { inOneLine } from './one-line.ts';
+import { serverTime } from './server-time.ts';
 import { regionOf, signedFetch } from './signed-fetch.ts';
 import { type Cli, CliError, CLOCK, EXIT, invocation, messageOf } from './io.ts';
 import { noteOfKind, openApprovals } from '../lib/view/waiting-steps.ts';
@@ -64,7 +65,7 @@ export function addCommands(program: Command, cli: Cli): void {
     .addHelpText('after', examples('workflows', 'workflows --json'))
     .action(async (_options, command: Command) => {
       const items = await client(command).workflows();
-      say(cli, command, { items }, () => workflowsText(items, Date.now()));
+      say(cli, command, { items }, () => workflowsText(items, serverTime.now()));
     });
 }
 
@@ -80,14 +81,15 @@ export const examples = (...lines: readonly string[]): string =>
  */
 export function client(command: Command): Client {
   const { url, token, as, json, region = regionOf(url) } = command.optsWithGlobals<Shared>();
-  const local = isLocal(url) ? { fetch: fetchWithExits(withSchedules(fetch)) } : {};
+  const plain = serverTime.through(fetch);
+  const local = { fetch: isLocal(url) ? fetchWithExits(withSchedules(plain)) : plain };
   const made = (options: Omit<ClientOptions, 'url'>): Client => {
     const api = withShortIds(createClient({ url, ...options }));
     return json === true ? api : inOneLine(api);
   };
   if (as !== undefined) return made({ as: localName(url, as), ...local });
-  if (token !== undefined) return made({ fetch: bearer(token)(fetch) });
-  return made(region === undefined ? local : { fetch: signedFetch({ region }) });
+  if (token !== undefined) return made({ fetch: bearer(token)(plain) });
+  return made(region === undefined ? local : { fetch: serverTime.through(signedFetch({ region })) });
 }
 
 const isLocal = (url: string): boolean =>
@@ -185,7 +187,7 @@ export function inputOf(text: string, option = '--input'): Json {
 }
 
 const showText = (command: Command, view: ExecutionView): string =>
-  executionText(view, Date.now(), (line) => invocation(command, line));
+  executionText(view, serverTime.now(), (line) => invocation(command, line));
 
 /**
  * At once: the caller learns what the wait is for, and where to see more. It goes
@@ -265,7 +267,7 @@ function sayApproval(cli: Cli, command: Command, executionId: string, step: Step
   cli.io.err(
     json === true
       ? `${JSON.stringify({ approval, answer })}\n`
-      : `approval '${step.name}' ${noteOfKind(step, Date.now()) ?? ''}\nApprove it: ${answer} (or reject)\n`,
+      : `approval '${step.name}' ${noteOfKind(step, serverTime.now()) ?? ''}\nApprove it: ${answer} (or reject)\n`,
   );
 }
 
@@ -316,7 +318,7 @@ async function showChanges(cli: Cli, command: Command, id: string): Promise<void
 
 async function showStep(cli: Cli, command: Command, executionId: string, step: string): Promise<void> {
   const view = await client(command).get(executionId, { step });
-  say(cli, command, view.steps[0], () => stepText(view, Date.now()));
+  say(cli, command, view.steps[0], () => stepText(view, serverTime.now()));
 }
 
 function addWhy(program: Command, cli: Cli): void {
@@ -328,7 +330,7 @@ function addWhy(program: Command, cli: Cli): void {
     .action(async (id: string, _options, command: Command) => {
       const api = client(command);
       const reasons = await api.why(id);
-      const now = Date.now();
+      const now = serverTime.now();
       const view = await api.get(id).catch((error: unknown): undefined => {
         cli.io.err(`cannot read where the time went: ${messageOf(error)}\n`);
         return undefined;

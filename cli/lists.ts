@@ -10,6 +10,7 @@ import { type ExecutionSummary, type ListOrder, STATUSES } from '../lib/api/answ
 import type { ListOptions } from '../lib/api/call-options.ts';
 import type { Client } from '../lib/api/client.ts';
 import { client, examples, EXIT_OF, say } from './commands.ts';
+import { serverTime } from './server-time.ts';
 import { CLOCK, type Cli, type Clock, invocation } from './io.ts';
 import { type Found, listText } from './print.ts';
 import { overviewText } from './print-overview.ts';
@@ -69,7 +70,7 @@ export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void
     )
     .action(async (flags: ListFlags, command: Command) => {
       const found = await collect(client(command), flags);
-      say(cli, command, found, () => listText(found, Date.now()));
+      say(cli, command, found, () => listText(found, serverTime.now()));
     });
   program
     .command('status')

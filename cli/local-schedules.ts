@@ -7,6 +7,7 @@
  * said once something is overdue.
  */
 
+import { serverTime } from './server-time.ts';
 import { type Finding, situationText, verdictOf, worstFirst } from '../lib/api/answers.ts';
 
 interface Situation {
@@ -58,7 +59,12 @@ function switchedOff(
     ...(open?.atLeast === undefined ? {} : { atLeast: open.atLeast }),
   };
   const findings = worstFirst([off, ...health.findings]);
-  return { ...health, status: verdictOf(findings), says: situationText(findings, Date.now()), findings };
+  return {
+    ...health,
+    status: verdictOf(findings),
+    says: situationText(findings, serverTime.now()),
+    findings,
+  };
 }
 
 interface Schedule {

@@ -8,6 +8,7 @@
 import { signal } from '@preact/signals';
 import { ApiError, AS_HEADER, AS_NAME, type Client, createClient } from '../lib/api/client.ts';
 import { withShortIds } from '../lib/api/short-ids.ts';
+import { serverTime } from './clock.ts';
 import type { ShownCharts } from '../lib/view/shown-charts.ts';
 
 const metaOf = (name: string): string =>
@@ -84,7 +85,7 @@ const withToken: typeof fetch = (input, init) =>
   });
 
 export const api: Client = withShortIds(
-  createClient({ url: new URL('api', location.href).href, fetch: withToken }),
+  createClient({ url: new URL('api', location.href).href, fetch: serverTime.through(withToken) }),
 );
 
 /** @returns the count of writes, as soon as it is not `known` any more, or after a while */

@@ -1,12 +1,15 @@
 /**
- * The time as the page shows it: once a second, and not while the page is hidden.
+ * The time as the page shows it, by the API's clock: once a second, and not while the page is hidden.
  */
 
 import { type Signal, signal } from '@preact/signals';
+import { ServerTime } from '../lib/view/server-time.ts';
 
-export const now: Signal<number> = signal(Date.now());
+export const serverTime: ServerTime = new ServerTime();
+
+export const now: Signal<number> = signal(serverTime.now());
 
 const EVERY_MS = 1_000;
 setInterval(() => {
-  if (!document.hidden) now.value = Date.now();
+  if (!document.hidden) now.value = serverTime.now();
 }, EVERY_MS);

@@ -11,6 +11,7 @@
 import { type Signal, signal } from '@preact/signals';
 import { useLayoutEffect, useMemo } from 'preact/hooks';
 import { isAnswer } from './api.ts';
+import { now, serverTime } from './clock.ts';
 
 const FIRST_MS = 3_000;
 const LAST_MS = 30_000;
@@ -46,7 +47,7 @@ export const keptOf = (key: string): unknown => kept.get(key);
 
 /** How many of the reads on screen had no answer last; the shell says so. */
 export const failing: Signal<number> = signal(0);
-export const readAt: Signal<number> = signal(Date.now());
+export const readAt: Signal<number> = signal(serverTime.now());
 
 /**
  * Since when a read of what is on screen has had no answer; nothing while each was
@@ -139,7 +140,7 @@ class Reading {
     this.round += 1;
     const { round } = this;
     clearTimeout(this.timer);
-    setAsked(this, Date.now());
+    setAsked(this, serverTime.now());
     const answer = await this.load().then(
       (data): Answer => ({ data, error: undefined }),
       (error: unknown): Answer => ({ data: this.answer.peek().data, error }),
@@ -158,7 +159,9 @@ class Reading {
     this.setFailed(answer.error !== undefined && !isAnswer(answer.error));
     const says = answer.error === undefined ? saysOf(this.meant(answer.data)) : String(answer.error);
     if (answer.error === undefined) {
-      readAt.value = Date.now();
+      // The answer may have said that the clocks differ.
+      now.value = serverTime.now();
+      readAt.value = now.peek();
       keep(this.key, answer.data);
     }
     if (says === this.said) return;

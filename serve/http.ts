@@ -47,7 +47,18 @@ export const vouched = (name: string): object => ({
   requestContext: { authorizer: { jwt: { claims: { iss: LOCAL, sub: name } } } },
 });
 
-type Fetches = Pick<Hono, 'fetch'>;
+export type Fetches = Pick<Hono, 'fetch'>;
+
+/** The same API, whose answers say the time that it goes by: the machine's may be another. */
+export const dated = (app: Fetches, now: () => number): Fetches => ({
+  fetch: async (...asked) => {
+    const answer = await app.fetch(...asked);
+    const date = new Date(now()).toUTCString();
+    if (answer instanceof Response) answer.headers.set('date', date);
+    else Object.assign((answer as PlainAnswer).headers, { date });
+    return answer;
+  },
+});
 
 /** For what is of this process itself, as the console: the port's own way in is not taken. */
 export const fetchOf =

@@ -29,7 +29,16 @@ import { BlockedSteps, lineOf } from './blocked.ts';
 import { newBoot } from './boot.ts';
 import { EndingClock } from './ending-clock.ts';
 import { valuesOf } from './folder-values.ts';
-import { type Answers, answersOf, apiListener, type HttpServer, listenAt, LOOPBACK } from './http.ts';
+import {
+  type Answers,
+  answersOf,
+  apiListener,
+  dated,
+  type Fetches,
+  type HttpServer,
+  listenAt,
+  LOOPBACK,
+} from './http.ts';
 import { LatestTime } from './latest-time.ts';
 import { LoopClock } from './loop-clock.ts';
 import { MessageQueue } from './message-queue.ts';
@@ -99,7 +108,7 @@ export interface ServerOptions {
 }
 
 /** Answers a call in this process, as the port does. */
-export type Api = ReturnType<typeof routes>;
+export type Api = Fetches;
 
 export interface Server {
   readonly url: string;
@@ -191,7 +200,8 @@ class Running {
     const workers = this.#hostAgents(roles, loop);
     hostBulk(roles, scheduler);
     const measured = this.#options.onMetrics && MEASURED;
-    const api = routes(scheduler, roles.ports.receipts, openapi, async () => served.forms, measured);
+    const routed = routes(scheduler, roles.ports.receipts, openapi, async () => served.forms, measured);
+    const api = dated(routed, this.#time.now);
     const others = beside === undefined ? {} : beside(api);
     const http = await listenAt(address, port, byPath(others, apiListener(api, tokens)));
     const { loops, resumed } = this.#loops(roles, loop, { ...calls, takeLost: workers.takeLost });

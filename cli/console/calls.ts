@@ -2,7 +2,7 @@
  * The calls of the API that the console passes on, to one address, and what of their answers goes back.
  *
  * Owns: that it is no general proxy and signs nothing else: listed routes, a fixed address, no header of the
- * page's but one, no redirect followed, no header of the answer's but one. Does not own: who may ask
+ * page's but one, no redirect followed, no header of the answer's but two. Does not own: who may ask
  * (`request-checks.ts`), the signature (`../signed-fetch.ts`).
  */
 
@@ -33,6 +33,8 @@ export interface Answered {
   readonly status: number;
   readonly text: string;
   readonly retryAfter?: string;
+  /** The API's time, as it said it. */
+  readonly date?: string;
 }
 
 const ROUTES = Object.keys(CALLS).map((route) => {
@@ -93,10 +95,12 @@ async function answered(answer: Response): Promise<Answered | Refusal> {
     };
   }
   const wait = headers.get('retry-after') ?? '';
+  const date = headers.get('date') ?? '';
   return {
     status,
     text: await answer.text(),
     ...(/^\d{1,6}$/.test(wait) ? { retryAfter: wait } : {}),
+    ...(Number.isNaN(Date.parse(date)) ? {} : { date: new Date(date).toUTCString() }),
   };
 }
 

@@ -236,8 +236,11 @@ class Console {
     return typeof body === 'string' ? withToken({ ...call, body }, this.#handles) : body;
   }
 
-  #passedBack({ status, text, retryAfter }: Answered): Reply {
-    const more = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
+  #passedBack({ status, text, retryAfter, date }: Answered): Reply {
+    const more = {
+      ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
+      ...(date === undefined ? {} : { date }),
+    };
     return reply(status, JSON_TYPE, this.#handles.hide(text), more);
   }
 }

@@ -12,6 +12,7 @@ import { Folded } from '../parts/folded.tsx';
 import { refine } from '../router.ts';
 import { Question, type Verb } from './bulk-question.tsx';
 import { askedFor, type Filters } from './filters.ts';
+import { serverTime } from '../clock.ts';
 
 const VERBS = {
   retry: { action: 'retry', label: 'Retry' },
@@ -74,7 +75,7 @@ export function Bulk({ ids, filters, workflow, clear }: BulkProps): JSX.Element 
           key={asked.value}
           verb={VERBS[asked.value]}
           workflow={workflow}
-          meant={ids.length > 0 ? { ids } : { filter: askedFor(filters, Date.now()) }}
+          meant={ids.length > 0 ? { ids } : { filter: askedFor(filters, serverTime.now()) }}
           reason={reason.value}
           close={() => (asked.value = undefined)}
           done={(bulkId) => {

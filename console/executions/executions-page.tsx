@@ -5,6 +5,7 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { countText, type ExecutionSummary } from '../../lib/api/answers.ts';
 import { settings } from '../api.ts';
+import { serverTime } from '../clock.ts';
 import { keptOf, readAgain, useLive } from '../live.ts';
 import { Empty, Problem, READ_ONLY, Shown } from '../parts/states.tsx';
 import { addressOf, place } from '../router.ts';
@@ -34,7 +35,7 @@ export function ExecutionsPage(): JSX.Element {
 function Filtered({ filters }: { filters: Filters }): JSX.Element {
   const key = `executions ${JSON.stringify(filters)}`;
   const pages = useMemo(
-    () => new Pages(() => askedFor(filters, Date.now()), keptOf(key) as PageRead | undefined),
+    () => new Pages(() => askedFor(filters, serverTime.now()), keptOf(key) as PageRead | undefined),
     [],
   );
   const seen = useSignal(0);

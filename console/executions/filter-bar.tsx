@@ -10,6 +10,7 @@ import { Folded } from '../parts/folded.tsx';
 import { addressOf, go } from '../router.ts';
 import { deployed } from '../workflows/deployed.ts';
 import { type Filters, NAMES, SINCE_OPTIONS, STATUS_OPTIONS } from './filters.ts';
+import { serverTime } from '../clock.ts';
 
 /** What is asked for most. */
 const USUAL: readonly (readonly [string, Filters])[] = [
@@ -21,7 +22,7 @@ const USUAL: readonly (readonly [string, Filters])[] = [
 ];
 
 const isInstant = (text: string | undefined): boolean =>
-  text === undefined || !Number.isNaN(instantOf(text, Date.now()));
+  text === undefined || !Number.isNaN(instantOf(text, serverTime.now()));
 
 const isSame = (one: Filters, other: Filters): boolean => NAMES.every((name) => one[name] === other[name]);
 

@@ -11,6 +11,7 @@ import type { JSX } from 'preact';
 import type { IncidentPage, ListPage } from '../../lib/api/answers.ts';
 import type { Agents, Overview } from '../../lib/api/deployment-answers.ts';
 import { api } from '../api.ts';
+import { serverTime } from '../clock.ts';
 import { askedFor } from '../executions/filters.ts';
 import { useLive } from '../live.ts';
 import { Shown } from '../parts/states.tsx';
@@ -42,7 +43,7 @@ export function OverviewPage(): JSX.Element {
   const agents = useLive<Agents>('agents', () => api.agents());
   const inbox = useLive<IncidentPage>('inbox of the overview', () => api.incidents({ limit: PAGE }));
   const failed = useLive<ListPage>('latest failed', () =>
-    api.list({ ...askedFor(BAD, Date.now()), limit: LATEST }),
+    api.list({ ...askedFor(BAD, serverTime.now()), limit: LATEST }),
   );
   const charts = useCharts();
   const findings = counted.data?.health.findings ?? [];

@@ -8,6 +8,7 @@ import type { ExecutionView } from '../../lib/api/answers.ts';
 import type { WorkflowStepView } from '../../lib/api/deployment-answers.ts';
 import { stateText } from '../../lib/view/waiting-steps.ts';
 import { durationText } from '../../lib/view/text.ts';
+import { now } from '../clock.ts';
 import { executionLink } from '../execution/head.tsx';
 import { toneOfExecution, toneOfStep, SIGN } from '../parts/status.tsx';
 import { clockText } from '../parts/time.tsx';
@@ -52,7 +53,7 @@ export function Grid({ steps, views }: GridProps): JSX.Element {
   );
 }
 
-const tookOf = ({ startedAt, endedAt }: ExecutionView): number => (endedAt ?? Date.now()) - startedAt;
+const tookOf = ({ startedAt, endedAt }: ExecutionView): number => (endedAt ?? now.peek()) - startedAt;
 
 const BAR = 34;
 

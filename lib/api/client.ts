@@ -308,7 +308,10 @@ async function send(
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const retryAfterMs = retryAfterOf(response.headers.get('retry-after'), Date.now());
+    const retryAfterMs = retryAfterOf(
+      response.headers.get('retry-after'),
+      Date.parse(response.headers.get('date') ?? '') || Date.now(),
+    );
     return { status: response.status, text: await response.text(), retryAfterMs };
   } catch (error) {
     if (error instanceof ApiError) throw error;

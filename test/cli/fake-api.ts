@@ -17,6 +17,8 @@ export interface Answer {
   readonly status: number;
   /** A text is sent as it is. */
   readonly body: unknown;
+  /** What it says the time is. @default this machine's */
+  readonly at?: number;
 }
 
 export interface FakeApi {
@@ -45,7 +47,8 @@ export async function fakeApi(): Promise<FakeApi> {
       const who = typeof as === 'string' ? { as } : {};
       asked.push({ method: request.method ?? '', path: request.url ?? '', body, ...who });
       const answer = answers.shift() ?? { status: 500, body: { message: 'the test gave no answer' } };
-      response.writeHead(answer.status, { 'content-type': 'application/json' });
+      const date = answer.at === undefined ? {} : { date: new Date(answer.at).toUTCString() };
+      response.writeHead(answer.status, { 'content-type': 'application/json', ...date });
       response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
     });
   });

@@ -43,6 +43,16 @@ test.each([
   expect(api.asked).toEqual([{ method: 'POST', path: `/executions/e1/${args[0]}`, body }]);
 });
 
+test.each([2, -2])(
+  'how long ago is measured by the clock of the API, %i hours from this one',
+  async (hours) => {
+    const at = Math.floor(Date.now() / 1_000) * 1_000 + hours * 3_600_000;
+    const pause = { at: at - 180_000, reason: 'the bank is closed' };
+    api.answers.push({ status: 200, body: { workflow: 'pay', pause }, at });
+    expect((await cli('pause-workflow', 'pay', '--reason', 'x')).out).toMatch(/paused for 3 min( \d+ s)?:/);
+  },
+);
+
 test('a cancel says what is in effect, and never that something is undone where nothing will be', async () => {
   const standing = {
     stands: 2,

@@ -99,3 +99,13 @@ it.each([
   // Set forward by more than it has, its time has passed.
   expect(ends).toEqual(['succeeded', 'succeeded', 'succeeded', 'succeeded', 'failed', 'failed']);
 });
+
+test('its answers say the time that it goes by, where the clock of its machine was set back', async () => {
+  const machine = new Machine(0);
+  started.push(machine.world);
+  const server = await machine.start(async () => ({}));
+  machine.set(-2 * HOUR);
+  const { headers } = await fetch(`${server.url}/health`);
+  const behindMs = Date.parse(headers.get('date') ?? '') - (Date.now() - 2 * HOUR);
+  expect(behindMs).toBeGreaterThan(HOUR);
+});

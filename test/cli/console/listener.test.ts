@@ -159,9 +159,10 @@ describe('the API behind it', () => {
     expect(other.asked[0]?.headers['x-local-user']).toBe('ann');
   });
 
-  it('keeps its headers to itself, but when to ask again', async () => {
+  it('keeps its headers to itself, but when to ask again, and its time', async () => {
     const own = {
       'retry-after': '7',
+      date: 'Sun, 29 Nov 2026 12:00:00 GMT',
       'set-cookie': 'a=b',
       'access-control-allow-origin': '*',
       location: '/executions/e1',
@@ -169,8 +170,8 @@ describe('the API behind it', () => {
     };
     one.answer = json(429, { error: { code: 'busy' } }, own);
     const { status, headers } = await one.page(`${API}/health`);
-    expect([status, headers['retry-after']]).toEqual([429, '7']);
-    for (const name of Object.keys(own).slice(1)) expect(headers).not.toHaveProperty(name);
+    expect([status, headers['retry-after'], headers['date']]).toEqual([429, '7', own.date]);
+    for (const name of Object.keys(own).slice(2)) expect(headers).not.toHaveProperty(name);
   });
 
   it.each(['x-http-method-override', 'x-http-method', 'x-method-override'])(

@@ -1,0 +1,5 @@
+/** The time by the clock of the API that this command asks. */
+
+import { ServerTime } from '../lib/view/server-time.ts';
+
+export const serverTime: ServerTime = new ServerTime();
