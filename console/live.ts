@@ -16,6 +16,8 @@ import { now, serverTime } from './clock.ts';
 const FIRST_MS = 3_000;
 const LAST_MS = 30_000;
 const SLOWER = 1.5;
+/** What takes longer may never be answered, and is asked again beside. */
+const PATIENCE_MS = 10_000;
 
 export interface Live<T> {
   /** The latest answer, also while a newer one cannot be had. */
@@ -87,7 +89,12 @@ export const saysOf = (data: unknown): string =>
 class Reading {
   readonly answer: Signal<Answer>;
   private waitMs = FIRST_MS;
+  /** How many reads were begun; of them the latest that was answered, or is of no interest any more. */
   private round = 0;
+  private answered = 0;
+  private beganAt: number | undefined;
+  /** It may differ from what is being read. */
+  private isWanted = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private said: string | undefined;
   private failed = false;
@@ -120,7 +127,9 @@ class Reading {
   stop(): void {
     shown.delete(this);
     document.removeEventListener('visibilitychange', this.looked);
+    this.answered = this.round + 1;
     this.round += 1;
+    this.beganAt = undefined;
     clearTimeout(this.timer);
     this.setFailed(false);
     setAsked(this, undefined);
@@ -128,7 +137,9 @@ class Reading {
 
   readonly again = (): void => {
     this.waitMs = FIRST_MS;
-    void this.read();
+    // Begun anew at each write, one that takes longer than the time between two writes would never end.
+    this.isWanted = this.beganAt !== undefined && serverTime.now() - this.beganAt < PATIENCE_MS;
+    if (!this.isWanted) void this.read();
   };
 
   private readonly looked = (): void => {
@@ -139,18 +150,24 @@ class Reading {
   private async read(): Promise<void> {
     this.round += 1;
     const { round } = this;
+    this.isWanted = false;
+    this.beganAt = serverTime.now();
     clearTimeout(this.timer);
-    setAsked(this, serverTime.now());
+    setAsked(this, this.beganAt);
     const answer = await this.load().then(
       (data): Answer => ({ data, error: undefined }),
       (error: unknown): Answer => ({ data: this.answer.peek().data, error }),
     );
-    if (round !== this.round) return;
+    if (round <= this.answered) return;
+    this.answered = round;
     setAsked(this, undefined);
     const waits = isAsking() && this.answer.peek().data !== undefined;
     if (!waits) this.take(answer);
+    if (round !== this.round) return;
+    this.beganAt = undefined;
     this.isOverNow = !waits && answer.error === undefined && this.isOver(answer.data);
     if (this.isOverNow) return;
+    if (this.isWanted && !document.hidden) return void this.read();
     if (!document.hidden) this.timer = setTimeout(() => void this.read(), this.waitMs);
     this.waitMs = Math.min(this.lastMs, this.waitMs * SLOWER);
   }

@@ -8,12 +8,13 @@ import { settings } from '../api.ts';
 import { serverTime } from '../clock.ts';
 import { keptOf, readAgain, useLive } from '../live.ts';
 import { Empty, Problem, READ_ONLY, Shown } from '../parts/states.tsx';
+import { useSorting } from '../parts/sorted.tsx';
 import { addressOf, place } from '../router.ts';
 import { BulkProgress } from './bulk-progress.tsx';
 import { Bulk } from './bulk.tsx';
 import { FilterBar, UsualFilters } from './filter-bar.tsx';
 import { askedFor, type Filters, filtersIn } from './filters.ts';
-import { List } from './list.tsx';
+import { COLUMNS, List } from './list.tsx';
 import { PAGE, type PageRead, Pages } from './pages.ts';
 
 export function ExecutionsPage(): JSX.Element {
@@ -49,6 +50,12 @@ function Filtered({ filters }: { filters: Filters }): JSX.Element {
   );
 }
 
+const None = ({ isFiltered }: { isFiltered: boolean }): JSX.Element => (
+  <Empty title={isFiltered ? 'No execution matches' : 'No execution has been started yet'}>
+    {isFiltered ? <a href={addressOf(['executions'])}>Show all executions</a> : <ToBegin />}
+  </Empty>
+);
+
 interface ListedProps {
   readonly pages: Pages;
   readonly filters: Filters;
@@ -57,22 +64,11 @@ interface ListedProps {
 
 function Listed({ pages, filters, onSeen }: ListedProps): JSX.Element {
   const selected = useSignal<ReadonlySet<string>>(new Set());
-  const items = pages.items();
+  const sorting = useSorting(COLUMNS);
+  const items = sorting.of(pages.items());
+  const isSorted = sorting.order.value !== undefined;
   const hasMore = pages.hasMore();
-  if (items.length === 0 && !hasMore)
-    return (
-      <Empty
-        title={
-          Object.keys(filters).length === 0 ? 'No execution has been started yet' : 'No execution matches'
-        }
-      >
-        {Object.keys(filters).length === 0 ? (
-          <ToBegin />
-        ) : (
-          <a href={addressOf(['executions'])}>Show all executions</a>
-        )}
-      </Empty>
-    );
+  if (items.length === 0 && !hasMore) return <None isFiltered={Object.keys(filters).length > 0} />;
   const causes = filters.code === undefined && filters.tag === undefined ? byCause(items) : [];
   const orderedBy = pages.read.value[0]?.page.orderedBy;
   return (
@@ -90,12 +86,15 @@ function Listed({ pages, filters, onSeen }: ListedProps): JSX.Element {
         items={items}
         selected={selected}
         hasMore={hasMore}
-        onSeen={onSeen}
+        // Rows in another order may be from any page.
+        onSeen={(first) => onSeen(isSorted ? 0 : first)}
+        sorting={sorting}
         more={() => void pages.more()}
         selectable={!settings.readOnly}
       />
       <p class="faint">
-        {countText(items.length)} read{hasMore ? ', and there are more' : ', and these are all'}.
+        {countText(items.length)} read{hasMore ? ', and there are more' : ', and these are all'}
+        {isSorted && hasMore ? '; sorted is what was read' : ''}.
         {orderedBy === 'wakeAt' ? ' More than 10,000 are open, listed by due time.' : ''}{' '}
         {hasMore ? (
           <button

@@ -15,6 +15,7 @@ import { type ExecutionSummary, riskText } from '../../lib/api/answers.ts';
 import { executionLink } from '../execution/head.tsx';
 import { ShortId } from '../parts/copy.tsx';
 import { isNarrow } from '../parts/room.ts';
+import { type Columns, SortHead, type Sorting } from '../parts/sorted.tsx';
 import { ExecutionStatusOf } from '../parts/status.tsx';
 import { Ago, clockText, Lasted } from '../parts/time.tsx';
 
@@ -31,9 +32,18 @@ interface ListProps {
   readonly onSeen: (first: number) => void;
   readonly more: () => void;
   readonly selectable: boolean;
+  readonly sorting: Pick<Sorting<ExecutionSummary>, 'order'>;
 }
 
-export function List({ items, selected, hasMore, onSeen, more, selectable }: ListProps): JSX.Element {
+export function List({
+  items,
+  selected,
+  hasMore,
+  onSeen,
+  more,
+  selectable,
+  sorting,
+}: ListProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const height = useHeight(box);
@@ -47,19 +57,14 @@ export function List({ items, selected, hasMore, onSeen, more, selectable }: Lis
     onSeen(Math.floor(scrollTop / rowHeight()));
     if (hasMore && scrollTop + clientHeight > scrollHeight - 20 * rowHeight()) more();
   };
-  const toggle = (id: string): void => {
-    selected.value = toggled(selected.value, id);
+  const toggle = (id: string): unknown => (selected.value = toggled(selected.value, id));
+  const toggleActive = (): void => {
+    if (!selectable || item === undefined) return;
+    toggle(item.executionId);
+    // Somebody may have scrolled away from it.
+    bringIn(box.current, at);
   };
-  const pressed = keysOf({
-    move,
-    toggle: () => {
-      if (!selectable || item === undefined) return;
-      toggle(item.executionId);
-      // Somebody may have scrolled away from it.
-      bringIn(box.current, at);
-    },
-    clear: () => (selected.value = new Set()),
-  });
+  const pressed = keysOf({ move, toggle: toggleActive, clear: () => (selected.value = new Set()) });
   return (
     <div
       class="list"
@@ -71,7 +76,7 @@ export function List({ items, selected, hasMore, onSeen, more, selectable }: Lis
       onKeyDown={pressed}
     >
       <table aria-rowcount={hasMore ? -1 : items.length + 1}>
-        <Columns selectable={selectable} items={items} selected={selected} />
+        <Heads selectable={selectable} items={items} selected={selected} sorting={sorting} />
         <tbody>
           <Space rows={first} />
           {items.slice(first, last).map((one, index) => (
@@ -205,14 +210,24 @@ const Space = ({ rows }: { rows: number }): JSX.Element | null =>
     </tr>
   );
 
-function Columns({
+export const COLUMNS: Columns<ExecutionSummary> = {
+  Status: ({ status }) => status,
+  Workflow: ({ workflow }) => workflow,
+  Step: ({ step }) => step,
+  Started: ({ startedAt }) => startedAt,
+  Took: ({ startedAt, endedAt }) => (endedAt === undefined ? undefined : endedAt - startedAt),
+};
+
+function Heads({
   selectable,
   items,
   selected,
+  sorting,
 }: {
   selectable: boolean;
   items: readonly ExecutionSummary[];
   selected: Signal<ReadonlySet<string>>;
+  sorting: ListProps['sorting'];
 }): JSX.Element {
   const all = items.length > 0 && items.every(({ executionId }) => selected.value.has(executionId));
   const selectAll = (): void => {
@@ -231,12 +246,12 @@ function Columns({
             />
           </th>
         ) : null}
-        <th scope="col">Status</th>
+        <SortHead name="Status" sorting={sorting} />
         <th scope="col">Execution</th>
-        <th scope="col">Workflow</th>
-        <th scope="col">Step</th>
-        <th scope="col">Started</th>
-        <th scope="col">Took</th>
+        <SortHead name="Workflow" sorting={sorting} />
+        <SortHead name="Step" sorting={sorting} />
+        <SortHead name="Started" sorting={sorting} isNumber />
+        <SortHead name="Took" sorting={sorting} isNumber />
         <th scope="col">Why, tags</th>
       </tr>
     </thead>

@@ -16,6 +16,7 @@ import { TryNow } from './try-now.tsx';
 import { HoldButton, PausedBy } from '../parts/hold.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago, Until } from '../parts/time.tsx';
+import { type Columns, SortHead, Total, useSorting } from '../parts/sorted.tsx';
 import { addressOf } from '../router.ts';
 
 const TONE = { closed: 'done', open: 'failed', 'half-open': 'waiting', paused: 'waiting' } as const;
@@ -49,7 +50,9 @@ export function AgentsInTrouble({ agents, findings, ...table }: AgentsProps): JS
   if (items.length === 0 && agents.missing.length === 0) return null;
   return (
     <section aria-labelledby="in-trouble">
-      <h2 id="in-trouble">Agents that hold up executions</h2>
+      <h2 id="in-trouble">
+        Agents that hold up executions <Total of={items.length} />
+      </h2>
       {agents.missing.map((missing) => (
         <Missing key={missing.name} missing={missing} />
       ))}
@@ -67,7 +70,9 @@ export function AgentTable({ agents, findings, ...table }: AgentsProps): JSX.Ele
   const isAll = items.length === agents.items.length;
   return (
     <section aria-labelledby="agents">
-      <h2 id="agents">{isAll ? 'Agents' : 'Other agents'}</h2>
+      <h2 id="agents">
+        {isAll ? 'Agents' : 'Other agents'} <Total of={items.length} />
+      </h2>
       {items.length === 0 ? (
         <p class="faint">None.</p>
       ) : (
@@ -77,7 +82,22 @@ export function AgentTable({ agents, findings, ...table }: AgentsProps): JSX.Ele
   );
 }
 
-const Table = ({
+const COLUMNS: Columns<AgentView> = {
+  Agent: ({ name }) => name,
+  Breaker: ({ breaker }) => `${breaker.status} ${breaker.since ?? ''}`,
+  Messages: ({ queue }) => queue?.waiting,
+  'In progress': ({ queue }) => queue?.underWork,
+  Delayed: ({ queue }) => queue?.delayed,
+  'Latest failure': (agent) => latestFailure(agent)?.at,
+};
+/** What says more of a column than its name. */
+const TITLES: Readonly<Record<string, string>> = {
+  Messages:
+    'In its queue, received by nobody. One that nobody takes is sent again: an execution may have several.',
+};
+const TEXTS: readonly string[] = ['Agent', 'Breaker'];
+
+function Table({
   name,
   items,
   waits,
@@ -86,37 +106,38 @@ const Table = ({
   name: string;
   items: readonly AgentView[];
   waits: ReadonlyMap<string, Finding>;
-}): JSX.Element => (
-  <div class="scroll" tabIndex={0} role="group" aria-label={name}>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Agent</th>
-          <th scope="col">Breaker</th>
-          <th
-            scope="col"
-            title="In its queue, received by nobody. One that nobody takes is sent again: an execution may have several."
-          >
-            Messages
-          </th>
-          <th scope="col">In progress</th>
-          <th scope="col">Delayed</th>
-          <th scope="col" title="From due to claimed, 99th percentile">
-            Claimed, p99
-          </th>
-          <th scope="col">Latest failure</th>
-          <th scope="col">Workflows</th>
-          <th scope="col">Calls</th>
-        </tr>
-      </thead>
-      <tbody>
-        {items.map((agent) => (
-          <AgentRow key={agent.name} agent={agent} waits={waits.get(agent.name)} {...table} />
-        ))}
-      </tbody>
-    </table>
-  </div>
-);
+}): JSX.Element {
+  const sorting = useSorting(COLUMNS);
+  const head = (column: string): JSX.Element => (
+    <SortHead name={column} sorting={sorting} isNumber={!TEXTS.includes(column)} title={TITLES[column]} />
+  );
+  return (
+    <div class="scroll" tabIndex={0} role="group" aria-label={name}>
+      <table>
+        <thead>
+          <tr>
+            {head('Agent')}
+            {head('Breaker')}
+            {head('Messages')}
+            {head('In progress')}
+            {head('Delayed')}
+            <th scope="col" title="From due to claimed, 99th percentile">
+              Claimed, p99
+            </th>
+            {head('Latest failure')}
+            <th scope="col">Workflows</th>
+            <th scope="col">Calls</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sorting.of(items).map((agent) => (
+            <AgentRow key={agent.name} agent={agent} waits={waits.get(agent.name)} {...table} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
 
 /** What is 0 is left out: one of them is not. */
 const Missing = ({

@@ -11,6 +11,7 @@ import type { ShownCharts } from '../../lib/view/shown-charts.ts';
 import type { Filters } from '../executions/filters.ts';
 import type { Live } from '../live.ts';
 import { PausedBy } from '../parts/hold.tsx';
+import { type Columns, SortHead, Total, useSorting } from '../parts/sorted.tsx';
 import { addressOf } from '../router.ts';
 import { HoldStarts } from '../workflows/hold-starts.tsx';
 import { Measured } from './measured.tsx';
@@ -22,41 +23,52 @@ interface TableProps {
   readonly done: () => void;
 }
 
-export const WorkflowTable = ({ overview, ...table }: TableProps & { overview: Overview }): JSX.Element => (
-  <section aria-labelledby="of-workflows">
-    <h2 id="of-workflows">Workflows</h2>
-    {overview.workflows.length === 0 ? (
-      <p class="faint">None is deployed: a workflow is a folder with a workflow.ts.</p>
-    ) : (
-      <div class="scroll" tabIndex={0} role="group" aria-label="Workflows">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Workflow</th>
-              <th scope="col">Open</th>
-              <th scope="col">At risk</th>
-              <th scope="col">Waiting</th>
-              <th scope="col">Paused</th>
-              <th scope="col">Ended without success, 24 h</th>
-              <th scope="col" title="Of those started in the last hour">
-                Last hour
-              </th>
-              <th scope="col">Took, p50</th>
-              <th scope="col">p99</th>
-              <th scope="col">Old plans</th>
-              <th scope="col">Starts</th>
-            </tr>
-          </thead>
-          <tbody>
-            {overview.workflows.map((one) => (
-              <WorkflowRow key={one.workflow} counts={one} bounds={boundsOf(overview)} {...table} />
-            ))}
-          </tbody>
-        </table>
-      </div>
-    )}
-  </section>
-);
+const COLUMNS: Columns<WorkflowCounts> = {
+  Workflow: ({ workflow }) => workflow,
+  Open: ({ open }) => open,
+  'At risk': ({ atRisk }) => atRisk,
+  Waiting: ({ waiting }) => waiting,
+  Paused: ({ paused }) => paused,
+  'Ended without success, 24 h': ({ endedWithoutSuccess }) => endedWithoutSuccess,
+};
+
+export function WorkflowTable({ overview, ...table }: TableProps & { overview: Overview }): JSX.Element {
+  const sorting = useSorting(COLUMNS);
+  return (
+    <section aria-labelledby="of-workflows">
+      <h2 id="of-workflows">
+        Workflows <Total of={overview.workflows.length} />
+      </h2>
+      {overview.workflows.length === 0 ? (
+        <p class="faint">None is deployed: a workflow is a folder with a workflow.ts.</p>
+      ) : (
+        <div class="scroll" tabIndex={0} role="group" aria-label="Workflows">
+          <table>
+            <thead>
+              <tr>
+                {Object.keys(COLUMNS).map((name) => (
+                  <SortHead key={name} name={name} sorting={sorting} isNumber={name !== 'Workflow'} />
+                ))}
+                <th scope="col" title="Of those started in the last hour">
+                  Last hour
+                </th>
+                <th scope="col">Took, p50</th>
+                <th scope="col">p99</th>
+                <th scope="col">Old plans</th>
+                <th scope="col">Starts</th>
+              </tr>
+            </thead>
+            <tbody>
+              {sorting.of(overview.workflows).map((one) => (
+                <WorkflowRow key={one.workflow} counts={one} bounds={boundsOf(overview)} {...table} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
 
 interface RowProps extends TableProps {
   readonly counts: WorkflowCounts;

@@ -40,7 +40,7 @@ export function GraphPicture({
   const { width, height } = layout;
   const box = useRef<HTMLDivElement>(null);
   const isWhole = useSignal(false);
-  const { scale, isCut } = useFit(box, height);
+  const { scale, isCut, isWide } = useFit(box, layout);
   return (
     <>
       <div
@@ -67,6 +67,7 @@ export function GraphPicture({
           <Drawn layout={layout} {...links} />
         </svg>
       </div>
+      {isWide ? <p class="faint">The graph goes on to the right: scroll it.</p> : null}
       {isCut && !isWhole.value ? (
         <p class="faint">
           The graph goes on below.{' '}
@@ -85,26 +86,30 @@ const SMALLEST = 0.75;
 const AROUND = 22;
 
 /**
- * A graph that is somewhat higher than its room is drawn smaller; a much higher one is cut, which is said.
+ * A graph that is somewhat higher than its room is drawn smaller; a much higher one is cut, and a wider one
+ * scrolls, which is said.
  */
 function useFit(
   box: { readonly current: HTMLElement | null },
-  height: number,
-): { readonly scale: number; readonly isCut: boolean } {
+  { width, height }: Pick<Layout, 'width' | 'height'>,
+): { readonly scale: number; readonly isCut: boolean; readonly isWide: boolean } {
   const room = useSignal(Number.POSITIVE_INFINITY);
+  const across = useSignal(Number.POSITIVE_INFINITY);
   useLayoutEffect(() => {
     const measure = (): void => {
       // In pixels, whatever the style says; a number only where there is a bound.
       const most =
         box.current === null ? Number.NaN : Number.parseFloat(getComputedStyle(box.current).maxHeight);
       if (Number.isFinite(most)) room.value = most - AROUND;
+      if (box.current !== null) across.value = box.current.clientWidth;
     };
     measure();
     addEventListener('resize', measure);
     return () => removeEventListener('resize', measure);
-  }, [height]);
+  }, [width, height]);
   const scale = Math.min(1, Math.max(SMALLEST, room.value / height));
-  return { scale, isCut: height * scale > room.value + 1 };
+  const isWide = width * scale + AROUND - 2 > across.value + 1;
+  return { scale, isCut: height * scale > room.value + 1, isWide };
 }
 
 const Drawn = ({ layout, ...links }: GraphLinks & { layout: Layout }): JSX.Element => (

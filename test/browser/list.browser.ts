@@ -124,3 +124,18 @@ it('who writes into a filter keeps the focus while the list is scrolled', async 
   await list(page).locator('tr.space').first().waitFor();
   expect(await focused(page)).toBe('INPUT');
 });
+
+it('heads sort what was read, by the largest first, the smallest, and then as it was', async () => {
+  const page = await opened();
+  const first = (): Promise<string | null> =>
+    list(page).locator('tbody tr[data-id]').first().getAttribute('data-id');
+  const latest = await first();
+  const head = page.getByRole('columnheader', { name: /^Started/ });
+  await head.getByRole('button').click();
+  expect([await head.getAttribute('aria-sort'), await first()]).toEqual(['descending', latest]);
+  await head.getByRole('button').click();
+  expect(await head.getAttribute('aria-sort')).toBe('ascending');
+  expect(await first()).not.toBe(latest);
+  await head.getByRole('button').click();
+  expect([await head.getAttribute('aria-sort'), await first()]).toEqual(['none', latest]);
+});

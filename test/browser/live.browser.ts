@@ -4,6 +4,7 @@
  */
 
 import type { Browser } from 'playwright-core';
+import { Writes } from '../../cli/console/writes.ts';
 import { closePages, openPage, startBrowser } from './browser.ts';
 import { memoryPage, type MemoryPage } from './memory-world.ts';
 
@@ -59,4 +60,20 @@ it.each([
   }
   expect(count() - before).toBeGreaterThan(3);
   expect(count() - before).toBeLessThanOrEqual(MOST);
+});
+
+it('what is read for longer than the time between two writes is shown all the same', async () => {
+  const writes = new Writes();
+  const busy = await memoryPage(undefined, undefined, { writes });
+  await busy.begunOne();
+  busy.server.weather.delayMs = 400;
+  const writing = setInterval(writes.add, 100);
+  try {
+    const { page } = await openPage(browser, busy.server, '#/workflows/everything');
+    await page.getByRole('group', { name: 'Executions by step' }).waitFor();
+  } finally {
+    clearInterval(writing);
+    await closePages();
+    await busy.server.close();
+  }
 });
