@@ -6,10 +6,9 @@
  */
 
 import type { Command } from 'commander';
-import type { Agents } from '../lib/api/deployment-answers.ts';
 import { agentsText } from '../lib/view/deployment.ts';
 import { client, examples, say } from './commands.ts';
-import type { Cli } from './io.ts';
+import { type Cli, CliError } from './io.ts';
 import { serverTime } from './server-time.ts';
 import { compared, exitOf, neededText } from './needed.ts';
 
@@ -25,11 +24,16 @@ export function addAgents(program: Command, cli: Cli): void {
     .option('--stack <name>', 'with --needed: the stack of the app, where several hold a Steadfast')
     .addHelpText('after', examples('agents', 'agents --json', 'agents --needed --assembly cdk.out --json'))
     .action(async (flags: { needed?: true; assembly: string; stack?: string }, command: Command) => {
-      const answer = await client(command).agents(flags.needed === undefined ? {} : { needed: true });
-      if (flags.needed === undefined)
+      const api = client(command);
+      if (flags.needed === undefined) {
+        const answer = await api.agents();
         return say(cli, command, answer, () => agentsText(answer, serverTime.now()));
-      const needed = compared(answer as Required<Agents>, flags.assembly, flags.stack);
-      cli.exitCode = exitOf(needed);
-      say(cli, command, needed, () => neededText(needed));
+      }
+      const { needed } = await api.agents({ needed: true });
+      if (needed === undefined)
+        throw new CliError('no-needed', 'the API does not say which agents are needed');
+      const found = compared(needed, flags.assembly, flags.stack);
+      cli.exitCode = exitOf(found);
+      say(cli, command, found, () => neededText(found));
     });
 }

@@ -15,6 +15,7 @@ import { byText } from '../lib/view/text.ts';
 import { client, examples, EXIT_OF, inputOf, say } from './commands.ts';
 import { openQuestions } from './incidents.ts';
 import { type Cli, CliError, EXIT, invocation } from './io.ts';
+import { workflowsText } from './print.ts';
 import { inboxText } from './print-inbox.ts';
 import { serverTime } from './server-time.ts';
 import { stoppedText } from './print-standing.ts';
@@ -37,7 +38,7 @@ export interface Given {
 type Call = Exclude<keyof Client, 'url'>;
 type AnswerOf<Name extends Call> = Awaited<ReturnType<Client[Name]>>;
 
-interface Row<Answer> {
+interface CommandRow<Answer> {
   /** @default as the client's call is named */
   readonly name?: string;
   readonly takes?: readonly Argument[];
@@ -50,6 +51,8 @@ interface Row<Answer> {
   readonly examples: readonly string[];
   /** @default the client's call, with the arguments and then the options */
   readonly call?: (api: Client, given: Given) => Promise<Answer>;
+  /** @default the answer */
+  readonly json?: (answer: Answer) => object;
   readonly exit?: (answer: Answer) => number;
   readonly text: (answer: Answer, given: Given) => string;
 }
@@ -80,7 +83,13 @@ const seeIt = ({ typed }: Given, id: string): string => `See what follows: ${typ
 const answeredText = ({ status }: CallbackOutcome, given: Given): string =>
   `${status}\n${seeIt(given, given.id.split('.').slice(0, -2).join('.'))}`;
 
-const ROWS: { readonly [Name in Call]?: Row<AnswerOf<Name>> } = {
+const ROWS: { readonly [Name in Call]?: CommandRow<AnswerOf<Name>> } = {
+  workflows: {
+    does: 'list the workflows that the API can start',
+    examples: ['', ' --json'],
+    json: (items) => ({ items }),
+    text: (items) => workflowsText(items, serverTime.now()),
+  },
   health: {
     does: 'show whether the deployment is healthy: a supervisor is at work, agents are deployed, their services answer',
     examples: ['', ' --json'],
@@ -267,7 +276,7 @@ const typedAs = (call: string): string => call.replaceAll(/[A-Z]/g, (big) => `-$
 
 /** A command below another one (`agents try-now`) is added after it. */
 export function addApiCommands(program: Command, cli: Cli): void {
-  for (const [call, row] of Object.entries(ROWS) as unknown as readonly [Call, Row<unknown>][]) {
+  for (const [call, row] of Object.entries(ROWS) as unknown as readonly [Call, CommandRow<unknown>][]) {
     const name = row.name ?? typedAs(call);
     const words = name.split(' ');
     const above = program.commands.find((one) => one.name() === words[0]) ?? program;
@@ -284,7 +293,7 @@ export function addApiCommands(program: Command, cli: Cli): void {
       const usual = api[call] as (...all: readonly unknown[]) => Promise<unknown>;
       const answer = await (row.call?.(api, given) ?? usual(...args.slice(0, -2), flags));
       cli.exitCode = row.exit?.(answer) ?? EXIT.ok;
-      say(cli, command, answer, () => row.text(answer, given));
+      say(cli, command, row.json?.(answer) ?? answer, () => row.text(answer, given));
     });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The commands that choose or wait, or whose answer is not printed as it comes: start, show, why, workflows;
- * and the client and the words that all commands share. `api-commands.ts` has the others.
+ * The commands that choose or wait, or whose answer is not printed as it comes: start, show, why; and the
+ * client and the words that all commands share. `api-commands.ts` has the others.
  *
  * Owns: their options and what they print. Does not own: the requests (`api/client.ts`) or
  * the tables' layout (`print.ts`).
@@ -43,7 +43,6 @@ import {
   incidentFact,
   stepText,
   whyText,
-  workflowsText,
 } from './print.ts';
 import { rowsOf } from '../lib/view/timeline.ts';
 
@@ -59,14 +58,6 @@ export function addCommands(program: Command, cli: Cli): void {
   addStart(program, cli);
   addShow(program, cli);
   addWhy(program, cli);
-  program
-    .command('workflows')
-    .description('list the workflows that the API can start')
-    .addHelpText('after', examples('workflows', 'workflows --json'))
-    .action(async (_options, command: Command) => {
-      const items = await client(command).workflows();
-      say(cli, command, { items }, () => workflowsText(items, serverTime.now()));
-    });
 }
 
 /** A check after a deployment decides itself whether to accept one that is degraded. */

@@ -7,7 +7,7 @@
  */
 
 import { countText } from '../lib/api/answers.ts';
-import type { Agents, LaneInUse } from '../lib/api/deployment-answers.ts';
+import type { LaneInUse, NeededAgents } from '../lib/api/deployment-answers.ts';
 import { EXIT } from './io.ts';
 import { steadfastIn } from './dev/project.ts';
 
@@ -27,12 +27,11 @@ export interface Needed {
  * @throws CliError where there is none, or where it is not clear which stack of it
  */
 export function compared(
-  { needed }: Pick<Required<Agents>, 'needed'>,
+  { agents, lanes = [], examined, atLeast }: NeededAgents,
   assembly: string,
   stack: string | undefined,
 ): Needed {
   const chosen = steadfastIn(assembly, { stack });
-  const { agents, lanes = [], examined, atLeast } = needed;
   const otherLanes = lanes.filter(({ workflow, lane }) => !chosen.lanes.includes(`${workflow}/${lane}`));
   return {
     stack: chosen.stack,

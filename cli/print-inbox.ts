@@ -68,7 +68,7 @@ function numberText([item, ...others]: QuestionGroup): string {
 
 /** What each shows differs, and their workflow does not. */
 const aboutOf = ([item, ...others]: QuestionGroup): string =>
-  others.length === 0 ? aboutText(item) : (item.workflow ?? '');
+  others.length === 0 ? aboutText(item) : item.workflow;
 
 function failureText(group: QuestionGroup): string {
   const [item] = group;

@@ -10,9 +10,9 @@ import * as z from 'zod/mini';
 import { CALLS, type Route } from '../lib/api/calls.ts';
 import { ERRORS } from './contract/errors.ts';
 import { EXAMPLES } from './contract/examples.ts';
-import { type DescribedRoute, ERRORS_OF_ALL, ERRORS_OF_WRITES, ROUTES } from './contract/routes.ts';
+import { DESCRIBED, type DescribedRoute, ERRORS_OF_ALL, ERRORS_OF_WRITES } from './contract/routes.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../lib/api/requests.ts';
-import { ROUTES as SERVED } from '../lib/api/routes.ts';
+import { ROUTES } from '../lib/api/routes.ts';
 import { type ErrorCode, STATUS } from '../lib/api/statuses.ts';
 import { packageVersion } from '../lib/project/package-files.ts';
 import { refOf, requestSchema, type Schema, typeSchemas, withComments } from './json-schemas.ts';
@@ -151,8 +151,8 @@ function codesOf(route: Route, { errors }: DescribedRoute): ReadonlyMap<number, 
 }
 
 function operationOf(route: Route): object {
-  const { takes } = SERVED[route];
-  const { summary, body } = ROUTES[route];
+  const { takes } = ROUTES[route];
+  const { summary, body } = DESCRIBED[route];
   return {
     operationId: CALLS[route].name,
     summary,
@@ -165,12 +165,12 @@ function operationOf(route: Route): object {
             content: contentOf(refOf(body), EXAMPLES[route].body),
           },
         }),
-    responses: responsesOf(route, ROUTES[route]),
+    responses: responsesOf(route, DESCRIBED[route]),
   };
 }
 
 function parametersOf(route: Route): object[] {
-  const { takes } = SERVED[route];
+  const { takes } = ROUTES[route];
   const inPath = [...route.matchAll(/\{(\w+)\}/g)].map(([, one = '']) => parameter('path', one, {}));
   const { properties = {} } = takes !== undefined && route.startsWith('GET ') ? requestSchema(takes) : {};
   const inQuery = Object.entries(properties).map(([one, schema]) => parameter('query', one, schema));
@@ -216,14 +216,14 @@ function responsesOf(route: Route, described: DescribedRoute): object {
 }
 
 function answerSchemas(): Readonly<Record<string, Schema>> {
-  const names = IN_ORDER.flatMap((route) => Object.values(ROUTES[route].answers));
+  const names = IN_ORDER.flatMap((route) => Object.values(DESCRIBED[route].answers));
   return typeSchemas([...new Set(names)].filter((name) => name !== 'Openapi'));
 }
 
 function bodySchemas(): Readonly<Record<string, Schema>> {
   const bodies = IN_ORDER.flatMap((route): [string, Schema][] => {
-    const { takes } = SERVED[route];
-    const { body } = ROUTES[route];
+    const { takes } = ROUTES[route];
+    const { body } = DESCRIBED[route];
     return takes === undefined || body === undefined
       ? []
       : [[body, withComments(body, requestSchema(takes))]];

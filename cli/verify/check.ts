@@ -26,7 +26,7 @@ export const AREAS = [
 ] as const;
 export type Area = (typeof AREAS)[number];
 
-interface Row {
+interface PageRow {
   readonly id: string;
   readonly area: Area;
   /** The row of the page. */
@@ -37,7 +37,7 @@ interface Row {
 
 export type Run = (ports: Ports) => Promise<Finding>;
 
-export interface Check extends Row {
+export interface Check extends PageRow {
   readonly phase: Phase;
   readonly needs: readonly Need[];
   /** What must be so, beside the row, for a report. */
@@ -46,7 +46,7 @@ export interface Check extends Row {
 }
 
 /** What no program checks. */
-export interface ByHand extends Row {
+export interface ByHand extends PageRow {
   /** Why not. */
   readonly byHand: string;
 }

@@ -304,6 +304,8 @@ export type CallbackQuestionView = Omit<CallbackQuestion, Inner>;
 /** The execution that a question belongs to. */
 export interface Asked extends AskedOf {
   readonly executionId: string;
+  /** For a workflow that a step runs: the execution above all others, which was started from outside. */
+  readonly root?: NonNullable<AskedOf['root']> & { readonly executionId: string };
 }
 
 /** `kind` tells what is what. */

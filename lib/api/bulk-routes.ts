@@ -21,13 +21,13 @@ import type { BulkView, RefusedView } from './bulk-answers.ts';
 import { bulkRequestOf } from './bulk-requests.ts';
 import { callerOf } from './callers.ts';
 import { bulkBody, emptyBody, keyOf } from './requests.ts';
-import { type Row, row, type Rows } from './route-row.ts';
+import { type RouteRow, row, type RouteRows } from './route-row.ts';
 import { executionSummary } from './views.ts';
 
 const viewNow = async (scheduler: Scheduler, bulk: Bulk): Promise<BulkView> =>
   bulkView(await shownBulk(scheduler, bulk), scheduler.ports.clock.now());
 
-const confirmed = (as: 'confirm' | 'answer'): Row<BulkView> =>
+const confirmed = (as: 'confirm' | 'answer'): RouteRow<BulkView> =>
   row(202, emptyBody, async ({ c, scheduler, named }) =>
     viewNow(scheduler, await confirmBulk(scheduler, named, as, callerOf(c).by)),
   );
@@ -48,7 +48,7 @@ export const BULK_ROUTES = {
   ),
   'POST /bulk/{id}/confirm': confirmed('confirm'),
   'POST /bulk/{id}/answer': confirmed('answer'),
-} satisfies Partial<Rows>;
+} satisfies Partial<RouteRows>;
 
 function bulkView(shown: ShownBulk, now: number): BulkView {
   const { bulk, examples, execution, executionId } = shown;

@@ -16,7 +16,7 @@ import type { AgentPauseView, WorkflowView } from './deployment-answers.ts';
 import { healthOf } from './health.ts';
 import { overviewOf } from './overview.ts';
 import { agentsQuery, emptyBody, pauseAgentBody, pauseOf, pauseWorkflowBody } from './requests.ts';
-import { row, type Rows } from './route-row.ts';
+import { row, type RouteRows } from './route-row.ts';
 import { workflowView } from './workflow-view.ts';
 
 const viewOf = async (scheduler: Scheduler, { workflow, planHash }: Registered): Promise<WorkflowView> => ({
@@ -73,4 +73,4 @@ export const DEPLOYMENT_ROUTES = {
     takes: undefined,
     answer: async ({ c, openapi }) => c.body(await openapi(), 200, { 'content-type': 'application/json' }),
   },
-} satisfies Partial<Rows>;
+} satisfies Partial<RouteRows>;

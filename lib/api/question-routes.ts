@@ -12,11 +12,11 @@ import { resolveIncident } from '../scheduler/incidents.ts';
 import { callerOf } from './callers.ts';
 import { stopped } from './execution-routes.ts';
 import { answerBody, asJson, completeBody, failBody, pageQuery, parseLimit } from './requests.ts';
-import { type Asked, row, type Rows } from './route-row.ts';
+import { type RouteCall, row, type RouteRows, valueRow } from './route-row.ts';
 import { belongingOf, questionView } from './views.ts';
 
 const answered = (
-  { c, scheduler, named: token }: Asked,
+  { c, scheduler, named: token }: RouteCall,
   answer: CallbackAnswer,
 ): ReturnType<typeof closeCallback> => closeCallback(scheduler, token, answer, callerOf(c).by);
 
@@ -24,7 +24,7 @@ const answered = (
 const failedCode = (token: string): string => `${token.split('.').at(-2) ?? 'callback'}-failed`;
 
 export const QUESTION_ROUTES = {
-  'POST /executions/{id}/incidents/{n}/resolve': row(
+  'POST /executions/{id}/incidents/{n}/resolve': valueRow(
     202,
     answerBody,
     async ({ c, scheduler, named }, body) => {
@@ -32,7 +32,7 @@ export const QUESTION_ROUTES = {
       return stopped(scheduler, (await resolveIncident(scheduler, named, request)).execution);
     },
   ),
-  'POST /callbacks/{token}/complete': row(200, completeBody, async (asked, { output }) => {
+  'POST /callbacks/{token}/complete': valueRow(200, completeBody, async (asked, { output }) => {
     const { by } = await answered(asked, { kind: 'complete', output: asJson(output) });
     return { status: 'completed', ...given({ by }) };
   }),
@@ -54,11 +54,10 @@ export const QUESTION_ROUTES = {
     const { items, cursor } = await scheduler.ports.store.inbox(parseLimit(query.limit), query.cursor);
     return {
       items: items.map(({ executionId, question }) => ({
-        executionId,
-        ...belongingOf(question),
+        ...belongingOf(executionId, question),
         ...questionView(question),
       })),
       ...given({ cursor }),
     };
   }),
-} satisfies Partial<Rows>;
+} satisfies Partial<RouteRows>;

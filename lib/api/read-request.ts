@@ -15,7 +15,6 @@ import { nearest } from '../core/values/nearest.ts';
 import { cut } from '../core/values/text.ts';
 import { refusedNumbers, roundedIn } from '../core/values/whole-numbers.ts';
 import { jsonLimitsOf } from '../engine/schema.ts';
-import { answerBody, completeBody, runBody, startBody } from './requests.ts';
 
 /** The longest body of a request, in bytes of UTF-8, where values are as large as records. */
 export const MAX_BODY_BYTES: number = 256 * 1024;
@@ -67,12 +66,15 @@ async function bodyText(c: Context): Promise<string> {
 export const queryOf = (c: Context, schema: z.ZodMiniObject): object =>
   checked(c.req.query(), schema, 'query');
 
-/** Those with a value that may be large. */
-const LARGE: ReadonlySet<z.ZodMiniObject> = new Set([startBody, runBody, completeBody, answerBody]);
-
 /** The body of any other call. @throws as `bodyText` and `parseBody` */
-export const bodyOf = async (c: Context, schema: z.ZodMiniObject): Promise<object> =>
-  parseBody(await bodyText(c), schema, LARGE.has(schema) ? boundsIn(c).json : JSON_LIMITS);
+export const bodyOf = async (c: Context, { takes, hasValue }: Taking): Promise<object> =>
+  parseBody(await bodyText(c), takes, hasValue === true ? boundsIn(c).json : JSON_LIMITS);
+
+interface Taking {
+  readonly takes: z.ZodMiniObject;
+  /** With a value that may be large. */
+  readonly hasValue?: true;
+}
 
 /**
  * The body as JSON of the wanted shape.

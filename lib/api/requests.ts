@@ -225,7 +225,7 @@ export const listRequestOf = ({
   limit: parseLimit(wanted),
 });
 
-type Asked = Omit<z.infer<typeof listQuery>, 'atRisk' | 'since' | 'until' | 'cursor' | 'limit'> & {
+type ListQuery = Omit<z.infer<typeof listQuery>, 'atRisk' | 'since' | 'until' | 'cursor' | 'limit'> & {
   readonly atRisk?: unknown;
   readonly since?: string | number | undefined;
   readonly until?: string | number | undefined;
@@ -238,7 +238,7 @@ export const filterOf = ({
   since,
   until,
   ...asked
-}: Asked): Omit<ListRequest, 'limit' | 'cursor'> => ({
+}: ListQuery): Omit<ListRequest, 'limit' | 'cursor'> => ({
   ...given(asked),
   ...(status === undefined ? {} : { statuses: statusesOf(status) }),
   ...(atRisk === undefined ? {} : { atRisk: true }),

@@ -15,7 +15,7 @@ import type { AllForms } from './deployment-answers.ts';
 import type { Measured } from './health.ts';
 
 /** What the routes are served from. */
-export interface Served {
+export interface ServedFrom {
   readonly scheduler: Scheduler;
   /** Those of supervisors and audit, for `/health`. */
   readonly receipts: Receipts | undefined;
@@ -27,7 +27,7 @@ export interface Served {
   readonly metrics: Measured | undefined;
 }
 
-export interface Asked extends Served {
+export interface RouteCall extends ServedFrom {
   readonly c: Context;
   /** What the path names first. */
   readonly named: string;
@@ -40,16 +40,18 @@ type Sent<Schema extends z.ZodMiniObject> = {
 
 type Answered = Response | ReturnType<Context['json']>;
 
-export interface Row<Answer extends object = object> {
+export interface RouteRow<Answer extends object = object> {
   /** A GET's query, any other's body; without it neither is read. */
   readonly takes: z.ZodMiniObject | undefined;
-  readonly answer: (asked: Asked, sent: never) => Promise<Answered>;
+  /** The body has a value that may be large. */
+  readonly hasValue?: true;
+  readonly answer: (asked: RouteCall, sent: never) => Promise<Answered>;
   /** For the compiler alone. */
   readonly of?: Answer;
 }
 
 /** A row for each route, of what its method of the client answers. */
-export type Rows = { readonly [One in Route]: Row<AnswerOf<One>> };
+export type RouteRows = { readonly [One in Route]: RouteRow<AnswerOf<One>> };
 
 /**
  * @param status unless the answer sets another
@@ -58,11 +60,14 @@ export type Rows = { readonly [One in Route]: Row<AnswerOf<One>> };
 export const row = <Schema extends z.ZodMiniObject, Answer extends object>(
   status: 200 | 202,
   takes: Schema | undefined,
-  answer: (asked: Asked, sent: Sent<Schema>) => Promise<Answer>,
-): Row<Answer> => ({
+  answer: (asked: RouteCall, sent: Sent<Schema>) => Promise<Answer>,
+): RouteRow<Answer> => ({
   takes,
-  answer: async (asked: Asked, sent: Sent<Schema>) => {
+  answer: async (asked: RouteCall, sent: Sent<Schema>) => {
     asked.c.status(status);
     return asked.c.json(await answer(asked, sent));
   },
 });
+
+/** A row whose body has a value that may be large. */
+export const valueRow: typeof row = (...given) => ({ ...row(...given), hasValue: true });

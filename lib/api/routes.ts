@@ -10,6 +10,7 @@
 import { Hono } from 'hono/tiny';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Receipts } from '../core/ports.ts';
+import { given } from '../core/values/given.ts';
 import { isSteadfastError, refuse, sayable } from '../core/values/errors.ts';
 import { cut } from '../core/values/text.ts';
 import type { Scheduler } from '../scheduler/start.ts';
@@ -22,10 +23,10 @@ import type { Measured } from './health.ts';
 import { answerAsAsked } from './plain.ts';
 import { QUESTION_ROUTES } from './question-routes.ts';
 import { bodyOf, boundBody, queryOf } from './read-request.ts';
-import type { Rows, Served } from './route-row.ts';
+import type { RouteRows, ServedFrom } from './route-row.ts';
 import { STATUS } from './statuses.ts';
 
-export const ROUTES: Rows = {
+export const ROUTES: RouteRows = {
   ...EXECUTION_ROUTES,
   ...QUESTION_ROUTES,
   ...BULK_ROUTES,
@@ -83,12 +84,17 @@ const noContract = async (): Promise<string> => {
   throw refuse('unknown-route', 'the contract is not served here; it is docs/openapi.json of the package');
 };
 
-function serve(app: Hono, route: Route, served: Served): void {
-  const { takes, answer } = ROUTES[route];
+function serve(app: Hono, route: Route, served: ServedFrom): void {
+  const { takes, hasValue, answer } = ROUTES[route];
   const [method = '', pattern = ''] = route.split(' ');
   const [, first = ''] = /\{(\w+)\}/.exec(pattern) ?? [];
   app.on(method, pattern.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
-    const sent = takes === undefined ? {} : method === 'GET' ? queryOf(c, takes) : await bodyOf(c, takes);
+    const sent =
+      takes === undefined
+        ? {}
+        : method === 'GET'
+          ? queryOf(c, takes)
+          : await bodyOf(c, { takes, ...given({ hasValue }) });
     return answer({ ...served, c, named: c.req.param(first) ?? '' }, sent as never);
   });
 }

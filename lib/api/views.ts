@@ -36,8 +36,10 @@ import { shownStatus } from '../core/step/turn.ts';
 import { childIds, idsOfTries } from '../core/waiting/child.ts';
 import { itemsSoFar } from '../core/waiting/map.ts';
 import { waitsUntil } from '../core/waiting/timer.ts';
+import { rootOf } from '../core/values/names.ts';
 import type {
   AcceptedView,
+  Asked,
   CallbackQuestionView,
   ExecutionSummary,
   ExecutionView,
@@ -273,7 +275,11 @@ function acceptedView({ token, at, untilAt, asked, progress }: Accepted): Accept
 }
 
 /** Only in the inbox: an execution's own answer has its workflow and tags already. */
-export const belongingOf = ({ workflow, tags, root }: AskedOf): AskedOf => given({ workflow, tags, root });
+export const belongingOf = (executionId: string, { workflow, tags, root }: AskedOf): Asked => ({
+  executionId,
+  workflow,
+  ...given({ tags, root: root && { executionId: rootOf(executionId), ...root } }),
+});
 
 export function questionView(question: Incident): IncidentView;
 export function questionView(question: CallbackQuestion): CallbackQuestionView;

@@ -61,7 +61,11 @@ export async function tryNow(scheduler: Scheduler, agent: string): Promise<Tried
   return { breaker, ...woken };
 }
 
-/** @param first executions that are read before others */
+/**
+ * What cannot be read or written ends it: what is woken by then is answered.
+ * @param first executions that are read before others
+ * @throws the error of a port where nothing is woken by then
+ */
 async function wake(
   scheduler: Scheduler,
   wanted: TryNow,
@@ -71,21 +75,28 @@ async function wake(
   const soonest = await soonestDue(scheduler);
   const ids = [...new Set([...first, ...soonest.ids])];
   const woken: NonNullable<TriedNow['first']>[] = [];
-  for (let from = 0; from < ids.length; from += READ_AT_ONCE) {
+  const failed: unknown[] = [];
+  const unlessFailed = <Result>(work: Promise<Result>): Promise<Result | undefined> =>
+    work.catch((error: unknown) => void failed.push(error));
+  for (let from = 0; from < ids.length && failed.length === 0; from += READ_AT_ONCE) {
     const batch = ids.slice(from, from + READ_AT_ONCE);
-    const read = await Promise.all(batch.map((id) => waitingIn(scheduler, id, wanted)));
+    const read = await Promise.all(batch.map((id) => unlessFailed(waitingIn(scheduler, id, wanted))));
     for (const { state, plan, readAt, steps } of read.flatMap((one) => one ?? [])) {
       if (woken.length >= most) return answer(woken, wanted, false);
-      await reconcile(scheduler.ports, plan, state.execution.id, {
+      const { id: executionId } = state.execution;
+      const known = { state, fresh: true, readAt };
+      const work = reconcile(scheduler.ports, plan, executionId, {
         by: 'agent',
         affected: [],
-        known: { state, fresh: true, readAt },
+        known,
         tryNow: wanted,
       });
-      woken.push(...steps.map((step) => ({ executionId: state.execution.id, step })));
+      const isDone = await unlessFailed(work.then(() => true));
+      if (isDone === true) woken.push(...steps.map((step) => ({ executionId, step })));
     }
   }
-  return answer(woken, wanted, soonest.isWhole);
+  if (woken.length === 0 && failed.length > 0) throw failed[0];
+  return answer(woken, wanted, soonest.isWhole && failed.length === 0);
 }
 
 function answer(

@@ -41,7 +41,7 @@ export function questionGroups(items: readonly AskedItem[]): readonly QuestionGr
 export function bulkMeaning([item]: QuestionGroup):
   | (Pick<BulkOptions, 'step'> & Required<Pick<BulkOptions, 'filter'>>)
   | undefined {
-  if (item.kind === 'callback' || item.workflow === undefined) return undefined;
+  if (item.kind === 'callback') return undefined;
   const code = 'number' in item ? { code: item.failure.code } : {};
   return {
     filter: { workflow: item.workflow, status: 'open', ...code },

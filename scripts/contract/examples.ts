@@ -189,6 +189,7 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
       items: [
         {
           executionId: ID,
+          workflow: 'ship-order',
           number: 1,
           kind: 'recovery',
           step: 'ship',

@@ -62,7 +62,7 @@ const OF_CONFIRMATION = errors(
   'bulk-expired',
 );
 
-export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
+export const DESCRIBED: Readonly<Record<Route, DescribedRoute>> = {
   'GET /workflows': {
     summary: 'Lists the workflows that can be started, with their steps.',
     answers: { 200: 'Workflows' },

@@ -5,7 +5,7 @@ import { listText, executionText, whyText } from '../../cli/print.ts';
 import { overviewText } from '../../cli/print-overview.ts';
 import { human, workflow } from '../../lib/author/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import type { ExecutionSummary, ExecutionView, Reasons } from '../../lib/api/answers.ts';
+import type { ExecutionSummary, ExecutionView, IncidentPage, Reasons } from '../../lib/api/answers.ts';
 import type { Overview } from '../../lib/api/deployment-answers.ts';
 import { aboutText } from '../../lib/core/explain/question.ts';
 import { anAgent } from '../engine/harness.ts';
@@ -92,11 +92,15 @@ describe.each([
 
   it('who is asked sees the workflow and the tags of the execution that it belongs to', async () => {
     const { c, id } = await asking(kind);
-    const { items } = (await c.get('/incidents')).body as unknown as { items: object[] };
+    const { items } = (await c.get('/incidents')).body as unknown as IncidentPage;
     expect(items).toHaveLength(count);
-    for (const item of items) expect(aboutText(item)).toMatch(/orders · orderId: o-1$/);
-    expect(c.questionNews).toHaveLength(count);
     const root = { executionId: id, workflow: 'orders', tags: { orderId: 'o-1' } };
+    for (const item of items) {
+      expect(aboutText(item)).toMatch(/orders · orderId: o-1$/);
+      // A part of a list has workflow and tags of its own.
+      expect(item.root).toEqual(kind === 'list' ? undefined : root);
+    }
+    expect(c.questionNews).toHaveLength(count);
     for (const news of c.questionNews) expect(news.root).toEqual(root);
   });
 });

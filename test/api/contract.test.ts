@@ -8,14 +8,14 @@ import * as z from 'zod/mini';
 import type { Route } from '../../lib/api/calls.ts';
 import { ERRORS } from '../../scripts/contract/errors.ts';
 import { EXAMPLES } from '../../scripts/contract/examples.ts';
-import { ROUTES } from '../../scripts/contract/routes.ts';
-import { ROUTES as SERVED } from '../../lib/api/routes.ts';
+import { DESCRIBED } from '../../scripts/contract/routes.ts';
+import { ROUTES } from '../../lib/api/routes.ts';
 import { STATUS } from '../../lib/api/statuses.ts';
 import { client } from './app.ts';
 import { expectDescribed, routeOf } from './described.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const described = Object.entries(ROUTES);
+const described = Object.entries(DESCRIBED);
 
 interface Openapi {
   readonly openapi: string;
@@ -37,7 +37,7 @@ it('refers to no schema that it does not have', () => {
 });
 
 describe.each(described)('%s', (route, { body, answers }) => {
-  const { takes } = SERVED[route as Route];
+  const { takes } = ROUTES[route as Route];
   const example = EXAMPLES[route as Route];
   it('describes a body exactly where it takes one', () => {
     const hasFields = !route.startsWith('GET ') && Object.keys(takes?.shape ?? {}).length > 0;

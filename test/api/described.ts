@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as z from 'zod/mini';
 import { CALLS, type Route } from '../../lib/api/calls.ts';
 import { type ErrorCode, STATUS } from '../../lib/api/statuses.ts';
-import { ERRORS_OF_ALL, ERRORS_OF_WRITES, ROUTES } from '../../scripts/contract/routes.ts';
+import { ERRORS_OF_ALL, ERRORS_OF_WRITES, DESCRIBED } from '../../scripts/contract/routes.ts';
 
 const patterns = (Object.keys(CALLS) as Route[]).map((route) => ({
   route,
@@ -36,7 +36,7 @@ const ajv = new Ajv2020({ strict: false }).addSchema({ $id: 'api', components })
 /** Errors may have any code of the route's; anything else has the shape that belongs to the status. */
 export function expectDescribed(method: string, path: string, status: number, body: unknown): void {
   const route = routeOf(method, path);
-  const { answers, errors } = route === undefined ? { answers: {}, errors: [] } : ROUTES[route];
+  const { answers, errors } = route === undefined ? { answers: {}, errors: [] } : DESCRIBED[route];
   const type = (answers as Readonly<Record<number, string>>)[status];
   const found = z.safeParse(error, body);
   if (found.success) {

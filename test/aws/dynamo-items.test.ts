@@ -117,6 +117,7 @@ describe('an item', () => {
     const asked: Incident = {
       number: 1,
       life: 'life1',
+      workflow: 'shop',
       version: 2,
       writeId: 'w',
       kind: 'pause',

@@ -22,6 +22,7 @@ afterAll(() => dynamo.stop());
 const incident = (changes: Partial<Incident> = {}): Incident => ({
   number: 1,
   life: 'life1',
+  workflow: 'shop',
   version: 1,
   writeId: 'w-1',
   kind: 'recovery',

@@ -10,6 +10,7 @@ import { anExecution, aStep } from './records.ts';
 export const anIncident = (changes: Partial<Incident> = {}): Incident => ({
   number: 1,
   life: 'life1',
+  workflow: 'shop',
   version: 1,
   writeId: 'w-i',
   kind: 'recovery',

@@ -31,6 +31,7 @@ const LATER = T + 2 * MIN_RETENTION_MS;
 const anIncident: Incident = {
   number: 1,
   life: 'life1',
+  workflow: 'shop',
   version: 1,
   writeId: 'w-i',
   kind: 'recovery',

@@ -73,6 +73,7 @@ export function openCallbacks(store: () => Store): void {
       question: {
         number: 7,
         life: 'life1',
+        workflow: 'shop',
         version: 1,
         writeId: 'w-i',
         kind: 'recovery',

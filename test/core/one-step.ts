@@ -140,6 +140,7 @@ export const stateOf = (records: readonly Step[], execution: Partial<Execution> 
 export const callbackAsked = (name: string, more: Partial<CallbackQuestion> = {}): CallbackQuestion => ({
   step: name,
   life: 'life1',
+  workflow: 'shop',
   version: 1,
   writeId: 'w',
   kind: 'callback',
@@ -154,6 +155,7 @@ export const callbackAsked = (name: string, more: Partial<CallbackQuestion> = {}
 export const incidentOf = (more: Partial<Incident> = {}): Incident => ({
   number: 1,
   life: 'life1',
+  workflow: 'shop',
   version: 1,
   writeId: 'w',
   kind: 'recovery',

@@ -157,6 +157,19 @@ it('is refused where the table cannot be read: something may wait', async () => 
   expect((await tryNow(w.scheduler, 'carrier')).woken).toBe(1);
 });
 
+it('says that there may be more where one of many cannot be read after others were woken', async () => {
+  const w = world();
+  await opened(w, { openUntil: w.clock.now() + 100_000 });
+  const [lost = ''] = await waiting(w, 3);
+  await w.breakers.write({ ...newBreaker('carrier'), version: 3 });
+  const away = new Error('throttled');
+  const store = Object.assign(Object.create(w.store) as typeof w.store, {
+    read: (id: string) => (id === lost ? Promise.reject(away) : w.store.read(id)),
+  });
+  const scheduler = { ...w.scheduler, ports: { ...w.scheduler.ports, store } };
+  expect(await tryNow(scheduler, 'carrier')).toMatchObject({ woken: 2, atLeast: true });
+});
+
 it('of two operators both are answered, and the service is called once', async () => {
   const w = world();
   await opened(w);

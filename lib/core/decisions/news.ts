@@ -142,7 +142,7 @@ export function questionNews(
 }
 
 /** A part of a root's own list has the root's workflow and tags as its own. */
-function rootAbove(id: string, { workflow = '', tags, root }: Question): QuestionNews['root'] {
+function rootAbove(id: string, { workflow, tags, root }: Question): QuestionNews['root'] {
   const executionId = rootOf(id);
   return executionId === id ? undefined : { executionId, ...(root ?? { workflow, ...given({ tags }) }) };
 }

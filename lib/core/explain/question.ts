@@ -13,7 +13,7 @@ export interface About extends AskedOf {
 }
 
 /** 'amount: 5200, hotel: Ritz · hotel-booking · in trip · bookingId: 4711'; what decides comes first. */
-export const aboutText = ({ workflow = '', tags = {}, root, shown = {} }: About): string =>
+export const aboutText = ({ workflow, tags = {}, root, shown = {} }: About): string =>
   [pairsText(shown), workflow, pairsText(tags), root === undefined ? '' : rootText(root)]
     .filter((part) => part !== '')
     .join(' · ');

@@ -34,7 +34,7 @@ export type QuestionChange = 'opened' | 'reminded' | 'closed';
 
 /** What a question says of its execution, so that an inbox need not read that. */
 export interface AskedOf {
-  readonly workflow?: string;
+  readonly workflow: string;
   readonly tags?: Readonly<Record<string, string>>;
   /** For a workflow that a step runs: the execution above all others, which was started from outside. */
   readonly root?: Root;

@@ -6,7 +6,8 @@
  * admissions), the gaps (`wake-time.ts`).
  *
  * S16 an agent sends only what its own step concerns; a supervisor repeats what is not claimed, after gaps
- * that grow to a quarter of an hour. What is deferred is sent by a supervisor alone, when its time has come.
+ * that grow to a quarter of an hour, or the pickup if longer. What is deferred is sent by a supervisor alone,
+ * when its time has come.
  */
 
 import { hasManySteps, isBefore, type Plan } from '../plan/plan.ts';

@@ -25,10 +25,12 @@ export const epochOfIds = (record: Step | undefined, execution: Pick<Execution, 
 
 const endsOf = ({ ended }: Children): ChildEnd[] => Object.values(ended);
 
-/** None of them succeeded or can go on, and nothing of them is in effect: others take their places. */
+/**
+ * None of them succeeded or can go on, and nothing of them is in effect: others take their places. Of rounds
+ * `triesRoundAgain` is asked first.
+ */
 export const takesNewChildren = (step: ChildStep | MapStep, children: Children): boolean =>
   isCleanEnd(children) &&
-  !hasEarlierRounds(children) &&
   (hasTries(step) ||
     endsOf(children).every(({ status }) => status === 'canceled' || status === 'compensated'));
 

@@ -140,6 +140,7 @@ describe('while its end is not known', () => {
     const incident = {
       number: 1,
       life: 'life1',
+      workflow: 'shop',
       version: 1,
       writeId: 'w',
       kind: 'recovery' as const,

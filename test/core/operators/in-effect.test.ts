@@ -122,6 +122,7 @@ it("an answer of 'fail' leaves all that is in effect; of an undo that failed, wh
   const incident: Incident = {
     number: 1,
     life: 'life1',
+    workflow: 'shop',
     version: 1,
     writeId: 'w',
     kind: 'undo',

@@ -28,6 +28,7 @@ const DAY = 86_400_000;
 const incidentAt = (openedAt: number, more: Partial<Incident> = {}): Incident => ({
   number: 1,
   life: 'life1',
+  workflow: 'shop',
   version: 2,
   writeId: 'w-i',
   kind: 'recovery',

@@ -61,6 +61,7 @@ describe('at its deadline an execution', () => {
   const question: Incident = {
     number: 1,
     life: 'life1',
+    workflow: 'shop',
     version: 1,
     writeId: 'w',
     kind: 'recovery',
