@@ -49,8 +49,8 @@ export class Ledger {
   readonly #mode: KeyMode;
   readonly #places = new Map<string, Place>();
   readonly violations: string[] = [];
-  /** Keys under which a probe has said of what was not done that it is. */
-  readonly mistaken: Set<string> = new Set();
+  /** Places of which a probe has said of what was not done that it is, under whatever key of theirs. */
+  readonly #mistaken = new Set<string>();
   /** Lives of executions that were erased: nothing of them acts, or is taken back, any more. */
   erased: ReadonlySet<string> = new Set();
 
@@ -135,6 +135,14 @@ export class Ledger {
       entry.live.clear();
     }
     place.performed = 0;
+  }
+
+  mistake(key: string): void {
+    this.#mistaken.add(placeOf(key));
+  }
+
+  isMistaken(key: string): boolean {
+    return this.#mistaken.has(placeOf(key));
   }
 
   /** Whether anything of a step is in effect. @param key any of its keys */

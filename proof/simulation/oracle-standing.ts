@@ -44,7 +44,7 @@ export function judgeStanding(
       const isToBeTold = undo !== 'none' || step.pointOfNoReturn === true;
       if (isLive && isToBeTold && told(name) === undefined)
         problems.push(`S10 '${name}' is in effect and not told`);
-      if (!isLive && told(name) === 'stands' && !isVouchedFor(state, name) && !ledger.mistaken.has(key))
+      if (!isLive && told(name) === 'stands' && !isVouchedFor(state, name) && !ledger.isMistaken(key))
         problems.push(`S6 '${name}' is told to be in effect, and is not`);
     }
     if (!isTold(step)) continue;

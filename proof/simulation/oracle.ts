@@ -17,13 +17,12 @@ import { asRestarted, judgeDeadline, judgeRetry, judgeWayBack } from './oracle-o
 import { actedAs, judgeOrder } from './oracle-order.ts';
 import { isFollowing } from './on-failure.ts';
 import { isBesideTheWay } from './oracle-tolerate.ts';
-import { CLOCKS_DIFFER_MS, judgeLeases, LONGEST_GAP_MS } from './oracle-wake.ts';
+import { CLOCKS_DIFFER_MS, LONGEST_GAP_MS } from './oracle-wake.ts';
 
 /**
  * @param before the stored records.
  * @param after as they are now.
  * @param now true time.
- * @param graceFrom of `judgeLeases`.
  * @param planAfter where another one holds from then on
  */
 export function judge(
@@ -32,11 +31,7 @@ export function judge(
   before: Snapshot,
   write: Write,
   after: Snapshot,
-  {
-    now,
-    graceFrom,
-    planAfter = plan,
-  }: { readonly now: number; readonly graceFrom: number; readonly planAfter?: Plan },
+  { now, planAfter = plan }: { readonly now: number; readonly planAfter?: Plan },
 ): void {
   judgeMoves(problems, plan, before, write);
   const { execution, step } = write;
@@ -49,7 +44,6 @@ export function judge(
   const isNew = step?.deferred?.at !== before.steps[step?.name ?? '']?.deferred?.at;
   if (step?.deferred !== undefined && isNew) judgeDeferred(problems, before.steps[step.name], step, now);
   judgeFarthest(problems, planAfter, after, now);
-  judgeLeases(problems, planAfter, after, graceFrom);
 }
 
 /** The records as a write leaves them. */

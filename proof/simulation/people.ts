@@ -57,7 +57,7 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
     const offered = choicesFor(plan, state, incident, ports.clock.now()).filter(
       (one) => one.needs === undefined || !isLive,
     );
-    const isMistaken = incident.wrongAnswer !== undefined && ledger.mistaken.has(key);
+    const isMistaken = incident.wrongAnswer !== undefined && ledger.isMistaken(key);
     const usual = offered.find((one) => one.choice === (isMistaken ? 'retry' : host.emphasis?.answer));
     const chosen = usual !== undefined && choice.chance(0.9) ? usual : choice.pick(offered);
     if (incident.kind === 'undo' && chosen.choice === 'skip' && incident.closedAt === undefined) {

@@ -242,7 +242,7 @@ class Probed extends Service {
   #isMistaken({ effectKey }: AttemptContext): boolean {
     const { answers, faults, ledger } = this.host;
     const isMistaken = answers?.chance(MISTAKEN_SHARE) === true && !faults.healed();
-    if (isMistaken) ledger.mistaken.add(effectKey);
+    if (isMistaken) ledger.mistake(effectKey);
     return isMistaken;
   }
 

@@ -40,7 +40,7 @@ import { judgeList, judgeRetention } from './oracle-store.ts';
 import { judgeStages } from './oracle-stages.ts';
 import { OracleTimes } from './oracle-times.ts';
 import { judgeTries } from './oracle-tries.ts';
-import { judgeWake } from './oracle-wake.ts';
+import { judgeWake, type Looked } from './oracle-wake.ts';
 import { isAnnounced, judge } from './oracle.ts';
 import { startErasers } from './erasers.ts';
 import { startExternalParty } from './external-party.ts';
@@ -140,8 +140,7 @@ export class World {
   #announce(ended: Ended): void {
     const { executionId, status } = ended;
     this.#judgeAnnounced(ended);
-    const told = this.#announced.get(executionId) ?? new Set();
-    this.#announced.set(executionId, told.add(status));
+    this.#announced.set(executionId, (this.#announced.get(executionId) ?? new Set()).add(status));
     retryAtOnce(this.#host, ended);
   }
 
@@ -190,8 +189,7 @@ export class World {
     this.#host.bulks?.commands.judge(problems, before, write, writers.writer);
     const root = cast && this.#table.read(rootOf(executionId))?.execution;
     cast?.oracle.judge(problems, plan, before, write, root, kinds);
-    judge(problems, plan, before, write, after, { now, graceFrom: this.#graceFrom, planAfter });
-    judgeWake(problems, planAfter, after, { now, putOffMs: PUT_OFF_MS[this.#options.mode], mayDie: true });
+    judge(problems, plan, before, write, after, { now, planAfter });
     if (write.step !== undefined) {
       this.#host.order.written(before, write.step);
       this.#host.external.values?.judgeLost(executionId, before.steps[write.step.name], write.step);
@@ -218,6 +216,7 @@ export class World {
     this.#judgeWaits(executionId, whole);
     for (const problem of [
       ...problems,
+      ...this.#judgeWake(executionId, whole, { mayDie: true, write, before }),
       ...(isLagging ? [] : judgeRisk(after, write.execution, now)),
       ...judgeRecall(before.execution, write, this.#others),
       ...this.#points.judge(before, write),
@@ -232,13 +231,16 @@ export class World {
     const { mode } = this.#options;
     if ((mode !== 'none' && mode !== 'masked') || plan.steps.every(({ kind }) => kind !== 'wait')) return;
     this.#host.events.plan(1_000, () => {
-      const state = this.#table.read(executionId);
-      const context = { now: this.#host.events.now, putOffMs: 0, mayDie: false };
-      const problems: string[] = [];
-      if (state !== undefined) judgeWake(problems, plan, state, context);
-      for (const problem of problems) this.#violate(executionId, problem);
+      for (const problem of this.#judgeWake(executionId, plan, { mayDie: false }))
+        this.#violate(executionId, problem);
       return false;
     });
+  }
+
+  #judgeWake(id: string, whole: Plan, looked: Looked): readonly string[] {
+    const state = this.#table.read(id);
+    const [{ now }, putOffMs] = [this.#host.events, PUT_OFF_MS[this.#options.mode]];
+    return state ? judgeWake(whole, state, { ...looked, now, putOffMs, graceFrom: this.#graceFrom }) : [];
   }
 
   #judgeAnnounced(ended: Ended): void {

@@ -16,7 +16,7 @@ import type { Evaluation } from '../decisions/events.ts';
 import { isAdmitted, planSince } from '../records/in-lane.ts';
 import { type LaneDone, type LaneWork, type OwnLane } from '../records/lane.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { type Execution, isForward, isTerminal } from '../records/state.ts';
+import { type Execution, isForward, isTerminal, type Step } from '../records/state.ts';
 import type { Rule } from '../step/rule.ts';
 import { given } from '../values/given.ts';
 import { queuedOf, seenInLane, wasResumed } from '../waiting/lane.ts';
@@ -44,6 +44,12 @@ function workOf(plan: Plan, state: Snapshot, how: LaneWork['how']): Decision | u
 /** One that was paused, or is tried again, may come long after a deployment that says another limit. */
 const isStart = ({ epoch, pauses }: Execution): boolean => epoch === 1 && pauses === undefined;
 
+const isToEnter = (execution: Execution, record: Step | undefined): boolean =>
+  isForward(execution.status) &&
+  (record === undefined ||
+    record.status === 'ready' ||
+    (record.status === 'waiting' && wasResumed(execution, record)));
+
 /** It queues, or reads the lane again: at its time, or after a pause, in which it was passed over. */
 export const useLane: Rule = {
   apply: (plan, state, event) => {
@@ -51,20 +57,16 @@ export const useLane: Rule = {
     const step = laneOf(plan);
     if (step === undefined || event.failing?.includes(step.name) === true) return undefined;
     const record = steps[step.name];
-    const status = record?.status ?? 'ready';
-    if (isForward(execution.status)) {
-      const isNew = status === 'ready' || (status === 'waiting' && record && wasResumed(execution, record));
-      if (isNew === true) return workOf(plan, state, 'enter');
-    }
+    if (isToEnter(execution, record)) return workOf(plan, state, 'enter');
     const isDue = (execution.lane?.checkAt ?? Number.POSITIVE_INFINITY) <= event.now;
-    return status === 'waiting' && isDue ? workOf(plan, state, 'check') : undefined;
+    return record?.status === 'waiting' && isDue ? workOf(plan, state, 'check') : undefined;
   },
   dueAt: (plan, { execution, steps }, { readAt }) => {
     const step = laneOf(plan);
     if (step === undefined) return [];
-    const status = steps[step.name]?.status ?? 'ready';
-    const isNew = status === 'ready' && isForward(execution.status);
-    const at = isNew ? readAt + AGAIN_MS : status === 'waiting' ? execution.lane?.checkAt : undefined;
+    const record = steps[step.name];
+    const checkAt = record?.status === 'waiting' ? execution.lane?.checkAt : undefined;
+    const at = isToEnter(execution, record) ? readAt + AGAIN_MS : checkAt;
     if (at === undefined) return [];
     const what = 'its lane is read again';
     return [{ at, step: step.name, coming: () => ({ what, who: 'supervisor' }) }];

@@ -123,7 +123,9 @@ function queued(
   const isNew = record.status === 'ready' || wasResumed(execution, record);
   if (!isNear && !isNew) return nothing();
   const checkAt = isNear ? nextCheckAt(execution, now) : undefined;
-  const step = stepAfter(record, 'queue', event, { changedAt: isNew ? now : record.changedAt });
+  // By whatever clock the pause was ended: it has queued since then.
+  const queuedAgainAt = Math.max(now, execution.pauses?.at(-1)?.endedAt ?? 0);
+  const step = stepAfter(record, 'queue', event, { changedAt: isNew ? queuedAgainAt : record.changedAt });
   const own: OwnLane = { ...lane, ...given({ checkAt }) };
   const wakeAt = Math.min(
     checkAt ?? Number.POSITIVE_INFINITY,

@@ -91,9 +91,8 @@ export const PLACES: readonly Mutant[] = [
     rule: 'who was passed over in a pause reads the lane after it',
     bug: 'Who was passed over during its pause does not read the lane after it.',
     file: 'lib/core/execution/lane-rules.ts',
-    find: "status === 'ready' || (status === 'waiting' && record && wasResumed(execution, record))",
-    replace:
-      "status === 'ready' || (status === 'waiting' && record && execution.epoch < 0 && wasResumed(execution, record))",
+    find: "(record.status === 'waiting' && wasResumed(execution, record))",
+    replace: "(record.status === 'waiting' && execution.epoch < 0 && wasResumed(execution, record))",
     killer: jest(
       'engine/lanes',
       'hands the place on after a failure and a cancel in the queue, past the dead and the paused',
@@ -159,6 +158,15 @@ export const PLACES: readonly Mutant[] = [
     replace:
       'if (lane === undefined || laneLeft === true || (lane.freeAt ?? 0) > now) return { wakeAt: undefined };',
     killer: jest('core/waiting/lane', 'keeps its wake time past its announced end'),
+  },
+  {
+    id: 'resumed-behind-its-check',
+    rule: 'S12 who was passed over in a pause queues again soon, also where its lane cannot be reached',
+    bug: 'One that resumes and cannot reach its lane is looked at when the lane was to be read before the pause.',
+    file: 'lib/core/execution/lane-rules.ts',
+    find: 'const at = isToEnter(execution, record) ? readAt + AGAIN_MS : checkAt;',
+    replace: 'const at = checkAt ?? (isToEnter(execution, record) ? readAt + AGAIN_MS : undefined);',
+    killer: jest('core/waiting/lane', 'is seen to soon where the lane cannot be reached'),
   },
 ];
 

@@ -72,6 +72,38 @@ it.each<[string, Partial<Execution>, number]>([
   expect(queuedOf(lane, execution).place).toBe(place);
 });
 
+describe('after a pause, in which it was passed over', () => {
+  const waiting = recordOf(LANE_STEP, 'waiting', { changedAt: NOW - 60_000 });
+  const resumed = (endedAt: number) =>
+    stateOf([waiting], {
+      startedAt: NOW - 90_000,
+      deadlineAt: NOW + 7_200_000,
+      wakeAt: NOW,
+      lane: { key: 'k', checkAt: NOW + 240_000 },
+      pauses: [{ number: 1, at: NOW - 50_000, withinMs: 60_000, reason: '', endedAt }],
+    });
+
+  it('is seen to soon where the lane cannot be reached', () => {
+    const { write } = decide(plan, resumed(NOW - 1_000), {
+      type: 'evaluate',
+      by: 'supervisor',
+      affected: 'all',
+      fresh: true,
+      readAt: NOW,
+      failing: [LANE_STEP],
+      admissions: {},
+      ...inputs,
+    });
+    expect(write?.execution?.wakeAt).toBe(NOW + 5_000);
+  });
+
+  it('has queued since then, also by a clock that is behind', () => {
+    const ofLane = { type: 'lane-seen', step: LANE_STEP, epoch: 1, placed: false, first: true } as const;
+    const { write } = decide(plan, resumed(NOW + 1_500), { ...ofLane, ...inputs });
+    expect(write?.step?.changedAt).toBe(NOW + 1_500);
+  });
+});
+
 describe('holds its place', () => {
   const dead = { processDeadlineAt: NOW + 50 };
   const attempt = { number: 1, mode: 'execute', claimedAt: NOW, endedAt: NOW, outcome: 'unknown' } as const;
