@@ -146,7 +146,7 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
   undo.push(() => data.release());
   const guardian = new Guardian();
   undo.push(async () => await guardian.stop());
-  data.guardedBy(guardian.pid);
+  data.guardedBy(guardian);
   const dynamoStarting = dynamoFor(options, data, guardian, undo);
   const main = await listen(options.port ?? DEFAULT_PORT, 'the HTTP API');
   undo.push(async () => await main.close());

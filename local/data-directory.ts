@@ -6,7 +6,7 @@
  * - I2 one cloud per folder: a second one is refused while the first lives; a dead one's lock is taken over,
  *   after its guardian has ended its children.
  * - I3 a database that is left of an earlier cloud, because its guardian was killed with it, is ended
- *   first: no two have one file open.
+ *   first: no two have one file open. Nor does the folder of its code stay.
  */
 import {
   existsSync,
@@ -18,8 +18,9 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { databaseFilesIn } from './dynamodb/database-files.ts';
+import { CODE_FOLDER } from './processes/guardian.ts';
 import { endLeftBehind, isAlive } from './processes/left-behind.ts';
 
 const MARKER = '.local-cloud';
@@ -35,14 +36,15 @@ export interface DataDirectory {
   readonly logs: string;
   /** The metrics of the last hours. */
   readonly metrics: string;
-  /** Writes the guardian's pid into the lock, for the process that takes it over. */
-  guardedBy(guardianPid: number | undefined): void;
+  /** Writes the guardian's pid and its folder into the lock, for the process that takes it over. */
+  guardedBy(guardian: { readonly pid: number | undefined; readonly codeFolder: string }): void;
   release(): void;
 }
 
 interface Lock {
   readonly pid: number;
   readonly guardianPid?: number | undefined;
+  readonly codeFolder?: string | undefined;
 }
 
 /** Opens the folder for one cloud. @throws Error when it is a stranger's or in use */
@@ -82,7 +84,8 @@ export async function openDataDirectory(directory: string, fresh: boolean): Prom
     objects: folder('objects'),
     logs: folder('logs'),
     metrics: join(path, 'metrics.jsonl'),
-    guardedBy: (guardianPid) => writeLock(lockPath, { pid: process.pid, guardianPid }, 'w'),
+    guardedBy: ({ pid: guardianPid, codeFolder }) =>
+      writeLock(lockPath, { pid: process.pid, guardianPid, codeFolder }, 'w'),
     release: () => {
       if (existsSync(lockPath)) unlinkSync(lockPath);
     },
@@ -102,6 +105,9 @@ async function takeLock(lockPath: string, path: string): Promise<void> {
   }
   // The dead cloud's guardian may still be ending its database, which has the same file open.
   await untilGone(holder?.guardianPid ?? 0, Date.now() + GUARDIAN_LIMIT_MS);
+  const { codeFolder = '' } = holder ?? {};
+  // The lock is a file that anybody may have changed.
+  if (basename(codeFolder).startsWith(CODE_FOLDER)) rmSync(codeFolder, { recursive: true, force: true });
   writeLock(lockPath, { pid: process.pid }, 'w');
 }
 

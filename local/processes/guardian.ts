@@ -12,9 +12,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** How the name of a folder with the code of a cloud begins. */
+export const CODE_FOLDER = 'steadfast-code-';
+
 export class Guardian {
   /** Holds the code that runs, away from the project. Removed once every child is gone. */
-  readonly codeFolder = mkdtempSync(join(realpathSync(tmpdir()), 'steadfast-code-'));
+  readonly codeFolder = mkdtempSync(join(realpathSync(tmpdir()), CODE_FOLDER));
   readonly #pids = new Set<number>();
   #child: ChildProcess;
   #stopping = false;

@@ -40,6 +40,7 @@ import {
   isNoRoom,
   newerFile,
   olderFile,
+  otherName,
   openElsewhere,
   readOnlyFile,
   refusedFile,
@@ -137,9 +138,13 @@ function openNow(given: string, { mostPages, onRemoved = nothing }: OpenOptions)
     // Removed while it is locked, so no other process has it. Beside a file it shows that that was served.
     if (!wasServed) removeIfAllowed(lockFile);
     lock.close();
-    throw error instanceof FileRefused ? error : refusedFile(given, error);
+    if (error instanceof FileRefused) throw error;
+    throw hasOtherName(file) ? otherName(given) : refusedFile(given, error);
   }
 }
+
+/** False where the file system has no hard links. */
+const hasOtherName = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.nlink ?? 1) > 1;
 
 const nothing = (): void => undefined;
 
@@ -222,7 +227,7 @@ function prepare(db: Sqlite.Database, file: string, isWithLog: boolean): void {
   if (!isNew && numberIn(db, 'PRAGMA application_id') !== APPLICATION_ID) throw foreignFile(file);
   if (format > FORMAT) throw newerFile(file, format, FORMAT);
   if (!isNew && format < FORMAT) throw olderFile(file, format, FORMAT);
-  if (isMarked(version) && !isWithLog) throw withoutLog(file, FORMAT);
+  if (isMarked(version) && !isWithLog) throw hasOtherName(file) ? otherName(file) : withoutLog(file, FORMAT);
   if (isNew) db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL');

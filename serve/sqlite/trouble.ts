@@ -66,6 +66,12 @@ export const withoutLog = (file: string, format: number): FileRefused =>
     `${file} was copied while it was served, without ${file}-wal, in which its latest writes are: copy both, or make the copy by sqlite3 <file> '.backup <copy>'. To serve it without them: sqlite3 ${file} 'PRAGMA user_version = ${format}'`,
   );
 
+/** Its log has the name that it is served by, and so has its lock: two processes would write it. */
+export const otherName = (file: string): FileRefused =>
+  new FileRefused(
+    `${file} is another name of a file (a hard link) that is served by its own name, beside which its log is: serve it by that one, or make a copy by sqlite3 <its own name> '.backup <copy>'`,
+  );
+
 /** To SQLite it would be a new one, and what was under way would be begun anew. */
 export const emptiedFile = (file: string): FileRefused =>
   new FileRefused(

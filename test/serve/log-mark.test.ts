@@ -2,7 +2,7 @@
  * Killed at any moment while the file is marked, a server leaves one that the next takes, and the one after.
  */
 
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, linkSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'libsql';
@@ -61,6 +61,14 @@ it('leaves no mark in the log at any moment', () => {
   expect(left).toHaveLength(5);
   for (const one of left) expectWhole(one);
   mark.close();
+  db.close();
+});
+
+it('is refused by another name of it, with the reason', () => {
+  const { db } = openFile(file);
+  const other = join(folder, 'other.db');
+  linkSync(file, other);
+  expect(() => openFile(other)).toThrow('other.db is another name of a file (a hard link)');
   db.close();
 });
 

@@ -180,9 +180,9 @@ const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding, typed: Typed) 
   breaker: ({ agent = '', waiting = 0, failure }, typed) =>
     waiting === 0
       ? 'nothing waits for it'
-      : `${isOurRate(failure) ? OUR_RATE : 'fix its service and nothing else'}: they continue by themselves once it answers (at once: ${typed(`agents try-now ${agent}`)})`,
-  unanswered: ({ waiting = 0 }) =>
-    `${waiting === 0 ? 'nothing waits for it now; ' : ''}fix its service, or its timeout where answers come late: the first answer ends this`,
+      : `${blame(failure)}: they continue by themselves once it answers (at once: ${typed(`agents try-now ${agent}`)})`,
+  unanswered: ({ waiting = 0, failure }) =>
+    `${waiting === 0 ? 'nothing waits for it now; ' : ''}${endsItself(failure) ? ITS_PROCESS : 'fix its service, or its timeout where answers come late'}: the first answer ends this`,
   lost: (finding) =>
     `${isMinor(finding) ? 'nothing is to be done: ' : "see the agent's log for the reason: "}a supervisor probes or repeats each`,
   paused: () => 'resume it: what waits for it continues by itself',
@@ -220,6 +220,11 @@ const sharedAgent = ({ agent, why }: Finding): SharedAgent | undefined =>
 const upper = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 const OUR_RATE =
   "we call its service more often than it allows: set the agent's 'rate' (agentSettings) to less, or ask for more";
+const ITS_PROCESS =
+  'its service is not to blame: deploy a version of the agent that does not end its own process';
+const endsItself = (failure: Failure | undefined): boolean => failure?.code === 'process-died';
+const blame = (failure: Failure | undefined): string =>
+  endsItself(failure) ? ITS_PROCESS : isOurRate(failure) ? OUR_RATE : 'fix its service and nothing else';
 const isOurRate = (failure: Failure | undefined): boolean =>
   failure !== undefined &&
   /\b429\b|too many requests|rate.?limit|throttl/i.test(`${failure.code} ${failure.message}`);

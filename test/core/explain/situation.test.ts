@@ -120,6 +120,16 @@ describe('what is no fault of the service', () => {
     );
   });
 
+  it.each(['breaker', 'unanswered'] as const)(
+    'blames no service for a process that ends itself: %s',
+    (kind) => {
+      const failure = { code: 'process-died', message: 'the process of the attempt died' };
+      const said = findingText({ kind, agent: 'pay', since: AT, waiting: 2, failure }, AT);
+      expect(said).toContain('its service is not to blame');
+      expect(said).not.toContain('fix its service');
+    },
+  );
+
   it.each(['429 (its service asks to wait 7 s)', 'Too Many Requests', 'ThrottlingException'])(
     'is our rate: %s',
     (message) => {
