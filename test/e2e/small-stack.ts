@@ -67,7 +67,8 @@ export async function setSmallStack(options: SmallStackOptions): Promise<SmallSt
   };
 }
 
-async function synthesized(
+/** @param outdir where its assembly is written */
+export async function synthesized(
   outdir: string,
   { workflows: only, settings, inContainers = [] }: SmallStackOptions,
 ): Promise<{ readonly assembly: string; readonly stack: string }> {
