@@ -270,6 +270,7 @@ class Running {
       clock: this.#clock,
       random: this.#boot,
       storageTrouble: () => unkept.now() ?? unkeptValues.now(),
+      startedAt: this.#clock.now(),
       retentionMs: this.#retentionMs,
     };
     const ports = serverPorts(parts, tellAll(own.logger, own.meter));

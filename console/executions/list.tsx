@@ -327,7 +327,7 @@ function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
     <span title={text}>
       <span class="narrow-only">
         {[workflow, step].filter(Boolean).join(' · ')}
-        {text === '' ? '' : ' · '}
+        {text === '' && risk === undefined ? '' : ' · '}
       </span>
       {riskSince === undefined || risk === undefined || item.endedAt !== undefined ? null : (
         <strong class="risk" title={`since ${clockText(riskSince)}`}>

@@ -49,6 +49,8 @@ export interface Facts {
   /** When the oldest unevaluated one was due; nothing if none is overdue for long. */
   readonly overdueSince?: number;
   readonly sweptAt?: number;
+  /** When the code that runs began to, where that is known. */
+  readonly startedAt?: number;
   readonly missing: ReadonlyMap<string, MissingCount>;
   readonly breakers: readonly BreakerOf[];
   readonly atRisk: AtRisk;
@@ -77,7 +79,7 @@ export function findingsOf(facts: Facts): readonly Finding[] {
   const others = risks.filter(
     (risky) => !overdue.includes(risky.one) && !waitsFor(risky).some((agent) => named.has(agent)),
   );
-  return worstFirst([
+  const all: readonly Finding[] = [
     ...(storage === undefined ? [] : [{ kind: 'storage' as const, ...storage }]),
     ...(overdueSince === undefined
       ? []
@@ -113,7 +115,17 @@ export function findingsOf(facts: Facts): readonly Finding[] {
         atRisk.atLeast,
       ),
     })),
-  ]);
+  ];
+  return worstFirst(all.map((one) => ({ ...one, ...given({ startedAt: startBehind(one, facts) }) })));
+}
+
+/** What begins so soon after a start of other code may well be its work. */
+const SOON_MS = 300_000;
+const OF_CODE: ReadonlySet<Finding['kind']> = new Set(['bug', 'breaker', 'unanswered', 'lost']);
+
+function startBehind({ kind, since }: Finding, { startedAt }: Facts): number | undefined {
+  if (since === undefined || startedAt === undefined || !OF_CODE.has(kind)) return undefined;
+  return since >= startedAt && since - startedAt <= SOON_MS ? startedAt : undefined;
 }
 
 /** An approval or a callback is the ordinary way; what an incident does without an answer may undo work. */

@@ -48,7 +48,7 @@ export async function readHealth(
   metrics?: Measured,
   reading?: Promise<Bounded<InboxKey>>,
 ): Promise<{ readonly health: Health; readonly breakers: readonly BreakerOf[]; readonly atRisk: AtRisk }> {
-  const { store, clock, storageTrouble } = scheduler.ports;
+  const { store, clock, storageTrouble, startedAt } = scheduler.ports;
   const now = clock.now();
   const numbers = Array.from({ length: store.shards }, (_, shard) => shard);
   const [pages, left, breakers, atRisk, asked] = await Promise.all([
@@ -73,7 +73,7 @@ export async function readHealth(
   const isOverdue = oldestOverdueMs > OVERDUE_ALARM_MS;
   const overdueSince = isOverdue ? now - oldestOverdueMs : undefined;
   const storage = storageTrouble?.();
-  const facts = { now, ...given({ storage, overdueSince, sweptAt }) };
+  const facts = { now, ...given({ storage, overdueSince, sweptAt, startedAt }) };
   const findings = findingsOf({ ...facts, missing, breakers, atRisk, lost, ...given({ asked }) });
   const health: Health = {
     status: verdictOf(findings),

@@ -57,6 +57,8 @@ export const ENV = {
   openWaits: 'STEADFAST_OPEN_WAITS',
   /** A relay's: ARN of the Lambda function that does the agent's work. */
   remoteFunction: 'STEADFAST_REMOTE_FUNCTION',
+  /** On this machine alone: when the code that runs began to, in epoch ms. */
+  startedAt: 'STEADFAST_STARTED_AT',
   /** A trigger's: URL of the queue for messages that start nothing. */
   deadLetters: 'STEADFAST_DEAD_LETTERS',
 } as const;

@@ -73,6 +73,10 @@ export const retention = (): { readonly retentionMs?: number } => {
   const text = process.env[ENV.retentionMs];
   return text === undefined ? {} : { retentionMs: Number(text) };
 };
+const startedAt = (): { readonly startedAt?: number } => {
+  const text = process.env[ENV.startedAt];
+  return text === undefined ? {} : { startedAt: Number(text) };
+};
 export const sweepEvery = (): number => Number(process.env[ENV.sweepEveryMs] ?? DEFAULT_SWEEP_EVERY_MS);
 export const wakeShards = (): number => Number(process.env[ENV.wakeShards] ?? DEFAULT_WAKE_SHARDS);
 
@@ -105,6 +109,7 @@ export function startingPortsOf(telemetry: Telemetry): OwnPorts {
   const { client, name } = own.table;
   return {
     ...own,
+    ...startedAt(),
     workflowPauses: dynamoRecords(client, name, WORKFLOW_PAUSE),
     bulks: dynamoBulks(client, name, (ms) => clock.sleep(ms)),
   };

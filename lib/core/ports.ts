@@ -344,6 +344,8 @@ export interface Ports {
   readonly queue: Queue;
   /** Absent while writes are kept. @default it is not known */
   readonly storageTrouble?: () => StorageTrouble | undefined;
+  /** When the code that runs began to run. @default it is not known, as on AWS */
+  readonly startedAt?: number;
   /** @default every value is in its record, which bounds its size */
   readonly largeValues?: LargeValues;
   /** Only the role that answers callers has it. */

@@ -57,6 +57,8 @@ export interface Finding {
    * those that wait for an agent came to be at risk.
    */
   readonly since?: number;
+  /** When the code that runs began to, where `since` follows soon: of what an agent does alone. */
+  readonly startedAt?: number;
   /** For 'schedule-off' and 'overdue': the latest sweep that found something due. */
   readonly sweptAt?: number;
   /** For 'schedule-off': where the local cloud takes its control calls. */
@@ -230,8 +232,14 @@ const isOurRate = (failure: Failure | undefined): boolean =>
   /\b429\b|too many requests|rate.?limit|throttl/i.test(`${failure.code} ${failure.message}`);
 
 const named = ({ agent = '' }: Finding): string => `Agent '${agent}'`;
-const since = ({ since: at }: Finding, now: number): string =>
-  at === undefined ? '' : ` since ${timeText(at)} (${durationText(Math.max(0, now - at))})`;
+const since = ({ since: at, startedAt }: Finding, now: number): string =>
+  at === undefined
+    ? ''
+    : ` since ${timeText(at)} (${durationText(Math.max(0, now - at))})${afterStart(at, startedAt)}`;
+const afterStart = (at: number, startedAt: number | undefined): string =>
+  startedAt === undefined
+    ? ''
+    : `, ${durationText(at - startedAt)} after the start of ${timeText(startedAt)}`;
 const swept = ({ sweptAt }: Finding, now: number): string =>
   sweptAt === undefined
     ? ''

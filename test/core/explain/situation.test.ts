@@ -120,6 +120,11 @@ describe('what is no fault of the service', () => {
     );
   });
 
+  it('says of what began soon after a start when that was', () => {
+    const finding: Finding = { kind: 'lost', agent: 'pay', since: AT, calls: 4, startedAt: AT - 12_000 };
+    expect(findingText(finding, AT + 60_000)).toContain(' (1 min), 12 s after the start of 2026-');
+  });
+
   it.each(['breaker', 'unanswered'] as const)(
     'blames no service for a process that ends itself: %s',
     (kind) => {

@@ -1,0 +1,29 @@
+/** What began soon after other code began to run says when that was. */
+
+import { memoryBreakers } from '../../lib/memory/side-records.ts';
+import { client } from './app.ts';
+
+it.each([
+  [270_000, ', 30 s after the start of '],
+  [600_000, undefined],
+  [60_000, undefined],
+])('says of what began soon after a start when that was, %i ms ago', async (agoMs, says) => {
+  const breakers = memoryBreakers();
+  const { get, clock } = client(undefined, (world) => {
+    return { ...world, breakers, startedAt: world.clock.now() - agoMs };
+  });
+  const now = clock.now();
+  const opened = { openedAt: now, openUntil: now + 9_000, failingSince: now - 240_000 };
+  await breakers.write({
+    agent: 'worker',
+    version: 1,
+    writeId: 'w',
+    score: 8,
+    failedAt: now,
+    cooldowns: 1,
+    ...opened,
+  });
+  const [finding] = (await get('/health')).body['findings'] as { startedAt?: number }[];
+  expect(finding?.startedAt).toBe(says === undefined ? undefined : now - agoMs);
+  if (says !== undefined) expect((await get('/health')).body['says']).toContain(says);
+});
