@@ -92,6 +92,8 @@ async function main({ executions, json }: Options): Promise<void> {
       [ENV.table]: NAME,
       [ENV.bus]: 'bus',
       [ENV.deployment]: 'measured',
+      [ENV.auditPages]: '1000',
+      [ENV.auditEveryMs]: String(86_400_000),
       AWS_LAMBDA_FUNCTION_NAME: 'audit',
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: 'measured',
