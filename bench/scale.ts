@@ -193,7 +193,9 @@ const BATCH = 25;
 async function put(stage: Stage, from: number, to: number, wakeAt: number): Promise<void> {
   const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench' };
   const client = new DynamoDBClient({ endpoint: stage.cloud.gatewayUrl, region: 'us-east-1', credentials });
-  const resource = [...stage.cloud.resources.values()].find(({ type }) => type === 'AWS::DynamoDB::Table');
+  const resource = [...stage.cloud.resources.values()].find(
+    ({ type }) => type === 'AWS::DynamoDB::GlobalTable',
+  );
   const planHash = await planOfChain1(stage);
   const write = (at: number): { PutRequest: { Item: Item } } => {
     const given = {

@@ -101,9 +101,9 @@ const isCode = (error: unknown, code: string): boolean => Object(error).code ===
 
 /** Names of folders, and last of the file. */
 function partsOf(key: string): readonly string[] {
-  const [executionId = '', ...rest] = key.split('/');
+  const [hashed = '', executionId = '', ...rest] = key.split('/');
   const [root = '', ...children] = executionId.split('.');
-  return [root, ...children.map((part) => `.${part}`), ...rest];
+  return [hashed, root, ...children.map((part) => `.${part}`), ...rest];
 }
 
 async function written(file: string, text: string): Promise<void> {

@@ -121,12 +121,15 @@ describe('the app of the page', () => {
     expect(['dev', 'staging'].flatMap((name) => stays(stack(`Orders-${name}`)))).toEqual([]);
     const prod = stack('Orders-prod');
     expect(stays(prod).sort()).toEqual([
-      'AWS::DynamoDB::Table',
+      'AWS::DynamoDB::GlobalTable',
       'AWS::KMS::Key',
       'AWS::Logs::LogGroup',
       'AWS::S3::Bucket',
     ]);
-    expect(ofType(prod, 'AWS::DynamoDB::Table')[0]?.Properties?.['DeletionProtectionEnabled']).toBe(true);
+    const [table] = ofType(prod, 'AWS::DynamoDB::GlobalTable');
+    expect(table?.Properties?.['Replicas']).toEqual([
+      expect.objectContaining({ DeletionProtectionEnabled: true }),
+    ]);
   });
 
   test('is refused by dev without a stack, and found with one', () => {

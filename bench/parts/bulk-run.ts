@@ -94,7 +94,7 @@ export async function retryInBulk({
 }
 
 const tableOf = ({ resources }: Cloud): string =>
-  [...resources.values()].find(({ type }) => type === 'AWS::DynamoDB::Table')?.physicalName ?? '';
+  [...resources.values()].find(({ type }) => type === 'AWS::DynamoDB::GlobalTable')?.physicalName ?? '';
 
 const clientOf = ({ gatewayUrl }: Cloud): DynamoDBClient =>
   new DynamoDBClient({

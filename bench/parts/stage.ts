@@ -93,7 +93,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
 }
 
 export async function sayPresent({ gatewayUrl, resources }: Cloud): Promise<void> {
-  const table = [...resources.values()].find(({ type }) => type === 'AWS::DynamoDB::Table');
+  const table = [...resources.values()].find(({ type }) => type === 'AWS::DynamoDB::GlobalTable');
   const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench' };
   const client = new DynamoDBClient({ endpoint: gatewayUrl, region: 'us-east-1', credentials });
   const untilAt = Date.now() + 10 * END_WITHIN_MS;

@@ -15,7 +15,7 @@ const ENTRY_OVERHEAD_BYTES = 100;
 export async function storedBytes({ cloud }: Stage): Promise<number> {
   const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench' };
   const client = new DynamoDBClient({ endpoint: cloud.gatewayUrl, region: 'us-east-1', credentials });
-  const table = [...cloud.resources.values()].find(({ type }) => type === 'AWS::DynamoDB::Table');
+  const table = [...cloud.resources.values()].find(({ type }) => type === 'AWS::DynamoDB::GlobalTable');
   let bytes = 0;
   for await (const { Items = [] } of paginateScan({ client }, { TableName: table?.ref })) {
     for (const item of Items.filter((one) => one['sk']?.S === 'exec')) bytes += storedWith(item);

@@ -33,7 +33,7 @@ export function checkedStack(stack: string): string {
 
 /** @throws CliError `no-stack`, naming those there are */
 export async function taggedWith(calls: Calls, stack: string): Promise<readonly Tagged[]> {
-  const found = await resources(calls, [stack]);
+  const found = (await resources(calls, [stack])).filter((tags) => tags[TAGS.part] !== undefined);
   if (found.length > 0) return found.map(({ arn = '', [TAGS.part]: part = '' }) => ({ arn, part }));
   const stacks = [...new Set((await resources(calls)).map((tags) => String(tags[TAGS.stack])))];
   const there = stacks.length === 0 ? 'this region and account have none' : `there are ${stacks.join(', ')}`;

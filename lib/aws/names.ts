@@ -143,6 +143,8 @@ export const SPARE_INDEXES: readonly TableIndex[] = ['spare1', 'spare2'].map((na
 export const TAGS = {
   stack: 'steadfast:stack',
   part: 'steadfast:part',
+  /** Whose costs they are, where it is one agent. */
+  agent: 'steadfast:agent',
   /** The API's with a domain of its own: its address. */
   url: 'steadfast:url',
 } as const;

@@ -43,8 +43,12 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** What S3 answers with `NoSuchKey`; a role that may not list gets 403 in its place. */
+/**
+ * What S3 answers of an object that is not there, with `NoSuchKey`. A role that may not list is refused then,
+ * with a message that names the right to list: it may read objects, or S3 would have named that.
+ */
 const NOT_THERE = 404;
+const MAY_NOT_LIST = 403;
 const NO_BODY = new Uint8Array();
 const REMOVED_AT_A_TIME = 10;
 
@@ -58,6 +62,12 @@ export function s3Values(options: S3Options): LargeValues & LargeValueInventory 
   let address: Promise<string> | undefined;
   const at = async (key: string): Promise<URL> =>
     new URL(`${await (address ??= addressOf(options))}/${key.split('/').map(encodedPart).join('/')}`);
+  // S3 answers the same whether or not it was there.
+  const remove = async (key: string, version?: string): Promise<void> => {
+    const url = await at(key);
+    if (version !== undefined) url.searchParams.set('versionId', version);
+    accepted(await call('DELETE', Promise.resolve(url)), 'DeleteObject');
+  };
   return {
     hash: sha256,
     put: async (key, json) => {
@@ -65,7 +75,7 @@ export function s3Values(options: S3Options): LargeValues & LargeValueInventory 
     },
     get: async (key) => {
       const answer = await call('GET', at(key));
-      if (answer.status === NOT_THERE && codeIn(answer) === 'NoSuchKey') return undefined;
+      if (isNotThere(answer)) return undefined;
       return accepted(answer, 'GetObject').body.toString();
     },
     list: async (prefix, cursor) => {
@@ -75,14 +85,22 @@ export function s3Values(options: S3Options): LargeValues & LargeValueInventory 
       for (const [name, value] of Object.entries(asked)) if (value !== '') url.searchParams.set(name, value);
       return listed(accepted(await call('GET', Promise.resolve(url)), 'ListObjectsV2').body.toString());
     },
-    // S3 answers the same whether or not it was there.
-    remove: async (keys) => {
-      for (let from = 0; from < keys.length; from += REMOVED_AT_A_TIME) {
-        const some = keys.slice(from, from + REMOVED_AT_A_TIME);
-        await Promise.all(some.map(async (key) => accepted(await call('DELETE', at(key)), 'DeleteObject')));
-      }
-    },
+    remove: (keys) => someAtATime(keys, remove),
+    // The mark of a removal comes first, for it is what a replica in another region is sent.
+    erase: (keys) =>
+      someAtATime(keys, async (key) => {
+        await remove(key);
+        const url = await at('');
+        url.search = String(new URLSearchParams({ versions: '', prefix: key }));
+        const found = accepted(await call('GET', Promise.resolve(url)), 'ListObjectVersions');
+        for (const version of versionsOf(key, found.body.toString())) await remove(key, version);
+      }),
   };
+}
+
+async function someAtATime(keys: readonly string[], each: (key: string) => Promise<void>): Promise<void> {
+  for (let from = 0; from < keys.length; from += REMOVED_AT_A_TIME)
+    await Promise.all(keys.slice(from, from + REMOVED_AT_A_TIME).map((key) => each(key)));
 }
 
 /** What an SDK's client knows of the place it is in. */
@@ -169,8 +187,15 @@ const refusal = (answer: Answer, operation: string): Error => {
   });
 };
 
-const codeIn = ({ body }: Answer): string | undefined =>
-  /<Code>([A-Za-z0-9.]{1,100})<\/Code>/.exec(body.subarray(0, 2_000).toString())?.[1];
+const startOf = ({ body }: Answer): string => body.subarray(0, 2_000).toString();
+
+const codeIn = (answer: Answer): string | undefined =>
+  /<Code>([A-Za-z0-9.]{1,100})<\/Code>/.exec(startOf(answer))?.[1];
+
+const isNotThere = (answer: Answer): boolean =>
+  answer.status === NOT_THERE
+    ? codeIn(answer) === 'NoSuchKey'
+    : answer.status === MAY_NOT_LIST && /<Message>[^<]* s3:ListBucket /.test(startOf(answer));
 
 async function once(
   { region, credentials, requestTimeout = REQUEST_TIMEOUT_MS }: S3Options,
@@ -240,6 +265,12 @@ function listed(xml: string): Page<StoredValue> {
     ? { items, cursor: last.key }
     : { items };
 }
+
+/** What there is of one key, without the marks of removals. */
+const versionsOf = (key: string, xml: string): string[] =>
+  [...xml.matchAll(/<Version>([^]*?)<\/Version>/g)].flatMap(([, one = '']) =>
+    within(one, 'Key') === key ? [within(one, 'VersionId')] : [],
+  );
 
 const within = (xml: string, tag: string): string =>
   new RegExp(`<${tag}>([^<]*)</${tag}>`).exec(xml)?.[1] ?? '';

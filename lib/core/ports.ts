@@ -252,8 +252,10 @@ export interface StoredValue {
 export interface LargeValueInventory {
   /** In the order of their keys, those that begin with the prefix. */
   readonly list: (prefix: string, cursor?: string) => Promise<Page<StoredValue>>;
-  /** For good, with every version of them; one that is gone already is no error. */
+  /** An earlier version may stay for a day; one that is gone already is no error. */
   readonly remove: (keys: readonly string[]) => Promise<void>;
+  /** The same, with every version of them at once. @default `remove` */
+  readonly erase?: (keys: readonly string[]) => Promise<void>;
 }
 
 /** All there is of one execution's id, of whichever life: for an erasure alone. */

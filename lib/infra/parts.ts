@@ -1,5 +1,5 @@
 /**
- * The tags by which commands find the logs and the API of a deployment.
+ * The tags by which commands find the logs and the API of a deployment, and a bill is divided.
  *
  * Owns: how they are tagged. Does not own: the names of the tags (`lib/aws/names.ts`), who looks for them
  * (`cli/logs/insights.ts`, `cli/console/api-url.ts`).
@@ -8,6 +8,25 @@
 import { Stack, Tags } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
 import { TAGS } from '../aws/names.ts';
+
+/** What is charged for by use, as far as AWS takes tags of it in every region. */
+const CHARGED = [
+  'AWS::DynamoDB::GlobalTable',
+  'AWS::Lambda::Function',
+  'AWS::Logs::LogGroup',
+  'AWS::S3::Bucket',
+  'AWS::SQS::Queue',
+];
+
+/** For cost allocation: all of a deployment by its stack, what is one agent's by the agent. */
+export function tagCosts(
+  whole: IConstruct,
+  agents: Iterable<readonly [name: string, agent: IConstruct]>,
+): void {
+  const only = { includeResourceTypes: CHARGED };
+  Tags.of(whole).add(TAGS.stack, Stack.of(whole).stackName, only);
+  for (const [name, agent] of agents) Tags.of(agent).add(TAGS.agent, name, only);
+}
 
 export const tagLogs = (group: IConstruct): void => tag('logs', group, 'AWS::Logs::LogGroup');
 

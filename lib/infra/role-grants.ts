@@ -61,6 +61,7 @@ export function grantRoles(whole: Whole, props: SteadfastProps, fleet: AgentFlee
   stateTable.grantList(scheduler);
   stateTable.grantErase(scheduler);
   valueBucket?.grantErase(scheduler);
+  valueBucket?.grantList(supervisor);
   stateTable.grantReceipts(supervisor);
   stateTable.grantCountIncidents(supervisor);
   stateTable.grantAudit(audit.function);

@@ -5,15 +5,18 @@
  *
  * No role may delete or scan: every write is conditional, and nothing is ever found by reading everything.
  * The audit alone may do both: its task is what the indexes do not show, and what is left behind.
+ *
+ * It is a global table of one region, at the same price: a table of the older type could get no replica later
+ * without a new table in its place.
  */
 
 import {
   AttributeType,
-  BillingMode,
+  Billing,
+  type CfnGlobalTable,
   type ITable,
   ProjectionType,
-  Table,
-  TableEncryption,
+  TableV2,
 } from 'aws-cdk-lib/aws-dynamodb';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -101,7 +104,7 @@ export class StateTable extends Construct {
   /** The table in use. */
   readonly table: ITable;
   /** The table of this stack, which is in use unless it was restored as another. */
-  readonly own: Table;
+  readonly own: TableV2;
 
   constructor(scope: Construct, id: string, props: StateTableProps = {}) {
     super(scope, id);
@@ -110,27 +113,26 @@ export class StateTable extends Construct {
     const { startsPerSecond = {} } = props;
     checkStarts(startsPerSecond);
     const { warm = 0, most } = startsPerSecond;
-    this.own = new Table(this, 'Table', {
+    this.own = new TableV2(this, 'Table', {
       ...warmFor(warm * UNITS_A_START),
-      ...(most === undefined ? {} : { maxWriteRequestUnits: Math.ceil(most * UNITS_A_START) }),
+      billing: Billing.onDemand(
+        most === undefined ? {} : { maxWriteRequestUnits: Math.ceil(most * UNITS_A_START) },
+      ),
       partitionKey: { name: TABLE.pk, type: AttributeType.STRING },
       sortKey: { name: TABLE.sk, type: AttributeType.STRING },
-      billingMode: BillingMode.PAY_PER_REQUEST,
       timeToLiveAttribute: TABLE.ttl,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: props.pointInTimeRecovery ?? true },
-      ...(props.encryptionKey === undefined
-        ? {}
-        : { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: props.encryptionKey }),
       // A protected one cannot be deleted, not by a roll back either: that would
       // fail on it, and the stack with it.
       removalPolicy: deletionProtection ? removalPolicy : onceInUse(removalPolicy),
       deletionProtection,
     });
+    if (props.encryptionKey !== undefined) encrypt(this.own, props.encryptionKey);
     for (const index of INDEXES)
       this.addIndex(index, warm * (INDEX_UNITS_A_START[index.name] ?? OTHER_INDEX_UNITS_A_START));
     for (const index of SPARE_INDEXES) this.addIndex(index, 0);
     const { restoredTable: name } = props;
-    this.table = name === undefined ? (this.own as ITable) : Table.fromTableName(this, 'Restored', name);
+    this.table = name === undefined ? (this.own as ITable) : TableV2.fromTableName(this, 'Restored', name);
   }
 
   private addIndex({ name, pk, sk, projected }: TableIndex, units: number): void {
@@ -207,6 +209,13 @@ export class StateTable extends Construct {
     const resourceArns = [`${this.table.tableArn}${part}`];
     return Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns });
   }
+}
+
+/** The class itself refuses a key where the stack does not say its region. */
+function encrypt(table: TableV2, { keyArn }: IKey): void {
+  const resource = table.node.defaultChild as CfnGlobalTable;
+  resource.sseSpecification = { sseEnabled: true, sseType: 'KMS' };
+  resource.addPropertyOverride('Replicas.0.SSESpecification.KMSMasterKeyId', keyArn);
 }
 
 const warmFor = (units: number): { readonly warmThroughput?: { readonly writeUnitsPerSecond: number } } =>

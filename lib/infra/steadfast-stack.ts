@@ -19,6 +19,11 @@ export type StageSettings = (stack: Stack) => Partial<Omit<SteadfastProps, 'work
 
 export interface SteadfastStackProps extends StackProps, SteadfastProps {
   /**
+   * Whether nobody can delete the stack before this is set otherwise.
+   * @default - unless `removalPolicy` is DESTROY
+   */
+  readonly terminationProtection?: boolean;
+  /**
    * More settings, which hold unless they are given here.
    * @default - none
    */
@@ -37,13 +42,14 @@ export class SteadfastStack extends Stack {
 
   constructor(scope: Construct, id: string, props: SteadfastStackProps) {
     super(scope, id, props);
-    const known = [...Object.keys(STEADFAST_OPTIONS), 'settings', 'alarmEmail'];
+    const known = [...Object.keys(STEADFAST_OPTIONS), 'settings', 'alarmEmail', 'terminationProtection'];
     checkLikeOptions(`SteadfastStack '${id}'`, props, known);
     const ours = Object.entries(props).filter(([key]) => Object.hasOwn(STEADFAST_OPTIONS, key));
     this.steadfast = new Steadfast(this, 'Steadfast', {
       ...props.settings?.(this),
       ...(Object.fromEntries(ours) as unknown as SteadfastProps),
     });
+    this.terminationProtection = props.terminationProtection ?? this.steadfast.isKept;
     const { monitoring } = this.steadfast;
     if (props.alarmEmail !== undefined)
       monitoring?.topic.addSubscription(new EmailSubscription(props.alarmEmail));

@@ -37,6 +37,7 @@ import { metricsOf } from './metrics.ts';
 import { refuseDroppedMetrics } from './dropped-metrics.ts';
 import { keepWithinLimits } from './limits.ts';
 import { Monitoring } from './monitoring.ts';
+import { tagCosts } from './parts.ts';
 import { grantDecide, grantRoles } from './role-grants.ts';
 import { SchedulerApi } from './scheduler-api.ts';
 import type { StartQueue } from './start-queue.ts';
@@ -152,6 +153,7 @@ export class Steadfast extends Construct {
     startCanary(this.triggers, canary);
     addDeclared(this.triggers, props.workflows.triggers, props);
     if (props.atRest === true) bringToRest(this, this.supervisor, this.audit, this.wakeUps);
+    tagCosts(this, this.agents);
     this.check(props);
   }
 
@@ -205,6 +207,11 @@ export class Steadfast extends Construct {
   /** Obeys bulk actions; none with `bulkActions: false`. */
   get bulkAgent(): Agent | undefined {
     return this.#fleet.builtIn.get(BULK_AGENT.name);
+  }
+
+  /** Whether what holds data stays when the stack goes. */
+  get isKept(): boolean {
+    return this.#props.removalPolicy !== RemovalPolicy.DESTROY;
   }
 
   /** What the names of the agents' queues begin with, and the name of no other queue in the account. */
@@ -318,10 +325,9 @@ export class Steadfast extends Construct {
 
   private check(props: SteadfastProps): void {
     checkOptions(`Steadfast '${this.node.id}'`, props, STEADFAST_OPTIONS);
-    const { workflows, accountConcurrency, authorizer, callbackAuthorizer, alarmTopic, removalPolicy } =
-      props;
+    const { workflows, accountConcurrency, authorizer, callbackAuthorizer, alarmTopic } = props;
     for (const { id, message } of workflows.warnings) Validations.of(this).addWarning(id, message);
-    if (this.monitoring !== undefined && alarmTopic === undefined && removalPolicy !== RemovalPolicy.DESTROY)
+    if (this.monitoring !== undefined && alarmTopic === undefined && this.isKept)
       warnOfSilence(this, this.monitoring.topic);
     checkFourEyes(this, workflows.workflows, authorizer, callbackAuthorizer);
     const parts = { agents: this.agents, triggers: this.triggers.all };

@@ -4,15 +4,16 @@
  * Owns: its protection, and who may do what with its objects. Does not own: their keys and their end
  * (`core/records/large-values.ts`, `core/supervision/stored-values.ts`).
  *
- * It has no versions: what the audit or a person removes is gone. No role but the audit may remove anything,
- * and it reads no value. Who reads may list as well: without that S3 answers for an object that is not there
- * as for one that is forbidden, and a lost value would look like a fault.
+ * One that is kept has versions, without which no bucket can be replicated; an earlier one goes after a day,
+ * and an erasure removes all of them. No role but audit and API may remove anything, and the audit reads no
+ * value. Those two and the supervisor may list; to an agent S3 says of an object that is not there that it
+ * may not list.
  */
 
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
-import { Duration, type RemovalPolicy, Stack, Validations } from 'aws-cdk-lib/core';
+import { Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import { onceInUse } from './removal.ts';
@@ -20,8 +21,9 @@ import { onceInUse } from './removal.ts';
 const ACTIONS = {
   use: ['s3:GetObject', 's3:PutObject'],
   audit: ['s3:DeleteObject', 's3:PutObject'],
-  erase: ['s3:DeleteObject'],
+  erase: ['s3:DeleteObject', 's3:DeleteObjectVersion'],
   list: ['s3:ListBucket'],
+  listVersions: ['s3:ListBucketVersions'],
 } as const;
 
 export interface ValueBucketProps {
@@ -43,8 +45,16 @@ export class ValueBucket extends Construct {
         ? { encryption: BucketEncryption.S3_MANAGED }
         : // One data key for many objects: else each read and write would be a call of KMS.
           { encryption: BucketEncryption.KMS, encryptionKey, bucketKeyEnabled: true }),
-      // None of ours: an object is written whole.
-      lifecycleRules: [{ abortIncompleteMultipartUploadAfter: Duration.days(1) }],
+      // One that goes with its stack must be empty then, and a version would be left.
+      versioned: removalPolicy !== RemovalPolicy.DESTROY,
+      lifecycleRules: [
+        {
+          // None of ours: an object is written whole.
+          abortIncompleteMultipartUploadAfter: Duration.days(1),
+          noncurrentVersionExpiration: Duration.days(1),
+          expiredObjectDeleteMarker: true,
+        },
+      ],
       // CloudFormation deletes an empty one. CDK's function that would empty it may do too much.
       removalPolicy: onceInUse(removalPolicy),
     });
@@ -65,19 +75,30 @@ export class ValueBucket extends Construct {
     this.grant(grantee, ACTIONS.use);
   }
 
+  /** Knowing of a value that it is not there, for certain. */
+  grantList(grantee: IGrantable): void {
+    this.grantOnBucket(grantee, ACTIONS.list);
+  }
+
   /** Listing all, marking and removing what executions that are gone have left. */
   grantAudit(grantee: IGrantable): void {
+    this.grantList(grantee);
     this.grant(grantee, ACTIONS.audit);
   }
 
-  /** Removing the values of an execution that is erased. */
+  /** Removing the values of an execution that is erased, in all their versions. */
   grantErase(grantee: IGrantable): void {
+    this.grantList(grantee);
+    this.grantOnBucket(grantee, ACTIONS.listVersions);
     this.grant(grantee, ACTIONS.erase);
+  }
+
+  private grantOnBucket(grantee: IGrantable, actions: readonly string[]): void {
+    Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns: [this.bucket.bucketArn] });
   }
 
   private grant(grantee: IGrantable, actions: readonly string[]): void {
     const { bucketArn } = this.bucket;
-    Grant.addToPrincipal({ grantee, actions: [...ACTIONS.list], resourceArns: [bucketArn] });
     Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns: [`${bucketArn}/*`] });
     acknowledgeObjects(grantee, this.bucket);
   }

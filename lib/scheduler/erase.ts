@@ -20,6 +20,7 @@
 import type { Plan } from '../core/plan/plan.ts';
 import { wholeOf } from '../core/plan/on-failure.ts';
 import type { Erasure, Page, StoredValue } from '../core/ports.ts';
+import { valuesOf } from '../core/records/large-values.ts';
 import type { Execution, Step } from '../core/records/state.ts';
 import { isTerminal } from '../core/records/state.ts';
 import { isOfEarlierLife, START_MS } from '../core/records/retention.ts';
@@ -181,6 +182,8 @@ async function removeEach(erasure: Erasure, found: readonly Removable[]): Promis
   await sideBySide(found, AT_A_TIME, (one) => erasure.remove(one));
 }
 
+const lifeIn = (key: string): string => key.split('/')[2] ?? '';
+
 /** In all lives: a start that found the execution there, or died, has left its own. */
 async function removeValues(
   { values }: Erasure,
@@ -189,9 +192,10 @@ async function removeValues(
 ): Promise<void> {
   let cursor: string | undefined;
   do {
-    const page: Page<StoredValue> = (await values?.list(`${id}/`, cursor)) ?? { items: [] };
-    const left = page.items.filter(({ key, storedAt }) => isLeft(key.split('/')[1] ?? '', storedAt));
-    if (left.length > 0) await values?.remove(left.map(({ key }) => key));
+    const page: Page<StoredValue> = (await values?.list(valuesOf(id), cursor)) ?? { items: [] };
+    const left = page.items.filter(({ key, storedAt }) => isLeft(lifeIn(key), storedAt));
+    const keys = left.map(({ key }) => key);
+    if (keys.length > 0) await (values?.erase ?? values?.remove)?.(keys);
     ({ cursor } = page);
   } while (cursor !== undefined);
 }

@@ -19,6 +19,7 @@ import {
   type ValuesOfLife,
   verdictOf,
 } from '../core/supervision/stored-values.ts';
+import { valuesPrefixOf } from '../core/records/large-values.ts';
 import { sayable } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
 import { sideBySide } from '../engine/side-by-side.ts';
@@ -82,6 +83,8 @@ export async function auditValues(ports: ValuesAuditPorts, options: ValuesAuditO
   return own;
 }
 
+const prefixOf = ({ executionId, life }: ValuesOfLife): string => valuesPrefixOf({ id: executionId, life });
+
 /** A page that begins behind another one may have the first life's mark in that one. */
 async function withMarks(
   values: Values,
@@ -90,7 +93,7 @@ async function withMarks(
 ): Promise<readonly ValuesOfLife[]> {
   const [first, ...others] = lives;
   if (!isContinued || first === undefined) return lives;
-  const { items } = await values.list(`${first.executionId}/${first.life}/!`);
+  const { items } = await values.list(`${prefixOf(first)}!`);
   const [marks] = byLife(items.filter(({ key }) => !first.marks.includes(key)));
   return marks === undefined ? lives : [together(first, marks), ...others];
 }
@@ -119,7 +122,7 @@ async function auditLife(
       case 'remove': {
         await values.remove(verdict.keys);
         // A page may hold a part of a life: with its mark all the rest would be kept for as long again.
-        const rest = await values.list(`${executionId}/${life.life}/`);
+        const rest = await values.list(prefixOf(life));
         if (rest.items.every(({ key }) => marks.includes(key))) await values.remove(marks);
         if (verdict.keys.length > 0) log.note({ what: 'leftover-removed', executionId });
         return { ...NOTHING, removed: verdict.keys.length };

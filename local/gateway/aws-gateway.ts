@@ -135,10 +135,11 @@ async function execute(
   if (call.service === 'cloudwatch' && call.operation === 'GetMetricData')
     return serveMetrics(call, backends);
   if (call.object !== undefined && call.operation !== 'unknown') {
-    return backends.buckets.serve(call.object, call.body, request.headers);
+    const answer = backends.buckets.serve(call.object, call.body, request.headers);
+    return answer.statusCode === 404 ? (hidden(call, call.object.bucket, backends) ?? answer) : answer;
   }
   const supported =
-    'DynamoDB, SQS, EventBridge PutEvents, CloudWatch GetMetricData in JSON, and of S3 PutObject, GetObject, HeadObject, DeleteObject, ListObjectsV2';
+    'DynamoDB, SQS, EventBridge PutEvents, CloudWatch GetMetricData in JSON, and of S3 PutObject, GetObject, HeadObject, DeleteObject, ListObjectsV2, ListObjectVersions';
   const message = `${call.service} ${call.operation} is not emulated by the local cloud; it has ${supported}`;
   return errorAnswer(501, 'NotEmulatedLocally', message);
 }
@@ -192,6 +193,12 @@ function refusal(call: AwsCall, { access, callPlace }: Backends): AwsAnswer | un
     if (denial !== undefined) return deniedAnswer(call.service, denial);
   }
   return undefined;
+}
+
+/** S3 tells nobody of an object that is not there who may not list its bucket. */
+function hidden(call: AwsCall, bucket: string, { access }: Backends): AwsAnswer | undefined {
+  const denial = access.check(call.caller, 's3:ListBucket', `arn:aws:s3:::${bucket}`, {});
+  return denial && deniedAnswer(call.service, denial);
 }
 
 /** SQS alone, for callers with queues and an HTTP server. */

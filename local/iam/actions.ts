@@ -61,6 +61,8 @@ function objectNeeds({ operation, bucket, key }: ObjectCall): Need[] | undefined
   if (operation === 'unknown') return undefined;
   if (operation === 'ListObjectsV2')
     return [{ action: 's3:ListBucket', resource: `arn:aws:s3:::${bucket}`, context: {} }];
+  if (operation === 'ListObjectVersions')
+    return [{ action: 's3:ListBucketVersions', resource: `arn:aws:s3:::${bucket}`, context: {} }];
   const action = operation === 'HeadObject' ? 'GetObject' : operation;
   return [{ action: `s3:${action}`, resource: `arn:aws:s3:::${bucket}/${key}`, context: {} }];
 }

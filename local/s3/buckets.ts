@@ -87,6 +87,12 @@ export class Buckets {
       return objectError(404, 'NoSuchBucket', `The bucket ${bucket} is not in this stack.`);
     }
     if (range !== undefined) return listAnswer(bucket, range, this.#listed(bucket));
+    if (operation === 'ListObjectVersions')
+      return {
+        statusCode: 200,
+        headers: { 'content-type': 'application/xml' },
+        body: '<ListVersionsResult/>',
+      };
     if (operation === 'PutObject') {
       const { etag } = this.put(bucket, key, unchunked(body, headers), headers['content-type']);
       return { statusCode: 200, headers: { etag: `"${etag}"` }, body: '' };

@@ -7,7 +7,14 @@ import type { AwsAnswer } from '../gateway/aws-call.ts';
 
 export interface ObjectCall {
   /** `unknown` for what is not emulated: copies, uploads in parts, settings of buckets. */
-  readonly operation: 'PutObject' | 'GetObject' | 'HeadObject' | 'DeleteObject' | 'ListObjectsV2' | 'unknown';
+  readonly operation:
+    | 'PutObject'
+    | 'GetObject'
+    | 'HeadObject'
+    | 'DeleteObject'
+    | 'ListObjectsV2'
+    | 'ListObjectVersions'
+    | 'unknown';
   readonly bucket: string;
   readonly key: string;
   /** What is listed. */
@@ -52,6 +59,9 @@ export function readObjectCall(method: string, url: string, headers: IncomingHtt
   const key = decoded(parts.join('/'));
   const range = method === 'GET' && bucket !== '' && key === '' ? rangeIn(query) : undefined;
   if (range !== undefined) return { operation: 'ListObjectsV2', bucket, key, range };
+  // No earlier version is kept here: what is removed has none.
+  if (method === 'GET' && key === '' && /^versions=(?:&prefix=[^&]*)?$/.test(query))
+    return { operation: 'ListObjectVersions', bucket, key };
   const isPlain = PLAIN_QUERY.test(query) && headers['x-amz-copy-source'] === undefined;
   const operation = isPlain && bucket !== '' && key !== '' ? OPERATIONS[method] : undefined;
   return { operation: operation ?? 'unknown', bucket, key };

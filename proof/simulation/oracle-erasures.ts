@@ -16,8 +16,8 @@ interface World {
   readonly table: MemoryTable;
   readonly kinds: KindCounts;
   readonly violate: (about: string, problem: string) => void;
-  /** Keys of objects below a prefix. */
-  readonly objects: (prefix: string) => readonly string[];
+  /** Keys of all objects. */
+  readonly objects: () => readonly string[];
   /** Judges, and counts, an execution that is about to go. */
   readonly goes: (id: string) => void;
 }
@@ -76,9 +76,10 @@ export class OracleErasures {
         );
         const isOther = table.read(id) !== undefined;
         const below = isOther ? [] : [...table.ids()].filter((one) => one.startsWith(`${id}.`));
-        const kept = [...objects(`${id}/`), ...objects(`${id}.`)].filter((key) =>
-          this.lives.has(key.split('/')[1] ?? ''),
-        );
+        const kept = objects().filter((key) => {
+          const [, executionId = '', life = ''] = key.split('/');
+          return (executionId === id || executionId.startsWith(`${id}.`)) && this.lives.has(life);
+        });
         if (left.length + below.length + kept.length > 0)
           violate(id, `E2 it is erased, and there are left ${nameOf(left)} ${below.join()} ${kept.join()}`);
       },

@@ -87,14 +87,18 @@ export class WorldValues {
     this.#storedAt.set(key, this.#now());
   }
 
-  keysFrom(prefix: string): readonly string[] {
-    return [...this.#objects.keys()].filter((key) => key.startsWith(prefix));
+  keys(): readonly string[] {
+    return [...this.#objects.keys()];
   }
 
   /** For an erasure. */
   list(prefix: string): Page<StoredValue> {
     const of = (key: string): StoredValue => ({ key, storedAt: this.#storedAt.get(key) ?? 0, bytes: 1 });
-    return { items: this.keysFrom(prefix).map(of) };
+    return {
+      items: this.keys()
+        .filter((key) => key.startsWith(prefix))
+        .map(of),
+    };
   }
 
   remove(keys: readonly string[]): void {

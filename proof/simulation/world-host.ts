@@ -108,7 +108,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
     breakers,
     rates: ratesJudged(seed, traits.hasRates && !isMild, kinds),
     lanes,
-    erasures: new OracleErasures({ ...eyes, objects: (from) => host.external.values?.keysFrom(from) ?? [] }),
+    erasures: new OracleErasures({ ...eyes, objects: () => host.external.values?.keys() ?? [] }),
     plans: new Map(),
     outages: drawOutages(choice, faults, startAt, traits.pausesWhole ? BUSIEST : AGENT_NAMES),
     unread: new Map(),

@@ -36,55 +36,62 @@ async function withServer(
 }
 
 const error =
-  (status: number, code: string): Respond =>
+  (status: number, code: string, said = ''): Respond =>
   (_request, response) => {
-    response.writeHead(status).end(`<?xml version="1.0"?>\n<Error><Code>${code}</Code></Error>`);
+    const text = `<Error><Code>${code}</Code><Message>${said}</Message></Error>`;
+    response.writeHead(status).end(`<?xml version="1.0"?>\n${text}`);
   };
+const message = (action: string): string =>
+  `User: arn:aws:sts::1:assumed-role/r/s is not authorized to perform: ${action} on resource: "arn:aws:s3:::values" because no identity-based policy allows the ${action} action`;
 
-it.each(['put', 'get', 'list', 'remove'] as const)('signs %s as the SDK would', async (operation) => {
-  let seen: IncomingMessage | undefined;
-  let sent: Buffer | undefined;
-  await withServer(
-    (request, response, body) => {
-      seen = request;
-      sent = body;
-      response.end('<ListBucketResult></ListBucketResult>');
-    },
-    async (values) => {
-      if (operation === 'put') await values.put(KEY, '"ä"');
-      if (operation === 'get') await values.get(KEY);
-      if (operation === 'list') await values.list('e-1/', 'e-1/l/input/a b/w');
-      if (operation === 'remove') await values.remove([KEY]);
-    },
-  );
-  const { method = '', url = '', headers } = seen!;
-  const [path = '', query = ''] = url.split('?');
-  const signer = new SignatureV4({
-    service: 's3',
-    region: 'eu-west-1',
-    credentials: CREDENTIALS,
-    sha256: Sha256,
-    uriEscapePath: false,
-  });
-  const signedNames = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1]?.split(';') ?? [];
-  const signed = await signer.sign(
-    {
-      method,
-      protocol: 'http:',
-      hostname: '127.0.0.1',
-      path,
-      query: Object.fromEntries(new URLSearchParams(query)),
-      headers: Object.fromEntries(
-        signedNames
-          .filter((name) => name !== 'x-amz-security-token')
-          .map((name) => [name, String(headers[name])]),
-      ),
-      body: sent!,
-    },
-    { signingDate: dateIn(String(headers['x-amz-date'])) },
-  );
-  expect(signed.headers['authorization']).toBe(headers.authorization);
-});
+it.each(['put', 'get', 'list', 'remove', 'erase'] as const)(
+  'signs %s as the SDK would',
+  async (operation) => {
+    let seen: IncomingMessage | undefined;
+    let sent: Buffer | undefined;
+    await withServer(
+      (request, response, body) => {
+        seen = request;
+        sent = body;
+        response.end('<ListBucketResult></ListBucketResult>');
+      },
+      async (values) => {
+        if (operation === 'put') await values.put(KEY, '"ä"');
+        if (operation === 'get') await values.get(KEY);
+        if (operation === 'list') await values.list('e-1/', 'e-1/l/input/a b/w');
+        if (operation === 'remove') await values.remove([KEY]);
+        if (operation === 'erase') await values.erase?.([KEY]);
+      },
+    );
+    const { method = '', url = '', headers } = seen!;
+    const [path = '', query = ''] = url.split('?');
+    const signer = new SignatureV4({
+      service: 's3',
+      region: 'eu-west-1',
+      credentials: CREDENTIALS,
+      sha256: Sha256,
+      uriEscapePath: false,
+    });
+    const signedNames = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1]?.split(';') ?? [];
+    const signed = await signer.sign(
+      {
+        method,
+        protocol: 'http:',
+        hostname: '127.0.0.1',
+        path,
+        query: Object.fromEntries(new URLSearchParams(query)),
+        headers: Object.fromEntries(
+          signedNames
+            .filter((name) => name !== 'x-amz-security-token')
+            .map((name) => [name, String(headers[name])]),
+        ),
+        body: sent!,
+      },
+      { signingDate: dateIn(String(headers['x-amz-date'])) },
+    );
+    expect(signed.headers['authorization']).toBe(headers.authorization);
+  },
+);
 
 const dateIn = (text: string): Date =>
   new Date(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
@@ -111,6 +118,13 @@ it('says that there is none only where S3 says so of the key', async () => {
   await withServer(error(404, 'NoSuchKey'), async (values) => {
     expect(await values.get(KEY)).toBeUndefined();
   });
+  // Who may read objects and not list them learns so of one that is not there.
+  await withServer(error(403, 'AccessDenied', message('s3:ListBucket')), async (values) => {
+    expect(await values.get(KEY)).toBeUndefined();
+  });
+  await withServer(error(403, 'AccessDenied', message('s3:GetObject')), async (values) => {
+    await expect(values.get(KEY)).rejects.toThrow('GetObject of a large value: AccessDenied');
+  });
   for (const [status, code] of [
     [404, 'NoSuchBucket'],
     [403, 'AccessDenied'],
@@ -121,6 +135,28 @@ it('says that there is none only where S3 says so of the key', async () => {
     });
     expect(calls).toBe(1);
   }
+});
+
+it('erases a value with each version of it, after the mark that a replica is sent', async () => {
+  const asked: string[] = [];
+  const of = (key: string, id: string): string => `<Key>${key}</Key><VersionId>${id}</VersionId>`;
+  const versions = `<ListVersionsResult><DeleteMarker>${of(KEY, 'mark')}</DeleteMarker><Version>${of(KEY, 'v2')}</Version><Version>${of(KEY, 'v1')}</Version><Version>${of(`${KEY}0`, 'v3')}</Version></ListVersionsResult>`;
+  await withServer(
+    ({ method, url = '' }, response) => {
+      const { pathname, searchParams } = new URL(url, 'http://s3');
+      asked.push(
+        `${method} ${decodeURIComponent(pathname)} ${[...searchParams].map((pair) => pair.join('=')).join(' ')}`,
+      );
+      response.end(method === 'GET' ? versions : '');
+    },
+    async (values) => values.erase?.([KEY]),
+  );
+  expect(asked).toEqual([
+    `DELETE /values/${KEY} `,
+    `GET /values/ versions= prefix=${KEY}`,
+    `DELETE /values/${KEY} versionId=v2`,
+    `DELETE /values/${KEY} versionId=v1`,
+  ]);
 });
 
 it('does not wait for ever, nor take a part for the whole', async () => {

@@ -37,7 +37,7 @@ export function describeValues(title: string, open: () => Promise<ValuesUnderTes
 
     it('takes the longest keys there are', async () => {
       expect(LONG.length).toBeGreaterThan(700);
-      const key = `${LONG}/life/step.rooms.3/${'a'.repeat(64)}/w`;
+      const key = `0a1b/${LONG}/life/step.rooms.3/${'a'.repeat(64)}/w`;
       await values.put(key, '[]');
       expect(await values.get(key)).toBe('[]');
       expect((await values.list('')).items.map((one) => one.key)).toEqual([key]);

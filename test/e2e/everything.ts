@@ -14,7 +14,7 @@ import { PRESENT_MS, type Stage, unbusy } from './stage.ts';
  * steps are for the audit to remove.
  */
 async function leaveBehind({ cloud, round }: Run): Promise<void> {
-  const table = [...cloud.resources.values()].find(({ type }) => type === 'AWS::DynamoDB::Table');
+  const table = [...cloud.resources.values()].find(({ type }) => type === 'AWS::DynamoDB::GlobalTable');
   const client = new DynamoDBClient({
     endpoint: cloud.gatewayUrl,
     region: 'us-east-1',

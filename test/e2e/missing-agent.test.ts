@@ -54,7 +54,9 @@ async function until<Value>(ask: () => Promise<Value>, isIt: (value: Value) => b
  * (`test/supervisor/missing-agent.test.ts`).
  */
 async function waitIsOver(executionId: string, step: string): Promise<void> {
-  const table = [...(cloud?.resources.values() ?? [])].find(({ type }) => type === 'AWS::DynamoDB::Table');
+  const table = [...(cloud?.resources.values() ?? [])].find(
+    ({ type }) => type === 'AWS::DynamoDB::GlobalTable',
+  );
   const client = new DynamoDBClient({
     endpoint: cloud?.gatewayUrl ?? '',
     region: 'us-east-1',

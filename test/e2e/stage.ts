@@ -283,7 +283,7 @@ export async function ledgerOf({ world }: Stage, ids: readonly string[]): Promis
 export const PRESENT_MS = 2 * TICK_MS - 5_000;
 
 async function writePresence({ gatewayUrl, resources }: Cloud, forMs: number): Promise<void> {
-  const table = [...resources.values()].find(({ type }) => type === 'AWS::DynamoDB::Table');
+  const table = [...resources.values()].find(({ type }) => type === 'AWS::DynamoDB::GlobalTable');
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
   const client = new DynamoDBClient({ endpoint: gatewayUrl, region: 'us-east-1', credentials });
   const presences = dynamoRecords(client, table?.physicalName ?? '', PRESENCE);

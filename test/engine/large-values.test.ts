@@ -8,7 +8,7 @@ import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { eq } from '../../lib/author/references.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Ports } from '../../lib/core/ports.ts';
-import { valueKeyIn, valueKeysIn } from '../../lib/core/records/large-values.ts';
+import { valueKeyIn, valuesOf, valueKeysIn } from '../../lib/core/records/large-values.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type MemoryValues, type MemoryWorld, memoryValues } from '../../lib/memory/world.ts';
 import { type Harness, harness } from './harness.ts';
@@ -334,7 +334,7 @@ describe('executions that a process has begun to start before the value was lost
     const { id } = await world.begin({ items });
     store.create = create;
     for (const key of world.values.objects.keys())
-      if (key.startsWith(`${id}/`)) world.values.objects.delete(key);
+      if (key.startsWith(valuesOf(id))) world.values.objects.delete(key);
     const end = await world.run(id);
     expect(end.steps['each']?.failure?.code).toBe('value-lost');
     const one = await world.state(begun ?? '');

@@ -120,7 +120,7 @@ test('the default is one example with a bucket, an event, a schedule and its out
 test('prod brings no outside world, and its schedule is off', () => {
   const app = synthesised('prod');
   expect(app.ofType('AWS::Lambda::Url')).toEqual([]);
-  expect(app.ofType('AWS::DynamoDB::Table')).toHaveLength(1);
+  expect(app.ofType('AWS::DynamoDB::GlobalTable')).toHaveLength(1);
   const schedules = app.ofType('AWS::Scheduler::Schedule').map(({ Properties }) => Properties['State']);
   expect(schedules).toEqual(['DISABLED']);
 });
@@ -130,7 +130,7 @@ test('examples by name are a stack of their own, without what starts the other',
   expect(app.stacks).toEqual(['Steadfast-prod-password-reset']);
   expect(agentsIn(app)).not.toContain('charge-card');
   expect(app.ofType('AWS::Scheduler::Schedule')).toEqual([]);
-  expect(app.ofType('AWS::DynamoDB::Table')[0]?.DeletionPolicy).toBe('Retain');
+  expect(app.ofType('AWS::DynamoDB::GlobalTable')[0]?.DeletionPolicy).toBe('Retain');
   const reserved = app
     .ofType('AWS::Lambda::Function')
     .flatMap(({ Properties }) => Properties['ReservedConcurrentExecutions'] ?? []);

@@ -105,7 +105,6 @@ describe('an agent in a container', () => {
       'ecs:UpdateTaskProtection',
       'events:PutEvents',
       's3:GetObject',
-      's3:ListBucket',
       's3:PutObject',
       'sqs:ChangeMessageVisibility',
       'sqs:DeleteMessage',

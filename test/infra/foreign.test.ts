@@ -42,7 +42,7 @@ const reader = new Reader(stack);
 test('two of them have their own of everything', () => {
   const count = (type: string): number => reader.ofType(type).length;
   expect([
-    count('AWS::DynamoDB::Table'),
+    count('AWS::DynamoDB::GlobalTable'),
     count('AWS::ApiGatewayV2::Api'),
     count('AWS::CloudWatch::Dashboard'),
   ]).toEqual([2, 2, 2]);

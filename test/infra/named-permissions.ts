@@ -79,7 +79,7 @@ const isQueueOfAgent = ({ type, metadata }: ResolvedResource): boolean =>
   type === 'AWS::SQS::Queue' && /\/Agents\/[^/]+\/Queue\//.test(String(metadata['aws:cdk:path']));
 
 function nameOf(resource: ResolvedResource): string {
-  if (resource.type === 'AWS::DynamoDB::Table') return 'table';
+  if (resource.type === 'AWS::DynamoDB::GlobalTable') return 'table';
   if (resource.type === 'AWS::S3::Bucket' && ownerOf(resource) === 'values') return 'bucket';
   if (resource.type === 'AWS::Events::EventBus')
     return String(resource.metadata['aws:cdk:path']).includes('/WakeUps/') ? 'wake bus' : 'bus';

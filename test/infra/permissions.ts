@@ -147,7 +147,7 @@ export const PERMISSIONS: readonly Row[] = [
     on: 'table',
     because: 'erases executions that are over, by their keys alone, for a caller who may',
   },
-  ERASURE_OF_VALUES,
+  ...ERASURE_OF_VALUES,
   {
     who: 'audit',
     actions: ['dynamodb:DeleteItem'],

@@ -9,7 +9,7 @@ import type { AgentSettings } from '../../lib/infra/agent-settings.ts';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
 import type { SteadfastProps } from '../../lib/infra/steadfast-props.ts';
 import { FOUND } from './fixture.ts';
-import { FATES, findingsOf, makeApp, makeStack, Reader, statementsIn } from './template.ts';
+import { FATES, findingsOf, makeApp, makeStack, Reader, replicaOf, statementsIn } from './template.ts';
 
 const withPay = (pay: AgentSettings): Reader => new Reader(makeStack({ agentSettings: { pay } }));
 const mappingOf = (reader: Reader, name: string): Record<string, unknown> =>
@@ -171,9 +171,9 @@ describe('a deployment', () => {
     const reader = new Reader(
       makeStack({ removalPolicy: FATES.prod, deletionProtection: false, pointInTimeRecovery: false }),
     );
-    const table = reader.one('AWS::DynamoDB::Table', 'State');
+    const table = reader.one('AWS::DynamoDB::GlobalTable', 'State');
     expect(table.DeletionPolicy).toBe('RetainExceptOnCreate');
-    expect(table.Properties).toMatchObject({
+    expect(replicaOf(table)).toMatchObject({
       DeletionProtectionEnabled: false,
       PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: false },
     });
@@ -189,9 +189,9 @@ describe('a deployment', () => {
     const reader = new Reader(stack);
     const key = reader.ofType('AWS::KMS::Key')[0]!;
     const arn = { 'Fn::GetAtt': [key.id, 'Arn'] };
-    expect(reader.one('AWS::DynamoDB::Table', 'State').Properties).toMatchObject({
-      SSESpecification: { KMSMasterKeyId: arn, SSEEnabled: true, SSEType: 'KMS' },
-    });
+    const table = reader.one('AWS::DynamoDB::GlobalTable', 'State');
+    expect(table.Properties).toMatchObject({ SSESpecification: { SSEEnabled: true, SSEType: 'KMS' } });
+    expect(replicaOf(table)).toMatchObject({ SSESpecification: { KMSMasterKeyId: arn } });
     const keyed = (type: string, property: string): unknown[] =>
       reader.ofType(type).map(({ Properties }) => Properties[property]);
     for (const queue of keyed('AWS::SQS::Queue', 'KmsMasterKeyId')) expect(queue).toEqual(arn);

@@ -5,20 +5,20 @@ import { MIN_RETENTION_HOURS } from '../../lib/aws/names.ts';
 import type { StartsPerSecond } from '../../lib/infra/state-table.ts';
 import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
 import { FOUND } from './fixture.ts';
-import { FATES, makeStack, Reader, statementsIn } from './template.ts';
+import { FATES, makeStack, Reader, replicaOf, statementsIn } from './template.ts';
 
 const AGENTS = ['pay', 'ship', 'mail'] as const;
 const dev = new Reader(makeStack());
 
 const fate = (reader: Reader): unknown[] => {
-  const table = reader.one('AWS::DynamoDB::Table', 'State');
-  return [table.DeletionPolicy, table.Properties['DeletionProtectionEnabled']];
+  const table = reader.one('AWS::DynamoDB::GlobalTable', 'State');
+  return [table.DeletionPolicy, replicaOf(table)['DeletionProtectionEnabled']];
 };
 const agentsOf = (path: string): unknown => dev.environmentOf(path)['STEADFAST_AGENTS'];
 
 describe('the state table', () => {
   test('has the keys and the indexes that the store reads', () => {
-    dev.template.hasResourceProperties('AWS::DynamoDB::Table', {
+    dev.template.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
       KeySchema: [
         { AttributeName: 'pk', KeyType: 'HASH' },
         { AttributeName: 'sk', KeyType: 'RANGE' },
@@ -45,7 +45,13 @@ describe('the state table', () => {
       ].map((index) => Match.objectLike(index)),
       BillingMode: 'PAY_PER_REQUEST',
       TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
-      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      // One region: a table of the older type could get no other one later.
+      Replicas: [
+        {
+          Region: { Ref: 'AWS::Region' },
+          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        },
+      ].map((replica) => Match.objectLike(replica)),
     });
   });
 
@@ -56,10 +62,30 @@ describe('the state table', () => {
   });
 });
 
+test('a stack that is kept cannot be deleted by mistake, unless that is said otherwise', () => {
+  const isProtected = (props: object): boolean | undefined => makeStack(props).terminationProtection;
+  expect(isProtected({ removalPolicy: FATES.prod })).toBe(true);
+  expect(isProtected({ removalPolicy: FATES.prod, terminationProtection: false })).toBe(false);
+  expect(isProtected({ removalPolicy: FATES.dev })).toBe(false);
+});
+
+test('what is charged for is tagged by stack and agent, for cost allocation', () => {
+  const tagsOf = ({ Properties }: { Properties: Record<string, unknown> }): Record<string, string> =>
+    Object.fromEntries(
+      (Properties['Tags'] as { Key: string; Value: string }[]).map(({ Key, Value }) => [Key, Value]),
+    );
+  const all = ['AWS::Lambda::Function', 'AWS::SQS::Queue', 'AWS::Logs::LogGroup', 'AWS::S3::Bucket'].flatMap(
+    (type) => dev.ofType(type),
+  );
+  for (const one of all) expect(tagsOf(one)).toMatchObject({ 'steadfast:stack': 'Test' });
+  expect(tagsOf(dev.functionOf('Agents/pay'))).toMatchObject({ 'steadfast:agent': 'pay' });
+  expect(tagsOf(dev.functionOf('Supervisor'))).not.toHaveProperty('steadfast:agent');
+});
+
 describe('starts a second', () => {
   const tableOf = (startsPerSecond?: StartsPerSecond): Record<string, unknown> =>
     new Reader(makeStack(startsPerSecond === undefined ? {} : { startsPerSecond })).one(
-      'AWS::DynamoDB::Table',
+      'AWS::DynamoDB::GlobalTable',
       'State',
     ).Properties;
   const warmOf = (properties: Record<string, unknown>): unknown[] =>
@@ -81,9 +107,9 @@ describe('starts a second', () => {
 
   test('bound what the table writes', () => {
     expect(tableOf({ most: 2_000 })).toMatchObject({
-      OnDemandThroughput: { MaxWriteRequestUnits: 28_000 },
+      WriteOnDemandThroughputSettings: { MaxWriteRequestUnits: 28_000 },
     });
-    expect(tableOf()).not.toHaveProperty('OnDemandThroughput');
+    expect(tableOf()).not.toHaveProperty('WriteOnDemandThroughputSettings');
     expect(() => tableOf({ most: 0 })).toThrow('startsPerSecond.most is 0; allowed: a number above 0');
     expect(() => tableOf({ warm: 9, most: 8 })).toThrow('most is 8, less than warm, which is 9');
   });

@@ -40,6 +40,10 @@ export const FATES = { dev: RemovalPolicy.DESTROY, prod: RemovalPolicy.RETAIN } 
 export const makeStack = (props: Partial<SteadfastStackProps> = {}): SteadfastStack =>
   new SteadfastStack(makeApp(), 'Test', { workflows: FOUND, removalPolicy: FATES.dev, ...props });
 
+/** What a global table says of its one region. */
+export const replicaOf = ({ Properties }: Resource): Readonly<Record<string, unknown>> =>
+  (Properties['Replicas'] as readonly Readonly<Record<string, unknown>>[])[0] ?? {};
+
 export class Reader {
   readonly all: readonly Resource[];
   readonly template: Template;

@@ -7,7 +7,7 @@
  * happens to a deployment that is running, and only then change the list.
  */
 
-import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
+import type { CfnGlobalTable } from 'aws-cdk-lib/aws-dynamodb';
 import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Stack } from 'aws-cdk-lib/core';
 import { INDEXES, SPARE_INDEXES, type TableIndex } from '../../lib/aws/names.ts';
@@ -24,7 +24,7 @@ interface Stateful {
 }
 /** Types that hold something, or that others know by its name. */
 const STATEFUL: Readonly<Record<string, Stateful>> = {
-  'AWS::DynamoDB::Table': {
+  'AWS::DynamoDB::GlobalTable': {
     // An index is not replaced but built anew, and while it is, the supervisor is blind.
     replacedBy: ['TableName', 'KeySchema', 'GlobalSecondaryIndexes'],
     loss: 'a new, empty table takes its place: every execution, incident and idempotency key is lost to the deployment',
@@ -83,7 +83,7 @@ const ACCESS_LOG = {
 /** As deployed so far: logical id, type, and what would replace it; of the agents one stands for all. */
 const DEPLOYED: Readonly<Record<string, object>> = {
   SteadfastStateTable0D45A083: {
-    Type: 'AWS::DynamoDB::Table',
+    Type: 'AWS::DynamoDB::GlobalTable',
     KeySchema: keys('pk', 'sk'),
     GlobalSecondaryIndexes: [...INDEXES, ...SPARE_INDEXES].map(index),
   },
@@ -183,7 +183,7 @@ const fates = (reader: Reader): Record<string, unknown> => {
           .join('/') ?? '')
       : Type;
   const held = reader.all.filter(({ Type }) =>
-    ['AWS::Logs::LogGroup', 'AWS::DynamoDB::Table', 'AWS::SQS::Queue'].includes(Type),
+    ['AWS::Logs::LogGroup', 'AWS::DynamoDB::GlobalTable', 'AWS::SQS::Queue'].includes(Type),
   );
   return Object.fromEntries(
     held.map((resource) => [kindOf(resource), [resource.DeletionPolicy, resource.UpdateReplacePolicy]]),
@@ -196,7 +196,7 @@ test('what waits to be started stays with the table and the logs; a deployment t
   const prod = new Reader(withTrigger(makeStack({ removalPolicy: FATES.prod })));
   expect(fates(prod)).toEqual({
     // It is protected against deletion, which a roll back would fail on.
-    'AWS::DynamoDB::Table': ['Retain', 'Retain'],
+    'AWS::DynamoDB::GlobalTable': ['Retain', 'Retain'],
     'AWS::Logs::LogGroup': inUse,
     'Triggers/Queue': inUse,
     'Triggers/DeadLetterQueue': inUse,
@@ -204,7 +204,7 @@ test('what waits to be started stays with the table and the logs; a deployment t
     'Agents/DeadLetterQueue': gone,
   });
   const open = new Reader(makeStack({ removalPolicy: FATES.prod, deletionProtection: false }));
-  expect(fates(open)['AWS::DynamoDB::Table']).toEqual(inUse);
+  expect(fates(open)['AWS::DynamoDB::GlobalTable']).toEqual(inUse);
   const dev = fates(new Reader(withTrigger(makeStack())));
   expect(Object.values(dev)).toEqual(Object.keys(dev).map(() => gone));
 });
@@ -237,7 +237,7 @@ test('a construct of another name would be noticed, a table with another key too
   expect(said).toHaveLength(2 * Object.keys(DEPLOYED).length);
   const rekeyed = makeStack();
   const { own } = rekeyed.steadfast.stateTable;
-  (own.node.defaultChild as CfnTable).addPropertyOverride('KeySchema.1.AttributeName', 'other');
+  (own.node.defaultChild as CfnGlobalTable).addPropertyOverride('KeySchema.1.AttributeName', 'other');
   expect(losses(new Reader(rekeyed))).toEqual([
     expect.stringMatching(
       /^SteadfastStateTable0D45A083 .* would be replaced: .*; in a deployment that is running a new, empty table/,

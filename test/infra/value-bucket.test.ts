@@ -10,11 +10,11 @@ import { FATES, makeApp, makeStack, Reader, statementsIn } from './template.ts';
 const BUCKET = 'AWS::S3::Bucket';
 
 test.each([
-  ['dev', 'Delete', 'Delete'],
-  ['prod', 'RetainExceptOnCreate', 'Retain'],
+  ['dev', 'Delete', 'Delete', undefined],
+  ['prod', 'RetainExceptOnCreate', 'Retain', { Status: 'Enabled' }],
 ] as const)(
-  'of %s is private, encrypted, without versions, and has the table’s fate',
-  (stage, end, replaced) => {
+  'of %s is private, encrypted, keeps an earlier version for a day, and has the table’s fate',
+  (stage, end, replaced, versions) => {
     const [bucket] = new Reader(makeStack({ removalPolicy: FATES[stage] })).ofType(BUCKET);
     expect([bucket?.DeletionPolicy, bucket?.UpdateReplacePolicy]).toEqual([end, replaced]);
     expect(bucket?.Properties).toMatchObject({
@@ -29,10 +29,18 @@ test.each([
       },
       OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
       LifecycleConfiguration: {
-        Rules: [{ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: 'Enabled' }],
+        Rules: [
+          {
+            AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+            NoncurrentVersionExpiration: { NoncurrentDays: 1 },
+            ExpiredObjectDeleteMarker: true,
+            Status: 'Enabled',
+          },
+        ],
       },
     });
-    expect(bucket?.Properties).not.toHaveProperty('VersioningConfiguration');
+    // No bucket without them can be replicated later; one that has them cannot go with its stack.
+    expect(bucket?.Properties['VersioningConfiguration']).toEqual(versions);
   },
 );
 

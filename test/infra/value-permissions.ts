@@ -10,13 +10,14 @@ export const VALUES = (who: string): Row[] => [
     on: 'objects of bucket',
     because: 'values that are too large for a record, before the record is written and when it is read',
   },
-  {
-    who,
-    actions: ['s3:ListBucket'],
-    on: 'bucket',
-    because: 'without it S3 says "forbidden" of an object that is not there: a loss would look like a fault',
-  },
 ];
+
+const LISTING = (who: string): Row => ({
+  who,
+  actions: ['s3:ListBucket'],
+  on: 'bucket',
+  because: 'without it S3 says "forbidden" of an object that is not there',
+});
 
 export const AUDIT_OF_VALUES: readonly Row[] = [
   {
@@ -33,12 +34,22 @@ export const AUDIT_OF_VALUES: readonly Row[] = [
   },
 ];
 
-export const ERASURE_OF_VALUES: Row = {
-  who: 'scheduler',
-  actions: ['s3:DeleteObject'],
-  on: 'objects of bucket',
-  because: 'removes the values of an execution that is erased',
-};
+export const ERASURE_OF_VALUES: readonly Row[] = [
+  LISTING('scheduler'),
+  LISTING('supervisor'),
+  {
+    who: 'scheduler',
+    actions: ['s3:ListBucketVersions'],
+    on: 'bucket',
+    because: 'which versions of its values an execution that is erased has left',
+  },
+  {
+    who: 'scheduler',
+    actions: ['s3:DeleteObject', 's3:DeleteObjectVersion'],
+    on: 'objects of bucket',
+    because: 'removes the values of an execution that is erased, in all their versions',
+  },
+];
 
 const CALLERS = [
   'authorise-card',
@@ -54,5 +65,5 @@ const CALLERS = [
 export const VALUES_MAY_BE_IDLE: readonly Row[] = [
   ...CALLERS.flatMap(VALUES),
   ...AUDIT_OF_VALUES,
-  ERASURE_OF_VALUES,
+  ...ERASURE_OF_VALUES,
 ];

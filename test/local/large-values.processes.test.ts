@@ -2,6 +2,7 @@
 
 import { startCloud } from 'steadfast/testing';
 import { join } from 'node:path';
+import { valuesOf } from '../../lib/core/records/large-values.ts';
 
 const WORKFLOWS = join(import.meta.dirname, '..', 'serve', 'workflows');
 
@@ -17,11 +18,11 @@ it('an input of 3 MB runs through two steps of functions, and is read back', asy
       readonly keys: readonly string[];
     }[];
     const keys = buckets.find((bucket) => bucket.name.includes('values'))?.keys ?? [];
-    const holders = keys.map((key) => key.split('/')).map(([id, , holder]) => [id, holder]);
+    const holders = keys.map((key) => key.split('/')).map(([, id, , holder]) => [id, holder]);
     expect(holders).toEqual(
       expect.arrayContaining(['input', 'step.write', 'step.send'].map((holder) => [executionId, holder])),
     );
-    expect(keys.every((key) => key.startsWith(`${executionId}/`))).toBe(true);
+    expect(keys.every((key) => key.startsWith(valuesOf(executionId)))).toBe(true);
     const denials: unknown = await (await fetch(`${cloud.url}/_local/denials`)).json();
     expect(denials).toEqual([]);
     const body = JSON.stringify({ input: { name: 'x'.repeat(4_300_000) } });

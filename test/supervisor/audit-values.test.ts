@@ -4,7 +4,7 @@
  */
 
 import type { Page, StoredValue } from '../../lib/core/ports.ts';
-import { valueKeyOf } from '../../lib/core/records/large-values.ts';
+import { valueKeyOf, valuesOf } from '../../lib/core/records/large-values.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { absentMark, type ValuesAudit, VALUES_KEPT_MS } from '../../lib/core/supervision/stored-values.ts';
 import { auditValues, type Values, type ValuesAuditPorts } from '../../lib/supervisor/audit-values.ts';
@@ -193,7 +193,7 @@ it('lets one life that cannot be handled delay no other, and says which (L4)', a
   const w = world(5, (values) => ({
     ...values,
     put: async (key, json) => {
-      if (key.startsWith('bad/') && key.includes('!')) throw new Error('AccessDenied');
+      if (key.includes('/bad/') && key.includes('!')) throw new Error('AccessDenied');
       await values.put(key, json);
     },
   }));
@@ -207,7 +207,7 @@ it('lets one life that cannot be handled delay no other, and says which (L4)', a
 it('leaves alone what is no value, and a value that is younger than a day', async () => {
   const w = world();
   await w.values.put('foreign', '1');
-  await w.values.put('e/m/!absent/x', '');
+  await w.values.put(`${valuesOf('e')}m/!absent/x`, '');
   await w.values.put(absentMark('e', 'l', T - VALUES_KEPT_MS), '');
   const young = await w.put('e', 'l', 'a');
   await w.audit();
@@ -217,7 +217,7 @@ it('leaves alone what is no value, and a value that is younger than a day', asyn
   expect(w.keys()).not.toContain(young);
   w.now += DAY;
   await w.audit();
-  expect(w.keys()).toEqual(['e/m/!absent/x', 'foreign']);
+  expect(w.keys()).toEqual([`${valuesOf('e')}m/!absent/x`, 'foreign'].sort());
 });
 
 /** Cheap and repeatable. */

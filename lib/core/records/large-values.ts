@@ -48,20 +48,37 @@ export const mostBytes = (
 /** Brackets, as in the name of an item, mean something in addresses and file patterns. */
 export const holderOf = (step: string): ValueHolder => `step.${step.replace('[', '.').replace(']', '')}`;
 
+/**
+ * All objects of the lives of an id begin with this. A hash comes first: ids that follow one another would
+ * all be in one part of the store, which takes so many writes a second.
+ */
+export const valuesOf = (id: string): string => `${spreadOf(id)}/${id}/`;
+
+/** Four digits, on which no secret rests (FNV-1a, both of its halves). */
+function spreadOf(id: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < id.length; at += 1) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
+  return ((hash ^ (hash >>> 16)) & 0xffff).toString(16).padStart(4, '0');
+}
+
 /** All objects of an execution begin with this. */
-export const valuesPrefixOf = ({ id, life }: Owner): string => `${id}/${life}/`;
+export const valuesPrefixOf = ({ id, life }: Owner): string => `${valuesOf(id)}${life}/`;
 
 export const valueKeyOf = (owner: Owner, holder: ValueHolder, ref: Pick<ValueRef, 'hash' | 'id'>): string =>
   `${valuesPrefixOf(owner)}${holder}/${ref.hash}/${ref.id}`;
 
 /** @returns nothing for text that is no key of a value */
 export function valueKeyIn(key: string): ValueKey | undefined {
-  const [executionId, life, holder, hash, id, ...more] = key.split('/');
-  const isKey = more.length === 0 && [executionId, life, holder, hash].every(Boolean) && Boolean(id);
+  const [, executionId = '', life, holder, hash, id, ...more] = key.split('/');
+  const isKey = more.length === 0 && [life, holder, hash, id].every(Boolean) && isOf(executionId, key);
   if (!isKey || !(holder === 'input' || holder === 'output' || holder?.startsWith('step.') === true))
     return undefined;
   return { executionId, life, holder, hash, id } as ValueKey;
 }
+
+/** @returns whether the key begins as those of this execution do */
+export const isOf = (executionId: string, key: string): boolean =>
+  executionId !== '' && key.startsWith(valuesOf(executionId));
 
 /** The keys of all objects that the records of an execution name. */
 export function valueKeysIn({ execution, steps }: Pick<Snapshot, 'execution' | 'steps'>): readonly string[] {

@@ -12,7 +12,7 @@
  *   or like a value of one where no execution was ever made.
  */
 
-import { valueKeyIn } from '../records/large-values.ts';
+import { isOf, valueKeyIn, valuesPrefixOf } from '../records/large-values.ts';
 import { isLongAgo } from '../records/retention.ts';
 import type { Execution } from '../records/state.ts';
 
@@ -24,7 +24,7 @@ const MARK = '!absent';
 
 /** The mark of an execution's life: an object without content. */
 export const absentMark = (executionId: string, life: string, at: number): string =>
-  `${executionId}/${life}/${MARK}/${at}`;
+  `${valuesPrefixOf({ id: executionId, life })}${MARK}/${at}`;
 
 /** An object, as a listing shows it. */
 interface Stored {
@@ -47,9 +47,16 @@ export interface ValuesOfLife {
 function partOfLife(stored: Stored): ValuesOfLife | undefined {
   const key = valueKeyIn(stored.key);
   if (key !== undefined) return { executionId: key.executionId, life: key.life, values: [stored], marks: [] };
-  const [executionId = '', life = '', mark, at, ...more] = stored.key.split('/');
+  const [, executionId = '', life = '', mark, at, ...more] = stored.key.split('/');
   const since = Number(at);
-  if (mark !== MARK || more.length > 0 || !Number.isSafeInteger(since) || since <= 0) return undefined;
+  if (
+    mark !== MARK ||
+    more.length > 0 ||
+    !isOf(executionId, stored.key) ||
+    !Number.isSafeInteger(since) ||
+    since <= 0
+  )
+    return undefined;
   return { executionId, life, values: [], marks: [stored.key], absentSince: since };
 }
 

@@ -10,6 +10,7 @@ import {
   valueKeyIn,
   valueKeyOf,
   valueKeysIn,
+  valuesOf,
   withValue,
 } from '../../../lib/core/records/large-values.ts';
 import { anExecution, aStep } from '../../contract/records.ts';
@@ -18,10 +19,15 @@ import { anAgent, anyObject } from '../../engine/harness.ts';
 const ref = { hash: 'h', id: 'w-1', bytes: 40_000 };
 
 describe('a key', () => {
+  it('begins with a hash of the execution’s id, which spreads ids that follow one another', () => {
+    const prefixes = Array.from({ length: 200 }, (_, at) => valuesOf(`order-${at}`).split('/')[0]);
+    expect(new Set(prefixes).size).toBeGreaterThan(190);
+  });
+
   it('is made of execution, life, holder, hash and put, and reads back (V2)', () => {
     const owner = { id: 'e-1.rooms.0', life: 'l1' };
     const key = valueKeyOf(owner, holderOf('rooms[3]'), ref);
-    expect(key).toBe('e-1.rooms.0/l1/step.rooms.3/h/w-1');
+    expect(key).toBe('60fe/e-1.rooms.0/l1/step.rooms.3/h/w-1');
     expect(valueKeyIn(key)).toEqual({
       executionId: 'e-1.rooms.0',
       life: 'l1',
@@ -31,10 +37,16 @@ describe('a key', () => {
     });
   });
 
-  it.each(['', 'e-1/l1', 'e-1/l1/!absent/17', 'e-1/l1/other/h/w', 'e-1/l1/input/h/w/more', 'e-1//input/h/w'])(
-    'is none: %s',
-    (text) => expect(valueKeyIn(text)).toBeUndefined(),
-  );
+  it.each([
+    '',
+    '9adb/e-1/l1',
+    '9adb/e-1/l1/!absent/17',
+    '9adb/e-1/l1/other/h/w',
+    '9adb/e-1/l1/input/h/w/more',
+    '9adb/e-1//input/h/w',
+    '0000/e-1/l1/input/h/w',
+    '9adb//l1/input/h/w',
+  ])('is none: %s', (text) => expect(valueKeyIn(text)).toBeUndefined());
 
   it('is named by records for all that they hold', () => {
     const execution = anExecution({ id: 'e-1', life: 'l1', input: null, inputAt: ref, outputAt: ref });
@@ -48,10 +60,10 @@ describe('a key', () => {
     };
     const step = aStep({ name: 'a', outputAt: { ...ref, hash: 'o' }, children });
     expect(valueKeysIn({ execution, steps: { a: step } })).toEqual([
-      'e-1/l1/input/h/w-1',
-      'e-1/l1/output/h/w-1',
-      'e-1/l1/step.a/o/w-1',
-      'e-1/l1/step.a/h/w-1',
+      '9adb/e-1/l1/input/h/w-1',
+      '9adb/e-1/l1/output/h/w-1',
+      '9adb/e-1/l1/step.a/o/w-1',
+      '9adb/e-1/l1/step.a/h/w-1',
     ]);
   });
 });
