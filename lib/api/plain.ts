@@ -29,14 +29,20 @@ export const PLAIN = { plain: true } as const;
 /** Has the answers of this call made as its caller wants them. */
 export function answerAsAsked(c: Context): void {
   if ((c.env as Partial<typeof PLAIN> | undefined)?.plain !== true) return;
+  let answered = 200;
+  const set = c.status;
+  const status: Context['status'] = (code) => {
+    answered = code;
+    set(code);
+  };
   const json = (
     value: unknown,
-    status = 200,
+    code = answered,
     headers: Readonly<Record<string, string>> = {},
   ): PlainAnswer => ({
-    status,
+    status: code,
     headers: { 'content-type': 'application/json', ...headers },
     text: JSON.stringify(value),
   });
-  Object.assign(c, { json });
+  Object.assign(c, { json, status });
 }
