@@ -161,9 +161,9 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly supervisorConcurrency?: number | 'unreserved';
   /**
-   * Supervisors that each tick starts, 1 to 20, and no more than there are `wakeShards`. More
-   * of them get through a large backlog sooner; each costs some $13 a month in a system that
-   * is never idle (OPERATIONS.md).
+   * Supervisors that each tick starts, 1 to 20, and no more than there are `wakeShards`. More of them get
+   * through a large backlog sooner; beyond the first each costs up to $13 a month, for the time in which it
+   * finds something overdue (OPERATIONS.md).
    * @default 2
    */
   readonly supervisors?: number;

@@ -25,7 +25,16 @@ export interface Stay {
    * Whether to sweep again.
    * @param busy whether something is due before its time is over: in this sweep, in any of its sweeps
    */
-  readonly stays: (busy: { readonly now: boolean; readonly ever: boolean }) => Promise<boolean>;
+  readonly stays: (busy: Busy) => Promise<boolean>;
+  /** Whether another supervisor of its tick keeps all shards, so that this one may go home. */
+  readonly isSecond?: () => boolean;
+}
+
+export interface Busy {
+  readonly now: boolean;
+  readonly ever: boolean;
+  /** When something was last overdue, in any of its sweeps. */
+  readonly overdueAt?: number;
 }
 
 type World = Pick<Ports, 'clock' | 'random' | 'log'>;
@@ -49,6 +58,9 @@ const RENEW_WITHIN_MS = 1_000;
 /** Two supervisors of one tick promise the same: the other's promise is enough if it differs by no more. */
 const AS_GOOD_MS = 2_000;
 
+/** A second supervisor stays for so long after it last found something overdue. */
+const HELPS_FOR_MS = 10_000;
+
 const NO_LIMIT = (): number => Number.POSITIVE_INFINITY;
 
 /** The stay of a supervisor that promises nothing: it stays once it has found something. */
@@ -59,29 +71,47 @@ export const STAYS_WHEN_BUSY: Stay = {
 };
 
 /**
- * The stay of a tick: once it finds something it stays, and says so. It or the next tick
- * sees what is written from then on.
+ * The stay of a tick: once it finds something it stays, and says so. It or the next tick sees what is written
+ * from then on. Of several supervisors of one tick the first to say so keeps all shards. Another one stays
+ * while it finds something overdue, so that it is at work if the first dies (L5), and goes home when there
+ * was none for a while.
  * @param untilAt when its time is over
  */
 export function tickStay(presences: Presences, world: World, untilAt: number): Stay {
-  let said: Promise<void> | undefined;
+  let said: Promise<'mine' | 'another'> | undefined;
+  let isSecond = false;
   return {
     ...STAYS_WHEN_BUSY,
-    found: () => (said ??= promise(presences, world, untilAt + NEXT_TICK_MS)),
+    found: async () => {
+      said ??= promise(presences, world, untilAt + NEXT_TICK_MS);
+      isSecond = (await said) === 'another';
+    },
+    stays: async ({ ever, overdueAt = Number.NEGATIVE_INFINITY }) =>
+      isSecond ? world.clock.now() < overdueAt + HELPS_FOR_MS : ever,
+    isSecond: () => isSecond,
   };
 }
 
-async function promise(presences: Presences, { random, log }: World, untilAt: number): Promise<void> {
+async function promise(
+  presences: Presences,
+  { random, log }: World,
+  untilAt: number,
+): Promise<'mine' | 'another'> {
+  let promised: 'mine' | 'another' = 'mine';
+  const writeId = random.id();
   try {
-    await changeRecord(presences, [], (stored) =>
-      stored !== undefined && stored.untilAt >= untilAt - AS_GOOD_MS
-        ? undefined
-        : presenceAfter(stored ?? { version: 0 }, random.id(), untilAt),
-    );
+    await changeRecord(presences, [], (stored) => {
+      const isAsGood = stored !== undefined && stored.untilAt >= untilAt - AS_GOOD_MS;
+      // Its own, where an answer was lost.
+      promised = isAsGood && stored.writeId !== writeId ? 'another' : 'mine';
+      return isAsGood ? undefined : presenceAfter(stored ?? { version: 0 }, writeId, untilAt);
+    });
   } catch (error) {
     // It stays anyway. At worst another supervisor is called in vain.
     log.note({ what: 'presence-failed', detail: errorName(error) });
+    return 'mine';
   }
+  return promised;
 }
 
 /** @param untilAt when the time of the called one is over */

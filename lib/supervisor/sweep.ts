@@ -14,6 +14,7 @@
 
 import type { Clock, Due, Ports } from '../core/ports.ts';
 import { sayable } from '../core/values/errors.ts';
+import { given } from '../core/values/given.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
 import { reconcile, type Oversight } from '../engine/reconcile.ts';
 import { withoutCalls } from '../engine/wake-up.ts';
@@ -87,8 +88,8 @@ const FIRST_VISIT = 2;
 const MISSED_SWEEPS = 1.5;
 
 /** One tick: sweeps until the next one while something is due. @returns the sweeps made */
-export async function tick(given: Ports, plans: PlanCache, options: TickOptions): Promise<readonly Sweep[]> {
-  const ports = withoutCalls(given);
+export async function tick(world: Ports, plans: PlanCache, options: TickOptions): Promise<readonly Sweep[]> {
+  const ports = withoutCalls(world);
   const {
     untilAt,
     sweepEveryMs,
@@ -102,7 +103,11 @@ export async function tick(given: Ports, plans: PlanCache, options: TickOptions)
   const sweeps: Sweep[] = [];
   const evaluated = new Map<string, number>();
   let busy = false;
+  let overdueAt: number | undefined;
   for (let lap = 1; ; lap += 1) {
+    // Its tick's other supervisors may go home, and tell nobody.
+    if (lap >= FIRST_VISIT && stay.isSecond?.() === false && busy)
+      for (const shard of shardsOf(ports)) kept.add(shard);
     const ask = admissionControl(ports, sweepEveryMs, freeSends);
     const reach = { untilAt, grace, stay, ask, turns: { evaluated, everyMs: TURNS_AGAIN_MS } };
     const own = await sweepShards(ports, plans, [...kept], reach);
@@ -115,10 +120,12 @@ export async function tick(given: Ports, plans: PlanCache, options: TickOptions)
     const sweep = sumOf([...own, ...visited]);
     sweeps.push(sweep);
     busy ||= sweep.busy;
+    if (sweep.due > 0) overdueAt = ports.clock.now();
     const isCut = [...own, ...visited].some(({ cut }) => cut);
     if (!isCut) evaluated.clear();
     const nextAt = ports.clock.now() + (isCut ? 0 : sweepEveryMs);
-    const last = nextAt >= untilAt || !(await stay.stays({ now: sweep.busy, ever: busy }));
+    const last =
+      nextAt >= untilAt || !(await stay.stays({ now: sweep.busy, ever: busy, ...given({ overdueAt }) }));
     await leave?.([...own, ...visited.filter(({ shard }) => kept.has(shard))], last);
     if (last) return sweeps;
     if (!isCut) await ports.clock.sleep(sweepEveryMs);
@@ -162,12 +169,12 @@ interface Swept extends ShardSweep {
  * until `untilAt`. Never rejects.
  */
 export async function sweepOnce(
-  given: Ports,
+  world: Ports,
   plans: PlanCache,
   untilAt: number,
   grace: Grace = new Grace(),
 ): Promise<Sweep> {
-  const ports = withoutCalls(given);
+  const ports = withoutCalls(world);
   const ask = admissionControl(ports, SWEEP_EVERY_MS);
   const reach = { untilAt, grace, stay: STAYS_WHEN_BUSY, ask };
   const sweeps = await sweepShards(ports, plans, shardsOf(ports), reach);
