@@ -84,14 +84,35 @@ interface Place {
 const CONNECTIONS = { keepAlive: true, maxSockets: 50 } as const;
 export const AGENTS = { plain: new PlainAgent(CONNECTIONS), tls: new TlsAgent(CONNECTIONS) };
 
-/** Has the client make all its calls directly. */
+/**
+ * What AWS says where this way's requests are not as it wants them: nothing was done, and the SDK's own may
+ * be right. A service leaves out the last word or does not.
+ */
+const MISUNDERSTOOD =
+  /^(?:SignatureDoesNotMatch|InvalidSignature|IncompleteSignature|UnknownOperation)(?:Exception)?$/;
+
+/** Has the client make all its calls directly, or by the SDK's own way once AWS has not understood one. */
 export function direct<Client>(client: Client, options: DirectOptions): Client {
   const sender = client as Sender;
   const { config } = sender;
+  const bySdk = sender.send.bind(sender);
   let place: Place | undefined;
+  let isMisunderstood = false;
   sender.send = async (command) => {
-    place ??= await placeOf(config, command);
-    return await call(config, command, place, options);
+    if (isMisunderstood) return await bySdk(command);
+    try {
+      place ??= await placeOf(config, command);
+      return await call(config, command, place, options);
+    } catch (error) {
+      const { name } = error as Error;
+      if (!MISUNDERSTOOD.test(name)) throw error;
+      isMisunderstood = true;
+      process.emitWarning(
+        `calls go through the AWS SDK from now on, more slowly: ${name}`,
+        'SteadfastTransport',
+      );
+      return await bySdk(command);
+    }
   };
   return client;
 }
