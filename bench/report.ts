@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import type { CostReport } from './cost.ts';
 import { besidePage } from './parts/beside-page.ts';
+import { MONTHS, monthlyBills } from './parts/bill.ts';
 import { barChart } from './parts/chart.ts';
 import { cellsOf, type Verdict } from './parts/limits.ts';
 import type { Machine, Taken } from './parts/machine.ts';
@@ -119,6 +120,33 @@ function cost({ cases, situations, machine }: CostReport): string {
             situations.list.map(({ what, usd }) => [what, usd < 0.1 ? usd.toPrecision(2) : money(usd)]),
           ),
         ]),
+  ].join('\n\n');
+}
+
+function bill({ cases }: CostReport): string {
+  const counted = cases.find(({ kind, mode }) => kind === 'chain5' && mode === 'atRest');
+  if (counted === undefined) return '';
+  const bills = monthlyBills(counted.units);
+  const lines = Object.keys(bills[0]?.lines ?? {});
+  const others = {
+    standard: 'Step Functions Standard',
+    express: 'Step Functions Express',
+    durable: 'durable functions',
+  };
+  return [
+    '## The whole bill',
+    `\`npm run bench:bill\`: a month at defaults with four agents, in chains of five at rest, 100 B a step: settings × counts × prices of ${PRICES.asOf}. The audit passes through the table once a day, and once an hour while that is small, so that is also within what an execution that lost its wake time is found again. The other services' sums leave out the functions that do the work; Express keeps no execution beyond five minutes, repeats the whole of it, and tells nobody afterwards what happened.`,
+    tableOf(
+      ['$ a month', ...MONTHS.map(([what]) => what)],
+      [
+        ...lines.map((name) => [name, ...bills.map((one) => money(one.lines[name] ?? 0))]),
+        ['**in all**', ...bills.map(({ total }) => `**${money(total)}**`)],
+        ...(['standard', 'express', 'durable'] as const).map((name) => [
+          others[name],
+          ...bills.map(({ rivals }) => money(rivals[name])),
+        ]),
+      ],
+    ),
   ].join('\n\n');
 }
 
@@ -244,7 +272,7 @@ function main(): void {
       ...(scales === undefined ? [] : scaleVerdicts(scales.scale)),
       ...(recoveries === undefined ? [] : recoverVerdicts(recoveries.recover)),
     ]),
-    ...(costs === undefined ? [] : [cost(costs)]),
+    ...(costs === undefined ? [] : [cost(costs), bill(costs)]),
     ...(speeds === undefined ? [] : [speed(speeds.speed), ...beside(speeds.speed)]),
     ...(scales === undefined ? [] : [scale(scales.scale)]),
     ...(recoveries === undefined ? [] : [recover(recoveries.recover)]),

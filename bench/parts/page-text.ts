@@ -15,7 +15,7 @@ export const FINDINGS = `## What follows from it
   default: a process that dies takes ten attempts with it, and code that computes without a pause keeps ten leases from renewal.
 - **Waiting in a queue costs.** A step that waits longer than its pickup time costs three write units about every 30 s. A long step
   costs its heartbeats, and almost as much again of a supervisor's writes.
-- **Logs are not free.** At rest they cost more than the GB-seconds.
+- **Below some 10 M steps a month the steps are less than half of the bill**: the rest is metrics, supervisors, alarms, the audit.
 
 What made it fast is in the [decisions](decisions) 17, 20, 21 and 32.`;
 
@@ -25,6 +25,6 @@ export const NOT_MEASURED = `## What is not measured
   Lambda's durations are a model: an assumed latency of each call, and processor time measured here and stretched to the share of a
   processor that 384 MB have. Cold starts, throttling, retries and faults of AWS are in no figure.
 - One receive and one delete for each batch are added for the poller between queue and function.
-- The sums leave out the API, the logs, the agents' own work, the supervisor's time, data transfer, KMS, backups, alarms and storage
-  ([what it costs](OPERATIONS.md#what-it-costs)); the rivals' leave out their functions' invocations and time.
+- The sums of steps leave out the API, the logs, the agents' own work and [the rest of the bill](#the-whole-bill), which leaves out data
+  transfer, KMS and the agents' own work; the rivals' leave out their functions' invocations and time.
 - Faults while thousands of executions are overdue.`;

@@ -12,7 +12,20 @@ import { AWS_PRICES } from './aws-prices.ts';
 
 interface OwnPrices {
   readonly usd: Readonly<
-    Record<'storageGbMonth' | 'stepFunctionsTransitions' | 'durableOperations' | 'durableGbWritten', number>
+    Record<
+      | 'storageGbMonth'
+      | 'backupGbMonth'
+      | 'stepFunctionsTransitions'
+      | 'expressRequests'
+      | 'expressGbSeconds'
+      | 'durableOperations'
+      | 'durableGbWritten'
+      | 'polledQueue'
+      | 'metric'
+      | 'alarm'
+      | 'dashboard',
+      number
+    >
   >;
   /** `processorShare`: of one virtual processor, at 1,769 MB for a whole one. */
   readonly lambda: { readonly memoryGb: number; readonly processorShare: number };

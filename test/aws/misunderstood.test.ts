@@ -13,7 +13,7 @@ const GET = new GetItemCommand({ TableName: 't', Key: { pk: { S: 'a' } } });
 
 let server: Server;
 let endpoint: string;
-/** Of each request, whether the SDK has made it: it says so of itself. */
+/** Whether the SDK has made the request, by request: it says so of itself. */
 let bySdk: boolean[];
 let refusals: string[];
 

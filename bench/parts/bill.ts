@@ -1,0 +1,131 @@
+/**
+ * The whole bill of a month: settings × counts × prices.
+ *
+ * Owns: what is charged for beside the steps, and how much of it there is. Does not own: the prices
+ * (`prices.ts`), what one execution uses (counted: `results/cost.json`). Pure.
+ */
+
+import { BILLED, PRICES, type Units } from './prices.ts';
+
+/** What is set of a deployment, as its defaults are. */
+export interface BillSettings {
+  readonly agents: number;
+  readonly supervisors: number;
+  readonly sweepEveryMs: number;
+  readonly wakeShards: number;
+  readonly auditEveryHours: number;
+  readonly auditMegabytes: number;
+  readonly retentionDays: number;
+  readonly monitoring: 'alarms-and-dashboard' | 'alarms' | 'none';
+}
+
+export const BILL_DEFAULTS: BillSettings = {
+  agents: 4,
+  supervisors: 2,
+  sweepEveryMs: 2_000,
+  wakeShards: 4,
+  auditEveryHours: 24,
+  auditMegabytes: 1_000,
+  retentionDays: 30,
+  monitoring: 'alarms-and-dashboard',
+};
+
+/** What is done in a month. */
+export interface BillUse {
+  readonly executions: number;
+  readonly steps: number;
+  /** One execution, as counted. */
+  readonly units: Units;
+}
+
+export interface Bill {
+  readonly lines: Readonly<Record<string, number>>;
+  readonly total: number;
+  /** The same steps elsewhere, without the functions that do the work. */
+  readonly rivals: Readonly<Record<'standard' | 'express' | 'durable', number>>;
+}
+
+const HOURS = 730;
+const MINUTES = HOURS * 60;
+const DAYS = HOURS / 24;
+const MB = 1_048_576;
+const GB = 1_000_000_000;
+/** Records of a chain of five with 100 B a step, beside its indexes, which have a third of it. */
+const RECORD_BYTES = 400;
+const WITH_INDEXES = 1.33;
+/** Read units of a MB, with eventual consistency. */
+const UNITS_A_MB = 128;
+/** A table of so many records is small, and read hourly (`lib/supervisor/audit.ts`). */
+const SMALL_TABLE = 50_000;
+const RUNS_A_DAY = 96;
+/** Steps a minute from which on something is open at any time. */
+const NEVER_IDLE = 4;
+/** A start in a quiet system calls a supervisor, for ten seconds. */
+const CALLED_SECONDS = 10;
+/** A second supervisor looks and goes home. */
+const LOOK_SECONDS = 0.5;
+const METRICS = { idle: 10, busy: 39 } as const;
+const RECEIPTS_A_MINUTE = 3;
+/** Beside one for each agent. */
+const ALARMED_METRICS = 30;
+
+export function billOf(settings: BillSettings, use: BillUse): Bill {
+  const { agents, supervisors, sweepEveryMs, wakeShards, monitoring, retentionDays } = settings;
+  const { usd, lambda } = PRICES;
+  const { executions, steps, units } = use;
+  const isBusy = steps / MINUTES >= NEVER_IDLE;
+  const secondUsd = lambda.memoryGb * usd.lambdaGbSeconds;
+  const kept = executions * (retentionDays / DAYS);
+  const records = kept * (1 + steps / Math.max(1, executions));
+  const megabytes = (records * RECORD_BYTES) / MB;
+  const everyHours =
+    records <= SMALL_TABLE ? Math.min(1, settings.auditEveryHours) : settings.auditEveryHours;
+  const readMb = Math.min(megabytes * (HOURS / everyHours), settings.auditMegabytes * RUNS_A_DAY * DAYS);
+  const sweeps = isBusy ? MINUTES * (60_000 / sweepEveryMs) : MINUTES;
+  const working = isBusy
+    ? MINUTES * (57 + (supervisors - 1) * LOOK_SECONDS)
+    : MINUTES * supervisors * LOOK_SECONDS * 0.02 + executions * CALLED_SECONDS;
+  const lines = {
+    steps: BILLED.reduce((sum, what) => sum + units[what] * usd[what], 0) * executions,
+    API: units.apiRequests * usd.apiRequests * executions,
+    logs: (units.logBytes / GB) * usd.logGb * executions,
+    'audit, reads': readMb * UNITS_A_MB * usd.readUnits,
+    'audit, removals': steps * usd.writeUnits,
+    supervisors:
+      working * secondUsd +
+      MINUTES * supervisors * usd.lambdaRequests +
+      sweeps * wakeShards * usd.readUnits +
+      (isBusy ? MINUTES * RECEIPTS_A_MINUTE * wakeShards * usd.writeUnits : 0),
+    polling: (agents + 1) * usd.polledQueue,
+    metrics: (isBusy || steps > 0 ? METRICS.busy : METRICS.idle) * usd.metric,
+    alarms: monitoring === 'none' ? 0 : (ALARMED_METRICS + agents) * usd.alarm,
+    dashboard: monitoring === 'alarms-and-dashboard' ? usd.dashboard : 0,
+    'storage, backups':
+      ((records * RECORD_BYTES) / GB) * (WITH_INDEXES * usd.storageGbMonth + usd.backupGbMonth),
+  };
+  return {
+    lines,
+    total: Object.values(lines).reduce((sum, one) => sum + one, 0),
+    rivals: {
+      standard: steps * usd.stepFunctionsTransitions,
+      express: executions * usd.expressRequests + steps * EXPRESS_STEP_GB_SECONDS * usd.expressGbSeconds,
+      durable: steps * usd.durableOperations,
+    },
+  };
+}
+
+/** A step of 0.1 s in a workflow of 64 MB, the least that is charged for. */
+const EXPRESS_STEP_GB_SECONDS = 0.1 * 0.0625;
+
+/** Executions of the same chain in a month. */
+export const MONTHS: readonly (readonly [what: string, executions: number])[] = [
+  ['idle', 0],
+  ['100 runs a day', 100 * DAYS],
+  ['10 M steps', 2_000_000],
+  ['1,000 M steps', 200_000_000],
+];
+export const STEPS_OF_A_RUN = 5;
+
+/** One bill for each of `MONTHS`. */
+export const monthlyBills = (units: Units, settings: BillSettings = BILL_DEFAULTS): readonly Bill[] =>
+  MONTHS.map(([, executions]) => billOf(settings, { executions, steps: executions * STEPS_OF_A_RUN, units }));
