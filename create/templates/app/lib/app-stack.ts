@@ -5,6 +5,10 @@ import { Steadfast, Workflows } from 'steadfast/cdk';
 export class AppStack extends Stack {
   constructor(scope: Construct, id: string, props?: StackProps) {
     super(scope, id, props);
-    new Steadfast(this, 'Steadfast', { workflows: Workflows.fromFolder('workflows') });
+    new Steadfast(this, 'Steadfast', {
+      workflows: Workflows.fromFolder('workflows'),
+      // A new account has 10 concurrent executions. With 1,000 leave this out: then it is 50 an agent.
+      agentConcurrency: 2,
+    });
   }
 }
