@@ -14,7 +14,13 @@ import type { Plan } from '../../lib/core/plan/plan.ts';
 import { evaluateExpression } from '../../lib/core/plan/refs.ts';
 import type { LargeValues, Page, StoredValue } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
-import { holderOf, type ValueHolder, valueKeyOf, valueKeysIn } from '../../lib/core/records/large-values.ts';
+import {
+  holderOf,
+  type ValueHolder,
+  valueKeyIn,
+  valueKeyOf,
+  valueKeysIn,
+} from '../../lib/core/records/large-values.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, type Step } from '../../lib/core/records/state.ts';
 import type { ValueRef } from '../../lib/core/records/value-ref.ts';
@@ -114,7 +120,7 @@ export class WorldValues {
     // One that could only not be read may be there at the next attempt.
     if (failure.message.includes('cannot be read')) return;
     this.#kinds.valueLostFor += 1;
-    if (![...this.#lost.keys()].some((key) => key.startsWith(executionId)))
+    if (![...this.#lost.keys()].some((key) => valueKeyIn(key)?.executionId.startsWith(executionId) === true))
       this.#violate(executionId, 'V4 it fails for a lost value, and none of it is lost');
   }
 
