@@ -30,7 +30,7 @@ import { WrongAnswer } from './wrong-answer.tsx';
 
 type Item = IncidentPage['items'][number];
 
-const isIncident = (item: Item): item is IncidentView & { readonly executionId: string } => 'number' in item;
+const isIncident = (item: Item): item is Item & IncidentView => 'number' in item;
 const keyOf = (item: Item): string => `${item.executionId} ${isIncident(item) ? item.number : item.step}`;
 
 const PAGE = 100;
