@@ -64,7 +64,7 @@ function isMeant(action: BulkAction, state: Snapshot): boolean {
 const GIVEN = ['give-output', 'give-output', 'give-output'] as const;
 const ANSWERS = ['retry', 'retry', 'undo-all', 'fail', 'continue', 'resume', ...GIVEN] as const;
 /** What may need the word that nothing happened. */
-const CHECKED = ['skip', 'skip', 'skip', 'skip', 'skip', 'skip', 'skip', 'retry'] as const;
+const CHECKED = [...Array<'skip'>(20).fill('skip'), 'retry'] as const;
 
 /** @param schedulerOf the scheduler's function, which knows the world's workflows, in a process of its own */
 export function startBulkMakers(host: Host, bulks: BulkWorld, schedulerOf: () => Scheduler): void {
