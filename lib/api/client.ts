@@ -172,11 +172,6 @@ type Made = {
   readonly [Name in Exclude<(typeof CALLS)[Route]['name'], 'workflows' | 'openapi'>]: Client[Name];
 } & { readonly workflows: () => Promise<Workflows> };
 
-type NameOf<One extends Route> = (typeof CALLS)[One]['name'];
-/** What a route answers. The contract itself is text. */
-export type AnswerOf<One extends Route> =
-  NameOf<One> extends keyof Made ? Awaited<ReturnType<Made[NameOf<One>]>> : object;
-
 /** A method for each route: it takes what the path names, then the query or the body. */
 function madeOf(options: ClientOptions, base: string): Made {
   const call =

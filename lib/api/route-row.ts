@@ -9,9 +9,9 @@ import type { Context } from 'hono';
 import type * as z from 'zod/mini';
 import type { Receipts } from '../core/ports.ts';
 import type { Scheduler } from '../scheduler/start.ts';
-import type { Route } from './calls.ts';
-import type { AnswerOf } from './client.ts';
-import type { AllForms } from './deployment-answers.ts';
+import type { CALLS, Route } from './calls.ts';
+import type { Client } from './client.ts';
+import type { AllForms, Workflows } from './deployment-answers.ts';
 import type { Measured } from './health.ts';
 
 /** What the routes are served from. */
@@ -49,6 +49,15 @@ export interface RouteRow<Answer extends object = object> {
   /** For the compiler alone. */
   readonly of?: Answer;
 }
+
+type NameOf<One extends Route> = (typeof CALLS)[One]['name'];
+/** What a route answers: as its call of the client; that of workflows takes them out of the answer. */
+type AnswerOf<One extends Route> =
+  NameOf<One> extends 'workflows'
+    ? Workflows
+    : NameOf<One> extends keyof Client
+      ? Awaited<ReturnType<Client[NameOf<One>]>>
+      : object;
 
 /** A row for each route, of what its method of the client answers. */
 export type RouteRows = { readonly [One in Route]: RouteRow<AnswerOf<One>> };

@@ -33,7 +33,7 @@ concurrency | The account has enough concurrent executions. | preflight | accoun
 log-policies | The account’s log policies have room. | preflight | account | each below 5120 bytes
 **drift** | What is deployed is as the template has it. | preflight | stack | CloudFormation finds no resource that has drifted
 **permissions** | Functions may do all that they must. | traces | probes | no such line
-**direct-calls** | AWS understands direct calls; else set \`transport: 'sdk'\`. | traces | probes | no such line
+**direct-calls** | AWS understands direct calls; else \`transport: 'sdk'\`. | traces | probes | no such line
 **credentials** | Functions find their credentials. | traces | probes | no such line
 own-key | With your encryption key nothing is refused (\`KMSAccessDenied\`). | absent
 prod-stage | \`prod\` sets 6 executions aside; its table is protected. | twice
