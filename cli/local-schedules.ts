@@ -3,7 +3,7 @@
  * the deployment begins with that.
  *
  * Owns: what is asked of the local cloud's control, and what is added to an answer. Does not own:
- * the words (`core/explain/situation.ts`). On AWS an API may not read its own schedules: there it is
+ * the words (`explain/situation.ts`). On AWS an API may not read its own schedules: there it is
  * said once something is overdue.
  */
 

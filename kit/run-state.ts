@@ -8,7 +8,7 @@
 import { incidentsIn } from '../lib/core/records/snapshot.ts';
 import { shownSteps } from '../lib/core/plan/on-failure.ts';
 import { outputOf } from '../lib/core/execution/output.ts';
-import type { Explanation } from '../lib/core/explain/why.ts';
+import type { Explanation } from '../lib/explain/why.ts';
 import type { Children } from '../lib/core/records/children.ts';
 import type { Failure } from '../lib/core/values/failure.ts';
 import type { Incident } from '../lib/core/records/question.ts';

@@ -5,7 +5,7 @@
  * (`driver.ts`), how a state is shown (`run-state.ts`).
  */
 
-import { explain, type Explanation } from '../lib/core/explain/why.ts';
+import { explain, type Explanation } from '../lib/explain/why.ts';
 import { choicesFor } from '../lib/core/questions/choices.ts';
 import { type Duration, parseDuration } from '../lib/core/values/duration.ts';
 import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../lib/core/plan/plan.ts';

@@ -13,7 +13,7 @@ import { SERVER, type TestServer, type TestServerOptions } from './server/test-s
 import { checkOptions } from './test-options.ts';
 import { TEST, type TestOptions, WorkflowTest } from './workflow-test.ts';
 
-export type { Explanation } from '../lib/core/explain/why.ts';
+export type { Explanation } from '../lib/explain/why.ts';
 export { crashEverywhere } from './crash-everywhere.ts';
 export type { CrashOptions, CrashReport, Finding } from './crash-everywhere.ts';
 export type { AgentCall, FaultOptions, LoggedLine } from './agent-calls.ts';

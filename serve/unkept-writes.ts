@@ -3,7 +3,7 @@
  * commits were refused, and when it is over: a server writes each minute (`latest-time.ts`).
  *
  * Owns: since when. Does not own: which of SQLite's errors means what (`sqlite/trouble.ts`), what is said of
- * it (`lib/core/explain/situation.ts`).
+ * it (`lib/explain/situation.ts`).
  */
 
 import type { Telemetry } from '../lib/aws/ports.ts';

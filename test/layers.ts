@@ -58,6 +58,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   // Used when a workflow is declared: by nothing that decides or runs.
   'lib/author/': { may: ['lib/core/', '@standard-schema/spec'] },
   'lib/engine/': { may: ['lib/core/', '@standard-schema/spec'] },
+  // Says what is so, for people: nothing that decides imports it.
+  'lib/explain/': { may: ['lib/core/'] },
   // What answers HTTP is in no agent's code.
   'lib/api/handler.ts': { may: [...HANDLER, 'lib/scheduler/', 'lib/api/', 'hono'], builtins: true },
   'lib/scheduler/starter-handler.ts': { may: [...HANDLER, 'lib/scheduler/'], builtins: true },
@@ -72,12 +74,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/supervisor/': ROLE,
   'lib/aws/': { may: ['lib/core/', ...SDK, '@aws-lambda', 'aws-lambda', 'zod/'], builtins: true },
   'lib/memory/': { may: ['lib/core/'] },
-  'lib/api/': { may: ['lib/core/', 'lib/engine/', ...ROLES, 'hono', 'zod/mini'] },
+  'lib/api/': { may: ['lib/core/', 'lib/engine/', 'lib/explain/', ...ROLES, 'hono', 'zod/mini'] },
   'lib/project/': { may: [], builtins: true },
   'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', 'lib/project/', ...LOADED], builtins: true },
   'lib/worker/': { may: ['lib/core/', 'lib/engine/', 'lib/aws/'], builtins: true },
   // What command line and page both draw.
-  'lib/view/': { may: [...ANSWERS, 'lib/core/', 'lib/aws/names.ts', 'lib/aws/charts.ts'] },
+  'lib/view/': { may: [...ANSWERS, 'lib/core/', 'lib/explain/', 'lib/aws/names.ts', 'lib/aws/charts.ts'] },
   // Author code that is deployed for the checks, and the app that deploys it.
   'cli/verify/stack/app.ts': { may: ['aws-cdk-lib', 'lib/infra/'], builtins: true },
   'cli/verify/stack/': { may: ['lib/index.ts', 'zod/mini', '@aws-sdk/client-dynamodb'], builtins: true },
@@ -125,6 +127,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'local/control/fault.ts',
       'lib/core/',
       'lib/engine/',
+      'lib/explain/',
       // What refuses a workflow at synthesis refuses it in a test as well.
       'lib/infra/json-schema.ts',
       'lib/memory/',

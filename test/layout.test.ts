@@ -25,7 +25,6 @@ const ORDER: readonly (readonly string[])[] = [
   ['supervision/'],
   ['execution/'],
   ['rules.ts', 'evaluate.ts', 'decide.ts'],
-  ['explain/'],
   ['ports.ts'],
 ];
 
@@ -149,8 +148,8 @@ it('has in test/core the folders of lib/core', () => {
 describe('what is planted is found', () => {
   it.each([
     ['a value from below', "import { decide } from '../decide.ts';"],
-    ['a type from below', "import type { Next } from '../explain/words.ts';"],
-    ['a type in place', "let next: import('../explain/words.ts').Next;"],
+    ['a type from below', "import type { Rule } from '../rules.ts';"],
+    ['a type in place', "let rule: import('../rules.ts').Rule;"],
     ['a re-export from below', "export { decide } from '../decide.ts';"],
   ])('%s', (_, text) => {
     expect(outOfOrder(graphOf({ 'lib/core/records/state.ts': text }))).toHaveLength(1);

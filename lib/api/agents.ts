@@ -9,7 +9,7 @@
  * read per open execution, of the first 100.
  */
 
-import type { Breakers } from '../core/explain/deferred.ts';
+import type { Breakers } from '../explain/deferred.ts';
 import { type Breaker, openBreakerOf, passageOf } from '../core/step/breaker.ts';
 import { laneOf } from '../core/plan/lane.ts';
 import { type Bugs, bugsNow } from '../core/records/bugs.ts';

@@ -16,11 +16,11 @@ import {
   verdictOf,
   VERDICTS,
   worstFirst,
-} from '../core/explain/situation.ts';
-import { type AskedBelow, askedText, questionsText } from '../core/explain/asked-below.ts';
-import { aboutText, pairsText, rootText } from '../core/explain/question.ts';
-import type { Explanation } from '../core/explain/why.ts';
-import { itemsText, laneText } from '../core/explain/words.ts';
+} from '../explain/situation.ts';
+import { type AskedBelow, askedText, questionsText } from '../explain/asked-below.ts';
+import { aboutText, pairsText, rootText } from '../explain/question.ts';
+import type { Explanation } from '../explain/why.ts';
+import { itemsText, laneText } from '../explain/words.ts';
 import type { PossibleCommand } from '../core/operators/obey.ts';
 import type { ListOrder } from '../core/operators/list-filter.ts';
 import type { PlanStep } from '../core/plan/plan.ts';

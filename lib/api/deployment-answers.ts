@@ -7,7 +7,7 @@
 
 import type { Effect } from '../core/plan/agent.ts';
 import type { EndedPause, PausedStarts } from '../core/holds/workflow-pause.ts';
-import type { Finding, Verdict } from '../core/explain/situation.ts';
+import type { Finding, Verdict } from '../explain/situation.ts';
 import type { PlanStep, Stage } from '../core/plan/plan.ts';
 import type { Failure } from '../core/values/failure.ts';
 import type { Question } from '../core/records/question.ts';

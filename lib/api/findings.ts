@@ -3,10 +3,10 @@
  * services fail, what else is at risk.
  *
  * Owns: what is put together, and its bound. Does not own: the order and the words
- * (`core/explain/situation.ts`), what is read of each (`health.ts`, `agents.ts`).
+ * (`explain/situation.ts`), what is read of each (`health.ts`, `agents.ts`).
  */
 
-import { type Finding, worstFirst } from '../core/explain/situation.ts';
+import { type Finding, worstFirst } from '../explain/situation.ts';
 import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
 import { given } from '../core/values/given.ts';
 import { agentsWaitedFor, atRiskSince, isOverdue, riskNow, riskOf } from '../core/records/risk.ts';

@@ -6,14 +6,14 @@
  * Owns: what is read. The wake index alone decides whether a supervisor is at work: if an execution is long
  * overdue, none is, even if receipts say otherwise, and an idle supervisor leaves none. The supervisors'
  * receipts name agents that are missing. Does not own: the verdict and its words
- * (`core/explain/situation.ts`), what is found (`findings.ts`), the receipts.
+ * (`explain/situation.ts`), what is found (`findings.ts`), the receipts.
  *
  * A query for one key per shard, one read of all receipts, one of each agent's breaker, and what is at risk,
  * by the index of what is open: an answer that knew of no breaker called a deployment well while all that was
  * open waited for a dead service.
  */
 
-import { situationText, verdictOf } from '../core/explain/situation.ts';
+import { situationText, verdictOf } from '../explain/situation.ts';
 import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
 import type { Receipts } from '../core/ports.ts';
 import { type AuditReceipt, lostAttempts } from '../core/records/receipts.ts';

@@ -15,7 +15,7 @@ import type { PausedStarts } from '../core/holds/workflow-pause.ts';
 import { isBuiltIn } from '../core/plan/built-in.ts';
 import { type Plan, workflowIn } from '../core/plan/plan.ts';
 import type { Receipts } from '../core/ports.ts';
-import { OVERDUE_SAID_MS } from '../core/explain/situation.ts';
+import { OVERDUE_SAID_MS } from '../explain/situation.ts';
 import { given } from '../core/values/given.ts';
 import { atRiskSince } from '../core/records/risk.ts';
 import { isPausedOrPausing } from '../core/records/state.ts';

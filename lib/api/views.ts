@@ -7,7 +7,7 @@
 
 import { effectiveState } from '../core/execution/effective-state.ts';
 import { outputOf } from '../core/execution/output.ts';
-import { askedBelow } from '../core/explain/asked-below.ts';
+import { askedBelow } from '../explain/asked-below.ts';
 import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
 import { choicesFor } from '../core/questions/choices.ts';
 import { leftByFailing, standingAtEnd } from '../core/operators/in-effect.ts';

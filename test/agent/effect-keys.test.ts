@@ -11,7 +11,7 @@ import { PermanentError, TransientError } from '../../lib/core/values/errors.ts'
 import type { Step } from '../../lib/core/records/state.ts';
 import { human, retry as again, useAgent, withInput, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
-import { explain } from '../../lib/core/explain/why.ts';
+import { explain } from '../../lib/explain/why.ts';
 import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts';

@@ -3,7 +3,7 @@
 import { timeText } from '../../lib/core/values/text.ts';
 import { CLOSED_FRESH_MS } from '../../lib/agent/breaker.ts';
 import { breakersNow } from '../../lib/api/agents.ts';
-import { explain } from '../../lib/core/explain/why.ts';
+import { explain } from '../../lib/explain/why.ts';
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import { afterCalls, afterTrial, type Breaker, passageOf } from '../../lib/core/step/breaker.ts';

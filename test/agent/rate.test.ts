@@ -1,7 +1,7 @@
 /** The rate of an agent: no more of its attempts a second begin than that, and none is charged (S9). */
 
 import { ProcessRate } from '../../lib/agent/process-rate.ts';
-import { explain } from '../../lib/core/explain/why.ts';
+import { explain } from '../../lib/explain/why.ts';
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Rates } from '../../lib/core/ports.ts';
 import { NEAR_MS, shareOf, withSlots } from '../../lib/core/records/slots.ts';

@@ -7,7 +7,7 @@ import { human, workflow } from '../../lib/author/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { ExecutionSummary, ExecutionView, IncidentPage, Reasons } from '../../lib/api/answers.ts';
 import type { Overview } from '../../lib/api/deployment-answers.ts';
-import { aboutText } from '../../lib/core/explain/question.ts';
+import { aboutText } from '../../lib/explain/question.ts';
 import { anAgent } from '../engine/harness.ts';
 import { client, type Client } from './app.ts';
 

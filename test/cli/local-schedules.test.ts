@@ -3,7 +3,7 @@
 import { withSchedules } from '../../cli/local-schedules.ts';
 import { Schedules } from '../../local/events/schedules.ts';
 import { ManualClock } from '../local/manual-clock.ts';
-import { findingText } from '../../lib/core/explain/situation.ts';
+import { findingText } from '../../lib/explain/situation.ts';
 
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5);
 const healthy = { status: 'healthy', says: 'all is well', findings: [], oldestOverdueMs: 0 };

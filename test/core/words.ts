@@ -3,10 +3,10 @@
  * explanation, and it as lines of text.
  */
 
-import type { Breakers } from '../../lib/core/explain/deferred.ts';
-import { type Explanation, explain } from '../../lib/core/explain/why.ts';
+import type { Breakers } from '../../lib/explain/deferred.ts';
+import { type Explanation, explain } from '../../lib/explain/why.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
-import type { Next } from '../../lib/core/explain/words.ts';
+import type { Next } from '../../lib/explain/words.ts';
 import type { Incident } from '../../lib/core/records/question.ts';
 import type { Pause } from '../../lib/core/records/pauses.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';

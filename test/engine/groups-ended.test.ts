@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod/mini';
-import { explain } from '../../lib/core/explain/why.ts';
+import { explain } from '../../lib/explain/why.ts';
 import { human, retry, withInput, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';

@@ -3,7 +3,7 @@
  * over and has left nothing (S10).
  */
 
-import { explain } from '../../lib/core/explain/why.ts';
+import { explain } from '../../lib/explain/why.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { notifyParent } from '../../lib/engine/children.ts';
 import { cancel, pause, resume } from '../../lib/scheduler/commands.ts';

@@ -4,7 +4,7 @@
 
 import * as z from 'zod/mini';
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import { explain } from '../../lib/core/explain/why.ts';
+import { explain } from '../../lib/explain/why.ts';
 import { human, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';

@@ -9,7 +9,7 @@ import { PermanentError } from '../../lib/core/values/errors.ts';
 import { retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import { cancel, pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
-import { explain } from '../../lib/core/explain/why.ts';
+import { explain } from '../../lib/explain/why.ts';
 import { anyObject, type Harness, harness, PROCESS_MS } from './harness.ts';
 import { book, cars, DAY, decline, does, flights, losesFirst, mails, once } from './holiday.ts';
 import { aProcess, deferred, never } from './process.ts';

@@ -2,7 +2,7 @@
  * L1: an undo that nobody may or will begin is put to a person after a day, so that nothing hangs in silence.
  */
 
-import { explain } from '../../lib/core/explain/why.ts';
+import { explain } from '../../lib/explain/why.ts';
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';

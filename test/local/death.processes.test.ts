@@ -69,7 +69,7 @@ test('when the cloud is killed, its functions (also a stopped one), DynamoDB and
   const next = await startCloud({ assembly, dataDir, port: 0, schedules: false });
   await until('all of them are gone', () => living(family).length === 0);
   await until('so is the folder of their code', () => !existsSync(codeFolder));
-  // The order's own message may be beside it: on a slow machine nobody answers its second delivery within its second.
+  // The order's own message may be beside it: a slow machine may let its second of visibility pass twice.
   expect(next.control.peek('dead').map((message) => message.body)).toContain('survivor');
   expect(await (await fetch(`${next.apiUrl}/items?pk=survivor`)).json()).toMatchObject({ by: { S: 'web' } });
   await next.stop();

@@ -1,6 +1,6 @@
 /** Commands, resolutions and answers are recorded with who made them, and history and events say so. */
 
-import { explain } from '../../lib/core/explain/why.ts';
+import { explain } from '../../lib/explain/why.ts';
 import { human, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { cancel, pause, resume, retry } from '../../lib/scheduler/commands.ts';

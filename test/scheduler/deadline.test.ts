@@ -3,7 +3,7 @@
  * answer leads forward (L1, S10).
  */
 
-import { explain } from '../../lib/core/explain/why.ts';
+import { explain } from '../../lib/explain/why.ts';
 import { human, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { type Snapshot, openIncidents } from '../../lib/core/records/snapshot.ts';

@@ -8,7 +8,7 @@ import type { ApprovalOptions } from '../../lib/author/builder/waiting-steps.ts'
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ref } from '../../lib/author/references.ts';
-import { explain } from '../../lib/core/explain/why.ts';
+import { explain } from '../../lib/explain/why.ts';
 import type { QuestionNews } from '../../lib/core/decisions/news.ts';
 import { type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
 import { callbackToken } from '../../lib/core/records/state.ts';

@@ -2,7 +2,7 @@
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import { explain } from '../../lib/core/explain/why.ts';
+import { explain } from '../../lib/explain/why.ts';
 import { human, retry, useAgent, withInput, workflow } from '../../lib/author/builder/workflow.ts';
 import { resolveIncident, type ResolutionRequest } from '../../lib/scheduler/incidents.ts';
 import { anAgent, anyObject, drain, type Harness, harness, settle } from '../engine/harness.ts';

@@ -1,6 +1,6 @@
 /** Pause and resume: nothing new starts, what was begun goes on to its end, and nobody forgets it. */
 
-import { explain } from '../../lib/core/explain/why.ts';
+import { explain } from '../../lib/explain/why.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import { TransientError } from '../../lib/core/values/errors.ts';

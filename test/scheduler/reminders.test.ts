@@ -3,7 +3,7 @@
  * and that none follows an answer.
  */
 
-import { explain } from '../../lib/core/explain/why.ts';
+import { explain } from '../../lib/explain/why.ts';
 import { human, workflow } from '../../lib/author/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { QuestionNews } from '../../lib/core/decisions/news.ts';

@@ -3,7 +3,7 @@
  */
 
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import { explain } from '../../lib/core/explain/why.ts';
+import { explain } from '../../lib/explain/why.ts';
 import { obeyedOf } from '../../lib/core/operators/remembered.ts';
 import { human, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import { cancel, pause, retry } from '../../lib/scheduler/commands.ts';

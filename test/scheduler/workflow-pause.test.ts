@@ -1,7 +1,7 @@
 /** A pause of a workflow: what is started of it is born paused, and nothing else is touched. */
 
 import { timeText } from '../../lib/core/values/text.ts';
-import { explain } from '../../lib/core/explain/why.ts';
+import { explain } from '../../lib/explain/why.ts';
 import type { Ports, WorkflowPauses } from '../../lib/core/ports.ts';
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';

@@ -5,7 +5,7 @@
 
 import { decide } from '../../../lib/core/decide.ts';
 import { RULES } from '../../../lib/core/rules.ts';
-import { explain } from '../../../lib/core/explain/why.ts';
+import { explain } from '../../../lib/explain/why.ts';
 import { commandProblem } from '../../../lib/core/operators/obey.ts';
 import type { AgentStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { Event } from '../../../lib/core/decisions/events.ts';

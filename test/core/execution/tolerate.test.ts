@@ -1,7 +1,7 @@
 /** A tolerated failure in single states (S20): what is written, what is offered, when something is due. */
 
 import { decide } from '../../../lib/core/decide.ts';
-import { explain } from '../../../lib/core/explain/why.ts';
+import { explain } from '../../../lib/explain/why.ts';
 import { choicesFor } from '../../../lib/core/questions/choices.ts';
 import { restartProblemOf } from '../../../lib/core/operators/retry.ts';
 import { leftByFailing, standingAtEnd } from '../../../lib/core/operators/in-effect.ts';

@@ -7,9 +7,9 @@
  * (`api/health.ts`), when an execution is at risk (`records/risk.ts`).
  */
 
-import type { Failure } from '../values/failure.ts';
-import type { RiskReason } from '../records/state.ts';
-import { countText, durationText, timeText } from '../values/text.ts';
+import type { Failure } from '../core/values/failure.ts';
+import type { RiskReason } from '../core/records/state.ts';
+import { countText, durationText, timeText } from '../core/values/text.ts';
 
 /**
  * 'healthy': nothing stands in the way. 'degraded': executions may not end well or in time without help,

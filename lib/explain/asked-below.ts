@@ -5,10 +5,10 @@
  * record says nothing of them, because no child writes to it before its end.
  */
 
-import type { Bounded, InboxKey } from '../operators/list-filter.ts';
-import { keyPartOf } from '../values/names.ts';
-import { given } from '../values/given.ts';
-import { countText, timeText } from '../values/text.ts';
+import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
+import { keyPartOf } from '../core/values/names.ts';
+import { given } from '../core/values/given.ts';
+import { countText, timeText } from '../core/values/text.ts';
 import type { Next } from './words.ts';
 
 export interface AskedBelow {

@@ -6,13 +6,13 @@
  * not own: what happens next (`why.ts`), whether anything is late in the whole deployment (`GET /health`).
  */
 
-import { planDuring } from '../plan/on-failure.ts';
-import type { Plan, PlanStep } from '../plan/plan.ts';
-import type { Snapshot } from '../records/snapshot.ts';
-import { isTerminal, type Step } from '../records/state.ts';
-import { needsUndo, type Work } from '../step/ready.ts';
-import { variantOf } from '../step/recovery.ts';
-import { durationText, timeText } from '../values/text.ts';
+import { planDuring } from '../core/plan/on-failure.ts';
+import type { Plan, PlanStep } from '../core/plan/plan.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import { isTerminal, type Step } from '../core/records/state.ts';
+import { needsUndo, type Work } from '../core/step/ready.ts';
+import { variantOf } from '../core/step/recovery.ts';
+import { durationText, timeText } from '../core/values/text.ts';
 
 /** Whether an agent is deployed. */
 export type IsDeployed = (agent: string) => boolean;

@@ -7,13 +7,13 @@
  * is said of now only where the breaker was read now.
  */
 
-import type { AgentStep, PlanStep } from '../plan/plan.ts';
-import type { OpenBreaker } from '../decisions/events.ts';
-import type { Snapshot } from '../records/snapshot.ts';
-import type { Deferred, Step } from '../records/state.ts';
-import { timeText } from '../values/text.ts';
-import { attemptedVariant, variantOf } from '../step/recovery.ts';
-import { isUntried } from '../step/turn.ts';
+import type { AgentStep, PlanStep } from '../core/plan/plan.ts';
+import type { OpenBreaker } from '../core/decisions/events.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import type { Deferred, Step } from '../core/records/state.ts';
+import { timeText } from '../core/values/text.ts';
+import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
+import { isUntried } from '../core/step/turn.ts';
 import { personText } from './past.ts';
 
 /** By agent what its breaker says now; an agent that is not in it is not known. */

@@ -5,15 +5,15 @@
  */
 
 import * as fc from 'fast-check';
-import { explain } from '../../../lib/core/explain/why.ts';
-import type { Incident } from '../../../lib/core/records/question.ts';
-import type { Attempt, Cause, Execution, Mode, Deferred, Step } from '../../../lib/core/records/state.ts';
-import type { StepStatus } from '../../../lib/core/moves.ts';
-import { check } from '../check.ts';
-import { failure, suspendedAs, otherStage, planOf, recordOf, step } from '../one-step.ts';
-import { agentStepOf, mapOf, undoableOf } from '../small-steps.ts';
-import { mixedCases as cases, NOW } from '../states.ts';
-import { explained, incidentOf, linesOf, type More, paused, pause, compensating } from '../words.ts';
+import { explain } from '../../lib/explain/why.ts';
+import type { Incident } from '../../lib/core/records/question.ts';
+import type { Attempt, Cause, Execution, Mode, Deferred, Step } from '../../lib/core/records/state.ts';
+import type { StepStatus } from '../../lib/core/moves.ts';
+import { check } from '../core/check.ts';
+import { failure, suspendedAs, otherStage, planOf, recordOf, step } from '../core/one-step.ts';
+import { agentStepOf, mapOf, undoableOf } from '../core/small-steps.ts';
+import { mixedCases as cases, NOW } from '../core/states.ts';
+import { explained, incidentOf, linesOf, type More, paused, pause, compensating } from '../core/words.ts';
 
 const record = (name: string, status: StepStatus, more: Partial<Step> = {}): Step =>
   recordOf(name, status, { attempt: 2, undoAttempt: 3, ...more });

@@ -3,20 +3,20 @@
  * and how far their executions are.
  */
 
-import { explain } from '../../../lib/core/explain/why.ts';
-import type { PlanStep } from '../../../lib/core/plan/plan.ts';
-import { workflow } from '../../../lib/author/builder/workflow.ts';
-import type { Children } from '../../../lib/core/records/children.ts';
-import { type Execution, type Step, callbackToken } from '../../../lib/core/records/state.ts';
-import type { StepStatus } from '../../../lib/core/moves.ts';
-import { closeCallback } from '../../../lib/scheduler/callbacks.ts';
-import { childrenOf, end } from '../family.ts';
-import { failure, planOf, recordOf } from '../one-step.ts';
-import { callbackOf, childOf, mapOf, waitOf } from '../small-steps.ts';
-import { NOW } from '../states.ts';
-import { explained, linesOf, paused, compensating } from '../words.ts';
-import { book } from '../../engine/book.ts';
-import { anAgent, anyObject, harness } from '../../engine/harness.ts';
+import { explain } from '../../lib/explain/why.ts';
+import type { PlanStep } from '../../lib/core/plan/plan.ts';
+import { workflow } from '../../lib/author/builder/workflow.ts';
+import type { Children } from '../../lib/core/records/children.ts';
+import { type Execution, type Step, callbackToken } from '../../lib/core/records/state.ts';
+import type { StepStatus } from '../../lib/core/moves.ts';
+import { closeCallback } from '../../lib/scheduler/callbacks.ts';
+import { childrenOf, end } from '../core/family.ts';
+import { failure, planOf, recordOf } from '../core/one-step.ts';
+import { callbackOf, childOf, mapOf, waitOf } from '../core/small-steps.ts';
+import { NOW } from '../core/states.ts';
+import { explained, linesOf, paused, compensating } from '../core/words.ts';
+import { book } from '../engine/book.ts';
+import { anAgent, anyObject, harness } from '../engine/harness.ts';
 
 type Row = readonly [step: PlanStep, status?: StepStatus, more?: Partial<Step>];
 const changedAt = NOW - 3;

@@ -17,21 +17,21 @@ import {
   type MapStep,
   type Plan,
   type PlanStep,
-} from '../plan/plan.ts';
-import { callerText } from '../values/caller.ts';
-import type { Children } from '../records/children.ts';
-import { type CallbackQuestion, isIncident, type Question } from '../records/question.ts';
-import { given } from '../values/given.ts';
-import { type Snapshot, callbackOf } from '../records/snapshot.ts';
-import { isForward, type Step } from '../records/state.ts';
-import { hasOpenChildren } from '../step/turn.ts';
-import { childIds } from '../waiting/child.ts';
-import { isCleanEnd, tryOf } from '../waiting/child-tries.ts';
-import { itemsSoFar } from '../waiting/map.ts';
-import { roundOf } from '../waiting/rounds.ts';
-import { waitsUntil } from '../waiting/timer.ts';
+} from '../core/plan/plan.ts';
+import { callerText } from '../core/values/caller.ts';
+import type { Children } from '../core/records/children.ts';
+import { type CallbackQuestion, isIncident, type Question } from '../core/records/question.ts';
+import { given } from '../core/values/given.ts';
+import { type Snapshot, callbackOf } from '../core/records/snapshot.ts';
+import { isForward, type Step } from '../core/records/state.ts';
+import { hasOpenChildren } from '../core/step/turn.ts';
+import { childIds } from '../core/waiting/child.ts';
+import { isCleanEnd, tryOf } from '../core/waiting/child-tries.ts';
+import { itemsSoFar } from '../core/waiting/map.ts';
+import { roundOf } from '../core/waiting/rounds.ts';
+import { waitsUntil } from '../core/waiting/timer.ts';
 import { type Happened, inBrackets, itemsText, type Next } from './words.ts';
-import { timeText } from '../values/text.ts';
+import { timeText } from '../core/values/text.ts';
 
 /** The evidence for a step's state; nothing if every kind of step has the same. */
 export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | undefined {

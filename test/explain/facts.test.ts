@@ -1,9 +1,9 @@
 /** Which fact an explanation says when: what is next and when that is, and what the past was read from. */
 
-import { explain } from '../../../lib/core/explain/why.ts';
-import type { Attempt, Cause, Execution, Step } from '../../../lib/core/records/state.ts';
-import type { ExecutionStatus } from '../../../lib/core/moves.ts';
-import { child, childrenOf, end } from '../family.ts';
+import { explain } from '../../lib/explain/why.ts';
+import type { Attempt, Cause, Execution, Step } from '../../lib/core/records/state.ts';
+import type { ExecutionStatus } from '../../lib/core/moves.ts';
+import { child, childrenOf, end } from '../core/family.ts';
 import {
   DEADLINE,
   failure,
@@ -13,10 +13,19 @@ import {
   recordOf,
   stateOf,
   step,
-} from '../one-step.ts';
-import { agentStepOf, callbackOf, waitOf } from '../small-steps.ts';
-import { NOW } from '../states.ts';
-import { explained, incidentOf, type More, nextLine, pause, paused, plan, compensating } from '../words.ts';
+} from '../core/one-step.ts';
+import { agentStepOf, callbackOf, waitOf } from '../core/small-steps.ts';
+import { NOW } from '../core/states.ts';
+import {
+  explained,
+  incidentOf,
+  type More,
+  nextLine,
+  pause,
+  paused,
+  plan,
+  compensating,
+} from '../core/words.ts';
 
 const point = agentStepOf('point', { pointOfNoReturn: true });
 const waiting = recordOf('it', 'waiting', { version: 1 });

@@ -5,8 +5,8 @@
  * Owns: the words and their order. Does not own: what is shown (`waiting/shown.ts`), how an answer is given.
  */
 
-import type { Json } from '../values/json.ts';
-import type { AskedOf } from '../records/question.ts';
+import type { Json } from '../core/values/json.ts';
+import type { AskedOf } from '../core/records/question.ts';
 
 export interface About extends AskedOf {
   readonly shown?: Readonly<Record<string, Json>>;

@@ -6,14 +6,14 @@
  * what is done. The past is in `history.ts`.
  */
 
-import { effectiveState } from '../execution/effective-state.ts';
-import { isOnFailure, planDuring, shownSteps } from '../plan/on-failure.ts';
-import { graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
-import type { Bounded, InboxKey } from '../operators/list-filter.ts';
-import { UNANSWERED } from '../values/failure.ts';
-import { given } from '../values/given.ts';
-import type { Choice } from '../records/question.ts';
-import { openIncidents, type Snapshot, incidentsIn } from '../records/snapshot.ts';
+import { effectiveState } from '../core/execution/effective-state.ts';
+import { isOnFailure, planDuring, shownSteps } from '../core/plan/on-failure.ts';
+import { graphOf, type Plan, type PlanStep } from '../core/plan/plan.ts';
+import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
+import { UNANSWERED } from '../core/values/failure.ts';
+import { given } from '../core/values/given.ts';
+import type { Choice } from '../core/records/question.ts';
+import { openIncidents, type Snapshot, incidentsIn } from '../core/records/snapshot.ts';
 import {
   isForward,
   isLeased,
@@ -21,20 +21,20 @@ import {
   isSatisfied,
   isTerminal,
   type Step,
-} from '../records/state.ts';
-import { ruleThatApplies } from '../evaluate.ts';
-import { RULES } from '../rules.ts';
-import { failureWaits, lastPoint } from '../step/point-of-no-return.ts';
-import { isClear, needsUndo, openWork, type Work, workKey } from '../step/ready.ts';
-import { isBetweenStages, isTurn, mayFail, shownStatus } from '../step/turn.ts';
-import { dispatchDueAt, wasSentSinceDeferred } from '../supervision/wake-time.ts';
+} from '../core/records/state.ts';
+import { ruleThatApplies } from '../core/evaluate.ts';
+import { RULES } from '../core/rules.ts';
+import { failureWaits, lastPoint } from '../core/step/point-of-no-return.ts';
+import { isClear, needsUndo, openWork, type Work, workKey } from '../core/step/ready.ts';
+import { isBetweenStages, isTurn, mayFail, shownStatus } from '../core/step/turn.ts';
+import { dispatchDueAt, wasSentSinceDeferred } from '../core/supervision/wake-time.ts';
 import { answerBelow, type AskedBelow, askedBelow, withAsked } from './asked-below.ts';
 import { becauseDeferred, type Breakers } from './deferred.ts';
 import { DEED, past } from './past.ts';
 import { becauseOfWaiting, nextOfChildren } from './waiting-for.ts';
 import { type IsDeployed, warningsOf } from './warnings.ts';
 import { type Happened, inBrackets, mendText, type Next } from './words.ts';
-import { cut, timeText } from '../values/text.ts';
+import { cut, timeText } from '../core/values/text.ts';
 
 export interface Explanation {
   readonly executionId: string;

@@ -1,11 +1,11 @@
 /** What is said of now only where it is known to be so now, and how much of the past is not shown. */
 
-import type { OpenBreaker } from '../../../lib/core/decisions/events.ts';
-import type { Attempt, Deferred, Step } from '../../../lib/core/records/state.ts';
-import { planOf, recordOf } from '../one-step.ts';
-import { agentStepOf } from '../small-steps.ts';
-import { NOW } from '../states.ts';
-import { explained, linesOf } from '../words.ts';
+import type { OpenBreaker } from '../../lib/core/decisions/events.ts';
+import type { Attempt, Deferred, Step } from '../../lib/core/records/state.ts';
+import { planOf, recordOf } from '../core/one-step.ts';
+import { agentStepOf } from '../core/small-steps.ts';
+import { NOW } from '../core/states.ts';
+import { explained, linesOf } from '../core/words.ts';
 
 const record = (name: string, status: Step['status'], more: Partial<Step> = {}): Step =>
   recordOf(name, status, { attempt: 2, ...more });

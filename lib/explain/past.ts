@@ -5,20 +5,20 @@
  * Owns: the words of the past. Does not own: reasons and what is next (`why.ts`).
  */
 
-import { performedStep, shownSteps } from '../plan/on-failure.ts';
-import type { Plan } from '../plan/plan.ts';
-import { type Caller, callerText } from '../values/caller.ts';
-import { isAnsweredWrongly } from '../values/failure.ts';
-import { given } from '../values/given.ts';
-import type { Incident } from '../records/question.ts';
-import { incidentsIn, type Snapshot } from '../records/snapshot.ts';
-import type { Pause } from '../records/pauses.ts';
-import type { Attempt, Retried, Step } from '../records/state.ts';
-import { FIRST_KEPT, leftOutOf } from '../step/history.ts';
-import { variantAt } from '../step/recovery.ts';
+import { performedStep, shownSteps } from '../core/plan/on-failure.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { type Caller, callerText } from '../core/values/caller.ts';
+import { isAnsweredWrongly } from '../core/values/failure.ts';
+import { given } from '../core/values/given.ts';
+import type { Incident } from '../core/records/question.ts';
+import { incidentsIn, type Snapshot } from '../core/records/snapshot.ts';
+import type { Pause } from '../core/records/pauses.ts';
+import type { Attempt, Retried, Step } from '../core/records/state.ts';
+import { FIRST_KEPT, leftOutOf } from '../core/step/history.ts';
+import { variantAt } from '../core/step/recovery.ts';
 import { pastOfWaiting, reminded } from './waiting-for.ts';
 import { type Happened } from './words.ts';
-import { durationText, timeText } from '../values/text.ts';
+import { durationText, timeText } from '../core/values/text.ts';
 
 export function past(plan: Plan, state: Snapshot): Happened[] {
   const { execution, steps } = state;

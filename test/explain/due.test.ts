@@ -1,12 +1,12 @@
 /** What an explanation says that a supervisor would do now, for every rule that ends in a write. */
 
-import type { Cause, Execution, Step } from '../../../lib/core/records/state.ts';
-import type { ExecutionStatus } from '../../../lib/core/moves.ts';
-import { child, childrenOf, end, map } from '../family.ts';
-import { failure, suspendedAs, planOf, recordOf, step } from '../one-step.ts';
-import { agentStepOf, waitOf } from '../small-steps.ts';
-import { NOW } from '../states.ts';
-import { explained, incidentOf, type More, pause, paused, compensating } from '../words.ts';
+import type { Cause, Execution, Step } from '../../lib/core/records/state.ts';
+import type { ExecutionStatus } from '../../lib/core/moves.ts';
+import { child, childrenOf, end, map } from '../core/family.ts';
+import { failure, suspendedAs, planOf, recordOf, step } from '../core/one-step.ts';
+import { agentStepOf, waitOf } from '../core/small-steps.ts';
+import { NOW } from '../core/states.ts';
+import { explained, incidentOf, type More, pause, paused, compensating } from '../core/words.ts';
 
 const point = agentStepOf('point', { pointOfNoReturn: true });
 const waiting = recordOf('it', 'waiting', { version: 1 });

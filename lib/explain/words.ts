@@ -5,11 +5,11 @@
  * `explain/past.ts`, `explain/waiting-for.ts`, `explain/warnings.ts`).
  */
 
-import { BUG } from '../values/bug.ts';
-import type { Failure } from '../values/failure.ts';
-import type { Step } from '../records/state.ts';
-import type { Coming } from '../step/rule.ts';
-import type { ItemsSoFar } from '../waiting/map.ts';
+import { BUG } from '../core/values/bug.ts';
+import type { Failure } from '../core/values/failure.ts';
+import type { Step } from '../core/records/state.ts';
+import type { Coming } from '../core/step/rule.ts';
+import type { ItemsSoFar } from '../core/waiting/map.ts';
 
 /** Something that will happen: by itself at `at` at the latest, unless something earlier changes it. */
 export interface Next {

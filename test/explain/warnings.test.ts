@@ -3,15 +3,15 @@
  * an agent that is not deployed.
  */
 
-import { timeText } from '../../../lib/core/values/text.ts';
-import { SUPERVISOR_LATE_MS } from '../../../lib/core/explain/warnings.ts';
-import type { PlanStep } from '../../../lib/core/plan/plan.ts';
-import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import type { StepStatus } from '../../../lib/core/moves.ts';
-import { otherStage, planOf, recordOf, step } from '../one-step.ts';
-import { planStep } from '../../author/refusals.ts';
-import { NOW } from '../states.ts';
-import { explained, type More, paused, compensating } from '../words.ts';
+import { timeText } from '../../lib/core/values/text.ts';
+import { SUPERVISOR_LATE_MS } from '../../lib/explain/warnings.ts';
+import type { PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Execution, Step } from '../../lib/core/records/state.ts';
+import type { StepStatus } from '../../lib/core/moves.ts';
+import { otherStage, planOf, recordOf, step } from '../core/one-step.ts';
+import { planStep } from '../author/refusals.ts';
+import { NOW } from '../core/states.ts';
+import { explained, type More, paused, compensating } from '../core/words.ts';
 
 const warnings = (...given: Parameters<typeof explained>): readonly string[] => explained(...given).warnings;
 

@@ -6,8 +6,8 @@ import {
   situationText,
   verdictOf,
   worstFirst,
-} from '../../../lib/core/explain/situation.ts';
-import { situationLines } from '../../../lib/view/deployment.ts';
+} from '../../lib/explain/situation.ts';
+import { situationLines } from '../../lib/view/deployment.ts';
 
 const AT = Date.UTC(2026, 6, 1, 9, 30);
 
