@@ -48,12 +48,13 @@ import { resume, type Resumed } from './resume.ts';
 import { host, hostBulk, MOST_BULK_PAGES, type Roles, schedulerOf } from './roles.ts';
 import { keepSchedules } from './schedules.ts';
 import { openDatabase, TABLE_NAME } from './sqlite/client.ts';
-import { auditAlways, type Met, supervise } from './supervisor.ts';
+import { auditAlways, supervise } from './supervisor.ts';
 import { saidValues } from './said-values.ts';
 import { SteadyTime } from './steady-time.ts';
 import { Tokens } from './tokens.ts';
 import { UnkeptWrites } from './unkept-writes.ts';
 import { Watchdog } from './watchdog.ts';
+import { TroubleBook } from './worker-troubles.ts';
 import { Workers, WORKER_MEMORY_MB } from './workers.ts';
 import type { Served } from './workflows.ts';
 
@@ -150,10 +151,6 @@ interface FileCalls {
   readonly open: () => Promise<OpenNow>;
 }
 
-interface LoopCalls extends FileCalls {
-  readonly takeLost: Workers['takeLost'];
-}
-
 const NONE: Resumed['missing'] = new Map();
 
 /** A call that had a large value may never be made again. */
@@ -170,6 +167,7 @@ class Running {
   readonly #undo: (() => unknown)[] = [];
   #stopped: Promise<void> | undefined;
   readonly #grace = new Grace();
+  readonly #troubles = new TroubleBook();
 
   constructor(options: ServerOptions) {
     this.#options = options;
@@ -197,14 +195,14 @@ class Running {
     const { served, port, beside } = this.#options;
     const { roles, loop, ...calls } = await this.#roles();
     const scheduler = schedulerOf(roles, served.workflows);
-    const workers = this.#hostAgents(roles, loop);
+    this.#hostAgents(roles, loop);
     hostBulk(roles, scheduler);
     const measured = this.#options.onMetrics && MEASURED;
     const routed = routes(scheduler, roles.ports.receipts, openapi, async () => served.forms, measured);
     const api = dated(routed, this.#time.now);
     const others = beside === undefined ? {} : beside(api);
     const http = await listenAt(address, port, byPath(others, apiListener(api, tokens)));
-    const { loops, resumed } = this.#loops(roles, loop, { ...calls, takeLost: workers.takeLost });
+    const { loops, resumed } = this.#loops(roles, loop, calls);
     loops.push(...this.#schedules(scheduler, roles));
     // None of them ends the server: what fails in a loop is in the log.
     for (const one of loops) one.catch((error: unknown) => this.#loopFailed(error));
@@ -270,6 +268,7 @@ class Running {
       clock: this.#clock,
       random: this.#boot,
       storageTrouble: () => unkept.now() ?? unkeptValues.now(),
+      workerTroubles: () => this.#troubles.now(this.#clock.now()),
       startedAt: this.#clock.now(),
       retentionMs: this.#retentionMs,
     };
@@ -290,7 +289,7 @@ class Running {
     };
   }
 
-  #hostAgents(roles: Roles, loop: LoopClock): Workers {
+  #hostAgents(roles: Roles, loop: LoopClock): void {
     const { served, isolate = [], rates = {} } = this.#options;
     const limit = this.#limit;
     const unknown = [...isolate, ...Object.keys(rates)].find((name) => !served.agents.has(name));
@@ -299,7 +298,6 @@ class Running {
     const workers = this.#workers(loop);
     for (const [name, { worker }] of served.agents)
       host(roles, { worker, limit, ...given({ rate: rates[name], apart: workers.of(worker) }) });
-    return workers;
   }
 
   get #areApart(): boolean {
@@ -311,7 +309,8 @@ class Running {
     const { logger } = this.#telemetries.of({ role: 'server' });
     const log = (what: string, fields: object): void => logger.warn(what, { ...fields });
     const settings = { isolate, areApart: this.#areApart, memoryMb, now: loop.now, log };
-    const workers = new Workers({ agents: served.agents, ...settings });
+    const troubles = this.#troubles;
+    const workers = new Workers({ agents: served.agents, ...settings, troubles });
     this.#undo.push(() => workers.stop());
     workers.warm();
     return workers;
@@ -329,7 +328,7 @@ class Running {
   #loops(
     { ports, plans }: Roles,
     loop: LoopClock,
-    { expire, open, takeLost }: LoopCalls,
+    { expire, open }: FileCalls,
   ): { readonly loops: Promise<unknown>[]; readonly resumed: Promise<Resumed> } {
     const { signal } = this.#stopping;
     loop.start();
@@ -348,14 +347,14 @@ class Running {
     // What waits for an agent that is not here is met by a supervisor half a minute later.
     let missing: Resumed['missing'] = NONE;
     void resumed.then((found) => (missing = found.missing)).catch(() => undefined);
-    const takeMet = (): Met => {
-      const met = { lost: takeLost(), missing };
+    const takeMissing = (): Resumed['missing'] => {
+      const met = missing;
       missing = NONE;
       return met;
     };
     const loops = [
       resumed,
-      supervise({ ...supervisor, clock: loop }, memory, telemetry, { open, takeMet }, signal),
+      supervise({ ...supervisor, clock: loop }, memory, telemetry, { open, takeMissing }, signal),
       auditAlways(withTelemetry(ports, audit), audit, { retentionMs: this.#retentionMs }, expire, signal),
     ];
     return { loops, resumed };

@@ -12,7 +12,7 @@ import { sayable } from '../lib/core/values/errors.ts';
 import type { PlanCache } from '../lib/engine/plans.ts';
 import { audit, auditAgeMs, type AuditPorts } from '../lib/supervisor/audit.ts';
 import { auditValues, type ValuesAuditPorts } from '../lib/supervisor/audit-values.ts';
-import type { Grace, ShardSweep } from '../lib/supervisor/outage.ts';
+import type { Grace, Missing, ShardSweep } from '../lib/supervisor/outage.ts';
 import { receiptBook } from '../lib/supervisor/receipts.ts';
 import { STAYS_WHEN_BUSY } from '../lib/supervisor/stay.ts';
 import { tick } from '../lib/supervisor/sweep.ts';
@@ -35,22 +35,19 @@ const untilStopped = <P extends Pick<Ports, 'clock'>>(ports: P, stopping: AbortS
   clock: { now: ports.clock.now, sleep: (ms, signal) => ports.clock.sleep(ms, signal ?? stopping) },
 });
 
-/** By agent: how many attempts have ended by its own fault, and which executions wait for it in vain. */
-export type Met = Required<Pick<ShardSweep, 'lost' | 'missing'>>;
-
 /** What a supervisor asks of the process that it is in. */
 export interface Beside {
   /** Counts what is open, once a minute. */
   readonly open: () => Promise<OpenNow>;
-  /** What others than its sweeps have met since it was asked before. */
-  readonly takeMet: () => Met;
+  /** By agent: the executions that wait for it in vain, met by others than its sweeps since it was asked. */
+  readonly takeMissing: () => Missing;
 }
 
 export async function supervise(
   given: Ports & { readonly receipts: Receipts },
   { plans, grace }: { readonly plans: PlanCache; readonly grace: Grace },
   { logger, meter }: Telemetry,
-  { open, takeMet }: Beside,
+  { open, takeMissing }: Beside,
   stopping: AbortSignal,
 ): Promise<void> {
   const ports = untilStopped(given, stopping);
@@ -58,7 +55,7 @@ export async function supervise(
   while (!stopping.aborted) {
     try {
       const book = receiptBook(ports.receipts, ports);
-      const leave: typeof book = (sweeps, last) => book(withMet(sweeps, takeMet()), last);
+      const leave: typeof book = (sweeps, last) => book(withMissing(sweeps, takeMissing()), last);
       const untilAt = ports.clock.now() + TICK_MS;
       const sweeps = await tick(ports, plans, { untilAt, sweepEveryMs: SWEEP_EVERY_MS, grace, leave, stay });
       const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);
@@ -73,15 +70,12 @@ export async function supervise(
 }
 
 /** Beside what its sweeps have met. */
-function withMet(sweeps: readonly ShardSweep[], { lost, missing }: Met): readonly ShardSweep[] {
+function withMissing(sweeps: readonly ShardSweep[], missing: Missing): readonly ShardSweep[] {
   const [first, ...others] = sweeps;
-  if (first === undefined || lost.size + missing.size === 0) return sweeps;
-  const allLost = new Map(first.lost);
-  for (const [agent, count] of lost) allLost.set(agent, (allLost.get(agent) ?? 0) + count);
-  const allMissing = new Map(first.missing);
-  for (const [agent, waiting] of missing)
-    allMissing.set(agent, new Set([...(allMissing.get(agent) ?? []), ...waiting]));
-  return [{ ...first, lost: allLost, missing: allMissing }, ...others];
+  if (first === undefined || missing.size === 0) return sweeps;
+  const all = new Map(first.missing);
+  for (const [agent, waiting] of missing) all.set(agent, new Set([...(all.get(agent) ?? []), ...waiting]));
+  return [{ ...first, missing: all }, ...others];
 }
 
 /** @param expire removes what has outlived its retention */

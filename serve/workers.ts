@@ -10,11 +10,14 @@
  * whose fault it is becomes known: alone in a process, an attempt is charged with its death.
  */
 
+import { relative } from 'node:path';
 import type { Worker } from '../lib/agent/author-code.ts';
+import { given } from '../lib/core/values/given.ts';
 import { loadedFile, programFile, typescriptLoader } from '../lib/project/package-files.ts';
 import { performedIn, type PoolOptions, ProcessPool } from '../lib/worker/isolated.ts';
 import type { Program } from '../lib/worker/isolated-child.ts';
 import type { Trouble } from '../lib/worker/isolated-process.ts';
+import type { TroubleBook } from './worker-troubles.ts';
 import type { Served, ServedAgent } from './workflows.ts';
 
 /** So often an agent may be at work when the shared process ends. */
@@ -34,6 +37,8 @@ export interface WorkersOptions {
   /** The bound of each process. */
   readonly memoryMb: number;
   readonly now: () => number;
+  /** What status, health and page say. */
+  readonly troubles: TroubleBook;
   readonly log: (what: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -54,8 +59,6 @@ export class Workers {
   readonly #shared: ProcessPool | undefined;
   readonly #own = new Map<string, ProcessPool>();
   readonly #ends = new Map<string, Ends>();
-  /** Attempts lost by an agent's own fault, since they were asked for. */
-  #lost = new Map<string, number>();
 
   constructor(options: WorkersOptions) {
     const { agents, isolate, areApart, now } = options;
@@ -91,13 +94,6 @@ export class Workers {
     const pool = (): ProcessPool => this.#poolNow(name);
     return { implementation: performedIn(agent, pool), enter: () => pool().enter() };
   }
-
-  /** By agent, how many attempts have ended by its own fault since this was asked before. */
-  readonly takeLost = (): ReadonlyMap<string, number> => {
-    const lost = this.#lost;
-    if (lost.size > 0) this.#lost = new Map();
-    return lost;
-  };
 
   #poolNow(name: string): ProcessPool {
     const own = this.#own.get(name);
@@ -135,8 +131,15 @@ export class Workers {
     };
   }
 
-  #told({ agent, atWork, why, isBlock }: Trouble, isShared: boolean): void {
-    const now = this.#options.now();
+  /** From where the server was started. */
+  #fileOf(name: string): string | undefined {
+    const file = this.#options.agents.get(name)?.file;
+    return file && relative(process.cwd(), file);
+  }
+
+  #told({ agent, atWork, why, isBlock, isLoad }: Trouble, isShared: boolean): void {
+    const { now: time, log, troubles } = this.#options;
+    const now = time();
     const ended = (name: string, more: number): Ends => {
       const { times = 0, weight = 0, since = now } = this.#ends.get(name) ?? {};
       const one = { times: times + 1, weight: weight + more, since, at: now };
@@ -145,14 +148,19 @@ export class Workers {
     };
     if (agent === undefined) {
       for (const name of atWork) ended(name, 1);
-      this.#options.log('worker-ended', { why, oneOf: atWork });
+      troubles.ended({ atWork, now, why });
+      log('worker-ended', { why, oneOf: atWork });
       return;
     }
-    if (atWork.includes(agent)) this.#lost.set(agent, (this.#lost.get(agent) ?? 0) + 1);
     const before = this.#ends.get(agent)?.weight ?? 0;
     const { times, weight, since } = ended(agent, isBlock === true ? MOST_ENDS : 1);
     const isMoved = isShared && before < MOST_ENDS && weight >= MOST_ENDS;
-    this.#options.log('worker-ended', {
+    const isAlone = !isShared || isMoved ? ({ isAlone: true } as const) : {};
+    if (atWork.includes(agent))
+      troubles.lost(agent, now, { why, ...given({ file: this.#fileOf(agent) }), ...isAlone });
+    // Where its code cannot be loaded, each of its attempts fails, and says so.
+    else if (isLoad !== true) troubles.ended({ agent, atWork, now, why });
+    log('worker-ended', {
       agent,
       why,
       times,

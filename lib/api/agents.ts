@@ -32,7 +32,8 @@ const MOST_EXAMINED = 100;
 
 export async function agentsOf(scheduler: Scheduler, receipts?: Receipts): Promise<Agents> {
   const { shards } = (await receipts?.read()) ?? { shards: [] };
-  const lost = lostAttempts(shards, scheduler.ports.clock.now());
+  const { clock, workerTroubles } = scheduler.ports;
+  const lost = lostAttempts(shards, clock.now(), workerTroubles?.().lost);
   const [items, { missing, examined }] = await Promise.all([
     deployedAgents(scheduler, lost),
     missingAgentsOf(scheduler, shards),

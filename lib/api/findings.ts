@@ -13,6 +13,7 @@ import { agentsWaitedFor, atRiskSince, isOverdue, riskNow, riskOf } from '../cor
 import type { Execution, RiskReason } from '../core/records/state.ts';
 import type { StorageTrouble } from '../core/ports.ts';
 import type { LostAttempts, MissingCount } from '../core/records/receipts.ts';
+import { endOf, type WorkerEnds } from '../core/records/worker-ends.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import type { BreakerOf } from './agents.ts';
 
@@ -56,6 +57,8 @@ export interface Facts {
   readonly atRisk: AtRisk;
   /** Attempts that were lost of late, by agent. */
   readonly lost: ReadonlyMap<string, LostAttempts>;
+  /** What agents have done to processes that they share. */
+  readonly workerEnds?: readonly WorkerEnds[];
   /** Open questions, where they were read. */
   readonly asked?: Bounded<InboxKey>;
 }
@@ -63,6 +66,7 @@ export interface Facts {
 /** The worst first. */
 export function findingsOf(facts: Facts): readonly Finding[] {
   const { now, storage, overdueSince, sweptAt, missing, breakers, atRisk, lost, asked } = facts;
+  const { workerEnds = [] } = facts;
   const risks = atRisk.items.map((one) => ({ one, ...riskNow(one, now) }));
   const waitsFor = ({ risk }: Risky): readonly string[] => (risk === undefined ? [] : agentsWaitedFor(risk));
   const held = (agent: string): readonly Execution[] =>
@@ -104,8 +108,11 @@ export function findingsOf(facts: Facts): readonly Finding[] {
       return [{ kind: 'bug' as const, agent, since, calls: attempts, lastAt: at, failure }];
     }),
     ...troubled,
-    ...[...lost].map(([agent, { attempts, since, at }]) => {
-      return { kind: 'lost' as const, agent, since, calls: attempts, lastAt: at };
+    ...[...lost].map(([agent, { attempts, since, at, why, ...known }]) => {
+      return { kind: 'lost' as const, agent, since, calls: attempts, lastAt: at, ...endOf(why), ...known };
+    }),
+    ...workerEnds.map(({ times, at, why, ...known }) => {
+      return { kind: 'worker' as const, calls: times, lastAt: at, ...endOf(why), ...known };
     }),
     ...askedFindings(asked),
     ...byAgent(others, waitsFor).map(([agent, some]) => ({
@@ -121,7 +128,7 @@ export function findingsOf(facts: Facts): readonly Finding[] {
 
 /** What begins so soon after a start of other code may well be its work. */
 const SOON_MS = 300_000;
-const OF_CODE: ReadonlySet<Finding['kind']> = new Set(['bug', 'breaker', 'unanswered', 'lost']);
+const OF_CODE: ReadonlySet<Finding['kind']> = new Set(['bug', 'breaker', 'unanswered', 'lost', 'worker']);
 
 function startBehind({ kind, since }: Finding, { startedAt }: Facts): number | undefined {
   if (since === undefined || startedAt === undefined || !OF_CODE.has(kind)) return undefined;

@@ -17,6 +17,7 @@ import { situationText, verdictOf } from '../explain/situation.ts';
 import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
 import type { Receipts } from '../core/ports.ts';
 import { type AuditReceipt, lostAttempts } from '../core/records/receipts.ts';
+import { NO_TROUBLES } from '../core/records/worker-ends.ts';
 import { given } from '../core/values/given.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import { type BreakerOf, breakersOf } from './agents.ts';
@@ -48,7 +49,7 @@ export async function readHealth(
   metrics?: Measured,
   reading?: Promise<Bounded<InboxKey>>,
 ): Promise<{ readonly health: Health; readonly breakers: readonly BreakerOf[]; readonly atRisk: AtRisk }> {
-  const { store, clock, storageTrouble, startedAt } = scheduler.ports;
+  const { store, clock, storageTrouble, workerTroubles, startedAt } = scheduler.ports;
   const now = clock.now();
   const numbers = Array.from({ length: store.shards }, (_, shard) => shard);
   const [pages, left, breakers, atRisk, asked] = await Promise.all([
@@ -67,14 +68,15 @@ export async function readHealth(
   });
   const oldestOverdueMs = Math.max(0, ...shards.map(({ overdueMs }) => overdueMs));
   const missing = missingNow(scheduler, left.shards, now);
-  const lost = lostAttempts(left.shards, now);
+  const { lost: lostHere, ends: workerEnds } = workerTroubles?.() ?? NO_TROUBLES;
+  const lost = lostAttempts(left.shards, now, lostHere);
   const sweeps = left.shards.map(({ sweptAt }) => sweptAt);
   const sweptAt = sweeps.length === 0 ? undefined : Math.max(...sweeps);
   const isOverdue = oldestOverdueMs > OVERDUE_ALARM_MS;
   const overdueSince = isOverdue ? now - oldestOverdueMs : undefined;
   const storage = storageTrouble?.();
   const facts = { now, ...given({ storage, overdueSince, sweptAt, startedAt }) };
-  const findings = findingsOf({ ...facts, missing, breakers, atRisk, lost, ...given({ asked }) });
+  const findings = findingsOf({ ...facts, missing, breakers, atRisk, lost, workerEnds, ...given({ asked }) });
   const health: Health = {
     status: verdictOf(findings),
     says: situationText(findings, now),

@@ -19,6 +19,7 @@ import type { Snapshot } from './records/snapshot.ts';
 import type { Execution } from './records/state.ts';
 import type { WorkflowPause } from './holds/workflow-pause.ts';
 import type { Breaker } from './step/breaker.ts';
+import type { WorkerTroubles } from './records/worker-ends.ts';
 import type { AgentRate } from './records/slots.ts';
 import type { Found, Removable } from './supervision/audit.ts';
 import type { Presence } from './supervision/presence.ts';
@@ -346,6 +347,8 @@ export interface Ports {
   readonly queue: Queue;
   /** Absent while writes are kept. @default it is not known */
   readonly storageTrouble?: () => StorageTrouble | undefined;
+  /** What agents have done to their processes of late. @default it is not known, as on AWS */
+  readonly workerTroubles?: () => WorkerTroubles;
   /** When the code that runs began to run. @default it is not known, as on AWS */
   readonly startedAt?: number;
   /** @default every value is in its record, which bounds its size */

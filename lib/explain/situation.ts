@@ -33,10 +33,11 @@ export interface Finding {
    * 'overdue': what is due is not evaluated, so no supervisor is at work. 'missing': the agent is not
    * deployed. 'bug': its code has a bug, whatever its service does. 'breaker': its service does not answer.
    * 'unanswered': it has answered none of few calls to act, though nothing waits for it, as where a probe
-   * settles each. 'lost': processes of the agent died or went silent in an attempt. 'paused': an operator
-   * holds its work back.
-   * 'asked': incidents are open, as far as they were read: `/health` reads none.
-   * 'at-risk': other executions that may not end well or in time; with `agent`, all of them wait for it.
+   * settles each. 'lost': processes of the agent died or went silent in an attempt. 'worker': a process that
+   * several agents share has ended, by `agent` or, where that is not known, `oneOf` them. 'paused': an
+   * operator holds its work back. 'asked': incidents are open, as far as they were read: `/health` reads
+   * none. 'at-risk': other executions that may not end well or in time; with `agent`, all of them wait for
+   * it.
    */
   readonly kind:
     | 'storage'
@@ -47,6 +48,7 @@ export interface Finding {
     | 'breaker'
     | 'unanswered'
     | 'lost'
+    | 'worker'
     | 'paused'
     | 'asked'
     | 'at-risk';
@@ -63,13 +65,21 @@ export interface Finding {
   readonly sweptAt?: number;
   /** For 'schedule-off': where the local cloud takes its control calls. */
   readonly address?: string;
-  /** The answer of the agent's service now, or the last one; of the storage to a write. */
+  /** For 'worker': those at work then, those that were in the most ends first. */
+  readonly oneOf?: readonly string[];
+  /** For 'lost': the execution of the latest, whose log may say why. */
+  readonly executionId?: string;
+  /** For 'lost': where the agent's code is. */
+  readonly file?: string;
+  /** For 'lost': each of its attempts has a process of its own. */
+  readonly isAlone?: true;
+  /** The answer of the agent's service now, or the last one; of the storage to a write; a process's end. */
   readonly failure?: Failure;
   /** The person who paused it, and the reason. */
   readonly reason?: string;
-  /** For 'unanswered' and 'bug': at least so many calls; for 'lost' the attempts. */
+  /** For 'unanswered' and 'bug': at least so many calls; for 'lost' the attempts, for 'worker' the ends. */
   readonly calls?: number;
-  /** For 'lost' and 'bug': when the latest attempt was lost. */
+  /** For 'lost', 'worker' and 'bug': when the latest attempt was lost, or process ended. */
   readonly lastAt?: number;
   /** Executions that wait for it; for 'asked' the incidents. */
   readonly waiting?: number;
@@ -90,6 +100,7 @@ const ORDER: readonly Finding['kind'][] = [
   'breaker',
   'unanswered',
   'lost',
+  'worker',
   'paused',
   'asked',
   'at-risk',
@@ -108,7 +119,8 @@ export const worstFirst = (findings: readonly Finding[]): readonly Finding[] =>
   );
 
 /** It is said, and nothing is to be done. */
-const isMinor = ({ kind, calls = 0 }: Finding): boolean => kind === 'lost' && calls <= FEW_LOST;
+const isMinor = ({ kind, calls = 0 }: Finding): boolean =>
+  (kind === 'lost' && calls <= FEW_LOST) || (kind === 'worker' && calls === 1);
 
 export function verdictOf(findings: readonly Finding[]): Verdict {
   if (findings.some(({ kind }) => DOWN.includes(kind))) return 'down';
@@ -163,7 +175,9 @@ const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => 
   unanswered: (finding, now) =>
     `${named(finding)} has answered none of at least ${finding.calls ?? 1} calls${since(finding, now)}${answering(finding)}`,
   lost: (finding, now) =>
-    `${counted({ waiting: finding.calls ?? 1 }, 'attempt')} of agent '${finding.agent ?? ''}' ended without a report${since(finding, now)}, as ${finding.calls === 1 ? 'its process' : 'their processes'} died or went silent${latest(finding, now)}`,
+    `${counted({ waiting: finding.calls ?? 1 }, 'attempt')} of agent '${finding.agent ?? ''}' ended without a report${since(finding, now)}, as ${finding.calls === 1 ? 'its process' : 'their processes'} died or went silent${latest(finding, now)}${ending(finding)}`,
+  worker: (finding, now) =>
+    `A process that several agents share has ended ${times(finding)}${since(finding, now)}${latest(finding, now)}${ending(finding)}, ${culprit(finding)}`,
   paused: (finding, now) =>
     `${named(finding)} ${finding.since === undefined ? 'is' : 'has been'} paused${since(finding, now)}${finding.reason === undefined ? '' : `: ${finding.reason}`}`,
   asked: (finding, now) =>
@@ -185,8 +199,9 @@ const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding, typed: Typed) 
       : `${blame(failure)}: they continue by themselves once it answers (at once: ${typed(`agents try-now ${agent}`)})`,
   unanswered: ({ waiting = 0, failure }) =>
     `${waiting === 0 ? 'nothing waits for it now; ' : ''}${endsItself(failure) ? ITS_PROCESS : 'fix its service, or its timeout where answers come late'}: the first answer ends this`,
-  lost: (finding) =>
-    `${isMinor(finding) ? 'nothing is to be done: ' : "see the agent's log for the reason: "}a supervisor probes or repeats each`,
+  lost: (finding, typed) =>
+    `${isMinor(finding) ? 'nothing is to be done: ' : `${mend(finding, typed)}; `}a supervisor probes or repeats each`,
+  worker: (finding) => `${apart(finding)}; what was interrupted continues by itself`,
   paused: () => 'resume it: what waits for it continues by itself',
   asked: (_, typed) => `answer: ${typed('incidents')}`,
   'at-risk': (finding, typed) =>
@@ -246,6 +261,37 @@ const swept = ({ sweptAt }: Finding, now: number): string =>
     : `, no sweep since ${timeText(sweptAt)} (${durationText(Math.max(0, now - sweptAt))})`;
 const answering = ({ failure }: Finding): string =>
   failure === undefined ? '' : ` (${failure.code}: ${failure.message})`;
+
+const ending = ({ failure }: Finding): string => (failure === undefined ? '' : ` (${failure.message})`);
+
+const times = ({ calls = 1 }: Finding): string => ['', 'once', 'twice'][calls] ?? `${calls} times`;
+
+/** More names would help nobody. */
+const MOST_NAMED = 5;
+
+function culprit({ agent, oneOf = [] }: Finding): string {
+  if (agent !== undefined) return `by what agent '${agent}' did after its attempt`;
+  if (oneOf.length === 0) return 'while no agent was at work';
+  const names = oneOf.slice(0, MOST_NAMED).map((name) => `'${name}'`);
+  const more = oneOf.length > names.length ? ` and ${oneOf.length - names.length} more` : '';
+  return `by ${names.length === 1 ? 'what was at work in it' : 'one of those at work in it'}: ${names.join(', ')}${more}`;
+}
+
+/** What names the one at fault, and keeps it from the others. */
+const apart = ({ agent, calls = 1 }: Finding): string =>
+  agent !== undefined
+    ? `mend its code, or set 'isolate: true' where '${agent}' is declared: then it ends no other's process`
+    : calls === 1
+      ? 'nothing is to be done: an agent at work in another end gets processes of its own, which name the one at fault'
+      : "an agent at work in two of them has processes of its own now, so that the next end names the one at fault: mend that one, or set 'isolate: true' where it is declared";
+
+function mend({ agent = '', file, executionId, isAlone }: Finding, typed: Typed): string {
+  const look = executionId === undefined ? '' : `see what it logged last (${typed(`logs ${executionId}`)}), `;
+  const isolate = isAlone
+    ? ''
+    : ", or set 'isolate: true' where it is declared: then a death is known at once";
+  return `${look}mend ${file ?? `agent '${agent}'`}${isolate}`;
+}
 
 const latest = ({ lastAt, since: first }: Finding, now: number): string =>
   lastAt === undefined || lastAt === first

@@ -9,6 +9,8 @@
  * and only could not say so: all of them would be probed or done again at once.
  */
 
+import type { NewlyLost } from '../core/records/receipts.ts';
+
 export interface Sweep {
   /** Items found due. */
   readonly due: number;
@@ -28,7 +30,7 @@ export interface ShardSweep extends Sweep {
   readonly lost?: Lost;
 }
 
-export type Lost = ReadonlyMap<string, number>;
+export type Lost = ReadonlyMap<string, NewlyLost>;
 export type Missing = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** While there are ticks nothing is overdue for this long: two ticks, so that one that fails is no outage. */

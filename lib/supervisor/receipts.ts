@@ -13,7 +13,7 @@
 import type { Ports, Receipts } from '../core/ports.ts';
 import { sayable } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
-import { lostAfter, missingAgents, type ShardReceipt } from '../core/records/receipts.ts';
+import { lostAfter, missingAgents, type NewlyLost, type ShardReceipt } from '../core/records/receipts.ts';
 import { announceOnce } from '../engine/announce.ts';
 import type { Lost, Missing, ShardSweep } from './outage.ts';
 
@@ -90,7 +90,7 @@ export function receiptBook(
   };
 }
 
-const NOTHING = { due: 0, failed: 0, oldestOverdueMs: 0, lost: new Map<string, number>() } as const;
+const NOTHING = { due: 0, failed: 0, oldestOverdueMs: 0, lost: new Map<string, NewlyLost>() } as const;
 
 /**
  * How many executions miss which agent; before the tick's end, when not all were
@@ -132,8 +132,10 @@ const joined = (before: Entry | undefined, sweep: ShardSweep, sweptAt: number): 
 
 function summed(one: Lost = new Map(), other: Lost = new Map()): Lost {
   if (other.size === 0) return one;
-  const all = [...one.keys(), ...other.keys()];
-  return new Map(all.map((agent) => [agent, (one.get(agent) ?? 0) + (other.get(agent) ?? 0)]));
+  const all = new Map(one);
+  for (const [agent, { attempts, executionId }] of other)
+    all.set(agent, { attempts: (all.get(agent)?.attempts ?? 0) + attempts, executionId });
+  return all;
 }
 
 function union(one: Missing = new Map(), other: Missing = new Map()): Missing {

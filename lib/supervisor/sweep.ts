@@ -13,6 +13,7 @@
  */
 
 import type { Clock, Due, Ports } from '../core/ports.ts';
+import type { NewlyLost } from '../core/records/receipts.ts';
 import { sayable } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
@@ -214,7 +215,7 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
   const evaluatesUntilAt = Math.min(untilAt, stay.evaluatesUntilAt());
   let [due, failed, oldestOverdueMs, busy, cut] = [0, 0, 0, false, false];
   const missing = new Map<string, Set<string>>();
-  const lost = new Map<string, number>();
+  const lost = new Map<string, NewlyLost>();
   const counting = countingLost(ports, lost);
   let cursor: string | undefined;
   do {
@@ -251,11 +252,12 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
 }
 
 /** Counts the leases that evaluations end because a process went silent, once each is written, by agent. */
-function countingLost(ports: Ports, lost: Map<string, number>): Ports {
+function countingLost(ports: Ports, lost: Map<string, NewlyLost>): Ports {
   const { log } = ports;
   const note: Ports['log']['note'] = (one, origin) => {
-    const { what, agent } = one;
-    if (what === 'lease-ended' && agent !== undefined) lost.set(agent, (lost.get(agent) ?? 0) + 1);
+    const { what, agent, executionId } = one;
+    if (what === 'lease-ended' && agent !== undefined)
+      lost.set(agent, { attempts: (lost.get(agent)?.attempts ?? 0) + 1, executionId });
     log.note(one, origin);
   };
   // Not by spreading: the object may be one whose methods are its own ports.

@@ -39,6 +39,8 @@ export interface Trouble {
   readonly why: string;
   /** It kept the loop from all others. */
   readonly isBlock?: true;
+  /** Its code cannot be loaded, and has ended nothing. */
+  readonly isLoad?: true;
 }
 
 export interface ProcessOptions {
@@ -265,7 +267,12 @@ export class OwnProcess {
       case 'ready':
         this.#begun('ready');
         for (const [agent, why] of Object.entries(word.failed))
-          this.#options.onTrouble({ agent, atWork: [], why: `its code cannot be loaded: ${why}` });
+          this.#options.onTrouble({
+            agent,
+            atWork: [],
+            why: `its code cannot be loaded: ${why}`,
+            isLoad: true,
+          });
         break;
       case 'alive':
         if (word.rssBytes <= this.#memoryMb * MB || this.#isEnding) break;

@@ -7,6 +7,7 @@ import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { Ports, Queue } from '../../lib/core/ports.ts';
 import { memoryBreakers } from '../../lib/memory/side-records.ts';
 import type { MemoryWorld } from '../../lib/memory/world.ts';
+import { TroubleBook } from '../../serve/worker-troubles.ts';
 import { client, flow } from './app.ts';
 
 const T = 1_700_000_000_000;
@@ -110,6 +111,28 @@ test('attempts whose processes went silent are said of their agent, of the deplo
   c.clock.advanceTo(at + 600_001);
   expect(await shown()).not.toHaveProperty('lost');
   expect((await c.get('/health')).body['findings']).toEqual([]);
+});
+
+test('what agents do to processes that they share is said at once, beside what supervisors have met', async () => {
+  const now = T;
+  const book = new TroubleBook();
+  const workerTroubles = () => book.now(now);
+  const c = client(undefined, (world: MemoryWorld): Ports => ({ ...world, workerTroubles }));
+  const findings = async () => (await c.get('/health')).body['findings'];
+  expect(await findings()).toEqual([]);
+  book.ended({ atWork: ['other', 'worker'], now, why: 'signal SIGKILL' });
+  book.ended({ atWork: ['worker'], now: now + 1, why: 'signal SIGKILL' });
+  book.lost('worker', now + 2, { why: 'exit code 7', file: 'agents/worker.ts', isAlone: true });
+  const known = { since: now + 2, lastAt: now + 2, calls: 1, file: 'agents/worker.ts', isAlone: true };
+  const ended = { since: now, lastAt: now + 1, calls: 2, oneOf: ['worker', 'other'] };
+  expect(await findings()).toMatchObject([
+    { kind: 'lost', agent: 'worker', ...known, failure: { code: 'process-died', message: 'exit code 7' } },
+    { kind: 'worker', ...ended, failure: { message: 'signal SIGKILL' } },
+  ]);
+  expect((await c.get('/agents')).body['items']).toMatchObject([
+    { lost: { attempts: 1, why: 'exit code 7' } },
+  ]);
+  expect(book.now(now + 600_003)).toEqual({ lost: new Map(), ends: [] });
 });
 
 describe('an agent that is not deployed', () => {

@@ -80,9 +80,45 @@ describe('an agent whose processes die', () => {
     const often = { ...lost, calls: 7, lastAt: AT + 50_000 };
     expect(verdictOf([often])).toBe('degraded');
     expect(findingText(often, AT + 60_000)).toBe(
-      "7 attempts of agent 'pay' ended without a report since 2026-07-01 09:30:00Z (1 min), as their processes died or went silent, the latest 10 s ago; see the agent's log for the reason: a supervisor probes or repeats each.",
+      "7 attempts of agent 'pay' ended without a report since 2026-07-01 09:30:00Z (1 min), as their processes died or went silent, the latest 10 s ago; mend agent 'pay', or set 'isolate: true' where it is declared: then a death is known at once; a supervisor probes or repeats each.",
     );
   });
+
+  it('says where to look and what to do next, as far as that is known', () => {
+    const logged = findingText({ ...lost, calls: 7, executionId: 'e-1' }, AT);
+    expect(logged).toContain('; see what it logged last (npx steadfast logs e-1), mend agent ');
+    const failure = { code: 'process-died', message: 'exit code 7' };
+    const here = { ...lost, calls: 7, failure, file: 'agents/pay.ts', isAlone: true } as const;
+    expect(findingText(here, AT)).toMatch(/ \(exit code 7\); mend agents\/pay\.ts; a supervisor probes/);
+  });
+
+  it.each([
+    [
+      { calls: 1, oneOf: ['a', 'pay'] },
+      'healthy',
+      "once since 2026-07-01 09:30:00Z (1 min) (signal SIGKILL), by one of those at work in it: 'a', 'pay'; nothing is to be done: an agent at work in another end gets processes of its own",
+    ],
+    [
+      { calls: 3, oneOf: ['pay'], lastAt: AT + 50_000 },
+      'degraded',
+      "3 times since 2026-07-01 09:30:00Z (1 min), the latest 10 s ago (signal SIGKILL), by what was at work in it: 'pay'; an agent at work in two of them has processes of its own now",
+    ],
+    [
+      { calls: 2, agent: 'pay' },
+      'degraded',
+      "twice since 2026-07-01 09:30:00Z (1 min) (signal SIGKILL), by what agent 'pay' did after its attempt; mend its code, or set 'isolate: true'",
+    ],
+    [{ calls: 1, oneOf: [] }, 'healthy', 'while no agent was at work'],
+    [{ calls: 2, oneOf: ['a', 'b', 'c', 'd', 'e', 'f'] }, 'degraded', "'e' and 1 more"],
+  ] as const)(
+    'may share it with others: how often, since when, who, what to do (%#)',
+    (more, verdict, said) => {
+      const failure = { code: 'process-died', message: 'signal SIGKILL' };
+      const worker: Finding = { kind: 'worker', since: AT, lastAt: AT, failure, ...more };
+      expect(verdictOf([worker])).toBe(verdict);
+      expect(findingText(worker, AT + 60_000)).toContain(said);
+    },
+  );
 });
 
 it('a command is named as the reader types it', () => {

@@ -36,5 +36,5 @@ it.each([true, false])('an attempt whose process dies (%s) is in the receipt', a
   const leave = receiptBook(receipts, { ...ports, clock });
   await tick({ ...ports, clock }, new Map(), { untilAt: at + 2_000, sweepEveryMs: SWEEP_EVERY_MS, leave });
   const found = lostAttempts((await receipts.read()).shards, clock.now());
-  expect([...found]).toEqual(dies ? [['pay', { attempts: 1, since: at, at }]] : []);
+  expect([...found]).toEqual(dies ? [['pay', { attempts: 1, since: at, at, executionId: id }]] : []);
 });

@@ -150,7 +150,9 @@ describe('a receipt', () => {
 });
 
 describe('attempts whose processes went silent', () => {
-  const lost = (agent: string, count: number) => ({ lost: new Map([[agent, count]]) });
+  const lost = (agent: string, attempts: number) => ({
+    lost: new Map([[agent, { attempts, executionId: `e-${attempts}` }]]),
+  });
 
   it('are in the receipt by agent, within 5 s of another, and add up', async () => {
     const { after, stored, calls, clock } = open();
@@ -161,7 +163,9 @@ describe('attempts whose processes went silent', () => {
     await after(2_000, [busy({ due: 2, ...lost('pay', 2) })]);
     expect(calls).toEqual(['read', 'write', 'write']);
     await after(4_000, [busy()]);
-    expect(await stored()).toMatchObject([{ lost: { pay: { attempts: 3, since: began } } }]);
+    expect(await stored()).toMatchObject([
+      { lost: { pay: { attempts: 3, since: began, executionId: 'e-2' } } },
+    ]);
     expect((await stored())[0]?.lost?.['pay']?.at).toBe(clock.now());
   });
 

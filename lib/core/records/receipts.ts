@@ -6,6 +6,8 @@
  * by a receipt: one that is missing or stale delays no execution.
  */
 
+import { given } from '../values/given.ts';
+
 /**
  * The receipt for a shard of the wake index. Written now and then while something is due in it; an
  * idle supervisor writes nothing.
@@ -38,43 +40,65 @@ export interface LostAttempts {
   /** The first of a row without a longer quiet in between, and the latest. */
   readonly since: number;
   readonly at: number;
+  /** The execution of the latest, whose log may say why. */
+  readonly executionId?: string;
+  /** How the process of the latest ended, and where the agent's code is, where its caller knows that. */
+  readonly why?: string;
+  readonly file?: string;
+  /** Each of its attempts has a process of its own now. */
+  readonly isAlone?: true;
+}
+
+/** Attempts that were lost since this was asked for before. */
+export interface NewlyLost {
+  readonly attempts: number;
+  /** The latest one's. */
+  readonly executionId?: string | undefined;
 }
 
 /** After this time without another one, lost attempts are no news. */
-const LOST_FRESH_MS = 600_000;
+export const LOST_FRESH_MS = 600_000;
 
-/** With the attempts that were lost since the receipt before. @param met by agent, how many */
+/** With the attempts that were lost since the receipt before. @param met by agent */
 export function lostAfter(
   before: Readonly<Record<string, LostAttempts>> | undefined,
-  met: ReadonlyMap<string, number>,
+  met: ReadonlyMap<string, NewlyLost>,
   now: number,
 ): Pick<ShardReceipt, 'lost'> {
   const kept = Object.entries(before ?? {}).filter(([, { at }]) => now - at <= LOST_FRESH_MS);
   const lost = new Map(kept);
-  for (const [agent, count] of met) {
+  for (const [agent, { attempts: more, executionId }] of met) {
     const { attempts = 0, since = now } = lost.get(agent) ?? {};
-    lost.set(agent, { attempts: attempts + count, since, at: now });
+    lost.set(agent, { attempts: attempts + more, since, at: now, ...given({ executionId }) });
   }
   return lost.size === 0 ? {} : { lost: Object.fromEntries(lost) };
 }
 
-/** Adds up all shards. @returns by agent */
+/**
+ * Adds up all shards.
+ * @param here what this process knows beside them
+ * @returns by agent
+ */
 export function lostAttempts(
   receipts: readonly ShardReceipt[],
   now: number,
+  here: ReadonlyMap<string, LostAttempts> = new Map(),
 ): ReadonlyMap<string, LostAttempts> {
   const agents = new Map<string, LostAttempts>();
-  for (const [agent, one] of receipts.flatMap(({ lost = {} }) => Object.entries(lost))) {
+  for (const [agent, one] of [...receipts.flatMap(({ lost = {} }) => Object.entries(lost)), ...here]) {
     if (now - one.at > LOST_FRESH_MS) continue;
-    const { attempts, since, at } = agents.get(agent) ?? { attempts: 0, since: one.since, at: one.at };
-    agents.set(agent, {
-      attempts: attempts + one.attempts,
-      since: Math.min(since, one.since),
-      at: Math.max(at, one.at),
-    });
+    const other = agents.get(agent);
+    agents.set(agent, other === undefined ? one : together(one, other));
   }
   return agents;
 }
+
+/** What is known of the latest of both is kept. */
+const together = (one: LostAttempts, other: LostAttempts): LostAttempts => ({
+  ...(one.at > other.at ? one : other),
+  attempts: one.attempts + other.attempts,
+  since: Math.min(one.since, other.since),
+});
 
 /** A missing agent is met again well within this time, so an older receipt says nothing about now. */
 const MISSING_FRESH_MS = 180_000;
