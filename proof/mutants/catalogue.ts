@@ -1,12 +1,10 @@
 /**
  * All planted bugs, in the order of the document.
  *
- * A bug is here if `npm run mutation` cannot show that it is noticed: that tool plants every small
- * change of `lib/core` by itself and asks unit tests alone. So each of these is outside of the core
- * (the order of effects, the ports, the template), or its judge is no unit test (random worlds, the
- * model). There are at most `MAX_PLANTED`, so that each is worth its text: several for every judge and
- * for every kind of mistake it must see. Beside them, of the mechanisms that came last each sentence of the
- * rules has a bug, wherever it is and whoever notices it.
+ * They concern what one function's unit test cannot show: the order of effects, the ports, the template, and
+ * in the core what only random worlds or the model see. There are at most `MAX_PLANTED`, so that each is worth
+ * its text: several for every judge and for every kind of mistake it must see. Beside them, each sentence of
+ * the rules of the latest mechanisms has a bug, wherever it is and whoever notices it.
  */
 
 import { BLIND } from './catalogue/blind.ts';

@@ -106,15 +106,6 @@ export function mutatedFiles(mutant: Mutant, read: (file: string) => string): Ma
   return texts;
 }
 
-/**
- * The mutation tool plants bugs of the core by itself and asks unit tests; which rule one breaks it knows
- * not.
- */
-const isLeftToTool = (mutant: Mutant): boolean =>
-  mutant.rule === undefined &&
-  judgeOf(mutant.killer) === 'unit tests' &&
-  editsOf(mutant).every(({ file }) => file.startsWith('lib/core/'));
-
 /** What is wrong with a catalogue. */
 export function catalogueProblems(mutants: readonly Mutant[], read: (file: string) => string): string[] {
   const problems: string[] = [];
@@ -125,10 +116,6 @@ export function catalogueProblems(mutants: readonly Mutant[], read: (file: strin
   for (const mutant of mutants) {
     if (seen.has(mutant.id)) problems.push(`mutant '${mutant.id}' is there twice`);
     seen.add(mutant.id);
-    if (isLeftToTool(mutant))
-      problems.push(
-        `mutant '${mutant.id}' is in the core and judged by a unit test: leave it to npm run mutation, or name a judge that it does not ask`,
-      );
     const { killer } = mutant;
     if (killer.kind === 'simulation' && killer.first?.some((seed) => seed >= killer.worlds) === true)
       problems.push(`mutant '${mutant.id}' names a seed that its ${killer.worlds} worlds do not have`);
