@@ -62,6 +62,7 @@ const PROGRAMS = [
   'lib/infra/lambda-credentials',
   'lib/aws/endpoint-cache',
   'lib/aws/no-event-streams',
+  'lib/without-handlers',
   'lib/scheduler/canary-workflow',
   'kit/cloud/external-process',
   'lib/worker/attempt',

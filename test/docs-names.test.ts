@@ -152,7 +152,7 @@ const GONE = new RegExp(
     String.raw`\bannounced-?lists?\b`,
     String.raw`\bannounced_list\b`,
     String.raw`\blists-asked\b`,
-    String.raw`\bdispatch-?budget\b`,
+    String.raw`\bdispatch[- ]?budget\b`,
     String.raw`\bwhy: 'budget'`,
     String.raw`\bdispatched: \d`,
     String.raw`\bold-api\b`,

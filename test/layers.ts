@@ -147,6 +147,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/index.ts': {
     may: ['lib/author/', 'lib/core/', 'lib/agent/handler.ts', 'lib/remote/', '@standard-schema/spec'],
   },
+  // The same names for functions that host no agent of an author's.
+  'lib/without-handlers.ts': { may: ['lib/core/', 'lib/index.ts'] },
   'local/': { may: [], builtins: true },
   // A client of DynamoDB over a file: of ours it knows the table's keys and indexes.
   'serve/sqlite/': { may: ['lib/aws/names.ts', '@aws-sdk/client-dynamodb', 'libsql'], builtins: true },

@@ -123,6 +123,7 @@ export function bundleDeployment(
       [BULK_ENTRY]: lambda('bulk'),
     },
     alias: {
+      steadfast: programFile('lib/without-handlers'),
       '@steadfast/workflows': writeWorkflowsModule(found),
       '@smithy/core/event-streams': programFile('lib/aws/no-event-streams'),
     },

@@ -1,10 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import * as z from 'zod/mini';
 import { defaultProvider } from '../../lib/infra/lambda-credentials.ts';
 import { agentEntry, type Bundle, bundleDeployment, bundleFunctions } from '../../lib/infra/bundle.ts';
 import { discoverWorkflows } from '../../lib/infra/discover.ts';
 import { PROJECT_ROOT } from '../../lib/infra/synth.ts';
+import * as whole from '../../lib/index.ts';
+import * as roles from '../../lib/without-handlers.ts';
 import { project } from './fixture.ts';
 
 /** An author's agent file in a folder of its own, which knows Steadfast by its package name only. */
@@ -45,11 +48,10 @@ test('an agent’s bundle is one ES module with a source map, and it runs', asyn
 
 /**
  * In KB, minified, with the AWS clients: what a cold start has to read. The scheduler has the routes and
- * every workflow's schemas, a trigger's starter and the agent of bulk actions the schemas. What they
- * have is in docs/OPERATIONS.md.
+ * every workflow's schemas, the agent of bulk actions the schemas. What they have is in docs/OPERATIONS.md.
  */
 const budgetOf = (name: string): number => BUDGETS[name] ?? 560;
-const BUDGETS: Readonly<Record<string, number>> = { scheduler: 710, starter: 600, bulk: 600 };
+const BUDGETS: Readonly<Record<string, number>> = { scheduler: 690, bulk: 600 };
 /** In KB, on top of that: what an agent of an author's imports to talk to its own service. */
 const AUTHORS_CLIENTS: Readonly<Record<string, number>> = { '@aws-sdk/client-s3': 200 };
 
@@ -78,6 +80,31 @@ test('what is deployed is small, and nothing of the infrastructure is in it', ()
     const budget = clients.reduce((sum, [, kilobytes]) => sum + kilobytes, budgetOf(name));
     expect([name, Math.max(bundle.bytes / 1024, budget)]).toEqual([name, budget]);
   }
+});
+
+test('no role carries what an agent does', () => {
+  const carried = ['scheduler', 'starter', 'supervisor', 'audit'].map((name) => {
+    const [output] = Object.values(one(deployed, name).metafile.outputs);
+    const inputs = Object.entries(output?.inputs ?? {});
+    const ofAgents = inputs.filter(([path]) => /^lib\/(?:agent|remote)\//.test(path));
+    return [name, ofAgents.reduce((sum, [, { bytesInOutput }]) => sum + bytesInOutput, 0) < 300];
+  });
+  expect(carried).toEqual(carried.map(([name]) => [name, true]));
+});
+
+test('the handler of an agent that a role only declares is refused when it is called', async () => {
+  expect(Object.keys(roles).sort()).toEqual(Object.keys(whole).sort());
+  const text = z.string();
+  const declared = roles.agent('echo', { input: text, output: text, effect: 'idempotent', undo: 'none' });
+  expect(declared.spec.name).toBe('echo');
+  const handlers = [
+    declared.handler({ execute: async () => '' }),
+    roles.remoteAgent(declared, { url: 'https://x.example' }),
+  ];
+  for (const handler of handlers)
+    await expect(handler({ Records: [] }, {} as never)).rejects.toThrow(
+      "agent 'echo' is only declared in this function, so its handler does nothing here. Its work is done by the function made of agents/echo.ts",
+    );
 });
 
 test('the sizes in the operators’ guide are those that are deployed, within a twentieth', () => {
