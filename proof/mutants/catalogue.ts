@@ -1,10 +1,10 @@
 /**
  * All planted bugs, in the order of the document.
  *
- * They concern what one function's unit test cannot show: the order of effects, the ports, the template, and
- * in the core what only random worlds or the model see. There are at most `MAX_PLANTED`, so that each is worth
- * its text: several for every judge and for every kind of mistake it must see. Beside them, each sentence of
- * the rules of the latest mechanisms has a bug, wherever it is and whoever notices it.
+ * They concern what no function's unit test can show: the order of effects, the ports, the template, in the
+ * core what only random worlds or the model see. There are at most `MAX_PLANTED`, so that each is worth its
+ * text: several for every judge and for every kind of mistake it must see. Beside them, each sentence of the
+ * rules of the latest mechanisms has a bug, wherever it is and whoever notices it.
  */
 
 import { BLIND } from './catalogue/blind.ts';
