@@ -62,24 +62,11 @@ curl "$API/executions/$ID?wait=20s"
 
 const CORS = `## From a browser
 
-A page of another origin may call a deployed API if its stack says so. These are the headers that \`steadfast/client\` sends:
-
-\`\`\`text
-new Steadfast(this, 'Steadfast', {
-  workflows,
-  authorizer: new HttpJwtAuthorizer('Tokens', 'https://login.example', { jwtAudience: ['shop'] }),
-  cors: {
-    allowOrigins: ['https://shop.example'],
-    allowMethods: [CorsHttpMethod.GET, CorsHttpMethod.POST],
-    allowHeaders: ['authorization', 'content-type', 'idempotency-key', 'x-amz-date', 'x-amz-security-token'],
-  },
-});
-\`\`\`
-
-A browser first asks whether it may (\`OPTIONS\`), without signature or token. With \`cors\` the API has one open route for that, as
-[AWS asks for](https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-cors.html)
-([what it answers](SECURITY.md#access-to-the-api)). A laptop's API obeys the same settings: a page of an origin that
-\`cors\` does not name may start and change nothing there (403). One origin for page and API, as behind CloudFront, needs no \`cors\`.`;
+A page of another origin may call a deployed API if \`cors\` of its stack says so ([how](FIRST-PROJECT.md#from-a-browser)), and allows
+the headers \`authorization\`, \`content-type\`, \`idempotency-key\`, and for signatures \`x-amz-date\`, \`x-amz-security-token\`.
+Then the API has an open route for \`OPTIONS\` ([what it answers](SECURITY.md#access-to-the-api)). A laptop's API obeys the same
+settings: a page of an origin that \`cors\` does not name may start and change nothing there (403). One origin for page and API, as
+behind CloudFront, needs no \`cors\`.`;
 
 export function printHttp(): string {
   return `${[INTRODUCTION, errors(), CORS, routes()].join('\n\n')}\n`;
