@@ -8,6 +8,7 @@
 import type { Beside, Peer } from './beside.ts';
 import { BESIDE_HEAD, besideCells, howTaken, isMeasured, isSkipped, skippedText } from './beside-table.ts';
 import { barChart } from './chart.ts';
+import { SERVE } from './page-text.ts';
 
 export interface Page {
   /** Leaves a chart beside the page. @returns how the page shows it */
@@ -18,8 +19,8 @@ export interface Page {
 
 const NOTES = `- **The same work, not the same way.** Every engine runs five steps that do nothing, one after the other, and each hands on 100
   bytes. Processor time and memory are those of the whole process tree.
-- **Ours runs on a local cloud**, over HTTP through a gateway to emulators, each function a process. The others run their steps in
-  the process that asks, beside one server or file. This table ranks what runs on one machine, not in production.
+- **Ours, above, runs on a local cloud**, over HTTP through a gateway to emulators, each function a process. The others run their
+  steps in the process that asks, beside one server or file.
 - **Durable means different things.** "Durable by" says what is on the disk before the next step begins. Ours loses no step in a power
   cut, but perhaps messages, which the supervisor sends again.
 - **Settings are the engines' own**, with [exceptions](../bench/README.md). The supervisor's clock does not run.`;
@@ -47,6 +48,7 @@ export function besidePage(peers: readonly Peer[], how: Omit<Beside, 'peers'>, p
           ),
         ]),
     ...peers.filter(isSkipped).map((one) => `**${skippedText(one)}**`),
+    SERVE,
     NOTES,
   ].join('\n\n');
 }

@@ -1,18 +1,21 @@
 /**
  * What AWS charges for what is counted.
  *
- * Owns: the prices that the product does not show (`prices.json`), dollars of a set of units, the same
- * workflow on what would be used instead. Does not own: AWS's prices (`aws-prices.ts`). Pure.
+ * Owns: the prices (`prices.json`), dollars of a set of units, the same workflow on what would be used
+ * instead. Does not own: the quantities (`meter.ts`). Pure.
  */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { OWN_UNITS, type OwnUnit } from './estimate.ts';
-import { AWS_PRICES } from './aws-prices.ts';
 
-interface OwnPrices {
+interface Prices {
+  /** A date. */
+  readonly asOf: string;
   readonly usd: Readonly<
     Record<
+      | Billed
+      | 'apiRequests'
+      | 'logGb'
       | 'storageGbMonth'
       | 'backupGbMonth'
       | 'stepFunctionsTransitions'
@@ -32,12 +35,18 @@ interface OwnPrices {
   readonly latencyMs: Readonly<Record<'dynamodb' | 's3' | 'sqs' | 'events' | 'queueToFunction', number>>;
 }
 
-const own = JSON.parse(readFileSync(join(import.meta.dirname, 'prices.json'), 'utf8')) as OwnPrices;
-export const PRICES = { ...own, asOf: AWS_PRICES.asOf, usd: { ...AWS_PRICES.usd, ...own.usd } } as const;
+export const PRICES = JSON.parse(readFileSync(join(import.meta.dirname, 'prices.json'), 'utf8')) as Prices;
 
 /** What AWS bills, of which the limits speak: what Steadfast itself uses. */
-export const BILLED = OWN_UNITS;
-export type Billed = OwnUnit;
+export const BILLED = [
+  'writeUnits',
+  'readUnits',
+  'sqsRequests',
+  'lambdaRequests',
+  'lambdaGbSeconds',
+  'events',
+] as const;
+export type Billed = (typeof BILLED)[number];
 
 const BILLED_HEADS: Readonly<Record<Billed, string>> = {
   writeUnits: 'writes',
