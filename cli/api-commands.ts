@@ -8,7 +8,7 @@
 
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { ANSWERS, type CallbackOutcome, type Json, type Stopped } from '../lib/api/answers.ts';
-import { ApiError, type Client } from '../lib/api/client.ts';
+import { type AnswerOf, ApiError, type CallName, type Client } from '../lib/api/client.ts';
 import type { AgentPauseView } from '../lib/api/deployment-answers.ts';
 import { breakerText, healthText, pauseText, triedNowText } from '../lib/view/deployment.ts';
 import { byText } from '../lib/view/text.ts';
@@ -34,9 +34,6 @@ export interface Given {
   /** The same command line with another command. */
   readonly typed: (line: string) => string;
 }
-
-type Call = Exclude<keyof Client, 'url'>;
-type AnswerOf<Name extends Call> = Awaited<ReturnType<Client[Name]>>;
 
 interface CommandRow<Answer> {
   /** @default as the client's call is named */
@@ -83,7 +80,7 @@ const seeIt = ({ typed }: Given, id: string): string => `See what follows: ${typ
 const answeredText = ({ status }: CallbackOutcome, given: Given): string =>
   `${status}\n${seeIt(given, given.id.split('.').slice(0, -2).join('.'))}`;
 
-const ROWS: { readonly [Name in Call]?: CommandRow<AnswerOf<Name>> } = {
+const ROWS: { readonly [Name in CallName]?: CommandRow<AnswerOf<Name>> } = {
   workflows: {
     does: 'list the workflows that the API can start',
     examples: ['', ' --json'],
@@ -276,7 +273,7 @@ const typedAs = (call: string): string => call.replaceAll(/[A-Z]/g, (big) => `-$
 
 /** A command below another one (`agents try-now`) is added after it. */
 export function addApiCommands(program: Command, cli: Cli): void {
-  for (const [call, row] of Object.entries(ROWS) as unknown as readonly [Call, CommandRow<unknown>][]) {
+  for (const [call, row] of Object.entries(ROWS) as unknown as readonly [CallName, CommandRow<unknown>][]) {
     const name = row.name ?? typedAs(call);
     const words = name.split(' ');
     const above = program.commands.find((one) => one.name() === words[0]) ?? program;

@@ -151,6 +151,10 @@ export interface Client {
   readonly overview: () => Promise<Overview>;
 }
 
+/** A call by its name, and what it answers. */
+export type CallName = Exclude<keyof Client, 'url'>;
+export type AnswerOf<Name extends CallName> = Awaited<ReturnType<Client[Name]>>;
+
 export interface ClientOptions {
   /** For example `http://127.0.0.1:4510`. */
   readonly url: string;

@@ -10,7 +10,7 @@ import type * as z from 'zod/mini';
 import type { Receipts } from '../core/ports.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import type { CALLS, Route } from './calls.ts';
-import type { Client } from './client.ts';
+import type { AnswerOf, CallName } from './client.ts';
 import type { AllForms, Workflows } from './deployment-answers.ts';
 import type { Measured } from './health.ts';
 
@@ -52,15 +52,11 @@ export interface RouteRow<Answer extends object = object> {
 
 type NameOf<One extends Route> = (typeof CALLS)[One]['name'];
 /** What a route answers: as its call of the client; that of workflows takes them out of the answer. */
-type AnswerOf<One extends Route> =
-  NameOf<One> extends 'workflows'
-    ? Workflows
-    : NameOf<One> extends keyof Client
-      ? Awaited<ReturnType<Client[NameOf<One>]>>
-      : object;
+type RouteAnswer<One extends Route> =
+  NameOf<One> extends 'workflows' ? Workflows : NameOf<One> extends CallName ? AnswerOf<NameOf<One>> : object;
 
 /** A row for each route, of what its method of the client answers. */
-export type RouteRows = { readonly [One in Route]: RouteRow<AnswerOf<One>> };
+export type RouteRows = { readonly [One in Route]: RouteRow<RouteAnswer<One>> };
 
 /**
  * @param status unless the answer sets another
