@@ -1,4 +1,6 @@
-/** docs/BENCHMARKS.md and its charts are what `npm run bench:report` makes: what a hand adds there, it would delete. */
+/**
+ * docs/BENCHMARKS.md and its charts are what `npm run bench:report` makes: it would delete what a hand adds.
+ */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
