@@ -94,6 +94,7 @@ interface Options {
   readonly only?: string;
   readonly situations: boolean;
   readonly executions: number;
+  readonly oneHost?: true;
 }
 
 const program = new Command('bench:cost')
@@ -102,6 +103,7 @@ const program = new Command('bench:cost')
   )
   .option('--json', 'one line of JSON at the end')
   .option('--save', 'for bench:report; of all cases together only')
+  .option('--one-host', 'all agents share one function, which takes one message an invocation')
   .option('--only <kind/bytes/mode>', 'cases that begin like this, e.g. chain5/100, mixed20 or tag')
   .option(
     '--executions <n>',
@@ -129,7 +131,7 @@ async function main(options: Options): Promise<void> {
     );
   const cases = [...(await measure('atRest', options)), ...(await measure('underLoad', options))];
   const again = cases.find((one) => one.mode === 'underLoad');
-  const bySdk = again && (await measureBySdk(again));
+  const bySdk = again && options.oneHost === undefined ? await measureBySdk(again) : undefined;
   const found = options.situations ? { situations: await situations(say) } : {};
   const tag = TAG.startsWith(options.only ?? '') ? { tag: await tagPrice(options.executions) } : {};
   const about = { machine: machine(), prices: { asOf: PRICES.asOf } };
@@ -158,13 +160,14 @@ async function measure(mode: Mode, options: Options): Promise<CostCase[]> {
   const chosen = wanted(mode, options);
   if (chosen.length === 0) return [];
   say(`Starting the local cloud for what is measured ${mode === 'atRest' ? 'at rest' : 'under load'} …`);
-  const stage = await setStage(STAGES[mode]);
+  const stage = await setStage({ ...STAGES[mode], ...hostOf(options) });
   try {
     const kinds = [...new Set(chosen.map(({ kind }) => kind))];
     await warmUp(stage, kinds, mode === 'underLoad' ? IN_FLIGHT : 1);
     const cases: CostCase[] = [];
     for (const { kind, bytes } of chosen) {
-      const one = await measureOne(stage, mode, loadOf(kind, bytes, mode, options.executions));
+      const load = loadOf(kind, bytes, mode, options.executions);
+      const one = await measureOne(stage, mode, load, options.oneHost);
       say(`  ${kind} ${bytes} B: $${one.usdPerMillionSteps.toFixed(2)} per million steps`);
       cases.push(one);
     }
@@ -195,10 +198,15 @@ function loadOf(kind: WorkflowName, payloadBytes: number, mode: Mode, executions
   return { kind, payloadBytes, executions: count, inFlight };
 }
 
-async function measureOne(stage: Stage, mode: Mode, load: Load): Promise<CostCase> {
+const hostOf = ({ oneHost }: Pick<Options, 'oneHost'>): Partial<StageOptions> =>
+  oneHost === true ? { oneHost, batchSize: 1 } : {};
+
+async function measureOne(stage: Stage, mode: Mode, load: Load, oneHost?: true): Promise<CostCase> {
   const { kind, payloadBytes, executions } = load;
   const { reading, steps } = await run(stage, load);
-  const messagesPerInvocation = Math.max(1, steps / invocationsOfAgents(reading.functions));
+  // A host's steps come one after the other in an invocation, and each waits for its own calls.
+  const side = steps / invocationsOfAgents(reading.functions);
+  const messagesPerInvocation = oneHost === true ? 1 : Math.max(1, side);
   const units = unitsOf(reading, messagesPerInvocation);
   const parts = dollars(units, steps);
   const limit = LIMITS[`${kind}/${payloadBytes}/${mode}`];

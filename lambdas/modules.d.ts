@@ -5,6 +5,11 @@ declare module '@steadfast/workflows' {
   export const workflows: readonly import('steadfast').Workflow[];
 }
 
+/** The files of a host's agents, by their names; each is loaded at its first message. */
+declare module '@steadfast/agents' {
+  export const agents: Parameters<typeof import('../lib/agent/host-handler.ts').hostHandler>[0];
+}
+
 /**
  * The file of one agent, which makes its handler around the author's code:
  * `chargeCard.handler({ execute, probe, undo })`.

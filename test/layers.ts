@@ -67,6 +67,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/scheduler/ids.ts': { may: ['uuid'], builtins: true },
   'lib/scheduler/': ROLE,
   'lib/agent/handler.ts': { may: [...HANDLER, 'lib/agent/'] },
+  'lib/agent/host-handler.ts': { may: [...HANDLER, 'lib/agent/'] },
   'lib/agent/isolated-handler.ts': { may: ['lib/agent/', 'lib/worker/isolated'], builtins: true },
   'lib/agent/': ROLE,
   'lib/supervisor/handler.ts': { may: [...HANDLER, 'lib/supervisor/'] },

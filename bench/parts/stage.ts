@@ -26,6 +26,8 @@ export interface StageOptions {
   readonly agentProcesses?: number;
   /** Whether the supervisor's clock runs. */
   readonly schedules: boolean;
+  /** Whether all agents share one function. @default false */
+  readonly oneHost?: boolean;
   /** How functions call AWS. @default as they do where nothing is set */
   readonly transport?: Transport;
   /** Whether DynamoDB tells its units, which takes processor time for every call. @default true */
@@ -58,7 +60,12 @@ const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
 export async function setStage(options: StageOptions): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-bench-'));
   const outdir = join(folder, 'cdk.out');
-  const { assembly, stackName } = await synthesize({ outdir, folders: FOLDERS, validation: false });
+  const { assembly, stackName } = await synthesize({
+    outdir,
+    folders: FOLDERS,
+    validation: false,
+    ...(options.oneHost === true ? { hosting: 'shared' } : {}),
+  });
   tune(join(assembly, `${stackName}.template.json`), options);
   let logBytes = 0;
   const cloud = await startCloud({

@@ -41,7 +41,7 @@ export async function decideDelivery(
   { agent, breaker, rate, deferredBy }: Worker,
   plan: Plan,
   state: Snapshot,
-  delivered: Pick<EventOf<'deliver'>, 'message' | 'token' | 'processDeadlineAt' | 'readAt'>,
+  delivered: Pick<EventOf<'deliver'>, 'message' | 'token' | 'processDeadlineAt' | 'readAt' | 'isKept'>,
   pass: Pass,
 ): Promise<{ readonly decision: Decision; readonly pass: Pass }> {
   const { message } = delivered;
@@ -52,8 +52,10 @@ export async function decideDelivery(
     ...decisionInputsOf(ports),
   };
   const { decision, state: known } = await decideWith(ports, plan, state, delivery);
+  // Whether there was time for a kept message is not asked again once it has its slot and its trial.
+  const { isKept: _judged, ...again } = delivery;
   const later = (more: Pick<EventOf<'deliver'>, 'openBreaker' | 'turnAt'> = {}): Decision =>
-    decide(plan, known, { ...delivery, ...decisionInputsOf(ports), ...more });
+    decide(plan, known, { ...again, ...decisionInputsOf(ports), ...more });
   if (decision.next.kind !== 'perform') return { decision, pass };
   const openBreaker = await deferredBy?.(ports, state.execution);
   if (openBreaker !== undefined) return { decision: later({ openBreaker }), pass };

@@ -8,12 +8,12 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { clock } from '../aws/clock.ts';
 import { givenBack, metering, once } from '../aws/invocation.ts';
-import { callingPortsOf, telemetryOf } from '../aws/ports.ts';
+import { callingPortsOf, type Telemetry, telemetryOf } from '../aws/ports.ts';
 import { ENV } from '../aws/names.ts';
 import { attemptLog, correlated, tellExit } from '../aws/telemetry.ts';
 import type { Agent, Implementation } from '../core/plan/agent.ts';
 import { PermanentError, sayable } from '../core/values/errors.ts';
-import { parseMessage } from '../core/decisions/message.ts';
+import { type Message, parseMessage } from '../core/decisions/message.ts';
 import { perSecondOf } from '../core/values/rate.ts';
 import type { PlanCache } from '../engine/plans.ts';
 import { lackOf, type Worker } from './author-code.ts';
@@ -28,6 +28,7 @@ export const processNow = clock.now;
 export interface AgentHandler {
   (event: SQSEvent, context: Context): Promise<SQSBatchResponse>;
   readonly worker: Worker;
+  readonly telemetry: Telemetry;
 }
 
 /**
@@ -58,41 +59,61 @@ export function agentHandler(
   const ports = once(() => {
     process.once('exit', (code) => tellExit(telemetry.logger, code, worker.underWay));
     return callingPortsOf(telemetry, atWork);
-  });
+  }, process.env[ENV.hosted] === undefined);
   const plans: PlanCache = new Map();
-  const handle = async (record: SQSRecord, deadline: () => number): Promise<'handled' | 'give-back'> => {
-    const message = parseMessage(record.body);
-    // A message of a newer version is kept for the newer code; anything that is no message is dropped.
-    if (message === 'newer') return 'give-back';
-    if (message === undefined) {
-      telemetry.logger.warn('message-malformed', { messageId: record.messageId });
-      return 'handled';
-    }
-    const own = ports();
-    const leave = await worker.enter?.();
-    if (leave === undefined && worker.enter !== undefined) return 'give-back';
-    atWork.messages += 1;
-    try {
-      return await handleMessage(own, plans, worker, message, deadline);
-    } catch (error) {
-      const { execution: executionId, step, attempt } = message;
-      const about = { executionId, step, attempt, error: sayable(error) };
-      telemetry.logger.warn('message-given-back', correlated(about));
-      return 'give-back';
-    } finally {
-      atWork.messages -= 1;
-      leave?.();
-    }
-  };
-  const work = async ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
-    const beganMs = performance.now();
-    const leftMs = context.getRemainingTimeInMillis();
-    const deadline = (): number => clock.now() + leftMs - (performance.now() - beganMs);
-    return givenBack(Records, await Promise.all(Records.map((record) => handle(record, deadline))));
-  };
+  const handle: HandleRecord = (record, deadline) =>
+    handleRecord(record, telemetry, async (message) => {
+      const own = ports();
+      const leave = await worker.enter?.();
+      if (leave === undefined && worker.enter !== undefined) return 'give-back';
+      atWork.messages += 1;
+      try {
+        return await handleMessage(own, plans, worker, message, deadline);
+      } finally {
+        atWork.messages -= 1;
+        leave?.();
+      }
+    });
   const handler = (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
-    metering(telemetry, context, () => work(event, context));
-  return Object.assign(handler, { worker });
+    metering(telemetry, context, () => handleBatch(event, context, handle));
+  return Object.assign(handler, { worker, telemetry });
+}
+
+type Handled = 'handled' | 'give-back';
+/** @param deadline when this invocation is certainly over */
+type HandleRecord = (record: SQSRecord, deadline: () => number) => Promise<Handled>;
+
+export async function handleBatch(
+  { Records }: SQSEvent,
+  context: Context,
+  handle: HandleRecord,
+): Promise<SQSBatchResponse> {
+  const beganMs = performance.now();
+  const leftMs = context.getRemainingTimeInMillis();
+  const deadline = (): number => clock.now() + leftMs - (performance.now() - beganMs);
+  return givenBack(Records, await Promise.all(Records.map((record) => handle(record, deadline))));
+}
+
+/** A message of a newer version is kept for the newer code; anything that is no message is dropped. */
+export async function handleRecord(
+  { body, messageId }: SQSRecord,
+  { logger }: Telemetry,
+  handle: (message: Message) => Promise<Handled>,
+): Promise<Handled> {
+  const message = parseMessage(body);
+  if (message === 'newer') return 'give-back';
+  if (message === undefined) {
+    logger.warn('message-malformed', { messageId });
+    return 'handled';
+  }
+  try {
+    return await handle(message);
+  } catch (error) {
+    const { execution: executionId, step, attempt } = message;
+    const about = { executionId, step, attempt, error: sayable(error) };
+    logger.warn('message-given-back', correlated(about));
+    return 'give-back';
+  }
 }
 
 /**

@@ -18,6 +18,7 @@ import { continueWith } from '../engine/reconcile.ts';
 import { claimOf } from './attempt.ts';
 import type { Worker } from './author-code.ts';
 import { readForClaim } from './claim-read.ts';
+import type { KeptMessage } from './kept-message.ts';
 import { commitClaim, decideDelivery, type Pass } from './claim-pass.ts';
 import { performAndReport } from './reporting.ts';
 
@@ -35,6 +36,7 @@ export async function handleMessage(
   worker: Worker,
   message: Message,
   deadline: () => number,
+  kept?: KeptMessage,
 ): Promise<'handled' | 'give-back'> {
   // Each claim has a token of its own (S3), so it is recognised in the record if its answer was lost.
   const tokens = new Set<string>();
@@ -54,12 +56,12 @@ export async function handleMessage(
     processDeadlineAt ??= Math.ceil(deadline());
     if (isLeased(mine) && tokens.has(mine.token)) {
       const claim = claimOf(plan, state, mine, processDeadlineAt);
-      if (claim !== undefined) await performAndReport(ports, plans, worker, claim, pass.trial);
+      if (claim !== undefined) await performAndReport(ports, plans, worker, claim, pass.trial, kept);
       return 'handled';
     }
     const token = ports.random.id();
     tokens.add(token);
-    const delivery = { message, token, processDeadlineAt, readAt };
+    const delivery = { message, token, processDeadlineAt, readAt, ...kept?.about };
     const decided = await decideDelivery(ports, worker, plan, state, delivery, pass);
     const { decision } = decided;
     pass = decided.pass;
@@ -76,7 +78,8 @@ export async function handleMessage(
     if (next.kind === 'perform') {
       const claimed = withWrite(state, decision.write);
       const claim = claimOf(plan, claimed, next.step as LeasedStep, processDeadlineAt);
-      if (claim !== undefined) await performAndReport(ports, plans, worker, claim, pass.trial);
+      kept?.claimed(ports, message);
+      if (claim !== undefined) await performAndReport(ports, plans, worker, claim, pass.trial, kept);
     } else {
       await continueWith(ports, plan, state, decision, readAt);
     }

@@ -24,25 +24,34 @@ import type { PlanCache } from '../engine/plans.ts';
 import { continueWith, reconcile } from '../engine/reconcile.ts';
 import { type Claim, runAttempt } from './attempt.ts';
 import type { Worker } from './author-code.ts';
+import type { KeptMessage } from './kept-message.ts';
 import { notifyBreaker } from './notify-breaker.ts';
 
 /** The first and the longest pause between two tries at the store. */
 export const STORE_RETRY_MS = 200;
 const MAX_STORE_RETRY_MS = 5_000;
 
-/** The author's code, then what became of it. @throws as `deliverReport` */
+/**
+ * The author's code, then what became of it.
+ * @param kept where a message may be kept that follows from a success whose code has returned
+ * @throws as `deliverReport`
+ */
 export async function performAndReport(
   ports: Ports,
   plans: PlanCache,
   worker: Worker,
   claim: Claim,
   trial: string | undefined,
+  kept?: KeptMessage,
 ): Promise<void> {
   const ran = await runAttempt(ports, worker, claim);
   const { report, work, lost } = ran;
   const openBreaker = await notifyBreaker(ports, worker, claim, ran, trial);
   if (openBreaker !== undefined) claim.openBreaker = openBreaker;
-  await deliverReport(ports, worker, claim, report);
+  // Code that has not returned keeps this process, and the message with it. An undo is followed by others.
+  const { mode } = claim.state.steps[claim.planStep.name] ?? {};
+  const mayKeep = mode === 'execute' && report.kind === 'done' && report.codeReturned && !lost;
+  await deliverReport(ports, worker, claim, report, mayKeep ? kept : undefined);
   if (report.codeReturned && !lost) return;
   // Until `processDeadline` the author's code may still act. A process that is given back now would be frozen
   // and go on beside its next message, so it is kept busy until its own return or the platform ends it.
@@ -62,14 +71,22 @@ export async function performAndReport(
  * Tries until the report is written, refused, or the process's time is over: the
  * work is done and must not be lost.
  */
-async function deliverReport(ports: Ports, worker: Worker, claim: Claim, report: Report): Promise<void> {
+async function deliverReport(
+  ports: Ports,
+  worker: Worker,
+  claim: Claim,
+  report: Report,
+  kept: KeptMessage | undefined,
+): Promise<void> {
   let onTime = true;
   for (let waitMs = STORE_RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_STORE_RETRY_MS)) {
     try {
       if (!onTime && !(await rereadClaim(ports, claim))) return;
       const reported = await reportOnce(ports, claim, report, onTime);
       if (reported === 'nothing') return;
-      if (reported !== 'conflict') return await followUp(ports, worker, claim, reported.unread);
+      // Only what follows from a report that was written at once is kept: one that is late may be outdated.
+      const own = onTime ? (kept?.behind(ports, claim.state.execution.id) ?? ports) : ports;
+      if (reported !== 'conflict') return await followUp(own, worker, claim, reported.unread);
     } catch (error) {
       if (ports.clock.now() + waitMs >= claim.processDeadlineAt) throw error;
       await ports.clock.sleep(waitMs);
@@ -87,7 +104,7 @@ async function followUp(
   ports: Ports,
   { singleFlight }: Worker,
   { plan, planStep, state }: Claim,
-  unread: (() => Promise<void>) | undefined,
+  unread: ((own: Ports) => Promise<void>) | undefined,
 ): Promise<void> {
   const { id } = state.execution;
   const evaluate = (affected: AffectedSteps): Promise<unknown> =>
@@ -96,7 +113,7 @@ async function followUp(
   const afresh = async (): Promise<unknown> =>
     singleFlight === undefined ? evaluate(affected) : singleFlight.take(id, affected, evaluate);
   try {
-    await (unread ?? afresh)();
+    await (unread ?? afresh)(ports);
   } catch {
     await ports.clock.sleep(STORE_RETRY_MS);
     await afresh().catch(() => {
@@ -111,7 +128,7 @@ async function reportOnce(
   claim: Claim,
   report: Report,
   onTime: boolean,
-): Promise<'conflict' | 'nothing' | { readonly unread?: () => Promise<void> }> {
+): Promise<'conflict' | 'nothing' | { readonly unread?: (own: Ports) => Promise<void> }> {
   const { plan, state, token, planStep } = claim;
   const record = state.steps[planStep.name];
   const released = !onTime && record?.token === token && !isLeased(record);
@@ -135,7 +152,7 @@ async function reportOnce(
   });
   if ((await commit(ports, decision, state.execution)) === 'conflict') return 'conflict';
   if (decision.next.kind !== 'evaluate') return 'nothing';
-  return decision.next.fresh ? {} : { unread: () => continueWith(ports, plan, state, decision, now) };
+  return decision.next.fresh ? {} : { unread: (own) => continueWith(own, plan, state, decision, now) };
 }
 
 async function rereadClaim(ports: Ports, claim: Claim): Promise<boolean> {

@@ -39,15 +39,15 @@ export async function metering<Result>(
 
 /**
  * In a Lambda function at once, while initialisation is free; elsewhere (a test
- * imports the file) when first used.
+ * imports the file), and where others have made what is needed, when first used.
  */
-export function once<Value>(make: () => Value): () => Value {
+export function once<Value>(make: () => Value, isNeeded = true): () => Value {
   let made: { readonly value: Value } | undefined;
   const get = (): Value => {
     made ??= { value: make() };
     return made.value;
   };
-  if (process.env['AWS_LAMBDA_FUNCTION_NAME'] !== undefined) get();
+  if (isNeeded && process.env['AWS_LAMBDA_FUNCTION_NAME'] !== undefined) get();
   return get;
 }
 

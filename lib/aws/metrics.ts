@@ -44,6 +44,7 @@ export const METRICS_OF_NOTES: Readonly<Record<string, MetricValues>> = {
   compensated: one('Compensated'),
   canceled: one('Canceled'),
   claimed,
+  'carried-on': one('CarriedOn'),
   'step-done': (note) => ({ StepsDone: 1, ...recovered(note) }),
   'step-failed': one('StepsFailed'),
   'step-unknown': one('Unknowns'),

@@ -24,6 +24,8 @@ export const ENV = {
   wakeBus: 'STEADFAST_WAKE_BUS',
   /** Some workflow says whose its executions are: messages of all others are one group. */
   fair: 'STEADFAST_FAIR',
+  /** A host's, as JSON: what its agents do not share (`HostSettings`). Absent: it is one agent's function. */
+  hosted: 'STEADFAST_HOSTED',
   /** An agent's: how many attempts may begin, such as `50/s`. Absent: as many as come. */
   rate: 'STEADFAST_RATE',
   /** Between two sweeps of a supervisor, in ms. */
@@ -62,6 +64,16 @@ export const ENV = {
   /** A trigger's: URL of the queue for messages that start nothing. */
   deadLetters: 'STEADFAST_DEAD_LETTERS',
 } as const;
+
+/** What agents of one function do not share, and synthesis says in its environment. */
+export interface HostSettings {
+  /** The agents to which the function hands messages itself. */
+  readonly carries: readonly string[];
+  /** For how long, in ms. @default as `kept-message.ts` */
+  readonly longestMs?: number;
+  /** By agent, such as '50/s'. */
+  readonly rates: Readonly<Record<string, string>>;
+}
 
 /** Without the AWS SDK's middleware, at a third of its processor time; or with it. */
 export const TRANSPORTS = ['direct', 'sdk'] as const;
@@ -200,6 +212,8 @@ export const METRICS = {
   Retries: 'Count',
   Probes: 'Count',
   Undos: 'Count',
+  /** Attempts whose message was in no queue, because their process had the step before. */
+  CarriedOn: 'Count',
   /** Attempts whose outcome was unknown; successes that came after that and counted. */
   Unknowns: 'Count',
   Adoptions: 'Count',

@@ -136,6 +136,12 @@ export function listingPortsOf(telemetry: Telemetry): OwnPorts {
 export const receiptsOf = ({ table: { client, name, shards } }: OwnPorts): Receipts =>
   dynamoReceipts(client, name, shards);
 
+/** The same, with the log lines and the metrics of another agent of this process. */
+export const namedAs = (ports: OwnPorts, { logger, meter }: Telemetry): OwnPorts => ({
+  ...ports,
+  log: tellAll(logger, meter),
+});
+
 export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts {
   const queues = agentQueues(process.env);
   const shards = wakeShards();

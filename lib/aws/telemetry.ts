@@ -20,6 +20,7 @@ import { cut, printable } from '../core/values/text.ts';
 const ROUTINE: ReadonlySet<string> = new Set([
   'started',
   'claimed',
+  'carried-on',
   'step-done',
   'succeeded',
   'message-dropped',

@@ -18,7 +18,8 @@ import { Duration, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import type { AgentSettings } from './agent-settings.ts';
-import { Agent, atRest } from './deployed-agent.ts';
+import { AgentHost } from './agent-hosts.ts';
+import { Agent, atRest, functionTimeout } from './deployed-agent.ts';
 import type { LogSettings } from './function.ts';
 import { queuePrefix } from './queue-names.ts';
 
@@ -32,6 +33,8 @@ const MOST_NAMED = 30;
 export interface AgentDeclaration {
   readonly name: string;
   readonly timeoutMs: number;
+  /** It must not act twice, and nobody can ask what it did. */
+  readonly isUnsafe?: true;
   /** Absent: in a function. */
   readonly runsIn?: 'container';
   /** Absent: its file has the code itself. */
@@ -56,6 +59,9 @@ export interface AgentFleetProps {
   readonly encryptionKey?: IKey;
   /** By agent name. */
   readonly settings: Readonly<Record<string, AgentSettings>>;
+  /** By host: the names of its agents. */
+  readonly hosts: ReadonlyMap<string, readonly string[]>;
+  readonly hostCode: (host: string) => Code;
 }
 
 /** All agents of a deployment. */
@@ -81,6 +87,7 @@ export class AgentFleet extends Construct {
       ...atRest(props.encryptionKey),
       retentionPeriod: Duration.days(14),
     });
+    const hostOf = this.makeHosts(props);
     const made = (declared: readonly AgentDeclaration[]): ReadonlyMap<string, Agent> =>
       new Map(
         declared.map(({ name, timeoutMs, runsIn, remote }) => {
@@ -93,6 +100,7 @@ export class AgentFleet extends Construct {
             code: () => code(name),
             imageFolder: () => imageFolder(name),
             settings: settings[name] ?? {},
+            ...hostOf.get(name),
             fleet: this,
             deadLetterQueue,
           };
@@ -102,13 +110,42 @@ export class AgentFleet extends Construct {
     this.agents = made(agents);
     this.builtIn = made(builtIn);
     this.refusePlainText([deadLetterQueue, ...this.all.map(({ queue }) => queue)]);
+    const peersOf = new Map<IFunction, Set<string>>();
     for (const { name, peers } of agents) {
       const agent = this.agents.get(name);
-      if (agent?.function !== undefined) this.allowSending(agent.function, peers);
+      if (agent?.function !== undefined)
+        peersOf.set(agent.function, new Set([...(peersOf.get(agent.function) ?? []), ...peers]));
       if (agent?.container === undefined) continue;
       for (const [variable, value] of Object.entries(this.grantSending(agent.container, peers)))
         agent.container.addEnvironment(variable, value);
     }
+    for (const [sender, peers] of peersOf) this.allowSending(sender, [...peers]);
+  }
+
+  /** @returns by agent, the function that it shares */
+  private makeHosts({
+    hosts,
+    hostCode,
+    agents,
+    settings,
+    ...shared
+  }: AgentFleetProps): ReadonlyMap<string, { readonly host: AgentHost }> {
+    return new Map(
+      [...hosts].flatMap(([host, names]) => {
+        const members = agents
+          .filter(({ name }) => names.includes(name))
+          .map(({ name, timeoutMs, isUnsafe = false }) => ({
+            name,
+            timeout: functionTimeout(name, Duration.millis(timeoutMs)),
+            settings: settings[name] ?? {},
+            isUnsafe,
+            maxConcurrency: settings[name]?.maxConcurrency ?? shared.maxConcurrency,
+          }));
+        const props = { ...shared, members, code: hostCode(host) };
+        const made = { host: new AgentHost(this, `Host-${host}`, host, props) };
+        return names.map((name) => [name, made] as const);
+      }),
+    );
   }
 
   /** An author's. @throws Error naming those there are */

@@ -23,6 +23,24 @@ import { checkOptions } from './known-options.ts';
 
 export interface AgentSettings {
   /**
+   * The function that it shares with all agents that name the same host. Each keeps its queue; memory,
+   * environment, network and permissions are those of all of them, and an attempt that ends its process
+   * (memory, `process.exit`, an endless loop) ends what the others' are doing there.
+   * @default - as `hosting` says
+   */
+  readonly host?: string;
+  /**
+   * Whether the process of the step before may begin its attempt itself, if it is in the same host.
+   * @default - yes, but for an agent that is `unsafe` or has a `rate` or a `maxConcurrency` of its own
+   */
+  readonly carryOn?: boolean;
+  /**
+   * Another agent of its host may take more than four times as long. After a crash its probe is believed,
+   * and its undo begins, only when the longest one's time would be over.
+   * @default false
+   */
+  readonly longHost?: boolean;
+  /**
    * Memory of its function, in MB; CPU grows with it.
    * @default - as all functions
    */
@@ -109,6 +127,9 @@ export interface AgentSettings {
 }
 
 const AGENT_OPTIONS = {
+  host: true,
+  carryOn: true,
+  longHost: true,
   memorySize: true,
   maxConcurrency: true,
   batchSize: true,
@@ -176,6 +197,10 @@ export function checkSettings(
   }
   const ours = Object.keys(settings.environment ?? {}).find((name) => name.startsWith('STEADFAST_'));
   if (ours !== undefined) refuse(`the environment variable ${ours} is set by Steadfast`);
+  if (settings.carryOn === true && (rate !== undefined || settings.maxConcurrency !== undefined))
+    refuse(
+      'carryOn: not allowed beside a rate or a maxConcurrency of its own, which hold for what comes by its queue',
+    );
   const {
     function: own,
     maxConcurrency: _,

@@ -293,7 +293,8 @@ export class Alarms extends Construct {
         dimensionsMap: { TableName: table.tableName, GlobalSecondaryIndexName: name },
       }),
     );
-    const functions = [scheduler, supervisor, ...agents.flatMap((agent) => agent.function ?? [])];
+    const ofAgents = new Set(agents.flatMap((agent) => agent.function ?? []));
+    const functions = [scheduler, supervisor, ...ofAgents];
     const all = [
       ...tableThrottles,
       ...indexThrottles,

@@ -110,8 +110,10 @@ export function bundleDeployment(
   found: Discovery,
   packages: Packages = {},
   inspected?: string,
+  hosts: Hosts = new Map(),
 ): ReadonlyMap<string, Bundle> {
-  const agents = found.agents.filter(({ runsIn }) => runsIn === undefined);
+  const hosted = new Set([...hosts.values()].flat());
+  const agents = found.agents.filter(({ name, runsIn }) => runsIn === undefined && !hosted.has(name));
   const isolated = agents.flatMap(({ name, isolate }) => (isolate === undefined ? [] : [agentEntry(name)]));
   const roles = bundleFunctions({
     root: found.root,
@@ -138,7 +140,36 @@ export function bundleDeployment(
     ]),
   );
   const one = agents.filter(({ name }) => name === inspected);
-  return new Map([...whole, ...bundleAgents(found.root, one, packages, { isolated, readable: true })]);
+  return new Map([
+    ...whole,
+    ...bundleAgents(found.root, one, packages, { isolated, readable: true }),
+    ...bundleHosts(found, hosts, packages, inspected),
+  ]);
+}
+
+/** By host: the names of its agents. */
+export type Hosts = ReadonlyMap<string, readonly string[]>;
+
+/** Each has the code of all its agents, and beside it the packages of all. */
+function bundleHosts(
+  { root, agents }: Discovery,
+  hosts: Hosts,
+  packages: Packages,
+  inspected: string | undefined,
+): ReadonlyMap<string, Bundle> {
+  return new Map(
+    [...hosts].flatMap(([host, names]) => {
+      const files = agents.filter(({ name }) => names.includes(name));
+      return [
+        ...bundleEntries({
+          root,
+          entries: { [hostEntry(host)]: writeHostEntry(root, files) },
+          external: [...new Set(names.flatMap((name) => packages[name] ?? []))],
+          readable: inspected !== undefined && names.includes(inspected),
+        }),
+      ];
+    }),
+  );
 }
 
 export type Packages = Readonly<Record<string, readonly string[] | undefined>>;
@@ -179,6 +210,9 @@ const openapi = (): string =>
 const scratchOf = (root: string): string => join(root, 'cdk.out', '.steadfast');
 
 const lambda = (name: string): string => programFile(`lambdas/${name}`);
+
+/** The key of a host's function. */
+export const hostEntry = (host: string): string => `hosts/${host}`;
 
 /** The key of an agent's function; no agent can be named like it, so none can shadow a role. */
 export const agentEntry = (name: string): string => `agents/${name}`;
@@ -308,13 +342,35 @@ function writeWorkflowsModule(found: Discovery): string {
  * Writes `lambdas/agent.ts`, or the isolated one, for one agent: an alias holds for all entries of a run, and
  * here each has a file of its own.
  */
-function writeAgentEntry(root: string, name: string, file: string, entry: string): string {
+const writeAgentEntry = (root: string, name: string, file: string, entry: string): string =>
+  writeEntry(
+    root,
+    entry,
+    new Map([
+      ['@steadfast/agent', modulePath(scratchOf(root), file)],
+      ['@steadfast/agent-name', name],
+    ]),
+  );
+
+/** Writes `lambdas/host.ts` for some agents, and the module behind '@steadfast/agents'. */
+function writeHostEntry(
+  root: string,
+  agents: readonly { readonly name: string; readonly file: string }[],
+): string {
+  const folder = scratchOf(root);
+  const lines = agents.map(
+    ({ name, file }) =>
+      `  ${JSON.stringify(name)}: () => import(${JSON.stringify(modulePath(folder, file))}),`,
+  );
+  const content = ['export const agents = {', ...lines, '};', ''].join('\n');
+  const modules = writeGenerated(folder, 'host-agents', content);
+  return writeEntry(root, 'host', new Map([['@steadfast/agents', modulePath(folder, modules)]]));
+}
+
+/** @param own what stands for the names that no package has */
+function writeEntry(root: string, entry: string, own: ReadonlyMap<string, string>): string {
   const folder = scratchOf(root);
   const template = lambda(entry);
-  const own = new Map([
-    ['@steadfast/agent', modulePath(folder, file)],
-    ['@steadfast/agent-name', name],
-  ]);
   const content = readFileSync(template, 'utf8').replaceAll(/(['"])([@.][^'"]*)\1/g, (_, __, said: string) =>
     JSON.stringify(own.get(said) ?? modulePath(folder, join(dirname(template), said))),
   );

@@ -6,17 +6,17 @@
  * bundling (`bundle.ts`, `bundle-container.ts`).
  */
 
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CpuArchitecture } from 'aws-cdk-lib/aws-ecs';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { Stack, Stage, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { BUNDLES, TRIGGER_FILE } from '../aws/names.ts';
 import type { AgentSettings } from './agent-settings.ts';
-import { broughtAlong, foreignNative, type Owner, packageFiles } from './brought-along.ts';
+import { type Beside, broughtAlong, foreignNative, type Owner, packageFiles } from './brought-along.ts';
 import { BULK_ENTRY } from './bulk-agent.ts';
 import { codeOf, withBeside } from './asset.ts';
-import { agentEntry, type Bundle, bundleDeployment, withFile } from './bundle.ts';
+import { agentEntry, type Bundle, bundleDeployment, hostEntry, type Hosts, withFile } from './bundle.ts';
 import { bundleContainers } from './bundle-container.ts';
 import { type Discovery, DiscoveryError, type FoundAgent } from './discovery.ts';
 import { leftBehind } from './left-behind.ts';
@@ -45,6 +45,7 @@ export function codeSource(
   found: Discovery,
   deploymentName: string,
   settings: Readonly<Record<string, AgentSettings>> = {},
+  hosts: Hosts = new Map(),
 ): CodeSource {
   if (!Stack.of(scope).bundlingRequired) {
     return {
@@ -52,7 +53,7 @@ export function codeSource(
       imageFolder: () => undefined,
     };
   }
-  const bundles = bundlesOf(scope, found, settings);
+  const bundles = bundlesOf(scope, found, settings, hosts);
   const ours = new Set(Object.keys(bundles.get(BULK_ENTRY)?.metafile.inputs ?? {}));
   const folder = join(Stage.of(scope)?.outdir ?? found.root, BUNDLES, deploymentName);
   const equip = (bundle: Bundle, agent: FoundAgent): Bundle => {
@@ -65,6 +66,15 @@ export function codeSource(
     for (const message of warnings) Validations.of(scope).addWarning('steadfast:leftBehind', message);
     return equipped;
   };
+  const equipHost = (names: readonly string[], bundle: Bundle): Bundle => {
+    const [first, ...others] = found.agents.filter(({ name }) => names.includes(name));
+    if (first === undefined) return bundle;
+    const equipped = withFilesOf(found.root, [first, ...others], settings);
+    const { problems, warnings } = leftBehind(equipped.owner, bundle, equipped.beside, ours);
+    if (problems.length > 0) throw new DiscoveryError(problems.join('\n'));
+    for (const message of warnings) Validations.of(scope).addWarning('steadfast:leftBehind', message);
+    return withBeside(bundle, equipped.owner, equipped.beside);
+  };
   const images = bundleContainers(found, folder, packagesIn(settings), equip);
   const code: CodeSource['code'] = (name, trigger) => {
     const bundle = bundles.get(name);
@@ -72,10 +82,32 @@ export function codeSource(
       throw new Error(`no bundle for '${name}'; there are ${[...bundles.keys()].join(', ')}`);
     const agent = found.agents.find((each) => agentEntry(each.name) === name);
     if (agent !== undefined) return codeOf(name, equip(bundle, agent), folder);
+    const host = [...hosts.keys()].find((each) => hostEntry(each) === name);
+    if (host !== undefined) return codeOf(name, equipHost(hosts.get(host) ?? [], bundle), folder);
     if (trigger === undefined) return codeOf(name, bundle, folder);
     return codeOf(trigger.asset, withFile(bundle, TRIGGER_FILE, trigger.file), folder);
   };
   return { code, imageFolder: (name) => images.get(name) };
+}
+
+/**
+ * What lies beside the code of a host: that of all its agents.
+ * @throws DiscoveryError where the code cannot lie as it does from each agent's file
+ */
+function withFilesOf(
+  root: string,
+  agents: readonly [FoundAgent, ...FoundAgent[]],
+  settings: Readonly<Record<string, AgentSettings>>,
+): { readonly owner: Owner; readonly beside: Beside } {
+  const withFiles = agents.filter(({ name }) => (settings[name]?.files ?? []).length > 0);
+  const [one, ...others] = withFiles;
+  const other = others.find(({ file }) => dirname(file) !== dirname(one?.file ?? ''));
+  if (one !== undefined && other !== undefined)
+    throw new DiscoveryError(
+      `agents '${one.name}' and '${other.name}' share a function, name files, and lie in two folders, and one code cannot lie beside both: give one of them another host`,
+    );
+  const all = agents.map((agent) => broughtAlong({ root, ...agent }, settings[agent.name] ?? {}));
+  return { owner: { root, ...(one ?? agents[0]) }, beside: new Map(all.flatMap((each) => [...each])) };
 }
 
 /**
@@ -102,15 +134,16 @@ function bundlesOf(
   scope: Construct,
   found: Discovery,
   settings: Readonly<Record<string, AgentSettings>>,
+  hosts: Hosts,
 ): Bundles {
   const inspected: unknown = scope.node.tryGetContext(INSPECTED);
   const packages = packagesIn(settings);
-  const key = JSON.stringify(packages);
+  const key = JSON.stringify([packages, [...hosts]]);
   const known = bundled.get(found) ?? new Map<string, Bundles>();
   bundled.set(found, known);
   const bundles =
     known.get(key) ??
-    bundleDeployment(found, packages, typeof inspected === 'string' ? inspected : undefined);
+    bundleDeployment(found, packages, typeof inspected === 'string' ? inspected : undefined, hosts);
   known.set(key, bundles);
   return bundles;
 }

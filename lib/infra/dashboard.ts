@@ -178,7 +178,8 @@ function queues({ agents }: DashboardProps): GraphWidget[] {
  * a query on the dashboard, at each refresh. So it is saved in CloudWatch, to be run when somebody asks.
  */
 function byAgent(scope: Construct, agents: readonly Agent[]): IWidget[] {
-  const logGroups = agents.flatMap(({ logGroup }) => logGroup ?? []).slice(0, MOST_LOG_GROUPS);
+  const all = new Set(agents.flatMap(({ logGroup }) => logGroup ?? []));
+  const logGroups = [...all].slice(0, MOST_LOG_GROUPS);
   if (logGroups.length === 0) return [];
   const sum = (metric: MetricName): string => `sum(${metric}) as ${metric.toLowerCase()}`;
   const late: MetricName = 'TimeToClaim';
@@ -207,11 +208,13 @@ function byAgent(scope: Construct, agents: readonly Agent[]): IWidget[] {
 }
 
 function costs({ metricOf, agents, scheduler, supervisor, table }: DashboardProps): IWidget[] {
+  const agentOf = new Map(agents.toReversed().map(({ agentName, function: one }) => [one, agentName]));
   const functions = [
     ['scheduler', scheduler],
     ['supervisor', supervisor],
+    // Agents of a host have one function, which is shown under the name of the first.
     ...agents.flatMap(({ agentName, function: one }) =>
-      one === undefined ? [] : [[agentName, one] as const],
+      one === undefined || agentOf.get(one) !== agentName ? [] : [[agentName, one] as const],
     ),
   ] as const;
   return [

@@ -27,6 +27,7 @@ import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import { AgentContainer } from './agent-container.ts';
 import { adopt, type AgentSettings, checkSettings, remoteEnvironment } from './agent-settings.ts';
+import type { AgentHost } from './agent-hosts.ts';
 import { addFunction, type LogSettings } from './function.ts';
 
 /** For the abort, the report and a cold start, beyond the author's own limit. */
@@ -65,6 +66,8 @@ export interface AgentProps {
   readonly encryptionKey?: IKey;
   /** What is set for this agent alone. */
   readonly settings: AgentSettings;
+  /** The function that it shares with others. @default - it has its own */
+  readonly host?: AgentHost;
   /** Holds what agents share. */
   readonly fleet: Construct;
   /** Shared by all agents. */
@@ -108,7 +111,8 @@ export class Agent extends Construct implements IGrantable {
     const inFunction = props.runsIn === undefined;
     this.maxConcurrency = inFunction ? maxConcurrency : 0;
     const timeout = inFunction ? functionTimeout(props.agentName, props.timeout) : props.timeout;
-    const longest = settings.function instanceof LambdaFunction ? settings.function.timeout : undefined;
+    const shared = props.host?.function ?? settings.function;
+    const longest = shared instanceof LambdaFunction ? shared.timeout : undefined;
     this.deadLetterQueue = props.deadLetterQueue;
     this.queue = this.makeQueue(
       props,
@@ -123,7 +127,10 @@ export class Agent extends Construct implements IGrantable {
       this.grantWork(container);
       return;
     }
-    if (settings.function === undefined) {
+    if (props.host !== undefined) {
+      this.function = props.host.function as IFunction;
+      this.logGroup = props.host.function.logGroup;
+    } else if (settings.function === undefined) {
       const made = this.makeFunction(props, timeout);
       // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
       this.function = made as IFunction;
@@ -141,7 +148,7 @@ export class Agent extends Construct implements IGrantable {
     });
     this.grantOnQueue(this.function, CONSUME);
     this.grantRemote(this.function);
-    this.grantPrincipal = this.function.grantPrincipal;
+    this.grantPrincipal = props.host?.principalOf(this.agentName) ?? this.function.grantPrincipal;
   }
 
   private makeQueue(
@@ -232,7 +239,7 @@ export const atRest = (key: IKey | undefined): Pick<QueueProps, 'encryption' | '
 const atLevel = (logs: LogSettings, { logLevel }: AgentSettings): LogSettings =>
   logLevel === undefined ? logs : { ...logs, level: logLevel };
 
-function functionTimeout(agentName: string, attempt: Duration): Duration {
+export function functionTimeout(agentName: string, attempt: Duration): Duration {
   const seconds = Math.ceil(attempt.toMilliseconds() / 1_000) + SPARE_SECONDS;
   if (seconds > LONGEST_SECONDS) {
     throw new Error(

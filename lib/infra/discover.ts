@@ -185,7 +185,7 @@ async function foundAgents(
   const agents: FoundAgent[] = [];
   const files: AgentFile[] = [];
   for (const { spec } of used) {
-    const { name, timeoutMs, runsIn, isolate } = spec;
+    const { name, timeoutMs, runsIn, isolate, effect } = spec;
     const implementation = agentFile(folder, name) as string;
     const shown = relativeToRoot(implementation);
     const remote = await remoteOf(implementation, shown, name);
@@ -196,6 +196,7 @@ async function foundAgents(
       timeoutMs,
       ...(runsIn === undefined ? {} : { runsIn }),
       ...(isolate === undefined || remote !== undefined ? {} : { isolate }),
+      ...(effect === 'unsafe' ? { isUnsafe: true } : {}),
       ...(remote === undefined ? {} : { remote }),
       file: implementation,
       peers: [...(peers.get(name) ?? [])].sort(),

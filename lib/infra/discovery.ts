@@ -29,6 +29,8 @@ export interface FoundAgent {
   readonly runsIn?: 'container';
   /** Its author's code runs in a process of its own within the function. */
   readonly isolate?: true;
+  /** It must not act twice, and nobody can ask what it did. */
+  readonly isUnsafe?: true;
   /** What does its work, of an agent in another language (`remoteAgent`). */
   readonly remote?: 'lambda' | 'url' | 'command';
   /** The file that exports `handler`. */

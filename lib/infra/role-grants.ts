@@ -43,7 +43,7 @@ export function grantRoles(whole: Whole, props: SteadfastProps, fleet: AgentFlee
   const scheduler = whole.scheduler.function;
   const supervisor = whole.supervisor.function;
   const all = [...whole.agents.values(), ...fleet.builtIn.values()];
-  const agents = all.flatMap((agent) => agent.function ?? agent.container ?? []);
+  const agents = [...new Set(all.flatMap((agent) => agent.function ?? agent.container ?? []))];
   for (const role of [scheduler, supervisor, ...agents]) grantDecide(whole, props, role);
   for (const role of [scheduler, ...agents]) wakeUps.grantCall(role);
   wakeUps.startOn(supervisor);

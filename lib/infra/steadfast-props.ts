@@ -152,6 +152,13 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly agentSettings?: Readonly<Record<string, AgentSettings>>;
   /**
+   * Whether agents that name no host have a function each, or share one: `'shared'` costs less, and carries
+   * an execution on from step to step in one process. What cannot share one has its own: a container, an
+   * agent with `isolate`, a function of your own.
+   * @default 'own'
+   */
+  readonly hosting?: 'shared' | 'own';
+  /**
    * Executions set aside for the supervisors, so that agents that take all of the account's do not
    * stop the one role that would notice: twice `supervisors`, for those of a tick may still be there
    * when the next ones come, and 2 for one that was called beside them. The account must have 100
@@ -290,6 +297,7 @@ export const STEADFAST_OPTIONS = {
   schedulerConcurrency: true,
   accountConcurrency: true,
   agentSettings: true,
+  hosting: true,
   supervisorConcurrency: true,
   supervisors: true,
   sweepEvery: true,

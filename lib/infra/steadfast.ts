@@ -25,7 +25,8 @@ import type { Agent } from './deployed-agent.ts';
 import { warnOfSilence } from './alarm-listeners.ts';
 import { AuditClock } from './audit-clock.ts';
 import { BULK_AGENT, BULK_ENTRY, bulkSettings } from './bulk-agent.ts';
-import { agentEntry } from './bundle.ts';
+import { hostsOf } from './agent-hosts.ts';
+import { agentEntry, hostEntry } from './bundle.ts';
 import { type CodeSource, codeSource } from './code-source.ts';
 import { warnOfConcurrency } from './concurrency.ts';
 import { addDeclared } from './declared-triggers.ts';
@@ -82,7 +83,6 @@ export class Steadfast extends Construct {
   readonly audit: AuditClock;
   /** How the other functions call a supervisor. */
   readonly wakeUps: WakeUps = new WakeUps(this, 'WakeUps');
-  readonly agents: ReadonlyMap<string, Agent>;
   /** What starts executions beside the API: declared beside the workflows, or added by the methods. */
   readonly triggers: Triggers;
   readonly #fleet: AgentFleet;
@@ -96,8 +96,7 @@ export class Steadfast extends Construct {
 
   constructor(scope: Construct, id: string, props: SteadfastProps) {
     super(scope, id);
-    const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
-    const { encryptionKey, tracing, canary } = props;
+    const { encryptionKey, tracing, canary, removalPolicy = RemovalPolicy.RETAIN } = props;
     const found = withCanary(props.workflows, canary);
     const atRest = encryptionKey === undefined ? {} : { encryptionKey };
     this.deploymentName = Names.uniqueResourceName(this, { maxLength: 100, separator: '-' });
@@ -107,7 +106,8 @@ export class Steadfast extends Construct {
     // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
     this.eventBus = props.eventBus ?? (new EventBus(this, 'Events') as IEventBus);
     const logs = logSettings(props, removalPolicy);
-    const { code, imageFolder } = codeSource(this, found, this.deploymentName, props.agentSettings);
+    const hosts = hostsOf(found.agents, props);
+    const { code, imageFolder } = codeSource(this, found, this.deploymentName, props.agentSettings, hosts);
     const shared = {
       logs,
       memorySize: props.memorySize ?? DEFAULT_MEMORY_MB,
@@ -122,12 +122,12 @@ export class Steadfast extends Construct {
       builtIn: props.bulkActions === false ? [] : [BULK_AGENT],
       settings: bulkSettings(props),
       code: (name) => code(name === BULK_AGENT.name ? BULK_ENTRY : agentEntry(name)),
+      hosts,
+      hostCode: (host) => code(hostEntry(host)),
       imageFolder,
       maxConcurrency: props.agentConcurrency ?? 50,
     });
-    this.agents = fleet.agents;
-    this.#fleet = fleet;
-    this.#props = props;
+    [this.#fleet, this.#props] = [fleet, props];
     this.scheduler = new SchedulerApi(this, 'Scheduler', {
       ...shared,
       code: code('scheduler'),
@@ -202,6 +202,10 @@ export class Steadfast extends Construct {
     props: QueueTriggerProps<NoInfer<Input>> = {},
   ): StartQueue {
     return this.triggers.onMessage(workflow, props);
+  }
+
+  get agents(): ReadonlyMap<string, Agent> {
+    return this.#fleet.agents;
   }
 
   /** Obeys bulk actions; none with `bulkActions: false`. */

@@ -117,9 +117,9 @@ async function stackAskedFor(
 }
 
 /** Adds that stack. */
-export async function addSteadfast(app: App, given: AppProps = {}): Promise<SteadfastStack> {
-  const { name, props } = await stackAskedFor(app, given);
-  const { sources } = given;
+export async function addSteadfast(app: App, asked: AppProps = {}): Promise<SteadfastStack> {
+  const { name, props } = await stackAskedFor(app, asked);
+  const { sources } = asked;
   if (sources === undefined)
     return new SteadfastStack(app, name, { ...props, workflows: { ...props.workflows, triggers: [] } });
   const settings: StageSettings = (stack) => ({ ...sources(stack), ...props.settings?.(stack) });
@@ -180,6 +180,8 @@ export interface SynthesizeProps {
    * @default true
    */
   readonly validation?: boolean;
+  /** As of the construct. */
+  readonly hosting?: NonNullable<SteadfastStackProps['hosting']>;
 }
 
 /** Synthesises in this process, in a fraction of the time that the CDK CLI takes. */
@@ -195,7 +197,10 @@ export async function synthesize(
       ...(props.bundling === false ? { 'aws:cdk:bundling-stacks': [] } : {}),
     },
   });
-  const stack = await addSteadfast(app, props.only === undefined ? {} : { deployed: props.only });
+  const { only, hosting } = props;
+  const dev: StageSettings = () => ({ removalPolicy: RemovalPolicy.DESTROY, ...(hosting && { hosting }) });
+  const stages = hosting === undefined ? STAGES : { dev };
+  const stack = await addSteadfast(app, { stages, ...(only && { deployed: only }) });
   return { assembly: app.synth().directory, stackName: stack.stackName };
 }
 

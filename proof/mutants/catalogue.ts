@@ -8,6 +8,7 @@
  */
 
 import { BLIND } from './catalogue/blind.ts';
+import { CARRIED } from './catalogue/carried.ts';
 import { EFFECTS } from './catalogue/effects.ts';
 import { ACCEPTED, VALUES } from './catalogue/work-and-values.ts';
 import { LIVES } from './catalogue/lives.ts';
@@ -38,6 +39,7 @@ export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
   'lives and erasure': LIVES,
   'turns of shares and slots': TURNS,
   'changes of a question': QUESTIONS,
+  'executions carried on': CARRIED,
 };
 
 export const MUTANTS: readonly Mutant[] = Object.values(CONCEPTS).flat();

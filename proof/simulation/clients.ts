@@ -12,6 +12,7 @@ import { cancel } from '../../lib/scheduler/commands.ts';
 import { idOfKey, type Scheduler, start, type StartRequest } from '../../lib/scheduler/start.ts';
 import { withAcceptance } from './acceptance.ts';
 import { withBeats } from './beats.ts';
+import { CHAINED, chainedShare, inChain } from './carried.ts';
 import { emphasised } from './emphasis.ts';
 import { withGroups } from './groups.ts';
 import { giveOnce } from './operators.ts';
@@ -167,7 +168,12 @@ export class Clients {
 
 const workflowOf = (host: Host, at: number): Workflow => {
   const { choice, emphasis, groups, tolerance, cast, times, stages, containers } = host;
-  const { onFailure, reminders, accepting, repeating, laning, beats, waits, answers } = host;
+  const { onFailure, reminders, accepting, repeating, laning, beats, waits, answers, carried } = host;
+  if (carried !== undefined && choice.chance(chainedShare(host))) {
+    const chain = inChain(randomPlan(choice, `simulated-${at}`, 0, CHAINED));
+    const followed = onFailure === undefined ? chain : withOnFailure(chain, onFailure);
+    return asWorkflow(laning === undefined ? followed : withLane(followed, laning));
+  }
   const drawn = randomPlan(choice, `simulated-${at}`, 0, emphasis?.counts);
   const listed = answers === undefined ? drawn : withAskingList(drawn, answers);
   const usual = emphasis === undefined ? listed : emphasised(listed, emphasis, choice);
@@ -184,10 +190,13 @@ const workflowOf = (host: Host, at: number): Workflow => {
   const repeated = repeating === undefined ? taking : withRounds(taking, repeating);
   const beating = beats === undefined ? repeated : withBeats(repeated, beats);
   const waiting = waits === undefined ? beating : withShortWait(beating, waits);
-  const plan = laning === undefined ? waiting : withLane(waiting, laning);
+  return asWorkflow(laning === undefined ? waiting : withLane(waiting, laning));
+};
+
+function asWorkflow(plan: Plan): Workflow {
   const parts = { kind: 'steadfast:workflow', name: plan.workflow, input: passThrough, plan, agents: [] };
   return parts as unknown as Workflow;
-};
+}
 
 /** With steps that may fail, or with wrong answers, some lists have one part and a few items more. */
 const JUST_IN_PARTS = 0.24;

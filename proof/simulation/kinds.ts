@@ -88,6 +88,17 @@ export const KINDS = [
   'noPlace',
   'leftLate',
   /**
+   * Carried on by the process before: at all; given to a queue after all, for want of time; while the
+   * execution was paused, or stopped, or had its place in a lane; the process died with it; and its lease was lost.
+   */
+  'carriedOn',
+  'carriedToQueue',
+  'carriedPaused',
+  'carriedStopped',
+  'carriedPlaced',
+  'carriedKilled',
+  'carriedLost',
+  /**
    * Values beside the table: named by a record, loaded, and left by whoever died before the record; and a
    * step failed because one that it reads is lost.
    */
@@ -160,6 +171,7 @@ const OFTEN: Partial<Record<Kind, number>> = {
   executionRetried: 1_000,
   inputGiven: 1_000,
   begunAgain: 1_000,
+  carriedOn: 10_000,
 };
 const OF_EXECUTIONS = 200_000;
 

@@ -6,7 +6,9 @@
 
 import { ProcessBreaker } from '../../lib/agent/breaker.ts';
 import { ProcessRate } from '../../lib/agent/process-rate.ts';
-import { handleMessage } from '../../lib/agent/message.ts';
+import type { Worker } from '../../lib/agent/author-code.ts';
+import { handleAndCarryOn } from '../../lib/agent/carry-on.ts';
+import type { HostedAgent, Neighbours } from '../../lib/agent/kept-message.ts';
 import { SingleFlight } from '../../lib/agent/single-flight.ts';
 import type { Send } from '../../lib/core/decisions/decision.ts';
 import { BULK } from '../../lib/core/plan/built-in.ts';
@@ -15,7 +17,8 @@ import { deferredByPause } from '../../lib/scheduler/bulk-workflow.ts';
 import { freezeSome } from './erasers.ts';
 import { containerOf } from './containers.ts';
 import { PROCESS_MS } from './emphasis.ts';
-import { type Host, newProcess, planOf, portsOf, type Warm } from './process.ts';
+import type { Carried } from './carried.ts';
+import { type Host, newProcess, planOf, portsOf, type Process, type Warm } from './process.ts';
 import { AGENT_NAMES, agentOf, noted, service } from './service.ts';
 
 const VISIBILITY_MS = 120_000;
@@ -102,25 +105,30 @@ function deliver(host: Host, send: Send, receives: number): void {
 function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
   const process = newProcess(host, host.choice.pick(host.emphasis?.processMs ?? PROCESS_MS));
   freezeSome(host, process);
-  const real = noted(host, agent, service(host, process, agent));
-  const implementation = host.containers === undefined ? real : host.running.watched(process, real);
   // One message at a time.
   const container = batch.length === 1 ? containerOf(host, process) : undefined;
   const inPart = host.readsInPart ? { recordsARead: 0 } : {};
   const singleFlight = host.crowded ? { singleFlight: new SingleFlight() } : {};
   const listener = container === undefined ? {} : { listener: container.listener };
-  const deferredBy = agent === BULK.name ? { deferredBy: deferredByPause } : {};
-  const own = { ...inPart, ...singleFlight, ...listener, ...deferredBy };
-  const worker = { agent: agentOf(agent), implementation, ...warmProcess(host, agent), ...own };
+  const shared = { ...inPart, ...singleFlight, ...listener };
+  const hosted = (name: string): HostedAgent => {
+    const worker = { ...workerOf(host, process, name), ...shared };
+    return { ports: portsOf(host, process), worker };
+  };
+  const { carried } = host;
+  const carries = carried !== undefined && batch.length === 1 && container === undefined;
+  const neighbours = carries ? neighboursIn(carried, process, hosted) : ALONE;
   const deadline = (): number => process.processDeadlineAt + process.skewMs + (process.wrong?.ms ?? 0);
+  if (carries) carried.began(process);
   let left = batch.length;
   for (const { send, receives } of batch) {
     let handled = false;
-    handleMessage(portsOf(host, process), host.plans, worker, hinted(host, send), deadline).then(
+    handleAndCarryOn(hosted(agent), host.plans, hinted(host, send), deadline, neighbours).then(
       (result) => {
         handled = result === 'handled';
         left -= 1;
         container?.over();
+        if (carries) carried.over(process);
         // The platform keeps the process warm: what is left of the author's code
         // goes on with the next message.
         if (left === 0) process.processDeadlineAt = Number.POSITIVE_INFINITY;
@@ -133,3 +141,25 @@ function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
       });
   }
 }
+
+function workerOf(host: Host, process: Process, agent: string): Worker {
+  const real = noted(host, agent, service(host, process, agent));
+  const implementation = host.containers === undefined ? real : host.running.watched(process, real);
+  const deferredBy = agent === BULK.name ? { deferredBy: deferredByPause } : {};
+  return { agent: agentOf(agent), implementation, ...warmProcess(host, agent), ...deferredBy };
+}
+
+const ALONE: Neighbours = { has: () => false, of: () => Promise.reject(new Error('no other agent is here')) };
+
+/** A message that is handed over says what one from a queue would. */
+const neighboursIn = (
+  carried: Carried,
+  process: Process,
+  hosted: (agent: string) => HostedAgent,
+): Neighbours => ({
+  has: carried.has,
+  of: async (send) => {
+    carried.handed(process, send);
+    return hosted(send.agent);
+  },
+});

@@ -36,6 +36,7 @@ import { createScheduler, type Scheduler } from '../../lib/scheduler/start.ts';
 import { NO_ANSWER, THROTTLED } from './call-failed.ts';
 import type { Jobs } from './acceptance.ts';
 import type { BulkWorld } from './bulk-world.ts';
+import type { Carried } from './carried.ts';
 import type { Running } from './containers.ts';
 import type { EventQueue } from './events.ts';
 import type { External } from './external.ts';
@@ -146,6 +147,8 @@ export interface Host {
   readonly laning: Choice | undefined;
   readonly lanes: OracleLanes;
   readonly jobs: Jobs;
+  /** What its functions carry on by themselves, in a world whose functions do. */
+  readonly carried: Carried | undefined;
   /** The dice of who erases, in a world that has somebody. */
   readonly erasing: Choice | undefined;
   readonly erasures: OracleErasures;
@@ -354,6 +357,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
     return (now) => outages.storeIsAway(now) || isIn(unread.get(agent), now);
   }
   send(sends: readonly Send[]): Promise<void> {
+    this.#host.carried?.sent(this.#process, sends);
     return call(this.#host, this.#process, () => this.#host.external.send(sends));
   }
   announce(news: News): Promise<void> {
@@ -384,5 +388,8 @@ export const schedulerFor = (host: Host, process: Process = processOutside(host)
   );
 
 /** The ports as this process sees them. */
-export const portsOf = (host: Host, process: Process): Ports & { readonly wakeUps: WakeUps } =>
-  new ProcessPorts(host, process);
+export function portsOf(host: Host, process: Process): Ports & { readonly wakeUps: WakeUps } {
+  const all = new ProcessPorts(host, process);
+  // A role may put other ports in the place of some.
+  return Object.assign({}, all, { queue: all, announcer: all, breakers: all, log: all });
+}

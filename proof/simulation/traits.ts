@@ -66,6 +66,8 @@ export interface Traits {
   readonly waitsShortly: boolean;
   /** The machines of its processes have clocks that are set. */
   readonly clocksJump: boolean;
+  /** Its agents share a function, which carries executions on by itself. */
+  readonly carriesOn: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -115,5 +117,6 @@ export function traitsOf(seed: number): Traits {
     keepsApart: choice.chance(0.2),
     hasLanes: choice.chance(0.42),
     clocksJump: choice.chance(0.3),
+    carriesOn: choice.chance(0.5),
   };
 }

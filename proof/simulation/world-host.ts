@@ -12,6 +12,7 @@ import type { MemoryTable } from '../../lib/memory/table.ts';
 import { given } from '../../lib/core/values/given.ts';
 import { seededRandom, seededSource } from '../../lib/memory/world.ts';
 import { Jobs } from './acceptance.ts';
+import { Carried } from './carried.ts';
 import { diceOf } from './dice.ts';
 import { EventQueue } from './events.ts';
 import type { FileStore } from './file-store.ts';
@@ -74,6 +75,15 @@ const lanesJudged = ({ table, kinds, violate }: Eyes, host: () => Host): OracleL
 const ratesJudged = (seed: number, hasRates: boolean, kinds: KindCounts): OracleRates =>
   new OracleRates(hasRates ? choiceOf(seededRandom(seed ^ RATE_DICE)) : undefined, kinds);
 
+const carriedJudged = ({ table, kinds, violate }: Eyes, rates: OracleRates, host: () => Host): Carried =>
+  new Carried({
+    table,
+    kinds,
+    violate,
+    now: () => host().events.now,
+    hasRates: rates.perSecond !== undefined,
+  });
+
 export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes: Eyes): Host {
   const { mode, seed } = options;
   const { table, file, kinds, violate, announce, note, over } = eyes;
@@ -81,6 +91,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
   const longestDelayMs = mode === 'masked' ? 3_000 : 30_000;
   const breakers = new OracleBreakers({ now: () => host.events.now, kinds, violate });
   const lanes = lanesJudged(eyes, () => host);
+  const rates = ratesJudged(seed, traits.hasRates && !isMild, kinds);
   const host: Host = {
     events: new EventQueue(startAt),
     choice,
@@ -100,13 +111,17 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
       send: (sends) => sends.forEach((send) => sendMessage(host, send, longestDelayMs)),
       announce,
       random: seededSource(seed),
-      note,
+      note: (one) => {
+        host.carried?.note(one);
+        note(one);
+      },
     },
     ledger: new Ledger(traits.keyMode),
     order: new EffectOrder(),
     writers: new OracleWriters(),
     breakers,
-    rates: ratesJudged(seed, traits.hasRates && !isMild, kinds),
+    rates,
+    carried: traits.carriesOn ? carriedJudged(eyes, rates, () => host) : undefined,
     lanes,
     erasures: new OracleErasures({ ...eyes, objects: () => host.external.values?.keys() ?? [] }),
     plans: new Map(),

@@ -190,6 +190,7 @@ export class World {
     const root = cast && this.#table.read(rootOf(executionId))?.execution;
     cast?.oracle.judge(problems, plan, before, write, root, kinds);
     judge(problems, plan, before, write, after, { now, planAfter });
+    this.#host.carried?.written(writers.writer, write);
     if (write.step !== undefined) {
       this.#host.order.written(before, write.step);
       this.#host.external.values?.judgeLost(executionId, before.steps[write.step.name], write.step);

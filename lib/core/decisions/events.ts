@@ -28,6 +28,8 @@ export type Event = DecisionInputs &
         readonly token: string;
         readonly processDeadlineAt: number;
         readonly readAt: number;
+        /** It came by no queue: the process that would have sent it kept it. */
+        readonly isKept?: true;
         /** The agent's service is dead: it is not called. */
         readonly openBreaker?: OpenBreaker;
         /** The agent's rate lets it begin no earlier. */

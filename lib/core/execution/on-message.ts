@@ -31,6 +31,8 @@ const EARLY_MS = 5_000;
 const SOON_MS = 10_000;
 /** An attempt that could not even report is not worth starting. */
 const MIN_REMAINING_MS = 2_000;
+/** Beyond its own limit a kept message's attempt needs this for its abort and its report. */
+const KEPT_SPARE_MS = 3_500;
 
 export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>): Decision {
   const { message } = event;
@@ -66,7 +68,8 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
   // Nothing new of the step begins: the evaluation ends it.
   if (work.mode === 'execute' && isTimeOver(planStep, state, event.now))
     return nothing(evaluateNext([message.step], false));
-  if (event.processDeadlineAt - event.now < MIN_REMAINING_MS) return nothing({ kind: 'give-back' });
+  if (event.processDeadlineAt - event.now < neededMs(work, event.isKept))
+    return nothing({ kind: 'give-back' });
   const { openBreaker, turnAt } = event;
   if (openBreaker !== undefined)
     return deferDelivered(state, work, untilBreakerCloses(openBreaker, event), event);
@@ -89,6 +92,14 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
     { what: 'claimed', ...about, detail: message.mode, ms: event.now - work.dueAt },
   );
 }
+
+/**
+ * The time that the process must have left. A received message gets no more than its process has. A kept one
+ * has a whole attempt, and no lease that its process cuts short: another process would give it both. The
+ * step's own plan says how long that is, for its agent may have had a longer limit then.
+ */
+const neededMs = ({ step }: Work, isKept: true | undefined): number =>
+  isKept === true ? Math.max(step.timeoutMs + KEPT_SPARE_MS, shortestMs(step)) : MIN_REMAINING_MS;
 
 /**
  * A late message passes over a deferral, never over the time until which an attempt may still act, of an

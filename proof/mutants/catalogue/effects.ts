@@ -99,8 +99,8 @@ export const EFFECTS: readonly Mutant[] = [
     id: 'error-acknowledged',
     bug: 'A message whose handling failed is acknowledged.',
     file: 'lib/agent/handler.ts',
-    find: "correlated(about));\n      return 'give-back';",
-    replace: "correlated(about));\n      return 'handled';",
+    find: "correlated(about));\n    return 'give-back';",
+    replace: "correlated(about));\n    return 'handled';",
     killer: jest('aws/invocation', 'one that could not be handled comes again'),
   },
   {

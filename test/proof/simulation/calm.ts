@@ -27,6 +27,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   choice,
   faults: swarm(choice, 'none'),
   jumping: undefined,
+  carried: undefined,
   external,
   ledger: new Ledger(),
   order: new EffectOrder(),

@@ -1,0 +1,53 @@
+/**
+ * Carries an execution on in one process: a message that it would send to an agent whose code it has as well,
+ * it handles itself.
+ *
+ * Owns: that a kept message leaves by exactly one way: handled here, or sent. Does not own: which message is
+ * kept, and for how long (`kept-message.ts`), what becomes of it (`message.ts`).
+ */
+
+import type { Ports } from '../core/ports.ts';
+import type { Send } from '../core/decisions/decision.ts';
+import type { Message } from '../core/decisions/message.ts';
+import { errorName } from '../core/values/errors.ts';
+import type { PlanCache } from '../engine/plans.ts';
+import { type HostedAgent, KeptMessage, type Neighbours } from './kept-message.ts';
+import { handleMessage } from './message.ts';
+
+/** As `handleMessage`; then the execution is carried on here, as long as its next agent is a neighbour. */
+export async function handleAndCarryOn(
+  { ports, worker }: HostedAgent,
+  plans: PlanCache,
+  message: Message,
+  deadline: () => number,
+  neighbours: Neighbours,
+): Promise<'handled' | 'give-back'> {
+  const kept = new KeptMessage(neighbours, ports.clock.now());
+  const handOver = async (send: Send): Promise<void> => {
+    try {
+      const at = await neighbours.of(send);
+      const how = await handleMessage(at.ports, plans, at.worker, send.message, deadline, kept);
+      if (how === 'handled') return;
+    } catch (error) {
+      noteFailure(ports, send, error);
+    }
+    await sent(ports, send);
+  };
+  try {
+    const how = await handleMessage(ports, plans, worker, message, deadline, kept);
+    for (let next = kept.take(); next !== undefined; next = kept.take()) await handOver(next);
+    return how;
+  } finally {
+    const left = kept.take();
+    if (left !== undefined) await sent(ports, left);
+  }
+}
+
+/** Never rejects: the wake time of its execution makes good a message that cannot be sent (S12). */
+const sent = (ports: Ports, send: Send): Promise<void> =>
+  ports.queue.send([send]).catch((error: unknown) => noteFailure(ports, send, error));
+
+function noteFailure({ log }: Ports, { message }: Send, error: unknown): void {
+  const { execution: executionId, step, attempt } = message;
+  log.note({ what: 'follow-up-failed', executionId, step, attempt, detail: errorName(error) });
+}

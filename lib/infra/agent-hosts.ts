@@ -1,0 +1,234 @@
+/**
+ * Hosts: functions that have the code of several agents each.
+ *
+ * Owns: which agents share one, what their settings add up to, what is refused and said of it. Does not
+ * own: an agent's queue and what takes from it (`deployed-agent.ts`), what such a function does
+ * (`agent/host-handler.ts`).
+ *
+ * Each agent keeps its queue, its mapping and its place among the dead letters, so its depth, pause,
+ * admission and alarms stay its own. What a function has but once is shared: memory, environment, network, permissions.
+ */
+
+import type { IPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { RecursiveLoop, type Tracing } from 'aws-cdk-lib/aws-lambda';
+import { Annotations, Aspects, Duration } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { ENV, type HostSettings } from '../aws/names.ts';
+import type { AgentSettings } from './agent-settings.ts';
+import type { FoundAgent } from './discovery.ts';
+import type { SteadfastProps } from './steadfast-props.ts';
+import { addFunction, type FunctionSettings, type LogSettings } from './function.ts';
+
+/** What decides whether an agent may share a function. */
+export type Hostable = Pick<FoundAgent, 'name' | 'runsIn' | 'isolate' | 'remote'>;
+
+/** The host of all agents that name none (`hosting: 'shared'`). */
+const SHARED = 'shared';
+const NAME = /^[a-z][a-z0-9-]{0,39}$/;
+
+/** Why an agent has a function, or a process, of its own. */
+function aloneFor({ runsIn, isolate, remote }: Hostable, settings: AgentSettings): string | undefined {
+  if (runsIn !== undefined) return 'it runs in a container';
+  if (isolate !== undefined) return 'it has processes of its own (isolate)';
+  if (settings.function !== undefined) return 'it has a function of your own';
+  return remote === 'lambda' ? 'a function that its own may invoke does its work' : undefined;
+}
+
+/**
+ * By host: the names of its agents.
+ * @throws Error naming the agent that cannot share a function
+ */
+export function hostsOf(
+  agents: readonly Hostable[],
+  { agentSettings: settings = {}, hosting = 'own' }: Pick<SteadfastProps, 'agentSettings' | 'hosting'>,
+): ReadonlyMap<string, readonly string[]> {
+  const hosts = new Map<string, string[]>();
+  for (const agent of agents) {
+    const own = settings[agent.name] ?? {};
+    const why = aloneFor(agent, own);
+    const { host } = own;
+    if (host !== undefined && !NAME.test(host))
+      throw refused(agent.name, `host is '${host}'; allowed: up to 40 of a-z, 0-9 and -, a letter first`);
+    if (host !== undefined && why !== undefined)
+      throw refused(agent.name, `host: it can share no function, for ${why}; leave out host`);
+    const name = host ?? (hosting === 'shared' && why === undefined ? SHARED : undefined);
+    if (name !== undefined) hosts.set(name, [...(hosts.get(name) ?? []), agent.name]);
+  }
+  return hosts;
+}
+
+const refused = (agent: string, what: string): Error => new Error(`agent '${agent}': ${what}`);
+
+/** An agent of a host, as it is deployed. */
+export interface HostMember {
+  readonly name: string;
+  readonly timeout: Duration;
+  readonly settings: AgentSettings;
+  /** It must not act twice, and nobody can ask what it did. */
+  readonly isUnsafe: boolean;
+  readonly maxConcurrency: number;
+}
+
+export interface AgentHostProps {
+  readonly members: readonly HostMember[];
+  readonly code: Code;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly logs: LogSettings;
+  readonly memorySize: number;
+  readonly tracing?: Tracing;
+}
+
+/** A shorter agent's `notDone` and its undo wait for the end of its process, which is the longest one's. */
+const MOST_TIMES_LONGER = 4;
+/** A function does not see how many of it run. Where there are so many and no more, others wait for one. */
+const RESERVED_LONGEST_MS = 2_000;
+
+/** A function of several agents. */
+export class AgentHost extends Construct {
+  readonly function: LambdaFunction;
+  readonly #members: readonly string[];
+  /** By agent: what was granted to it. */
+  readonly #granted = new Map<string, Set<string>>();
+
+  constructor(scope: Construct, id: string, hostName: string, props: AgentHostProps) {
+    super(scope, id);
+    const { members, environment, logs, memorySize, tracing } = props;
+    this.#members = members.map(({ name }) => name);
+    checkTimeouts(hostName, members);
+    const same = <Value>(
+      what: string,
+      of: (settings: AgentSettings) => Value | undefined,
+    ): Value | undefined => theSame(hostName, members, what, of);
+    const reserved = same('reservedConcurrency', (each) => each.reservedConcurrency);
+    checkReserved(hostName, members, reserved);
+    const level = same('logLevel', (each) => each.logLevel);
+    const network = {
+      vpc: same('vpc', (each) => each.vpc),
+      vpcSubnets: same('vpcSubnets', (each) => each.vpcSubnets),
+      securityGroups: same('securityGroups', (each) => each.securityGroups),
+    };
+    const found = Object.entries(network).filter(([, value]) => value !== undefined);
+    const seconds = Math.max(...members.map(({ timeout }) => timeout.toSeconds()));
+    this.function = addFunction(this, {
+      description: `Steadfast agents ${this.#members.join(', ')}`.slice(0, 256),
+      code: props.code,
+      timeout: Duration.seconds(seconds),
+      memorySize: Math.max(...members.map(({ settings }) => settings.memorySize ?? memorySize)),
+      environment: {
+        ...environmentOf(hostName, members),
+        ...environment,
+        [ENV.hosted]: JSON.stringify(settingsFor(members, reserved)),
+      },
+      logs: level === undefined ? logs : { ...logs, level },
+      // As of an agent's own function (`deployed-agent.ts`).
+      recursiveLoop: RecursiveLoop.ALLOW,
+      ...(tracing === undefined ? {} : { tracing }),
+      ...(reserved === undefined ? {} : { reservedConcurrentExecutions: reserved }),
+      ...(Object.fromEntries(found) as Partial<Pick<FunctionSettings, 'vpc' | 'vpcSubnets'>>),
+    });
+    this.#sayWhatIsShared(hostName);
+  }
+
+  /** Who is granted what an agent needs: all agents of the host get it, which is said. */
+  principalOf(agent: string): IPrincipal {
+    const { grantPrincipal } = this.function;
+    const granted = this.#granted.get(agent) ?? new Set();
+    this.#granted.set(agent, granted);
+    return Object.create(grantPrincipal, {
+      addToPrincipalPolicy: {
+        value: (statement: PolicyStatement) => {
+          for (const action of statement.actions) granted.add(action);
+          return grantPrincipal.addToPrincipalPolicy(statement);
+        },
+      },
+    }) as IPrincipal;
+  }
+
+  #sayWhatIsShared(hostName: string): void {
+    let isSaid = false;
+    Aspects.of(this).add({
+      visit: (node) => {
+        if (node !== this || isSaid) return;
+        isSaid = true;
+        for (const agent of this.#members) this.#sayOf(hostName, agent);
+      },
+    });
+  }
+
+  #sayOf(hostName: string, agent: string): void {
+    const own = this.#granted.get(agent) ?? new Set();
+    const all = [...this.#granted].flatMap(([other, actions]) => (other === agent ? [] : [...actions]));
+    const more = [...new Set(all)].filter((action) => !own.has(action)).sort();
+    if (more.length === 0) return;
+    Annotations.of(this).addInfoV2(
+      `steadfast:host[${agent}]`,
+      `agent '${agent}' shares its role with the other agents of host '${hostName}', and so may also do what they were granted: ${more.join(', ')}`,
+    );
+  }
+}
+
+function settingsFor(members: readonly HostMember[], reserved: number | undefined): HostSettings {
+  const isLimited = ({ rate, maxConcurrency }: AgentSettings): boolean =>
+    rate !== undefined || maxConcurrency !== undefined;
+  const carries = members.filter(
+    ({ settings, isUnsafe }) => !isLimited(settings) && (settings.carryOn ?? !isUnsafe),
+  );
+  return {
+    carries: carries.map(({ name }) => name),
+    ...(reserved === undefined ? {} : { longestMs: RESERVED_LONGEST_MS }),
+    rates: Object.fromEntries(
+      members.flatMap(({ name, settings: { rate } }) => (rate === undefined ? [] : [[name, rate]])),
+    ),
+  };
+}
+
+function checkTimeouts(host: string, members: readonly HostMember[]): void {
+  const longest = members.reduce((one, other) =>
+    other.timeout.toSeconds() > one.timeout.toSeconds() ? other : one,
+  );
+  const short = members.find(
+    ({ timeout, settings }) =>
+      settings.longHost !== true && timeout.toSeconds() * MOST_TIMES_LONGER < longest.timeout.toSeconds(),
+  );
+  if (short === undefined) return;
+  throw refused(
+    short.name,
+    `its function in host '${host}' would have the timeout of '${longest.name}', ${longest.timeout.toSeconds()} s instead of ${short.timeout.toSeconds()} s, and after a crash its probe and its undo would wait for that; give one of them another host, or allow it: agentSettings['${short.name}'].longHost: true`,
+  );
+}
+
+function checkReserved(host: string, members: readonly HostMember[], reserved: number | undefined): void {
+  const sum = members.reduce((all, { maxConcurrency }) => all + maxConcurrency, 0);
+  if (reserved === undefined || reserved >= sum) return;
+  throw new Error(
+    `host '${host}': reservedConcurrency is ${reserved}, less than the maxConcurrency of its agents together, ${sum}: an agent that hangs would take the others' places; reserve ${sum} or more, or lower maxConcurrency`,
+  );
+}
+
+/** What may be set of a function but once. */
+function theSame<Value>(
+  host: string,
+  members: readonly HostMember[],
+  what: string,
+  of: (settings: AgentSettings) => Value | undefined,
+): Value | undefined {
+  const set = members.filter(({ settings }) => of(settings) !== undefined);
+  const [first] = set;
+  const other = set.find(({ settings }) => first !== undefined && of(settings) !== of(first.settings));
+  if (first !== undefined && other !== undefined)
+    throw new Error(
+      `host '${host}': ${what} of agent '${first.name}' and of '${other.name}' differ, and one function has one; set the same, or give one of them another host`,
+    );
+  return first && of(first.settings);
+}
+
+function environmentOf(host: string, members: readonly HostMember[]): Readonly<Record<string, string>> {
+  const names = new Set(members.flatMap(({ settings }) => Object.keys(settings.environment ?? {})));
+  return Object.fromEntries(
+    [...names].map((name) => [
+      name,
+      theSame(host, members, `environment.${name}`, ({ environment }) => environment?.[name]) ?? '',
+    ]),
+  );
+}

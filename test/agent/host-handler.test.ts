@@ -1,0 +1,85 @@
+/** The function of several agents: whose a message is, and what its agents do not share. */
+
+import type { Context, SQSEvent } from 'aws-lambda';
+import { agentHandler } from '../../lib/agent/handler.ts';
+import { hostHandler, Members } from '../../lib/agent/host-handler.ts';
+import { telemetryOf } from '../../lib/aws/ports.ts';
+import { anAgent } from '../engine/harness.ts';
+
+const ENVIRONMENT = {
+  STEADFAST_TABLE: 'table',
+  STEADFAST_BUS: 'bus',
+  STEADFAST_WAKE_BUS: 'wake',
+  STEADFAST_QUEUES: 'https://sqs.eu-west-1.amazonaws.com/123456789012/orders-1a2b3c4d_',
+  STEADFAST_AGENTS: 'charge,ship,mail',
+  AWS_REGION: 'eu-west-1',
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  POWERTOOLS_DEV: 'false',
+};
+const before = { ...process.env };
+beforeAll(() => void Object.assign(process.env, ENVIRONMENT));
+afterAll(() => {
+  process.env = before;
+});
+
+const fileOf = (name: string) => async () => ({
+  handler: agentHandler(anAgent(name) as never, { execute: async () => ({}), undo: async () => undefined }),
+});
+type Made = ConstructorParameters<typeof Members>;
+const members = (modules: Made[0], sleep?: Made[3]) =>
+  new Members(modules, { carries: [], rates: { ship: '5/s' } }, telemetryOf({ role: 'agent' }), sleep);
+
+it('gives each agent a worker of its own: breaker, rate, log and metrics', async () => {
+  const all = members({ charge: fileOf('charge'), ship: fileOf('ship') });
+  const [charge, ship] = [await all.of('charge'), await all.of('ship')];
+  expect(charge.worker.agent.spec.name).toBe('charge');
+  expect(charge.worker.rate).toBeUndefined();
+  expect(ship.worker.rate).toBeDefined();
+  expect(charge.worker.breaker).not.toBe(ship.worker.breaker);
+  expect(charge.telemetry.meter).not.toBe(ship.telemetry.meter);
+  expect(charge.ports.store).toBe(ship.ports.store);
+  expect(charge.worker.singleFlight).toBe(ship.worker.singleFlight);
+  expect(await all.of('charge')).toBe(charge);
+});
+
+it('loads a module at its first message, and once', async () => {
+  let loads = 0;
+  const all = members({
+    charge: () => {
+      loads += 1;
+      return fileOf('charge')();
+    },
+  });
+  expect(loads).toBe(0);
+  await Promise.all([all.of('charge'), all.of('charge')]);
+  expect(loads).toBe(1);
+});
+
+it('refuses by its name an agent whose module never comes to an end, and no other', async () => {
+  let pass = (): void => undefined;
+  const sleep = (): Promise<void> => new Promise((resolve) => (pass = resolve));
+  const all = members({ charge: () => new Promise(() => undefined), ship: fileOf('ship') }, sleep);
+  const charge = all.of('charge');
+  const passed = pass;
+  expect((await all.of('ship')).worker.agent.spec.name).toBe('ship');
+  passed();
+  await expect(charge).rejects.toThrow("the module of agent 'charge' did not load within 10 s");
+});
+
+it('gives back the messages of an agent that does not load; those of others go on', async () => {
+  const handler = hostHandler({
+    charge: () => Promise.reject(new Error('no such table')),
+    ship: fileOf('ship'),
+  });
+  const record = (messageId: string, agent: string) => ({
+    messageId,
+    body: 'no message at all',
+    eventSourceARN: `arn:aws:sqs:eu-west-1:123456789012:orders-1a2b3c4d_${agent}`,
+  });
+  const records = [record('m1', 'charge'), record('m2', 'ship'), record('m3', 'ship-other')];
+  const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
+  const answer = await handler({ Records: records } as unknown as SQSEvent, context);
+  // What is no message is dropped; a queue that is no agent's here is given back.
+  expect(answer.batchItemFailures).toEqual([{ itemIdentifier: 'm1' }, { itemIdentifier: 'm3' }]);
+});
