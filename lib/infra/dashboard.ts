@@ -131,6 +131,7 @@ function atRisk(props: DashboardProps): IWidget[] {
       metricOf('Retries'),
       metricOf('Probes'),
       metricOf('Undos'),
+      metricOf('CarriedOn'),
       metricOf('StepsFailed'),
     ]),
     graph(
