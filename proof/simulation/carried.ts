@@ -16,7 +16,7 @@ import type { KindCounts } from './kinds.ts';
 import type { Host, Process } from './process.ts';
 
 /** The share of the workflows of such a world that are chains: what is carried on most. Bulks ask people. */
-export const chainedShare = ({ bulks }: Pick<Host, 'bulks'>): number => (bulks === undefined ? 0.7 : 0.15);
+export const chainedShare = ({ bulks }: Pick<Host, 'bulks'>): number => (bulks === undefined ? 0.7 : 0);
 export const CHAINED: readonly number[] = [3, 4, 5];
 
 /** Its agents' steps, each after the one before it. */
