@@ -37,7 +37,7 @@ const TRIES = 60;
 /** The share of the actions that have nothing to do when they are made. */
 const VAIN_SHARE = 0.1;
 /** More of them answer questions than by chance: of answers there are the most kinds. */
-const ANSWER_SHARE = 0.45;
+const ANSWER_SHARE = 0.6;
 const ANSWERED = new Set<BulkAction>(['resolve', 'approve', 'reject']);
 
 /** What is looked for: the statuses in which it makes sense, … */
@@ -61,7 +61,7 @@ function isMeant(action: BulkAction, state: Snapshot): boolean {
   return openQuestions(state).some(({ kind }) => kind === 'approval');
 }
 
-const GIVEN = ['give-output', 'give-output', 'give-output'] as const;
+const GIVEN = Array<'give-output'>(6).fill('give-output');
 const ANSWERS = ['retry', 'retry', 'undo-all', 'fail', 'continue', 'resume', ...GIVEN] as const;
 /** What may need the word that nothing happened. */
 const CHECKED = [...Array<'skip'>(20).fill('skip'), 'retry'] as const;
