@@ -176,7 +176,7 @@ export class World {
     this.#judgeWrite(executionId, whole, recordsSeen(whole, stored), write, recordsSeen(whole, now));
   }
 
-  #judgeWrite(executionId: string, whole: Plan, before: Snapshot, write: Write, after: Snapshot): void {
+  #judgeWrite(id: string, whole: Plan, before: Snapshot, write: Write, after: Snapshot): void {
     const [plan, planAfter] = [planSeen(whole, before.execution), planSeen(whole, after.execution)];
     const { cast, kinds, lanes, ledger, running, writers } = this.#host;
     const { now } = this.#host.events;
@@ -187,13 +187,12 @@ export class World {
     writers.judge(problems, before, write);
     this.#host.bulks?.oracle.judge(before, write, writers.writer, kinds);
     this.#host.bulks?.commands.judge(problems, before, write, writers.writer);
-    const root = cast && this.#table.read(rootOf(executionId))?.execution;
-    cast?.oracle.judge(problems, plan, before, write, root, kinds);
+    cast?.oracle.judge(problems, plan, before, write, this.#table.read(rootOf(id))?.execution, kinds);
     judge(problems, plan, before, write, after, { now, planAfter });
     this.#host.carried?.written(writers.writer, write);
     if (write.step !== undefined) {
       this.#host.order.written(before, write.step);
-      this.#host.external.values?.judgeLost(executionId, before.steps[write.step.name], write.step);
+      this.#host.external.values?.judgeLost(id, before.steps[write.step.name], write.step);
       judgeTries(problems, plan, before, write.step);
       judgeStages(problems, plan, before, write.step, kinds);
       this.#host.rates.judge(problems, plan, before, write.step);
@@ -214,17 +213,17 @@ export class World {
     this.#inbox.judge(problems, whole, before, write, after, now);
     judgeOnFailure(problems, whole, before, write);
     running.judge(problems, before, write, kinds, now);
-    this.#judgeWaits(executionId, whole);
+    this.#judgeWaits(id, whole);
     for (const problem of [
       ...problems,
-      ...this.#judgeWake(executionId, whole, { mayDie: true, write, before }),
+      ...this.#judgeWake(id, whole, { mayDie: true, write, before }),
       ...(isLagging ? [] : judgeRisk(after, write.execution, now)),
       ...judgeRecall(before.execution, write, this.#others),
       ...this.#points.judge(before, write),
       ...this.#groups.judge(plan, before, write),
       ...lanes.judge(before, write),
     ])
-      this.#violate(executionId, problem);
+      this.#violate(id, problem);
   }
 
   /** Where no process dies, a wait has its wake time as soon as it has begun. */
