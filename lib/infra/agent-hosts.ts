@@ -6,7 +6,8 @@
  * (`agent/host-handler.ts`).
  *
  * Each agent keeps its queue, its mapping and its place among the dead letters, so its depth, pause,
- * admission and alarms stay its own. What a function has but once is shared: memory, environment, network, permissions.
+ * admission and alarms stay its own. What a function has but once is shared: memory, environment, network,
+ * permissions.
  */
 
 import type { IPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';

@@ -3,7 +3,7 @@
  * becomes of that.
  *
  * Owns: which agents share a function, and the judgement of every message that a process hands to itself, by
- * what was written and sent and not by the rules it checks. Does not own: the rules (`agent/kept-message.ts`),
+ * what was written and sent, not by the rules it checks. Does not own: the rules (`agent/kept-message.ts`),
  * which worlds have such functions (`traits.ts`), whether an attempt was allowed (`oracle.ts`).
  */
 
@@ -15,7 +15,7 @@ import type { MemoryTable } from '../../lib/memory/table.ts';
 import type { KindCounts } from './kinds.ts';
 import type { Host, Process } from './process.ts';
 
-/** The share of the workflows of such a world that are chains: what is carried on most. Bulks ask people. */
+/** The share of such a world's workflows that are chains, which are carried on most. Bulks ask people. */
 export const chainedShare = ({ bulks }: Pick<Host, 'bulks'>): number => (bulks === undefined ? 0.7 : 0);
 export const CHAINED: readonly number[] = [3, 4, 5];
 

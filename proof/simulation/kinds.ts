@@ -89,7 +89,8 @@ export const KINDS = [
   'leftLate',
   /**
    * Carried on by the process before: at all; given to a queue after all, for want of time; while the
-   * execution was paused, or stopped, or had its place in a lane; the process died with it; and its lease was lost.
+   * execution was paused, or stopped, or had its place in a lane; the process died with it; and its lease
+   * was lost.
    */
   'carriedOn',
   'carriedToQueue',
