@@ -7,12 +7,15 @@
 
 import { type DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../lib/aws/names.ts';
+import type { Telemetry } from '../lib/aws/ports.ts';
 import type { SteadyTime } from './steady-time.ts';
 
 const KEY = { [TABLE.pk]: { S: 'serve#time' }, [TABLE.sk]: { S: 'time' } } as const;
 /** What is written after the latest may have lasted so much longer when the next process reads it. */
 const EVERY_MS = 5_000;
 const WHEN_IDLE = 12;
+/** A server that is started again is off for less. */
+const LONG_MS = 600_000;
 
 export class LatestTime {
   readonly #client: DynamoDBClient;
@@ -23,10 +26,21 @@ export class LatestTime {
   #quiet = 0;
 
   /** Has the time go on from that of the process before, and keeps it in the file from now. */
-  static async keeping(client: DynamoDBClient, table: string, time: SteadyTime): Promise<LatestTime> {
+  static async keeping(
+    client: DynamoDBClient,
+    table: string,
+    time: SteadyTime,
+    logger: Pick<Telemetry['logger'], 'warn'>,
+  ): Promise<LatestTime> {
     const latest = new LatestTime(client, table, time.now);
     const before = await latest.#read();
-    if (before !== undefined) time.goOnFrom(before);
+    const laterMs = before === undefined ? 0 : time.goOnFrom(before);
+    if (before !== undefined && laterMs >= LONG_MS) {
+      // A clock that is ahead and a server that was off are the same here, not to who reads the line.
+      const last = new Date(before).toISOString();
+      const detail = `the last run was at work until ${last}, by its clock: the time since then has passed`;
+      logger.warn('clock-later', { ms: laterMs, last, detail });
+    }
     await latest.#write();
     latest.#keep();
     return latest;

@@ -2,8 +2,8 @@
  * The supervisor's clock in a process that it shares with authors' code: it stands still while that
  * code blocks the event loop.
  *
- * Owns: how far it is behind, and the news of a block. Does not own: which step blocks (`blocked.ts`), what a
- * supervisor does with the time.
+ * Owns: how far it is behind, how long it has run, and the news of a block. Does not own: which step blocks
+ * (`blocked.ts`), what a supervisor does with the time.
  *
  * A step that computes for ten seconds keeps every heartbeat of this process from being written. No attempt
  * is dead for that, and the supervisor runs in the same loop: were its time the machine's, it might read a
@@ -26,6 +26,7 @@ export class LoopClock implements Clock {
   readonly #elapsed: () => number;
   #turns: readonly number[];
   #turnedAt: number;
+  #ranMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param elapsed ms that have passed, however the clock is set */
@@ -37,6 +38,9 @@ export class LoopClock implements Clock {
     this.sleep = (ms, signal) => clock.sleep(ms, signal);
     this.#turns = Array.from({ length: TURNS }, () => clock.now());
   }
+
+  /** Ms: of what passes between two turns, no more than a loop may take that is merely busy. */
+  readonly ran = (): number => this.#ranMs;
 
   readonly now = (): number => Math.min(this.#turns[0] ?? 0, this.#clock.now());
 
@@ -52,6 +56,7 @@ export class LoopClock implements Clock {
   turn(): void {
     const elapsed = this.#elapsed();
     const lateMs = elapsed - this.#turnedAt - TURN_MS;
+    this.#ranMs += Math.min(elapsed - this.#turnedAt, BLOCKED_MS);
     this.#turnedAt = elapsed;
     this.#turns = [...this.#turns.slice(1), this.#clock.now()];
     if (lateMs >= BLOCKED_MS) this.#onBlocked(Math.round(lateMs));

@@ -64,6 +64,7 @@ export interface PortParts {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly storageTrouble: () => StorageTrouble | undefined;
+  readonly away: NonNullable<Ports['away']>;
   readonly workerTroubles: NonNullable<Ports['workerTroubles']>;
   readonly startedAt: number;
   readonly retentionMs?: number;

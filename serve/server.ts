@@ -188,7 +188,7 @@ class Running {
     const { logger } = this.#telemetries.of({ role: 'server' });
     logger.warn('clock-jumped', { ms: byMs, aheadMs: this.#time.aheadMs, detail });
     // The attempts under way send heartbeats again, in the time that a lease has.
-    if (byMs > 0) this.#grace.wasAway(this.#time.now());
+    if (byMs > 0) this.#grace.wasAway(this.#time.now(), byMs);
   }
 
   async start(address: string, tokens: Tokens): Promise<Server> {
@@ -252,7 +252,7 @@ class Running {
       this.#clock.end();
       database.close();
     });
-    const kept = await LatestTime.keeping(database.client, TABLE_NAME, this.#time);
+    const kept = await LatestTime.keeping(database.client, TABLE_NAME, this.#time, own.logger);
     latest = kept;
     this.#undo.push(() => kept.end());
     const queue = new MessageQueue();
@@ -268,6 +268,7 @@ class Running {
       clock: this.#clock,
       random: this.#boot,
       storageTrouble: () => unkept.now() ?? unkeptValues.now(),
+      away: () => this.#grace.away,
       workerTroubles: () => this.#troubles.now(this.#clock.now()),
       startedAt: this.#clock.now(),
       retentionMs: this.#retentionMs,
@@ -308,7 +309,7 @@ class Running {
     const { served, isolate = [], workerMemoryMb: memoryMb = WORKER_MEMORY_MB } = this.#options;
     const { logger } = this.#telemetries.of({ role: 'server' });
     const log = (what: string, fields: object): void => logger.warn(what, { ...fields });
-    const settings = { isolate, areApart: this.#areApart, memoryMb, now: loop.now, log };
+    const settings = { isolate, areApart: this.#areApart, memoryMb, now: loop.now, ran: loop.ran, log };
     const troubles = this.#troubles;
     const workers = new Workers({ agents: served.agents, ...settings, troubles });
     this.#undo.push(() => workers.stop());

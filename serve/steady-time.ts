@@ -49,12 +49,16 @@ export class SteadyTime {
     return this.#latest;
   };
 
-  /** @param at the time of the process before this one, whose instants are in the file */
-  goOnFrom(at: number): void {
+  /**
+   * @param at the time of the process before this one, whose instants are in the file
+   * @returns how much later it is now: what was off, and a clock that was set meanwhile, are the same here
+   */
+  goOnFrom(at: number): number {
     const byMs = this.now() - at;
-    if (byMs > -JUMP_MS) return;
+    if (byMs > -JUMP_MS) return Math.max(0, byMs);
     this.#aheadMs -= byMs;
     this.#onJump(Math.round(byMs));
+    return 0;
   }
 
   /** How far it is ahead of the machine's clock. */

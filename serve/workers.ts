@@ -37,6 +37,8 @@ export interface WorkersOptions {
   /** The bound of each process. */
   readonly memoryMb: number;
   readonly now: () => number;
+  /** For how many ms the server has run (`loop-clock.ts`). */
+  readonly ran: () => number;
   /** What status, health and page say. */
   readonly troubles: TroubleBook;
   readonly log: (what: string, fields: Readonly<Record<string, unknown>>) => void;
@@ -61,7 +63,7 @@ export class Workers {
   readonly #ends = new Map<string, Ends>();
 
   constructor(options: WorkersOptions) {
-    const { agents, isolate, areApart, now } = options;
+    const { agents, isolate, areApart, ran } = options;
     this.#options = options;
     // What is in no file cannot be loaded elsewhere.
     const named = [...agents].filter(([, { file }]) => file !== undefined);
@@ -72,7 +74,7 @@ export class Workers {
     this.#sharing = areApart ? namesOf(named.filter((one) => !isAlone(one))) : [];
     if (this.#sharing.length > 0) {
       const onTrouble = (trouble: Trouble): void => this.#told(trouble, true);
-      this.#shared = new ProcessPool(this.#programOf(this.#sharing), { isShared: true, now, onTrouble });
+      this.#shared = new ProcessPool(this.#programOf(this.#sharing), { isShared: true, now: ran, onTrouble });
     }
   }
 
@@ -113,9 +115,9 @@ export class Workers {
   }
 
   #poolOf(name: string, more: Pick<PoolOptions, 'most' | 'isPatient'> = {}): ProcessPool {
-    const { now } = this.#options;
+    const { ran } = this.#options;
     const onTrouble = (trouble: Trouble): void => this.#told({ agent: name, ...trouble }, false);
-    return new ProcessPool(this.#programOf([name]), { isShared: false, now, onTrouble, ...more });
+    return new ProcessPool(this.#programOf([name]), { isShared: false, now: ran, onTrouble, ...more });
   }
 
   #programOf(names: readonly string[]): Program {

@@ -9,7 +9,7 @@
  * No heartbeat is sent after its attempt: the loop is stopped before the report.
  */
 
-import { type AttemptContext, type AttemptLog, PROCESS_DEADLINE } from '../core/plan/agent.ts';
+import { type AttemptContext, type AttemptLog, PROCESS_TIME_MS } from '../core/plan/agent.ts';
 import { formatDuration } from '../core/values/duration.ts';
 import { performedStep } from '../core/plan/on-failure.ts';
 import type { AgentStep, Plan } from '../core/plan/plan.ts';
@@ -19,6 +19,7 @@ import { given } from '../core/values/given.ts';
 import { type Snapshot, withWrite } from '../core/records/snapshot.ts';
 import { type LeasedStep, pauseOf } from '../core/records/state.ts';
 import { effectKeyOf, keyEpoch } from '../core/step/effect-key.ts';
+import { awayMs } from '../core/values/away.ts';
 import { heartbeatEveryMs, isAdvance } from '../core/step/lease.ts';
 import { attemptedVariant } from '../core/step/recovery.ts';
 import { timeOverAt } from '../core/step/within.ts';
@@ -79,6 +80,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
   const abort = new AbortController();
   const finished = new Latch();
   const pulse: Pulse = {};
+  const beganAt = ports.clock.now();
   const time = timeOf(ports, claim);
   const about = { executionId: state.execution.id, step: planStep.name, attempt: record.attempt };
   const context: LogContext = { ...about, mode: record.mode };
@@ -88,7 +90,11 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
     step: about.step,
     attempt: about.attempt,
     effectKey: effectKeyOf(state.execution, planStep.name, record.key, keyEpoch(claim.plan, record)),
-    timeLeftMs: () => Math.max(0, Math.min(time.untilAt, time.latestAt) - ports.clock.now()),
+    timeLeftMs: () =>
+      Math.max(
+        0,
+        Math.min(time.untilAt, time.latestAt) + awayMs(ports.away?.(), beganAt) - ports.clock.now(),
+      ),
     // Made when it is first asked for: not all code listens.
     get signal() {
       return abort.signal;
@@ -106,7 +112,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
       pulse.wake?.();
     },
     ...acceptedFor(record),
-    [PROCESS_DEADLINE]: claim.processDeadlineAt,
+    [PROCESS_TIME_MS]: claim.processDeadlineAt - ports.clock.now(),
   } as AttemptContext;
   let lost = false;
   worker.listener?.claimed({ executionId: about.executionId, step: about.step, token: claim.token });
@@ -284,7 +290,7 @@ async function heartbeatOnce(
     type: 'heartbeat',
     step,
     token: claim.token,
-    ...(progress === undefined ? {} : { progress }),
+    ...given({ progress, away: ports.away?.() }),
     ...decisionInputsOf(ports),
   });
   if (decision.write === undefined) return 'lost';

@@ -22,9 +22,6 @@ import { handleMessage } from './message.ts';
 import { ProcessRate } from './process-rate.ts';
 import { SingleFlight } from './single-flight.ts';
 
-/** The time of this process, by which its attempts' deadlines are. */
-export const processNow = clock.now;
-
 export interface AgentHandler {
   (event: SQSEvent, context: Context): Promise<SQSBatchResponse>;
   readonly worker: Worker;

@@ -11,7 +11,7 @@
  */
 
 import { fileURLToPath } from 'node:url';
-import { agentHandler, type AgentHandler, processNow } from './handler.ts';
+import { agentHandler, type AgentHandler } from './handler.ts';
 import { performedIn, ProcessPool } from '../worker/isolated.ts';
 import { performCalls } from '../worker/isolated-calls.ts';
 
@@ -28,7 +28,7 @@ export function isolatedHandler(ofFile: AgentHandler, url: string): AgentHandler
     return ofFile;
   }
   const program = { entry: fileURLToPath(url), env: { [IN_PROCESS]: '1' } };
-  const pool = new ProcessPool(program, { isShared: false, now: processNow });
+  const pool = new ProcessPool(program, { isShared: false, now: () => performance.now() });
   // Both load at the same time, and while Lambda still gives the function a whole processor.
   pool.warm();
   return agentHandler(

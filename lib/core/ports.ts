@@ -10,6 +10,7 @@ import type { Plan } from './plan/plan.ts';
 import type { Lane, Queued } from './records/lane.ts';
 import type { Note, Send, Write } from './decisions/decision.ts';
 import type { Question } from './records/question.ts';
+import type { Away } from './values/away.ts';
 import type { Failure } from './values/failure.ts';
 import type { Json } from './values/json.ts';
 import type { News } from './decisions/news.ts';
@@ -347,6 +348,8 @@ export interface Ports {
   readonly queue: Queue;
   /** Absent while writes are kept. @default it is not known */
   readonly storageTrouble?: () => StorageTrouble | undefined;
+  /** When no attempt could go on, of late. @default never, as far as that is known */
+  readonly away?: () => readonly Away[];
   /** What agents have done to their processes of late. @default it is not known, as on AWS */
   readonly workerTroubles?: () => WorkerTroubles;
   /** When the code that runs began to run. @default it is not known, as on AWS */

@@ -6,6 +6,7 @@
  * stopped or read delays no other step, nor does an event bus that takes nothing.
  */
 
+import type { Away } from '../core/values/away.ts';
 import { isRepeated, type Plan } from '../core/plan/plan.ts';
 import type { Ports, WriteResult } from '../core/ports.ts';
 import {
@@ -56,6 +57,7 @@ export interface Oversight {
   /** What may be sent to agents, asked for when there is something to send. Never rejects. */
   readonly ask: (agents: Readonly<Record<string, number>>) => Promise<Admissions>;
   readonly graceFrom?: number | undefined;
+  readonly away?: readonly Away[] | undefined;
 }
 
 export interface Start {
@@ -111,7 +113,9 @@ function evaluationOf(
     ...(lostRace ? { lostRace } : {}),
     ...(laneLeft ? { laneLeft } : {}),
     ...given({ tryNow }),
-    ...(oversight === undefined ? {} : given({ graceFrom: oversight.graceFrom, admissions })),
+    ...(oversight === undefined
+      ? {}
+      : given({ graceFrom: oversight.graceFrom, away: oversight.away, admissions })),
     ...inputs,
   };
 }

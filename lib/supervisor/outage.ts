@@ -9,6 +9,7 @@
  * and only could not say so: all of them would be probed or done again at once.
  */
 
+import type { Away } from '../core/values/away.ts';
 import type { NewlyLost } from '../core/records/receipts.ts';
 
 export interface Sweep {
@@ -40,11 +41,15 @@ const SHORTEST_MS = 3_000;
 /** If this many evaluations of a sweep failed, and half of all, the cause is the store, not a single item. */
 const MIN_FAILED = 3;
 
+/** More in the time of one attempt are no accident. */
+const MOST_AWAY = 10;
+
 /** What a process of the supervisor remembers from sweep to sweep. */
 export class Grace {
   #goodAt: number | undefined;
   #badSince: number | undefined;
   #since: number | undefined;
+  #away: readonly Away[] = [];
 
   /** Since when the store answers again, if it was away of late. */
   get since(): number | undefined {
@@ -62,9 +67,17 @@ export class Grace {
     return true;
   }
 
-  /** A clock that was set forward: leases could not be renewed in a time that has not passed. */
-  wasAway(now: number): void {
+  /**
+   * A clock was set forward, or all attempts were stopped: leases could not be renewed in that time, which is
+   * none of an attempt's.
+   */
+  wasAway(now: number, ms: number): void {
     this.#since = now;
+    this.#away = [...this.#away.slice(1 - MOST_AWAY), { untilAt: now, ms }];
+  }
+
+  get away(): readonly Away[] {
+    return this.#away;
   }
 
   swept(now: number, sweeps: readonly ShardSweep[]): void {

@@ -234,7 +234,7 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
     due += overdue.length;
     for (const item of overdue) oldestOverdueMs = Math.max(oldestOverdueMs, now - item.wakeAt);
     if (reach.grace.begins(now, oldestOverdueMs)) ports.log.note({ what: 'grace', ms: oldestOverdueMs });
-    const oversight = { ask: reach.ask, graceFrom: reach.grace.since };
+    const oversight = { ask: reach.ask, graceFrom: reach.grace.since, away: ports.away?.() };
     const untilNextAt = inGroups
       ? Math.min(evaluatesUntilAt, ports.clock.now() + inGroups.everyMs)
       : evaluatesUntilAt;

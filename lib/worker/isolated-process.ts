@@ -15,7 +15,7 @@
  * S6 what died, or was aborted, before the call was sent has certainly done nothing.
  */
 
-import { type AbortSignalLike, type AttemptContext, PROCESS_DEADLINE } from '../core/plan/agent.ts';
+import { type AbortSignalLike, type AttemptContext, PROCESS_TIME_MS } from '../core/plan/agent.ts';
 import type { Mode } from '../core/records/state.ts';
 import { given } from '../core/values/given.ts';
 import { IsolatedChild, type Program } from './isolated-child.ts';
@@ -48,7 +48,10 @@ export interface ProcessOptions {
   readonly isShared: boolean;
   /** It may be silent for as long as its call has time. */
   readonly isPatient?: boolean | undefined;
-  /** Stands still while this process is blocked, and hears nothing. */
+  /**
+   * For how many ms this process has run, however the clock is set: it stands still while the process is
+   * stopped, or is blocked and hears nothing.
+   */
   readonly now: () => number;
   readonly onTrouble: (trouble: Trouble) => void;
   /** It takes no more calls. */
@@ -67,6 +70,7 @@ interface UnderWay {
   readonly number: number;
   readonly caller: Caller;
   readonly ctx: AttemptContext;
+  readonly beganAt: number;
   readonly settle: (answer: Answered) => void;
   /** What its process is ended for, if it is by its fault. */
   fault?: string;
@@ -186,7 +190,7 @@ export class OwnProcess {
     const known = { executionId, step, attempt, effectKey, ...(accepted === undefined ? {} : { accepted }) };
     let settle: (answer: Answered) => void = () => undefined;
     const answered = new Promise<Answered>((answer) => (settle = answer));
-    const one: UnderWay = { number, caller, ctx, settle };
+    const one: UnderWay = { number, caller, ctx, beganAt: this.#options.now(), settle };
     this.#underWay.set(number, one);
     this.#watch();
     const call = { number, agent: caller.name, mode, ctx: known, timeLeftMs: ctx.timeLeftMs(), ...values };
@@ -226,8 +230,8 @@ export class OwnProcess {
     this.#close();
     if (isNews) this.#trouble(one.caller.name, why);
     if (this.#endIfAlone()) return;
-    const untilAt = (one.ctx as { readonly [PROCESS_DEADLINE]?: number })[PROCESS_DEADLINE] ?? 0;
-    const leftMs = Math.max(0, untilAt - KILL_MARGIN_MS - this.#options.now());
+    const { [PROCESS_TIME_MS]: timeMs = 0 } = one.ctx as { readonly [PROCESS_TIME_MS]?: number };
+    const leftMs = Math.max(0, one.beganAt + timeMs - KILL_MARGIN_MS - this.#options.now());
     clearTimeout(one.timer);
     one.timer = setTimeout(() => void this.end(), leftMs);
   }

@@ -4,8 +4,9 @@ import { EventEmitter, once } from 'node:events';
 import * as z from 'zod/mini';
 import { agent, workflow } from '../../lib/index.ts';
 import { createClient } from '../../lib/client.ts';
-import type { Server } from '../../serve/server.ts';
+import type { Server, ServerOptions } from '../../serve/server.ts';
 import type { Served } from '../../serve/workflows.ts';
+import { linesOf } from '../aws/lines.ts';
 import { testServer, type TestServer } from './served.ts';
 
 const MINUTE = 60_000;
@@ -45,9 +46,9 @@ class Machine {
     this.#setMs += byMs;
   }
 
-  start(work: () => Promise<object>): Promise<Server> {
+  start(work: () => Promise<object>, more: Partial<ServerOptions> = {}): Promise<Server> {
     const machine = { wall: () => Date.now() + this.#setMs, elapsed: () => performance.now() };
-    return this.world.start({ served: servedWith(work), stopWithinMs: 0, machine });
+    return this.world.start({ served: servedWith(work), stopWithinMs: 0, machine, ...more });
   }
 }
 
@@ -98,6 +99,20 @@ it.each([
   const ends = await Promise.all([...sizes.map((ms) => run(-ms)), ...sizes.map((ms) => run(ms))]);
   // Set forward by more than it has, its time has passed.
   expect(ends).toEqual(['succeeded', 'succeeded', 'succeeded', 'succeeded', 'failed', 'failed']);
+});
+
+test.each([
+  [-HOUR, 'clock-jumped'],
+  [2 * YEAR, 'clock-later'],
+  [MINUTE, undefined],
+])('a start says that its clock is %i ms from that of the last run', async (byMs, message) => {
+  const machine = new Machine(0);
+  started.push(machine.world);
+  await (await machine.start(async () => ({}))).stop();
+  machine.set(byMs);
+  const lines = await linesOf(async () => (await machine.start(async () => ({}), { isQuiet: false })).stop());
+  const said = lines.filter((line) => String(line.message).startsWith('clock'));
+  expect(said.map((line) => line.message)).toEqual(message === undefined ? [] : [message]);
 });
 
 test('its answers say the time that it goes by, where the clock of its machine was set back', async () => {

@@ -43,6 +43,8 @@ it('stands still while the loop is blocked, and until it has gone round three ti
   turns(1);
   expect(clock.now() - loop.now()).toBe(2 * TURN_MS);
   expect(blocks).toEqual([BLOCK_MS - TURN_MS]);
+  // What a stopped process could not hear is no silence.
+  expect(loop.ran()).toBe(12 * TURN_MS + BLOCKED_MS);
 });
 
 it('says nothing of a loop that is merely busy', () => {
@@ -76,5 +78,5 @@ it('takes no clock that was set forward for a blocked loop', () => {
   );
   now += 7_200_000;
   for (let at = 0; at < 3; at += 1) loop.turn();
-  expect([loop.now(), blocks]).toEqual([now, []]);
+  expect([loop.now(), loop.ran(), blocks]).toEqual([now, 0, []]);
 });

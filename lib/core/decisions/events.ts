@@ -6,6 +6,7 @@
  * S14 the time, random numbers and ids come with the event.
  */
 
+import type { Away } from '../values/away.ts';
 import type { Caller } from '../values/caller.ts';
 import type { DecisionInputs } from './change.ts';
 import type { ChildEnd, Children, Family } from '../records/children.ts';
@@ -40,6 +41,7 @@ export type Event = DecisionInputs &
         readonly step: string;
         readonly token: string;
         readonly progress?: Progress;
+        readonly away?: readonly Away[];
       }
     | {
         readonly type: 'report';
@@ -167,6 +169,8 @@ export interface EvaluateEvent {
   readonly admissions?: Admissions;
   /** Since then the store answers again: an attempt with an older lease gets the time to renew it. */
   readonly graceFrom?: number;
+  /** What no attempt is charged for. */
+  readonly away?: readonly Away[];
 }
 
 /** An operator has an agent called now. */

@@ -32,7 +32,7 @@ export const endLease: Rule = {
   apply: (plan, state, event) => {
     if (event.by !== 'supervisor') return undefined;
     const record = Object.values(state.steps).find(
-      (step) => isLeased(step) && leaseOverAt(plan, step, event.graceFrom) <= event.now,
+      (step) => isLeased(step) && leaseOverAt(plan, step, event.graceFrom, event.away) <= event.now,
     );
     const planStep = record && agentStep(plan, record.name);
     if (planStep === undefined || !isLeased(record)) return undefined;
@@ -51,11 +51,11 @@ export const endLease: Rule = {
       ...given({ failure: step.attempts.at(-1)?.failure }),
     });
   },
-  dueAt: (plan, { steps }, { graceFrom }) =>
+  dueAt: (plan, { steps }, { graceFrom, away }) =>
     Object.values(steps)
       .filter(isLeased)
       .map((record) => ({
-        at: leaseOverAt(plan, record, graceFrom),
+        at: leaseOverAt(plan, record, graceFrom, away),
         step: record.name,
         coming: () => ({ what: SILENT, who: 'supervisor' }),
       })),

@@ -182,9 +182,10 @@ export interface AttemptContext {
 }
 
 /**
- * By when, in epoch ms, nothing of the attempt goes on: for what runs its author's code, not for that code.
+ * The time, from its beginning, after which nothing of the attempt goes on: for what runs its author's code,
+ * not for that code.
  */
-export const PROCESS_DEADLINE: unique symbol = Symbol('process-deadline');
+export const PROCESS_TIME_MS: unique symbol = Symbol('process-time');
 
 export interface AcceptedWork {
   /** As `execute` has said. */

@@ -15,6 +15,7 @@ import { type DecisionInputs, stepAfter } from '../decisions/change.ts';
 import type { EventOf } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type LeasedStep, isLeased, type Step } from '../records/state.ts';
+import { type Away, awayMs } from '../values/away.ts';
 import { attemptedVariant } from './recovery.ts';
 
 /** Alive is not advancing: the lease ends here unless there is progress before. */
@@ -54,16 +55,16 @@ export const isAdvance = (before: Step['progress'], token: string | number): boo
 export function afterHeartbeat(
   step: AgentStep,
   record: Step | undefined,
-  event: Pick<EventOf<'heartbeat'>, 'token' | 'progress'> & DecisionInputs,
+  event: Pick<EventOf<'heartbeat'>, 'token' | 'progress' | 'away'> & DecisionInputs,
 ): Step | undefined {
-  const { token, progress, now } = event;
+  const { token, progress, now, away } = event;
   if (!isLeased(record) || record.token !== token) return undefined;
   const advanced = progress !== undefined && isAdvance(record.progress, progress.token);
   const progressAt = advanced ? progress.at : (record.progressAt ?? record.claimedAt ?? 0);
   const leaseUntil = Math.min(
     now + step.leaseMs,
-    renewableUntil(step, record),
-    stalledAt(step, record, progressAt),
+    renewableUntil(step, record, away),
+    stalledAt(step, record, progressAt) + awayMs(away, progressAt),
   );
   if (leaseUntil <= now) return undefined;
   return stepAfter(record, 'heartbeat', event, {
@@ -126,21 +127,27 @@ export const leaseEndsAt = (leaseUntil: number): number => leaseUntil + LEASE_MA
 export const REPORT_GRACE_MS = 5_000;
 
 /** A process that is dead for certain renews nothing any more, nor does an attempt whose time is over. */
-function renewableUntil({ timeoutMs }: StepLimits, record: LeasedStep): number {
-  const overAt = (record.claimedAt ?? 0) + timeoutMs + REPORT_GRACE_MS;
-  return record.mode === 'probe' ? overAt : Math.min(overAt, record.processDeadlineAt);
+function renewableUntil({ timeoutMs }: StepLimits, record: LeasedStep, away?: readonly Away[]): number {
+  const { claimedAt = 0, mode, processDeadlineAt } = record;
+  const overAt = claimedAt + timeoutMs + REPORT_GRACE_MS;
+  return (mode === 'probe' ? overAt : Math.min(overAt, processDeadlineAt)) + awayMs(away, claimedAt);
 }
 
 /**
  * By when the lease is over: one that could not be renewed because the store was
  * away gets its length once more.
  */
-export function leaseOverAt(plan: Plan, step: LeasedStep, graceFrom: number | undefined): number {
+export function leaseOverAt(
+  plan: Plan,
+  step: LeasedStep,
+  graceFrom: number | undefined,
+  away?: readonly Away[],
+): number {
   const endsAt = leaseEndsAt(step.leaseUntil);
   const planned = agentStep(plan, step.name);
   if (graceFrom === undefined || planned === undefined || step.leaseUntil >= graceFrom) return endsAt;
   const variant = attemptedVariant(planned, step);
-  const graceUntil = Math.min(graceFrom + variant.leaseMs, renewableUntil(variant, step));
+  const graceUntil = Math.min(graceFrom + variant.leaseMs, renewableUntil(variant, step, away));
   return Math.max(endsAt, leaseEndsAt(graceUntil));
 }
 

@@ -64,6 +64,14 @@ export function lowered(record: Step, token: string, untilAt: number): Deadlines
   return record.processes === undefined ? { processDeadlineAt } : { processDeadlineAt, processes };
 }
 
+/** What was away goes on for as much longer. */
+export function withLater<Record extends Step>(record: Record, ms: number): Record {
+  if (ms === 0) return record;
+  const { processDeadlineAt, processes } = record;
+  const all = processes?.map((one) => ({ ...one, deadlineAt: one.deadlineAt + ms }));
+  return { ...record, processDeadlineAt: processDeadlineAt + ms, ...given({ processes: all }) };
+}
+
 /**
  * Until when work that a service has accepted, or may have before its attempt died, acts. What has no lasting
  * effect disturbs nothing.

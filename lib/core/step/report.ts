@@ -18,9 +18,10 @@ import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
 import { type LeasedStep, isLeased, type Step } from '../records/state.ts';
 import { answeredWrongly, ended, type Ending, endingOf, isKnownDone, type Reported } from './ending.ts';
+import { type Away, awayMs } from '../values/away.ts';
 import { adoptsLateSuccess, endedByStall } from './lease.ts';
 import { acceptance, lateAcceptance, probedInVain, reportedProbe } from './probe-report.ts';
-import { lowered } from './process-deadline.ts';
+import { lowered, withLater } from './process-deadline.ts';
 import { attemptedVariant, changesBetween, isRepeatable, nextTry, nextUndoAt, onStage } from './recovery.ts';
 import { FAILED_FOR_TIME } from './within.ts';
 
@@ -233,13 +234,15 @@ const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive 
 export function leaseLost(
   step: AgentStep,
   record: LeasedStep,
-  inputs: DecisionInputs & Pick<Reported, 'isOverTime'>,
+  inputs: DecisionInputs & Pick<Reported, 'isOverTime'> & { readonly away?: readonly Away[] },
   failure = LEASE_LOST,
 ): Step {
   // The next attempt begins at once (a random value of 0 makes the backoff 0): the agent died, not its
   // service.
   const atOnce = record.mode !== 'probe' && failure === LEASE_LOST;
-  const ending = endingOf(step, record, { ...inputs, random: atOnce ? 0 : inputs.random });
+  // Its process may act for as much longer.
+  const later = withLater(record, awayMs(inputs.away, record.claimedAt ?? 0));
+  const ending = endingOf(step, later, { ...inputs, random: atOnce ? 0 : inputs.random });
   const isStalled = record.leaseUntil <= inputs.now && endedByStall(ending.variant, record);
   switch (record.mode) {
     case 'execute':

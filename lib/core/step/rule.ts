@@ -8,6 +8,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { Decision } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
+import type { Away } from '../values/away.ts';
 import type { Work } from './ready.ts';
 
 /** What is to come, in words. */
@@ -33,6 +34,7 @@ export interface Timing {
   readonly work: readonly Work[];
   /** Leases that could not be renewed since then get their length once more. */
   readonly graceFrom?: number | undefined;
+  readonly away?: readonly Away[] | undefined;
 }
 
 export interface Rule {

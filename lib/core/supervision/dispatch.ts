@@ -228,7 +228,7 @@ function dispatch(
   }
   const sends = now.flatMap(({ piece }) => sendOf(plan, piece, state, event.now));
   const late = new Set(now.flatMap(({ piece, overdue }) => (overdue ? [piece.step.name] : [])));
-  const delays = { later, graceFrom: event.graceFrom };
+  const delays = { later, graceFrom: event.graceFrom, away: event.away };
   const wakeAt = nextWakeAt(rules, plan, state, dispatches, event.readAt, work, delays);
   // Work that follows from the supervisor's own write is sent for the first time.
   const notes = sends.map(({ agent, message: { step, attempt, mode } }) => ({

@@ -14,6 +14,7 @@
  * A supervisor's evaluation sets the wake time. Any other write of an open execution only brings it forward.
  */
 
+import type { Away } from '../values/away.ts';
 import { asIncident } from '../records/question.ts';
 import { planDuring } from '../plan/on-failure.ts';
 import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
@@ -71,6 +72,7 @@ interface Delays {
   /** By work key, the earliest time to send it: this sweep has sent enough to its agent. */
   readonly later?: Readonly<Record<string, number>>;
   readonly graceFrom?: number | undefined;
+  readonly away?: readonly Away[] | undefined;
 }
 
 /**
@@ -86,10 +88,10 @@ export function nextWakeAt(
   dispatches: Execution['dispatches'],
   readAt: number,
   work: readonly Work[] = openWork(plan, snapshot),
-  { later, graceFrom }: Delays = {},
+  { later, graceFrom, away }: Delays = {},
 ): number {
   const hMs = horizonMs(plan, snapshot);
-  const timing = { readAt, work, graceFrom };
+  const timing = { readAt, work, graceFrom, away };
   const times = [
     ...rules.flatMap(({ dueAt }) => dueAt?.(plan, snapshot, timing).map(({ at }) => at) ?? []),
     ...work.map((piece) =>

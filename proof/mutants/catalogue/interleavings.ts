@@ -66,7 +66,7 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     id: 'wake-time-forgets-leases',
     bug: 'The wake time does not know the ends of leases.',
     file: 'lib/core/execution/step-rules.ts',
-    find: 'at: leaseOverAt(plan, record, graceFrom),',
+    find: 'at: leaseOverAt(plan, record, graceFrom, away),',
     replace: 'at: Number.POSITIVE_INFINITY,',
     killer: simulation(),
   },

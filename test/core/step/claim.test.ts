@@ -193,6 +193,18 @@ describe('a heartbeat', () => {
   ])('%s', (_, more, of, changes) => {
     expect(heartbeat(more, of)).toEqual(changes === undefined ? undefined : { ...same, ...changes });
   });
+  it.each<[string, Partial<Step>, AgentStep]>([
+    ['its own', { claimedAt: NOW - 65_000 }, step],
+    ['its process', { processDeadlineAt: NOW - 1_000 }, step],
+    ['standing still', {}, stalling(10_000)],
+  ])('a clock that was set forward since is no time of %s', (_, more, of) => {
+    const before = suspendedAs('execute', more);
+    const after = (untilAt: number) =>
+      afterHeartbeat(of, before, { ...event, away: [{ untilAt, ms: 600_000 }] })?.leaseUntil;
+    expect(after(NOW - 500)).toBe(NOW + 30_000);
+    // Set before its claim, it is.
+    expect(after(NOW - 70_000)).toBeUndefined();
+  });
   it('with progress that is new moves the end of standing still', () => {
     const changes = { leaseUntil: NOW + 28_000, progress: 'b', progressAt: NOW - 2_000 };
     expect(heartbeat({ progress: 'a' }, stalling(30_000), { token: 'b', at: NOW - 2_000 })).toEqual({

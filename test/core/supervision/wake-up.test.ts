@@ -5,6 +5,7 @@ import type { Children } from '../../../lib/core/records/children.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, LeasedStep, Step } from '../../../lib/core/records/state.ts';
 import { horizonMs, LEASE_MARGIN_MS, leaseOverAt, REPORT_GRACE_MS } from '../../../lib/core/step/lease.ts';
+import { leaseLost } from '../../../lib/core/step/report.ts';
 import { RULES } from '../../../lib/core/rules.ts';
 import type { Work } from '../../../lib/core/step/ready.ts';
 import { nextWakeAt, wasSentSinceDeferred } from '../../../lib/core/supervision/wake-time.ts';
@@ -147,6 +148,14 @@ describe('a lease that could not be renewed because the store was away', () => {
     ['is over at its end where the plan knows no such step', { name: 'other' }, back, plain],
   ])('%s', (_, more, graceFrom, at) => {
     expect(leaseOverAt(plan, held(more), graceFrom)).toBe(at);
+  });
+
+  it('is over so much later, and its process with it, by what a clock was set forward', () => {
+    const away = [{ untilAt: back, ms: 600_000 }];
+    const old = held({ claimedAt: NOW - 50_000, ...dies });
+    expect(leaseOverAt(plan, old, back, away)).toBe(once);
+    const inputs = { writeId: 'w', now: once, random: 0, away };
+    expect(leaseLost(planStep, old, inputs).processDeadlineAt).toBe(NOW + 612_000);
   });
 });
 

@@ -1,0 +1,33 @@
+/** A clock that is set forward under attempts in processes apart: no agent is charged with it. */
+
+import { join } from 'node:path';
+import { createClient } from '../../lib/client.ts';
+import { foldersOf, loadWorkflows, type ServedAgent } from '../../serve/workflows.ts';
+import { testServer } from './served.ts';
+
+const TEN_MINUTES = 600_000;
+
+it.each([true, false])(
+  'ends no attempt of a process of its own (%s), and blames no agent',
+  async (isIsolated) => {
+    const { root, folders, only } = foldersOf(join(import.meta.dirname, 'workflows', 'alone'));
+    let setMs = 0;
+    const machine = { wall: () => Date.now() + setMs, elapsed: () => performance.now() };
+    const world = testServer();
+    const loaded = await loadWorkflows(root, folders, only);
+    const agents = new Map(
+      [...loaded.agents].map(([name, one]): [string, ServedAgent] => [name, { ...one, isIsolated }]),
+    );
+    const server = await world.start({ served: { ...loaded, agents }, agents: 'workers', machine });
+    const client = createClient({ url: server.url });
+    // Silent for less than its lease, and for several of the moments at which that is asked.
+    const { executionId } = await client.start('alone', { input: { ms: 2_000 } });
+    for (let isBegun = false; !isBegun; )
+      isBegun = (await client.get(executionId)).steps[0]?.status === 'running';
+    setMs = TEN_MINUTES;
+    const { status, steps } = await client.untilEnd(executionId);
+    expect([status, steps[0]?.attempts.map(({ outcome }) => outcome)]).toEqual(['succeeded', ['done']]);
+    expect((await client.health()).findings).toEqual([]);
+    await world.end();
+  },
+);
