@@ -58,7 +58,7 @@ export class TestRun {
   readonly id: string;
   readonly #driver: Driver;
 
-  /** Made by `start`. */
+  /** Made by `start`. @internal */
   constructor(driver: Driver, id: string) {
     this.#driver = driver;
     this.id = id;

@@ -125,7 +125,7 @@ export class WorkflowTest<I> {
   /** Also of idempotency keys, for tests that start the same over and over. */
   readonly #idPrefix: string | undefined;
 
-  /** Made by `testWorkflow`. */
+  /** Made by `testWorkflow`. @internal */
   constructor(workflow: Workflow<I>, options: TestOptions, inner: Inner = {}) {
     this.#workflow = workflow;
     this.#idPrefix = inner.idPrefix;

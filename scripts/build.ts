@@ -5,8 +5,8 @@
  *
  *     npm run build
  *
- * Only what an entry, a function or the command line reaches is kept, and of declarations what
- * an entry's types reach. Comments stay in the declarations alone, where editors show them,
+ * Only what an entry, a function or the command line reaches is kept, and of declarations what an entry's
+ * types need (`declarations.ts`). Comments stay in the declarations alone, where editors show them,
  * but for those about whole files.
  */
 
@@ -23,6 +23,7 @@ import {
 import { dirname, join, normalize } from 'node:path';
 import { build, transformSync } from 'esbuild';
 import { build as buildPage } from 'vite';
+import { neededDeclarations } from './declarations.ts';
 import { bundleProgram } from './program.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -102,20 +103,20 @@ function headerOf(path: string): string {
   return /^\/\*\*[^]*?\*\/(?=\n\n)/.exec(existsSync(source) ? readFileSync(source, 'utf8') : '')?.[0] ?? '';
 }
 
-// Declarations keep the endings of the sources.
+/** By path. They keep the endings of the sources. */
+const declarations = new Map<string, string>();
 for (const path of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
   if (!path.endsWith('.d.ts')) continue;
-  const file = join(DIST, path);
-  const emitted = readFileSync(file, 'utf8');
+  const emitted = readFileSync(join(DIST, path), 'utf8');
   const header = headerOf(path);
   const text = emitted.startsWith(header) ? emitted.slice(header.length).trimStart() : emitted;
-  writeFileSync(
-    file,
+  declarations.set(
+    path.replaceAll('\\', '/'),
     text.replaceAll(/(\bfrom|\bimport)(\s*\(?\s*)(['"])(\.[^'"\n]+)\.ts\3/g, '$1$2$3$4.js$3'),
   );
 }
 
-/** Relative files that a module imports, types included. */
+/** Relative files that a module imports. */
 function importsOf(file: string): string[] {
   const text = readFileSync(join(DIST, file), 'utf8');
   const pattern = /(?:\bfrom|\bimport)\s*\(?\s*(['"])(\.[^'"\n]+)\1/g;
@@ -124,13 +125,13 @@ function importsOf(file: string): string[] {
   );
 }
 
-function reached(starts: readonly string[], asFile: (file: string) => string): Set<string> {
+function reached(starts: readonly string[]): Set<string> {
   const seen = new Set<string>();
-  const queue = starts.map(asFile);
+  const queue = [...starts];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     if (seen.has(next) || !existsSync(join(DIST, next))) continue;
     seen.add(next);
-    queue.push(...importsOf(next).map(asFile));
+    queue.push(...importsOf(next));
   }
   return seen;
 }
@@ -143,20 +144,19 @@ writeFileSync(
   "export { start } from '../../bin/test-server.js';\n",
 );
 
-const modules = reached(
-  [...Object.values(ENTRIES), ...PROGRAMS].map((each) => `${each}.js`),
-  (file) => file,
-);
-const types = reached(
+const modules = reached([...Object.values(ENTRIES), ...PROGRAMS].map((each) => `${each}.js`));
+const types = neededDeclarations(
   Object.values(ENTRIES).map((each) => `${each}.d.ts`),
-  (file) => file.replace(/\.js$/, '.d.ts'),
+  declarations,
 );
 for (const path of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
   const file = path.replaceAll('\\', '/');
   if (program.includes(join(DIST, path))) continue;
   if (!/\.(js|d\.ts)$/.test(file)) continue;
-  if (!(file.endsWith('.d.ts') ? types : modules).has(file)) rmSync(join(DIST, file));
-  else if (file.endsWith('.js')) {
+  const text = types.get(file);
+  if (text !== undefined) writeFileSync(join(DIST, file), text);
+  else if (!modules.has(file)) rmSync(join(DIST, file));
+  else {
     const code = readFileSync(join(DIST, file), 'utf8');
     // What an entry of the package reaches is there to be read.
     writeFileSync(join(DIST, file), transformSync(code, { minify: !/^(?:kit|lib)\//.test(file) }).code);
