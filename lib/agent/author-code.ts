@@ -61,49 +61,62 @@ export interface Worker {
    * What the implementation lacks of what the agent declares: then nothing is executed that could
    * not be asked about or taken back.
    * @default nothing
+   * @internal
    */
   readonly lacks?: Failure;
   /**
    * What this process knows of the agent's breaker.
    * @default it calls regardless of the breaker
+   * @internal
    */
   readonly breaker?: ProcessBreaker;
   /**
    * How many attempts a second may begin, over all processes.
    * @default as many as come
+   * @internal
    */
   readonly rate?: ProcessRate;
   /**
    * What else defers the steps of an execution, as an open breaker does; asked before each claim.
    * @default nothing
+   * @internal
    */
   readonly deferredBy?: (ports: Ports, execution: Execution) => Promise<OpenBreaker | undefined>;
   /**
    * Makes a process for the author's code ready before a message is claimed.
    * @returns what is called when the message has been handled; nothing where no process can be had
    * @default - the author's code runs in this process
+   * @internal
    */
   readonly enter?: () => Promise<(() => void) | undefined>;
   /**
    * Joins evaluations of one execution that several messages of this process want at the same time.
    * @default each has its own
+   * @internal
    */
   readonly singleFlight?: SingleFlight;
   /**
    * Where the author's code logs.
    * @default nowhere
+   * @internal
    */
   readonly logOf?: (context: LogContext) => AttemptLog;
   /**
    * Called for every attempt before its author's code begins, and when its lease is lost.
    * @default - none
+   * @internal
    */
   listener?: AttemptListener;
-  /** The attempts whose author's code has not returned; the performer keeps them. @default - not kept */
+  /**
+   * The attempts whose author's code has not returned; the performer keeps them.
+   * @default - not kept
+   * @internal
+   */
   readonly underWay?: Set<LogContext>;
   /**
    * With this many records for each one that a claim needs, the claim reads only those that it needs.
    * @default 12
+   * @internal
    */
   readonly recordsARead?: number;
 }

@@ -25,6 +25,7 @@ import { SingleFlight } from './single-flight.ts';
 export interface AgentHandler {
   (event: SQSEvent, context: Context): Promise<SQSBatchResponse>;
   readonly worker: Worker;
+  /** @internal */
   readonly telemetry: Telemetry;
 }
 
