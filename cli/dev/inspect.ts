@@ -57,24 +57,37 @@ export async function inspectIn(
   );
 }
 
-type Resources = Readonly<
-  Record<string, { readonly Type?: string; readonly Metadata?: Readonly<Record<string, unknown>> }>
->;
+interface Resource {
+  readonly Type?: string;
+  readonly Properties?: {
+    readonly FunctionName?: { readonly Ref?: string };
+    readonly EventSourceArn?: { readonly 'Fn::GetAtt'?: readonly [id: string, what: string] };
+  };
+  readonly Metadata?: Readonly<Record<string, unknown>>;
+}
 
-/** Agent → logical id, by the path that the construct gives an agent's function. */
+/** Agent → logical id of the function that takes from its queue: several agents may share one. */
 async function agentFunctions({
   assembly,
   stack,
   path,
 }: FoundSteadfast): Promise<ReadonlyMap<string, string>> {
   const { readAssembly } = await import('../../local/template/assembly.ts');
-  const { Resources = {} } = readAssembly(assembly, stack).template as { Resources?: Resources };
-  const found = Object.entries(Resources).flatMap(([logicalId, { Type, Metadata }]) => {
-    if (Type !== 'AWS::Lambda::Function') return [];
-    const [own, rest] = String(Metadata?.['aws:cdk:path']).split('/Agents/');
-    const [, agent] = /^([^/]+)\/Function\//.exec(rest ?? '') ?? [];
-    return own !== path || agent === undefined ? [] : [[agent, logicalId] as const];
-  });
+  const { Resources = {} } = readAssembly(assembly, stack).template as {
+    Resources?: Readonly<Record<string, Resource>>;
+  };
+  const found = Object.values(Resources).flatMap(
+    ({ Type, Properties: { FunctionName, EventSourceArn } = {} }) => {
+      if (Type !== 'AWS::Lambda::EventSourceMapping') return [];
+      const { Metadata } = Resources[EventSourceArn?.['Fn::GetAtt']?.[0] ?? ''] ?? {};
+      const [own, rest] = String(Metadata?.['aws:cdk:path']).split('/Agents/');
+      const [, agent] = /^([^/]+)\/Queue\//.exec(rest ?? '') ?? [];
+      const logicalId = FunctionName?.Ref;
+      return own !== path || agent === undefined || logicalId === undefined
+        ? []
+        : [[agent, logicalId] as const];
+    },
+  );
   return new Map(found);
 }
 

@@ -103,15 +103,21 @@ function exitSaid(one: Past, exits: readonly LogLine[]): string | undefined {
   return exit && `: its process ended with exit code ${String(exit.entry['exitCode'])}`;
 }
 
+/** The function of several agents; its name says not of which. */
+const OF_HOST = /AgentsHost[a-z0-9]+Function[0-9A-F]{8}$/u;
+
 /** Lambda's line names no attempt: another one of the same agent may have run in that process. */
 function deathSaid(one: Past, agent: string | undefined, deaths: readonly LogLine[]): string | undefined {
   if (agent === undefined) return undefined;
   const ofAgent = new RegExp(`Agents${agent.replaceAll('-', '')}Function[0-9A-F]{8}$`, 'u');
-  const death = deaths.find((line) => ofAgent.test(line.source) && isWithin(line, one));
+  const found = deaths.filter((line) => isWithin(line, one));
+  const own = found.find(({ source }) => ofAgent.test(source));
+  const death = own ?? found.find(({ source }) => OF_HOST.test(source));
   if (death === undefined) return undefined;
+  const whose = death === own ? agent : 'a host of several agents';
   const how = String(death.entry['message']).replace(
     /^RequestId: \S+ (Error: Runtime exited with error: )?/u,
     '',
   );
-  return ` (a process of ${agent} ended meanwhile: ${how})`;
+  return ` (a process of ${whose} ended meanwhile: ${how})`;
 }

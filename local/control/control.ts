@@ -343,10 +343,13 @@ export class Control {
     return this.#parts.bus.emitted();
   }
 
+  /** By its own name, or that of an agent whose queue it takes from: several agents may share one. */
   #function(name: string): LocalFunction {
-    return pick('function', name, this.#parts.functions, (local) => [
-      local.spec.logicalId,
-      local.spec.functionName,
+    const { functions, sources } = this.#parts;
+    return pick('function', name, functions, ({ spec: { logicalId, functionName } }) => [
+      logicalId,
+      functionName,
+      ...sources.flatMap(({ spec }) => (spec.functionName === functionName ? agentIn(spec.queueArn) : [])),
     ]);
   }
 
@@ -384,6 +387,9 @@ export function pick<T>(kind: string, name: string, all: readonly T[], namesOf: 
       : `"${name}" fits several ${kind}s: ${listed}`,
   );
 }
+
+/** The end of an agent's queue, which is its name behind what all queues of a deployment begin with. */
+const agentIn = (queueArn: string): readonly string[] => /_[^_:]+$/.exec(queueArn) ?? [];
 
 function plain(text: string): string {
   return text.toLowerCase().replaceAll(/[-_]/g, '');

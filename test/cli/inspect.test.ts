@@ -10,15 +10,29 @@ const functionAt = (path: string) => ({
   Type: 'AWS::Lambda::Function',
   Metadata: { 'aws:cdk:path': `Shop/${path}/Resource` },
 });
+/** An agent's queue, and what takes from it. */
+const queueOf = (deployment: string, agent: string, logicalId: string) => ({
+  [`Queue${logicalId}${agent}`]: {
+    Type: 'AWS::SQS::Queue',
+    Metadata: { 'aws:cdk:path': `Shop/${deployment}/Agents/${agent}/Queue/Resource` },
+  },
+  [`Mapping${logicalId}${agent}`]: {
+    Type: 'AWS::Lambda::EventSourceMapping',
+    Properties: {
+      FunctionName: { Ref: logicalId },
+      EventSourceArn: { 'Fn::GetAtt': [`Queue${logicalId}${agent}`, 'Arn'] },
+    },
+  },
+});
 const Resources = {
   First: functionAt('Orders/Agents/charge-card/Function'),
+  ...queueOf('Orders', 'charge-card', 'First'),
   Second: functionAt('Reports/Agents/charge-card/Function'),
-  Third: functionAt('Orders/Agents/book-parcel/Function'),
+  ...queueOf('Reports', 'charge-card', 'Second'),
+  Third: functionAt('Orders/Agents/Host-parcels/Function'),
+  ...queueOf('Orders', 'book-parcel', 'Third'),
+  ...queueOf('Orders', 'weigh-parcel', 'Third'),
   Scheduler: functionAt('Orders/Scheduler/Function'),
-  Queue: {
-    Type: 'AWS::SQS::Queue',
-    Metadata: { 'aws:cdk:path': 'Shop/Orders/Agents/charge-card/Queue/Resource' },
-  },
 };
 
 let assembly: string;
@@ -48,6 +62,11 @@ it('is that of the agent, of the Steadfast that was chosen', async () => {
   });
 });
 
+it('is the one that it shares with others', async () => {
+  for (const agent of ['book-parcel', 'weigh-parcel'])
+    expect(await inspect(agent)).toEqual({ inspect: { logicalId: 'Third', port: 9_229 } });
+});
+
 it('is none where none is asked for', async () => {
   expect(await inspectIn(found('Shop/Orders'), undefined)).toEqual({});
 });
@@ -60,7 +79,7 @@ it.each([
   ],
 ])('is no other part: %s', async (agent, problem) => {
   await expect(inspect(agent)).rejects.toMatchObject({
-    message: `--inspect: ${problem}; there are book-parcel, charge-card`,
+    message: `--inspect: ${problem}; there are book-parcel, charge-card, weigh-parcel`,
     exit: EXIT.usage,
   });
 });

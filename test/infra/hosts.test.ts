@@ -2,7 +2,9 @@
 
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
-import { Stack } from 'aws-cdk-lib/core';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
+import { Duration, Stack } from 'aws-cdk-lib/core';
 import type { AgentSettings } from '../../lib/infra/agent-settings.ts';
 import type { Discovery } from '../../lib/infra/discovery.ts';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
@@ -134,15 +136,33 @@ test('says which agent gains which permission', () => {
   expect(said).not.toContain("agent 'pay' shares its role");
 });
 
+const HUNDRED = Array.from({ length: 100 }, (_, n) => `agent-${n}`);
+const ALL: Discovery = {
+  ...FOUND,
+  workflows: [{ name: 'all', file: '/nowhere/all/workflow.ts', exportName: 'all', agents: HUNDRED }],
+  agents: HUNDRED.map((name) => ({ name, timeoutMs: 20_000, file: `/nowhere/${name}.ts`, peers: HUNDRED })),
+};
+const inTwentyHosts = (settings: AgentSettings = {}): ByAgent =>
+  Object.fromEntries(HUNDRED.map((name, n) => [name, { host: `host-${n % 20}`, ...settings }]));
+
 test('a hundred agents in twenty hosts fit into a stack', () => {
-  const names = Array.from({ length: 100 }, (_, n) => `agent-${n}`);
-  const workflows: Discovery = {
-    ...FOUND,
-    workflows: [{ name: 'all', file: '/nowhere/all/workflow.ts', exportName: 'all', agents: names }],
-    agents: names.map((name) => ({ name, timeoutMs: 20_000, file: `/nowhere/${name}.ts`, peers: names })),
-  };
-  const agentSettings = Object.fromEntries(names.map((name, n) => [name, { host: `host-${n % 20}` }]));
-  const reader = withSettings(agentSettings, { workflows, agentConcurrency: 2 });
-  const count = reader.all.length;
-  expect(count).toBeLessThanOrEqual(380);
+  const reader = withSettings(inTwentyHosts(), { workflows: ALL, agentConcurrency: 2 });
+  expect(reader.all.length).toBeLessThanOrEqual(380);
+});
+
+test('they do with a key and a network of their own and four triggers', () => {
+  const stack = new Stack(makeApp(), 'Test');
+  const vpc = new Vpc(stack, 'Vpc') as IVpc;
+  const steadfast = new Steadfast(stack, 'Steadfast', {
+    workflows: ALL,
+    agentConcurrency: 2,
+    encryptionKey: new Key(stack, 'Key'),
+    agentSettings: inTwentyHosts({ vpc }),
+  });
+  const input = {};
+  steadfast.triggerOnObjectCreated(new Bucket(stack, 'Drop'), 'all', { input });
+  steadfast.triggerOnEvent({ source: ['shop'] }, 'all', { input });
+  steadfast.triggerOnSchedule(ScheduleExpression.rate(Duration.hours(1)), 'all', { input });
+  steadfast.startQueue('all', { input });
+  expect(new Reader(stack).all.length).toBeLessThan(480);
 });

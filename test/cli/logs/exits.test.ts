@@ -73,6 +73,19 @@ it('of a process that had no time to write, what the local cloud wrote in the lo
   ]);
 });
 
+it('of a process of a host, which of its agents it was is not said', async () => {
+  const error = { errorType: 'Runtime.ExitError', errorMessage: `RequestId: r1 Error: ${KILLED}` };
+  const text = platformLine({ ok: false, kind: 'exit', error } as const, 'r1', new Date(AT + 14)) ?? '';
+  const view = { steps: [{ name: 'charge', agent: 'pay' }] } as unknown as ExecutionView;
+  const next = async (): Promise<LogLine[]> => [
+    exitLines('e1')(text, 'App-AppAgentsHostsharedFunction0123ABCD')!,
+  ];
+  const { past: said } = await withExits(reasons, view, { next });
+  expect(said[2]?.what).toBe(
+    `${SILENT} (a process of a host of several agents ended meanwhile: signal: killed)`,
+  );
+});
+
 it('reads no log where nothing went silent, and says the same where none can be read', async () => {
   const none = async (): Promise<never> => {
     throw new Error('there are no logs');
