@@ -169,8 +169,10 @@ export class Clients {
 const workflowOf = (host: Host, at: number): Workflow => {
   const { choice, emphasis, groups, tolerance, cast, times, stages, containers } = host;
   const { onFailure, reminders, accepting, repeating, laning, beats, waits, answers, carried } = host;
-  if (carried !== undefined && choice.chance(chainedShare(host))) {
-    const chain = inChain(randomPlan(choice, `simulated-${at}`, 0, CHAINED));
+  const isChain = carried !== undefined && choice.chance(chainedShare(host));
+  const chain = isChain ? inChain(randomPlan(choice, `simulated-${at}`, 0, CHAINED)) : undefined;
+  // A plan may have waits alone, of which nothing is left in a chain.
+  if (chain !== undefined && chain.steps.length > 0) {
     const followed = onFailure === undefined ? chain : withOnFailure(chain, onFailure);
     return asWorkflow(laning === undefined ? followed : withLane(followed, laning));
   }
