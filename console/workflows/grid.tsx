@@ -12,7 +12,7 @@ import { now } from '../clock.ts';
 import { executionLink } from '../execution/head.tsx';
 import { toneOfExecution, toneOfStep, SIGN } from '../parts/status.tsx';
 import { clockText } from '../parts/time.tsx';
-import { figuresOf } from './latest.ts';
+import { figuresOf } from './figures.ts';
 
 interface GridProps {
   readonly steps: readonly WorkflowStepView[];

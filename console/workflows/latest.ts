@@ -1,10 +1,11 @@
 /**
- * The last executions of a workflow with their steps, and figures of them.
+ * The last executions of a workflow with their steps.
  *
  * Owns: how they are read: one that has ended is read once, the others again, a few at a time.
+ * Does not own: figures of them (`figures.ts`).
  */
 
-import type { ExecutionView, StepView } from '../../lib/api/answers.ts';
+import type { ExecutionView } from '../../lib/api/answers.ts';
 import { isTerminal } from '../../lib/core/records/state.ts';
 import { api } from '../api.ts';
 
@@ -51,29 +52,4 @@ export async function plansUnderWay(workflow: string): Promise<readonly (readonl
     plan,
     items.filter((one) => one.plan === plan).length,
   ]);
-}
-
-export interface StepFigures {
-  readonly attempts: number;
-  readonly failed: number;
-  /** Middle and longest of what attempts took that were done. */
-  readonly medianMs?: number;
-  readonly longestMs?: number;
-}
-
-export function figuresOf(name: string, views: readonly ExecutionView[]): StepFigures {
-  const steps = views.flatMap((view): StepView[] => view.steps.filter((step) => step.name === name));
-  const attempts = steps.flatMap((step) => step.attempts).filter(({ mode }) => mode === 'execute');
-  const took = attempts
-    .filter(({ outcome }) => outcome === 'done')
-    .map(({ claimedAt, endedAt }) => endedAt - claimedAt)
-    .sort((one, other) => one - other);
-  const median = took[Math.floor(took.length / 2)];
-  const longest = took.at(-1);
-  return {
-    attempts: attempts.length,
-    failed: attempts.filter(({ outcome }) => outcome !== 'done').length,
-    ...(median === undefined ? {} : { medianMs: median }),
-    ...(longest === undefined ? {} : { longestMs: longest }),
-  };
 }

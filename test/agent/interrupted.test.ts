@@ -44,7 +44,10 @@ describe('an attempt that another one has interrupted uses up no try', () => {
 
   it('of a probed step: its outcome is asked for, and it is repeated', async () => {
     const { h, id } = await interrupted('probed', MANY);
-    expect(await shipOf(h, id)).toMatchObject({ status: 'done', attempt: MANY + 1, stage: 0 });
+    const step = await shipOf(h, id);
+    expect(step).toMatchObject({ status: 'done', attempt: MANY + 1, stage: 0 });
+    // Whoever counts failures knows it by its code.
+    expect(step?.attempts[0]).toMatchObject({ outcome: 'unknown', failure: { code: 'interrupted' } });
   });
 
   it('of an unsafe step a person is asked, but where it never began', async () => {
@@ -58,7 +61,7 @@ describe('an attempt that another one has interrupted uses up no try', () => {
   });
 
   it('and says nothing of its service', () => {
-    const failure = { code: 'process-died', message: 'another has ended it' };
+    const failure = { code: 'interrupted', message: 'another has ended it' };
     const report = { kind: 'unknown', codeReturned: true, failure } as const;
     expect(saidOf({ ...report, interrupted: true }, 0)).toBe('nothing');
     expect(saidOf(report, 0)).toBe('failed');

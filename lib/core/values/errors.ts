@@ -56,12 +56,15 @@ export class StillActingError extends Error {
   }
 }
 
+/** The code of an attempt whose process has ended by no fault of its own: no failure of its agent. */
+export const INTERRUPTED = 'interrupted';
+
 /**
  * The process of an attempt has ended by no fault of its own. Thrown to our own code, never to an author's.
  */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
-  readonly code = 'process-died';
+  readonly code = INTERRUPTED;
   /** Whether its author's code may have done anything. */
   readonly hasBegun: boolean;
 
