@@ -14,18 +14,18 @@ import { serverTime } from './server-time.ts';
 import { CLOCK, type Cli, type Clock, invocation } from './io.ts';
 import { type Found, listText } from './print.ts';
 import { overviewText } from './print-overview.ts';
-import { instantOf } from '../lib/view/text.ts';
+import { type Times, timesOf, writtenTime, type WrittenTimes } from './written-times.ts';
 
 const PAGE = 100;
 const MAX_LIMIT = 1_000;
 const WATCH_EVERY_MS = 5_000;
 
-interface ListFlags extends Omit<ListOptions, 'limit' | 'cursor'> {
+interface ListFlags extends Omit<ListOptions, 'limit' | 'cursor' | keyof WrittenTimes>, WrittenTimes {
   readonly limit: number;
 }
 
 /** The options that say which executions are meant. */
-export const withFilter = (command: Command, clock: Clock): Command =>
+export const withFilter = (command: Command): Command =>
   command
     .option('--workflow <name>', 'only executions of this workflow')
     .addOption(
@@ -45,14 +45,13 @@ export const withFilter = (command: Command, clock: Clock): Command =>
     .option(
       '--since <time>',
       'from this time on: 2h (ago), 09:30 (the latest), 2026-01-31 or 2026-01-31T09:30Z',
-      timeOption(clock),
+      writtenTime,
     )
-    .option('--until <time>', 'before this time', timeOption(clock));
+    .option('--until <time>', 'before this time', writtenTime);
 
 export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void {
   withFilter(
     program.command('list').description('list executions: all of them, or those that match the filters'),
-    clock,
   )
     .option('--limit <count>', `how many, 1 to ${MAX_LIMIT}`, countOf, 20)
     .addHelpText(
@@ -69,7 +68,7 @@ export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void
       ),
     )
     .action(async (flags: ListFlags, command: Command) => {
-      const found = await collect(client(command), flags);
+      const found = await collect(client(command), flags, await timesOf(command, flags));
       say(cli, command, found, () => listText(found, serverTime.now()));
     });
   program
@@ -103,25 +102,23 @@ function countOf(text: string): number {
   throw new InvalidArgumentError(`give 1 to ${MAX_LIMIT}.`);
 }
 
-/** What a person writes of a time. */
-export const timeOption =
-  (clock: Clock) =>
-  (text: string): number => {
-    const at = instantOf(text, clock.now());
-    if (Number.isFinite(at)) return at;
-    throw new InvalidArgumentError(
-      'give a time: 2h (ago), 09:30 (the latest), 2026-01-31 or 2026-01-31T09:30Z.',
-    );
-  };
-
 /** Page by page: a page may hold fewer than asked for, or none, and still not be the last. */
-async function collect(api: Client, { limit, ...filter }: ListFlags): Promise<Found> {
+async function collect(
+  api: Client,
+  { limit, since: _since, until: _until, ...filter }: ListFlags,
+  times: Times,
+): Promise<Found> {
   const items: ExecutionSummary[] = [];
   let cursor: string | undefined;
   let orderedBy: ListOrder;
   do {
     const rest = Math.min(PAGE, limit - items.length);
-    const page = await api.list({ ...filter, limit: rest, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await api.list({
+      ...filter,
+      ...times,
+      limit: rest,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
     items.push(...page.items);
     ({ cursor, orderedBy } = page);
   } while (cursor !== undefined && items.length < limit);

@@ -71,11 +71,13 @@ export const fetchOf =
     return answer ?? Response.json({ error: BAD_NAME }, { status: 400 });
   };
 
-export function apiListener(app: Fetches, tokens: Tokens): RequestListener {
+/** @param now the time that each answer says, also a refusal */
+export function apiListener(app: Fetches, tokens: Tokens, now: () => number): RequestListener {
   return (request, response) => {
     answerTo(app, tokens, request)
       .then(({ status, headers, body }) => {
-        response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+        const date = new Date(now()).toUTCString();
+        response.writeHead(status, { ...headers, date, 'content-length': Buffer.byteLength(body) });
         response.end(request.method === 'HEAD' ? undefined : body);
       })
       // A client that went away in the middle of its request is no reason to fall over.

@@ -201,7 +201,7 @@ class Running {
     const routed = routes(scheduler, roles.ports.receipts, openapi, async () => served.forms, measured);
     const api = dated(routed, this.#time.now);
     const others = beside === undefined ? {} : beside(api);
-    const http = await listenAt(address, port, byPath(others, apiListener(api, tokens)));
+    const http = await listenAt(address, port, byPath(others, apiListener(api, tokens, this.#time.now)));
     const { loops, resumed } = this.#loops(roles, loop, calls);
     loops.push(...this.#schedules(scheduler, roles));
     // None of them ends the server: what fails in a loop is in the log.

@@ -13,6 +13,7 @@ import type { Client } from '../../lib/api/client.ts';
 import { client, examples, inputOf, say, textOfFile } from '../commands.ts';
 import { CLOCK, type Cli, CliError, type Clock, EXIT, invocation, messageOf } from '../io.ts';
 import { withFilter } from '../lists.ts';
+import { type Times, timesOf, type WrittenTimes } from '../written-times.ts';
 import { foundText, progressText } from './print.ts';
 
 const ID = '7d9c1b7e0f2a4c5d8e6f1a2b3c4d5e6f';
@@ -22,7 +23,7 @@ const OF_ONE = ['show', 'confirm'] as const;
 type Verb = BulkAction | (typeof OF_ONE)[number];
 const WATCH_EVERY_MS = 2_000;
 
-interface Flags extends Omit<ListOptions, 'limit' | 'cursor'> {
+interface Flags extends Omit<ListOptions, 'limit' | 'cursor' | keyof WrittenTimes>, WrittenTimes {
   readonly ids?: string;
   readonly reason?: string;
   readonly undo: boolean;
@@ -52,7 +53,7 @@ export function addBulk(program: Command, cli: Cli, clock: Clock = CLOCK): void 
     .description(
       'give one command to many executions: first it shows how many and ten of them; once you confirm, each gets it once',
     );
-  withFilter(command, clock)
+  withFilter(command)
     .option('--ids <ids>', 'act on these executions instead of a filter: ids separated by commas, or @file')
     .option('--reason <text>', 'why; kept with each execution')
     .option('--no-undo', 'for cancel: undo nothing; the effects of steps that acted stay')
@@ -112,7 +113,11 @@ async function made(
       `name the executions by a filter or --ids; for a single execution: ${invocation(command, `${action} ${id}`)}`,
     );
   const api = client(command);
-  const view = await collected(cli, api, await api.makeBulk(optionsOf(action, flags)));
+  const view = await collected(
+    cli,
+    api,
+    await api.makeBulk(optionsOf(action, flags, await timesOf(command, flags))),
+  );
   const isJson = command.optsWithGlobals<{ json?: boolean }>().json === true;
   const text = foundText(view);
   if (view.count === 0) return say(cli, command, view, () => text);
@@ -185,12 +190,12 @@ function told(cli: Cli, command: Command, view: BulkView): void {
 }
 
 /** @throws CliError `bad-input-file`, `bad-json` */
-function optionsOf(action: BulkAction, flags: Flags): BulkOptions {
+function optionsOf(action: BulkAction, flags: Flags, times: Times): BulkOptions {
   const { ids, undo, input, output, bulkKey, reason, within, choice, step, comment } = flags;
   const { nothingHappened, dryRun: _dry, yes: _yes, watch: _watch, ...filter } = flags;
   const rest = { reason, within, choice, step, comment, nothingHappened, idempotencyKey: bulkKey };
-  const { workflow, status, atRisk, key, tag, code, plan, since, until } = filter;
-  const asked = { workflow, status, atRisk, key, tag, code, plan, since, until };
+  const { workflow, status, atRisk, key, tag, code, plan } = filter;
+  const asked = { workflow, status, atRisk, key, tag, code, plan, ...times };
   return {
     action,
     ...present(rest),

@@ -13,7 +13,7 @@ import { checkedStack } from '../aws/tagged.ts';
 import { client, examples } from '../commands.ts';
 import { DEFAULT_DATA, logsIn } from '../dev/dev-folder.ts';
 import { type Cli, CliError, type Clock, CLOCK, DEFAULT_URL, RUNNING } from '../io.ts';
-import { timeOption } from '../lists.ts';
+import { type Times, timesOf, writtenTime } from '../written-times.ts';
 import { Insights, insightsOf, MOST_LINES } from './insights.ts';
 import {
   type Level,
@@ -30,7 +30,7 @@ interface Flags {
   readonly follow?: true;
   readonly children?: true;
   readonly level: Level;
-  readonly since?: number;
+  readonly since?: string;
   readonly data: string;
   readonly stack?: string;
 }
@@ -56,7 +56,7 @@ export function addLogs(program: Command, cli: Cli): void {
     .option(
       '--since <when>',
       'only lines from this time on: 30m (ago), 09:30 (the latest), 2026-01-31 or 2026-01-31T09:30Z',
-      timeOption(CLOCK),
+      writtenTime,
     )
     .option(
       '--data <folder>',
@@ -69,7 +69,9 @@ export function addLogs(program: Command, cli: Cli): void {
       const api = client(command);
       const place = placeOf(command, api, flags);
       const view = await api.get(id);
-      const source = place === 'aws' ? insights(cli, command, flags, view) : files(flags, view);
+      const wanted = wantedOf(flags, await timesOf(command, flags));
+      const source =
+        place === 'aws' ? insights(cli, command, flags, view, wanted) : files(flags, view, wanted);
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
       let count = 0;
       const print = (lines: readonly LogLine[]): void => {
@@ -138,17 +140,24 @@ function placeOf(command: Command, { url }: Client, { stack }: Flags): 'aws' | '
   );
 }
 
-const wantedOf = ({ children, level, since }: Flags): Omit<Wanted, 'executionId'> => ({
+type WantedLines = Omit<Wanted, 'executionId'>;
+
+const wantedOf = ({ children, level }: Flags, { since }: Times): WantedLines => ({
   children: children === true,
   level,
   ...(since === undefined ? {} : { since }),
 });
 
-const files = (flags: Flags, { executionId }: ExecutionView): LogSource =>
-  new LocalFiles(logsIn(flags.data), linesOf({ executionId, ...wantedOf(flags) }));
+const files = ({ data }: Flags, { executionId }: ExecutionView, wanted: WantedLines): LogSource =>
+  new LocalFiles(logsIn(data), linesOf({ executionId, ...wanted }));
 
-const insights = (cli: Cli, command: Command, flags: Flags, view: ExecutionView): Insights =>
-  insightsOf({ calls: callsOf(cli, command), clock: CLOCK, stack: flags.stack ?? '' }, view, wantedOf(flags));
+const insights = (
+  cli: Cli,
+  command: Command,
+  { stack = '' }: Flags,
+  view: ExecutionView,
+  wanted: WantedLines,
+): Insights => insightsOf({ calls: callsOf(cli, command), clock: CLOCK, stack }, view, wanted);
 
 const nothingText = ({ level, stack }: Flags): string =>
   `no lines${level === 'trace' ? '' : ` from level ${level} on`}: a healthy step logs only at level DEBUG (docs/OPERATIONS.md says how to switch it on)${

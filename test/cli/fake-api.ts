@@ -29,6 +29,9 @@ export interface FakeApi {
   readonly stop: () => Promise<void>;
 }
 
+const dateOf = (answer: Answer | undefined): { readonly date?: string } =>
+  answer?.at === undefined ? {} : { date: new Date(answer.at).toUTCString() };
+
 export async function fakeApi(): Promise<FakeApi> {
   const asked: Asked[] = [];
   const answers: Answer[] = [];
@@ -36,6 +39,11 @@ export async function fakeApi(): Promise<FakeApi> {
     // No local cloud is behind it.
     if (request.url?.startsWith('/_local/') === true) {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+      return;
+    }
+    // It is asked for its time alone.
+    if (request.url === '/live') {
+      response.writeHead(204, dateOf(answers[0])).end();
       return;
     }
     const chunks: Buffer[] = [];
@@ -47,8 +55,7 @@ export async function fakeApi(): Promise<FakeApi> {
       const who = typeof as === 'string' ? { as } : {};
       asked.push({ method: request.method ?? '', path: request.url ?? '', body, ...who });
       const answer = answers.shift() ?? { status: 500, body: { message: 'the test gave no answer' } };
-      const date = answer.at === undefined ? {} : { date: new Date(answer.at).toUTCString() };
-      response.writeHead(answer.status, { 'content-type': 'application/json', ...date });
+      response.writeHead(answer.status, { 'content-type': 'application/json', ...dateOf(answer) });
       response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
     });
   });

@@ -107,6 +107,18 @@ describe('list', () => {
     expect(await agoOf('00:00')).toBeLessThan(25 * 3_600_000);
   });
 
+  it('reckons a time from the clock of the API, not from that of the terminal', async () => {
+    const hour = 3_600_000;
+    for (const command of [['list'], ['bulk', 'cancel', '--dry-run']]) {
+      api.answers.push({ ...page([]), at: Date.now() + 10 * hour });
+      await cli(...command, '--since', '2h');
+      const { path, body } = api.asked.at(-1) ?? { path: '', body: undefined };
+      const { since } = Object(Object(body).filter) as { readonly since?: number };
+      const at = since ?? Number(/since=(\d+)/.exec(path)?.[1]);
+      expect(Math.abs(at - Date.now() - 8 * hour)).toBeLessThan(60_000);
+    }
+  });
+
   // At 03:04 of a night "since 22:30" is of the evening before, as on the console.
   test.each([
     ['22:30', new Date(2026, 0, 1, 22, 30)],
