@@ -138,4 +138,16 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     replace: 'isLongest && isUnnoted && hasNoDeadline(piece.mode, execution) && untilAt > now',
     killer: jest('engine/undo-held-up', 'an undo whose messages nobody takes is put to a person, too'),
   },
+  {
+    id: 'woken-undo-too-early',
+    bug: 'An undo that an operator has called now begins while an earlier attempt of it may act.',
+    rule: 'S10 an undo is not due while an earlier attempt of it may act',
+    file: 'lib/core/execution/try-now.ts',
+    find: "work.mode === 'undo' ? record.processDeadlineAt + work.step.settleMs : 0",
+    replace: '0',
+    killer: jest(
+      'scheduler/try-now',
+      'an undo that waits is woken, never before an earlier attempt of it is over',
+    ),
+  },
 ];
