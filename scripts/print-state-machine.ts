@@ -7,7 +7,7 @@ interface Machine {
   readonly title: string;
   readonly about: string;
   readonly first: string;
-  readonly moves: Readonly<Record<string, Readonly<Partial<Record<string, string>>>>>;
+  readonly moves: Readonly<Record<string, Readonly<Partial<Record<string, string | readonly string[]>>>>>;
 }
 
 const MACHINES: readonly Machine[] = [
@@ -55,7 +55,9 @@ const section = (machine: Machine): string[] => [
 
 const movesOf = ({ moves }: Machine): { from: string; event: string; to: string }[] =>
   Object.entries(moves).flatMap(([from, row]) =>
-    Object.entries(row).map(([event, to]) => ({ from, event, to: to ?? '' })),
+    Object.entries(row).flatMap(([event, targets]) =>
+      [targets ?? []].flat().map((to) => ({ from, event, to })),
+    ),
   );
 
 /** Mermaid knows no dash in an identifier, so every status has an alias. */
@@ -85,4 +87,6 @@ function diagram(machine: Machine): string[] {
 }
 
 const isEnd = (machine: Machine, status: string): boolean =>
-  Object.values(machine.moves[status] ?? {}).every((to) => to === status);
+  Object.values(machine.moves[status] ?? {})
+    .flat()
+    .every((to) => to === status);

@@ -11,16 +11,17 @@
 
 import type { ExecutionEvent, ExecutionStatus, StepEvent, StepStatus } from './moves.ts';
 
-type Table<Status extends string, Event extends string> = Readonly<
-  Record<Status, Readonly<Partial<Record<Event, Status>>>>
+/** An event says what happened; where it may lead to several, the write says which (`StepChanges.status`). */
+type Table<Status extends string, Event extends string, To> = Readonly<
+  Record<Status, Readonly<Partial<Record<Event, To>>>>
 >;
 
 /** Rows that several statuses share. */
 const CLOSED = { suspend: 'suspended', fence: 'fenced' } as const; // no agent can claim it
-const UNDO = { 'start-undo': 'compensating', 'give-up-undo': 'compensation-failed' } as const;
+const UNDO = { 'start-undo': 'compensating', 'fail-undo': 'compensation-failed' } as const;
 const PROBE = { probe: 'probing', overdue: 'waiting', ...CLOSED, ...UNDO } as const;
 const SUCCESS = { done: 'done', accept: 'accepted' } as const; // as reported, on time or late
-const RESTARTED = { restart: 'ready', 'restart-retry': 'retrying', 'restart-unknown': 'unknown' } as const;
+const RESTARTED = { restart: ['ready', 'retrying', 'unknown'], 'begin-try': 'running' } as const;
 const ENDED = { compensate: 'compensated', fail: 'failed', cancel: 'canceled' } as const;
 
 const stays = <Status extends string, Event extends StepEvent | ExecutionEvent>(
@@ -28,7 +29,7 @@ const stays = <Status extends string, Event extends StepEvent | ExecutionEvent>(
   ...events: Event[]
 ) => Object.fromEntries(events.map((event) => [event, status])) as Readonly<Record<Event, Status>>;
 
-export const STEP_MOVES: Table<StepStatus, StepEvent> = {
+export const STEP_MOVES: Table<StepStatus, StepEvent, StepStatus | readonly StepStatus[]> = {
   // Not begun: most of these steps have no record. Which of them may begin now: `step/turn.ts`.
   ready: {
     claim: 'running',
@@ -50,21 +51,18 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
   },
   running: {
     ...stays('running', 'heartbeat', 'process-died', 'start-children', 'child-ended', 'end-children'),
-    ...stays('running', 'begin-round', 'end-rounds'),
+    ...stays('running', 'begin-try', 'end-rounds'),
     ...SUCCESS,
-    retry: 'retrying',
-    ask: 'waiting',
-    fail: 'failed',
+    fail: ['retrying', 'failed', 'waiting'],
     lose: 'unknown',
     'stop-children': 'compensating',
   },
-  accepted: { ...stays('accepted', 'defer', 'process-died'), ...SUCCESS, 'choose-output': 'done', ...PROBE },
+  accepted: { ...stays('accepted', 'defer', 'process-died'), ...SUCCESS, ...PROBE },
   retrying: {
     ...stays('retrying', 'defer', 'process-died'),
     claim: 'running',
     expire: 'failed',
     ...SUCCESS,
-    'choose-output': 'done',
     ...CLOSED,
     overdue: 'waiting',
     ...UNDO,
@@ -82,27 +80,20 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     expire: 'failed',
     skip: 'skipped',
     ...SUCCESS,
-    'choose-retry': 'retrying',
-    'choose-probe': 'unknown',
-    'choose-output': 'done',
-    'choose-skip': 'skipped',
+    'choose-retry': ['retrying', 'unknown'],
     'choose-end': 'failed',
-    'choose-continue': 'failed',
     fence: 'fenced',
     ...UNDO,
     'stop-children': 'compensating',
   },
   answered: { complete: 'done', reject: 'failed', skip: 'skipped', fence: 'fenced' },
-  unknown: { ...stays('unknown', 'defer', 'process-died'), ...SUCCESS, 'choose-output': 'done', ...PROBE },
+  unknown: { ...stays('unknown', 'defer', 'process-died'), ...SUCCESS, ...PROBE },
   probing: {
     ...stays('probing', 'heartbeat', 'process-died'),
-    'find-done': 'done',
-    'find-nothing': 'retrying',
-    'find-nothing-last': 'failed',
-    'find-open': 'unknown',
-    'find-accepted': 'accepted',
-    ask: 'waiting',
-    'give-up': 'failed',
+    done: 'done',
+    'find-nothing': ['retrying', 'failed', 'waiting'],
+    'find-open': ['unknown', 'accepted'],
+    'give-up': ['failed', 'waiting'],
   },
   suspended: {
     ...stays('suspended', 'suspend', 'defer', 'process-died', 'accept'),
@@ -113,16 +104,11 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'release-failed': 'failed',
     'release-undo': 'compensating',
     done: 'done',
-    leave: 'tolerated',
+    tolerate: 'tolerated',
     fence: 'fenced',
     ...UNDO,
   },
-  fenced: {
-    'process-died': 'fenced',
-    ...RESTARTED,
-    'restart-answered': 'answered',
-    'restart-children': 'running',
-  },
+  fenced: { 'process-died': 'fenced', ...RESTARTED, 'restart-answered': 'answered' },
   done: {
     ...stays('done', 'defer', 'process-died', 'child-ended'),
     ...UNDO,
@@ -133,36 +119,33 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     ask: 'waiting',
     ...SUCCESS,
     tolerate: 'tolerated',
-    leave: 'tolerated',
     suspend: 'suspended',
     ...UNDO,
     'stop-children': 'compensating',
     ...RESTARTED,
-    'restart-children': 'running',
   },
   skipped: {},
   tolerated: {},
   compensating: {
-    ...stays('compensating', 'defer', 'heartbeat', 'process-died', 'retry-undo'),
+    ...stays('compensating', 'defer', 'heartbeat', 'process-died'),
     ...stays('compensating', 'stop-children', 'child-ended'),
     ...UNDO,
-    leave: 'tolerated',
+    'fail-undo': ['compensating', 'compensation-failed'],
+    tolerate: 'tolerated',
     suspend: 'suspended',
     compensated: 'compensated',
-    'fail-undo': 'compensation-failed',
-    'keep-effects': 'failed',
-    stay: 'done',
+    'keep-effects': ['failed', 'done'],
   },
   compensated: { tolerate: 'tolerated', 'next-stage': 'retrying' },
   'compensation-failed': {
     'process-died': 'compensation-failed',
     'choose-retry': 'compensating',
-    'choose-compensated': 'compensated',
-    leave: 'tolerated',
+    compensated: 'compensated',
+    tolerate: 'tolerated',
   },
 };
 
-export const EXECUTION_MOVES: Table<ExecutionStatus, ExecutionEvent> = {
+export const EXECUTION_MOVES: Table<ExecutionStatus, ExecutionEvent, ExecutionStatus> = {
   running: {
     ...stays('running', 'set-wake-time', 'adopt'),
     ask: 'waiting',

@@ -25,7 +25,7 @@ export interface DecisionInputs {
   readonly random: number;
 }
 
-/** A field given as `undefined` is removed. */
+/** A field given as `undefined` is removed. `status` only where the event may lead to several. */
 export type StepChanges = Partial<OrUndefined<Step>>;
 export type ExecutionChanges = Partial<OrUndefined<Execution>>;
 
@@ -36,7 +36,7 @@ export function stepAfter(
   inputs: DecisionInputs,
   changes: StepChanges,
 ): Step {
-  const status = moveStep(record.status, event);
+  const status = moveStep(record.status, event, changes.status);
   const given: Readonly<Record<string, unknown>> = changes;
   const names = Object.keys(given);
   const gone = names.filter((name) => given[name] === undefined);
@@ -177,9 +177,17 @@ export const endedPause = (execution: Execution, now: number, by?: Caller): Pick
 export const canMoveStep = (status: StepStatus, event: StepEvent): boolean =>
   STEP_MOVES[status][event] !== undefined;
 
-/** @throws SteadfastError `illegal-move`: a defect of ours, because every caller asks first */
-export const moveStep = (status: StepStatus, event: StepEvent): StepStatus =>
-  STEP_MOVES[status][event] ?? illegal(`a step that is ${status} cannot '${event}'`);
+/**
+ * @param to where the event leads, if its row has several
+ * @throws SteadfastError `illegal-move`: a defect of ours, because every caller asks first
+ */
+export function moveStep(status: StepStatus, event: StepEvent, to?: StepStatus): StepStatus {
+  const row = STEP_MOVES[status][event];
+  const targets = [row ?? []].flat();
+  const target = to ?? (targets.length === 1 ? targets[0] : undefined);
+  if (target !== undefined && targets.includes(target)) return target;
+  return illegal(`a step that is ${status} cannot '${event}'${to === undefined ? '' : ` to ${to}`}`);
+}
 
 /** @throws SteadfastError `illegal-move` */
 export const moveExecution = (status: ExecutionStatus, event: ExecutionEvent): ExecutionStatus =>

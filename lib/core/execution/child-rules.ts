@@ -77,7 +77,11 @@ export const startChildren: Rule = {
       if ('code' in family) {
         if (step.kind === 'child' && record?.children !== undefined) return takingPlaces(step, state, family);
         const blank = record ?? blankStep(step.name, state.execution);
-        const failed = stepAfter(blank, 'fail', event, { changedAt: event.now, failure: family });
+        const failed = stepAfter(blank, 'fail', event, {
+          status: 'failed',
+          changedAt: event.now,
+          failure: family,
+        });
         return written(state, event, failed, 'step-failed');
       }
       const starts = nextStarts(step, family, record);
@@ -193,7 +197,7 @@ function afterFailure(
     : { failure, ...(permanent ? { isPermanent: true as const } : {}) };
   const after = goesOn
     ? afterTry(step, record, failure, event)
-    : stepAfter(record, 'fail', event, { changedAt: event.now, ...why });
+    : stepAfter(record, 'fail', event, { changedAt: event.now, status: 'failed', ...why });
   const decision = written(state, event, after, NOTES[after.status] ?? 'step-failed');
   if (after.status === 'failed') return decision;
   return withExecution(decision, state, event, { wakeAt: after.retryAt ?? event.now });

@@ -84,7 +84,8 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
   const changedAt = Math.max(record.changedAt, retries?.at(-1)?.at ?? 0);
   const goesOn = children !== undefined && goesOnWithChildren(step, record);
   if (goesOn && triesRoundAgain(children))
-    return stepAs(record, 'restart-retry', {
+    return stepAs(record, 'restart', {
+      status: 'retrying',
       ...beginsAgain(epoch, 0, changedAt),
       failure: undefined,
       output: undefined,
@@ -92,7 +93,7 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
       children: triedAgain(record, children),
     });
   if (goesOn && !takesNewChildren(step, children))
-    return stepAs(record, 'restart-children', {
+    return stepAs(record, 'begin-try', {
       epoch,
       changedAt,
       failure: undefined,
@@ -107,14 +108,16 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
   const stage = acted ? record.stage : 0;
   const { recovery = [] } = step.kind === 'agent' || step.kind === 'child' ? step : {};
   const changes = changesBetween({ recovery }, stage, record.stage);
-  const move = restartOf(step, record);
-  return stepAs(record, move, {
+  const status = restartOf(step, record);
+  const isAnswered = status === 'answered';
+  return stepAs(record, isAnswered ? 'restart-answered' : 'restart', {
+    status,
     ...beginsAgain(epoch, stage, changedAt),
     ...(acted ? { restarted: true as const } : {}),
     // What was answered before its turn is kept with who answered.
-    ...(move === 'restart-answered' ? {} : { by: undefined }),
+    ...(isAnswered ? {} : { by: undefined }),
     // An agent's next attempt says its own; what no agent performs may end without one.
-    ...(step.kind === 'agent' || move === 'restart-answered' ? {} : { failure: undefined }),
+    ...(step.kind === 'agent' || isAnswered ? {} : { failure: undefined }),
     ...(changes ? { givenInput: undefined } : {}),
     ...(step.kind === 'child' ? firstTry(record, changes) : {}),
   });
@@ -158,13 +161,10 @@ const queuesAgain = (
   changedAt: Math.max(changedAt, retries?.at(-1)?.at ?? 0),
 });
 
-function restartOf(
-  step: PlanStep,
-  record: Step,
-): 'restart' | 'restart-retry' | 'restart-unknown' | 'restart-answered' {
+/** What comes next of a step that begins again. */
+function restartOf(step: PlanStep, record: Step): 'ready' | 'retrying' | 'unknown' | 'answered' {
   // An external party that answered before the callback's turn was promised that the answer is kept.
-  const isAnswered = step.kind !== 'agent' && record.status === 'fenced' && hasOutput(record);
-  if (isAnswered) return 'restart-answered';
-  if (!record.mayHaveActed || step.kind !== 'agent') return 'restart';
-  return isRepeatable(attemptedVariant(step, record)) ? 'restart-retry' : 'restart-unknown';
+  if (step.kind !== 'agent' && record.status === 'fenced' && hasOutput(record)) return 'answered';
+  if (!record.mayHaveActed || step.kind !== 'agent') return 'ready';
+  return isRepeatable(attemptedVariant(step, record)) ? 'retrying' : 'unknown';
 }

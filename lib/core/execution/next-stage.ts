@@ -49,7 +49,7 @@ export const enterNextStage: Rule = {
 const NOTES: Readonly<Partial<Record<StepEvent, string>>> = {
   'next-stage': 'next-stage',
   'keep-effects': 'step-failed',
-  'give-up-undo': 'undo-given-up',
+  'fail-undo': 'undo-given-up',
 };
 
 interface Move {
@@ -87,11 +87,11 @@ function leaveAsItIs(record: Step, state: Snapshot): Move | undefined {
   const isBegun = record.undoAttempt > 0 && record.keySpent === true;
   switch (record.status) {
     case 'failed':
-      return { move: 'keep-effects', changes };
+      return { move: 'keep-effects', changes: { ...changes, status: 'failed' } };
     case 'compensating':
-      return { move: 'give-up-undo', changes };
+      return { move: 'fail-undo', changes: { ...changes, status: 'compensation-failed' } };
     case 'suspended':
-      return isBegun ? { move: 'give-up-undo', changes } : undefined;
+      return isBegun ? { move: 'fail-undo', changes } : undefined;
     default:
       return undefined;
   }

@@ -80,7 +80,8 @@ function recordAfter(
   const { move, during } = isOverTime ? OVER_TIME_RECORDED : RECORDED[event.type];
   const isStay = event.type === 'gathered' && record?.status === 'compensating';
   if (isStay && !staysDone(step, record, keepsEffects(state))) return undefined;
-  if (!during(status) || !canMoveStep(record?.status ?? 'ready', isStay ? 'stay' : move)) return undefined;
+  if (!during(status) || !canMoveStep(record?.status ?? 'ready', isStay ? 'keep-effects' : move))
+    return undefined;
   switch (event.type) {
     case 'started': {
       const started = childrenStarted(state, event, event);
@@ -107,7 +108,7 @@ function refusedStart(
   const running = { ...started, version: before?.version ?? 0 };
   return step.kind === 'child'
     ? afterTry(step, running, failure, inputs, true)
-    : stepAfter(running, 'fail', inputs, { changedAt: inputs.now, failure });
+    : stepAfter(running, 'fail', inputs, { changedAt: inputs.now, status: 'failed', failure });
 }
 
 function gathered(
@@ -125,17 +126,26 @@ function gathered(
   const isOfList = step.kind === 'map' || plan.tolerated !== undefined;
   if (lostBytes !== undefined && !isOfList && isRead(plan, step.name)) {
     const failure = lostValue('the answers of its executions', lostBytes);
-    return stepAfter(record, isStay ? 'keep-effects' : 'fail', event, { changedAt, failure });
+    return stepAfter(record, isStay ? 'keep-effects' : 'fail', event, {
+      changedAt,
+      status: 'failed',
+      failure,
+    });
   }
   // A child step's output is too large. Only a list may leave its items' outputs out.
   if (output === undefined && plan.tolerated === undefined && isRead(plan, step.name)) {
     const message = `the answer of its execution has more than ${most} bytes, and other steps read it`;
     const failure = { code: 'output-too-large', message };
-    return stepAfter(record, isStay ? 'keep-effects' : 'fail', event, { changedAt, failure });
+    return stepAfter(record, isStay ? 'keep-effects' : 'fail', event, {
+      changedAt,
+      status: 'failed',
+      failure,
+    });
   }
   const { children } = record;
   const isLeftOut = step.kind === 'map' && (output as JsonObject | undefined)?.['items'] === undefined;
-  return stepAfter(record, isStay ? 'stay' : 'done', event, {
+  return stepAfter(record, isStay ? 'keep-effects' : 'done', event, {
+    status: 'done',
     changedAt,
     output: output ?? (plan.tolerated === undefined ? null : undefined),
     children: children && {

@@ -78,7 +78,7 @@ export function roundRead(
     case 'fail': {
       const past = pastRounds(record, event.now);
       const changes = { ...past, changedAt: event.now, ...verdict.changes };
-      return written(stepAfter(record, 'fail', event, changes), 'step-failed');
+      return written(stepAfter(record, 'fail', event, { ...changes, status: 'failed' }), 'step-failed');
     }
     case 'last':
       return isOver || roundOf(children) === 1

@@ -16,7 +16,6 @@ import type { Plan, PlanStep } from '../plan/plan.ts';
 import { executionAfter, stepAfter } from '../decisions/change.ts';
 import { alsoAffected, type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
-import type { StepEvent } from '../moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, isPerforming, type Step } from '../records/state.ts';
 import { keepsEffects, needsUndo } from '../step/ready.ts';
@@ -59,7 +58,8 @@ const NOTES = {
   'keep-effects': 'step-failed',
 } as const;
 
-type Move = StepEvent & ('tolerate' | 'ask' | 'leave' | 'keep-effects');
+/** Tolerated once all of it is undone, or left as it is. */
+type Move = 'tolerate' | 'ask' | 'leave' | 'keep-effects';
 
 function forwardMove(
   plan: Plan,
@@ -115,7 +115,7 @@ const isHarmless = (step: PlanStep, record: Step): boolean =>
 function written(plan: Plan, state: Snapshot, event: Evaluation, planned: PlanStep, move: Move): Decision {
   const { execution } = state;
   const record = state.steps[planned.name] as Step;
-  const step = stepAfter(record, move, event, {
+  const step = stepAfter(record, move === 'leave' ? 'tolerate' : move, event, {
     changedAt: event.now,
     retryAt: undefined,
     ...(move === 'ask'

@@ -130,10 +130,10 @@ const ENDS: ReadonlySet<Choice> = new Set(['undo-all', 'fail', 'continue']);
 const RECOVERY_EVENT: Readonly<Record<Exclude<Choice, 'resume'>, StepEvent>> = {
   retry: 'choose-retry',
   'retry-with-input': 'choose-retry',
-  'give-output': 'choose-output',
-  skip: 'choose-skip',
+  'give-output': 'done',
+  skip: 'skip',
   'undo-all': 'choose-end',
-  continue: 'choose-continue',
+  continue: 'choose-end',
   fail: 'choose-end',
 };
 
@@ -175,8 +175,8 @@ function recoveryResolution(
     ...given({ failure }),
   };
   // Work that is done is not repeated: its service is asked for the result.
-  const event = isAgain && isProbed ? 'choose-probe' : RECOVERY_EVENT[answer.choice];
-  return stepAfter(record, event, inputs, changes);
+  const again = isAgain ? { status: isProbed ? ('unknown' as const) : ('retrying' as const) } : {};
+  return stepAfter(record, RECOVERY_EVENT[answer.choice], inputs, { ...changes, ...again });
 }
 
 /** A failure whose question got no answer in time says so, and what becomes of work that is done. */
@@ -219,7 +219,7 @@ function undoResolution(
     });
   }
   if (answer.choice === 'continue')
-    return stepAfter(record, 'leave', inputs, {
+    return stepAfter(record, 'tolerate', inputs, {
       changedAt: inputs.now,
       afterFailure: 'continue',
       failure: whyItFailed(record),
@@ -227,7 +227,7 @@ function undoResolution(
       nextStage: undefined,
     });
   if (answer.choice !== 'skip') return undefined;
-  return stepAfter(record, 'choose-compensated', inputs, { changedAt: inputs.now, mayHaveActed: false });
+  return stepAfter(record, 'compensated', inputs, { changedAt: inputs.now, mayHaveActed: false });
 }
 
 /** The incident of a step that a late success resolves, and what becomes of the execution. */

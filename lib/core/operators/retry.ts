@@ -137,6 +137,7 @@ function withInput(
   const record = stepForInput(plan, state, name);
   if (record === undefined || input === undefined) return undefined;
   return stepAfter(record, 'restart', inputs, {
+    status: 'ready',
     ...beginsAgain(state.execution.epoch + 1, 0, inputs.now),
     by: undefined,
     givenInput: input,

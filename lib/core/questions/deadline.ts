@@ -102,7 +102,7 @@ export function resolveDeadline(
   const record = state.steps[incident.step ?? ''];
   const step =
     answer.choice === 'give-output' && record !== undefined
-      ? stepAfter(record, 'choose-output', inputs, {
+      ? stepAfter(record, 'done', inputs, {
           changedAt: inputs.now,
           output: answer.output ?? null,
           failure: undefined,

@@ -205,7 +205,8 @@ export const giveUpDeferred: Rule = {
     const record = piece && state.steps[piece.step.name];
     if (record === undefined) return undefined;
     const isUndo = piece?.mode === 'undo';
-    const step = stepAfter(record, isUndo ? 'give-up-undo' : 'overdue', event, {
+    const step = stepAfter(record, isUndo ? 'fail-undo' : 'overdue', event, {
+      ...(isUndo ? { status: 'compensation-failed' as const } : {}),
       changedAt: event.now,
       failure: isUndo ? UNDO_OVERDUE : ON_FAILURE_OVERDUE,
       retryAt: undefined,

@@ -107,6 +107,6 @@ export function answeredWrongly(
   const { record, inputs, isOnFailure } = ending;
   const known = { mayHaveActed: true, wrongAnswer: answer, isPermanent: true } as const;
   const changes = { ...ended(ending, outcome, failure), ...known };
-  const move = !isOnFailure ? 'ask' : record.status === 'probing' ? 'give-up' : 'fail';
-  return stepAfter(record, move, inputs, changes);
+  const event = record.status === 'probing' ? 'give-up' : 'fail';
+  return stepAfter(record, event, inputs, { ...changes, status: isOnFailure ? 'failed' : 'waiting' });
 }

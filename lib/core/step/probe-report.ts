@@ -33,7 +33,7 @@ export function reportedProbe(ending: Ending, report: Report): Step | undefined 
   switch (report.verdict) {
     case 'done': {
       const { output } = report;
-      return stepAfter(record, 'find-done', inputs, { ...ended(ending, 'done'), output, failure: undefined });
+      return stepAfter(record, 'done', inputs, { ...ended(ending, 'done'), output, failure: undefined });
     }
     case 'running':
       return foundRunning(ending, report);
@@ -57,9 +57,14 @@ function foundRunning(ending: Ending, report: FoundRunning): Step {
   if (variant.acceptsMs !== undefined) return foundAccepted(ending, report, variant.acceptsMs);
   return stepAfter(record, 'find-open', inputs, {
     ...ended(ending, 'still-running'),
+    status: 'unknown',
     retryAt: inputs.now + (askAfterMs ?? variant.leaseMs),
   });
 }
+
+/** No probe says more. @param isAsked a person is */
+const givesUp = (record: Step, inputs: DecisionInputs, changes: StepChanges, isAsked = false): Step =>
+  stepAfter(record, 'give-up', inputs, { ...changes, status: isAsked ? 'waiting' : 'failed' });
 
 /**
  * The time of accepted work is over, and it is alive. What changes something, and the same again as well,
@@ -69,24 +74,24 @@ function notOverInTime(ending: Ending, failure: Failure): Step {
   const { step, variant, record, inputs, isOverTime } = ending;
   const { stage, stageAttempt } = record;
   const changes = { ...ended(ending, 'still-running', failure), retryAt: undefined };
-  if (isKnownDone(ending)) return stepAfter(record, 'ask', inputs, changes);
+  if (isKnownDone(ending)) return givesUp(record, inputs, changes, true);
   const next = isOverTime
     ? { kind: 'end' as const }
     : nextTry(step, { stage, stageAttempt }, inputs.now, inputs.random);
   if (next.kind === 'attempt') {
-    if (variant.undo !== 'none')
-      return stepAfter(record, 'give-up', inputs, { ...changes, nextStage: next.stage });
+    if (variant.undo !== 'none') return givesUp(record, inputs, { ...changes, nextStage: next.stage });
     const isSame = variant.effect === 'idempotent' && !changesBetween(step, stage, next.stage);
     if (isSame || variant.effect === 'none')
       return stepAfter(record, 'find-nothing', inputs, {
         ...changes,
+        status: 'retrying',
         ...onStage(step, record, next.stage),
         retryAt: next.retryAt,
       });
   }
   const isAsked = next.kind === 'attempt' || nextWithoutVerdict(step).kind === 'person';
   const forTime = isOverTime ? FAILED_FOR_TIME : {};
-  return stepAfter(record, isAsked ? 'ask' : 'give-up', inputs, { ...changes, ...forTime });
+  return givesUp(record, inputs, { ...changes, ...forTime }, isAsked);
 }
 
 /**
@@ -104,13 +109,14 @@ function foundNothing(ending: Ending): Step {
   if (claimedAt < believableAt) {
     const retryAt = Math.max(inputs.now, believableAt);
     return accepted === undefined
-      ? stepAfter(record, 'find-open', inputs, { ...changes, retryAt })
+      ? stepAfter(record, 'find-open', inputs, { ...changes, status: 'unknown', retryAt })
       : askedAgain(ending, afterProbe(ending, accepted), { retryAt });
   }
   const proven = { ...changes, mayHaveActed: false, wrongAnswer: undefined };
   if (record.restarted === true) {
     return stepAfter(record, 'find-nothing', inputs, {
       ...proven,
+      status: 'retrying',
       ...onStage(step, record, 0),
       stageAttempt: 0,
       restarted: undefined,
@@ -125,11 +131,14 @@ function foundNothing(ending: Ending): Step {
   const again = { kind: 'attempt', stage, retryAt: inputs.now } as const;
   const next = isOwed ? again : nextTry(step, { stage, stageAttempt, permanent }, inputs.now, inputs.random);
   if (next.kind !== 'attempt' && isOverTime)
-    return stepAfter(record, 'find-nothing-last', inputs, { ...proven, ...FAILED_FOR_TIME });
-  if (next.kind === 'end') return stepAfter(record, 'find-nothing-last', inputs, proven);
-  if (next.kind === 'person') return stepAfter(record, 'ask', inputs, proven);
+    return stepAfter(record, 'find-nothing', inputs, { ...proven, ...FAILED_FOR_TIME, status: 'failed' });
+  if (next.kind !== 'attempt') {
+    const status = next.kind === 'end' ? 'failed' : 'waiting';
+    return stepAfter(record, 'find-nothing', inputs, { ...proven, status });
+  }
   return stepAfter(record, 'find-nothing', inputs, {
     ...proven,
+    status: 'retrying',
     ...onStage(step, record, next.stage),
     retryAt: next.retryAt,
   });
@@ -143,17 +152,17 @@ export function probedInVain(ending: Ending, report: Report): Step {
   const vain = ended(ending, 'cannot-tell', failure);
   // A probe that was answered is charged in any case: else it would be asked for ever.
   if (uncharged !== undefined && isThrown(report))
-    return stepAfter(record, 'find-open', inputs, { ...vain, ...uncharged });
+    return stepAfter(record, 'find-open', inputs, { ...vain, ...uncharged, status: 'unknown' });
   // An agent without a probe cannot tell the next time either.
   const probes = failure?.code === 'no-probe' ? MAX_PROBES : record.probes + 1;
   const changes = { ...vain, probes };
   if (probes < MAX_PROBES) {
     const retryAt = nextProbeAt(probes, inputs.now, inputs.random);
-    return stepAfter(record, 'find-open', inputs, { ...changes, retryAt });
+    return stepAfter(record, 'find-open', inputs, { ...changes, status: 'unknown', retryAt });
   }
   if (failure?.code === 'no-probe') return withoutProbe(ending, changes);
   const isAsked = isKnownDone(ending) || nextWithoutVerdict(step).kind === 'person';
-  return stepAfter(record, isAsked ? 'ask' : 'give-up', inputs, changes);
+  return givesUp(record, inputs, changes, isAsked);
 }
 
 /** Undecided probes bound accepted work only once its time is over. */
@@ -182,15 +191,15 @@ function withoutProbe(ending: Ending, vain: StepChanges): Step {
   const { step, variant, record, inputs, isOverTime } = ending;
   // What the attempt came to says more than that nobody can be asked about it.
   const changes = { ...vain, ...given({ failure: record.failure }) };
-  if (isKnownDone(ending)) return stepAfter(record, 'ask', inputs, changes);
+  if (isKnownDone(ending)) return givesUp(record, inputs, changes, true);
   const { stage, stageAttempt } = record;
   const failed = { stage, stageAttempt, permanent: record.isPermanent === true };
   const next = isOverTime ? { kind: 'end' as const } : nextTry(step, failed, inputs.now, 0);
   const isChanged = next.kind === 'attempt' && changesBetween(step, stage, next.stage);
   if (isChanged && variant.undo !== 'none')
-    return stepAfter(record, 'give-up', inputs, { ...changes, nextStage: next.stage, retryAt: undefined });
+    return givesUp(record, inputs, { ...changes, nextStage: next.stage, retryAt: undefined });
   const isAsked = isChanged || nextWithoutVerdict(step).kind === 'person';
-  return stepAfter(record, isAsked ? 'ask' : 'give-up', inputs, changes);
+  return givesUp(record, inputs, changes, isAsked);
 }
 
 /** Without a wish of the service's the first question comes after this, … */
@@ -264,9 +273,9 @@ export function lateAcceptance(
   inputs: DecisionInputs & { readonly overAt?: number },
 ): Step {
   const isAsked = record.status === 'probing';
-  return stepAfter(record, isAsked ? 'find-accepted' : 'accept', inputs, {
+  return stepAfter(record, isAsked ? 'find-open' : 'accept', inputs, {
     ...acceptance(variant, record, report, inputs),
-    ...(isAsked ? { leaseUntil: undefined } : {}),
+    ...(isAsked ? { status: 'accepted' as const, leaseUntil: undefined } : {}),
     ...(record.status === 'suspended' ? { suspendedFrom: 'accepted' as const } : {}),
     afterFailure: undefined,
     nextStage: undefined,
@@ -279,8 +288,9 @@ export function lateAcceptance(
 const foundAccepted = (ending: Ending, { askAfterMs }: FoundRunning, withinMs: number): Step => {
   const { variant, record, inputs, overAt } = ending;
   const answer = { ...given({ token: record.accepted?.token, askAfterMs }), withinMs };
-  return stepAfter(record, 'find-accepted', inputs, {
+  return stepAfter(record, 'find-open', inputs, {
     ...unrecorded(ending),
+    status: 'accepted',
     ...acceptance(variant, record, answer, { now: inputs.now, overAt }),
   });
 };
@@ -342,8 +352,9 @@ function askedAgain(
 ): Step {
   const { variant, record, inputs, overAt } = ending;
   const { askAfterMs, ...others } = changes;
-  return stepAfter(record, 'find-accepted', inputs, {
+  return stepAfter(record, 'find-open', inputs, {
     ...unrecorded(ending),
+    status: 'accepted',
     failure: undefined,
     retryAt: askAt(variant, accepted, { now: inputs.now, askAfterMs, overAt }),
     ...others,

@@ -76,7 +76,7 @@ function lateSuccess(
     return lateAcceptance(attemptedVariant(step, record), record, report, inputs);
   if (report.kind !== 'done') return undefined;
   const isAsked = record.status === 'probing';
-  return stepAfter(record, isAsked ? 'find-done' : 'done', inputs, {
+  return stepAfter(record, 'done', inputs, {
     ...(isAsked ? { leaseUntil: undefined } : {}),
     output: report.output,
     retryAt: undefined,
@@ -110,7 +110,7 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
   const isAgain = variant.effect !== 'unsafe' || report.interrupted === true;
   if (uncharged !== undefined && !report.permanent && !isTooLate && isAgain) {
     const retryAt = Math.max(uncharged.retryAt, inputs.now + wishMs);
-    return stepAfter(record, 'retry', inputs, { ...changes, ...uncharged, retryAt });
+    return stepAfter(record, 'fail', inputs, { ...changes, ...uncharged, status: 'retrying', retryAt });
   }
   return afterFailure(ending, changes, { ...report, isTooLate });
 }
@@ -135,16 +135,21 @@ function afterFailure(
   const next = nextTry(step, { ...failed, stage, stageAttempt }, inputs.now, inputs.random);
   const isRefused = failed.inputRefused === true && step.tolerate !== true;
   const isLast = next.kind !== 'attempt' || changesBetween(step, stage, next.stage);
-  if (isLast && isKnownDone(ending)) return stepAfter(record, 'ask', inputs, last);
-  const forTime = (): Step => stepAfter(record, 'fail', inputs, { ...changes, ...FAILED_FOR_TIME });
+  if (isLast && isKnownDone(ending)) return stepAfter(record, 'fail', inputs, { ...last, status: 'waiting' });
+  const forTime = (): Step =>
+    stepAfter(record, 'fail', inputs, { ...changes, ...FAILED_FOR_TIME, status: 'failed' });
   if (next.kind === 'person' || (next.kind === 'end' && isRefused)) {
     // A refused input is the author's mistake; what the steps before did is not wrong.
     const isNeeded = isRefused || (variant.effect === 'unsafe' && changes.mayHaveActed === true);
-    return isOverTime && !isNeeded ? forTime() : stepAfter(record, 'ask', inputs, last);
+    return isOverTime && !isNeeded
+      ? forTime()
+      : stepAfter(record, 'fail', inputs, { ...last, status: 'waiting' });
   }
   // A permanent failure is the better reason: it is recorded even if the time is over.
   if (next.kind === 'end')
-    return isOverTime && failed.permanent !== true ? forTime() : stepAfter(record, 'fail', inputs, last);
+    return isOverTime && failed.permanent !== true
+      ? forTime()
+      : stepAfter(record, 'fail', inputs, { ...last, status: 'failed' });
   const isOpen = changes.mayHaveActed === true && variant.effect !== 'none';
   if (isOpen && changesBetween(step, stage, next.stage)) {
     // The time of the step is over, so the next stage is not entered and needs no known outcome.
@@ -152,8 +157,9 @@ function afterFailure(
       ? forTime()
       : stepAfter(record, 'lose', inputs, { ...last, probes: 0, retryAt: inputs.now });
   }
-  return stepAfter(record, 'retry', inputs, {
+  return stepAfter(record, 'fail', inputs, {
     ...changes,
+    status: 'retrying',
     ...onStage(step, record, next.stage),
     retryAt: next.retryAt,
   });
@@ -174,7 +180,7 @@ function lost(ending: Ending, failure: Failure): Step {
     return stepAfter(record, 'lose', inputs, { ...changes, probes: 0, retryAt: inputs.now, ...asked });
   }
   if (isRepeatable(variant) && uncharged !== undefined) {
-    return stepAfter(record, 'retry', inputs, { ...changes, ...uncharged });
+    return stepAfter(record, 'fail', inputs, { ...changes, ...uncharged, status: 'retrying' });
   }
   return afterFailure(ending, changes);
 }
@@ -190,7 +196,7 @@ function reportedUndo(ending: Ending, report: Report): Step | undefined {
     case 'failed': {
       const changes = ended(ending, 'failed', report.failure);
       return report.permanent
-        ? stepAfter(record, 'fail-undo', inputs, changes)
+        ? stepAfter(record, 'fail-undo', inputs, { ...changes, status: 'compensation-failed' })
         : undoAgain(ending, changes, 0);
     }
     case 'unknown':
@@ -214,9 +220,11 @@ function undoAgain(
   notBefore: number,
 ): Step {
   const at = uncharged?.retryAt ?? nextUndoAt(variant, record.undoAttempt, inputs.now, inputs.random);
-  if (at === undefined) return stepAfter(record, 'fail-undo', inputs, changes);
-  return stepAfter(record, 'retry-undo', inputs, {
+  if (at === undefined)
+    return stepAfter(record, 'fail-undo', inputs, { ...changes, status: 'compensation-failed' });
+  return stepAfter(record, 'fail-undo', inputs, {
     ...changes,
+    status: 'compensating',
     ...uncharged,
     retryAt: Math.max(at, notBefore),
   });

@@ -91,9 +91,9 @@ export function stepOnceStopped(
   // operator may have it tried again.
   const isClean = ends.every(({ clean }) => clean) && !hasEarlierRounds(children);
   if (!left && isClean) return stepAfter(record, 'compensated', inputs, changes);
-  if (kept) return stepAfter(record, 'keep-effects', inputs, changes);
+  if (kept) return stepAfter(record, 'keep-effects', inputs, { ...changes, status: 'failed' });
   const failure = { code: 'compensation-failed', message: 'an execution of its own could not be undone' };
-  return stepAfter(record, 'fail-undo', inputs, { ...changes, failure });
+  return stepAfter(record, 'fail-undo', inputs, { ...changes, status: 'compensation-failed', failure });
 }
 
 /**

@@ -65,17 +65,20 @@ export function afterTry(
   const permanent = refused || record.children?.ended[0]?.permanent === true;
   const changes = { changedAt: now, failure };
   const last = permanent ? { isPermanent: true as const } : {};
-  if (step.recovery === undefined) return stepAfter(record, 'fail', inputs, { ...changes, ...last });
+  if (step.recovery === undefined)
+    return stepAfter(record, 'fail', inputs, { ...changes, ...last, status: 'failed' });
   const next = nextOf(step.recovery, record, inputs, refused);
   const past = {
     ...changes,
     ...withAttempt(record, pastTry(record, failure, now)),
   };
-  if (next.kind === 'end') return stepAfter(record, 'fail', inputs, { ...past, ...last });
-  if (next.kind === 'person') return stepAfter(record, 'ask', inputs, { ...past, ...last });
+  if (next.kind === 'end') return stepAfter(record, 'fail', inputs, { ...past, ...last, status: 'failed' });
+  if (next.kind === 'person')
+    return stepAfter(record, 'fail', inputs, { ...past, ...last, status: 'waiting' });
   const { stage } = next;
-  return stepAfter(record, 'retry', inputs, {
+  return stepAfter(record, 'fail', inputs, {
     ...past,
+    status: 'retrying',
     stage,
     ...(stage === record.stage ? {} : { stageAttempt: 0 }),
     retryAt: Math.max(next.retryAt, actsUntil(record.children)),

@@ -77,7 +77,7 @@ const sumOf = ({ rounds = NONE, ended }: Children): RoundsSoFar => ({
 
 /** The record that says that the next round begins; the evaluation creates it after that. */
 export function nextRoundBegun(record: Step, children: Children, input: Json, inputs: DecisionInputs): Step {
-  return stepAfter(record, 'begin-round', inputs, {
+  return stepAfter(record, 'begin-try', inputs, {
     changedAt: inputs.now,
     ...pastRounds(record, inputs.now),
     // It begins the recovery anew, and what a person gave was for the round before.

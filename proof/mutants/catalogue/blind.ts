@@ -59,8 +59,8 @@ export const BLIND: readonly Mutant[] = [
     id: 'undone-for-a-wrong-answer',
     bug: 'Work that is done is undone because its answer is no output, and nobody is asked.',
     file: 'lib/core/step/ending.ts',
-    find: "const move = !isOnFailure ? 'ask' : record.status",
-    replace: 'const move = record.status',
+    find: "status: isOnFailure ? 'failed' : 'waiting'",
+    replace: "status: 'failed'",
     killer: simulated(),
   },
   {

@@ -130,9 +130,8 @@ export const ACCEPTED: readonly Mutant[] = [
     rule: 'accepted work is undone before the same again',
     bug: 'Work whose time is over is performed once more, without an undo.',
     file: 'lib/core/step/probe-report.ts',
-    find: "    if (variant.undo !== 'none')\n      return stepAfter(record, 'give-up', inputs, { ...changes, nextStage: next.stage });\n    const isSame",
-    replace:
-      "    if (variant.undo !== 'none' && variant.effect !== 'idempotent')\n      return stepAfter(record, 'give-up', inputs, { ...changes, nextStage: next.stage });\n    const isSame",
+    find: "if (variant.undo !== 'none') return givesUp(record",
+    replace: "if (variant.undo !== 'none' && variant.effect !== 'idempotent') return givesUp(record",
     killer: jest('core/step/accepted', 'is undone before the next stage, be it the same again: '),
   },
   {

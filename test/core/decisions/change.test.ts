@@ -27,10 +27,20 @@ describe('a step’s next record (S2, S3)', () => {
 
   it('forgets that it failed for good once it goes on, whoever has it go on', () => {
     const failed = recordOf('it', 'waiting', { isPermanent: true, mayHaveActed: true });
-    const goesOn = ['choose-retry', 'accept', 'choose-output'] as const;
-    for (const move of goesOn) expect(stepAfter(failed, move, inputs, {})).not.toHaveProperty('isPermanent');
-    const ends = ['choose-end', 'choose-probe', 'start-undo'] as const;
-    for (const move of ends) expect(stepAfter(failed, move, inputs, {})).toHaveProperty('isPermanent', true);
+    const goesOn = [
+      ['choose-retry', 'retrying'],
+      ['accept', 'accepted'],
+      ['done', 'done'],
+    ] as const;
+    for (const [event, status] of goesOn)
+      expect(stepAfter(failed, event, inputs, { status })).not.toHaveProperty('isPermanent');
+    const ends = [
+      ['choose-end', 'failed'],
+      ['choose-retry', 'unknown'],
+      ['start-undo', 'compensating'],
+    ] as const;
+    for (const [event, status] of ends)
+      expect(stepAfter(failed, event, inputs, { status })).toHaveProperty('isPermanent', true);
   });
 
   it('that is not written yet has the version of the stored one', () => {
