@@ -129,6 +129,10 @@ type Undo<T extends Options> = (
  * to undo.
  */
 export type ImplementationOf<T extends Options> = {
+  /**
+   * Performs the work. Throw `TransientError` or `PermanentError` only when it was certainly NOT done; any
+   * other error means that the outcome is unknown.
+   */
   readonly execute: Execute<T>;
 } & (T extends { readonly effect: 'idempotent' | 'none'; readonly probe?: never; readonly accepts?: never }
   ? { readonly probe?: Probe<T> }
@@ -139,6 +143,7 @@ export type ImplementationOf<T extends Options> = {
     ? { readonly undo?: Undo<T> }
     : { readonly undo: Undo<T> });
 
+/** What `agent` gives: name it in a workflow's step, and give it its implementation by `.handler`. */
 export interface DeclaredAgent<T extends Options> extends Agent<In<T>, Out<T>> {
   /** The agent's Lambda function: `export const handler = chargeCard.handler({ execute, probe, undo })`. */
   readonly handler: (implementation: ImplementationOf<T>) => AgentHandler;
@@ -150,6 +155,12 @@ type NoOther<T> = { readonly [Key in Exclude<keyof T, keyof Options>]: never };
 /**
  * Declares an agent: its contract and its limits. The implementation comes with
  * `.handler`, in a file of its own.
+ * @example
+ * export const chargeCard = agent('charge-card', {
+ *   input: z.object({ amount: z.number() }),
+ *   output: z.object({ paymentId: z.string() }),
+ *   effect: 'idempotent',
+ * });
  * @throws SteadfastError `bad-name`, `bad-duration`, `bad-agent`
  */
 export function agent<const T extends Options>(name: string, options: T & NoOther<T>): DeclaredAgent<T> {
@@ -161,6 +172,7 @@ export function agent<const T extends Options>(name: string, options: T & NoOthe
   };
 }
 
+/** The handler of an agent whose work another program does. */
 export interface RemoteAgentHandler extends AgentHandler {
   readonly remote: RemoteKind;
 }

@@ -22,6 +22,7 @@ import { handleMessage } from './message.ts';
 import { ProcessRate } from './process-rate.ts';
 import { SingleFlight } from './single-flight.ts';
 
+/** An agent's Lambda function, as `.handler(…)` and `remoteAgent(…)` give it: export it as `handler`. */
 export interface AgentHandler {
   (event: SQSEvent, context: Context): Promise<SQSBatchResponse>;
   readonly worker: Worker;

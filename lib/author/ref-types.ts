@@ -35,6 +35,7 @@ type IsOptional<T, Key extends keyof T> =
 
 /** Texts that a type error shows. */
 export type MayBeAbsent = 'may be absent: use orElse(…), or present(…) in a step with when: exists(…)';
+/** Likewise. */
 export type MayNotSucceed =
   'its step may fail or be skipped: use orElse(…), or present(…) in a step with when: succeeded(…)';
 

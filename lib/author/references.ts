@@ -142,19 +142,34 @@ function condition(expression: JsonObject): Condition {
 type Perhaps<T> = Ref<T> | MaybeRef<T> | undefined;
 type Scalar = string | number | boolean | null;
 type Sortable = string | number;
+/**
+ * Equal: a text, a number, a boolean or null.
+ * @example when: eq(w.input.country, 'DE')
+ */
 export const eq = <T extends Scalar>(left: Ref<T>, right: T | Ref<T>): Condition =>
   condition({ $eq: [toExpr(left), toExpr(right)] });
+/** Not equal. */
 export const ne = <T extends Scalar>(left: Ref<T>, right: T | Ref<T>): Condition =>
   condition({ $ne: [toExpr(left), toExpr(right)] });
+/** Less than: of two numbers, or two texts by their UTF-16 units. */
 export const lt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condition =>
   condition({ $lt: [toExpr(left), toExpr(right)] });
+/** Greater than: of two numbers, or two texts by their UTF-16 units. */
 export const gt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condition =>
   condition({ $gt: [toExpr(left), toExpr(right)] });
+/** The value is there and not null: an optional field, or the output of a step that may have failed. */
 export const exists = (value: Perhaps<unknown>): Condition => condition({ $exists: toExpr(value) });
+/**
+ * The value is one of the list.
+ * @example when: isIn(w.input.plan, ['pro', 'team'])
+ */
 export const isIn = <T extends Scalar>(value: Ref<T>, list: readonly T[]): Condition =>
   condition({ $in: [toExpr(value), toExpr(list)] });
+/** All of them hold. */
 export const and = (...all: readonly Condition[]): Condition => condition({ $and: all.map(toExpr) });
+/** One of them holds at least. */
 export const or = (...any: readonly Condition[]): Condition => condition({ $or: any.map(toExpr) });
+/** It does not hold. */
 export const not = (inner: Condition): Condition => condition({ $not: toExpr(inner) });
 /** The text fits the pattern, in which each `*` stands for any characters, and `\*` for itself. */
 export const matches = (text: Ref<string>, pattern: string): Condition =>

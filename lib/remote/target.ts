@@ -13,11 +13,13 @@ export interface FromEnvironment {
   readonly env: string;
 }
 
+/** A function in another language. */
 export interface LambdaTarget {
   /** The function that `agentSettings[…].remoteFunction` names at synthesis. */
   readonly lambda: true;
 }
 
+/** A program that answers HTTP. */
 export interface UrlTarget {
   /** `https:`, or `http:` where neither a secret nor a signature goes along, or to this machine. */
   readonly url: string | FromEnvironment;
@@ -35,6 +37,7 @@ export interface UrlTarget {
   readonly sign?: 'lambda' | 'execute-api';
 }
 
+/** A program that is started for each call. */
 export interface CommandTarget {
   /** A program and its arguments; a new process for each call. Only of an agent that runs in a container. */
   readonly command: readonly string[];
@@ -46,7 +49,9 @@ export interface CommandTarget {
   readonly folder?: string;
 }
 
+/** Where the program is that does the work. */
 export type RemoteTarget = LambdaTarget | UrlTarget | CommandTarget;
+/** How it is reached. */
 export type RemoteKind = 'lambda' | 'url' | 'command';
 
 const FIELDS: Readonly<Record<RemoteKind, readonly string[]>> = {

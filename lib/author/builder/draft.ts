@@ -34,6 +34,7 @@ import {
 import { defaultRecovery, planStage, recoveryProblem, undoOf } from './recovery-options.ts';
 import { planOfRound, type RepeatOptions, repeatStep } from './rounds.ts';
 
+/** The options of a step that an agent performs. */
 export interface StepOptions extends AnyStepOptions, TolerateOptions {
   /**
    * What is tried after a failure, stage by stage.
@@ -45,7 +46,10 @@ export interface StepOptions extends AnyStepOptions, TolerateOptions {
    * @default the agent's: 'none', or retry(10, { first: '1s', max: '1m' })
    */
   readonly undo?: 'none' | RetryStage;
-  /** @default the agent's */
+  /**
+   * The longest time of one attempt.
+   * @default the agent's
+   */
   readonly timeout?: Duration;
   /**
    * Once the step is done there is no way back, only forward: nothing is undone any more, and where a later

@@ -31,6 +31,8 @@ export interface Backoff {
 
 /**
  * `attempts` more tries after what came before, with exponential backoff and full jitter.
+ * @param backoff `first`: the longest pause before the first of them; `max`: before any
+ * @example recovery: [retry(5, { first: '2s', max: '1m' }), human({ within: '1d' })]
  * @throws SteadfastError `bad-duration`, `bad-option`
  */
 export const retry = (attempts: number, backoff: Backoff = {}): RetryStage => {
@@ -78,6 +80,7 @@ export const agentsOn = (recovery: readonly Stage[]): Agent[] =>
 
 /** The stage remembers its agent, for the workflow's list of agents; the plan's JSON does not. */
 const DECLARED: unique symbol = Symbol.for('steadfast.agent');
+/** What `useAgent` gives a recovery. */
 export interface UseAgentStage extends AgentStage {
   readonly [DECLARED]?: Agent;
 }

@@ -34,6 +34,7 @@ export interface RepeatOptions<I, O> extends AnyStepOptions, TolerateOptions {
 
 /** The output of a step that is repeated. If it may fail, and does, it is of the rounds that succeeded. */
 export interface Repeated<O> {
+  /** How many rounds there were. */
   readonly rounds: number;
   /** What the latest round answered. */
   readonly last: O;

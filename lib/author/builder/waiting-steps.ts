@@ -37,13 +37,17 @@ import { sourcesIn } from '../../core/plan/refs-in.ts';
 
 /** A step that was declared: `output` may be used in the input and the condition of later steps. */
 export interface StepHandle<O> {
+  /** As it was declared. */
   readonly name: string;
+  /** What the step has answered, as a reference. Who reads it waits for the step. */
   readonly output: Ref<O>;
 }
 
 /** One that may fail (`tolerate`) or be skipped (`when`). */
 export interface UncertainHandle<O> {
+  /** As it was declared. */
   readonly name: string;
+  /** What the step has answered, if it succeeded: read it with `orElse(…)` or `present(…)`. */
   readonly output: MaybeRef<O, MayNotSucceed>;
   /** Once it has failed, and that is tolerated. */
   readonly failure: MaybeRef<{ readonly code: string; readonly message: string }, MayNotSucceed>;
@@ -64,7 +68,9 @@ interface WithToken {
   readonly token: Ref<string>;
 }
 
+/** A callback that was declared. */
 export type CallbackHandle<O> = StepHandle<O> & WithToken;
+/** One that may fail or be skipped, if its options say so. */
 export type CallbackHandleOf<O, T, W> = HandleOf<O, T, W> & WithToken;
 
 /** The options of every step. */
@@ -94,6 +100,7 @@ export interface TolerateOptions {
   readonly tolerate?: boolean;
 }
 
+/** The options of a wait: `for` a while, or `until` a time. */
 export interface WaitOptions extends AnyStepOptions, TolerateOptions {
   /**
    * How long to wait once its predecessors are done: a duration, or a reference to one or to a number of
@@ -116,6 +123,7 @@ export interface AnswerOptions extends AnyStepOptions, TolerateOptions {
   readonly remindEvery?: Duration;
 }
 
+/** The options of a callback. */
 export interface CallbackOptions<O> extends AnswerOptions {
   /** Any Standard Schema; an answer that does not fit is refused. */
   readonly output: StandardSchemaV1<unknown, O>;
@@ -131,6 +139,7 @@ export interface CallbackOptions<O> extends AnswerOptions {
   readonly heartbeatEvery?: Duration;
 }
 
+/** The options of an approval. */
 export interface ApprovalOptions extends AnswerOptions {
   /**
    * 'another': four eyes. The answer must come from a person who has not started the execution (for a child:
@@ -159,12 +168,15 @@ type Shown = Ref<unknown> | MaybeRef<unknown, MayBeAbsent> | string | number | b
 
 /** The output of an approval. */
 export interface Approval {
+  /** Always: a rejection is a failure. */
   readonly approved: true;
   /** Who, as the API's authorizer says: `arn:…`, `jwt:issuer subject`; absent if it does not say. */
   readonly by?: string;
+  /** What the person wrote beside it, if anything. */
   readonly comment?: string;
 }
 
+/** The options of a step that runs another workflow. */
 export interface ChildOptions extends AnyStepOptions, TolerateOptions {
   /**
    * What is tried after the other workflow has failed, or its time was over: it again, as another
@@ -191,6 +203,7 @@ export interface ChildOptions extends AnyStepOptions, TolerateOptions {
 /** The options of each item of a list of workflows. */
 export type ItemOptions = Pick<ChildOptions, 'after' | 'recovery' | 'undo' | 'within'>;
 
+/** How a list is gone through. */
 export interface MapLimits {
   /**
    * Items under way at the same time.
@@ -206,7 +219,9 @@ export interface MapLimits {
 
 /** The output of a list's step. */
 export interface Mapped<O> {
+  /** How many items there were. */
   readonly total: number;
+  /** How many of them failed, which `tolerate` allowed. */
   readonly failed: number;
   /**
    * In the order of the list, null for a failed one. Above 100 KB together they are left out, and

@@ -19,6 +19,7 @@ export interface WhyEnded {
    * what was done could not be undone.
    */
   readonly code: Ref<string>;
+  /** For people; may quote what a service has said. */
   readonly message: Ref<string>;
 }
 

@@ -79,6 +79,7 @@ export type { Repeated, RepeatOptions } from './rounds.ts';
 export type { OutputOf } from '../references.ts';
 export type { OnFailureOptions, StepOptions } from './draft.ts';
 
+/** What a workflow takes, how long it may take, and how its executions are found and kept apart. */
 export interface WorkflowOptions<I> {
   /** Any Standard Schema; the scheduler refuses an input that does not fit it. */
   readonly input: StandardSchemaV1<unknown, I>;
@@ -173,30 +174,64 @@ interface RepeatBuilder {
   ): HandleOf<Repeated<CO>, T, W>;
 }
 
+/**
+ * What `build` is given to declare the steps with. It runs once, when the workflow is declared: a step's
+ * output is a reference there, not a value, so a choice is made by `when` and not by `if`.
+ */
 export interface WorkflowBuilder<I> {
+  /** The input of the execution, as a reference: `w.input.orderId`. */
   readonly input: Ref<I>;
+  /**
+   * Has an agent perform a piece of work. It begins once all the steps are done whose output it reads, or
+   * which `after` names; those that read nothing of each other run side by side. What it has done is undone by
+   * the agent's `undo` if the execution cannot succeed.
+   * @example
+   * const paid = w.step('pay', chargeCard, { amount: w.input.amount });
+   * w.step('ship', shipParcel, { payment: paid.output.paymentId }, { within: '2h' });
+   */
   readonly step: <SI, SO, T extends boolean = false, W extends When = undefined>(
     name: string,
     agent: Agent<SI, SO>,
     input: NoInfer<Input<SI>>,
     options?: StepOptions & Uncertain<T, W>,
   ) => HandleOf<SO, T, W>;
-  /** Waits for a while or until a time. */
+  /**
+   * Waits for a while or until a time; nothing runs meanwhile.
+   * @example
+   * const day = w.wait('a-day', { for: '24h' });
+   * w.step('remind', sendMail, { to: w.input.email }, { after: [day] });
+   */
   readonly wait: <T extends boolean = false, W extends When = undefined>(
     name: string,
     options: WaitOptions & Uncertain<T, W>,
   ) => HandleOf<null, T, W>;
-  /** Waits for an external system's answer through the API. */
+  /**
+   * Waits for an external system's answer through the API: give it `token`, and it calls
+   * `POST /callbacks/{token}/complete`.
+   * @example
+   * const signed = w.callback('signed', { output: z.object({ by: z.string() }), within: '3d' });
+   * w.step('ask', sendContract, { replyTo: signed.token });
+   */
   readonly callback: <O, T extends boolean = false, W extends When = undefined>(
     name: string,
     options: CallbackOptions<O> & Uncertain<T, W>,
   ) => CallbackHandleOf<O, T, W>;
-  /** Waits for a person; a rejection fails the step. */
+  /**
+   * Waits for a person, who approves or rejects it on the page, by the command line or the API; a rejection
+   * fails the step.
+   * @example
+   * const approved = w.approval('release', { within: '2d', show: { amount: w.input.amount } });
+   * w.step('pay-out', payOut, { amount: w.input.amount }, { after: [approved] });
+   */
   readonly approval: <T extends boolean = false, W extends When = undefined>(
     name: string,
     options: ApprovalOptions & Uncertain<T, W>,
   ) => CallbackHandleOf<Approval, T, W>;
-  /** Runs another workflow as an execution of its own. */
+  /**
+   * Runs another workflow as an execution of its own, which is undone with this one.
+   * @example
+   * const trip = w.child('trip', bookTrip, { city: w.input.city });
+   */
   readonly child: <CI, CO, T extends boolean = false, W extends When = undefined>(
     name: string,
     other: Workflow<CI, CO>,
@@ -219,11 +254,13 @@ export interface WorkflowBuilder<I> {
   /**
    * Has an agent perform every item of a list, or runs a workflow for each, in
    * executions of up to 25 items each.
+   * @example
+   * w.map('thumbnails', makeThumbnail, w.input.files, (file) => ({ key: file.key }), { concurrency: 10 });
    */
   readonly map: MapBuilder;
   /**
    * Has an agent, or a workflow, do a round after the other, each an execution of its own, until one answers
-   * what ends them. One round at least.
+   * what ends them. One round at least. For what asks again until something is so, and for pages.
    */
   readonly repeat: RepeatBuilder;
 }
@@ -238,6 +275,11 @@ type Answer =
 
 /**
  * Declares a workflow. `build` is called once, here; what it returns is the execution's output.
+ * @example
+ * export const order = workflow('order', { input: Order, within: '1d' }, (w) => {
+ *   const paid = w.step('pay', chargeCard, { amount: w.input.amount });
+ *   return { paymentId: paid.output.paymentId };
+ * });
  * @throws SteadfastError `workflow-refused` with the step's name and the reason, `bad-name`, `bad-duration`
  */
 export function workflow<I, R extends Answer>(

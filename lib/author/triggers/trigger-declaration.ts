@@ -62,6 +62,7 @@ export interface TriggerOptions<Input = unknown> {
   readonly maxConcurrency?: number;
 }
 
+/** Which objects of a bucket, by their keys. */
 export interface KeyFilter {
   /** @default - all objects */
   readonly prefix?: string;
@@ -69,11 +70,13 @@ export interface KeyFilter {
   readonly suffix?: string;
 }
 
+/** Where the objects come from. */
 export interface ObjectSource {
   /** A name for it, which the stack says the bucket of: `new Steadfast(…, { buckets: { uploads } })`. */
   readonly bucket: string;
 }
 
+/** Which events of which bus. */
 export interface EventSource {
   /**
    * Which events; as JSON, with EventBridge's filters: `{ detail: { total: [{ numeric: ['>', 100] }] } }`.
@@ -93,6 +96,7 @@ export interface EventSource {
   readonly bus?: string;
 }
 
+/** When a schedule starts an execution. */
 export interface ScheduleSource {
   /** `rate(1 hour)`, or `cron(0 2 * * ? *)` with AWS's six fields. */
   readonly schedule: string;
@@ -109,9 +113,13 @@ interface Declared<On extends string, Source> {
   readonly on: On;
   readonly options: Source;
 }
+/** What `onObjectCreated` declares. */
 export type ObjectTrigger = Declared<'object', ObjectSource & KeyFilter & TriggerOptions>;
+/** What `onEvent` declares. */
 export type EventTrigger = Declared<'event', EventSource & TriggerOptions>;
+/** What `onSchedule` declares. */
 export type ScheduleTrigger = Declared<'schedule', ScheduleSource & TriggerOptions>;
+/** What `onMessage` declares. */
 export type MessageTrigger = Declared<'message', Partial<TriggerOptions>>;
 
 /** The exports of `triggers.ts`. */

@@ -21,10 +21,18 @@ import { type KeysOf, optionProblem } from '../values/options.ts';
 export type Effect = 'idempotent' | 'probed' | 'unsafe' | 'none';
 export const EFFECTS: readonly Effect[] = ['idempotent', 'probed', 'unsafe', 'none'];
 
+/** What is declared of an agent: its contract, what its effect is like, and its times. */
 export interface AgentOptions<I, O> {
-  /** Any Standard Schema: zod, valibot, arktype, … */
+  /** Any Standard Schema: zod, valibot, arktype, … An input that does not fit is refused before it is given. */
   readonly input: StandardSchemaV1<unknown, I>;
+  /** Likewise; an answer that does not fit is a failure, although the work may be done. */
   readonly output: StandardSchemaV1<unknown, O>;
+  /**
+   * What an attempt leaves outside, and so what may follow when its outcome is unknown (it died, or its answer
+   * was lost). 'idempotent': the service takes `ctx.effectKey` and acts once for it, so it is asked again.
+   * 'probed': the service does not, but can say whether it has acted, so `probe` is asked first. 'unsafe':
+   * neither, so a person is. 'none': nothing that lasts, so it is repeated or left.
+   */
   readonly effect: Effect;
   /**
    * One attempt's longest time; it also sets the function's timeout. Up to 14m, in a container up to 24h.
@@ -123,6 +131,7 @@ export interface AgentSpec {
   readonly isolate?: true;
 }
 
+/** A declared agent: what a workflow names in a step, without its implementation. */
 export interface Agent<I = unknown, O = unknown> {
   readonly kind: 'steadfast:agent';
   readonly spec: AgentSpec;
@@ -149,8 +158,11 @@ type LogLine = (message: string, fields?: Readonly<Record<string, unknown>> | Er
 
 /** The context of one attempt. */
 export interface AttemptContext {
+  /** Of the execution; of a child, its own. */
   readonly executionId: string;
+  /** The step's name, as the workflow declares it. */
   readonly step: string;
+  /** 1 for the first; for a probe that of the attempt it asks about, for an undo the undo's own. */
   readonly attempt: number;
   /**
    * The same for every attempt with the same input, and for its probe and its undo: send it to the external
@@ -173,6 +185,7 @@ export interface AttemptContext {
    * differ from it; anything else is no progress. Stored with a heartbeat.
    */
   readonly progress: (token: string | number) => void;
+  /** Writes a line that carries the execution, step, attempt and mode. */
   readonly log: AttemptLog;
   /**
    * The work that the service has accepted, for a probe and an undo. Absent after a crash that lost the
@@ -187,6 +200,7 @@ export interface AttemptContext {
  */
 export const PROCESS_TIME_MS: unique symbol = Symbol('process-time');
 
+/** Work that its service has accepted and does by itself. */
 export interface AcceptedWork {
   /** As `execute` has said. */
   readonly token?: string;
@@ -211,6 +225,7 @@ export type AbortSignalLike = {
   removeEventListener(type: 'abort', listener: () => void): void;
 };
 
+/** What a probe found: `done(…)`, `notDone()`, `running(…)` or `cannotTell(…)`. */
 export type Verdict<O> =
   | { readonly verdict: 'done'; readonly output: O }
   | { readonly verdict: 'not-done' }
@@ -222,10 +237,12 @@ export type Verdict<O> =
   /** `reason` is kept and shown with the step. */
   | { readonly verdict: 'cannot-tell'; readonly reason?: string };
 
-/** A probe's four answers. */
+/** The work is done, and this is its output: the first of a probe's four answers. */
 export const done = <O>(output: O): Verdict<O> => ({ verdict: 'done', output });
+/** The work was certainly not done, and no request for it is under way: it may be tried again. */
 export const notDone = (): Verdict<never> => ({ verdict: 'not-done' });
 /**
+ * The service is still at it: it is asked again later.
  * @param how `progress`: a number that grows or a text that changes, by which `maxNoProgress` counts for
  * accepted work; `askAfter`: when the service wants to be asked again, a duration or a number of
  * seconds, 5 s to 1 h
@@ -233,7 +250,10 @@ export const notDone = (): Verdict<never> => ({ verdict: 'not-done' });
 export const running = (
   how: { readonly progress?: string | number; readonly askAfter?: Duration | number } = {},
 ): Verdict<never> => ({ verdict: 'running', ...how });
-/** @param reason what the service answered, for people: `status 501` */
+/**
+ * The service gave no answer that says so: it is asked again, some times.
+ * @param reason what the service answered, for people: `status 501`
+ */
 export const cannotTell = (reason?: string): Verdict<never> => ({
   verdict: 'cannot-tell',
   ...(reason === undefined ? {} : { reason }),
@@ -242,7 +262,9 @@ export const cannotTell = (reason?: string): Verdict<never> => ({
 /** What `execute` returns where its service has taken the work and will do it. */
 export interface Accepted {
   readonly kind: 'steadfast:accepted';
+  /** What the service calls the work. */
   readonly token?: string;
+  /** When `probe` is asked first. */
   readonly askAfter?: Duration | number;
 }
 

@@ -8,6 +8,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Agent } from './agent.ts';
 import type { Plan } from './plan.ts';
 
+/** What `workflow` declares; exported by its file, and run by whoever deploys it. */
 export interface Workflow<I = unknown, O = unknown> {
   readonly kind: 'steadfast:workflow';
   readonly name: string;

@@ -79,7 +79,9 @@ export class InterruptedError extends Error {
  */
 export class SteadfastError extends Error {
   override name: string = 'SteadfastError';
+  /** For programs: `not-found`, `workflow-refused`, … */
   readonly code: string;
+  /** What else is known of it, if anything. */
   readonly details: unknown;
 
   constructor(code: string, message: string, details?: unknown) {
