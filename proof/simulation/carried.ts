@@ -19,14 +19,14 @@ import type { Host, Process } from './process.ts';
 export const chainedShare = ({ bulks }: Pick<Host, 'bulks'>): number => (bulks === undefined ? 0.7 : 0);
 export const CHAINED: readonly number[] = [3, 4, 5];
 
-/** Its agents' steps, each after the one before it. */
-export const inChain = (plan: Plan): Plan => ({
-  ...plan,
-  steps: agentSteps(plan).map((step, at, all) => {
+/** Its agents' steps, each after the one before it; as it is where it has none. */
+export function inChain(plan: Plan): Plan {
+  const steps = agentSteps(plan).map((step, at, all) => {
     const { name } = all[at - 1] ?? {};
     return { ...step, after: name === undefined ? [] : [name], input: { order: ORDER } };
-  }),
-});
+  });
+  return steps.length === 0 ? plan : { ...plan, steps };
+}
 
 const ORDER = { $ref: 'input', path: ['order'] };
 

@@ -40,6 +40,7 @@ import { closedWithoutAttempt } from '../step/claim.ts';
 import { mayBeStopped } from '../step/point-of-no-return.ts';
 import { horizonMs } from '../step/lease.ts';
 import { stepToSuspend } from '../step/ready.ts';
+import { hasOpenChildren } from '../step/turn.ts';
 import { openIncident } from '../questions/incident.ts';
 import { timeText } from '../values/text.ts';
 import type { Rule } from '../step/rule.ts';
@@ -110,6 +111,9 @@ export const suspend: Rule = {
 const isSuspendable = (status: Step['status']): status is SuspendedFrom =>
   (SUSPENDABLE as readonly string[]).includes(status);
 
+const isToGather = ({ status, children }: Step): boolean =>
+  status === 'running' && children !== undefined && !hasOpenChildren(children);
+
 /** After `suspend`: the fence stands, so who holds nothing now never will. */
 export const halt: Rule = {
   apply: (plan, state, event) => {
@@ -118,9 +122,11 @@ export const halt: Rule = {
     if (pause === undefined || Object.values(steps).some(isLeased)) return undefined;
     const deadlineAt = event.now + pause.withinMs;
     const pauses = [...(execution.pauses ?? []).slice(0, -1), { ...pause, pausedAt: event.now, deadlineAt }];
-    // What the bus has not taken yet does not wait for the end of the pause.
-    const announceAt = hasUnannounced(state) ? event.now + horizonMs(plan, state) : deadlineAt;
-    const wakeAt = Math.min(deadlineAt, announceAt, execution.lane?.checkAt ?? deadlineAt);
+    // What the bus has not taken yet, or could not be read of executions of its own, does not wait for the
+    // end of the pause.
+    const isOwed = hasUnannounced(state) || Object.values(steps).some(isToGather);
+    const soonAt = isOwed ? event.now + horizonMs(plan, state) : deadlineAt;
+    const wakeAt = Math.min(deadlineAt, soonAt, execution.lane?.checkAt ?? deadlineAt);
     const halted = executionAfter(execution, 'halt', event, { pauses, wakeAt, dispatches: {} });
     return {
       ...writing(execution.id, { execution: halted }, IDLE, { what: 'paused' }),

@@ -5,6 +5,7 @@ import { decide } from '../../../lib/core/decide.ts';
 import { resolved } from '../../../lib/core/questions/incident.ts';
 import { DEFAULT_PAUSE_MS, endPause, goOn, nextPause } from '../../../lib/core/holds/pause.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
+import type { Children } from '../../../lib/core/records/children.ts';
 import type { Incident } from '../../../lib/core/records/question.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Pause } from '../../../lib/core/records/pauses.ts';
@@ -20,7 +21,7 @@ import {
   inputs,
   stateOf,
 } from '../one-step.ts';
-import { agentStepOf } from '../small-steps.ts';
+import { agentStepOf, childOf, childrenOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
 const HOUR = 3_600_000;
@@ -126,6 +127,16 @@ describe('a pause is complete', () => {
       notes: [{ what: 'paused', executionId: 'e-1' }],
       wakeTime: 'as-written',
     });
+  });
+
+  it('and looked at soon where what a child answered could not be read (S12)', () => {
+    const parent = planOf(agentStepOf('it'), childOf('sub'));
+    const wakeAtWith = (ended: Children['ended']): number | undefined => {
+      const sub = recordOf('sub', 'running', { children: childrenOf(ended) });
+      return see(parent, pausing([held, sub]), { failing: ['sub'] }).write?.execution?.wakeAt;
+    };
+    expect(wakeAtWith({})).toBe(NOW + HOUR);
+    expect(wakeAtWith({ 0: { status: 'succeeded', version: 5, clean: false } })).toBe(NOW + 30_000);
   });
 
   it('not while somebody works, nor twice', () => {
