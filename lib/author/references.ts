@@ -157,7 +157,7 @@ export const lt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Conditi
 /** Greater than: of two numbers, or two texts by their UTF-16 units. */
 export const gt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condition =>
   condition({ $gt: [toExpr(left), toExpr(right)] });
-/** The value is there and not null: an optional field, or the output of a step that may have failed. */
+/** The value is there, be it null: an optional field, or the output of a step that may have failed. */
 export const exists = (value: Perhaps<unknown>): Condition => condition({ $exists: toExpr(value) });
 /**
  * The value is one of the list.

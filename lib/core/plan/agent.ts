@@ -239,7 +239,7 @@ export type Verdict<O> =
 
 /** The work is done, and this is its output: the first of a probe's four answers. */
 export const done = <O>(output: O): Verdict<O> => ({ verdict: 'done', output });
-/** The work was certainly not done, and no request for it is under way: it may be tried again. */
+/** The service knows of no such work: it is tried again once no earlier request can act any more. */
 export const notDone = (): Verdict<never> => ({ verdict: 'not-done' });
 /**
  * The service is still at it: it is asked again later.
