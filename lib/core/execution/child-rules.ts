@@ -77,11 +77,8 @@ export const startChildren: Rule = {
       if ('code' in family) {
         if (step.kind === 'child' && record?.children !== undefined) return takingPlaces(step, state, family);
         const blank = record ?? blankStep(step.name, state.execution);
-        const failed = stepAfter(blank, 'fail', event, {
-          status: 'failed',
-          changedAt: event.now,
-          failure: family,
-        });
+        const why = { status: 'failed', changedAt: event.now, failure: family } as const;
+        const failed = stepAfter(blank, 'fail', event, why);
         return written(state, event, failed, 'step-failed');
       }
       const starts = nextStarts(step, family, record);
