@@ -183,8 +183,8 @@ export interface WorkflowBuilder<I> {
   readonly input: Ref<I>;
   /**
    * Has an agent perform a piece of work. It begins once all the steps are done whose output it reads, or
-   * which `after` names; those that read nothing of each other run side by side. What it has done is undone by
-   * the agent's `undo` if the execution cannot succeed.
+   * which `after` names; those that read nothing of each other run side by side. What it has done is undone
+   * by the agent's `undo` if the execution cannot succeed.
    * @example
    * const paid = w.step('pay', chargeCard, { amount: w.input.amount });
    * w.step('ship', shipParcel, { payment: paid.output.paymentId }, { within: '2h' });

@@ -40,7 +40,7 @@ import { closedWithoutAttempt } from '../step/claim.ts';
 import { mayBeStopped } from '../step/point-of-no-return.ts';
 import { horizonMs } from '../step/lease.ts';
 import { stepToSuspend } from '../step/ready.ts';
-import { hasOpenChildren } from '../step/turn.ts';
+import { isOverUnsaid } from '../waiting/child.ts';
 import { openIncident } from '../questions/incident.ts';
 import { timeText } from '../values/text.ts';
 import type { Rule } from '../step/rule.ts';
@@ -111,9 +111,6 @@ export const suspend: Rule = {
 const isSuspendable = (status: Step['status']): status is SuspendedFrom =>
   (SUSPENDABLE as readonly string[]).includes(status);
 
-const isToGather = ({ status, children }: Step): boolean =>
-  status === 'running' && children !== undefined && !hasOpenChildren(children);
-
 /** After `suspend`: the fence stands, so who holds nothing now never will. */
 export const halt: Rule = {
   apply: (plan, state, event) => {
@@ -124,7 +121,7 @@ export const halt: Rule = {
     const pauses = [...(execution.pauses ?? []).slice(0, -1), { ...pause, pausedAt: event.now, deadlineAt }];
     // What the bus has not taken yet, or could not be read of executions of its own, does not wait for the
     // end of the pause.
-    const isOwed = hasUnannounced(state) || Object.values(steps).some(isToGather);
+    const isOwed = hasUnannounced(state) || isOverUnsaid(plan, state);
     const soonAt = isOwed ? event.now + horizonMs(plan, state) : deadlineAt;
     const wakeAt = Math.min(deadlineAt, soonAt, execution.lane?.checkAt ?? deadlineAt);
     const halted = executionAfter(execution, 'halt', event, { pauses, wakeAt, dispatches: {} });

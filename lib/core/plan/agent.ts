@@ -23,15 +23,15 @@ export const EFFECTS: readonly Effect[] = ['idempotent', 'probed', 'unsafe', 'no
 
 /** What is declared of an agent: its contract, what its effect is like, and its times. */
 export interface AgentOptions<I, O> {
-  /** Any Standard Schema: zod, valibot, arktype, … An input that does not fit is refused before it is given. */
+  /** Any Standard Schema: zod, valibot, arktype, … An input that does not fit is refused. */
   readonly input: StandardSchemaV1<unknown, I>;
   /** Likewise; an answer that does not fit is a failure, although the work may be done. */
   readonly output: StandardSchemaV1<unknown, O>;
   /**
-   * What an attempt leaves outside, and so what may follow when its outcome is unknown (it died, or its answer
-   * was lost). 'idempotent': the service takes `ctx.effectKey` and acts once for it, so it is asked again.
-   * 'probed': the service does not, but can say whether it has acted, so `probe` is asked first. 'unsafe':
-   * neither, so a person is. 'none': nothing that lasts, so it is repeated or left.
+   * What an attempt leaves outside, and so what may follow when its outcome is unknown (it died, or its
+   * answer was lost). 'idempotent': the service takes `ctx.effectKey` and acts once for it, so it is asked
+   * again. 'probed': the service does not, but can say whether it has acted, so `probe` is asked first.
+   * 'unsafe': neither, so a person is. 'none': nothing that lasts, so it is repeated or left.
    */
   readonly effect: Effect;
   /**
@@ -158,7 +158,7 @@ type LogLine = (message: string, fields?: Readonly<Record<string, unknown>> | Er
 
 /** The context of one attempt. */
 export interface AttemptContext {
-  /** Of the execution; of a child, its own. */
+  /** The execution's id; in a child, the child's own. */
   readonly executionId: string;
   /** The step's name, as the workflow declares it. */
   readonly step: string;

@@ -35,6 +35,7 @@ import { isAllOver, openWork, stepToSuspend, type Work, workKey } from '../step/
 import type { Rule } from '../step/rule.ts';
 import { applies, hasOpenChildren, isEnding, isTurnToBegin, isUnbegun } from '../step/turn.ts';
 import { tryTimes } from '../waiting/child-tries.ts';
+import { isOverUnsaid } from '../waiting/child.ts';
 import { isStartDue } from '../waiting/map.ts';
 import { isWaiting } from '../waiting/timer.ts';
 
@@ -152,9 +153,10 @@ function withUnleasedEnd(
 function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt: number): number {
   const records = Object.values(snapshot.steps);
   if (snapshot.execution.status === 'paused') {
-    // Once everything is suspended every write brings the wake time forward.
+    // Once everything is suspended every write brings the wake time forward; what could not be read of
+    // executions of its own is read again.
     const isQuiet = stepToSuspend(plan, snapshot) === undefined && !records.some(isLeased);
-    return isQuiet ? Number.POSITIVE_INFINITY : readAt;
+    return isQuiet && !isOverUnsaid(plan, snapshot) ? Number.POSITIVE_INFINITY : readAt;
   }
   const busy =
     snapshot.execution.status === 'pausing' ||

@@ -13,7 +13,15 @@
 
 import { childPlanId, partPlanId } from '../plan/child-plans.ts';
 import { hasLaneBelow } from '../plan/lane.ts';
-import { type ChildStep, graphOf, hasChildren, type MapStep, MAX_ITEMS, type Plan } from '../plan/plan.ts';
+import {
+  type ChildStep,
+  graphOf,
+  hasChildren,
+  isRepeated,
+  type MapStep,
+  MAX_ITEMS,
+  type Plan,
+} from '../plan/plan.ts';
 import { evaluateExpression, type Expr } from '../plan/refs.ts';
 import {
   blankStep,
@@ -305,6 +313,16 @@ export function childrenFailure(
   const message = `${failed} of ${children.items} items failed; tolerated are ${children.tolerated}`;
   return { code: 'items-failed', message };
 }
+
+/** A step is over by what its executions have answered or how they have ended, and no write says so yet. */
+export const isOverUnsaid = (plan: Plan, { execution, steps }: Snapshot): boolean =>
+  plan.steps.some((step) => {
+    const record = steps[step.name];
+    if (!hasChildren(step) || record?.status !== 'running' || record.children === undefined) return false;
+    if (childrenFailure(step, execution, record, record.children) !== undefined) return true;
+    const { rounds } = record.children;
+    return !hasOpenChildren(record.children) && (!isRepeated(step) || rounds?.isOver === true);
+  });
 
 /** The ids of the step's executions, whether or not they are started. */
 export function childIds(execution: Pick<Execution, 'id' | 'epoch'>, record: Step): string[] {
