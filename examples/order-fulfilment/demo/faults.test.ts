@@ -119,10 +119,11 @@ test('an agent whose answer may be under way already is not hit: the demo then f
 
 test('the supervisor is killed after the agents, while it is at work, and the next one is stage', async () => {
   const cloud = fakeCloud();
+  let now = 1_500;
   const saboteur = new Saboteur(
     cloud.controls,
     () => {},
-    () => 1_500,
+    () => now,
   );
   cloud.charge.set(11, 'busy');
   cloud.supervisor.set(31, 'busy');
@@ -136,7 +137,14 @@ test('the supervisor is killed after the agents, while it is at work, and the ne
   saboteur.act(see([charged, reserved]));
   saboteur.act(see([charged, reserved]));
   await answered();
-  expect(cloud.done).toEqual(['kill charge-card', 'freeze reserve-stock', 'kill supervisor', 'tick']);
+  const done = ['kill charge-card', 'freeze reserve-stock', 'kill supervisor'];
+  now += 2_999;
+  saboteur.act(see([charged, reserved]));
+  expect(cloud.done).toEqual(done);
+  now += 1;
+  saboteur.act(see([charged, reserved]));
+  saboteur.act(see([charged, reserved]));
+  expect(cloud.done).toEqual([...done, 'tick']);
   expect(saboteur.supervisorKill).toEqual({ at: 1_500 });
 });
 
