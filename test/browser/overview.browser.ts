@@ -59,7 +59,7 @@ describe('a workflow', () => {
     const lost = { works: { attempts: 4, since: at - 60_000, at } };
     await world.receipts.write({ ...swept, lost });
     const { page } = await openPage(browser, world.server, '');
-    const said = /^4 attempts of agent 'works' ended without a report since .* see the agent's log/;
+    const said = /^4 attempts of agent 'works' ended without a report since/;
     await page.getByRole('alert').getByText(said).waitFor();
     await rowOf(page, 'Agents', 'works')
       .getByText(/^4 attempts since .* died or went silent/)

@@ -25,7 +25,7 @@ test('agents: queues, breakers and latest failures; what could not be asked is a
       effect: 'probed',
       workflows: ['order'],
       queue: { waiting: 3, underWork: 2, delayed: 1 },
-      breaker: { status: 'half-open', since: now - 60_000, trialUntil: now + 9_000 },
+      breaker: { status: 'half-open', since: now - 90_000, trialUntil: now + 9_000 },
       lastError: { code: 'TransientError', message: '503', at: now - 10_000 },
     },
     { name: 'notify', effect: 'idempotent', workflows: ['order'], breaker: { status: 'closed' } },
@@ -39,7 +39,9 @@ test('agents: queues, breakers and latest failures; what could not be asked is a
   expect(first?.slice(0, 4)).toEqual(['charge-card', '3', '2', '1']);
   expect(first?.[4]).toMatch(/^half-open for 1 min.*, a trial is under way$/);
   expect(first?.[5]).toMatch(/ ago: 503$/);
-  expect(agentsText(agents, now)).toContain('half-open for 1 min, a trial is under way  10 s ago: 503\n');
+  expect(agentsText(agents, now)).toContain(
+    'half-open for 1 min 30 s, a trial is under way  10 s ago: 503\n',
+  );
   expect(second).toEqual(['notify', '?', '?', '?', 'closed']);
 });
 
@@ -89,7 +91,9 @@ test('health: healthy is exit code 0, down 4 and degraded 5, and each is an answ
     ].join('\n'),
     err: '',
   });
-  const findings = [{ kind: 'overdue', since: Date.now() - 180_000, waiting: 2, runsOutAt: Date.now() - 1 }];
+  const findings = [
+    { kind: 'overdue', since: Date.now() - 200_000, waiting: 2, runsOutAt: Date.now() - 9_000 },
+  ];
   api.answers.push(ok({ ...health, status: 'down', findings }, 503));
   const overdue = await cli('health');
   expect(overdue.exitCode).toBe(4);
