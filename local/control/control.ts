@@ -21,7 +21,8 @@ import type { Buckets, BucketState } from '../s3/buckets.ts';
 import type { QueueDirectory } from '../sqs/queue-directory.ts';
 import type { ArmedFault, CallFault, FaultMoment, FaultState } from './fault.ts';
 import type { ResolvedResource } from '../template/template.ts';
-import type { Faults } from './faults.ts';
+import type { Faults, FaultTarget } from './faults.ts';
+import { agentIn, pick, plain } from './named.ts';
 import type { Outages } from './outages.ts';
 
 export interface ProcessState {
@@ -115,12 +116,12 @@ export class Control {
 
   /** kill -9 of the process serving the function. */
   kill(name: string, when: FaultMoment = 'now'): ArmedFault {
-    return this.#parts.faults.armProcessFault(this.#function(name), 'kill', when);
+    return this.#parts.faults.armProcessFault(this.#target(name), 'kill', when);
   }
 
   /** SIGSTOP of the process serving the function: alive, and silent. Its timeout still ends it. */
   freeze(name: string, when: FaultMoment = 'now'): ArmedFault {
-    return this.#parts.faults.armProcessFault(this.#function(name), 'freeze', when);
+    return this.#parts.faults.armProcessFault(this.#target(name), 'freeze', when);
   }
 
   /**
@@ -139,24 +140,24 @@ export class Control {
   delay(name: string, fault: CallFault & { readonly ms: number }): ArmedFault {
     const { ms, ...rest } = fault;
     if (!(ms >= 0)) throw new Error(`ms must be a number of milliseconds, got ${String(ms)}`);
-    return this.#parts.faults.armCallFault(this.#function(name), 'delay', rest, ms);
+    return this.#parts.faults.armCallFault(this.#target(name), 'delay', rest, ms);
   }
 
   /** The next AWS calls of the function are refused with the service's throttling error. */
   throttle(name: string, fault: CallFault): ArmedFault {
-    return this.#parts.faults.armCallFault(this.#function(name), 'throttle', fault);
+    return this.#parts.faults.armCallFault(this.#target(name), 'throttle', fault);
   }
 
   /** The next queries of an index by the function are answered as of a few seconds ago. */
   late(name: string, fault: CallFault): ArmedFault {
     if (!this.#parts.hasLateIndexes)
       throw new Error('indexes are never late here: start the cloud with indexesLateMs');
-    return this.#parts.faults.armCallFault(this.#function(name), 'late', fault);
+    return this.#parts.faults.armCallFault(this.#target(name), 'late', fault);
   }
 
   /** The next AWS calls of the function are executed, and the connection closes without an answer. */
   ambiguous(name: string, fault: CallFault): ArmedFault {
-    return this.#parts.faults.armCallFault(this.#function(name), 'ambiguous', fault);
+    return this.#parts.faults.armCallFault(this.#target(name), 'ambiguous', fault);
   }
 
   faults(): FaultState[] {
@@ -343,6 +344,17 @@ export class Control {
     return this.#parts.bus.emitted();
   }
 
+  /** What is hit: of a function that several agents share, named by one of them, what does its work. */
+  #target(name: string): FaultTarget {
+    const local = this.#function(name);
+    const { functionName } = local.spec;
+    const queues = this.#parts.sources.flatMap(({ spec }) =>
+      spec.functionName === functionName ? [spec.queueArn] : [],
+    );
+    const own = queues.filter((arn) => agentIn(arn).some((agent) => plain(agent) === plain(name)));
+    return queues.length > 1 && own[0] !== undefined ? { local, queueArn: own[0] } : { local };
+  }
+
   /** By its own name, or that of an agent whose queue it takes from: several agents may share one. */
   #function(name: string): LocalFunction {
     const { functions, sources } = this.#parts;
@@ -368,29 +380,4 @@ export class Control {
   #schedule(name: string): string {
     return pick('schedule', name, this.#parts.schedules.list(), (each) => [each.logicalId, each.name]).name;
   }
-}
-
-/**
- * Finds one thing by full name, else by a part of it that fits only one. Letter case and
- * dashes do not matter in parts.
- */
-export function pick<T>(kind: string, name: string, all: readonly T[], namesOf: (item: T) => string[]): T {
-  const exact = all.find((item) => namesOf(item).includes(name));
-  if (exact !== undefined) return exact;
-  const found = all.filter((item) => namesOf(item).some((each) => plain(each).includes(plain(name))));
-  const [only] = found;
-  if (only !== undefined && found.length === 1) return only;
-  const listed = (found.length === 0 ? all : found).map((item) => namesOf(item)[0]).join(', ');
-  throw new Error(
-    found.length === 0
-      ? `no ${kind} is called "${name}"; there are: ${listed || 'none'}`
-      : `"${name}" fits several ${kind}s: ${listed}`,
-  );
-}
-
-/** The end of an agent's queue, which is its name behind what all queues of a deployment begin with. */
-const agentIn = (queueArn: string): readonly string[] => /_[^_:]+$/.exec(queueArn) ?? [];
-
-function plain(text: string): string {
-  return text.toLowerCase().replaceAll(/[-_]/g, '');
 }

@@ -21,9 +21,14 @@ import {
   throttlingAnswer,
 } from './fault.ts';
 
-interface Armed {
-  readonly id: string;
+/** What is hit: a function, or its processes that work at an event of one queue. */
+export interface FaultTarget {
   readonly local: LocalFunction;
+  readonly queueArn?: string;
+}
+
+interface Armed extends FaultTarget {
+  readonly id: string;
   readonly action: FaultAction;
   readonly moment: FaultMoment | CallFault;
   readonly operation: string | undefined;
@@ -35,6 +40,9 @@ interface Armed {
   readonly hits: FaultHit[];
   readonly settle: (hit: FaultHit) => void;
 }
+
+const isAtWork = ({ queueArn }: FaultTarget, process: FunctionProcess | undefined): boolean =>
+  process !== undefined && (queueArn === undefined || process.event?.includes(`"${queueArn}"`) === true);
 
 /** Faults kept for the list after they are over. */
 const KEPT = 100;
@@ -49,27 +57,27 @@ export class Faults implements Interceptor {
   }
 
   /** Arms killing or freezing; what is to be now is done at once. */
-  armProcessFault(local: LocalFunction, action: 'kill' | 'freeze', moment: FaultMoment): ArmedFault {
+  armProcessFault(target: FaultTarget, action: 'kill' | 'freeze', moment: FaultMoment): ArmedFault {
     const isNow = moment === 'now' || 'holding' in moment;
     const call = isNow || 'nextEvent' in moment ? undefined : moment;
     const nth = call === undefined ? 1 : 'beforeCall' in call ? call.beforeCall : call.afterCall;
     if (!Number.isInteger(nth) || nth < 1)
       throw new Error(`beforeCall and afterCall count from 1, got ${nth}`);
-    const { armed, result } = this.#arm(local, action, moment, call?.operation, 1, nth - 1, 0);
+    const { armed, result } = this.#arm(target, action, moment, call?.operation, 1, nth - 1, 0);
     if (isNow) this.#hitNow(armed, moment === 'now' ? undefined : moment.holding);
     return result;
   }
 
   /** Arms delaying, throttling or ambiguous answers for the next calls. */
   armCallFault(
-    local: LocalFunction,
+    target: FaultTarget,
     action: 'delay' | 'throttle' | 'ambiguous' | 'late',
     fault: CallFault,
     delayMs = 0,
   ): ArmedFault {
     if (!Number.isInteger(fault.calls) || fault.calls < 1)
       throw new Error(`calls must be 1 or more, got ${fault.calls}`);
-    return this.#arm(local, action, fault, fault.operation, fault.calls, 0, delayMs).result;
+    return this.#arm(target, action, fault, fault.operation, fault.calls, 0, delayMs).result;
   }
 
   list(): FaultState[] {
@@ -95,7 +103,7 @@ export class Faults implements Interceptor {
   /** Called by the pool right before an event is handed to a process that is ready for it. */
   delivered(local: LocalFunction, process: FunctionProcess): void {
     const due = (this.#armed.get(local.spec.logicalId) ?? []).filter(
-      ({ moment }) => typeof moment === 'object' && 'nextEvent' in moment,
+      (armed) => typeof armed.moment === 'object' && 'nextEvent' in armed.moment && isAtWork(armed, process),
     );
     for (const armed of due) {
       this.#spend(armed);
@@ -115,7 +123,7 @@ export class Faults implements Interceptor {
     // Whose turn it is is decided now, in order of arrival, before anything is awaited.
     // A call that a process sent before it was killed counts for no fault.
     const due = (this.#armed.get(call.caller) ?? []).filter(
-      (armed) => armed.local.processOf(call.accessKeyId) !== undefined && this.#isDue(armed, call),
+      (armed) => isAtWork(armed, armed.local.processOf(call.accessKeyId)) && this.#isDue(armed, call),
     );
     const name = `${call.service} ${call.operation}`;
     let isHangUp = false;
@@ -165,7 +173,9 @@ export class Faults implements Interceptor {
   #hitNow(armed: Armed, holding?: string): void {
     this.#spend(armed);
     const alive = armed.local.processes.filter((process) => !process.dead);
-    const busy = alive.filter(({ event }) => event?.includes(holding ?? '') === true);
+    const busy = alive.filter(
+      (process) => process.event?.includes(holding ?? '') === true && isAtWork(armed, process),
+    );
     const targets = busy.length > 0 || holding !== undefined ? busy : alive;
     if (targets.length > 0) void this.#strike(armed, targets);
     else this.#note(armed, { outcome: 'nothing', at: Date.now(), pids: [] });
@@ -200,7 +210,7 @@ export class Faults implements Interceptor {
   }
 
   #arm(
-    local: LocalFunction,
+    target: FaultTarget,
     action: FaultAction,
     moment: FaultMoment | CallFault,
     operation: string | undefined,
@@ -214,8 +224,8 @@ export class Faults implements Interceptor {
     const hit = new Promise<FaultHit>((resolve) => settlers.push(resolve));
     const id = `fault-${this.#count}`;
     const settle = (first: FaultHit) => settlers[0]?.(first);
-    const armed: Armed = { id, local, action, moment, operation, delayMs, skip, left, hits, settle };
-    const { logicalId } = local.spec;
+    const armed: Armed = { id, ...target, action, moment, operation, delayMs, skip, left, hits, settle };
+    const { logicalId } = target.local.spec;
     this.#armed.set(logicalId, [...(this.#armed.get(logicalId) ?? []), armed]);
     this.#all.push(armed);
     if (this.#all.length > KEPT) {

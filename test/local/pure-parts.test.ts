@@ -6,7 +6,7 @@ import { byPath } from '../../local/http/by-path.ts';
 import { httpAnswer, proxyEvent } from '../../local/http/proxy-event.ts';
 import { matchRoute } from '../../local/http/routes.ts';
 import { failedIds } from '../../local/lambda/event-source.ts';
-import { pick } from '../../local/control/control.ts';
+import { pick } from '../../local/control/named.ts';
 import type { Json } from '../../local/template/json.ts';
 
 const entries = (...values: unknown[]) => ({
