@@ -53,6 +53,7 @@ const PROGRAMS = [
   'lambdas/audit',
   'lambdas/bulk',
   'lambdas/canary',
+  'lambdas/host',
   'lambdas/isolated-agent',
   'lambdas/scheduler',
   'lambdas/starter',

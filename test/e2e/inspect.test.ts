@@ -97,8 +97,7 @@ const dev = (agent: string): Talk =>
 function lineOfCode(): number {
   const bundles = join(data, 'cdk.out', 'bundles');
   const [deployment = ''] = readdirSync(bundles);
-  // All agents of an order share a function.
-  const bundle = join(bundles, deployment, 'hosts', 'shared', 'index.mjs');
+  const bundle = join(bundles, deployment, 'agents', 'charge-card', 'index.mjs');
   const code = readFileSync(bundle, 'utf8').split('\n');
   const payload = JSON.parse(readFileSync(`${bundle}.map`, 'utf8')) as SourceMapPayload;
   const { sources, sourcesContent, sourceRoot } = payload;

@@ -102,9 +102,6 @@ test('the default is one example with a bucket, an event, a schedule and its out
   );
   const functions = app.ofType('AWS::Lambda::Function');
   expect(functions.filter(({ Properties }) => 'ReservedConcurrentExecutions' in Properties)).toEqual([]);
-  const said = functions.map(({ Properties }) => String(Properties['Description']));
-  // All but the one of bulk actions share one.
-  expect(said.filter((text) => text.startsWith('Steadfast agent'))).toHaveLength(2);
 
   const [deployment = '', ...others] = readdirSync(join(app.assembly, BUNDLES));
   expect(others).toEqual([]);
