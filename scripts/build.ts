@@ -43,21 +43,17 @@ const verifiedAgents = readdirSync(join(ROOT, VERIFIED, 'agents')).map(
   (file) => `${VERIFIED}/agents/${file.replace(/\.ts$/, '')}`,
 );
 
+const lambdas = readdirSync(join(ROOT, 'lambdas'))
+  .filter((file) => !file.endsWith('.d.ts'))
+  .map((file) => `lambdas/${file.replace(/\.ts$/, '')}`);
+
 /** Started by their path, or bundled into functions and images; or loaded by the command line as they are. */
 const PROGRAMS = [
   'cli/verify/stack/app',
   `${VERIFIED}/workflow`,
   `${VERIFIED}/triggers`,
   ...verifiedAgents,
-  'lambdas/agent',
-  'lambdas/audit',
-  'lambdas/bulk',
-  'lambdas/canary',
-  'lambdas/host',
-  'lambdas/isolated-agent',
-  'lambdas/scheduler',
-  'lambdas/starter',
-  'lambdas/supervisor',
+  ...lambdas,
   'lib/infra/discover-process',
   'lib/infra/folder-app',
   'lib/infra/handlers-process',
