@@ -177,7 +177,6 @@ describe('elsewhere', () => {
     expect(read('My Orders/README.md')).toContain('# my-orders\n');
     expect(read('My Orders/.gitignore')).toBe('node_modules/\ncdk.out/\n.steadfast/\n');
     expect(read('My Orders/lib/app-stack.ts').match(/new Steadfast/g)).toHaveLength(1);
-    expect(read('My Orders/lib/app-stack.ts')).toContain("hosting: 'shared',");
   });
 
   it('starts one for Yarn since 2 with node_modules, and with what every Node that is allowed installs', () => {

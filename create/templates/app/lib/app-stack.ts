@@ -7,8 +7,6 @@ export class AppStack extends Stack {
     super(scope, id, props);
     new Steadfast(this, 'Steadfast', {
       workflows: Workflows.fromFolder('workflows'),
-      // Agents share a function, which carries an execution on from step to step. Each has its own queue.
-      hosting: 'shared',
       // A new account has 10 concurrent executions. With 1,000 leave this out: then it is 50 an agent.
       agentConcurrency: 2,
     });
