@@ -34,6 +34,7 @@ import type {
   WaitOptions,
 } from './call-options.ts';
 import { isTransient } from './again.ts';
+import { type Answer, answerOf } from './http-answer.ts';
 import { ApiError, retryAfterOf } from './api-error.ts';
 import { CALLS, type Route } from './calls.ts';
 import { callerText } from '../core/values/caller.ts';
@@ -50,7 +51,7 @@ import type {
   WorkflowView,
 } from './deployment-answers.ts';
 import { APPROVE, GET, known, REJECT, WAIT } from './known-call-options.ts';
-import { durationText, timeText } from '../core/values/text.ts';
+import { timeText } from '../core/values/text.ts';
 
 export { ApiError, isTransient, viewsUntilEnd };
 
@@ -282,12 +283,6 @@ function queryOf(query: Query): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-  readonly retryAfterMs: number | undefined;
-}
-
 async function send(
   { fetch: fetcher = fetch, as }: ClientOptions,
   base: string,
@@ -335,69 +330,3 @@ function reasonOf(error: unknown): string {
   if (cause?.code === 'ECONNREFUSED') return 'the connection was refused';
   return cause?.code ?? message ?? 'no connection';
 }
-
-/** The answer, if it has the key that distinguishes it from any other; an error body becomes an error. */
-function answerOf(
-  base: string,
-  key: string,
-  { status, text, retryAfterMs }: Answer,
-): Readonly<Record<string, unknown>> {
-  const body = recordIn(text);
-  if (body !== undefined && key in body) return body;
-  const error = body?.['error'];
-  if (isRecord(error) && typeof error['code'] === 'string') {
-    const { code, message, details } = error;
-    throw new ApiError(code as string, typeof message === 'string' ? message : String(code), {
-      status,
-      details,
-      retryAfterMs,
-    });
-  }
-  throw strangeAnswer(base, { status, retryAfterMs }, body);
-}
-
-function strangeAnswer(
-  base: string,
-  { status, retryAfterMs }: Pick<Answer, 'status' | 'retryAfterMs'>,
-  body: Readonly<Record<string, unknown>> | undefined,
-): ApiError {
-  const said = typeof body?.['message'] === 'string' ? `: ${body['message']}` : '';
-  if (status === 401 || status === 403) {
-    return new ApiError(
-      'forbidden',
-      `${base} does not let this caller in (${status}${said}); a deployed API wants signed requests unless it was given an authorizer`,
-      { status },
-    );
-  }
-  if (status >= 500) {
-    return new ApiError(
-      'unavailable',
-      `${base} cannot answer now (${status}${said}); try again in a moment`,
-      { status, retryAfterMs },
-    );
-  }
-  if (status === 429) {
-    const wish = retryAfterMs === undefined ? 'in a moment' : `in ${durationText(retryAfterMs)}`;
-    return new ApiError('too-many-calls', `${base} takes no more calls now (429${said}); try again ${wish}`, {
-      status,
-      retryAfterMs,
-    });
-  }
-  return new ApiError(
-    'not-steadfast',
-    `${base} answered ${status}, but not as a Steadfast API does; check the URL`,
-    { status },
-  );
-}
-
-function recordIn(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -9,7 +9,8 @@ import { Function as LambdaFunction, type IFunction } from 'aws-cdk-lib/aws-lamb
 import { BULK } from '../core/plan/built-in.ts';
 import type { AgentDeclaration } from './agent-fleet.ts';
 import type { AgentSettings } from './agent-settings.ts';
-import { callerSetting, type SteadfastProps } from './steadfast-props.ts';
+import { callerSetting } from './settings-of-props.ts';
+import type { SteadfastProps } from './steadfast-props.ts';
 
 /** It sends to all agents, which one statement allows (`AgentFleet.allowAll`). */
 export const BULK_AGENT: AgentDeclaration = { ...BULK, peers: [] };

@@ -1,7 +1,8 @@
 /**
  * Bundles every Lambda function, nearly always in two runs of esbuild.
  *
- * Owns: how TypeScript becomes a function's code. Does not own: which functions there are (`discover.ts`).
+ * Owns: how TypeScript becomes a function's code. Does not own: which functions there are (`discover.ts`), the
+ * modules that are written for it (`written-entries.ts`).
  *
  * Why not NodejsFunction: it starts one esbuild process per function, each of which parses the AWS SDK
  * again. Measured on two cores with six functions: 2.0 to 2.4 s, against 0.7 to 1.3 s for the one run
@@ -11,8 +12,8 @@
  */
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type BuildFailure, type BuildOptions, buildSync, type Message, type Metafile } from 'esbuild';
 import { FORMS_FILE, OPENAPI_FILE } from '../aws/names.ts';
@@ -22,6 +23,13 @@ import type { Discovery } from './discovery.ts';
 import { DiscoveryError } from './discovery.ts';
 import { COMPUTED } from './left-behind.ts';
 import { PACKAGE_ROOT, programFile } from '../project/package-files.ts';
+import {
+  lambda,
+  scratchOf,
+  writeAgentEntry,
+  writeHostEntry,
+  writeWorkflowsModule,
+} from './written-entries.ts';
 
 export const EXTENSION = '.mjs';
 
@@ -206,11 +214,6 @@ const formsIn = ({ workflows }: Discovery): string =>
 const openapi = (): string =>
   JSON.stringify(JSON.parse(readFileSync(join(PACKAGE_ROOT, 'docs', OPENAPI_FILE), 'utf8')));
 
-/** Where modules are generated: never committed, as the CDK's own output. */
-const scratchOf = (root: string): string => join(root, 'cdk.out', '.steadfast');
-
-const lambda = (name: string): string => programFile(`lambdas/${name}`);
-
 /** The key of a host's function. */
 export const hostEntry = (host: string): string => `hosts/${host}`;
 
@@ -319,83 +322,6 @@ export function withFile(bundle: Bundle, name: string, text: string): Bundle {
   return { ...bundle, files, hash: hashOf(files) };
 }
 
-/** Writes the module behind '@steadfast/workflows'. */
-function writeWorkflowsModule(found: Discovery): string {
-  const folder = scratchOf(found.root);
-  const files = [...new Set(found.workflows.map(({ file }) => file))];
-  const lines = [
-    '// Generated at synthesis from the workflow folders.',
-    ...files.map(
-      (file, index) => `import * as folder${index} from ${JSON.stringify(modulePath(folder, file))};`,
-    ),
-    'export const workflows = [',
-    ...found.workflows.map(
-      ({ file, exportName }) => `  folder${files.indexOf(file)}[${JSON.stringify(exportName)}],`,
-    ),
-    '];',
-    '',
-  ];
-  return writeGenerated(folder, 'workflows', lines.join('\n'));
-}
-
-/**
- * Writes `lambdas/agent.ts`, or the isolated one, for one agent: an alias holds for all entries of a run, and
- * here each has a file of its own.
- */
-const writeAgentEntry = (root: string, name: string, file: string, entry: string): string =>
-  writeEntry(
-    root,
-    entry,
-    new Map([
-      ['@steadfast/agent', modulePath(scratchOf(root), file)],
-      ['@steadfast/agent-name', name],
-    ]),
-  );
-
-/** Writes `lambdas/host.ts` for some agents, and the module behind '@steadfast/agents'. */
-function writeHostEntry(
-  root: string,
-  agents: readonly { readonly name: string; readonly file: string }[],
-): string {
-  const folder = scratchOf(root);
-  const lines = agents.map(
-    ({ name, file }) =>
-      `  ${JSON.stringify(name)}: () => import(${JSON.stringify(modulePath(folder, file))}),`,
-  );
-  const content = ['export const agents = {', ...lines, '};', ''].join('\n');
-  const modules = writeGenerated(folder, 'host-agents', content);
-  return writeEntry(root, 'host', new Map([['@steadfast/agents', modulePath(folder, modules)]]));
-}
-
-/** @param own what stands for the names that no package has */
-function writeEntry(root: string, entry: string, own: ReadonlyMap<string, string>): string {
-  const folder = scratchOf(root);
-  const template = lambda(entry);
-  const content = readFileSync(template, 'utf8').replaceAll(/(['"])([@.][^'"]*)\1/g, (_, __, said: string) =>
-    JSON.stringify(own.get(said) ?? modulePath(folder, join(dirname(template), said))),
-  );
-  return writeGenerated(folder, 'agent', content);
-}
-
-/**
- * A generated file's name carries the hash of its content, so that two synths of different folders at the
- * same time do not read each other's file, and a file once written never changes.
- */
-function writeGenerated(folder: string, name: string, content: string): string {
-  const path = join(folder, `${name}-${sha256(content).slice(0, 12)}.ts`);
-  if (existsSync(path)) return path;
-  mkdirSync(folder, { recursive: true });
-  const draft = `${path}.${process.pid}.draft`;
-  writeFileSync(draft, content);
-  renameSync(draft, path);
-  return path;
-}
-
-function modulePath(from: string, file: string): string {
-  const path = relative(from, file).split(sep).join('/');
-  return path.startsWith('.') ? path : `./${path}`;
-}
-
 function metafileOf(whole: Metafile, output: string): Metafile {
   const found = Object.entries(whole.outputs).find(([path]) => path.endsWith(`/${output}`));
   if (found === undefined) return { inputs: {}, outputs: {} };
@@ -417,5 +343,3 @@ export function hashOf(files: ReadonlyMap<string, Uint8Array>): string {
   for (const [name, content] of files) hash.update(`${name}\n${content.byteLength}\n`).update(content);
   return hash.digest('hex');
 }
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

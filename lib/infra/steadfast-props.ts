@@ -1,9 +1,9 @@
 /**
  * What may be set of a deployment, each with its default.
  *
- * Owns: what can be asked of `Steadfast`, and the refusal of a retention that is too short. Does
- * not own: what comes of it (`steadfast.ts`); what may be set of one agent (`agent-settings.ts`)
- * and of one trigger (`triggers.ts`).
+ * Owns: what can be asked of `Steadfast`. Does not own: what goes where (`settings-of-props.ts`) and what
+ * comes of it (`steadfast.ts`), what may be set of one agent (`agent-settings.ts`) and of one trigger
+ * (`triggers.ts`).
  */
 
 import type {
@@ -15,19 +15,16 @@ import type {
 import type { IEventBus } from 'aws-cdk-lib/aws-events';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { ApplicationLogLevel, SystemLogLevel, Tracing } from 'aws-cdk-lib/aws-lambda';
-import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { Duration, type RemovalPolicy, Token } from 'aws-cdk-lib/core';
-import { ENV, MIN_RETENTION_HOURS, type Transport, TRANSPORTS } from '../aws/names.ts';
+import type { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
+import type { Transport } from '../aws/names.ts';
 import type { KeysOf } from '../core/values/options.ts';
 import type { AgentSettings } from './agent-settings.ts';
-import type { AuditClockProps } from './audit-clock.ts';
 import type { TriggerSources } from './declared-triggers.ts';
 import type { Discovery } from './discovery.ts';
-import type { LogSettings } from './function.ts';
-import { onceInUse } from './removal.ts';
-import type { SchedulerApiProps, Scopes } from './scheduler-api.ts';
-import type { StartsPerSecond, StateTableProps } from './state-table.ts';
+import type { Scopes } from './scheduler-api.ts';
+import type { StartsPerSecond } from './state-table.ts';
 
 export interface SteadfastProps extends TriggerSources {
   /** The workflows to deploy: `Workflows.fromFolder('workflows')`. */
@@ -318,87 +315,3 @@ export const STEADFAST_OPTIONS = {
   failureAlarmPercent: true,
   atRest: true,
 } as const satisfies KeysOf<SteadfastProps>;
-
-/** Those that are given: an absent one has a default of its own. */
-export function tableSettings(props: SteadfastProps): Partial<StateTableProps> {
-  const { deletionProtection, pointInTimeRecovery, restoredTable, startsPerSecond } = props;
-  return {
-    ...(startsPerSecond === undefined ? {} : { startsPerSecond }),
-    ...(deletionProtection === undefined ? {} : { deletionProtection }),
-    ...(pointInTimeRecovery === undefined ? {} : { pointInTimeRecovery }),
-    ...(restoredTable === undefined ? {} : { restoredTable }),
-  };
-}
-
-export const logSettings = (
-  { logRetention, logLevel, systemLogLevel, encryptionKey }: SteadfastProps,
-  removalPolicy: RemovalPolicy,
-): LogSettings => ({
-  retention: logRetention ?? RetentionDays.ONE_MONTH,
-  removalPolicy: onceInUse(removalPolicy),
-  ...(encryptionKey === undefined ? {} : { encryptionKey }),
-  ...(logLevel === undefined ? {} : { level: logLevel }),
-  ...(systemLogLevel === undefined ? {} : { systemLevel: systemLogLevel }),
-});
-
-export const auditSettings = ({
-  auditEvery = Duration.days(1),
-  auditMegabytes = 1_000,
-}: SteadfastProps): Pick<AuditClockProps, 'every' | 'megabytes'> => ({
-  every: auditEvery,
-  megabytes: auditMegabytes,
-});
-
-/** What IAM allows in the name of a role. */
-const ROLE_NAME = /^[\w+=,.@-]{1,64}$/;
-
-/**
- * What the API's function must find in its environment.
- * @throws Error for what is no role's name, such as an ARN
- */
-export function callerSetting({
-  personalRoles = [],
-}: Pick<SteadfastProps, 'personalRoles'>): Readonly<Record<string, string>> {
-  const wrong = personalRoles.find((name) => !Token.isUnresolved(name) && !ROLE_NAME.test(name));
-  if (wrong !== undefined)
-    throw new Error(
-      `personalRoles has '${wrong}'; it takes names of roles such as 'Approver', without ARN, path or '*'`,
-    );
-  return personalRoles.length === 0 ? {} : { [ENV.personalRoles]: personalRoles.join(' ') };
-}
-
-export function apiSettings(props: SteadfastProps): Partial<SchedulerApiProps> {
-  const { authorizer, scopes, callbackAuthorizer, throttle, cors, domain, schedulerConcurrency } = props;
-  const reserved = schedulerConcurrency === 'unreserved' ? undefined : schedulerConcurrency;
-  return {
-    ...(throttle === undefined ? {} : { throttle }),
-    ...(cors === undefined ? {} : { cors }),
-    ...(domain === undefined ? {} : { domain }),
-    ...(reserved === undefined ? {} : { reservedConcurrency: reserved }),
-    ...(authorizer === undefined ? {} : { authorizer }),
-    ...(scopes === undefined ? {} : { scopes }),
-    ...(callbackAuthorizer === undefined ? {} : { callbackAuthorizer }),
-  };
-}
-
-/**
- * What functions must find in their environment; nothing where they do as they would anyway.
- * @throws Error for none of the two
- */
-export function transportSetting({ transport }: SteadfastProps): Readonly<Record<string, string>> {
-  if (transport === undefined) return {};
-  if (TRANSPORTS.includes(transport)) return { [ENV.transport]: transport };
-  throw new Error(`transport is '${String(transport)}'; allowed: ${TRANSPORTS.join(' and ')}`);
-}
-
-/** @throws Error when it would break the promise of the idempotency keys */
-export function checkedRetention(retention: Duration): Duration {
-  if (retention.toMilliseconds() >= Duration.hours(MIN_RETENTION_HOURS).toMilliseconds()) return retention;
-  throw new Error(
-    `retention is ${retention.toHumanString()}; allowed: ${MIN_RETENTION_HOURS} hours or more, because an idempotency key is remembered that long`,
-  );
-}
-
-/** What tells the API that the deployment is at rest. */
-export const restSetting = ({ atRest }: SteadfastProps): Readonly<Record<string, string>> =>
-  atRest === true ? { [ENV.atRest]: 'true' } : {};

@@ -48,13 +48,12 @@ import {
   auditSettings,
   callerSetting,
   checkedRetention,
-  restSetting,
   logSettings,
-  type SteadfastProps,
+  restSetting,
   tableSettings,
   transportSetting,
-  STEADFAST_OPTIONS,
-} from './steadfast-props.ts';
+} from './settings-of-props.ts';
+import { STEADFAST_OPTIONS, type SteadfastProps } from './steadfast-props.ts';
 import { SupervisorClock } from './supervisor-clock.ts';
 import { supervisorSettings } from './supervisor-settings.ts';
 import {

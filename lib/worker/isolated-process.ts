@@ -20,6 +20,7 @@ import type { Mode } from '../core/records/state.ts';
 import { given } from '../core/values/given.ts';
 import { IsolatedChild, type Program } from './isolated-child.ts';
 import { type Answered, type Call, diedOf, PULSE_MS, type Said, type Word } from './isolated-words.ts';
+import type { Trouble } from './process-trouble.ts';
 
 const ABORT_GRACE_MS = 2_000;
 /** A busy machine loads code slowly. */
@@ -29,19 +30,6 @@ const BLOCKED_MS = 3 * PULSE_MS;
 /** A kill is not instant. */
 const KILL_MARGIN_MS = 1_000;
 const MB = 1_048_576;
-
-/** What a process has suffered of its agents. */
-export interface Trouble {
-  /** Whose fault it was, where that is known. */
-  readonly agent?: string;
-  /** Whose calls were under way. */
-  readonly atWork: readonly string[];
-  readonly why: string;
-  /** It kept the loop from all others. */
-  readonly isBlock?: true;
-  /** Its code cannot be loaded, and has ended nothing. */
-  readonly isLoad?: true;
-}
 
 export interface ProcessOptions {
   /** Calls of several at the same time. */

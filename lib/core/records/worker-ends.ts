@@ -1,8 +1,8 @@
 /**
  * What agents have done to the processes that run them, as the process knows that has started those.
  *
- * Owns: its shape. Does not own: whose fault an end is (`worker/isolated-process.ts`), attempts whose leases
- * supervisors have ended (`receipts.ts`).
+ * Owns: its shape. Does not own: whose fault an end is (`lib/worker/`), attempts whose leases supervisors
+ * have ended (`receipts.ts`).
  */
 
 import type { Failure } from '../values/failure.ts';

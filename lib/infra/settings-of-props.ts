@@ -1,0 +1,101 @@
+/**
+ * What the parts of a deployment are given of what was set.
+ *
+ * Owns: what of the props goes where, with the defaults that belong to no part, and their refusals: of a
+ * retention that is too short, of what is no role's name. Does not own: what may be set
+ * (`steadfast-props.ts`), what comes of it (`steadfast.ts`).
+ */
+
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Duration, type RemovalPolicy, Token } from 'aws-cdk-lib/core';
+import { ENV, MIN_RETENTION_HOURS, TRANSPORTS } from '../aws/names.ts';
+import type { AuditClockProps } from './audit-clock.ts';
+import type { LogSettings } from './function.ts';
+import { onceInUse } from './removal.ts';
+import type { SchedulerApiProps } from './scheduler-api.ts';
+import type { StateTableProps } from './state-table.ts';
+import type { SteadfastProps } from './steadfast-props.ts';
+
+/** Those that are given: an absent one has a default of its own. */
+export function tableSettings(props: SteadfastProps): Partial<StateTableProps> {
+  const { deletionProtection, pointInTimeRecovery, restoredTable, startsPerSecond } = props;
+  return {
+    ...(startsPerSecond === undefined ? {} : { startsPerSecond }),
+    ...(deletionProtection === undefined ? {} : { deletionProtection }),
+    ...(pointInTimeRecovery === undefined ? {} : { pointInTimeRecovery }),
+    ...(restoredTable === undefined ? {} : { restoredTable }),
+  };
+}
+
+export const logSettings = (
+  { logRetention, logLevel, systemLogLevel, encryptionKey }: SteadfastProps,
+  removalPolicy: RemovalPolicy,
+): LogSettings => ({
+  retention: logRetention ?? RetentionDays.ONE_MONTH,
+  removalPolicy: onceInUse(removalPolicy),
+  ...(encryptionKey === undefined ? {} : { encryptionKey }),
+  ...(logLevel === undefined ? {} : { level: logLevel }),
+  ...(systemLogLevel === undefined ? {} : { systemLevel: systemLogLevel }),
+});
+
+export const auditSettings = ({
+  auditEvery = Duration.days(1),
+  auditMegabytes = 1_000,
+}: SteadfastProps): Pick<AuditClockProps, 'every' | 'megabytes'> => ({
+  every: auditEvery,
+  megabytes: auditMegabytes,
+});
+
+/** What IAM allows in the name of a role. */
+const ROLE_NAME = /^[\w+=,.@-]{1,64}$/;
+
+/**
+ * What the API's function must find in its environment.
+ * @throws Error for what is no role's name, such as an ARN
+ */
+export function callerSetting({
+  personalRoles = [],
+}: Pick<SteadfastProps, 'personalRoles'>): Readonly<Record<string, string>> {
+  const wrong = personalRoles.find((name) => !Token.isUnresolved(name) && !ROLE_NAME.test(name));
+  if (wrong !== undefined)
+    throw new Error(
+      `personalRoles has '${wrong}'; it takes names of roles such as 'Approver', without ARN, path or '*'`,
+    );
+  return personalRoles.length === 0 ? {} : { [ENV.personalRoles]: personalRoles.join(' ') };
+}
+
+export function apiSettings(props: SteadfastProps): Partial<SchedulerApiProps> {
+  const { authorizer, scopes, callbackAuthorizer, throttle, cors, domain, schedulerConcurrency } = props;
+  const reserved = schedulerConcurrency === 'unreserved' ? undefined : schedulerConcurrency;
+  return {
+    ...(throttle === undefined ? {} : { throttle }),
+    ...(cors === undefined ? {} : { cors }),
+    ...(domain === undefined ? {} : { domain }),
+    ...(reserved === undefined ? {} : { reservedConcurrency: reserved }),
+    ...(authorizer === undefined ? {} : { authorizer }),
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(callbackAuthorizer === undefined ? {} : { callbackAuthorizer }),
+  };
+}
+
+/**
+ * What functions must find in their environment; nothing where they do as they would anyway.
+ * @throws Error for none of the two
+ */
+export function transportSetting({ transport }: SteadfastProps): Readonly<Record<string, string>> {
+  if (transport === undefined) return {};
+  if (TRANSPORTS.includes(transport)) return { [ENV.transport]: transport };
+  throw new Error(`transport is '${String(transport)}'; allowed: ${TRANSPORTS.join(' and ')}`);
+}
+
+/** @throws Error when it would break the promise of the idempotency keys */
+export function checkedRetention(retention: Duration): Duration {
+  if (retention.toMilliseconds() >= Duration.hours(MIN_RETENTION_HOURS).toMilliseconds()) return retention;
+  throw new Error(
+    `retention is ${retention.toHumanString()}; allowed: ${MIN_RETENTION_HOURS} hours or more, because an idempotency key is remembered that long`,
+  );
+}
+
+/** What tells the API that the deployment is at rest. */
+export const restSetting = ({ atRest }: SteadfastProps): Readonly<Record<string, string>> =>
+  atRest === true ? { [ENV.atRest]: 'true' } : {};

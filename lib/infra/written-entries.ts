@@ -1,0 +1,95 @@
+/**
+ * The modules that are written at synthesis, for the bundles of functions to begin at.
+ *
+ * Owns: their text, and where they lie. Does not own: what is made of them (`bundle.ts`).
+ */
+
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { programFile } from '../project/package-files.ts';
+import type { Discovery } from './discovery.ts';
+
+/** Where modules are generated: never committed, as the CDK's own output. */
+export const scratchOf = (root: string): string => join(root, 'cdk.out', '.steadfast');
+
+/** The entry of a function. */
+export const lambda = (name: string): string => programFile(`lambdas/${name}`);
+
+/** Writes the module behind '@steadfast/workflows'. */
+export function writeWorkflowsModule(found: Discovery): string {
+  const folder = scratchOf(found.root);
+  const files = [...new Set(found.workflows.map(({ file }) => file))];
+  const lines = [
+    '// Generated at synthesis from the workflow folders.',
+    ...files.map(
+      (file, index) => `import * as folder${index} from ${JSON.stringify(modulePath(folder, file))};`,
+    ),
+    'export const workflows = [',
+    ...found.workflows.map(
+      ({ file, exportName }) => `  folder${files.indexOf(file)}[${JSON.stringify(exportName)}],`,
+    ),
+    '];',
+    '',
+  ];
+  return writeGenerated(folder, 'workflows', lines.join('\n'));
+}
+
+/**
+ * Writes `lambdas/agent.ts`, or the isolated one, for one agent: an alias holds for all entries of a run, and
+ * here each has a file of its own.
+ */
+export const writeAgentEntry = (root: string, name: string, file: string, entry: string): string =>
+  writeEntry(
+    root,
+    entry,
+    new Map([
+      ['@steadfast/agent', modulePath(scratchOf(root), file)],
+      ['@steadfast/agent-name', name],
+    ]),
+  );
+
+/** Writes `lambdas/host.ts` for some agents, and the module behind '@steadfast/agents'. */
+export function writeHostEntry(
+  root: string,
+  agents: readonly { readonly name: string; readonly file: string }[],
+): string {
+  const folder = scratchOf(root);
+  const lines = agents.map(
+    ({ name, file }) =>
+      `  ${JSON.stringify(name)}: () => import(${JSON.stringify(modulePath(folder, file))}),`,
+  );
+  const content = ['export const agents = {', ...lines, '};', ''].join('\n');
+  const modules = writeGenerated(folder, 'host-agents', content);
+  return writeEntry(root, 'host', new Map([['@steadfast/agents', modulePath(folder, modules)]]));
+}
+
+/** @param own what stands for the names that no package has */
+function writeEntry(root: string, entry: string, own: ReadonlyMap<string, string>): string {
+  const folder = scratchOf(root);
+  const template = lambda(entry);
+  const content = readFileSync(template, 'utf8').replaceAll(/(['"])([@.][^'"]*)\1/g, (_, __, said: string) =>
+    JSON.stringify(own.get(said) ?? modulePath(folder, join(dirname(template), said))),
+  );
+  return writeGenerated(folder, 'agent', content);
+}
+
+/**
+ * A generated file's name carries the hash of its content, so that two synths of different folders at the
+ * same time do not read each other's file, and a file once written never changes.
+ */
+function writeGenerated(folder: string, name: string, content: string): string {
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, 12);
+  const path = join(folder, `${name}-${hash}.ts`);
+  if (existsSync(path)) return path;
+  mkdirSync(folder, { recursive: true });
+  const draft = `${path}.${process.pid}.draft`;
+  writeFileSync(draft, content);
+  renameSync(draft, path);
+  return path;
+}
+
+function modulePath(from: string, file: string): string {
+  const path = relative(from, file).split(sep).join('/');
+  return path.startsWith('.') ? path : `./${path}`;
+}
