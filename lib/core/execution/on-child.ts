@@ -38,7 +38,7 @@ import { type Cause, isForward, isPausedOrPausing, isTerminal, type Step } from 
 import { lostValue } from '../step/left-out.ts';
 import { keepsEffects } from '../step/ready.ts';
 import { isCanceledKeepingEffects, isToGoOn } from '../waiting/child-retry.ts';
-import { childEnded, childrenStarted, failedOf } from '../waiting/child.ts';
+import { childEnded, childrenStarted, failedOf, isEndDue } from '../waiting/child.ts';
 import { childrenOverTime, childrenStopped, staysDone } from '../waiting/child-stop.ts';
 import { afterTry } from '../waiting/child-tries.ts';
 import { closedEnd, goingOnLater } from './follow-up.ts';
@@ -50,10 +50,16 @@ export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & 
   if (event.type === 'child-ended') return childEnded(plan, state, event);
   const step = graphOf(plan).step.get(event.step);
   if (event.type === 'gathered' && isRepeated(step)) return roundRead(plan, step, state, event);
-  const after = hasChildren(step) ? recordAfter(plan, step, state, event) : undefined;
+  if (!hasChildren(step)) return nothing();
+  const after = recordAfter(plan, step, state, event);
   if (after === undefined) return nothing();
   const note = { what: `children-${event.type}`, step: event.step };
-  return writing(state.execution.id, { step: after }, evaluateNext([event.step]), note);
+  const { execution } = state;
+  // S12 it ends now: who completes a pause meanwhile has to know that.
+  const records = isEndDue(step, execution, after)
+    ? { step: after, execution: executionAfter(execution, 'adopt', event, {}) }
+    : { step: after };
+  return writing(execution.id, records, evaluateNext([event.step]), note);
 }
 
 /** By which move what was done is recorded, and in which statuses of the execution it is ever done. */

@@ -40,7 +40,7 @@ import { closedWithoutAttempt } from '../step/claim.ts';
 import { mayBeStopped } from '../step/point-of-no-return.ts';
 import { horizonMs } from '../step/lease.ts';
 import { stepToSuspend } from '../step/ready.ts';
-import { isOverUnsaid } from '../waiting/child.ts';
+import { hasEndDue } from '../waiting/child.ts';
 import { openIncident } from '../questions/incident.ts';
 import { timeText } from '../values/text.ts';
 import type { Rule } from '../step/rule.ts';
@@ -121,7 +121,7 @@ export const halt: Rule = {
     const pauses = [...(execution.pauses ?? []).slice(0, -1), { ...pause, pausedAt: event.now, deadlineAt }];
     // What the bus has not taken yet, or could not be read of executions of its own, does not wait for the
     // end of the pause.
-    const isOwed = hasUnannounced(state) || isOverUnsaid(plan, state);
+    const isOwed = hasUnannounced(state) || hasEndDue(plan, state);
     const soonAt = isOwed ? event.now + horizonMs(plan, state) : deadlineAt;
     const wakeAt = Math.min(deadlineAt, soonAt, execution.lane?.checkAt ?? deadlineAt);
     const halted = executionAfter(execution, 'halt', event, { pauses, wakeAt, dispatches: {} });

@@ -35,7 +35,7 @@ import { isAllOver, openWork, stepToSuspend, type Work, workKey } from '../step/
 import type { Rule } from '../step/rule.ts';
 import { applies, hasOpenChildren, isEnding, isTurnToBegin, isUnbegun } from '../step/turn.ts';
 import { tryTimes } from '../waiting/child-tries.ts';
-import { isOverUnsaid } from '../waiting/child.ts';
+import { hasEndDue } from '../waiting/child.ts';
 import { isStartDue } from '../waiting/map.ts';
 import { isWaiting } from '../waiting/timer.ts';
 
@@ -156,7 +156,7 @@ function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt
     // Once everything is suspended every write brings the wake time forward; what could not be read of
     // executions of its own is read again.
     const isQuiet = stepToSuspend(plan, snapshot) === undefined && !records.some(isLeased);
-    return isQuiet && !isOverUnsaid(plan, snapshot) ? Number.POSITIVE_INFINITY : readAt;
+    return isQuiet && !hasEndDue(plan, snapshot) ? Number.POSITIVE_INFINITY : readAt;
   }
   const busy =
     snapshot.execution.status === 'pausing' ||

@@ -314,15 +314,21 @@ export function childrenFailure(
   return { code: 'items-failed', message };
 }
 
-/** A step is over by what its executions have answered or how they have ended, and no write says so yet. */
-export const isOverUnsaid = (plan: Plan, { execution, steps }: Snapshot): boolean =>
-  plan.steps.some((step) => {
-    const record = steps[step.name];
-    if (!hasChildren(step) || record?.status !== 'running' || record.children === undefined) return false;
-    if (childrenFailure(step, execution, record, record.children) !== undefined) return true;
-    const { rounds } = record.children;
-    return !hasOpenChildren(record.children) && (!isRepeated(step) || rounds?.isOver === true);
-  });
+/** It is over by what its executions have answered or how they have ended, and no write says so yet. */
+export function isEndDue(
+  step: ChildStep | MapStep,
+  execution: Pick<Execution, 'id' | 'epoch'>,
+  record: Step | undefined,
+): boolean {
+  if (record?.status !== 'running' || record.children === undefined) return false;
+  const { children } = record;
+  if (childrenFailure(step, execution, record, children) !== undefined) return true;
+  return !hasOpenChildren(children) && (!isRepeated(step) || children.rounds?.isOver === true);
+}
+
+/** Such a step is there. */
+export const hasEndDue = (plan: Plan, { execution, steps }: Snapshot): boolean =>
+  plan.steps.some((step) => hasChildren(step) && isEndDue(step, execution, steps[step.name]));
 
 /** The ids of the step's executions, whether or not they are started. */
 export function childIds(execution: Pick<Execution, 'id' | 'epoch'>, record: Step): string[] {

@@ -176,7 +176,7 @@ export const ROUNDS: readonly Mutant[] = [
     rule: 'S12 a pause that is complete does not hide what is still to be gathered',
     bug: 'What executions of a step have answered, and could not be read, is read again after the pause alone.',
     file: 'lib/core/holds/pause.ts',
-    find: 'hasUnannounced(state) || isOverUnsaid(plan, state)',
+    find: 'hasUnannounced(state) || hasEndDue(plan, state)',
     replace: 'hasUnannounced(state)',
     killer: jest('core/holds/pause', 'and looked at soon where what a child answered could not be read'),
   },
