@@ -50,7 +50,7 @@ import { keepSchedules } from './schedules.ts';
 import { openDatabase, TABLE_NAME } from './sqlite/client.ts';
 import { auditAlways, supervise } from './supervisor.ts';
 import { saidValues } from './said-values.ts';
-import { SteadyTime } from './steady-time.ts';
+import { JUMP_MS, SteadyTime } from './steady-time.ts';
 import { Tokens } from './tokens.ts';
 import { UnkeptWrites } from './unkept-writes.ts';
 import { Watchdog } from './watchdog.ts';
@@ -173,7 +173,7 @@ class Running {
     this.#options = options;
     this.#telemetries = new Telemetries(options.isQuiet ?? false, options.onMetrics);
     this.#machine = options.machine ?? MACHINE;
-    this.#time = new SteadyTime((byMs) => this.#jumped(byMs), this.#machine);
+    this.#time = new SteadyTime((byMs, skippedMs) => this.#jumped(byMs, skippedMs), this.#machine);
     this.#clock = new EndingClock(this.#time.now);
   }
 
@@ -182,13 +182,13 @@ class Running {
   }
 
   /** @param byMs below zero: the machine's clock was set back */
-  #jumped(byMs: number): void {
+  #jumped(byMs: number, skippedMs: number): void {
     const [how, then] = byMs < 0 ? ['back', 'times go on'] : ['forward', 'the time between has passed'];
     const detail = `the machine's clock was set ${how}, or it slept: ${then}`;
     const { logger } = this.#telemetries.of({ role: 'server' });
     logger.warn('clock-jumped', { ms: byMs, aheadMs: this.#time.aheadMs, detail });
     // The attempts under way send heartbeats again, in the time that a lease has.
-    if (byMs > 0) this.#grace.wasAway(this.#time.now(), byMs);
+    if (skippedMs >= JUMP_MS) this.#grace.wasAway(this.#time.now(), skippedMs);
   }
 
   async start(address: string, tokens: Tokens): Promise<Server> {

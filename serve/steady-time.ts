@@ -20,15 +20,15 @@ const CATCH_UP = 0.05;
 
 export class SteadyTime {
   readonly #machine: MachineTime;
-  /** @param byMs below zero: it was set back */
-  readonly #onJump: (byMs: number) => void;
+  /** @param byMs below zero: it was set back; @param skippedMs how much of this time was skipped */
+  readonly #onJump: (byMs: number, skippedMs: number) => void;
   #latest = Number.NEGATIVE_INFINITY;
   #elapsed: number;
   /** The machine's time when `elapsed` was nought. */
   #origin: number;
   #aheadMs = 0;
 
-  constructor(onJump: (byMs: number) => void, machine: MachineTime = MACHINE) {
+  constructor(onJump: (byMs: number, skippedMs: number) => void, machine: MachineTime = MACHINE) {
     this.#onJump = onJump;
     this.#machine = machine;
     this.#elapsed = machine.elapsed();
@@ -43,9 +43,10 @@ export class SteadyTime {
     this.#aheadMs -= Math.min(this.#aheadMs, (elapsed - this.#elapsed) * CATCH_UP);
     this.#elapsed = elapsed;
     const isJump = Math.abs(byMs) >= JUMP_MS;
+    const skippedMs = Math.max(0, byMs - this.#aheadMs);
     if (isJump) this.#aheadMs = Math.max(0, this.#aheadMs - byMs);
     this.#latest = Math.max(this.#latest, Math.floor(wall + this.#aheadMs));
-    if (isJump) this.#onJump(Math.round(byMs));
+    if (isJump) this.#onJump(Math.round(byMs), Math.round(skippedMs));
     return this.#latest;
   };
 
@@ -57,7 +58,7 @@ export class SteadyTime {
     const byMs = this.now() - at;
     if (byMs > -JUMP_MS) return Math.max(0, byMs);
     this.#aheadMs -= byMs;
-    this.#onJump(Math.round(byMs));
+    this.#onJump(Math.round(byMs), 0);
     return 0;
   }
 

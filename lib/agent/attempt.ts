@@ -9,7 +9,7 @@
  * No heartbeat is sent after its attempt: the loop is stopped before the report.
  */
 
-import { type AttemptContext, type AttemptLog, PROCESS_TIME_MS } from '../core/plan/agent.ts';
+import { type AttemptContext, type AttemptLog, PROCESS_TIME_LEFT_MS } from '../core/plan/agent.ts';
 import { formatDuration } from '../core/values/duration.ts';
 import { performedStep } from '../core/plan/on-failure.ts';
 import type { AgentStep, Plan } from '../core/plan/plan.ts';
@@ -81,6 +81,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
   const finished = new Latch();
   const pulse: Pulse = {};
   const beganAt = ports.clock.now();
+  const skippedMs = (): number => awayMs(ports.away?.(), beganAt);
   const time = timeOf(ports, claim);
   const about = { executionId: state.execution.id, step: planStep.name, attempt: record.attempt };
   const context: LogContext = { ...about, mode: record.mode };
@@ -90,11 +91,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
     step: about.step,
     attempt: about.attempt,
     effectKey: effectKeyOf(state.execution, planStep.name, record.key, keyEpoch(claim.plan, record)),
-    timeLeftMs: () =>
-      Math.max(
-        0,
-        Math.min(time.untilAt, time.latestAt) + awayMs(ports.away?.(), beganAt) - ports.clock.now(),
-      ),
+    timeLeftMs: () => Math.max(0, Math.min(time.untilAt, time.latestAt) + skippedMs() - ports.clock.now()),
     // Made when it is first asked for: not all code listens.
     get signal() {
       return abort.signal;
@@ -112,7 +109,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
       pulse.wake?.();
     },
     ...acceptedFor(record),
-    [PROCESS_TIME_MS]: claim.processDeadlineAt - ports.clock.now(),
+    [PROCESS_TIME_LEFT_MS]: () => claim.processDeadlineAt + skippedMs() - ports.clock.now(),
   } as AttemptContext;
   let lost = false;
   worker.listener?.claimed({ executionId: about.executionId, step: about.step, token: claim.token });
@@ -124,7 +121,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
   const work = performLoaded(ports, worker, planStep, state, ctx);
   worker.underWay?.add(context);
   void work.then(() => worker.underWay?.delete(context));
-  const report = await inTime(ports, work, abort, finished, claim, time);
+  const report = await inTime(ports, work, abort, finished, claim, { ...time, skippedMs });
   finished.end();
   if (pulse.isBeating === true) await withPatience(ports, heartbeats);
   return { report, work, lost };
@@ -175,11 +172,11 @@ async function inTime(
   abort: AbortController,
   finished: Latch,
   claim: Claim,
-  { latestAt, ...time }: AttemptTime,
+  { latestAt, skippedMs, ...time }: AttemptTime & { readonly skippedMs: () => number },
 ): Promise<Report> {
   let { untilAt } = time;
   for (;;) {
-    const limitMs = Math.max(0, Math.min(untilAt, latestAt) - ports.clock.now());
+    const limitMs = Math.max(0, Math.min(untilAt, latestAt + skippedMs()) - ports.clock.now());
     const first = await Promise.race([work, ports.clock.sleep(limitMs, finished).then(() => undefined)]);
     if (first !== undefined) return first;
     if (untilAt >= latestAt) break;

@@ -147,7 +147,7 @@ async function reportOnce(
     token,
     report,
     onTime,
-    ...given({ openBreaker: claim.openBreaker }),
+    ...given({ openBreaker: claim.openBreaker, away: ports.away?.() }),
     ...inputs,
   });
   if ((await commit(ports, decision, state.execution)) === 'conflict') return 'conflict';

@@ -15,7 +15,7 @@
  * S6 what died, or was aborted, before the call was sent has certainly done nothing.
  */
 
-import { type AbortSignalLike, type AttemptContext, PROCESS_TIME_MS } from '../core/plan/agent.ts';
+import { type AbortSignalLike, type AttemptContext, PROCESS_TIME_LEFT_MS } from '../core/plan/agent.ts';
 import type { Mode } from '../core/records/state.ts';
 import { given } from '../core/values/given.ts';
 import { IsolatedChild, type Program } from './isolated-child.ts';
@@ -58,7 +58,6 @@ interface UnderWay {
   readonly number: number;
   readonly caller: Caller;
   readonly ctx: AttemptContext;
-  readonly beganAt: number;
   readonly settle: (answer: Answered) => void;
   /** What its process is ended for, if it is by its fault. */
   fault?: string;
@@ -178,7 +177,7 @@ export class OwnProcess {
     const known = { executionId, step, attempt, effectKey, ...(accepted === undefined ? {} : { accepted }) };
     let settle: (answer: Answered) => void = () => undefined;
     const answered = new Promise<Answered>((answer) => (settle = answer));
-    const one: UnderWay = { number, caller, ctx, beganAt: this.#options.now(), settle };
+    const one: UnderWay = { number, caller, ctx, settle };
     this.#underWay.set(number, one);
     this.#watch();
     const call = { number, agent: caller.name, mode, ctx: known, timeLeftMs: ctx.timeLeftMs(), ...values };
@@ -218,10 +217,11 @@ export class OwnProcess {
     this.#close();
     if (isNews) this.#trouble(one.caller.name, why);
     if (this.#endIfAlone()) return;
-    const { [PROCESS_TIME_MS]: timeMs = 0 } = one.ctx as { readonly [PROCESS_TIME_MS]?: number };
-    const leftMs = Math.max(0, one.beganAt + timeMs - KILL_MARGIN_MS - this.#options.now());
+    const { [PROCESS_TIME_LEFT_MS]: leftMs = () => 0 } = one.ctx as {
+      readonly [PROCESS_TIME_LEFT_MS]?: () => number;
+    };
     clearTimeout(one.timer);
-    one.timer = setTimeout(() => void this.end(), leftMs);
+    one.timer = setTimeout(() => void this.end(), Math.max(0, leftMs() - KILL_MARGIN_MS));
   }
 
   /** Nothing is in it but what it is ended for. */

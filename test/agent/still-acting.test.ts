@@ -2,7 +2,7 @@
  * Work that is done elsewhere: until when it may go on, and what a probe is believed of it that was cut off.
  */
 
-import type { AttemptContext } from '../../lib/core/plan/agent.ts';
+import { type AttemptContext, PROCESS_TIME_LEFT_MS } from '../../lib/core/plan/agent.ts';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { StillActingError, TransientError } from '../../lib/core/values/errors.ts';
 import { anAgent, anyObject, harness, PROCESS_MS } from '../engine/harness.ts';
@@ -26,6 +26,8 @@ it.each([undefined, '25s'])(
       if (told.length > 1) return {};
       await h.clock.sleep(10_000);
       expect(ctx.timeLeftMs()).toBe(TIMEOUT_MS - 10_000);
+      const { [PROCESS_TIME_LEFT_MS]: leftMs } = ctx as { readonly [PROCESS_TIME_LEFT_MS]?: () => number };
+      expect(leftMs?.()).toBe(PROCESS_MS - 10_000);
       throw new TransientError('busy');
     };
     const h = harness(shipping(within), { carrier: { execute, probe: notDone, undo } });

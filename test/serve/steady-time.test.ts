@@ -47,6 +47,19 @@ it.each([MINUTE, 2 * HOUR, 2 * YEAR])('follows a clock that is set forward by %i
   expect(jumps).toEqual([ms]);
 });
 
+it('skips nothing where a clock that was set back is set forward again', () => {
+  const clock = machine();
+  const skipped: number[] = [];
+  const time = new SteadyTime((_, skippedMs) => void skipped.push(skippedMs), clock);
+  clock.now.wall -= HOUR;
+  clock.pass(1);
+  time.now();
+  clock.now.wall += HOUR + MINUTE;
+  clock.pass(1);
+  time.now();
+  expect(skipped).toEqual([0, MINUTE]);
+});
+
 it.each([MINUTE, 2 * HOUR, 2 * YEAR])('goes on from the last run, whose clock was %i ms ahead', (ms) => {
   const clock = machine();
   const jumps: number[] = [];

@@ -55,6 +55,7 @@ export type Event = DecisionInputs &
          * attempt is not charged for it.
          */
         readonly openBreaker?: OpenBreaker;
+        readonly away?: readonly Away[];
       }
     /** The process of an attempt is dead, with all that it started: nothing of the attempt goes on. */
     | {

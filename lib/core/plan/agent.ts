@@ -195,10 +195,9 @@ export interface AttemptContext {
 }
 
 /**
- * The time, from its beginning, after which nothing of the attempt goes on: for what runs its author's code,
- * not for that code.
+ * How long, in ms, until nothing of the attempt may go on: for what runs its author's code, not for that code.
  */
-export const PROCESS_TIME_MS: unique symbol = Symbol('process-time');
+export const PROCESS_TIME_LEFT_MS: unique symbol = Symbol('process-time-left');
 
 /** Work that its service has accepted and does by itself. */
 export interface AcceptedWork {

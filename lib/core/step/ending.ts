@@ -31,7 +31,7 @@ export interface Ending {
   readonly isOnFailure: boolean;
 }
 
-export type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'openBreaker'> & {
+export type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'openBreaker' | 'away'> & {
   /** Its failure is not final yet, if it has failed. */
   readonly mayFail?: boolean;
   readonly isOverTime?: boolean;

@@ -145,8 +145,11 @@ export function leaseOverAt(
 ): number {
   const endsAt = leaseEndsAt(step.leaseUntil);
   const planned = agentStep(plan, step.name);
-  if (graceFrom === undefined || planned === undefined || step.leaseUntil >= graceFrom) return endsAt;
+  if (graceFrom === undefined || planned === undefined) return endsAt;
   const variant = attemptedVariant(planned, step);
+  // Its next heartbeat comes after what was left before a clock was set forward, not after what is left now.
+  const isCut = awayMs(away, step.leaseUntil - variant.leaseMs) > 0;
+  if (step.leaseUntil >= graceFrom && !isCut) return endsAt;
   const graceUntil = Math.min(graceFrom + variant.leaseMs, renewableUntil(variant, step, away));
   return Math.max(endsAt, leaseEndsAt(graceUntil));
 }

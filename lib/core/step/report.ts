@@ -40,8 +40,10 @@ export function reported(
     return record.mode === 'execute' ? lateSuccess(step, record, report, event) : undefined;
   // An attempt whose function has returned can begin nothing more, even if its process lives on.
   const codeReturned = report.codeReturned && record.mode !== 'probe';
-  const deadlines = codeReturned ? lowered(record, token, event.now) : undefined;
-  const ending = endingOf(step, { ...record, ...deadlines }, event);
+  const until = codeReturned
+    ? { ...record, ...lowered(record, token, event.now) }
+    : withLater(record, awayMs(event.away, record.claimedAt ?? 0));
+  const ending = endingOf(step, until, event);
   switch (record.status) {
     case 'running':
       return reportedExecute(ending, report);

@@ -158,6 +158,16 @@ const rows: readonly Row[] = [
   ['undo unknown, excused', UNDO, LOST, undoExcused],
   ['done of an undo', UNDO, report({ kind: 'done', output: 1 })],
 ];
+it('a report of code that may still go on lets it have as much longer as a clock skipped', () => {
+  const until = (said: Report, untilAt: number): number | undefined =>
+    reported(step, EXECUTE, { token: 't', report: said, away: [{ untilAt, ms: 600_000 }], ...inputs })
+      ?.processDeadlineAt;
+  expect(until(LOST, NOW - 500)).toBe(EXECUTE.processDeadlineAt + 600_000);
+  // Set before its claim, it is none of its time; and what has returned goes on no more.
+  expect(until(LOST, NOW - 70_000)).toBe(EXECUTE.processDeadlineAt);
+  expect(until(UNKNOWN, NOW - 500)).toBe(NOW);
+});
+
 it.each(rows)('a report of %s writes this and nothing else', (name, record, said, ...[writes, given]) => {
   const of = given ?? (record.mode === 'probe' ? probed : step);
   const held = name.includes('excused') ? { openBreaker } : {};

@@ -150,6 +150,15 @@ describe('a lease that could not be renewed because the store was away', () => {
     expect(leaseOverAt(plan, held(more), graceFrom)).toBe(at);
   });
 
+  it('gets its length once more also where a clock was set forward within it', () => {
+    const cut = held({ leaseUntil: back + 500 });
+    expect(leaseOverAt(plan, cut, back)).toBe(back + 500 + LEASE_MARGIN_MS);
+    expect(leaseOverAt(plan, cut, back, [{ untilAt: back, ms: 25_000 }])).toBe(once);
+    const renewed = held({ leaseUntil: back + 30_500 });
+    const own = back + 30_500 + LEASE_MARGIN_MS;
+    expect(leaseOverAt(plan, renewed, back, [{ untilAt: back, ms: 25_000 }])).toBe(own);
+  });
+
   it('is over so much later, and its process with it, by what a clock was set forward', () => {
     const away = [{ untilAt: back, ms: 600_000 }];
     const old = held({ claimedAt: NOW - 50_000, ...dies });
