@@ -22,7 +22,7 @@ export async function handleAndCarryOn(
   deadline: () => number,
   neighbours: Neighbours,
 ): Promise<'handled' | 'give-back'> {
-  const kept = new KeptMessage(neighbours, ports.clock.now());
+  const kept = new KeptMessage(neighbours, () => deadline() - ports.clock.now());
   const handOver = async (send: Send): Promise<void> => {
     try {
       const at = await neighbours.of(send);

@@ -17,6 +17,7 @@ import { callingPortsOf, namedAs, type OwnPorts, type Telemetry, telemetryOf } f
 import { tellExit } from '../aws/telemetry.ts';
 import type { Ports } from '../core/ports.ts';
 import { sayable } from '../core/values/errors.ts';
+import { given } from '../core/values/given.ts';
 import { perSecondOf } from '../core/values/rate.ts';
 import type { PlanCache } from '../engine/plans.ts';
 import { handleAndCarryOn } from './carry-on.ts';
@@ -52,12 +53,7 @@ export function hostHandler(modules: Modules): Handler {
       telemetry.logger.error('agent-not-loaded', { agent: name, error: sayable(error) });
     });
     if (member === undefined) return 'give-back';
-    const neighbours: Neighbours = {
-      // One of several messages would keep the others from their acknowledgement.
-      has: (agent) => isAlone && settings.carries.includes(agent),
-      of: async ({ agent }) => enter(await members.of(agent)),
-      ...(settings.longestMs === undefined ? {} : { longestMs: settings.longestMs }),
-    };
+    const neighbours = members.neighbours(isAlone, enter);
     return await handleRecord(record, enter(member).telemetry, (message) =>
       members.atWork(() => handleAndCarryOn(member, plans, message, deadline, neighbours)),
     );
@@ -122,6 +118,16 @@ export class Members {
     return loading;
   }
 
+  /** @param isAlone one of several messages would keep the others from their acknowledgement */
+  neighbours(isAlone: boolean, enter: (member: Member) => Member): Neighbours {
+    const { carries, longestMs } = this.#settings;
+    return {
+      has: (agent) => isAlone && carries.includes(agent),
+      of: async ({ agent }) => enter(await this.of(agent)),
+      ...given({ longestMs }),
+    };
+  }
+
   async atWork<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#atWork.messages += 1;
     try {
@@ -135,16 +141,16 @@ export class Members {
     const module = this.#modules[name];
     if (module === undefined) throw new Error(`no agent '${name}' is in this function`);
     const isLoaded = new Latch();
-    const late = this.#sleep(LOAD_WITHIN_MS, isLoaded).then((): never => {
-      throw new Error(`the module of agent '${name}' did not load within ${LOAD_WITHIN_MS / 1_000} s`);
-    });
+    const late = this.#sleep(LOAD_WITHIN_MS, isLoaded).then(() => 'late' as const);
     try {
-      const { handler } = await Promise.race([module(), late]);
-      return this.#memberOf(name, handlerOfFile(name, handler));
+      const loaded = await Promise.race([module(), late]);
+      if (loaded !== 'late') return this.#memberOf(name, handlerOfFile(name, loaded.handler));
     } finally {
-      late.catch(() => undefined);
       isLoaded.end();
     }
+    // The next message awaits the same import.
+    this.#loaded.delete(name);
+    throw new Error(`the module of agent '${name}' did not load within ${LOAD_WITHIN_MS / 1_000} s`);
   }
 
   #memberOf(name: string, { worker: own, telemetry }: AgentHandler): Member {

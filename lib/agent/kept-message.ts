@@ -40,13 +40,16 @@ const OF_GROUP_MS = 1_000;
 /** What one message has led to that is neither handled nor sent yet: one message at most. */
 export class KeptMessage {
   readonly #neighbours: Neighbours;
-  readonly #beganAt: number;
+  readonly #leftMs: () => number;
+  readonly #beganWithMs: number;
   #steps = 0;
   #kept: Send | undefined;
 
-  constructor(neighbours: Neighbours, now: number) {
+  /** @param leftMs what its invocation has left: a clock that is set right meanwhile moves it nowhere */
+  constructor(neighbours: Neighbours, leftMs: () => number) {
     this.#neighbours = neighbours;
-    this.#beganAt = now;
+    this.#leftMs = leftMs;
+    this.#beganWithMs = leftMs();
   }
 
   /** What a claim has to know of the message that is handled now. */
@@ -61,11 +64,10 @@ export class KeptMessage {
 
   /** The ports of what follows from a written report: the queue keeps one message and sends the others. */
   behind(ports: Ports, executionId: string): Ports {
-    const { queue, clock } = ports;
+    const { queue } = ports;
     const send: Queue['send'] = async (sends) => {
-      const now = clock.now();
       // An evaluation that failed halfway is made again, and sends again what is kept already.
-      const others = sends.filter((one) => !this.#isKept(one) && !this.#keeps(one, executionId, now));
+      const others = sends.filter((one) => !this.#isKept(one) && !this.#keeps(one, executionId));
       if (others.length > 0) await queue.send(others);
     };
     return { ...ports, queue: { send, ...given({ reaches: queue.reaches }) } };
@@ -90,17 +92,17 @@ export class KeptMessage {
     );
   }
 
-  #keeps(send: Send, executionId: string, now: number): boolean {
+  #keeps(send: Send, executionId: string): boolean {
     const { agent, message, delayMs, group } = send;
     const { longestMs = LONGEST_MS } = this.#neighbours;
     const isFirstTry = message.mode === 'execute' && message.attempt === 1 && delayMs <= 0;
-    const untilAt = this.#beganAt + (group === undefined ? longestMs : Math.min(longestMs, OF_GROUP_MS));
+    const mostMs = group === undefined ? longestMs : Math.min(longestMs, OF_GROUP_MS);
     const keeps =
       this.#kept === undefined &&
       isFirstTry &&
       message.execution === executionId &&
       this.#steps < MOST_STEPS &&
-      now < untilAt &&
+      this.#beganWithMs - this.#leftMs() < mostMs &&
       this.#neighbours.has(agent);
     if (keeps) this.#kept = send;
     return keeps;

@@ -55,13 +55,17 @@ export async function handleMessage(
     // Instants are whole, and a host counts what is left in fractions: not before it is certainly dead.
     processDeadlineAt ??= Math.ceil(deadline());
     if (isLeased(mine) && tokens.has(mine.token)) {
+      kept?.claimed(ports, message);
       const claim = claimOf(plan, state, mine, processDeadlineAt);
       if (claim !== undefined) await performAndReport(ports, plans, worker, claim, pass.trial, kept);
       return 'handled';
     }
     const token = ports.random.id();
     tokens.add(token);
-    const delivery = { message, token, processDeadlineAt, readAt, ...kept?.about };
+    // Whether there is time is not asked again once it has its slot or its trial.
+    const isFree = pass.trial === undefined && pass.slotUntil === undefined;
+    const about = isFree ? kept?.about : undefined;
+    const delivery = { message, token, processDeadlineAt, readAt, ...about };
     const decided = await decideDelivery(ports, worker, plan, state, delivery, pass);
     const { decision } = decided;
     pass = decided.pass;

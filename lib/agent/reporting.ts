@@ -48,9 +48,8 @@ export async function performAndReport(
   const { report, work, lost } = ran;
   const openBreaker = await notifyBreaker(ports, worker, claim, ran, trial);
   if (openBreaker !== undefined) claim.openBreaker = openBreaker;
-  // Code that has not returned keeps this process, and the message with it. An undo is followed by others.
-  const { mode } = claim.state.steps[claim.planStep.name] ?? {};
-  const mayKeep = mode === 'execute' && report.kind === 'done' && report.codeReturned && !lost;
+  // Code that has not returned keeps this process, and the message with it. Probe and undo answer otherwise.
+  const mayKeep = report.kind === 'done' && report.codeReturned && !lost;
   await deliverReport(ports, worker, claim, report, mayKeep ? kept : undefined);
   if (report.codeReturned && !lost) return;
   // Until `processDeadline` the author's code may still act. A process that is given back now would be frozen

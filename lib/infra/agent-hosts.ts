@@ -207,6 +207,16 @@ function checkReserved(host: string, members: readonly HostMember[], reserved: n
   );
 }
 
+/** Also where a list, or its fields, is written out for each. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  const isWrittenOut = (value: unknown): value is object =>
+    Array.isArray(value) || Object.getPrototypeOf(Object(value)) === Object.prototype;
+  if (!isWrittenOut(one) || !isWrittenOut(other)) return false;
+  const [fields, others] = [Object.entries(one), new Map(Object.entries(other))];
+  return fields.length === others.size && fields.every(([key, value]) => isSame(value, others.get(key)));
+}
+
 /** What may be set of a function but once. */
 function theSame<Value>(
   host: string,
@@ -216,7 +226,7 @@ function theSame<Value>(
 ): Value | undefined {
   const set = members.filter(({ settings }) => of(settings) !== undefined);
   const [first] = set;
-  const other = set.find(({ settings }) => first !== undefined && of(settings) !== of(first.settings));
+  const other = set.find(({ settings }) => first !== undefined && !isSame(of(settings), of(first.settings)));
   if (first !== undefined && other !== undefined)
     throw new Error(
       `host '${host}': ${what} of agent '${first.name}' and of '${other.name}' differ, and one function has one; set the same, or give one of them another host`,

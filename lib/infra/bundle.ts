@@ -107,6 +107,11 @@ export interface BundleProps {
    * @default false
    */
   readonly readable?: boolean;
+  /**
+   * Whether what an entry imports when it runs is a file of its own, which fails by itself.
+   * @default false
+   */
+  readonly split?: boolean;
 }
 
 /**
@@ -174,6 +179,8 @@ function bundleHosts(
           entries: { [hostEntry(host)]: writeHostEntry(root, files) },
           external: [...new Set(names.flatMap((name) => packages[name] ?? []))],
           readable: inspected !== undefined && names.includes(inspected),
+          // Else a package beside the code, of whichever agent, would be imported before the host has begun.
+          split: true,
         }),
       ];
     }),
@@ -259,6 +266,7 @@ function bundleEntries(props: BundleProps): ReadonlyMap<string, Bundle> {
       sourcemap: 'linked',
       sourcesContent: false,
       ...(props.readable === true ? readableAt(join(outdir, names[0] ?? '')) : {}),
+      ...(props.split === true ? { splitting: true, chunkNames: `${names[0]}/[name]-[hash]` } : {}),
       metafile: true,
       logOverride: COMPUTED,
       external: [...(props.external ?? [])],
@@ -269,9 +277,10 @@ function bundleEntries(props: BundleProps): ReadonlyMap<string, Bundle> {
     names.map((name) => {
       const inFolder = built.outputFiles.filter((file) => dirname(file.path) === join(outdir, name));
       const files = new Map(inFolder.map((file) => [basename(file.path), file.contents]));
-      const metafile = metafileOf(built.metafile, `${name}/index${EXTENSION}`);
+      const metafile = metafileOf(built.metafile, name);
       refuseWithoutHandler(metafile, props.root, props.entries[name] ?? '');
-      const bytes = files.get(`index${EXTENSION}`)?.byteLength ?? 0;
+      const code = [...files].filter(([path]) => path.endsWith(EXTENSION));
+      const bytes = code.reduce((sum, [, { byteLength }]) => sum + byteLength, 0);
       const computed = built.warnings.filter(({ location }) => (location?.file ?? '') in metafile.inputs);
       return [name, { files, hash: hashOf(files), bytes, metafile, computed }];
     }),
@@ -322,11 +331,15 @@ export function withFile(bundle: Bundle, name: string, text: string): Bundle {
   return { ...bundle, files, hash: hashOf(files) };
 }
 
-function metafileOf(whole: Metafile, output: string): Metafile {
-  const found = Object.entries(whole.outputs).find(([path]) => path.endsWith(`/${output}`));
-  if (found === undefined) return { inputs: {}, outputs: {} };
-  const inputs = Object.keys(found[1].inputs).map((path) => [path, whole.inputs[path]]);
-  return { inputs: Object.fromEntries(inputs) as Metafile['inputs'], outputs: { [found[0]]: found[1] } };
+/** The part of one function: its entry first, then what that imports when it runs. */
+function metafileOf(whole: Metafile, name: string): Metafile {
+  const entry = `${name}/index${EXTENSION}`;
+  const outputs = Object.entries(whole.outputs)
+    .filter(([path]) => dirname(path).endsWith(`/${name}`) && path.endsWith(EXTENSION))
+    .sort(([one], [other]) => Number(other.endsWith(entry)) - Number(one.endsWith(entry)));
+  const paths = new Set(outputs.flatMap(([, { inputs }]) => Object.keys(inputs)));
+  const inputs = Object.fromEntries([...paths].map((path) => [path, whole.inputs[path]]));
+  return { inputs: inputs as Metafile['inputs'], outputs: Object.fromEntries(outputs) };
 }
 
 function refuseWithoutHandler(metafile: Metafile, root: string, entry: string): void {

@@ -105,8 +105,8 @@ export class Carried {
     if (run.sent.has(keyOf(send))) wrong('is carried on and was sent');
     if (mode !== 'execute' || attempt !== 1) wrong(`is carried on to ${mode}, attempt ${attempt}`);
     if (!this.has(agent)) wrong(`is carried on by '${agent}', which has a limit of its own`);
-    const isHurried = process.frozenUntil === 0 && process.wrong === undefined;
-    if (isHurried && this.#seen.now() - run.beganAt > LONGEST_MS) wrong('is carried on for too long');
+    if (process.frozenUntil === 0 && this.#seen.now() - run.beganAt > LONGEST_MS)
+      wrong('is carried on for too long');
     run.handed = send;
     if (this.#seen.table.read(id)?.execution.lane !== undefined) this.#seen.kinds.carriedPlaced += 1;
   }

@@ -15,6 +15,7 @@ import type { Ports, Rates } from '../../lib/core/ports.ts';
 import { pause } from '../../lib/scheduler/commands.ts';
 import { memoryRates } from '../../lib/memory/side-records.ts';
 import { ProcessRate } from '../../lib/agent/process-rate.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
 import { anAgent, anyObject, type Harness, harness, settle } from '../engine/harness.ts';
 
 const NAMES = Array.from({ length: 20 }, (_, at) => `agent-${at}`);
@@ -41,6 +42,8 @@ interface Options {
   readonly more?: (agent: string) => Partial<Worker>;
   readonly longestMs?: number;
   readonly fairBy?: true;
+  /** When the process is over, by its clock. */
+  readonly deadline?: (endAt: number) => number;
 }
 
 /** Moves time on while nothing else can go on. */
@@ -104,7 +107,13 @@ async function processOf(options: Options = {}) {
   const handle = (send = first) =>
     driven(
       h,
-      handleAndCarryOn(hosted(send.agent), new Map(), send.message, () => endAt, neighbours),
+      handleAndCarryOn(
+        hosted(send.agent),
+        new Map(),
+        send.message,
+        () => options.deadline?.(endAt) ?? endAt,
+        neighbours,
+      ),
     );
   const sentTo = (): string[] => h.sent.map(({ agent }) => agent);
   return { ...h, id, first, handle, performed, notes, sentTo };
@@ -165,7 +174,7 @@ it.each([0, 1])('keeps one of several messages, after the others have left; %i s
 it('sends what is of another execution, and what is no first attempt to execute', async () => {
   const p = await processOf();
   const neighbours = { has: () => true, of: () => Promise.reject(new Error('unused')) };
-  const kept = new KeptMessage(neighbours, p.clock.now());
+  const kept = new KeptMessage(neighbours, () => 60_000);
   const { queue } = kept.behind(p, p.id);
   const { message } = p.first;
   const others: Partial<Send['message']>[] = [
@@ -220,6 +229,49 @@ it('gives a message to its queue if the attempt might not end in time, before it
   const more = await processOf({ leftMs: 30_000 + 3_500 });
   await more.handle();
   expect(more.performed).toHaveLength(3);
+});
+
+it('sends what follows from a failure that is tolerated', async () => {
+  const some = workflow('some', { input: anyObject, within: '2h' }, (w) => {
+    const tried = w.step('tried', agents[0]!, {}, { tolerate: true, recovery: [] });
+    w.step('then', agents[1]!, {}, { after: [tried] });
+  });
+  const fails = { execute: () => Promise.reject(new PermanentError('no')) };
+  const h = harness(some, { 'agent-0': fails });
+  const of = async (): Promise<HostedAgent> => ({
+    ports: h,
+    worker: { agent: agents[0] as Agent, implementation: fails },
+  });
+  await h.begin();
+  const [first] = h.sent.splice(0) as [Send];
+  const endAt = h.clock.now() + 60_000;
+  const neighbours: Neighbours = { has: () => true, of };
+  const handling = handleAndCarryOn(await of(), new Map(), first.message, () => endAt, neighbours);
+  await driven(h, handling);
+  expect(h.sent.map(({ agent }) => agent)).toEqual(['agent-1']);
+});
+
+it('goes by the time that its process has left, also where its clock is set right meanwhile', async () => {
+  let wrongMs = 3_600_000;
+  const p = await processOf({
+    steps: 8,
+    execute: taking(4_000),
+    leftMs: 3_660_000,
+    around: (ports) => ({
+      ...ports,
+      clock: { ...ports.clock, now: () => ports.clock.now() + wrongMs },
+      store: {
+        ...ports.store,
+        read: async (id) => {
+          wrongMs = 0;
+          return ports.store.read(id);
+        },
+      },
+    }),
+    deadline: (endAt) => endAt + wrongMs,
+  });
+  await p.handle();
+  expect([p.performed.length, wrongMs]).toEqual([3, 0]);
 });
 
 it('sends what it kept if it cannot be handled here: then no attempt is charged', async () => {

@@ -67,6 +67,28 @@ it('refuses by its name an agent whose module never comes to an end, and no othe
   await expect(charge).rejects.toThrow("the module of agent 'charge' did not load within 10 s");
 });
 
+it('takes an agent whose module came late, at its next message', async () => {
+  let load = (): void => undefined;
+  const module = new Promise<Awaited<ReturnType<ReturnType<typeof fileOf>>>>((resolve) => {
+    load = () => void fileOf('charge')().then(resolve);
+  });
+  let sleeps = 0;
+  const sleep = () => (sleeps++ === 0 ? Promise.resolve() : new Promise<void>(() => undefined));
+  const all = members({ charge: () => module }, sleep);
+  await expect(all.of('charge')).rejects.toThrow('did not load within 10 s');
+  load();
+  expect((await all.of('charge')).worker.agent.spec.name).toBe('charge');
+});
+
+it('hands messages to those that it may, for as long as it may, and only out of a batch of one', () => {
+  const settings = { carries: ['ship'], rates: {}, longestMs: 2_000 };
+  const all = new Members({}, settings, telemetryOf({ role: 'agent' }));
+  const ask = (isAlone: boolean) => all.neighbours(isAlone, (member) => member);
+  expect(['ship', 'charge'].map(ask(true).has)).toEqual([true, false]);
+  expect(ask(false).has('ship')).toBe(false);
+  expect(ask(true).longestMs).toBe(2_000);
+});
+
 it('gives back the messages of an agent that does not load; those of others go on', async () => {
   const handler = hostHandler({
     charge: () => Promise.reject(new Error('no such table')),

@@ -39,8 +39,9 @@ async function lateness(stepMs: number, carriesOn: boolean): Promise<number> {
     const now = Math.max(freeAt[place] ?? 0, queue.length > 0 ? 0 : (pending[0]?.at ?? 0));
     while ((pending[0]?.at ?? Number.POSITIVE_INFINITY) <= now) queue.push(pending.shift()!.next);
     const taken = queue.shift()!;
-    const kept = new KeptMessage(neighbours, now);
-    let [at, { left }] = [now, taken];
+    let { left } = taken;
+    let at = now;
+    const kept = new KeptMessage(neighbours, () => -at);
     for (;;) {
       at += stepMs;
       left -= 1;

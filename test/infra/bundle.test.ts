@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod/mini';
 import { defaultProvider } from '../../lib/infra/lambda-credentials.ts';
-import { agentEntry, type Bundle, bundleDeployment, bundleFunctions } from '../../lib/infra/bundle.ts';
+import {
+  agentEntry,
+  type Bundle,
+  bundleDeployment,
+  bundleFunctions,
+  hostEntry,
+} from '../../lib/infra/bundle.ts';
 import { discoverWorkflows } from '../../lib/infra/discover.ts';
 import { PROJECT_ROOT } from '../../lib/infra/synth.ts';
 import * as whole from '../../lib/index.ts';
@@ -44,6 +50,26 @@ test('an agent’s bundle is one ES module with a source map, and it runs', asyn
   await expect(module.handler()).rejects.toThrow('from echo');
   const map = JSON.parse(readFileSync(join(folder, 'index.mjs.map'), 'utf8')) as { sources: string[] };
   expect(map.sources.some((source) => source.endsWith('echo.ts'))).toBe(true);
+});
+
+test('a package beside the code of a host is imported with the agent that needs it, and not before', () => {
+  const agentThat = (imports: string): string => `${imports} export const handler = async () => 1;`;
+  const root = project({
+    'agents/spoilt.ts': agentThat("import spoilt from 'spoilt'; spoilt();"),
+    'agents/sound.ts': agentThat(''),
+  });
+  const agents = ['spoilt', 'sound'].map((name) => {
+    return { name, file: join(root, `agents/${name}.ts`), timeoutMs: 1_000, peers: [name] };
+  });
+  const found = { root, workflows: [], agents, triggers: [], warnings: [] };
+  const hosts = new Map([['both', ['spoilt', 'sound']]]);
+  const { files } = one(bundleDeployment(found, { spoilt: ['spoilt'] }, undefined, hosts), hostEntry('both'));
+  const code = [...files].flatMap(([name, content]): [string, string][] =>
+    name.endsWith('.mjs') ? [[name, Buffer.from(content).toString()]] : [],
+  );
+  const importing = code.filter(([, text]) => /from ?"spoilt"/.test(text)).map(([name]) => name);
+  expect(importing).toEqual([expect.stringMatching(/^spoilt-\w+\.mjs$/)]);
+  expect(new Map(code).get('index.mjs')).toContain('import("./spoilt-');
 });
 
 /**

@@ -1,7 +1,7 @@
 /** Functions of several agents: what is shared, what each keeps, what is refused and said. */
 
 import { Bucket } from 'aws-cdk-lib/aws-s3';
-import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
+import { type IVpc, SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { Duration, Stack } from 'aws-cdk-lib/core';
@@ -100,6 +100,10 @@ test('adds up what one function can have, and refuses what clashes', () => {
   );
   const stack = new Stack(makeApp(), 'Test');
   const vpcs = [1, 2].map((n) => new Vpc(stack, `Vpc${n}`) as IVpc);
+  const group = new SecurityGroup(stack, 'Group', { vpc: vpcs[0]! });
+  const network = () => ({ vpc: vpcs[0]!, securityGroups: [group], vpcSubnets: { onePerAz: true } });
+  const alike = { workflows: FOUND, agentSettings: both(network(), network()) };
+  expect(() => new Steadfast(stack, 'Alike', alike)).not.toThrow();
   const settings = both({ vpc: vpcs[0]! }, { vpc: vpcs[1]! });
   expect(() => new Steadfast(stack, 'Steadfast', { workflows: FOUND, agentSettings: settings })).toThrow(
     "host 'checkout': vpc of agent 'pay' and of 'mail' differ",

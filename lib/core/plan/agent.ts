@@ -195,7 +195,8 @@ export interface AttemptContext {
 }
 
 /**
- * How long, in ms, until nothing of the attempt may go on: for what runs its author's code, not for that code.
+ * How long, in ms, until nothing of the attempt may go on: for what runs its author's code, not for
+ * that code.
  */
 export const PROCESS_TIME_LEFT_MS: unique symbol = Symbol('process-time-left');
 

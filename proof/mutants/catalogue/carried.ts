@@ -49,7 +49,7 @@ export const CARRIED: readonly Mutant[] = [
     rule: 'After its time a process keeps nothing more.',
     bug: 'A process carries one execution on without a bound in time.',
     file: KEPT,
-    find: '      now < untilAt &&\n',
+    find: '      this.#beganWithMs - this.#leftMs() < mostMs &&\n',
     replace: '',
     killer: carryOn('carries on for'),
   },
