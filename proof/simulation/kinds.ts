@@ -148,6 +148,8 @@ export const KINDS = [
   'commandRepeated',
   /** Its id came with another command, which was refused. */
   'commandReused',
+  /** An operator has had an agent called now, and a step was woken by it. */
+  'triedNow',
   /** Whether an agent is paused could not be read. */
   'pauseUnread',
   /** A process has died in the middle of a page, and when its page was counted. */

@@ -15,6 +15,7 @@ import { isSteadfastError } from '../../lib/core/values/errors.ts';
 import { callerIn } from './cast.ts';
 import type { Given } from './oracle-commands.ts';
 import { type Host, type Process, processOutside, schedulerFor } from './process.ts';
+import { tryAgentsNow } from './try-now.ts';
 import { pauseAgents } from './whole-pauses.ts';
 
 /**
@@ -33,6 +34,7 @@ export function startOperators(host: Host): void {
   };
   events.plan(choice.between(1_000, 30_000), look);
   pauseAgents(host);
+  tryAgentsNow(host);
 }
 
 function command(host: Host, execution: Execution, forgotten: Set<string>): void {

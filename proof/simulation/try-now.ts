@@ -1,0 +1,42 @@
+/**
+ * Simulated operators who have an agent called now, once they see that its service is away.
+ *
+ * Owns: when. No dice: other choices of the world stay as they are. Does not own: what follows
+ * (`lib/scheduler/try-now.ts`), whether an answer was lost on the way (`process.ts`).
+ */
+
+import { tryNow } from '../../lib/scheduler/try-now.ts';
+import type { Scheduler } from '../../lib/scheduler/start.ts';
+import { type Host, processOutside, schedulerFor } from './process.ts';
+import { AGENT_NAMES } from './service.ts';
+
+const FIRST_MS = 9_000;
+/** Apart for each agent. */
+const APART_MS = 1_700;
+
+export function tryAgentsNow(host: Host): void {
+  for (const [at, agent] of AGENT_NAMES.entries()) tryOnceOpen(host, agent, FIRST_MS + at * APART_MS);
+}
+
+/** Again and again: the service may still be away. */
+function tryOnceOpen(host: Host, agent: string, everyMs: number): void {
+  const { events, external, faults, kinds } = host;
+  events.plan(everyMs, async () => {
+    if (faults.healed()) return;
+    const { openedAt } = (await external.breakers.read(agent)) ?? {};
+    if (openedAt !== undefined)
+      await tryNow(schedulerOf(host), agent).then(
+        ({ woken }) => void (kinds.triedNow += Math.min(1, woken)),
+        // An answer that was lost: the next time.
+        () => undefined,
+      );
+    tryOnceOpen(host, agent, everyMs);
+  });
+}
+
+/** Knows all agents of the world. */
+function schedulerOf(host: Host): Scheduler {
+  const workflow = { agents: AGENT_NAMES.map((name) => ({ spec: { name } })) };
+  const workflows = new Map([['all', { workflow }]]);
+  return { ...schedulerFor(host, processOutside(host)), workflows } as unknown as Scheduler;
+}
