@@ -34,6 +34,7 @@ const PERIODS = 180;
 const MOST_QUERIES = 500;
 
 export async function readCharts(place: MetricsPlace, ask: GetMetricData, now: number): Promise<ShownCharts> {
+  const { startedAt = 0 } = place;
   const toMs = Math.ceil(now / MINUTE_MS) * MINUTE_MS;
   const queries = new Queries(toMs - PERIODS * MINUTE_MS, toMs);
   const service = { [METRICS_DIMENSION]: place.service };
@@ -62,6 +63,7 @@ export async function readCharts(place: MetricsPlace, ask: GetMetricData, now: n
     fromAt: queries.fromMs,
     everyMs: MINUTE_MS,
     periods: PERIODS,
+    ...(startedAt > queries.fromMs ? { startedAt } : {}),
     asked: queries.count,
     deployment: shown(whole),
     queue: shown(ofQueues),

@@ -15,7 +15,7 @@ const HEIGHT = 120;
 /** More lines in one picture cannot be distinguished; the text has them all. */
 const DRAWN = 8;
 
-type Span = Pick<ShownCharts, 'fromAt' | 'everyMs' | 'periods'>;
+type Span = Pick<ShownCharts, 'fromAt' | 'everyMs' | 'periods' | 'startedAt'>;
 
 export function ChartOf({ chart, span }: { chart: ShownChart; span: Span }): JSX.Element {
   const { title, unit, lines } = chart;
@@ -73,12 +73,14 @@ function Picture({ lines, unit, span }: PictureProps): JSX.Element {
   const data = dataOf(lines, span);
   const latest = useRef(data);
   latest.current = data;
+  const from = useRef<number | undefined>(undefined);
+  from.current = span.startedAt;
   useEffect(() => {
     const element = room.current;
     if (element === null) return;
     const draw = (): void => {
       plot.current?.destroy();
-      plot.current = new uPlot(optionsOf(lines, unit, element.clientWidth), latest.current, element);
+      plot.current = new uPlot(optionsOf(lines, unit, element.clientWidth, from), latest.current, element);
     };
     draw();
     const resized = new ResizeObserver(() => {
@@ -103,7 +105,12 @@ const dataOf = (lines: readonly ShownLine[], { fromAt, everyMs, periods }: Span)
   ...lines.map(({ values }) => [...values]),
 ];
 
-function optionsOf(lines: readonly ShownLine[], unit: ShownChart['unit'], width: number): uPlot.Options {
+function optionsOf(
+  lines: readonly ShownLine[],
+  unit: ShownChart['unit'],
+  width: number,
+  startedAt: { readonly current: number | undefined },
+): uPlot.Options {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string): string => style.getPropertyValue(name).trim();
   const axis: uPlot.Axis = {
@@ -118,6 +125,7 @@ function optionsOf(lines: readonly ShownLine[], unit: ShownChart['unit'], width:
     height: HEIGHT,
     legend: { show: false },
     cursor: { show: false },
+    hooks: { draw: [(plot) => markStart(plot, startedAt.current, colour('--faint'))] },
     scales: { y: { range: [0, unit === 'percent' ? 105 : top === 0 ? 1 : top * 1.1] } },
     axes: [
       { ...axis, space: 60, size: 22, values: (_, times) => times.map(hourText) },
@@ -134,6 +142,22 @@ function optionsOf(lines: readonly ShownLine[], unit: ShownChart['unit'], width:
       })),
     ],
   };
+}
+
+/** A line from when the code that runs began to. */
+function markStart(plot: uPlot, startedAt: number | undefined, colour: string): void {
+  const { ctx, bbox } = plot;
+  const x = startedAt === undefined ? -1 : Math.round(plot.valToPos(startedAt / 1_000, 'x', true));
+  if (x <= bbox.left || x > bbox.left + bbox.width) return;
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.setLineDash([4, 4]);
+  ctx.beginPath();
+  // On a pixel, not between two.
+  ctx.moveTo(x + 0.5, bbox.top);
+  ctx.lineTo(x + 0.5, bbox.top + bbox.height);
+  ctx.stroke();
+  ctx.restore();
 }
 
 /** Values that no line leads to or from. */

@@ -12,7 +12,7 @@ import { durationText } from '../../lib/view/text.ts';
 import { readCharts, settings } from '../api.ts';
 import type { Live } from '../live.ts';
 import { Empty, Shown } from '../parts/states.tsx';
-import { zoneText } from '../parts/time.tsx';
+import { clockText, zoneText } from '../parts/time.tsx';
 import { ChartOf } from './chart.tsx';
 import { priceText } from './chart-text.ts';
 import { isDeployed } from './measured.tsx';
@@ -83,6 +83,7 @@ function Groups({ charts: all }: { charts: ShownCharts }): JSX.Element {
         The last {time}, by the minute, in {zoneText(charts.fromAt)}; read once a minute while this page is
         open
         {settings.local ? '.' : `: ${priceText(charts)}.`}
+        {startText(charts)}
       </p>
       <Grid charts={deployment} span={charts} />
       {hasQueues ? <Group name="Queue of each agent" charts={queue} span={charts} /> : null}
@@ -92,6 +93,10 @@ function Groups({ charts: all }: { charts: ShownCharts }): JSX.Element {
     </>
   );
 }
+
+/** Nothing where there are no values of before it. */
+const startText = ({ startedAt = 0, fromAt }: ShownCharts): string =>
+  startedAt > fromAt ? ` The dashed line: the code that runs was started at ${clockText(startedAt)}.` : '';
 
 const NotOneByOne = ({ what }: { what: string }): JSX.Element => (
   <p class="faint">

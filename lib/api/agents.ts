@@ -9,6 +9,7 @@
  * read per open execution, of the first 100.
  */
 
+import { startBehind } from '../explain/after-start.ts';
 import type { Breakers } from '../explain/deferred.ts';
 import { type Breaker, openBreakerOf, passageOf } from '../core/step/breaker.ts';
 import { laneOf } from '../core/plan/lane.ts';
@@ -187,14 +188,20 @@ export function breakersOf(
 
 /** The breakers of these agents as they are now; one that cannot be read is left out. */
 export async function breakersNow(
-  { ports: { breakers, clock } }: Scheduler,
+  { ports: { breakers, clock, ...ports } }: Scheduler,
   agents: readonly string[],
 ): Promise<Breakers> {
   if (breakers === undefined) return new Map();
   const found = await Promise.all(
     agents.map(async (agent) => {
       const read = await breakers.read(agent).then(
-        (breaker) => openBreakerOf(breaker, clock.now()) ?? ('closed' as const),
+        (breaker) => {
+          const open = openBreakerOf(breaker, clock.now());
+          if (open === undefined) return 'closed' as const;
+          const at = breaker?.failingSince;
+          const startedAt = startBehind(at, ports.startedAt);
+          return at === undefined || startedAt === undefined ? open : { ...open, began: { at, startedAt } };
+        },
         () => undefined,
       );
       return [agent, read] as const;

@@ -238,6 +238,8 @@ export interface MetricsPlace {
   readonly workflows: readonly string[];
   /** The name of each agent's queue. */
   readonly queues: Readonly<Record<string, string>>;
+  /** When the code that runs began to, where that is known. */
+  readonly startedAt?: number;
 }
 
 export interface ShardHealth {

@@ -6,6 +6,7 @@
  * (`explain/situation.ts`), what is read of each (`health.ts`, `agents.ts`).
  */
 
+import { startBehind } from '../explain/after-start.ts';
 import { type Finding, worstFirst } from '../explain/situation.ts';
 import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
 import { given } from '../core/values/given.ts';
@@ -123,17 +124,13 @@ export function findingsOf(facts: Facts): readonly Finding[] {
       ),
     })),
   ];
-  return worstFirst(all.map((one) => ({ ...one, ...given({ startedAt: startBehind(one, facts) }) })));
+  return worstFirst(all.map((one) => withStart(one, facts)));
 }
 
-/** What begins so soon after a start of other code may well be its work. */
-const SOON_MS = 300_000;
 const OF_CODE: ReadonlySet<Finding['kind']> = new Set(['bug', 'breaker', 'unanswered', 'lost', 'worker']);
 
-function startBehind({ kind, since }: Finding, { startedAt }: Facts): number | undefined {
-  if (since === undefined || startedAt === undefined || !OF_CODE.has(kind)) return undefined;
-  return since >= startedAt && since - startedAt <= SOON_MS ? startedAt : undefined;
-}
+const withStart = (one: Finding, { startedAt }: Facts): Finding =>
+  OF_CODE.has(one.kind) ? { ...one, ...given({ startedAt: startBehind(one.since, startedAt) }) } : one;
 
 /** An approval or a callback is the ordinary way; what an incident does without an answer may undo work. */
 function askedFindings({ items, atLeast }: Bounded<InboxKey> = { items: [] }): readonly Finding[] {

@@ -86,7 +86,9 @@ export async function readHealth(
     workflows: scheduler.workflows.size,
     shards,
     ...(left.audit === undefined ? {} : { audit: auditHealth(left.audit) }),
-    ...(metrics === undefined ? {} : { metrics: { ...metrics, workflows: [...scheduler.workflows.keys()] } }),
+    ...(metrics === undefined
+      ? {}
+      : { metrics: { ...given({ startedAt }), ...metrics, workflows: [...scheduler.workflows.keys()] } }),
   };
   return { health, breakers, atRisk };
 }

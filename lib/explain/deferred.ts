@@ -14,10 +14,13 @@ import type { Deferred, Step } from '../core/records/state.ts';
 import { timeText } from '../core/values/text.ts';
 import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
 import { isUntried } from '../core/step/turn.ts';
+import { afterStart } from './after-start.ts';
 import { personText } from './past.ts';
 
+/** An open breaker; if its service began to fail soon after other code began to run, when both were. */
+export type OpenNow = OpenBreaker & { readonly began?: { readonly at: number; readonly startedAt: number } };
 /** By agent what its breaker says now; an agent that is not in it is not known. */
-export type Breakers = ReadonlyMap<string, OpenBreaker | 'closed'>;
+export type Breakers = ReadonlyMap<string, OpenNow | 'closed'>;
 
 /** The agent of deferred work: the next attempt's, or for a probe and an undo that of the latest. */
 const agentFor = (step: AgentStep, record: Step, { mode }: Deferred): AgentStep =>
@@ -52,7 +55,7 @@ export function becauseDeferred(
   return `${first}${wayOf(agent, deferred, breakers.get(agent))}${last}`;
 }
 
-function wayOf(agent: string, deferred: Deferred, now: OpenBreaker | 'closed' | undefined): string {
+function wayOf(agent: string, deferred: Deferred, now: OpenNow | 'closed' | undefined): string {
   const { why, at, since = at } = deferred;
   switch (why) {
     case 'breaker':
@@ -69,15 +72,20 @@ function wayOf(agent: string, deferred: Deferred, now: OpenBreaker | 'closed' | 
 
 const byWhom = (pause: Deferred['pause']): string => `by ${personText(pause?.by)}: ${pause?.reason ?? ''}`;
 
-function wayNow(agent: string, { why, at }: Deferred, now: OpenBreaker | 'closed'): string {
+function wayNow(agent: string, { why, at }: Deferred, now: OpenNow | 'closed'): string {
   if (now === 'closed')
     return why === 'paused'
       ? `agent '${agent}' was paused at ${timeText(at)}, and is not paused any more`
       : `the breaker of agent '${agent}' was open at ${timeText(at)}, and has closed since`;
   return now.pause === undefined
-    ? `the breaker of agent '${agent}' has been open since ${timeText(now.since)}: it is not called until that closes, and no attempt is charged`
+    ? `the breaker of agent '${agent}' has been open since ${timeText(now.since)}${beginning(now)}: it is not called until that closes, and no attempt is charged`
     : `agent '${agent}' has been paused since ${timeText(now.since)}, ${byWhom(now.pause)}; it is not called until that ends, and no attempt is charged`;
 }
+
+const beginning = ({ began }: OpenNow): string =>
+  began === undefined
+    ? ''
+    : ` (its service has been failing since ${timeText(began.at)}${afterStart(began.at, began.startedAt)})`;
 
 const wayThen = (agent: string, { why, at, since = at, pause }: Deferred): string =>
   why === 'paused'

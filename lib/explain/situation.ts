@@ -10,6 +10,7 @@
 import type { Failure } from '../core/values/failure.ts';
 import type { RiskReason } from '../core/records/state.ts';
 import { countText, durationText, timeText } from '../core/values/text.ts';
+import { afterStart } from './after-start.ts';
 
 /**
  * 'healthy': nothing stands in the way. 'degraded': executions may not end well or in time without help,
@@ -251,10 +252,6 @@ const since = ({ since: at, startedAt }: Finding, now: number): string =>
   at === undefined
     ? ''
     : ` since ${timeText(at)} (${durationText(Math.max(0, now - at))})${afterStart(at, startedAt)}`;
-const afterStart = (at: number, startedAt: number | undefined): string =>
-  startedAt === undefined
-    ? ''
-    : `, ${durationText(at - startedAt)} after the start of ${timeText(startedAt)}`;
 const swept = ({ sweptAt }: Finding, now: number): string =>
   sweptAt === undefined
     ? ''

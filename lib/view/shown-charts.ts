@@ -23,6 +23,8 @@ export interface ShownCharts {
   readonly fromAt: number;
   readonly everyMs: number;
   readonly periods: number;
+  /** When the code that runs began to, if that was within this time. */
+  readonly startedAt?: number;
   /** How many metrics were asked for, which is what CloudWatch charges for. */
   readonly asked: number;
   readonly deployment: readonly ShownChart[];

@@ -27,3 +27,17 @@ it.each([
   expect(finding?.startedAt).toBe(says === undefined ? undefined : now - agoMs);
   if (says !== undefined) expect((await get('/health')).body['says']).toContain(says);
 });
+
+it('says so also where an execution waits for the agent', async () => {
+  const breakers = memoryBreakers();
+  const { get, begun, run, clock } = client(undefined, (world) => {
+    return { ...world, breakers, startedAt: world.clock.now() - 30_000 };
+  });
+  const now = clock.now();
+  const known = { agent: 'worker', version: 1, writeId: 'w', score: 8, failedAt: now, cooldowns: 1 };
+  await breakers.write({ ...known, openedAt: now, openUntil: now + 600_000, failingSince: now });
+  const id = await begun();
+  await run(id, { until: ({ steps }) => steps['a']?.deferred !== undefined, maxMs: 60_000 });
+  const { steps } = (await get(`/executions/${id}/why`)).body as { steps: readonly { because: string }[] };
+  expect(steps[0]?.because).toMatch(/\(its service has been failing since .+, 30 s after the start of .+\)/);
+});

@@ -204,8 +204,23 @@ const columnsOf = (page: Page, title: string) =>
           if (pixels[at] === red && pixels[at + 1] === green && pixels[at + 2] === blue)
             lined.push(x / width);
         }
-      return { first: Math.min(...inked), lined, pixel: 1 / width };
+      return { first: Math.min(...inked), inked: inked.length, lined, pixel: 1 / width };
     });
+
+it('a line marks the start of the code that runs, and its time is said', async () => {
+  for (let ago = 1; ago < 30; ago += 1) own('TimeToDetect', 100_000, ago);
+  const dashes = async (startedAt: number): Promise<number> => {
+    await world.server.close();
+    world = await memoryPage(undefined, undefined, { metrics: () => metrics }, { ...place, startedAt });
+    const { page } = await openPage(browser, world.server, '');
+    await chart(page, 'To detect').locator('canvas').waitFor();
+    const isSaid = await page.getByText('The dashed line: the code that runs was started at').count();
+    expect(isSaid).toBe(startedAt > Date.now() - 60 * 60_000 ? 1 : 0);
+    return (await columnsOf(page, 'To detect')).inked;
+  };
+  const [without, marked] = [await dashes(Date.now() - 170 * 60_000), await dashes(Date.now() - 15 * 60_000)];
+  expect(marked - without).toBeGreaterThan(30);
+});
 
 it('half an hour fills the picture, no line crosses minutes without a value, no label is cut', async () => {
   for (let ago = 1; ago < 30; ago += 1) if (ago < 8 || ago > 20) own('TimeToDetect', 100_000 + ago, ago);

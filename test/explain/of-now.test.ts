@@ -1,7 +1,7 @@
 /** What is said of now only where it is known to be so now, and how much of the past is not shown. */
 
-import type { OpenBreaker } from '../../lib/core/decisions/events.ts';
 import type { Attempt, Deferred, Step } from '../../lib/core/records/state.ts';
+import type { OpenNow } from '../../lib/explain/deferred.ts';
 import { planOf, recordOf } from '../core/one-step.ts';
 import { agentStepOf } from '../core/small-steps.ts';
 import { NOW } from '../core/states.ts';
@@ -20,7 +20,7 @@ it('says why steps are held back, by what their breakers are now', () => {
     record('paused', 'retrying', { ...deferred('paused'), attempt: 1 }),
   ];
   const open = { agent: 'worker', since: NOW - 5, until: NOW + 9 };
-  const lines = (now: OpenBreaker | 'closed'): string[] =>
+  const lines = (now: OpenNow | 'closed'): string[] =>
     explained(
       records,
       {},
@@ -33,6 +33,9 @@ it('says why steps are held back, by what their breakers are now', () => {
     );
   expect(lines(open)[0]).toBe(
     "ready: not tried yet: the breaker of agent 'worker' has been open since <at>: it is not called until that closes, and no attempt is charged",
+  );
+  expect(lines({ ...open, began: { at: NOW - 6_000, startedAt: NOW - 36_000 } })[0]).toContain(
+    'open since <at> (its service has been failing since <at>, 30 s after the start of <at>): it is',
   );
   expect(lines('closed')).toEqual([
     "ready: not tried yet: the breaker of agent 'worker' was open at <at>, and has closed since",

@@ -100,6 +100,13 @@ describe('the charts', () => {
     expect(count).toBe(17 + 2 * 2);
   });
 
+  it('know when the code that runs began to, if they have values of before', async () => {
+    const startedAt = clock.now() - 3 * MINUTE_MS;
+    expect((await read({ startedAt })).startedAt).toBe(startedAt);
+    expect(await read({ startedAt: startedAt - 180 * MINUTE_MS })).not.toHaveProperty('startedAt');
+    expect(await read()).not.toHaveProperty('startedAt');
+  });
+
   it('cost what the guide says', async () => {
     const page = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'CONSOLE.md'), 'utf8');
     const guide = page.replace(/\s+/g, ' ');
