@@ -5,7 +5,7 @@
  * `contract/errors.ts`).
  */
 
-import { CALLS } from '../lib/api/calls.ts';
+import { CALLS, kindOf, type Route } from '../lib/api/calls.ts';
 import { ERRORS } from './contract/errors.ts';
 import { ERRORS_OF_ALL } from './contract/routes.ts';
 import { MAX_WAIT_MS } from '../lib/api/requests.ts';
@@ -108,10 +108,11 @@ calls), 500 and 503 (no answer in time). After 429, 500 and 503 wait, then call 
 }
 
 function routes(): string {
-  const scopes = [...new Set(Object.values(CALLS).map((call) => call.for))];
+  const known = Object.keys(CALLS) as Route[];
+  const scopes = [...new Set(known.map(kindOf))];
   const rows = scopes.map((scope) => {
-    const of = Object.entries(CALLS).filter(([, call]) => call.for === scope);
-    return `- Scope ${inCode(`steadfast/${scope}`)}: ${of.map(([route]) => inCode(route)).join(', ')}.`;
+    const of = known.filter((route) => kindOf(route) === scope);
+    return `- Scope ${inCode(`steadfast/${scope}`)}: ${of.map(inCode).join(', ')}.`;
   });
   return `## Routes\n\n${rows.join('\n')}`;
 }

@@ -7,7 +7,7 @@
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { type CallKind, CALLS } from '../lib/api/calls.ts';
+import { type CallKind, CALLS, kindOf, type Route } from '../lib/api/calls.ts';
 import { isCallerName } from '../lib/core/values/caller.ts';
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -19,7 +19,8 @@ const SENDABLE = /^[\x21-\x7e]+$/;
 /** The caller whose token has no name beside it. */
 const UNNAMED = 'token';
 
-const KINDS: readonly CallKind[] = [...new Set(Object.values(CALLS).map((call) => call.for))];
+const KNOWN = Object.keys(CALLS) as Route[];
+const KINDS: readonly CallKind[] = [...new Set(KNOWN.map(kindOf))];
 
 export interface TokenHolder {
   readonly name: string;
@@ -87,9 +88,9 @@ function scopesIn(text: string | undefined, line: number): ReadonlySet<CallKind>
   );
 }
 
-const ROUTES = Object.entries(CALLS).map(([route, call]) => {
+const ROUTES = KNOWN.map((route) => {
   const [method = '', path = ''] = route.split(' ');
-  return { method, path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), kind: call.for };
+  return { method, path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), kind: kindOf(route) };
 });
 
 /** What a call needs: of one that no route takes, whatever changes something needs all. */

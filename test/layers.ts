@@ -139,7 +139,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
   },
   'lib/cdk.ts': { may: ['lib/infra/'] },
-  'lib/client.ts': { may: [...CLIENT, 'lib/api/typed-client.ts'] },
+  'lib/client.ts': { may: [...CLIENT, 'lib/api/typed-client.ts', 'lib/api/through-lambda.ts'] },
   // Author code of our own: it calls what is outside, as an author's does.
   'lib/remote/': {
     may: ['lib/core/', 'lib/aws/', '@aws-sdk/credential-provider-node'],

@@ -10,7 +10,6 @@
 export type CallKind = 'start' | 'run' | 'read' | 'operate' | 'callback' | 'erase';
 
 export interface Call {
-  readonly for: CallKind;
   /** The client's method. */
   readonly name: string;
   /** A field that each of its answers has: an answer without it is not this API's. */
@@ -18,38 +17,66 @@ export interface Call {
 }
 
 export const CALLS = {
-  'GET /workflows': { for: 'read', name: 'workflows', has: 'items' },
-  'GET /workflows/{name}': { for: 'read', name: 'workflow', has: 'steps' },
-  'POST /workflows/{name}/executions': { for: 'start', name: 'start', has: 'executionId' },
-  'POST /workflows/{name}/runs': { for: 'run', name: 'run', has: 'steps' },
-  'POST /workflows/{name}/pause': { for: 'operate', name: 'pauseWorkflow', has: 'workflow' },
-  'POST /workflows/{name}/resume': { for: 'operate', name: 'resumeWorkflow', has: 'workflow' },
-  'GET /executions': { for: 'read', name: 'list', has: 'items' },
-  'GET /executions/{id}': { for: 'read', name: 'get', has: 'steps' },
-  'GET /executions/{id}/why': { for: 'read', name: 'why', has: 'past' },
-  'POST /executions/{id}/cancel': { for: 'operate', name: 'cancel', has: 'executionId' },
-  'POST /executions/{id}/pause': { for: 'operate', name: 'pause', has: 'executionId' },
-  'POST /executions/{id}/resume': { for: 'operate', name: 'resume', has: 'executionId' },
-  'POST /executions/{id}/retry': { for: 'operate', name: 'retry', has: 'executionId' },
-  'POST /executions/{id}/erase': { for: 'erase', name: 'erase', has: 'executionId' },
-  'POST /executions/{id}/incidents/{n}/resolve': { for: 'operate', name: 'resolve', has: 'executionId' },
-  'POST /bulk': { for: 'operate', name: 'makeBulk', has: 'bulkId' },
-  'GET /bulk/{id}': { for: 'read', name: 'bulk', has: 'bulkId' },
-  'POST /bulk/{id}/collect': { for: 'operate', name: 'collectBulk', has: 'bulkId' },
-  'POST /bulk/{id}/confirm': { for: 'operate', name: 'confirmBulk', has: 'bulkId' },
-  'POST /bulk/{id}/answer': { for: 'callback', name: 'answerBulk', has: 'bulkId' },
-  'POST /callbacks/{token}/complete': { for: 'callback', name: 'completeCallback', has: 'status' },
-  'POST /callbacks/{token}/fail': { for: 'callback', name: 'failCallback', has: 'status' },
-  'POST /callbacks/{token}/heartbeat': { for: 'callback', name: 'heartbeatCallback', has: 'status' },
-  'GET /incidents': { for: 'read', name: 'incidents', has: 'items' },
-  'GET /overview': { for: 'read', name: 'overview', has: 'endedWithoutSuccess' },
-  'GET /agents': { for: 'read', name: 'agents', has: 'items' },
-  'POST /agents/{name}/pause': { for: 'operate', name: 'pauseAgent', has: 'agent' },
-  'POST /agents/{name}/resume': { for: 'operate', name: 'resumeAgent', has: 'agent' },
-  'POST /agents/{name}/try-now': { for: 'operate', name: 'tryAgentNow', has: 'woken' },
-  'GET /health': { for: 'read', name: 'health', has: 'oldestOverdueMs' },
-  'GET /openapi.json': { for: 'read', name: 'openapi', has: 'openapi' },
+  'GET /workflows': { name: 'workflows', has: 'items' },
+  'GET /workflows/{name}': { name: 'workflow', has: 'steps' },
+  'POST /workflows/{name}/executions': { name: 'start', has: 'executionId' },
+  'POST /workflows/{name}/runs': { name: 'run', has: 'steps' },
+  'POST /workflows/{name}/pause': { name: 'pauseWorkflow', has: 'workflow' },
+  'POST /workflows/{name}/resume': { name: 'resumeWorkflow', has: 'workflow' },
+  'GET /executions': { name: 'list', has: 'items' },
+  'GET /executions/{id}': { name: 'get', has: 'steps' },
+  'GET /executions/{id}/why': { name: 'why', has: 'past' },
+  'POST /executions/{id}/cancel': { name: 'cancel', has: 'executionId' },
+  'POST /executions/{id}/pause': { name: 'pause', has: 'executionId' },
+  'POST /executions/{id}/resume': { name: 'resume', has: 'executionId' },
+  'POST /executions/{id}/retry': { name: 'retry', has: 'executionId' },
+  'POST /executions/{id}/erase': { name: 'erase', has: 'executionId' },
+  'POST /executions/{id}/incidents/{n}/resolve': { name: 'resolve', has: 'executionId' },
+  'POST /bulk': { name: 'makeBulk', has: 'bulkId' },
+  'GET /bulk/{id}': { name: 'bulk', has: 'bulkId' },
+  'POST /bulk/{id}/collect': { name: 'collectBulk', has: 'bulkId' },
+  'POST /bulk/{id}/confirm': { name: 'confirmBulk', has: 'bulkId' },
+  'POST /bulk/{id}/answer': { name: 'answerBulk', has: 'bulkId' },
+  'POST /callbacks/{token}/complete': { name: 'completeCallback', has: 'status' },
+  'POST /callbacks/{token}/fail': { name: 'failCallback', has: 'status' },
+  'POST /callbacks/{token}/heartbeat': { name: 'heartbeatCallback', has: 'status' },
+  'GET /incidents': { name: 'incidents', has: 'items' },
+  'GET /overview': { name: 'overview', has: 'endedWithoutSuccess' },
+  'GET /agents': { name: 'agents', has: 'items' },
+  'POST /agents/{name}/pause': { name: 'pauseAgent', has: 'agent' },
+  'POST /agents/{name}/resume': { name: 'resumeAgent', has: 'agent' },
+  'POST /agents/{name}/try-now': { name: 'tryAgentNow', has: 'woken' },
+  'GET /health': { name: 'health', has: 'oldestOverdueMs' },
+  'GET /openapi.json': { name: 'openapi', has: 'openapi' },
 } as const satisfies Readonly<Record<string, Call>>;
 
 /** As the gateway names it: method and path. */
 export type Route = keyof typeof CALLS;
+
+/** Apart from the calls, because no client reads it. */
+const KINDS: Readonly<Record<Exclude<Route, `GET ${string}`>, CallKind>> = {
+  'POST /workflows/{name}/executions': 'start',
+  'POST /workflows/{name}/runs': 'run',
+  'POST /workflows/{name}/pause': 'operate',
+  'POST /workflows/{name}/resume': 'operate',
+  'POST /executions/{id}/cancel': 'operate',
+  'POST /executions/{id}/pause': 'operate',
+  'POST /executions/{id}/resume': 'operate',
+  'POST /executions/{id}/retry': 'operate',
+  'POST /executions/{id}/erase': 'erase',
+  'POST /executions/{id}/incidents/{n}/resolve': 'operate',
+  'POST /bulk': 'operate',
+  'POST /bulk/{id}/collect': 'operate',
+  'POST /bulk/{id}/confirm': 'operate',
+  'POST /bulk/{id}/answer': 'callback',
+  'POST /callbacks/{token}/complete': 'callback',
+  'POST /callbacks/{token}/fail': 'callback',
+  'POST /callbacks/{token}/heartbeat': 'callback',
+  'POST /agents/{name}/pause': 'operate',
+  'POST /agents/{name}/resume': 'operate',
+  'POST /agents/{name}/try-now': 'operate',
+};
+
+/** What each call is for: what changes nothing reads. */
+export const kindOf = (route: Route): CallKind =>
+  (KINDS as Partial<Record<Route, CallKind>>)[route] ?? 'read';

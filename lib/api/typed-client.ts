@@ -6,11 +6,12 @@
  */
 
 import type { ExecutionView, Json, Started } from './answers.ts';
-import type { CommandOptions, RunOptions, StartOptions, WaitOptions } from './call-options.ts';
+import type { RunOptions, StartOptions, WaitOptions } from './call-options.ts';
 import type { Authorization } from './authorization.ts';
 import type { BulkOptions } from './bulk-answers.ts';
 import { ApiError, type Client as AnyClient, createClient as anyClient } from './client.ts';
 import { repeated } from './again.ts';
+import { type SchedulerFunction, throughLambda } from './through-lambda.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 import { type KeysOf, optionProblem } from '../core/values/options.ts';
 
@@ -61,9 +62,22 @@ export interface Client<W extends KnownWorkflows = Readonly<Record<string, Workf
   readonly untilEnd: <O = Json>(executionId: ExecutionId<O>, options?: WaitOptions) => Promise<Execution<O>>;
 }
 
-export interface ClientOptions {
-  /** For example `http://127.0.0.1:4510`, or the output `ApiUrl` of the stack. */
-  readonly url: string;
+/** Where the API is: behind an address, or a function. */
+type Where =
+  | {
+      /** For example `http://127.0.0.1:4510`, or the output `ApiUrl` of the stack. */
+      readonly url: string;
+      readonly lambda?: never;
+    }
+  | {
+      readonly url?: never;
+      /** The scheduler's function, for a deployment with `api: 'none'`. */
+      readonly lambda: SchedulerFunction;
+    };
+
+export type ClientOptions = HowToCall & Where;
+
+interface HowToCall {
   /** `bearer(token)` or `awsSignature({ region, credentials })`. @default a laptop's API asks for none */
   readonly authorization?: Authorization;
   /** The name under which a laptop's API records the calls; a deployed one refuses it. */
@@ -79,6 +93,7 @@ export interface ClientOptions {
 
 const OPTIONS = {
   url: true,
+  lambda: true,
   authorization: true,
   as: true,
   retryForMs: true,
@@ -86,7 +101,7 @@ const OPTIONS = {
 } as const satisfies KeysOf<ClientOptions>;
 
 /**
- * A client of a deployment's HTTP API. Every method rejects with `ApiError`: with the API's own code, or with
+ * A client of a deployment's API. Every method rejects with `ApiError`: with the API's own code, or with
  * `no-answer`, `unavailable`, `too-many-calls`, `forbidden`, `not-steadfast`, and without credentials with
  * `no-credentials`.
  * @throws ApiError `bad-url`, `bad-option`
@@ -96,38 +111,40 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
 ): Client<W> {
   const stranger = optionProblem(options, OPTIONS);
   if (stranger !== undefined) throw new ApiError('bad-option', `createClient: ${stranger}`);
-  const { url, as, authorization, retryForMs = 60_000 } = options;
-  // Bound, as browsers want it, and looked up at each call.
-  const plain: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
+  const { lambda, authorization, retryForMs = 60_000 } = options;
+  // The platform's is bound, as browsers want it, and looked up at each call.
+  const [url, send]: readonly [string, typeof fetch] =
+    lambda === undefined ? [options.url, (...asked) => fetch(...asked)] : throughLambda(lambda);
+  const plain = options.fetch ?? send;
   const client = anyClient({
+    ...options,
     url,
-    fetch: authorization === undefined ? plain : authorization(plain),
-    ...(as === undefined ? {} : { as }),
+    fetch: authorization?.(plain) ?? plain,
   });
   const again = <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) => {
     return (...args: A): Promise<R> => repeated(() => call(...args), retryForMs);
   };
-  const command =
-    <O extends CommandOptions, R>(call: (id: string, given?: O) => Promise<R>) =>
-    (id: string, given?: O): Promise<R> =>
-      again(call)(id, { commandId: crypto.randomUUID(), ...given } as O);
-  const { url: base, resolve, untilEnd, ...calls } = client;
+  /** Under a key of its own, unless one is given: it acts once, however often it is made. */
+  const keyed =
+    <O extends object, R>(key: string, call: (of: string, given: O) => Promise<R>) =>
+    (of: string, given: O): Promise<R> =>
+      again(call)(of, { [key]: crypto.randomUUID(), ...given });
+  const [START, COMMAND] = ['idempotencyKey', 'commandId'] as const;
   return {
-    ...Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, again(call as AnyCall)])),
-    url: base,
+    ...Object.fromEntries(
+      Object.entries(client).map(([name, call]) => [name, again(call as unknown as AnyCall)]),
+    ),
+    url: client.url,
     // Resolved twice it would be refused, and not say by whom it was resolved.
-    resolve,
-    start: (workflow: string, given: StartOptions) =>
-      again(client.start)(workflow, { idempotencyKey: crypto.randomUUID(), ...given }),
-    run: (workflow: string, given: RunOptions) =>
-      again(client.run)(workflow, { idempotencyKey: crypto.randomUUID(), ...given }),
-    untilEnd,
-    cancel: command(client.cancel),
-    pause: command(client.pause),
-    resume: command(client.resume),
-    retry: command(client.retry),
-    makeBulk: (given: BulkOptions) =>
-      again(client.makeBulk)({ idempotencyKey: crypto.randomUUID(), ...given }),
+    resolve: client.resolve,
+    untilEnd: client.untilEnd,
+    start: keyed(START, client.start),
+    run: keyed(START, client.run),
+    cancel: keyed(COMMAND, client.cancel),
+    pause: keyed(COMMAND, client.pause),
+    resume: keyed(COMMAND, client.resume),
+    retry: keyed(COMMAND, client.retry),
+    makeBulk: (given: BulkOptions) => again(client.makeBulk)({ [START]: crypto.randomUUID(), ...given }),
   } as unknown as Client<W>;
 }
 

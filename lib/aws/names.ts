@@ -50,6 +50,8 @@ export const ENV = {
   transport: 'STEADFAST_TRANSPORT',
   /** The API's: names of the IAM roles whose sessions are named after persons, with spaces between them. */
   personalRoles: 'STEADFAST_PERSONAL_ROLES',
+  /** The API's, set: who calls its function writes the event, so no caller in it is believed. */
+  direct: 'STEADFAST_DIRECT',
   /** Set: the API refuses what writes. */
   atRest: 'STEADFAST_AT_REST',
   /**

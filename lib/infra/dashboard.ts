@@ -42,7 +42,7 @@ export interface DashboardProps {
   readonly agents: readonly Agent[];
   readonly scheduler: IFunction;
   readonly supervisor: IFunction;
-  readonly api: HttpApi;
+  readonly api?: HttpApi;
   readonly table: ITable;
   readonly detailed: readonly Detailed[];
 }
@@ -152,8 +152,14 @@ function slow(scope: Construct, props: DashboardProps): IWidget[] {
     graph('Duration p99, by agent', duration),
     graph(
       'The API',
-      [api.metricLatency({ statistic: Stats.p(99), label: 'latency p99' })],
-      [api.metricServerError({ label: '5xx' }), scheduler.metricErrors({ label: 'errors of the scheduler' })],
+      [
+        api?.metricLatency({ statistic: Stats.p(99), label: 'latency p99' }) ??
+          scheduler.metricDuration({ statistic: Stats.p(99), label: 'latency p99' }),
+      ],
+      [
+        ...(api === undefined ? [] : [api.metricServerError({ label: '5xx' })]),
+        scheduler.metricErrors({ label: 'errors of the scheduler' }),
+      ],
     ),
     ...byAgent(scope, agents),
   ];

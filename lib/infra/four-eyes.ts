@@ -11,6 +11,7 @@ import { HttpLambdaAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { FoundWorkflow } from './discovery.ts';
+import type { SteadfastProps } from './steadfast-props.ts';
 
 const vouchesForNobody = (authorizer: IHttpRouteAuthorizer | undefined): boolean =>
   authorizer instanceof HttpNoneAuthorizer || authorizer instanceof HttpLambdaAuthorizer;
@@ -19,12 +20,15 @@ const vouchesForNobody = (authorizer: IHttpRouteAuthorizer | undefined): boolean
 export function checkFourEyes(
   scope: Construct,
   workflows: readonly FoundWorkflow[],
-  authorizer: IHttpRouteAuthorizer | undefined,
-  callbackAuthorizer: IHttpRouteAuthorizer | undefined,
+  { api, authorizer, callbackAuthorizer }: Pick<SteadfastProps, 'api' | 'authorizer' | 'callbackAuthorizer'>,
 ): void {
   const names = workflows.filter((one) => one.asksAnother === true).map(({ name }) => `'${name}'`);
   if (names.length === 0) return;
   const whose = `workflow ${names.join(', ')} has an approval that must be another person's (by: 'another')`;
+  if (api === 'none')
+    throw new Error(
+      `${whose}, and with api: 'none' nobody says who calls, so no answer would be accepted; leave api out`,
+    );
   const which = callbackAuthorizer === undefined ? 'authorizer' : 'callbackAuthorizer';
   if (vouchesForNobody(callbackAuthorizer ?? authorizer))
     throw new Error(

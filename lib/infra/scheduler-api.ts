@@ -1,8 +1,11 @@
 /**
- * The scheduler: one Lambda function behind an HTTP API.
+ * The scheduler: one Lambda function behind an HTTP API, or without one.
  *
  * Owns: the routes as API Gateway knows them, who may call, the access log. Does not own: what a call does or
  * answers; every route ends in the same function, which routes again.
+ *
+ * Without an API the function is called directly, with an event that its caller writes. Nobody vouches for
+ * who that is, so the function then believes no caller in an event (S19).
  *
  * Routes are spelled out, although `$default` alone would do, so that IAM can allow one call and not another,
  * and so that the access log can name the call by its pattern: a path holds callback tokens, which are
@@ -36,9 +39,9 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import { type Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type Code, type Function, RecursiveLoop, type Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { type CfnResource, Duration, Fn, Stack, Validations } from 'aws-cdk-lib/core';
+import { CfnOutput, type CfnResource, Duration, Fn, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { type CallKind, CALLS } from '../api/calls.ts';
+import { type CallKind, CALLS, kindOf, type Route } from '../api/calls.ts';
 import { ENV, LANES_KEY } from '../aws/names.ts';
 import { addFunction, type LogSettings } from './function.ts';
 import { grantCalls } from './grants.ts';
@@ -74,7 +77,12 @@ const ACCESS_LOG = AccessLogFormat.custom(
   }),
 );
 
+/** A public HTTP API, or none: the function is called directly. */
+export type ApiKind = 'http' | 'none';
+
 export interface SchedulerApiProps {
+  /** @default 'http' */
+  readonly kind?: ApiKind;
   readonly code: Code;
   readonly environment: Readonly<Record<string, string>>;
   readonly logs: LogSettings;
@@ -135,8 +143,8 @@ const openWaits = ({ reservedConcurrency: most }: SchedulerApiProps): Record<str
 const takesScopes = (authorizer: IHttpRouteAuthorizer | undefined): boolean =>
   authorizer instanceof HttpJwtAuthorizer || authorizer instanceof HttpUserPoolAuthorizer;
 
-export class SchedulerApi extends Construct {
-  readonly function: Function;
+/** What stands in front of the function. */
+export interface Gateway {
   readonly api: HttpApi;
   readonly stage: HttpStage;
   readonly accessLog: LogGroup;
@@ -144,15 +152,26 @@ export class SchedulerApi extends Construct {
   readonly defaultRoute: HttpRoute;
   /** Without a trailing slash. */
   readonly url: string;
+}
+
+export class SchedulerApi extends Construct {
+  readonly function: Function;
+  /** Nothing with `api: 'none'`. */
+  readonly gateway?: Gateway;
 
   constructor(scope: Construct, id: string, props: SchedulerApiProps) {
     super(scope, id);
+    const isDirect = props.kind === 'none';
     this.function = addFunction(this, {
       description: 'Steadfast scheduler: starts executions, answers queries, takes commands',
       code: props.code,
       timeout: Duration.seconds(30),
       memorySize: props.memorySize,
-      environment: { ...props.environment, ...openWaits(props) },
+      environment: {
+        ...props.environment,
+        ...openWaits(props),
+        ...(isDirect ? { [ENV.direct]: 'true' } : {}),
+      },
       logs: props.logs,
       // It sends the first message of each chain; see the agents' function.
       recursiveLoop: RecursiveLoop.ALLOW,
@@ -162,9 +181,29 @@ export class SchedulerApi extends Construct {
         : { reservedConcurrentExecutions: props.reservedConcurrency }),
     });
     if (props.lanes !== '') resourceOf(this.function).addMetadata(LANES_KEY, props.lanes);
+    if (!isDirect) this.gateway = this.addGateway(props);
+  }
+
+  /**
+   * Calling the API: all of it, or one method and one path, in which `*` stands for any name.
+   * @throws Error for what is no role or user of this account: an HTTP API has no
+   * policy that could let others in; for a part of the calls where there is no API
+   */
+  grantInvoke(grantee: IGrantable, method?: HttpMethod, path?: string): Grant {
+    if (this.gateway !== undefined) {
+      const { api, stage } = this.gateway;
+      return grantCalls(grantee, api.arnForExecuteApi(method, path, stage.stageName), this);
+    }
+    if (method === undefined && path === undefined) return this.function.grantInvoke(grantee);
+    throw new Error(
+      `${this.node.path}: with api: 'none' a function of Lambda takes all calls of a caller or none: use grantInvoke, or leave api out`,
+    );
+  }
+
+  private addGateway(props: SchedulerApiProps): Gateway {
     const { level: _, ...logs } = props.logs;
-    this.accessLog = new LogGroup(this, 'AccessLog', { ...logs, logGroupName: accessLogName(this, props) });
-    this.api = new HttpApi(this, 'Api', {
+    const accessLog = new LogGroup(this, 'AccessLog', { ...logs, logGroupName: accessLogName(this, props) });
+    const api = new HttpApi(this, 'Api', {
       // A label for people.
       apiName: props.deploymentName,
       description: 'Steadfast',
@@ -174,27 +213,21 @@ export class SchedulerApi extends Construct {
       // What stands in front of the domain could be passed by at AWS's own address.
       ...(props.domain === undefined ? {} : { disableExecuteApiEndpoint: true }),
     });
-    this.stage = this.api.addStage('Stage', {
+    const stage = api.addStage('Stage', {
       autoDeploy: true,
-      accessLogSettings: { destination: new LogGroupLogDestination(this.accessLog), format: ACCESS_LOG },
+      accessLogSettings: { destination: new LogGroupLogDestination(accessLog), format: ACCESS_LOG },
       ...(props.throttle === undefined ? {} : { throttle: props.throttle }),
       ...(props.domain === undefined ? {} : { domainMapping: props.domain }),
     });
-    this.url = props.domain === undefined ? this.api.apiEndpoint : withoutSlash(this.stage.domainUrl);
-    tagApi(this.stage, props.domain === undefined ? undefined : this.url);
-    this.defaultRoute = this.addRoutes(props);
+    const url = props.domain === undefined ? api.apiEndpoint : withoutSlash(stage.domainUrl);
+    tagApi(stage, props.domain === undefined ? undefined : url);
+    return { api, stage, accessLog, url, defaultRoute: this.addRoutes(api, props) };
   }
 
-  /**
-   * Calling the API: all of it, or one method and one path, in which `*` stands for any name.
-   * @throws Error for what is no role or user of this account: an HTTP API has no
-   * policy that could let others in
-   */
-  grantInvoke(grantee: IGrantable, method?: HttpMethod, path?: string): Grant {
-    return grantCalls(grantee, this.api.arnForExecuteApi(method, path, this.stage.stageName), this);
-  }
-
-  private addRoutes({ authorizer, callbackAuthorizer, scopes, cors }: SchedulerApiProps): HttpRoute {
+  private addRoutes(
+    api: HttpApi,
+    { authorizer, callbackAuthorizer, scopes, cors }: SchedulerApiProps,
+  ): HttpRoute {
     if (scopes !== undefined && !takesScopes(authorizer) && !takesScopes(callbackAuthorizer))
       throw new Error(
         'scopes: only an authorizer of tokens takes them (HttpJwtAuthorizer, HttpUserPoolAuthorizer)',
@@ -206,13 +239,14 @@ export class SchedulerApi extends Construct {
     });
     // First, because the integration becomes a child of the first route it is used in.
     const routeKey = HttpRouteKey.DEFAULT;
-    const defaultRoute = new HttpRoute(this, 'Default', { httpApi: this.api, routeKey, integration });
-    for (const [route, call] of Object.entries(CALLS)) {
+    const defaultRoute = new HttpRoute(this, 'Default', { httpApi: api, routeKey, integration });
+    for (const route of Object.keys(CALLS) as Route[]) {
       const [method = '', path = ''] = route.split(' ');
       // A bulk action answers in the name of its caller, not of a token's holder.
       const own = path.startsWith('/callbacks/') ? callbackAuthorizer : undefined;
-      const authorizationScopes = [...(scopes?.[call.for] ?? SCOPES[call.for])];
-      this.api.addRoutes({
+      const kind = kindOf(route);
+      const authorizationScopes = [...(scopes?.[kind] ?? SCOPES[kind])];
+      api.addRoutes({
         path,
         methods: [HttpMethod[method as 'GET' | 'POST']],
         integration,
@@ -223,7 +257,7 @@ export class SchedulerApi extends Construct {
     // An HTTP API has no integration that answers by itself; the scheduler's function
     // does, before it reads anything.
     if (cors !== undefined) {
-      const [preflight] = this.api.addRoutes({
+      const [preflight] = api.addRoutes({
         path: '/{proxy+}',
         methods: [HttpMethod.OPTIONS],
         integration,
@@ -241,10 +275,19 @@ export class SchedulerApi extends Construct {
       principal: new ServicePrincipal('apigateway.amazonaws.com'),
       sourceArn: Stack.of(this).formatArn({
         service: 'execute-api',
-        resource: this.api.apiId,
+        resource: api.apiId,
         resourceName: '*/$default',
       }),
     });
     return defaultRoute;
   }
 }
+
+/** Where calls are sent to, as an output of the stack. */
+export const addressOf = (scope: Construct, { gateway, function: called }: SchedulerApi): CfnOutput =>
+  gateway === undefined
+    ? new CfnOutput(scope, 'SchedulerName', {
+        value: called.functionName,
+        description: 'The name of the function that takes calls',
+      })
+    : new CfnOutput(scope, 'ApiUrl', { value: gateway.url, description: 'The address of the API' });

@@ -12,7 +12,7 @@ import { ENV, MIN_RETENTION_HOURS, TRANSPORTS } from '../aws/names.ts';
 import type { AuditClockProps } from './audit-clock.ts';
 import type { LogSettings } from './function.ts';
 import { onceInUse } from './removal.ts';
-import type { SchedulerApiProps } from './scheduler-api.ts';
+import type { ApiKind, SchedulerApiProps } from './scheduler-api.ts';
 import type { StateTableProps } from './state-table.ts';
 import type { SteadfastProps } from './steadfast-props.ts';
 
@@ -64,10 +64,38 @@ export function callerSetting({
   return personalRoles.length === 0 ? {} : { [ENV.personalRoles]: personalRoles.join(' ') };
 }
 
+/** What is set of the API in front of the function, so of none. */
+const OF_THE_API = [
+  'authorizer',
+  'scopes',
+  'callbackAuthorizer',
+  'personalRoles',
+  'throttle',
+  'cors',
+  'domain',
+] as const satisfies readonly (keyof SteadfastProps)[];
+const API_KINDS: readonly ApiKind[] = ['http', 'none'];
+
+/** @throws Error for a kind that there is not, and for what is set of an API where there is none */
+function checkKind(props: SteadfastProps): void {
+  const { api = 'http' } = props;
+  if (!API_KINDS.includes(api))
+    throw new Error(
+      `api is '${String(api)}'; allowed: ${API_KINDS.map((kind) => `'${kind}'`).join(' and ')}`,
+    );
+  const set = OF_THE_API.filter((name) => props[name] !== undefined);
+  if (api === 'none' && set.length > 0)
+    throw new Error(
+      `${set.join(', ')}: with api: 'none' there is no API to set it of; leave it out, or leave out api`,
+    );
+}
+
 export function apiSettings(props: SteadfastProps): Partial<SchedulerApiProps> {
-  const { authorizer, scopes, callbackAuthorizer, throttle, cors, domain, schedulerConcurrency } = props;
+  checkKind(props);
+  const { api, authorizer, scopes, callbackAuthorizer, throttle, cors, domain, schedulerConcurrency } = props;
   const reserved = schedulerConcurrency === 'unreserved' ? undefined : schedulerConcurrency;
   return {
+    ...(api === undefined ? {} : { kind: api }),
     ...(throttle === undefined ? {} : { throttle }),
     ...(cors === undefined ? {} : { cors }),
     ...(domain === undefined ? {} : { domain }),

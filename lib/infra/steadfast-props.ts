@@ -23,7 +23,7 @@ import type { KeysOf } from '../core/values/options.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import type { TriggerSources } from './declared-triggers.ts';
 import type { Discovery } from './discovery.ts';
-import type { Scopes } from './scheduler-api.ts';
+import type { ApiKind, Scopes } from './scheduler-api.ts';
 import type { StartsPerSecond } from './state-table.ts';
 
 export interface SteadfastProps extends TriggerSources {
@@ -79,6 +79,13 @@ export interface SteadfastProps extends TriggerSources {
    * @default - a new one
    */
   readonly eventBus?: IEventBus;
+  /**
+   * Whether there is a public API. With `'none'` the API's function is called directly, by what `grantInvoke`
+   * lets in: `createClient({ lambda })`. Nobody vouches for such a caller, so no approval can be another
+   * person's.
+   * @default 'http'
+   */
+  readonly api?: ApiKind;
   /**
    * Who may call the API.
    * @default - IAM: requests are signed, and allowed by `grantStart` or `grantInvoke`
@@ -282,6 +289,7 @@ export const STEADFAST_OPTIONS = {
   restoredTable: true,
   encryptionKey: true,
   eventBus: true,
+  api: true,
   authorizer: true,
   scopes: true,
   callbackAuthorizer: true,

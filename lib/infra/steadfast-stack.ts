@@ -37,7 +37,10 @@ export interface SteadfastStackProps extends StackProps, SteadfastProps {
 
 export class SteadfastStack extends Stack {
   readonly steadfast: Steadfast;
-  /** `ApiUrl`, `StateTableName`, `EventBusName`, `AlarmTopicArn`, `DashboardName`. */
+  /**
+   * `ApiUrl` (with `api: 'none'` `SchedulerName`), `StateTableName`, `EventBusName`, `AlarmTopicArn`,
+   * `DashboardName`.
+   */
   readonly outputs: readonly CfnOutput[];
 
   constructor(scope: Construct, id: string, props: SteadfastStackProps) {
@@ -62,7 +65,8 @@ export class SteadfastStack extends Stack {
     const others = Object.entries(outputs).flatMap(([name, [value, description]]) =>
       value === undefined ? [] : [new CfnOutput(this, name, { value, description })],
     );
-    this.steadfast.apiUrl.overrideLogicalId('ApiUrl');
-    this.outputs = [this.steadfast.apiUrl, ...others];
+    const { address } = this.steadfast;
+    address.overrideLogicalId(address.node.id);
+    this.outputs = [address, ...others];
   }
 }

@@ -40,7 +40,7 @@ import { keepWithinLimits } from './limits.ts';
 import { Monitoring } from './monitoring.ts';
 import { tagCosts } from './parts.ts';
 import { grantDecide, grantRoles } from './role-grants.ts';
-import { SchedulerApi } from './scheduler-api.ts';
+import { addressOf, SchedulerApi } from './scheduler-api.ts';
 import type { StartQueue } from './start-queue.ts';
 import { StateTable } from './state-table.ts';
 import {
@@ -88,8 +88,11 @@ export class Steadfast extends Construct {
   readonly #props: SteadfastProps;
   /** Alarms, their topic and the dashboard; nothing when `monitoring` is 'none'. */
   readonly monitoring?: Monitoring;
-  /** Where executions are started and asked for: an output of the stack, one for each `Steadfast`. */
-  readonly apiUrl: CfnOutput;
+  /**
+   * Where executions are started and asked for, `ApiUrl`, or with `api: 'none'` `SchedulerName`: an output of
+   * the stack, one for each `Steadfast`.
+   */
+  readonly address: CfnOutput;
   /** The dimension that tells the metrics of this deployment from those of another. */
   readonly deploymentName: string;
 
@@ -135,10 +138,7 @@ export class Steadfast extends Construct {
       environment: { ...shared.environment, ...callerSetting(props), ...restSetting(props) },
       ...apiSettings(props),
     });
-    this.apiUrl = new CfnOutput(this, 'ApiUrl', {
-      value: this.scheduler.url,
-      description: 'The address of the API',
-    });
+    this.address = addressOf(this, this.scheduler);
     this.supervisor = new SupervisorClock(this, 'Supervisor', {
       ...shared,
       code: code('supervisor'),
@@ -304,12 +304,13 @@ export class Steadfast extends Construct {
 
   private watch(props: SteadfastProps): Monitoring {
     const { monitoring, alarmTopic, encryptionKey, failureAlarmPercent, canary, metricsBy = [] } = props;
+    const { gateway } = this.scheduler;
     return new Monitoring(this, 'Monitoring', {
       metricOf: metricsOf(this.deploymentName),
       agents: [...this.agents.values(), ...this.#fleet.builtIn.values()],
       scheduler: this.scheduler.function as IFunction,
       supervisor: this.supervisor.function as IFunction,
-      api: this.scheduler.api,
+      ...(gateway === undefined ? {} : { api: gateway.api }),
       table: this.stateTable.table,
       audit: this.audit,
       failurePercent: failureAlarmPercent ?? 10,
@@ -328,11 +329,11 @@ export class Steadfast extends Construct {
 
   private check(props: SteadfastProps): void {
     checkOptions(`Steadfast '${this.node.id}'`, props, STEADFAST_OPTIONS);
-    const { workflows, accountConcurrency, authorizer, callbackAuthorizer, alarmTopic } = props;
+    const { workflows, accountConcurrency, alarmTopic } = props;
     for (const { id, message } of workflows.warnings) Validations.of(this).addWarning(id, message);
     if (this.monitoring !== undefined && alarmTopic === undefined && this.isKept)
       warnOfSilence(this, this.monitoring.topic);
-    checkFourEyes(this, workflows.workflows, authorizer, callbackAuthorizer);
+    checkFourEyes(this, workflows.workflows, props);
     const parts = { agents: this.agents, triggers: this.triggers.all };
     warnOfConcurrency(this, { ...parts, account: accountConcurrency });
     keepWithinLimits(this, { ...parts, found: workflows });

@@ -250,7 +250,7 @@ export function vouchedFor(by: Caller | undefined, what: string): Caller {
   if (by !== undefined) return by;
   throw refuse(
     'unknown-caller',
-    `the person who ${what} must be known, because an approval in it must be another person's; this API's authorizer names no caller: use one for IAM or JWT`,
+    `the person who ${what} must be known, because an approval in it must be another person's; nobody says who calls: give the API an authorizer for IAM or JWT`,
   );
 }
 

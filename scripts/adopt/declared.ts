@@ -105,6 +105,6 @@ export const server = async () => ({ ...(await startServer({ workflows: [pay], a
 export const workflows = Workflows.fromFolder('workflows');
 export const stack = new SteadfastStack(new App(), 'Stack', { workflows });
 export const steadfast = new Steadfast(stack, 'Steadfast', { workflows });
-export const { agents, apiUrl, audit, monitoring, scheduler, stateTable, supervisor } = steadfast;
+export const { address, agents, audit, monitoring, scheduler, stateTable, supervisor } = steadfast;
 export const { triggers, valueBucket, wakeUps } = steadfast;
 export const parts = [steadfast.agent('charge'), steadfast.trigger('x')];

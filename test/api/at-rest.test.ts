@@ -1,6 +1,6 @@
 /** A deployment at rest answers what reads, and refuses every route that writes. */
 
-import { CALLS } from '../../lib/api/calls.ts';
+import { CALLS, kindOf, type Route } from '../../lib/api/calls.ts';
 import { routes } from '../../lib/api/routes.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { harness } from '../engine/harness.ts';
@@ -17,7 +17,8 @@ const app = routes(
   true,
 );
 
-it.each(Object.entries(CALLS))('%s', async (route, { for: kind }) => {
+it.each(Object.keys(CALLS) as Route[])('%s', async (route) => {
+  const kind = kindOf(route);
   const [method = '', template = ''] = route.split(' ');
   const path = template.replaceAll(/\{\w+\}/g, 'x1');
   const answer = await app.request(path, { method, ...(method === 'GET' ? {} : { body: '{}' }) });

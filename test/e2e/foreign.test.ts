@@ -40,7 +40,7 @@ async function assembly(): Promise<string> {
   });
   reports.triggerOnObjectCreated(uploads, intake, { input: { what: '$.detail.object.key', from: 'object' } });
   const outputs = Object.entries({ payments, reports }).map(
-    ([name, { scheduler }]) => new CfnOutput(stack, `${name}Api`, { value: scheduler.url }),
+    ([name, { scheduler }]) => new CfnOutput(stack, `${name}Api`, { value: String(scheduler.gateway?.url) }),
   );
   expect(outputs).toHaveLength(2);
   return app.synth().directory;

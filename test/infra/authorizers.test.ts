@@ -209,10 +209,10 @@ describe('what else may be set of the API', () => {
     expect(api?.Properties).toMatchObject({ DisableExecuteApiEndpoint: true });
     const [stage] = reader.ofType('AWS::ApiGatewayV2::Stage');
     expect(Object(stage?.Properties['Tags'])['steadfast:url']).toEqual(
-      stack.resolve(steadfast.scheduler.url),
+      stack.resolve(steadfast.scheduler.gateway?.url),
     );
     const domain = stack.getLogicalId(domainName.node.defaultChild as CfnElement);
-    expect(stack.resolve(steadfast.scheduler.url)).toEqual({
+    expect(stack.resolve(steadfast.scheduler.gateway?.url)).toEqual({
       'Fn::Join': ['', ['https://', { Ref: domain }]],
     });
   });
