@@ -21,6 +21,7 @@ import { given } from '../core/values/given.ts';
 import { BUG, bugText, isBug } from '../core/values/bug.ts';
 import { failureOf } from '../core/values/failure.ts';
 import { keptOf } from '../core/values/json.ts';
+import { MARK } from './process-group.ts';
 import {
   type Answered,
   type Call,
@@ -35,12 +36,21 @@ import {
 
 /**
  * Apart from the authors' code, which may keep the main thread busy. The pipe ends with the caller, which
- * asks by it which call the main thread has entered.
+ * asks by it which call the main thread has entered. What has left the group has kept its environment
+ * (`process-group.ts`).
  */
 const GUARD = `
-const { workerData: { fd, shared } } = require('node:worker_threads');
+const { workerData: { fd, shared, mark } } = require('node:worker_threads');
+const { readdirSync, readFileSync } = require('node:fs');
 const entered = new Int32Array(shared);
+const endMarked = (pid) => {
+  try {
+    if (!/^[0-9]+$/.test(pid) || Number(pid) === process.pid) return;
+    if (readFileSync('/proc/' + pid + '/environ', 'utf8').split('\\0').includes(mark)) process.kill(Number(pid), 'SIGKILL');
+  } catch {}
+};
 const end = () => {
+  try { readdirSync('/proc').forEach(endMarked); } catch {}
   try { process.kill(-process.pid, 'SIGKILL'); } catch { process.kill(process.pid, 'SIGKILL'); }
 };
 const pipe = new (require('node:net').Socket)({ fd });
@@ -256,7 +266,8 @@ export function performCalls(
 ): void {
   const shared = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const entered = new Int32Array(shared);
-  const guard = new Thread(GUARD, { eval: true, workerData: { fd: PIPE_FD, shared }, execArgv: [] });
+  const mark = `${MARK}=${process.env[MARK]}`;
+  const guard = new Thread(GUARD, { eval: true, workerData: { fd: PIPE_FD, shared, mark }, execArgv: [] });
   guard.on('error', () => process.kill(process.pid, 'SIGKILL'));
   guardExits();
   offerToEnd();

@@ -201,14 +201,14 @@ describe('where no process can be started', () => {
   );
 });
 
-it('ends without a stack where the one that calls has been killed', async () => {
+it('ends without a stack, with all that it has started, where the one that calls has been killed', async () => {
   const caller = join(import.meta.dirname, 'isolated', 'caller.ts');
   const child = spawn(process.execPath, ['--import', 'tsx', caller], { stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   child.stderr.on('data', (part: Buffer) => (said += part.toString()));
   await once(child.stdout, 'data');
   child.kill('SIGKILL');
-  // Its processes hold the other end of the pipe.
+  // Its processes, and their programs, hold the other end of the pipe.
   await once(child, 'close');
   expect(said).toBe('');
 });

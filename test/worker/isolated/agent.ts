@@ -1,5 +1,6 @@
 /** An agent's own process: the author's code says, answers and dies as its input wants. */
 
+import { spawn } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 import type { Implementation } from '../../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../../lib/core/values/errors.ts';
@@ -30,6 +31,10 @@ const own: Implementation<unknown, unknown> = {
       });
     if (way === 'function') return { way, of: () => 1 };
     if (way === 'promise') return { of: Promise.resolve(1) };
+    // Their ends, and that of this process, are the end of its output.
+    const programs = way === 'goes on' ? [false, true] : [];
+    for (const detached of programs)
+      spawn('sleep', ['3600'], { detached, stdio: ['ignore', 'inherit', 'inherit'] });
     for (let share = 0; share < (way === 'goes on' ? ENDLESS : 0); share += 1) {
       ctx.progress(share);
       await setTimeout(1);
