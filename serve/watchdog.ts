@@ -15,7 +15,7 @@ import { Worker as Thread } from 'node:worker_threads';
  * Text, so that it is the same for TypeScript and for a bundle. The first number is how long this process has
  * run: a clock that is set, and a pause of the machine or the process, are no time of an attempt.
  */
-const WATCH = `
+export const WATCH = `
 const { workerData: { shared, names } } = require('node:worker_threads');
 const slots = new Float64Array(shared);
 let turnedAt = performance.now();
