@@ -191,6 +191,13 @@ class Running {
     if (skippedMs >= JUMP_MS) this.#grace.wasAway(this.#time.now(), skippedMs);
   }
 
+  /** Nothing ran here for so long. */
+  #stood(ms: number, blocked: BlockedSteps): void {
+    blocked.noticed(ms);
+    // What authors' code does in this process is ended by a thread of its own (`watchdog.ts`).
+    if (this.#areApart) this.#grace.wasAway(this.#time.now(), ms);
+  }
+
   async start(address: string, tokens: Tokens): Promise<Server> {
     const { served, port, beside } = this.#options;
     const { roles, loop, ...calls } = await this.#roles();
@@ -274,7 +281,7 @@ class Running {
       retentionMs: this.#retentionMs,
     };
     const ports = serverPorts(parts, tellAll(own.logger, own.meter));
-    const loop = new LoopClock(this.#clock, blocked.noticed, this.#machine.elapsed);
+    const loop = new LoopClock(this.#clock, (ms) => this.#stood(ms, blocked), this.#machine.elapsed);
     const planned = plannedIn(database.client, TABLE_NAME);
     const until = given({ until: this.#watched() });
     const shared = { telemetries: this.#telemetries, queue, blocked, planned, ...until };
@@ -310,8 +317,7 @@ class Running {
     const { logger } = this.#telemetries.of({ role: 'server' });
     const log = (what: string, fields: object): void => logger.warn(what, { ...fields });
     const settings = { isolate, areApart: this.#areApart, memoryMb, now: loop.now, ran: loop.ran, log };
-    const troubles = this.#troubles;
-    const workers = new Workers({ agents: served.agents, ...settings, troubles });
+    const workers = new Workers({ agents: served.agents, ...settings, troubles: this.#troubles });
     this.#undo.push(() => workers.stop());
     workers.warm();
     return workers;

@@ -160,7 +160,7 @@ function timeOf(ports: Ports, { planStep, processDeadlineAt, state }: Claim): At
   );
   // The time of the step is for attempts to execute: what settles an outcome has its own.
   const isTimed = state.steps[planStep.name]?.mode === 'execute';
-  return { untilAt: isTimed ? timeOverAt(planStep, state) : latestAt, latestAt };
+  return { untilAt: isTimed ? timeOverAt(planStep, state) : Number.POSITIVE_INFINITY, latestAt };
 }
 
 /**
@@ -179,7 +179,9 @@ async function inTime(
     const limitMs = Math.max(0, Math.min(untilAt, latestAt + skippedMs()) - ports.clock.now());
     const first = await Promise.race([work, ports.clock.sleep(limitMs, finished).then(() => undefined)]);
     if (first !== undefined) return first;
-    if (untilAt >= latestAt) break;
+    if (latestAt + skippedMs() <= ports.clock.now()) break;
+    // While it slept a part of that time was skipped, which is none of its own.
+    if (untilAt > ports.clock.now()) continue;
     const laterAt = await timeOverNow(ports, claim, finished);
     if (laterAt <= ports.clock.now()) break;
     untilAt = laterAt;

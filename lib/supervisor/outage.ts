@@ -41,7 +41,7 @@ const SHORTEST_MS = 3_000;
 /** If this many evaluations of a sweep failed, and half of all, the cause is the store, not a single item. */
 const MIN_FAILED = 3;
 
-/** More in the time of one attempt are no accident. */
+/** Beyond as many, the two that are longest ago become one: an attempt between them gets too much. */
 const MOST_AWAY = 10;
 
 /** What a process of the supervisor remembers from sweep to sweep. */
@@ -73,7 +73,12 @@ export class Grace {
    */
   wasAway(now: number, ms: number): void {
     this.#since = now;
-    this.#away = [...this.#away.slice(1 - MOST_AWAY), { untilAt: now, ms }];
+    const all = [...this.#away, { untilAt: now, ms }];
+    const [first, second, ...others] = all;
+    this.#away =
+      first === undefined || second === undefined || all.length <= MOST_AWAY
+        ? all
+        : [{ untilAt: second.untilAt, ms: first.ms + second.ms }, ...others];
   }
 
   get away(): readonly Away[] {

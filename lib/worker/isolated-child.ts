@@ -4,8 +4,8 @@
  * Owns: that. Does not own: what is said (`isolated-words.ts`), calls and whose fault an end is
  * (`isolated-process.ts`).
  *
- * I4 no process, and no program that it has started, outlives the one that calls: a thread in it ends them when
- * the pipe between them closes.
+ * I4 no process, and no program that it has started, outlives the one that calls: a thread in it ends them
+ * when the pipe between them closes.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';

@@ -6,6 +6,7 @@
 import * as z from 'zod/mini';
 import { outputOf } from '../../lib/core/execution/output.ts';
 import { declareAgent, type Agent } from '../../lib/core/plan/agent.ts';
+import type { Away } from '../../lib/core/values/away.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { start } from '../../lib/scheduler/start.ts';
 import { sweepOnce } from '../../lib/supervisor/sweep.ts';
@@ -161,6 +162,33 @@ describe('an agent', () => {
       },
     });
     expect(returned).toBe(false);
+  });
+
+  it.each([0, 75_000])('is charged with no time in which nothing ran: %i ms', async (awayMs) => {
+    const slow = anAgent('slow', { effect: 'probed', timeout: '10s', lease: '10s' });
+    const only = workflow('only', { input: anyObject, within: '1h' }, (w) => {
+      w.step('work', slow, {});
+    });
+    const probe = async () => ({ verdict: 'not-done' as const });
+    const h = harness(only, { slow: { ...ok, execute: () => new Promise(() => undefined), probe } });
+    const { id } = await h.begin();
+    const [send] = h.sent.splice(0);
+    const away: Away[] = [];
+    void h.deliver(send!, { ...h, away: () => away });
+    const statusAfter = async (seconds: number): Promise<string | undefined> => {
+      for (let at = 0; at < seconds; at += 1) {
+        await settle();
+        h.clock.advanceTo(h.clock.now() + 1_000);
+      }
+      await settle();
+      return (await h.state(id)).steps['work']?.status;
+    };
+    await statusAfter(5);
+    // As a server notices it first of all, before what was to wake in that time.
+    away.push({ untilAt: h.clock.now() + awayMs, ms: awayMs });
+    h.clock.advanceTo(h.clock.now() + awayMs);
+    expect(await statusAfter(4)).toBe('running');
+    expect(await statusAfter(9)).toBe('unknown');
   });
 
   it('says the limit where the code passes on what the end of its signal throws', async () => {

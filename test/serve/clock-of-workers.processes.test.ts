@@ -1,4 +1,7 @@
-/** A clock that is set forward under attempts in processes apart: no agent is charged with it. */
+/**
+ * A clock that is set forward, or a server that stands still, under attempts in processes apart: no agent is
+ * charged with it.
+ */
 
 import { join } from 'node:path';
 import { createClient } from '../../lib/client.ts';
@@ -7,12 +10,21 @@ import { testServer } from './served.ts';
 
 const TEN_MINUTES = 600_000;
 
-it.each([true, false])(
-  'ends no attempt of a process of its own (%s), and blames no agent',
-  async (isIsolated) => {
+it.each([
+  [true, 'is set'],
+  [false, 'is set'],
+  [true, 'passes while nothing runs'],
+  [false, 'passes while nothing runs'],
+])(
+  'ends no attempt of a process of its own (%s) where time %s, and blames no agent',
+  async (isIsolated, how) => {
+    const elapsedMs = how === 'is set' ? 0 : TEN_MINUTES;
     const { root, folders, only } = foldersOf(join(import.meta.dirname, 'workflows', 'alone'));
     let setMs = 0;
-    const machine = { wall: () => Date.now() + setMs, elapsed: () => performance.now() };
+    const machine = {
+      wall: () => Date.now() + setMs,
+      elapsed: () => performance.now() + (setMs > 0 ? elapsedMs : 0),
+    };
     const world = testServer();
     const loaded = await loadWorkflows(root, folders, only);
     const agents = new Map(

@@ -1,4 +1,4 @@
-/** What ends a server in which an attempt goes on past its process deadline, and what is no time of an attempt. */
+/** What ends a server whose attempt goes on past its process deadline, and what is no time of an attempt. */
 
 import { Script } from 'node:vm';
 import { WATCH } from '../../serve/watchdog.ts';

@@ -6,6 +6,7 @@
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
 import { isLeased } from '../../lib/core/records/state.ts';
+import { awayMs } from '../../lib/core/values/away.ts';
 import { LEASE_MARGIN_MS } from '../../lib/core/step/lease.ts';
 import { SENDS_PER_SWEEP } from '../../lib/supervisor/admission.ts';
 import { Grace } from '../../lib/supervisor/outage.ts';
@@ -285,3 +286,11 @@ function once<Args extends unknown[], Value>(
     return call(...args);
   };
 }
+
+it('remembers all time in which nothing ran, of many that are long ago as one', () => {
+  const grace = new Grace();
+  for (let at = 1; at <= 25; at += 1) grace.wasAway(at * 1_000, at === 1 ? 600_000 : 2_000);
+  expect(grace.away.length).toBeLessThanOrEqual(10);
+  expect(awayMs(grace.away, 500)).toBe(600_000 + 24 * 2_000);
+  expect(awayMs(grace.away, 23_500)).toBe(2 * 2_000);
+});
