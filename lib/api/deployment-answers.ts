@@ -23,6 +23,8 @@ export interface WorkflowView extends WorkflowPauseView {
   readonly withinMs: number;
   /** Tags by which its executions are found; absent where there are none. */
   readonly search?: readonly string[];
+  /** Its ends are not announced on the event bus; absent where they are. */
+  readonly announceEnds?: false;
   readonly steps: readonly WorkflowStepView[];
   /** Only where one workflow is shown, not in the list of all. */
   readonly forms?: WorkflowForms;

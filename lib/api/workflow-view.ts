@@ -16,7 +16,7 @@ export const workflowView = (plan: Plan, planHash: string): WorkflowView => ({
   workflow: plan.workflow,
   plan: planHash,
   withinMs: plan.withinMs,
-  ...given({ search: plan.search }),
+  ...given({ search: plan.search, announceEnds: plan.announceEnds }),
   steps: workflowSteps(plan),
 });
 

@@ -42,7 +42,9 @@ export async function showAtEnd(scheduler: Scheduler, executionId: string, waitM
     const leave = await enter(scheduler, untilAt + ANSWER_MS);
     if (leave === undefined) return first;
     try {
-      await untilEnd(scheduler, executionId, untilAt, end?.signal);
+      // An end that is not announced is found by reading alone.
+      const signal = first.plan.announceEnds === false ? undefined : end?.signal;
+      await untilEnd(scheduler, executionId, untilAt, signal);
       return await show(scheduler, executionId);
     } finally {
       await leave();

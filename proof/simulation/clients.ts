@@ -174,7 +174,7 @@ const workflowOf = (host: Host, at: number): Workflow => {
   // A plan may have waits alone, of which nothing is left in a chain.
   if (chain !== undefined && chain.steps.length > 0) {
     const followed = onFailure === undefined ? chain : withOnFailure(chain, onFailure);
-    return asWorkflow(laning === undefined ? followed : withLane(followed, laning));
+    return asWorkflow(host, laning === undefined ? followed : withLane(followed, laning));
   }
   const drawn = randomPlan(choice, `simulated-${at}`, 0, emphasis?.counts);
   const listed = answers === undefined ? drawn : withAskingList(drawn, answers);
@@ -192,13 +192,25 @@ const workflowOf = (host: Host, at: number): Workflow => {
   const repeated = repeating === undefined ? taking : withRounds(taking, repeating);
   const beating = beats === undefined ? repeated : withBeats(repeated, beats);
   const waiting = waits === undefined ? beating : withShortWait(beating, waits);
-  return asWorkflow(laning === undefined ? waiting : withLane(waiting, laning));
+  return asWorkflow(host, laning === undefined ? waiting : withLane(waiting, laning));
 };
 
-function asWorkflow(plan: Plan): Workflow {
+function asWorkflow({ endsSilently }: Host, made: Plan): Workflow {
+  const plan = endsSilently ? silent(made) : made;
   const parts = { kind: 'steadfast:workflow', name: plan.workflow, input: passThrough, plan, agents: [] };
   return parts as unknown as Workflow;
 }
+
+/** No end of it, or of what it runs, is announced. */
+const silent = (plan: Plan): Plan => ({
+  ...plan,
+  announceEnds: false,
+  steps: plan.steps.map((step) => {
+    if (step.kind === 'child') return { ...step, plan: silent(step.plan) };
+    if (step.kind !== 'map' || step.each.kind !== 'child') return step;
+    return { ...step, each: { ...step.each, plan: silent(step.each.plan) } };
+  }),
+});
 
 /** With steps that may fail, or with wrong answers, some lists have one part and a few items more. */
 const JUST_IN_PARTS = 0.24;

@@ -39,4 +39,8 @@ export const problemsAnnounced = (
   ended: Ended,
   read: Others['read'],
   ledger: Ledger,
-): string[] => [...judgeStanding(plan, state, ended, ledger, read), ...judgeFollowed(plan, state, ended)];
+): string[] => [
+  ...(plan.announceEnds === false ? ['L1 its end is announced, and is not to be'] : []),
+  ...judgeStanding(plan, state, ended, ledger, read),
+  ...judgeFollowed(plan, state, ended),
+];

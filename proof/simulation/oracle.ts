@@ -233,8 +233,10 @@ function longestMs(plan: Plan): number {
 }
 
 /** A part of a list notifies its parent alone, and an execution that only takes a place notifies none. */
-export const isAnnounced = ({ execution }: Snapshot): boolean =>
-  execution.parent?.part !== true && !(execution.status === 'canceled' && execution.version === 1);
+export const isAnnounced = (plan: Plan | undefined, { execution }: Snapshot): boolean =>
+  plan?.announceEnds !== false &&
+  execution.parent?.part !== true &&
+  !(execution.status === 'canceled' && execution.version === 1);
 
 /** What the table says at the end against what the external services' ledger says. */
 export function judgeEnd(

@@ -105,6 +105,8 @@ export interface Host {
   readonly batches: Map<string, Delivery[]>;
   /** Every step that has others before it is claimed on a part of its execution, as in a long one. */
   readonly readsInPart: boolean;
+  /** The ends of its workflows' executions are not announced. */
+  readonly endsSilently: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
   /** The dice for steps that may fail, in a world that has some. */

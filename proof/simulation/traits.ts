@@ -68,6 +68,8 @@ export interface Traits {
   readonly clocksJump: boolean;
   /** Its agents share a function, which carries executions on by itself. */
   readonly carriesOn: boolean;
+  /** The ends of its workflows' executions are not announced. */
+  readonly endsSilently: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -118,5 +120,6 @@ export function traitsOf(seed: number): Traits {
     hasLanes: choice.chance(0.42),
     clocksJump: choice.chance(0.3),
     carriesOn: choice.chance(0.5),
+    endsSilently: !choice.chance(0.5),
   };
 }

@@ -130,6 +130,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
     crowded: mode === 'crowded',
     batches: new Map(),
     readsInPart: traits.readsInPart,
+    endsSilently: traits.endsSilently,
     emphasis: isMild ? undefined : traits.emphasis,
     arrivals: new Arrivals(),
     jobs: new Jobs(choiceOf(seededRandom(seed ^ JOB_DICE))),

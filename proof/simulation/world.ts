@@ -326,8 +326,8 @@ export class World {
       this.#executions += 1;
       this.#ends[status] = (this.#ends[status] ?? 0) + 1;
     }
-    const announced = this.#announced.get(id)?.has(status) === true || !isAnnounced(state);
     const known = planOf(this.#host, id);
+    const announced = this.#announced.get(id)?.has(status) === true || !isAnnounced(known, state);
     for (const problem of problemsAtEnd(known, state, this.#others.read, this.#host.ledger, announced))
       this.#violate(id, problem);
   }

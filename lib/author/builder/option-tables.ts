@@ -98,12 +98,16 @@ function checkOptions(
 /** @throws as `checkOptions` */
 export function checkWorkflowOptions(
   name: string,
-  options: { readonly lane?: unknown; readonly search?: unknown },
+  options: { readonly lane?: unknown; readonly search?: unknown; readonly announceEnds?: unknown },
   known: Readonly<Record<'workflow' | 'lane', Keys>>,
 ): void {
   checkOptions(name, undefined, options, known.workflow);
   checkOptions(name, 'lane', options.lane, known.lane);
   checkList(name, undefined, options.search, 'search', "['orderId']");
+  const { announceEnds } = options;
+  if (announceEnds === undefined || typeof announceEnds === 'boolean') return;
+  const message = 'announceEnds is neither true nor false: write announceEnds: false, or leave it out';
+  throw refusal(name, undefined, problem('bad-option', message));
 }
 
 type Given = { readonly after?: unknown; readonly recovery?: unknown } | undefined;

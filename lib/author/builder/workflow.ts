@@ -104,6 +104,12 @@ export interface WorkflowOptions<I> {
    */
   readonly fairBy?: (input: Ref<I>) => Ref<string> | Ref<number>;
   /**
+   * Whether each end is announced on the event bus. `false` also saves a write of each execution that has
+   * neither a parent nor a lane.
+   * @default true
+   */
+  readonly announceEnds?: boolean;
+  /**
    * How many at a time: one for an order, five for a customer. An execution waits for its place before its
    * first step, and holds it until nothing of it can act any more; one that is tried again waits again.
    * @default none: each begins at once
@@ -131,6 +137,7 @@ const OPTIONS = {
   pauseWithin: true,
   search: true,
   fairBy: true,
+  announceEnds: true,
   lane: true,
 } as const satisfies KeysOf<WorkflowOptions<unknown>>;
 const LANE_OPTIONS = {
@@ -293,7 +300,7 @@ export function workflow<I, R extends Answer>(
   const draft = emptyDraft(name, withinMs);
   const reads = fieldsRead();
   const output = built(draft, () => notingReads(reads.note, () => build(builderOf<I>(draft))));
-  const { pauseWithin, search = [], fairBy } = options;
+  const { pauseWithin, search = [], fairBy, announceEnds = true } = options;
   const lane = options.lane && laneStep(name, options.lane);
   const { ordered, rest } = inOrder(draft.steps);
   const plan: Plan = {
@@ -309,6 +316,7 @@ export function workflow<I, R extends Answer>(
     ...(draft.onFailure.length === 0 ? {} : { onFailure: draft.onFailure }),
     ...(search.length === 0 ? {} : { search }),
     ...(fairBy === undefined ? {} : { fairBy: toExpr(fairBy(ref<I>('input')) ?? null) }),
+    ...(announceEnds ? {} : { announceEnds }),
   };
   checkPlan(plan);
   const declared = {

@@ -16,7 +16,7 @@ import { type Cause, isLeased, type Step } from '../records/state.ts';
 import { isAllOver, isClear, keepsEffects, standsUnmended } from '../step/ready.ts';
 import type { Rule } from '../step/rule.ts';
 import { endOf } from '../waiting/child-end.ts';
-import { end, failedOnFailure } from './follow-up.ts';
+import { end, failedOnFailure, unannounced } from './follow-up.ts';
 import { leftAfterEnd, staysInLane } from './lane-rules.ts';
 import { withParent } from './on-child.ts';
 import { keptOutput } from './output.ts';
@@ -26,10 +26,12 @@ export const succeed: Rule = {
     const { execution } = state;
     // When all is done nothing is left to pause; where an incident is open, its resolution comes first.
     if (openIncidents(state).length > 0 || !isAllOver(plan, state.steps)) return undefined;
-    // The wake time stays as it is, so that the end is announced even if this process dies now.
+    // The wake time stays as it is, so that the end is announced even if this process dies now; unless it is
+    // not to be.
     const succeeded = executionAfter(execution, 'succeed', event, {
       ...keptOutput(plan, state),
       ...endedPause(execution, event.now),
+      ...unannounced(plan, state),
       endedAt: event.now,
     });
     const next = evaluateNext(event.affected, false);
@@ -134,7 +136,7 @@ export const announce: Rule = {
     const { parent, end: known } = execution;
     return {
       // The end of a part of a list is of interest to its parent alone.
-      ...(parent?.part === true ? {} : { announce: ended }),
+      ...(parent?.part === true || plan.announceEnds === false ? {} : { announce: ended }),
       ...told(plan, state),
       ...(known?.again === true
         ? withParent(plan, state, event)

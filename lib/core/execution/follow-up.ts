@@ -26,24 +26,39 @@ import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { FailedOnFailure } from '../records/ended.ts';
 import type { Evaluation } from '../decisions/events.ts';
 import type { ExecutionEvent } from '../moves.ts';
-import { openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { hasUnannounced, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isSatisfied } from '../records/state.ts';
 import { endOf } from '../waiting/child-end.ts';
 import type { Rule } from '../step/rule.ts';
 
 type EndMove = ExecutionEvent & ('fail' | 'cancel' | 'compensate');
 
+/**
+ * An end that is not announced, and that nothing else waits for, needs no later evaluation: no parent learns
+ * of it, no place in a lane is handed on, and no change of a question is still to be announced.
+ */
+export const unannounced = (plan: Plan, state: Snapshot): ExecutionChanges => {
+  const { parent, lane } = state.execution;
+  const isAwaited = parent !== undefined || lane !== undefined || hasUnannounced(state);
+  return plan.announceEnds === false && !isAwaited ? { wakeAt: undefined, dispatches: {} } : {};
+};
+
 /** Nothing is undone any more: the end, at once or with what follows it. */
 export function end(
   plan: Plan,
-  { execution }: Snapshot,
+  state: Snapshot,
   move: EndMove,
   changes: ExecutionChanges,
   event: Evaluation,
 ): Decision {
+  const { execution } = state;
   // What the execution above does about its failure is its own.
   if (plan.onFailure === undefined || execution.cause?.kind === 'parent') {
-    const ended = executionAfter(execution, move, event, { ...changes, endedAt: event.now });
+    const ended = executionAfter(execution, move, event, {
+      ...changes,
+      ...unannounced(plan, state),
+      endedAt: event.now,
+    });
     return writing(execution.id, { execution: ended }, evaluateNext(event.affected, false), {
       what: ended.status,
     });
@@ -87,7 +102,10 @@ export const finish: Rule = {
     const move = MOVES[execution.end?.status ?? 'failed'];
     if (move === undefined || openIncidents(state).length > 0) return undefined;
     if (!plan.steps.every(({ name }) => isSatisfied(steps[name]))) return undefined;
-    const ended = executionAfter(execution, move, event, { endedAt: event.now });
+    const ended = executionAfter(execution, move, event, {
+      ...unannounced(plan, state),
+      endedAt: event.now,
+    });
     const next = evaluateNext(event.affected, false);
     return writing(execution.id, { execution: ended }, next, { what: ended.status });
   },

@@ -177,6 +177,11 @@ export interface Plan {
   /** In an order in which predecessors come first. */
   readonly steps: readonly PlanStep[];
   readonly output: Expr;
+  /**
+   * Its ends are not announced; the write that would record that one was is saved, unless something else
+   * waits for it.
+   */
+  readonly announceEnds?: false;
   /** In a part of a list: so many failed items do not fail it. */
   readonly tolerated?: number;
   /** Tags by which its executions are found; given with the start, or else fields of the input. */

@@ -2,7 +2,7 @@
  * Bugs of places in lanes and of rounds: one for each sentence of their rules.
  */
 
-import { jest, type Mutant, simulated } from '../mutant.ts';
+import { jest, type Mutant, simulated, simulation } from '../mutant.ts';
 
 export const PLACES: readonly Mutant[] = [
   {
@@ -158,6 +158,33 @@ export const PLACES: readonly Mutant[] = [
     replace:
       'if (lane === undefined || laneLeft === true || (lane.freeAt ?? 0) > now) return { wakeAt: undefined };',
     killer: jest('core/waiting/lane', 'keeps its wake time past its announced end'),
+  },
+  {
+    id: 'silent-end-keeps-place',
+    rule: 'a silent end is at rest only where no place is to be handed on',
+    bug: 'The end of an execution in a lane, of a workflow whose ends are not announced, is at rest at once.',
+    file: 'lib/core/execution/follow-up.ts',
+    find: 'parent !== undefined || lane !== undefined || hasUnannounced(state)',
+    replace: 'parent !== undefined || hasUnannounced(state)',
+    killer: simulation(),
+  },
+  {
+    id: 'silent-end-keeps-from-parent',
+    rule: 'a silent end is at rest only where no parent waits for it',
+    bug: 'The end of a child, of a workflow whose ends are not announced, is at rest although its parent waits.',
+    file: 'lib/core/execution/follow-up.ts',
+    find: 'parent !== undefined || lane !== undefined || hasUnannounced(state)',
+    replace: 'lane !== undefined || hasUnannounced(state)',
+    killer: simulation(),
+  },
+  {
+    id: 'silent-end-keeps-question',
+    rule: 'a silent end is at rest only where no change of a question is still to be announced',
+    bug: 'An end that is not announced is at rest although the answer to a question is not announced yet.',
+    file: 'lib/core/execution/follow-up.ts',
+    find: 'parent !== undefined || lane !== undefined || hasUnannounced(state)',
+    replace: 'parent !== undefined || lane !== undefined',
+    killer: simulation(),
   },
   {
     id: 'resumed-behind-its-check',

@@ -40,6 +40,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   crowded: false,
   batches: new Map(),
   readsInPart: false,
+  endsSilently: false,
   emphasis: undefined,
   tolerance: undefined,
   cast: undefined,
