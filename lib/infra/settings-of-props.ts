@@ -18,8 +18,9 @@ import type { SteadfastProps } from './steadfast-props.ts';
 
 /** Those that are given: an absent one has a default of its own. */
 export function tableSettings(props: SteadfastProps): Partial<StateTableProps> {
-  const { deletionProtection, pointInTimeRecovery, restoredTable, startsPerSecond } = props;
+  const { billing, deletionProtection, pointInTimeRecovery, restoredTable, startsPerSecond } = props;
   return {
+    ...(billing === undefined ? {} : { paid: billing }),
     ...(startsPerSecond === undefined ? {} : { startsPerSecond }),
     ...(deletionProtection === undefined ? {} : { deletionProtection }),
     ...(pointInTimeRecovery === undefined ? {} : { pointInTimeRecovery }),

@@ -14,6 +14,7 @@ import {
   AttributeType,
   Billing,
   type CfnGlobalTable,
+  type GlobalSecondaryIndexPropsV2,
   type ITable,
   ProjectionType,
   TableV2,
@@ -24,6 +25,7 @@ import { RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { INDEXES, SPARE_INDEXES, TABLE, type TableIndex } from '../aws/names.ts';
 import { onceInUse } from './removal.ts';
+import { provisioned, sayFloor, type TableBilling, UNITS_A_START } from './table-billing.ts';
 
 /**
  * What is done to the table, by purpose. A transaction needs the action of each of its parts, and all of ours
@@ -44,8 +46,6 @@ const ACTIONS = {
   ],
 } as const;
 
-/** What an execution of four steps writes, in write units: 6 and 2 a step (bench/results/cost.json). */
-const UNITS_A_START = 14;
 /** At most so many of these are an index's own: an execution moves in `wake` two to six times. */
 const INDEX_UNITS_A_START: Readonly<Record<string, number>> = { [TABLE.wakeIndex.name]: 6 };
 const OTHER_INDEX_UNITS_A_START = 2;
@@ -71,6 +71,8 @@ export interface StartsPerSecond {
 }
 
 export interface StateTableProps {
+  /** @default - by use */
+  readonly paid?: TableBilling;
   /** @default - as every table */
   readonly startsPerSecond?: StartsPerSecond;
   /**
@@ -110,14 +112,15 @@ export class StateTable extends Construct {
     super(scope, id);
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
     const deletionProtection = props.deletionProtection ?? removalPolicy !== RemovalPolicy.DESTROY;
-    const { startsPerSecond = {} } = props;
-    checkStarts(startsPerSecond);
+    const { startsPerSecond = {}, paid } = props;
+    checkStarts(startsPerSecond, paid);
     const { warm = 0, most } = startsPerSecond;
+    const byHour = paid === undefined ? undefined : provisioned(paid);
     this.own = new TableV2(this, 'Table', {
       ...warmFor(warm * UNITS_A_START),
-      billing: Billing.onDemand(
-        most === undefined ? {} : { maxWriteRequestUnits: Math.ceil(most * UNITS_A_START) },
-      ),
+      billing:
+        byHour?.billing ??
+        Billing.onDemand(most === undefined ? {} : { maxWriteRequestUnits: Math.ceil(most * UNITS_A_START) }),
       partitionKey: { name: TABLE.pk, type: AttributeType.STRING },
       sortKey: { name: TABLE.sk, type: AttributeType.STRING },
       timeToLiveAttribute: TABLE.ttl,
@@ -128,19 +131,26 @@ export class StateTable extends Construct {
       deletionProtection,
     });
     if (props.encryptionKey !== undefined) encrypt(this.own, props.encryptionKey);
-    for (const index of INDEXES)
-      this.addIndex(index, warm * (INDEX_UNITS_A_START[index.name] ?? OTHER_INDEX_UNITS_A_START));
-    for (const index of SPARE_INDEXES) this.addIndex(index, 0);
+    for (const index of [...INDEXES, ...SPARE_INDEXES]) {
+      const units = SPARE_INDEXES.includes(index)
+        ? 0
+        : (INDEX_UNITS_A_START[index.name] ?? OTHER_INDEX_UNITS_A_START);
+      this.addIndex(index, { ...warmFor(warm * units), ...byHour?.indexCapacity(units) });
+    }
+    if (paid !== undefined) sayFloor(this, paid, 1 + INDEXES.length + SPARE_INDEXES.length);
     const { restoredTable: name } = props;
     this.table = name === undefined ? (this.own as ITable) : TableV2.fromTableName(this, 'Restored', name);
   }
 
-  private addIndex({ name, pk, sk, projected }: TableIndex, units: number): void {
+  private addIndex(
+    { name, pk, sk, projected }: TableIndex,
+    capacity: Pick<GlobalSecondaryIndexPropsV2, 'warmThroughput' | 'writeCapacity'>,
+  ): void {
     this.own.addGlobalSecondaryIndex({
       indexName: name,
       partitionKey: { name: pk, type: AttributeType.STRING },
       sortKey: { name: sk, type: AttributeType.NUMBER },
-      ...warmFor(units),
+      ...capacity,
       ...(projected.length === 0
         ? { projectionType: ProjectionType.KEYS_ONLY }
         : { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: [...projected] }),
@@ -222,10 +232,14 @@ const warmFor = (units: number): { readonly warmThroughput?: { readonly writeUni
   units > FIRST_DAY_UNITS ? { warmThroughput: { writeUnitsPerSecond: Math.ceil(units) } } : {};
 
 /** @throws Error naming what is set and what is allowed */
-function checkStarts({ warm, most }: StartsPerSecond): void {
+function checkStarts({ warm, most }: StartsPerSecond, paid: TableBilling | undefined): void {
   for (const [name, value] of Object.entries({ warm, most }))
     if (value !== undefined && !(Number.isFinite(value) && value > 0))
       throw new Error(`startsPerSecond.${name} is ${value}; allowed: a number above 0`);
   if (warm !== undefined && most !== undefined && most < warm)
     throw new Error(`startsPerSecond: most is ${most}, less than warm, which is ${warm}`);
+  if (most !== undefined && paid !== undefined)
+    throw new Error(
+      'startsPerSecond.most is of a table on demand; with billing its most is billing.provisioned',
+    );
 }

@@ -25,6 +25,7 @@ import type { TriggerSources } from './declared-triggers.ts';
 import type { Discovery } from './discovery.ts';
 import type { ApiKind, Scopes } from './scheduler-api.ts';
 import type { StartsPerSecond } from './state-table.ts';
+import type { TableBilling } from './table-billing.ts';
 
 export interface SteadfastProps extends TriggerSources {
   /** The workflows to deploy: `Workflows.fromFolder('workflows')`. */
@@ -57,6 +58,12 @@ export interface SteadfastProps extends TriggerSources {
    * @default - as every table on demand: some 280 on its first day, and no end
    */
   readonly startsPerSecond?: StartsPerSecond;
+  /**
+   * Pays for the state table by the hour: `{ provisioned: { startsPerSecond: 20 } }`. A unit in use costs a
+   * third then; synthesis says the floor, and from how many steps a month on it pays.
+   * @default - by use
+   */
+  readonly billing?: TableBilling;
   /**
    * Whether values of more than 32 KB lie in a bucket of the stack, up to 16 MB each, and not in the table.
    * Once it is in use it must stay: executions under way read from it.
@@ -285,6 +292,7 @@ export const STEADFAST_OPTIONS = {
   deletionProtection: true,
   pointInTimeRecovery: true,
   startsPerSecond: true,
+  billing: true,
   largeValues: true,
   restoredTable: true,
   encryptionKey: true,
