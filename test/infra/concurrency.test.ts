@@ -1,6 +1,9 @@
 /** What a deployment may take of the account's concurrent executions is said when it is synthesised. */
 
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { SteadfastStackProps } from '../../lib/infra/steadfast-stack.ts';
+import { FOUND } from './fixture.ts';
 import { makeStack, Reader } from './template.ts';
 
 /** What synthesis says about concurrency, and the function's own settings. */
@@ -52,4 +55,19 @@ test('more than any account of that size has is refused', () => {
     'of the account’s 100'.replace('’', "'"),
   );
   expect(() => said({ supervisorConcurrency: 4, accountConcurrency: 104 })).not.toThrow();
+});
+
+test('what a new project sets fits a new account, with two supervisors, the audit and a call of the API', () => {
+  const template = join(import.meta.dirname, '../../create/templates');
+  const set = /agentConcurrency: (\d+)/.exec(readFileSync(join(template, 'app/lib/app-stack.ts'), 'utf8'));
+  const names = readdirSync(join(template, 'workflow/agents')).map((file) => file.replace(/\.ts$/, ''));
+  const [agent] = FOUND.agents;
+  const agents = names.map((name) => ({ ...agent!, name, peers: names }));
+  const workflows = { ...FOUND, workflows: [{ ...FOUND.workflows[0]!, agents: names }], agents };
+  const { reader } = said({ workflows, agentConcurrency: Number(set?.[1]) });
+  const most = reader
+    .ofType('AWS::Lambda::EventSourceMapping')
+    .map(({ Properties }) => Object(Properties['ScalingConfig']).MaximumConcurrency as number);
+  expect(most).toHaveLength(names.length + 1);
+  expect(most.reduce((sum, one) => sum + one, 0) + 2 + 1 + 1).toBeLessThanOrEqual(10);
 });

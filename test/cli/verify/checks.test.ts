@@ -32,6 +32,23 @@ it.each(checks)('$id holds for a good deployment, and fails for a bad one', asyn
   expect(bad.evidence).not.toBe('');
 });
 
+it.each(checks)(
+  '$id begins two executions at once at most: a new account runs ten functions',
+  async (check) => {
+    const ports = fakePorts(new FakeDeployment());
+    let [under, most] = [0, 0];
+    const start = (async (...given: Parameters<typeof ports.api.start>) => {
+      under += 1;
+      most = Math.max(most, under);
+      const started = await ports.api.start(...given);
+      under -= 1;
+      return started;
+    }) as typeof ports.api.start;
+    await check.run({ ...ports, api: { ...ports.api, start } });
+    expect(most).toBeLessThanOrEqual(2);
+  },
+);
+
 it('has one check or one reason for each row, and no row twice', () => {
   const ids = ENTRIES.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
