@@ -10,16 +10,23 @@ import { BILL_DEFAULTS, MONTHS, monthlyBills } from './parts/bill.ts';
 import { table } from './parts/print.ts';
 import { resultOf } from './parts/results.ts';
 
+interface Asked {
+  readonly agents: number;
+  readonly functions?: number;
+  readonly json?: true;
+}
+
 new Command('bench:bill')
   .description('Prints the bill of a month at defaults: idle, 100 runs a day, 10 M and 1,000 M steps.')
   .option('--agents <count>', 'agents of the deployment', Number, BILL_DEFAULTS.agents)
+  .option('--functions <count>', 'functions that they share', Number)
   .option('--json', 'print one line of JSON')
-  .action(({ agents, json }: { readonly agents: number; readonly json?: true }) => {
+  .action(({ agents, functions = agents, json }: Asked) => {
     const report = resultOf('cost') as CostReport | undefined;
     const counted = report?.cases.find((one) => one.kind === 'chain5' && one.mode === 'atRest');
     if (counted === undefined)
       throw new Error('there is no count of chain5 at rest: npm run bench:cost -- --save');
-    const bills = monthlyBills(counted.units, { ...BILL_DEFAULTS, agents });
+    const bills = monthlyBills(counted.units, { ...BILL_DEFAULTS, agents, functions });
     if (json === true) console.log(JSON.stringify(bills));
     else {
       const money = (usd: number): string => usd.toFixed(2);

@@ -10,6 +10,8 @@ import { BILLED, PRICES, type Units } from './prices.ts';
 /** What is set of a deployment, as its defaults are. */
 export interface BillSettings {
   readonly agents: number;
+  /** In which they are. @default one each */
+  readonly functions?: number;
   readonly supervisors: number;
   readonly sweepEveryMs: number;
   readonly wakeShards: number;
@@ -66,16 +68,16 @@ const CALLED_SECONDS = 10;
 const LOOK_SECONDS = 0.5;
 const METRICS = { idle: 10, busy: 39 } as const;
 const RECEIPTS_A_MINUTE = 3;
-/** Beside one for each agent. */
+/** Beside one for each function of agents. */
 const ALARMED_METRICS = 30;
 
 export function billOf(settings: BillSettings, use: BillUse): Bill {
-  const { agents, supervisors, sweepEveryMs, wakeShards, monitoring, retentionDays } = settings;
+  const { agents, functions = agents, supervisors, sweepEveryMs, wakeShards, monitoring } = settings;
   const { usd, lambda } = PRICES;
   const { executions, steps, units } = use;
   const isBusy = steps / MINUTES >= NEVER_IDLE;
   const secondUsd = lambda.memoryGb * usd.lambdaGbSeconds;
-  const kept = executions * (retentionDays / DAYS);
+  const kept = executions * (settings.retentionDays / DAYS);
   const records = kept * (1 + steps / Math.max(1, executions));
   const megabytes = (records * RECORD_BYTES) / MB;
   const everyHours =
@@ -98,7 +100,7 @@ export function billOf(settings: BillSettings, use: BillUse): Bill {
       (isBusy ? MINUTES * RECEIPTS_A_MINUTE * wakeShards * usd.writeUnits : 0),
     polling: (agents + 1) * usd.polledQueue,
     metrics: (isBusy || steps > 0 ? METRICS.busy : METRICS.idle) * usd.metric,
-    alarms: monitoring === 'none' ? 0 : (ALARMED_METRICS + agents) * usd.alarm,
+    alarms: monitoring === 'none' ? 0 : (ALARMED_METRICS + functions) * usd.alarm,
     dashboard: monitoring === 'alarms-and-dashboard' ? usd.dashboard : 0,
     'storage, backups':
       ((records * RECORD_BYTES) / GB) * (WITH_INDEXES * usd.storageGbMonth + usd.backupGbMonth),
