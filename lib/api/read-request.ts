@@ -8,9 +8,10 @@
 import type { Context } from 'hono';
 import * as z from 'zod/mini';
 import type { Ports } from '../core/ports.ts';
-import { refuse } from '../core/values/errors.ts';
+import { refuse, type SteadfastError } from '../core/values/errors.ts';
 import { misfitOf, misfitText } from '../core/values/issues.ts';
 import { JSON_LIMITS, type JsonLimits, jsonProblem } from '../core/values/json.ts';
+import { hasMoreValues } from '../core/values/json-text.ts';
 import { nearest } from '../core/values/nearest.ts';
 import { cut } from '../core/values/text.ts';
 import { refusedNumbers, roundedIn } from '../core/values/whole-numbers.ts';
@@ -24,6 +25,9 @@ export const MAX_BODY_BYTES: number = 256 * 1024;
  */
 export const MAX_LARGE_BODY_BYTES: number = 4 * 1024 * 1024;
 
+/** More would keep the loop from all others: the bound of a value (`engine/schema.ts`) is that of 16 MB. */
+const LARGE_BODY_VALUES = 200_000;
+
 interface Bounds {
   readonly bytes: number;
   readonly json: JsonLimits;
@@ -35,7 +39,8 @@ const boundsIn = (c: Context): Bounds =>
 /** Refuses a body that says it is too long, before it is read, and bounds one that does not say so. */
 export function boundBody(c: Context, ports: Pick<Ports, 'largeValues'>): void {
   const bytes = ports.largeValues === undefined ? MAX_BODY_BYTES : MAX_LARGE_BODY_BYTES;
-  c.set(BOUNDS, { bytes, json: jsonLimitsOf(ports) } satisfies Bounds);
+  const { nodes, ...json } = jsonLimitsOf(ports);
+  c.set(BOUNDS, { bytes, json: { ...json, nodes: Math.min(nodes, LARGE_BODY_VALUES) } } satisfies Bounds);
   refuseLonger(Number(c.req.header('content-length') ?? 0), bytes);
 }
 
@@ -68,7 +73,7 @@ export const queryOf = (c: Context, schema: z.ZodMiniObject): object =>
 
 /** The body of any other call. @throws as `bodyText` and `parseBody` */
 export const bodyOf = async (c: Context, { takes, hasValue }: Taking): Promise<object> =>
-  parseBody(await bodyText(c), takes, hasValue === true ? boundsIn(c).json : JSON_LIMITS);
+  await parseBody(await bodyText(c), takes, hasValue === true ? boundsIn(c).json : JSON_LIMITS);
 
 interface Taking {
   readonly takes: z.ZodMiniObject;
@@ -80,22 +85,33 @@ interface Taking {
  * The body as JSON of the wanted shape.
  * @throws SteadfastError `bad-json` (also text that is no Unicode), `unsafe-number`, `bad-request`
  */
-function parseBody<Schema extends z.ZodMiniType>(
+async function parseBody<Schema extends z.ZodMiniType>(
   text: string,
   schema: Schema,
   limits: JsonLimits,
-): z.infer<Schema> {
+): Promise<z.infer<Schema>> {
+  const notJson = (problem: string): SteadfastError =>
+    refuse('bad-json', `the body is not acceptable: ${cut(problem, 200)}`);
+  if (hasMoreValues(text, limits.nodes)) throw notJson(`more than ${limits.nodes} values`);
+  // Others have their turn between two parts of the work: it keeps the loop from them for the longest part.
+  const turn = async (): Promise<void> =>
+    text.length > MAX_BODY_BYTES ? new Promise((over) => setImmediate(over)) : undefined;
+  await turn();
   let value: unknown;
   try {
     value = text === '' ? {} : JSON.parse(text);
   } catch {
     throw refuse('bad-json', 'the body is not JSON');
   }
+  await turn();
   const problem = jsonProblem(value, limits);
-  if (problem !== undefined) throw refuse('bad-json', `the body is not acceptable: ${cut(problem, 200)}`);
+  if (problem !== undefined) throw notJson(problem);
+  await turn();
   const rounded = roundedIn(text);
   if (rounded.length > 0) throw refusedNumbers('the body', rounded);
-  return checked(value, schema, 'body');
+  const sent = checked(value, schema, 'body');
+  await turn();
+  return sent;
 }
 
 /** @throws SteadfastError `bad-request` with each issue and its path */

@@ -10,6 +10,7 @@
  */
 
 import { refuse, type SteadfastError } from './errors.ts';
+import { endOfString } from './json-text.ts';
 
 /** Keys, and places in lists, from the root. */
 export type JsonPath = readonly string[];
@@ -67,15 +68,6 @@ function numberAt(text: string, at: number): string | undefined {
 }
 
 const isRounded = (token: string): boolean => WHOLE.test(token) && !Number.isSafeInteger(Number(token));
-
-/** Behind its closing quote. */
-function endOfString(text: string, from: number): number {
-  for (let at = from + 1; at < text.length; at += 1) {
-    if (text[at] === '\\') at += 1;
-    else if (text[at] === '"') return at + 1;
-  }
-  return text.length;
-}
 
 /** The message to the sender. @param what 'the body' @param paths at least one */
 export function refusedNumbers(what: string, paths: readonly JsonPath[]): SteadfastError {

@@ -257,3 +257,10 @@ describe('limits', () => {
     expect(jsonProblem({ a: [1] }, limits)).toBe('nested deeper than 1 levels');
   });
 });
+
+it('checks a list of numbers without a name for each', () => {
+  const refused = (): never => {
+    throw new Error('its places were made texts');
+  };
+  expect(jsonProblem(new Proxy([1, 2, 3], { ownKeys: refused }))).toBeUndefined();
+});
