@@ -1,0 +1,15 @@
+import { appendFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { shipParcel } from '../workflow.ts';
+
+/** A folder: `calls` has a line for each call; `moved` is in it once the function has changed. */
+const depot = process.env['DEPOT'] ?? '';
+
+export const handler = shipParcel.handler({
+  execute: async ({ effectKey, signal }, { slow }) => {
+    appendFileSync(join(depot, 'calls'), `${effectKey} ${process.env['AWS_LAMBDA_FUNCTION_NAME']}\n`);
+    if (slow) while (!existsSync(join(depot, 'moved'))) await pause(50, undefined, { signal });
+    return { done: effectKey };
+  },
+});
