@@ -11,7 +11,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { routes } from '../lib/api/routes.ts';
-import { clock, MACHINE, type MachineTime } from '../lib/aws/clock.ts';
+import { MACHINE, type MachineTime } from '../lib/aws/clock.ts';
 import { OPENAPI_FILE } from '../lib/aws/names.ts';
 import { type OpenNow, openNow } from '../lib/aws/open-now.ts';
 import { tellAll } from '../lib/aws/telemetry.ts';
@@ -50,11 +50,12 @@ import { keepSchedules } from './schedules.ts';
 import { openDatabase, TABLE_NAME } from './sqlite/client.ts';
 import { auditAlways, supervise } from './supervisor.ts';
 import { saidValues } from './said-values.ts';
-import { JUMP_MS, SteadyTime } from './steady-time.ts';
+import { JUMP_MS, jumpText, SteadyTime } from './steady-time.ts';
 import { Tokens } from './tokens.ts';
 import { UnkeptWrites } from './unkept-writes.ts';
 import { Watchdog } from './watchdog.ts';
 import { TroubleBook } from './worker-troubles.ts';
+import { within } from './within.ts';
 import { Workers, WORKER_MEMORY_MB } from './workers.ts';
 import type { Served } from './workflows.ts';
 
@@ -168,6 +169,7 @@ class Running {
   #stopped: Promise<void> | undefined;
   readonly #grace = new Grace();
   readonly #troubles = new TroubleBook();
+  #timeSkipped: () => void = () => undefined;
 
   constructor(options: ServerOptions) {
     this.#options = options;
@@ -177,25 +179,24 @@ class Running {
     this.#clock = new EndingClock(this.#time.now);
   }
 
-  #loopFailed(error: unknown): void {
-    this.#telemetries.of({ role: 'server' }).logger.error('loop-failed', { detail: sayable(error) });
-  }
-
   /** @param byMs below zero: the machine's clock was set back */
   #jumped(byMs: number, skippedMs: number): void {
-    const [how, then] = byMs < 0 ? ['back', 'times go on'] : ['forward', 'the time between has passed'];
-    const detail = `the machine's clock was set ${how}, or it slept: ${then}`;
     const { logger } = this.#telemetries.of({ role: 'server' });
-    logger.warn('clock-jumped', { ms: byMs, aheadMs: this.#time.aheadMs, detail });
+    logger.warn('clock-jumped', { ms: byMs, aheadMs: this.#time.aheadMs, detail: jumpText(byMs) });
     // The attempts under way send heartbeats again, in the time that a lease has.
-    if (skippedMs >= JUMP_MS) this.#grace.wasAway(this.#time.now(), skippedMs);
+    if (skippedMs >= JUMP_MS) this.#away(skippedMs);
   }
 
   /** Nothing ran here for so long. */
   #stood(ms: number, blocked: BlockedSteps): void {
     blocked.noticed(ms);
     // What authors' code does in this process is ended by a thread of its own (`watchdog.ts`).
-    if (this.#areApart) this.#grace.wasAway(this.#time.now(), ms);
+    if (this.#areApart) this.#away(ms);
+  }
+
+  #away(ms: number): void {
+    this.#grace.wasAway(this.#time.now(), ms);
+    this.#timeSkipped();
   }
 
   async start(address: string, tokens: Tokens): Promise<Server> {
@@ -212,7 +213,9 @@ class Running {
     const { loops, resumed } = this.#loops(roles, loop, calls);
     loops.push(...this.#schedules(scheduler, roles));
     // None of them ends the server: what fails in a loop is in the log.
-    for (const one of loops) one.catch((error: unknown) => this.#loopFailed(error));
+    const { logger } = this.#telemetries.of({ role: 'server' });
+    for (const one of loops)
+      one.catch((error: unknown) => logger.error('loop-failed', { detail: sayable(error) }));
     return {
       url: http.url,
       port: http.port,
@@ -319,6 +322,7 @@ class Running {
     const settings = { isolate, areApart: this.#areApart, memoryMb, now: loop.now, ran: loop.ran, log };
     const workers = new Workers({ agents: served.agents, ...settings, troubles: this.#troubles });
     this.#undo.push(() => workers.stop());
+    this.#timeSkipped = workers.timeSkipped;
     workers.warm();
     return workers;
   }
@@ -396,8 +400,3 @@ class Running {
 }
 
 const openapi = (): Promise<string> => readFile(join(PACKAGE_ROOT, 'docs', OPENAPI_FILE), 'utf8');
-
-async function within(work: Promise<unknown>, ms: number): Promise<void> {
-  const over = new AbortController();
-  await Promise.race([work.finally(() => over.abort()), clock.sleep(ms, over.signal)]);
-}

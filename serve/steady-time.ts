@@ -18,6 +18,12 @@ export const JUMP_MS = 500;
 /** The part of each ms that passes by which a time that is ahead comes near the machine's. */
 const CATCH_UP = 0.05;
 
+/** The words of a jump. @param byMs below zero: it was set back */
+export function jumpText(byMs: number): string {
+  const [how, then] = byMs < 0 ? ['back', 'times go on'] : ['forward', 'the time between has passed'];
+  return `the machine's clock was set ${how}, or it slept: ${then}`;
+}
+
 export class SteadyTime {
   readonly #machine: MachineTime;
   /** @param byMs below zero: it was set back; @param skippedMs how much of this time was skipped */

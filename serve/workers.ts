@@ -84,9 +84,17 @@ export class Workers {
     for (const pool of this.#own.values()) pool.warm();
   }
 
+  /** The clock was set forward, or nothing ran for long. */
+  readonly timeSkipped = (): void => {
+    for (const pool of this.#pools) pool.timeSkipped();
+  };
+
   async stop(): Promise<void> {
-    const all = [...(this.#shared === undefined ? [] : [this.#shared]), ...this.#own.values()];
-    await Promise.all(all.map((pool) => pool.stop()));
+    await Promise.all(this.#pools.map((pool) => pool.stop()));
+  }
+
+  get #pools(): readonly ProcessPool[] {
+    return [...(this.#shared === undefined ? [] : [this.#shared]), ...this.#own.values()];
   }
 
   /** What performs the agent's attempts; nothing if the server's own process does. */

@@ -224,6 +224,14 @@ export class OwnProcess {
     one.timer = setTimeout(() => void this.end(), Math.max(0, leftMs() - KILL_MARGIN_MS));
   }
 
+  /**
+   * By the clock the time of its calls may be over. One that has ignored its abort may act, and what waits
+   * for its end would not wait any more.
+   */
+  timeSkipped(): void {
+    if ([...this.#underWay.values()].some(({ fault }) => fault !== undefined)) void this.end();
+  }
+
   /** Nothing is in it but what it is ended for. */
   #endIfAlone(): boolean {
     const isAlone = [...this.#underWay.values()].every(({ fault }) => fault !== undefined);

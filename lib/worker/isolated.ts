@@ -77,6 +77,11 @@ export class ProcessPool {
     return () => this.#leave();
   }
 
+  /** The clock was set forward, or nothing ran for long. */
+  timeSkipped(): void {
+    for (const one of this.#all) one.timeSkipped();
+  }
+
   async call(
     caller: Caller,
     mode: Mode,

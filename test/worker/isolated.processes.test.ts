@@ -7,7 +7,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { perform } from '../../lib/agent/author-code.ts';
-import { type AttemptContext, declareAgent, type Implementation } from '../../lib/core/plan/agent.ts';
+import {
+  type AttemptContext,
+  declareAgent,
+  type Implementation,
+  PROCESS_TIME_LEFT_MS,
+} from '../../lib/core/plan/agent.ts';
 import type { Mode } from '../../lib/core/records/state.ts';
 import { performedIn, ProcessPool } from '../../lib/worker/isolated.ts';
 
@@ -199,6 +204,39 @@ describe('where no process can be started', () => {
       await pool.stop();
     },
   );
+});
+
+it('ends one that has ignored its abort where its clock skips time, and interrupts the others', async () => {
+  const program = { entry: join(import.meta.dirname, 'isolated', 'agent.ts'), execArgv: ['--import', 'tsx'] };
+  let ignored: () => void = quiet;
+  const isIgnored = new Promise<void>((over) => (ignored = over));
+  const pool = new ProcessPool(program, { isShared: true, now: Date.now, onTrouble: () => ignored() });
+  const own = performedIn(agent, () => pool);
+  const abort = new AbortController();
+  const begun = (): [Promise<void>, AttemptContext] => {
+    let progressed: () => void = quiet;
+    const hasBegun = new Promise<void>((over) => (progressed = over));
+    const timeLeft = { timeLeftMs: () => 0, [PROCESS_TIME_LEFT_MS]: () => 3_600_000 };
+    return [
+      hasBegun,
+      contextOf({ ...timeLeft, signal: abort.signal as never, progress: () => progressed() }),
+    ];
+  };
+  const [first, firstCtx] = begun();
+  const deaf = own.execute(firstCtx, { way: 'goes on' });
+  await first;
+  const [second, secondCtx] = begun();
+  const other = own.execute(
+    { ...secondCtx, signal: new AbortController().signal as never },
+    { way: 'goes on' },
+  );
+  await second;
+  abort.abort();
+  await isIgnored;
+  pool.timeSkipped();
+  await expect(deaf).rejects.toMatchObject({ code: 'process-died' });
+  await expect(other).rejects.toThrow('by no fault of its own that is known');
+  await pool.stop();
 });
 
 it('ends without a stack, with all that it has started, where the one that calls has been killed', async () => {
