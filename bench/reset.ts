@@ -33,7 +33,7 @@ import { between, meterOf, type Reading, unitsOf } from './parts/meter.ts';
 import { atLeastOne } from './parts/options.ts';
 import { apiDollars, dollars, PRICES, total, type Units } from './parts/prices.ts';
 import { table } from './parts/print.ts';
-import { quiet, sayPresent } from './parts/stage.ts';
+import { keepPresent, quiet } from './parts/stage.ts';
 
 interface Options {
   readonly json?: true;
@@ -115,8 +115,10 @@ async function main({ resets, json }: Options): Promise<void> {
       environment: { RESET_WORLD_URL: world.url },
     });
     try {
-      await sayPresent(cloud);
-      report(await measure(cloud, world, resets), resets, json ?? false);
+      const leave = await keepPresent(cloud);
+      await measure(cloud, world, resets)
+        .then((found) => report(found, resets, json ?? false))
+        .finally(leave);
     } finally {
       await cloud.stop();
     }

@@ -4,6 +4,7 @@
  * Owns: starting and ending it, and when an execution has ended. Does not own: what is counted (`meter.ts`).
  */
 
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
@@ -13,6 +14,7 @@ import { text } from 'node:stream/consumers';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynamoRecords, PRESENCE } from '../../lib/aws/dynamo-side-records.ts';
 import { ENV, type Transport } from '../../lib/aws/names.ts';
+import { presenceAfter, TICK_MS } from '../../lib/core/supervision/presence.ts';
 import { synthesize } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import { type Meter, meterOf, roleOf } from './meter.ts';
@@ -82,10 +84,11 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     },
   });
   // Without a clock only the test makes sweeps: as in a busy system, in which no supervisor is called.
-  if (!options.schedules) await sayPresent(cloud);
+  const leave = options.schedules ? undefined : await keepPresent(cloud);
   const ends = endsOf(cloud);
   const strike = async (): Promise<void> => {
     ends.stop();
+    leave?.();
     await cloud.stop();
     rmSync(folder, { recursive: true, force: true });
   };
@@ -99,17 +102,29 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   };
 }
 
-export async function sayPresent({ gatewayUrl, resources }: Cloud): Promise<void> {
+const PROMISED_MS = 2 * TICK_MS - 5_000;
+
+/**
+ * A supervisor is said to be at work, again and again: what promises more than two ticks counts as none, and
+ * then roles call one.
+ * @returns what ends it
+ */
+export async function keepPresent({ gatewayUrl, resources }: Cloud): Promise<() => void> {
   const table = [...resources.values()].find(({ type }) => type === 'AWS::DynamoDB::GlobalTable');
   const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench' };
   const client = new DynamoDBClient({ endpoint: gatewayUrl, region: 'us-east-1', credentials });
-  const untilAt = Date.now() + 10 * END_WITHIN_MS;
-  await dynamoRecords(client, table?.physicalName ?? '', PRESENCE).write({
-    version: 1,
-    writeId: 'bench',
-    untilAt,
-  });
-  client.destroy();
+  const records = dynamoRecords(client, table?.physicalName ?? '', PRESENCE);
+  const say = async (): Promise<void> => {
+    const stored = (await records.read()) ?? { version: 0 };
+    await records.write(presenceAfter(stored, randomUUID(), Date.now() + PROMISED_MS));
+  };
+  await say();
+  // One that fails is made up for by the next.
+  const saying = setInterval(() => void say().catch(() => undefined), PROMISED_MS / 3);
+  return () => {
+    clearInterval(saying);
+    client.destroy();
+  };
 }
 
 /** The schedules of the supervisors: two at the same minute. */
