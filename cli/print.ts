@@ -24,7 +24,7 @@ import {
   stateText,
 } from '../lib/view/waiting-steps.ts';
 import { leavesFact, standingFacts, statusText } from './print-standing.ts';
-import { pauseText } from '../lib/view/deployment.ts';
+import { pauseText, underWayText } from '../lib/view/deployment.ts';
 import { type Row, timesText } from '../lib/view/timeline.ts';
 import { byText, type Cells, countText, durationText, printable, table, timeText } from '../lib/view/text.ts';
 
@@ -186,11 +186,11 @@ const endText = ({ status, at }: NonNullable<ExecutionView['end']>): string =>
 
 /** Prints the pause under way. */
 function pauseFact({ status, pauses }: ExecutionView, now: number): (readonly [string, string])[] {
-  const pause = status === 'pausing' || status === 'paused' ? pauses?.at(-1) : undefined;
+  const pause = status === 'paused' ? pauses?.at(-1) : undefined;
   if (pause === undefined) return [];
-  const until =
-    pause.deadlineAt === undefined ? '' : `; a person is asked ${deadlineText(pause.deadlineAt, now)}`;
-  return [['paused', `for ${durationText(now - pause.at)}${byText(pause.by)}: ${pause.reason}${until}`]];
+  const since = `for ${durationText(now - pause.at)}${byText(pause.by)}: ${pause.reason}`;
+  const until = `a person is asked ${deadlineText(pause.deadlineAt, now)}`;
+  return [['paused', `${since}; ${underWayText(pause)}; ${until}`]];
 }
 
 export const deadlineText = (at: number, now: number): string =>

@@ -17,7 +17,7 @@ const ROOT = join(import.meta.dirname, '..');
 
 /** Old word → the one that took its place. */
 const REPLACED: Readonly<Record<string, string>> = {
-  held: 'leased, suspended, deferred or claim',
+  held: 'leased, deferred or claim',
   holding: 'claim',
   sealed: 'fenced',
   seal: 'fence',

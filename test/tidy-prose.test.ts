@@ -119,7 +119,7 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
     'evaluation, or read',
   ],
   [/\bwatch(?:es|ed)?\b/i, 'wake time, or observe'],
-  [/(?<!… )\bheld\b/i, 'leased, suspended, deferred, or paused'],
+  [/(?<!… )\bheld\b/i, 'leased, deferred, or paused'],
 ];
 const words: Rule = ({ text }) => {
   const prose = text.replace(/`[^`]*`|@param \w+|--\w+/g, '').replaceAll('\n', ' ');

@@ -33,7 +33,7 @@ const REDRIVE = '; start compensated or canceled executions again with: start <w
 export function progressText(view: BulkView): string {
   const { action, status, count, progress, executionStatus } = view;
   const { acted, applied, refused } = progress ?? { acted: 0, applied: 0, refused: [] };
-  const held = executionStatus === 'paused' || executionStatus === 'pausing' ? `, ${executionStatus}` : '';
+  const held = executionStatus === 'paused' ? `, ${executionStatus}` : '';
   const lines = refused.flatMap(({ code, count: many, examples }) => [
     `  ${many} × ${code}`,
     ...examples.slice(0, 3).map(({ executionId, message }) => `    ${executionId}: ${printable(message)}`),

@@ -139,7 +139,7 @@ function Graph({ view, layout, step, opened, error }: GraphProps): JSX.Element {
 }
 
 /** Words that say nothing to who meets them first. */
-const STRANGE = ['fenced', 'suspended', 'tolerated', 'unknown', 'answered', 'compensation-failed'] as const;
+const STRANGE = ['fenced', 'tolerated', 'unknown', 'answered', 'compensation-failed'] as const;
 
 /** What such words in the graph mean. */
 function Meanings({ steps }: Pick<ExecutionView, 'steps'>): JSX.Element | null {

@@ -12,6 +12,7 @@ import {
   type Standing,
   timeText,
 } from '../../lib/api/answers.ts';
+import { underWayText } from '../../lib/view/deployment.ts';
 import { actedFacts } from '../../lib/view/waiting-steps.ts';
 import { Id, ShortId } from '../parts/copy.tsx';
 import { ExecutionStatusOf } from '../parts/status.tsx';
@@ -178,8 +179,11 @@ export function Stands({ standing }: { standing: Standing | undefined }): JSX.El
 export function Operated({ view }: { view: ExecutionView }): JSX.Element | null {
   const facts = [
     ...(view.pauses ?? []).map(
-      ({ at, by, reason }) =>
-        [`paused`, `${timeText(at)}${by === undefined ? '' : ` by ${callerText(by)}`}: ${reason}`] as const,
+      (pause) =>
+        [
+          `paused`,
+          `${timeText(pause.at)}${pause.by === undefined ? '' : ` by ${callerText(pause.by)}`}: ${pause.reason}${view.status === 'paused' && pause.endedAt === undefined ? `; ${underWayText(pause)}` : ''}`,
+        ] as const,
     ),
     ...actedFacts(view),
   ];

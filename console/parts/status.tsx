@@ -10,7 +10,6 @@ import { EXECUTION_MEANS, type ExecutionStatus, STEP_MEANS, type StepStatus } fr
 const TONE_OF_EXECUTION: Readonly<Record<ExecutionStatus, Tone>> = {
   running: 'active',
   waiting: 'waiting',
-  pausing: 'waiting',
   paused: 'waiting',
   compensating: 'active',
   'following-up': 'active',

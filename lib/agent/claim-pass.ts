@@ -15,6 +15,7 @@ import type { EventOf } from '../core/decisions/events.ts';
 import type { Message } from '../core/decisions/message.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Ports } from '../core/ports.ts';
+import { CLAIM_READ_HOLDS_MS, CLAIM_WRITE_MS } from '../core/records/pauses.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
 import { given } from '../core/values/given.ts';
@@ -108,6 +109,9 @@ const unread = ({ execution, step, attempt }: Message, what: 'pause' | 'rate'): 
  * A rejected write may have taken place: the next read shows it. A first claim, which finds no record in its
  * way, is none of an execution that was erased meanwhile: before the write, so that no record of it comes
  * back, and after it, so that nothing of it acts.
+ *
+ * F1 a claim that rests on an old read is decided again, and one that was written late is read again: the
+ * execution may be paused since.
  * @param readAt when `before` was read
  */
 export async function commitClaim(
@@ -117,14 +121,18 @@ export async function commitClaim(
   readAt: number,
 ): Promise<'written' | 'conflict' | 'unsure'> {
   const { next } = decision;
+  const isClaim = next.kind === 'perform';
+  const begunAt = ports.clock.now();
+  if (isClaim && begunAt - readAt > CLAIM_READ_HOLDS_MS) return 'conflict';
   const isGone = async (): Promise<boolean> =>
-    next.kind === 'perform' && next.step.version === 1 && !(await isStillThere(ports, before, readAt));
+    isClaim && next.step.version === 1 && !(await isStillThere(ports, before, readAt));
   try {
     if (await isGone()) return 'conflict';
     const result = await commit(ports, decision, before);
-    return result === 'written' && (await isGone()) ? 'conflict' : result;
+    if (result === 'conflict' || (await isGone())) return 'conflict';
+    return isClaim && ports.clock.now() - begunAt > CLAIM_WRITE_MS ? 'unsure' : 'written';
   } catch (error) {
-    if (next.kind !== 'perform') throw error;
+    if (!isClaim) throw error;
     await ports.clock.sleep(STORE_RETRY_MS);
     return 'unsure';
   }

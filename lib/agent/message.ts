@@ -10,6 +10,7 @@
  */
 
 import type { Ports } from '../core/ports.ts';
+import { evaluateNext, nothing } from '../core/decisions/decision.ts';
 import type { Message } from '../core/decisions/message.ts';
 import { withWrite } from '../core/records/snapshot.ts';
 import { type LeasedStep, isLeased } from '../core/records/state.ts';
@@ -55,6 +56,9 @@ export async function handleMessage(
     // Instants are whole, and a host counts what is left in fractions: not before it is certainly dead.
     processDeadlineAt ??= Math.ceil(deadline());
     if (isLeased(mine) && tokens.has(mine.token)) {
+      // S12 the wake time of what is paused may be far off, and nobody waits for the end of this lease.
+      if (state.execution.status === 'paused')
+        await continueWith(ports, plan, state, nothing(evaluateNext([mine.name], false)), readAt);
       kept?.claimed(ports, message);
       const claim = claimOf(plan, state, mine, processDeadlineAt);
       if (claim !== undefined) await performAndReport(ports, plans, worker, claim, pass.trial, kept);

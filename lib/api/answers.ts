@@ -251,12 +251,23 @@ export interface StepView {
   readonly omitted?: readonly ('failure' | 'attempts' | 'children' | 'output')[];
 }
 
+/** A pause of an execution, and what follows from it. */
+export interface PauseView extends Pause {
+  /** A person is asked then, unless it is over. */
+  readonly deadlineAt: number;
+  /**
+   * How many attempts go on in the pause under way. 0 says that nothing is under way any more; absent for up
+   * to 14 s after its beginning, while none is and one may still begin.
+   */
+  readonly underWay?: number;
+}
+
 export interface ExecutionView extends ExecutionSummary {
   readonly deadlineAt: number;
   readonly input: Json;
   readonly output?: Json;
-  /** The latest 10; the last one is under way while the status is `pausing` or `paused`. */
-  readonly pauses?: readonly Pause[];
+  /** The latest 10; the last one is under way while the status is `paused`. */
+  readonly pauses?: readonly PauseView[];
   /** The latest 10. */
   readonly retries?: readonly Retried[];
   readonly redriveOf?: string;

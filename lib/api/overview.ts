@@ -18,7 +18,6 @@ import type { Receipts } from '../core/ports.ts';
 import { OVERDUE_SAID_MS } from '../explain/situation.ts';
 import { given } from '../core/values/given.ts';
 import { atRiskSince } from '../core/records/risk.ts';
-import { isPausedOrPausing } from '../core/records/state.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import { showPause } from '../scheduler/holds.ts';
 import { waitsNow } from '../scheduler/wait.ts';
@@ -192,7 +191,7 @@ function byWorkflow(
       open: keys.length,
       waiting: keys.filter(({ status, executionId }) => status === 'waiting' || asking.has(executionId))
         .length,
-      paused: keys.filter(({ status }) => isPausedOrPausing(status)).length,
+      paused: keys.filter(({ status }) => status === 'paused').length,
       atRisk: risks[workflow] ?? 0,
       endedWithoutSuccess: ends.get(workflow)?.length ?? 0,
       plans: plans.map(([plan, count]) => ({ plan, open: count, isCurrent: plan === current })),

@@ -29,7 +29,16 @@ import { given } from '../core/values/given.ts';
 import type { AskedOf } from '../core/records/question.ts';
 import { riskNow } from '../core/records/risk.ts';
 import { type Snapshot, incidentsIn, callbackOf } from '../core/records/snapshot.ts';
-import { type Accepted, callbackToken, type Execution, isForward, type Step } from '../core/records/state.ts';
+import { type Pause, pauseDeadlineAt } from '../core/records/pauses.ts';
+import {
+  type Accepted,
+  callbackToken,
+  type Execution,
+  isForward,
+  pauseOf,
+  type Step,
+} from '../core/records/state.ts';
+import { underWay } from '../core/holds/pause.ts';
 import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
 import { leftOutOf } from '../core/step/history.ts';
 import { shownStatus } from '../core/step/turn.ts';
@@ -43,6 +52,7 @@ import type {
   CallbackQuestionView,
   ExecutionSummary,
   ExecutionView,
+  PauseView,
   IncidentView,
   StepView,
   Stopped,
@@ -99,13 +109,21 @@ export function executionView(
   const state = effectiveState(plan, stored);
   return {
     ...executionSummary(state.execution, now, asked),
-    ...history(state.execution),
+    ...history(state, now),
     ...body(state, plan, now, asked),
   };
 }
 
-const history = (execution: Execution): Partial<ExecutionView> => ({
-  ...(execution.pauses === undefined ? {} : { pauses: execution.pauses }),
+const pauseView = (state: Snapshot, pause: Pause, now: number): PauseView => ({
+  ...pause,
+  deadlineAt: pauseDeadlineAt(pause),
+  ...(pause === pauseOf(state.execution) ? given({ underWay: underWay(state, now) }) : {}),
+});
+
+const history = ({ execution, steps }: Snapshot, now: number): Partial<ExecutionView> => ({
+  ...(execution.pauses === undefined
+    ? {}
+    : { pauses: execution.pauses.map((pause) => pauseView({ execution, steps }, pause, now)) }),
   ...(execution.retries === undefined ? {} : { retries: execution.retries }),
   ...(execution.redriveOf === undefined ? {} : { redriveOf: execution.redriveOf }),
   ...(execution.status === 'following-up' && execution.end !== undefined

@@ -31,7 +31,7 @@ import { tolerate } from './execution/tolerate.ts';
 import { askAboutDeadline } from './questions/deadline.ts';
 import { askForAnswer, moveDeadline } from './questions/callback.ts';
 import { announceChange, remind } from './questions/life.ts';
-import { askAboutPause, halt, suspend } from './holds/pause.ts';
+import { askAboutPause } from './holds/pause.ts';
 import { giveUpDeferred } from './step/defer.ts';
 import type { Rule } from './step/rule.ts';
 import type { ExecutionStatus } from './moves.ts';
@@ -70,13 +70,21 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
   running: FORWARD,
   // A question to a person is open, so the execution does not succeed before it is answered.
   waiting: FORWARD.filter((rule) => rule !== succeed),
-  // No step starts: a step that becomes ready is suspended too. No time limit expires and no reminder is due:
+  // No step starts. No time limit expires and no reminder is due:
   // the resume extends both by the length of the pause. Attempts under way report, or their leases end; child
   // executions go on; the lane passes the execution over. If all steps are done, it succeeds. A person can
   // resume it, cancel it and answer questions (`operators/`): one that stops it acts at once, any other at
   // the resume. When the pause expires, a person is asked (`holds/pause.ts`).
-  pausing: [endLease, closeIncidents, endChildren, succeed, suspend, useLane, halt, announceChange],
-  paused: [endLease, closeIncidents, endChildren, succeed, suspend, useLane, askAboutPause, announceChange],
+  paused: [
+    endLease,
+    closeIncidents,
+    endChildren,
+    succeed,
+    useLane,
+    askAboutPause,
+    wakeEarlier,
+    announceChange,
+  ],
   compensating: [
     endLease,
     closeIncidents,

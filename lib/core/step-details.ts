@@ -19,7 +19,6 @@ export const STEP_DETAILS: Readonly<
     field: 'progressAt',
     by: 'a callback whose external party sends heartbeats; else a person is asked',
   },
-  suspended: { field: 'suspendedFrom', by: 'the status it goes on with once the pause is over' },
   failed: { field: 'nextStage', by: 'between two stages: its undo comes first; else its recovery is over' },
   compensating: { field: 'leaseUntil', by: 'an undo is under way; else the next one is due at `retryAt`' },
   compensated: { field: 'nextStage', by: 'its next stage follows; else its effect is undone for good' },

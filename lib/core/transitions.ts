@@ -17,9 +17,8 @@ type Table<Status extends string, Event extends string, To> = Readonly<
 >;
 
 /** Rows that several statuses share. */
-const CLOSED = { suspend: 'suspended', fence: 'fenced' } as const; // no agent can claim it
 const UNDO = { 'start-undo': 'compensating', 'fail-undo': 'compensation-failed' } as const;
-const PROBE = { probe: 'probing', overdue: 'waiting', ...CLOSED, ...UNDO } as const;
+const PROBE = { probe: 'probing', overdue: 'waiting', fence: 'fenced', ...UNDO } as const;
 const SUCCESS = { done: 'done', accept: 'accepted' } as const; // as reported, on time or late
 const RESTARTED = { restart: ['ready', 'retrying', 'unknown'], 'begin-try': 'running' } as const;
 const ENDED = { compensate: 'compensated', fail: 'failed', cancel: 'canceled' } as const;
@@ -35,7 +34,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent, StepStatus | readonly Step
     claim: 'running',
     defer: 'retrying',
     skip: 'skipped',
-    ...CLOSED,
+    fence: 'fenced',
     elapse: 'done',
     admit: 'done',
     queue: 'waiting',
@@ -63,7 +62,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent, StepStatus | readonly Step
     claim: 'running',
     expire: 'failed',
     ...SUCCESS,
-    ...CLOSED,
+    fence: 'fenced',
     overdue: 'waiting',
     ...UNDO,
     'begin-try': 'running',
@@ -95,19 +94,6 @@ export const STEP_MOVES: Table<StepStatus, StepEvent, StepStatus | readonly Step
     'find-open': ['unknown', 'accepted'],
     'give-up': ['failed', 'waiting'],
   },
-  suspended: {
-    ...stays('suspended', 'suspend', 'defer', 'process-died', 'accept'),
-    release: 'ready',
-    'release-retry': 'retrying',
-    'release-unknown': 'unknown',
-    'release-accepted': 'accepted',
-    'release-failed': 'failed',
-    'release-undo': 'compensating',
-    done: 'done',
-    tolerate: 'tolerated',
-    fence: 'fenced',
-    ...UNDO,
-  },
   fenced: { 'process-died': 'fenced', ...RESTARTED, 'restart-answered': 'answered' },
   done: {
     ...stays('done', 'defer', 'process-died', 'child-ended'),
@@ -119,7 +105,6 @@ export const STEP_MOVES: Table<StepStatus, StepEvent, StepStatus | readonly Step
     ask: 'waiting',
     ...SUCCESS,
     tolerate: 'tolerated',
-    suspend: 'suspended',
     ...UNDO,
     'stop-children': 'compensating',
     ...RESTARTED,
@@ -132,7 +117,6 @@ export const STEP_MOVES: Table<StepStatus, StepEvent, StepStatus | readonly Step
     ...UNDO,
     'fail-undo': ['compensating', 'compensation-failed'],
     tolerate: 'tolerated',
-    suspend: 'suspended',
     compensated: 'compensated',
     'keep-effects': ['failed', 'done'],
   },
@@ -149,22 +133,14 @@ export const EXECUTION_MOVES: Table<ExecutionStatus, ExecutionEvent, ExecutionSt
   running: {
     ...stays('running', 'set-wake-time', 'adopt'),
     ask: 'waiting',
-    pause: 'pausing',
+    pause: 'paused',
     succeed: 'succeeded',
     stop: 'compensating',
   },
   waiting: {
     ...stays('waiting', 'set-wake-time', 'adopt', 'ask', 'resolve'),
     'resolve-last': 'running',
-    pause: 'pausing',
-    stop: 'compensating',
-  },
-  pausing: {
-    ...stays('pausing', 'set-wake-time', 'adopt', 'resolve'),
-    halt: 'paused',
-    resume: 'running',
-    'resume-waiting': 'waiting',
-    succeed: 'succeeded',
+    pause: 'paused',
     stop: 'compensating',
   },
   paused: {

@@ -12,7 +12,7 @@ import { isAnsweredWrongly } from '../core/values/failure.ts';
 import { given } from '../core/values/given.ts';
 import type { Incident } from '../core/records/question.ts';
 import { incidentsIn, type Snapshot } from '../core/records/snapshot.ts';
-import type { Pause } from '../core/records/pauses.ts';
+import { type Pause, pauseDeadlineAt } from '../core/records/pauses.ts';
 import type { Attempt, Retried, Step } from '../core/records/state.ts';
 import { FIRST_KEPT, leftOutOf } from '../core/step/history.ts';
 import { variantAt } from '../core/step/recovery.ts';
@@ -94,16 +94,13 @@ export const personText = (by: Caller | undefined): string =>
   by === undefined ? 'a person' : callerText(by);
 
 function happenedPause(workflow: string, pause: Pause): Happened[] {
-  const { number, at, by, reason, workflowPausedAt, pausedAt, deadlineAt, endedAt, endedBy } = pause;
+  const { number, at, by, reason, workflowPausedAt, endedAt, endedBy } = pause;
   const told = (when: number | undefined, what: string, who?: Caller): Happened[] =>
     when === undefined ? [] : [{ at: when, what, evidence: { pause: number, ...given({ by: who }) } }];
-  const until = deadlineAt === undefined ? '' : `; a person is asked at ${timeText(deadlineAt)}`;
+  const until = `; a person is asked at ${timeText(pauseDeadlineAt(pause))}`;
   const begun =
     workflowPausedAt === undefined
-      ? [
-          ...told(at, `${personText(by)} paused it: ${reason}`, by),
-          ...told(pausedAt, `the pause was complete: no attempt was under way${until}`),
-        ]
+      ? told(at, `${personText(by)} paused it: ${reason}${endedAt === undefined ? until : ''}`, by)
       : told(
           at,
           `it started paused, because ${personText(by)} had paused workflow '${workflow}' at ${timeText(workflowPausedAt)}: ${reason}${until}`,

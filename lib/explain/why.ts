@@ -14,14 +14,7 @@ import { UNANSWERED } from '../core/values/failure.ts';
 import { given } from '../core/values/given.ts';
 import type { Choice } from '../core/records/question.ts';
 import { openIncidents, type Snapshot, incidentsIn } from '../core/records/snapshot.ts';
-import {
-  isForward,
-  isLeased,
-  isPausedOrPausing,
-  isSatisfied,
-  isTerminal,
-  type Step,
-} from '../core/records/state.ts';
+import { isForward, isLeased, isSatisfied, isTerminal, type Step } from '../core/records/state.ts';
 import { ruleThatApplies } from '../core/evaluate.ts';
 import { RULES } from '../core/rules.ts';
 import { failureWaits, lastPoint } from '../core/step/point-of-no-return.ts';
@@ -79,7 +72,7 @@ export function explain(
     name: step.name,
     status: shownStatus(step, state),
     because: withAsked(
-      `${because(isOnFailure(plan, step.name) ? during : plan, step, state, breakers)}${mendOf(state.steps[step.name])}`,
+      `${because(isOnFailure(plan, step.name) ? during : plan, step, state, breakers)}${pausedOf(step, state)}${mendOf(state.steps[step.name])}`,
       askedOf(step),
     ),
     next: {
@@ -97,6 +90,19 @@ export function explain(
     warnings: warningsOf(plan, state, work, now, isDeployed),
   };
 }
+
+const STANDS_STILL: ReadonlySet<Step['status']> = new Set([
+  'retrying',
+  'accepted',
+  'unknown',
+  'compensating',
+]);
+
+const pausedOf = ({ name }: PlanStep, { execution, steps }: Snapshot): string => {
+  const record = steps[name];
+  const isStill = record !== undefined && !isLeased(record) && STANDS_STILL.has(record.status);
+  return execution.status === 'paused' && isStill ? ', and the execution is paused' : '';
+};
 
 const mendOf = (record: Step | undefined): string =>
   record === undefined || isLeased(record) ? '' : mendText(record.failure, record.status);
@@ -126,8 +132,6 @@ function because(plan: Plan, step: PlanStep, state: Snapshot, breakers: Breakers
         : `attempt ${record.attempt}: ${record.failure?.message ?? 'its answer is not a valid output'}; a person is asked what to do`;
     case 'unknown':
       return `the outcome of attempt ${record.attempt} is not known${failure}: nothing is repeated before it is known`;
-    case 'suspended':
-      return `${SUSPENDED_AS[record.suspendedFrom ?? 'ready']}${failure}, and the execution is paused${acted}`;
     case 'failed':
       return `attempt ${record.attempt} failed${failure}, and its recovery has no attempt left${unanswered(state, record)}${acted}${failedFor(plan, step, state)}`;
     case 'tolerated':
@@ -160,15 +164,6 @@ function becauseAccepted({ attempt, accepted, failure }: Step): string {
   return `its service accepted attempt ${attempt}${named} at ${timeText(at)} and has until ${timeText(untilAt)}: ${asked}${said}${inBrackets(failure)}`;
 }
 
-const SUSPENDED_AS = {
-  ready: 'it was ready to begin',
-  retrying: 'its next attempt was due',
-  unknown: 'its outcome was to be asked for',
-  accepted: 'its service had accepted the work and was to be asked',
-  failed: 'it failed, and what it may have done was to be undone',
-  compensating: 'its undo was to be tried again',
-} as const;
-
 /** The consequence of a failure that is not decided on yet. */
 function failedFor(plan: Plan, step: PlanStep, state: Snapshot): string {
   const goesOn = isForward(state.execution.status) || plan.whole !== undefined;
@@ -178,7 +173,7 @@ function failedFor(plan: Plan, step: PlanStep, state: Snapshot): string {
     return needsUndo(step, state.steps[step.name])
       ? '; it is undone, and then the execution goes on without it'
       : '; the execution goes on without it once nothing of it can act any more';
-  if (isPausedOrPausing(state.execution.status)) return '; what follows is decided after the pause';
+  if (state.execution.status === 'paused') return '; what follows is decided after the pause';
   if (!isForward(state.execution.status) || !failureWaits(plan, state)) return '';
   return `; what follows is decided when the outcome of '${lastPoint(plan, state)?.name}', a point of no return, is known`;
 }
@@ -194,7 +189,7 @@ const chosenBy = (state: Snapshot, step: string, choice: Choice): boolean =>
   incidentsIn(state).some((one) => one.step === step && one.choice === choice);
 
 function becauseUnbegun(plan: Plan, step: PlanStep, state: Snapshot): string {
-  if (isPausedOrPausing(state.execution.status)) return 'it has not begun, and the execution is paused';
+  if (state.execution.status === 'paused') return 'it has not begun, and the execution is paused';
   if (!isForward(state.execution.status) && plan.whole === undefined) return 'it was never started';
   const open = step.after.filter((name) => !isSatisfied(state.steps[name]));
   if (!isTurn(step, state)) return `it waits for ${open.map((name) => `'${name}'`).join(', ')}`;
@@ -220,11 +215,7 @@ function nextOfStep(
   const question = openIncidents(state).find(
     ({ kind, step: about }) => kind !== 'deadline' && about === step.name,
   );
-  if (
-    question !== undefined &&
-    isPausedOrPausing(state.execution.status) &&
-    !isLeased(state.steps[step.name])
-  ) {
+  if (question !== undefined && state.execution.status === 'paused' && !isLeased(state.steps[step.name])) {
     const what = `a person answers incident ${question.number}; its deadline stands still during the pause`;
     return { what, who: 'person' };
   }
@@ -304,7 +295,7 @@ function nextOf(
   const timed = ofSteps.filter((next): next is Timed => next.at !== undefined);
   // Executions of its own have times of their own.
   const child = timed.length === 0 ? ofSteps.find(({ who }) => who === 'child') : undefined;
-  if (child !== undefined && !isPausedOrPausing(execution.status)) return child;
+  if (child !== undefined && execution.status !== 'paused') return child;
   return (
     earliest([...timed, ...coming]) ?? {
       what: 'a supervisor evaluates it',

@@ -56,7 +56,6 @@ const THEN: Partial<Readonly<Record<Step['status'], string>>> = {
   retrying: ': it then continues by itself',
   unknown: ': it then continues by itself',
   compensating: ': it then continues by itself',
-  suspended: ' before it is resumed',
   waiting: ", then answer 'retry'",
   'compensation-failed': ", then answer 'retry'",
   failed: ', then retry what has failed',

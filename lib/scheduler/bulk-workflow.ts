@@ -17,7 +17,7 @@ import type { Workflow } from '../core/plan/workflow.ts';
 import type { Ports } from '../core/ports.ts';
 import type { OpenBreaker } from '../core/decisions/events.ts';
 import { given } from '../core/values/given.ts';
-import { type Execution, isPausedOrPausing, pauseOf } from '../core/records/state.ts';
+import { type Execution, pauseOf } from '../core/records/state.ts';
 import { timeText } from '../core/values/text.ts';
 
 export interface PageInput {
@@ -106,7 +106,7 @@ export async function deferredByPause(
   { parent }: Execution,
 ): Promise<OpenBreaker | undefined> {
   const execution = parent && (await store.readExecution(parent.executionId));
-  const pause = execution && isPausedOrPausing(execution.status) ? pauseOf(execution) : undefined;
+  const pause = execution && execution.status === 'paused' ? pauseOf(execution) : undefined;
   if (pause === undefined) return undefined;
   const { at, by } = pause;
   const now = clock.now();

@@ -15,7 +15,14 @@ import type {
   Overview,
   WorkflowPauseView,
 } from '../api/deployment-answers.ts';
-import { findingText, isUnsupervised, situationText, type Typed, VERDICTS } from '../api/answers.ts';
+import {
+  findingText,
+  isUnsupervised,
+  type PauseView,
+  situationText,
+  type Typed,
+  VERDICTS,
+} from '../api/answers.ts';
 import { OVERDUE_SAID_MS } from '../api/answers.ts';
 import { byText, countText, durationText, printable, table, timeText } from './text.ts';
 
@@ -83,6 +90,16 @@ export const sinceText = (since: number | undefined, now: number): string =>
   since === undefined
     ? ''
     : `, the first since ${timeText(since)}, ${durationText(Math.max(0, now - since))} ago`;
+
+/** Prints what goes on in a pause of an execution. */
+export const underWayText = ({ underWay }: Pick<PauseView, 'underWay'>): string =>
+  underWay === undefined
+    ? 'for some seconds an attempt may still begin'
+    : underWay === 0
+      ? 'nothing is under way'
+      : underWay === 1
+        ? '1 attempt is under way'
+        : `${underWay} attempts are under way`;
 
 /** Prints since when, by whom and why something is paused. */
 export const pauseText = (pause: WorkflowPauseView['pause'], now: number): string =>

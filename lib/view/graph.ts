@@ -48,7 +48,6 @@ const TONE_OF: Readonly<Record<StepView['status'], Tone>> = {
   retrying: 'waiting',
   waiting: 'waiting',
   unknown: 'waiting',
-  suspended: 'waiting',
   fenced: 'skipped',
   done: 'done',
   failed: 'failed',

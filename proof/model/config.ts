@@ -183,7 +183,7 @@ const LIVE: Partial<ModelConfig> = { crash: true, lossy: true };
 /** No supervisor, no fault, no time: the agents alone must bring it to its end (C1). */
 const ALONE: Partial<ModelConfig> = { supervisors: 0, time: false };
 
-const PAUSED: Partial<ModelConfig> = { ...FORGED, pauses: 1, goals: ['paused', 'suspended', 'resumed'] };
+const PAUSED: Partial<ModelConfig> = { ...FORGED, pauses: 1, goals: ['paused', 'begun', 'resumed'] };
 
 const WORKED: Partial<ModelConfig> = { ...FORGED, agents: 1, goals: ['accepted', 'accepted-done'] };
 const STOPPED: Partial<ModelConfig> = {
@@ -222,13 +222,13 @@ export const CONFIGS: readonly ModelConfig[] = [
   configOf('one-paused-tolerated', planOf('one', { ...ONCE, ...TOLERATED }), {
     ...PAUSED,
     failures: 1,
-    goals: ['paused', 'suspended-undo', 'resumed'],
+    goals: ['paused', 'paused-undo', 'resumed'],
   }),
   configOf('chain2-paused-fallback', planOf('chain2', ONCE, { a: TOLERATED, b: FALLBACK }), {
     ...PAUSED,
     agents: 1,
     failures: 1,
-    goals: ['paused', 'suspended-undo', 'resumed'],
+    goals: ['paused', 'paused-undo', 'resumed'],
   }),
   configOf('one-paused-live', planOf('one', ONCE), { ...PAUSED, forge: false, agents: 1 }),
   configOf('one-live-cancel', planOf('one'), { ...LIVE, agents: 1, ambiguous: true, cancel: true }),

@@ -12,17 +12,17 @@ const pauseEnded = ({ pauses }: Execution): boolean => pauses?.at(-1)?.endedAt !
 
 export const GOALS = {
   paused: ({ execution }: Snapshot) => execution.status === 'paused',
-  suspended: ({ execution, steps }: Snapshot) =>
-    execution.status === 'paused' && Object.values(steps).some(({ status }) => status === 'suspended'),
+  /** A reader from before the pause has claimed a step behind it. */
+  begun: ({ execution, steps }: Snapshot) =>
+    execution.status === 'paused' && Object.values(steps).some(({ leaseUntil }) => leaseUntil !== undefined),
   /** The undo of a tolerated failure had begun. */
-  'suspended-undo': ({ execution, steps }: Snapshot) =>
-    execution.status === 'paused' &&
-    Object.values(steps).some(({ suspendedFrom }) => suspendedFrom === 'compensating'),
-  /** A step that was suspended is claimed after the pause. */
+  'paused-undo': ({ execution, steps }: Snapshot) =>
+    execution.status === 'paused' && Object.values(steps).some(({ status }) => status === 'compensating'),
+  /** A step is claimed after the pause. */
   resumed: ({ execution, steps }: Snapshot) =>
     isForward(execution.status) &&
     pauseEnded(execution) &&
-    Object.values(steps).some(({ leaseUntil, status }) => leaseUntil !== undefined && status !== 'suspended'),
+    Object.values(steps).some(({ leaseUntil }) => leaseUntil !== undefined),
   /** The service has taken the work; it is found done; it is undone with its execution. */
   accepted: ({ steps }: Snapshot) => Object.values(steps).some(({ status }) => status === 'accepted'),
   'accepted-done': ({ execution, steps }: Snapshot) =>

@@ -8,7 +8,7 @@
 
 import type { Children } from '../../lib/core/records/children.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
-import { type AgentStep, agentSteps, isBefore, type Plan, type PlanStep } from '../../lib/core/plan/plan.ts';
+import { type AgentStep, agentSteps, isBefore, type Plan } from '../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, hasEnd, isLeased, isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { leaseEndsAt } from '../../lib/core/step/lease.ts';
@@ -29,21 +29,6 @@ const isAwaited = ({ count, started, ended }: Children): boolean =>
 
 const endedAs = ({ status, end }: Execution): Execution['status'] =>
   status === 'following-up' ? (end?.status ?? status) : status;
-
-const PASSED: ReadonlySet<string | undefined> = new Set(['done', 'skipped', 'tolerated']);
-
-/** A reader from before the pause may still claim it. */
-function isOpenInPause(
-  step: PlanStep,
-  steps: Readonly<Record<string, Step>>,
-  pause: number | undefined,
-): boolean {
-  const record = steps[step.name];
-  if (record === undefined || record.status === 'ready')
-    return step.after.every((name) => PASSED.has(steps[name]?.status));
-  if (isLeased(record) || record.status === 'retrying' || record.status === 'unknown') return true;
-  return record.status === 'suspended' && record.suspendedIn !== pause;
-}
 
 /** At the model's only time; it knows no outages. */
 const NO_OUTAGE = { now: NOW, graceFrom: Number.NEGATIVE_INFINITY };
@@ -208,19 +193,14 @@ export class Judge {
     return wakeAt > latest ? [`S12 the wake time is ${wakeAt - latest} ms after e + H`] : NONE;
   }
 
-  #quietUntil(plan: Plan, { status, pauses }: Execution, steps: Readonly<Record<string, Step>>): number {
-    // Only what is suspended in this very pause can be claimed by nobody.
-    if (status === 'paused') {
-      const isOpen = plan.steps.some((step) => isOpenInPause(step, steps, pauses?.at(-1)?.number));
-      return isOpen ? NOW : Number.POSITIVE_INFINITY;
-    }
-    const moves = status === 'compensating' || status === 'pausing';
+  #quietUntil(plan: Plan, { status }: Execution, steps: Readonly<Record<string, Step>>): number {
+    // A pause has always just begun: whoever read before it may still claim.
+    const moves = status === 'compensating' || status === 'paused';
     const codeReturned = (name: string): boolean =>
       ['done', 'skipped', 'tolerated'].includes(steps[name]?.status ?? '');
     const times = plan.steps.map((step) => {
       const record = steps[step.name];
-      // What was suspended goes on as what it was.
-      const was = record?.status === 'suspended' && !moves ? record.suspendedFrom : record?.status;
+      const was = record?.status;
       if (record === undefined || was === 'ready')
         return step.after.every(codeReturned) ? NOW : Number.POSITIVE_INFINITY;
       if (isLeased(record) || was === 'unknown') return NOW;

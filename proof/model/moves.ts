@@ -110,7 +110,7 @@ function overtake(ctx: Context, world: World, exec: boolean, step: number, claim
   if (asked.from === 'retry') world.retried -= 1;
 }
 
-const MAY_BE_CANCELED: ReadonlySet<string> = new Set(['running', 'pausing', 'paused']);
+const MAY_BE_CANCELED: ReadonlySet<string> = new Set(['running', 'paused']);
 
 /** What cannot matter any more is forgotten. */
 export function tidy({ config, decider }: Context, world: World): void {

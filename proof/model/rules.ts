@@ -12,8 +12,8 @@ import { blankStep } from '../../lib/core/decisions/change.ts';
 import type { Decision } from '../../lib/core/decisions/decision.ts';
 import type { Event } from '../../lib/core/decisions/events.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { type Execution, isLeased, isTerminal, pauseOf, type Step } from '../../lib/core/records/state.ts';
-import { stepToFence, stepToSuspend } from '../../lib/core/step/ready.ts';
+import { type Execution, isLeased, isTerminal, type Step } from '../../lib/core/records/state.ts';
+import { stepToFence } from '../../lib/core/step/ready.ts';
 
 export type Decide = (plan: Plan, state: Snapshot, event: Event) => Decision;
 
@@ -211,20 +211,17 @@ const unnoticed: Decide = (plan, state, event) =>
     event,
   );
 
-/** As if these steps had been suspended, although no write did it. */
-const unsuspended =
-  (hidden: (step: Step | undefined) => boolean): Decide =>
-  (plan, given, event) => {
-    let state = given;
-    for (;;) {
-      const pause = pauseOf(state.execution);
-      const open = pause && stepToSuspend(plan, state);
-      const record = open && state.steps[open.name];
-      if (pause === undefined || open === undefined || !hidden(record)) return decide(plan, state, event);
-      const { leaseUntil: _, ...rest } = record ?? blankStep(open.name, state.execution);
-      state = withStep(state, { ...rest, status: 'suspended', suspendedIn: pause.number });
-    }
-  };
+/** A pause as if it had begun so long ago that nobody who read before it could still claim. */
+const settled: Decide = (plan, state, event) => {
+  const { pauses, status } = state.execution;
+  if (status !== 'paused' || event.type !== 'evaluate') return decide(plan, state, event);
+  const longAgo = pauses?.map((pause) => ({ ...pause, at: 0, withinMs: Number.MAX_SAFE_INTEGER }));
+  return decide(
+    plan,
+    { ...state, execution: { ...state.execution, ...(longAgo === undefined ? {} : { pauses: longAgo }) } },
+    event,
+  );
+};
 
 /** A child is taken back as if nothing that comes after its step had acted. */
 const childFirst: Decide = (plan, state, event) => {
@@ -369,19 +366,9 @@ export const ABLATIONS: Readonly<Record<string, Ablation>> = {
     run: 'child-retried',
     decide: gullible,
   },
-  pauseFence: {
-    rule: 'a pause suspends what a stale reader could claim (stepToSuspend)',
+  pauseWatched: {
+    rule: 'the wake time of a pause is near while what was read before it may begin',
     run: 'one-paused',
-    decide: unsuspended((record) => record?.status !== 'suspended'),
-  },
-  pauseAgain: {
-    rule: 'what an earlier pause suspended is suspended again',
-    run: 'one-paused-twice',
-    decide: unsuspended((record) => record?.status === 'suspended'),
-  },
-  pauseUndo: {
-    rule: 'a pause suspends the undo of a tolerated failure',
-    run: 'one-paused-tolerated',
-    decide: unsuspended((record) => record?.status === 'failed' || record?.status === 'compensating'),
+    decide: settled,
   },
 };

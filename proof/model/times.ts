@@ -186,18 +186,15 @@ const versionOf = ({ status, version, parent }: Execution): number => {
   return isTerminal(status) ? version : 4 * Math.floor((version + 1) / 4) + 1;
 };
 
-/** A pause ends by a command: its deadline is behind all that is modelled. */
+/**
+ * A pause ends by a command: its deadline is behind all that is modelled. As long as it lasts it has just
+ * begun, so that any claim which was decided before it may still be written.
+ */
 function abstractPause(pause: Pause, ticks: number, { noDispatches }: Abstraction): Pause {
-  const { number, withinMs, pausedAt, endedAt } = pause;
-  const endAt = endedAt === undefined || noDispatches ? FLOOR : Math.max(FLOOR, endedAt - ticks * TICK);
-  return {
-    number,
-    at: FLOOR,
-    reason: '',
-    withinMs,
-    ...(pausedAt === undefined || endedAt !== undefined ? {} : { pausedAt: FLOOR, deadlineAt: NEVER }),
-    ...(endedAt === undefined ? {} : { endedAt: endAt }),
-  };
+  const { number, withinMs, endedAt } = pause;
+  if (endedAt === undefined) return { number, at: NOW, reason: '', withinMs };
+  const endAt = noDispatches ? FLOOR : Math.max(FLOOR, endedAt - ticks * TICK);
+  return { number, at: FLOOR, reason: '', withinMs, endedAt: endAt };
 }
 
 /** Without the time in the key; an entry whose gap is over is as good as none. */

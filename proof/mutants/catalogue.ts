@@ -15,6 +15,7 @@ import { LIVES } from './catalogue/lives.ts';
 import { INTERLEAVINGS } from './catalogue/interleavings.ts';
 import { PLACES, ROUNDS } from './catalogue/lanes-and-rounds.ts';
 import { ORDERS } from './catalogue/orders.ts';
+import { PAUSES } from './catalogue/pauses.ts';
 import { PORTS } from './catalogue/ports.ts';
 import { SERVE } from './catalogue/serve.ts';
 import { TEMPLATE } from './catalogue/template.ts';
@@ -40,6 +41,7 @@ export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
   'turns of shares and slots': TURNS,
   'changes of a question': QUESTIONS,
   'executions carried on': CARRIED,
+  pauses: PAUSES,
 };
 
 export const MUTANTS: readonly Mutant[] = Object.values(CONCEPTS).flat();

@@ -45,7 +45,7 @@ const MEANT: Readonly<Record<BulkAction, readonly ExecutionStatus[]>> = {
   retry: ['failed', 'waiting'],
   cancel: ['running', 'waiting', 'paused'],
   pause: ['running', 'waiting', 'paused'],
-  resume: ['paused', 'pausing'],
+  resume: ['paused'],
   resolve: ['waiting', 'compensating', 'paused'],
   approve: ['waiting', 'paused'],
   reject: ['waiting', 'paused'],

@@ -117,7 +117,7 @@ export class Carried {
     for (const [process, { handed }] of this.#runs) {
       if (process === writer || handed?.message.execution !== executionId) continue;
       if (process.dead || process.processDeadlineAt <= now()) continue;
-      if (status === 'pausing') kinds.carriedPaused += 1;
+      if (status === 'paused') kinds.carriedPaused += 1;
       if (status === 'compensating') kinds.carriedStopped += 1;
     }
   }

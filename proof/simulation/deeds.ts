@@ -8,7 +8,7 @@
 import { asCallback, asIncident } from '../../lib/core/records/question.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { type Execution, isPausedOrPausing } from '../../lib/core/records/state.ts';
+import { type Execution } from '../../lib/core/records/state.ts';
 
 export interface Deed {
   /** 'remembered': nothing had to change. */
@@ -46,7 +46,7 @@ function deedIn(before: Execution, after: Execution): Deed | undefined {
   if (after.epoch > before.epoch) return { what: 'retried', ...(since === undefined ? {} : { since }) };
   if (after.cause?.kind === 'cancel' && before.cause === undefined) return { what: 'canceled' };
   if (after.pauses?.at(-1)?.number !== before.pauses?.at(-1)?.number) return { what: 'paused' };
-  const isHeld = isPausedOrPausing(before.status);
+  const isHeld = before.status === 'paused';
   if (isHeld && (after.status === 'running' || after.status === 'waiting')) return { what: 'resumed' };
   return after.commands.join() === before.commands.join() ? undefined : { what: 'remembered' };
 }

@@ -65,7 +65,7 @@ const STUBBORN_UNDOS: Emphasis = {
   step: (choice, step) => (step.undo === 'none' ? step : { ...step, undo: few(choice, 1, 3) }),
 };
 
-/** Longer plans that are undone while a later step's outcome is unknown, or while it is suspended. */
+/** Longer plans that are undone while a later step's outcome is unknown, or while it is paused. */
 const WAYS_BACK: Emphasis = {
   rates: { slowService: 0.5, permanentFailure: 0.1, paused: 0.5, canceled: 0.6 },
   processMs: PROCESS_MS,

@@ -95,6 +95,8 @@ export const KINDS = [
   'carriedOn',
   'carriedToQueue',
   'carriedPaused',
+  /** What was read before a pause was begun behind it. */
+  'begunInPause',
   'carriedStopped',
   'carriedPlaced',
   'carriedKilled',

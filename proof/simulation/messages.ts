@@ -18,6 +18,7 @@ import { freezeSome } from './erasers.ts';
 import { containerOf } from './containers.ts';
 import { PROCESS_MS } from './emphasis.ts';
 import type { Carried } from './carried.ts';
+import { pausedAtClaims } from './late-claims.ts';
 import { type Host, newProcess, planOf, portsOf, type Process, type Warm } from './process.ts';
 import { AGENT_NAMES, agentOf, noted, service } from './service.ts';
 
@@ -113,7 +114,7 @@ function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
   const shared = { ...inPart, ...singleFlight, ...listener };
   const hosted = (name: string): HostedAgent => {
     const worker = { ...workerOf(host, process, name), ...shared };
-    return { ports: portsOf(host, process), worker };
+    return { ports: pausedAtClaims(host, process, portsOf(host, process)), worker };
   };
   const { carried } = host;
   const carries = carried !== undefined && batch.length === 1 && container === undefined;

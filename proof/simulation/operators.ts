@@ -8,7 +8,7 @@
 import type { Caller } from '../../lib/core/values/caller.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
 import type { Json } from '../../lib/core/values/json.ts';
-import { type Execution, isForward, isPausedOrPausing } from '../../lib/core/records/state.ts';
+import { type Execution, isForward } from '../../lib/core/records/state.ts';
 import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import type { Scheduler } from '../../lib/scheduler/start.ts';
 import { isSteadfastError } from '../../lib/core/values/errors.ts';
@@ -42,8 +42,8 @@ function command(host: Host, execution: Execution, forgotten: Set<string>): void
   const { id, status, epoch, pauses } = execution;
   const number = pauses?.at(-1)?.number ?? 0;
   const ofPause = `${id}/${number}`;
-  if (isPausedOrPausing(status)) pauseOnceMore(host, id, number);
-  if (isPausedOrPausing(status)) {
+  if (status === 'paused') {
+    pauseOnceMore(host, id, number);
     if (!forgotten.has(ofPause) && choice.chance(0.3))
       give(host, id, `resume-${number}`, (to, asked) => resume(to, id, asked));
   } else if (isForward(status) && faults.injects('paused')) {
@@ -85,7 +85,7 @@ export function retryAtOnce(host: Host, { executionId: id, status }: Ended): voi
 const PAUSED_AGAIN = 0.25;
 
 /** A world ends in bounded time, also where a pause is forgotten. */
-const LONGEST_PAUSE_MS = 1_200_000;
+export const LONGEST_PAUSE_MS = 1_200_000;
 
 /** Nothing has to change by it, now; and by then it may have been resumed. */
 function pauseOnceMore(host: Host, id: string, number: number): void {
@@ -105,7 +105,7 @@ const REPEATED_SHARE = 0.3;
 const REPEATED_MS = [2_000, 90_000] as const;
 
 /** Some are impatient and give it twice. */
-function give(host: Host, executionId: string, commandId: string, ask: Ask): void {
+export function give(host: Host, executionId: string, commandId: string, ask: Ask): void {
   const isTwice = host.choice.chance(0.2);
   giveOnce(host, executionId, commandId, ask);
   if (isTwice) giveOnce(host, executionId, commandId, ask);

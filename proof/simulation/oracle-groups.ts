@@ -12,7 +12,7 @@ import type { Plan, Stage } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Children } from '../../lib/core/records/children.ts';
 import { type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
-import { type Execution, isForward, isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';
+import { type Execution, isForward, type Step } from '../../lib/core/records/state.ts';
 import { keyPartOf } from '../../lib/core/values/names.ts';
 import { childrenOf, hasTries, type Others, standsIn } from './families.ts';
 import type { KindCounts } from './kinds.ts';
@@ -148,7 +148,7 @@ function declinedIn(child: Snapshot | undefined): string | undefined {
 
 /** It has announced an end, or is about to. */
 const isOver = ({ status }: Execution): boolean =>
-  !isForward(status) && !isPausedOrPausing(status) && status !== 'compensating';
+  !isForward(status) && status !== 'paused' && status !== 'compensating';
 
 /** A round that failed begins its recovery again with its execution; its first try is begun as any other. */
 const firstTries = ({ epoch }: Execution, { rounds }: Children): number =>

@@ -41,7 +41,7 @@ const CLOCKS_DIFFER_MS = 4_000;
 /** A place that is free for so long has been seen. */
 const SEEN_MS = 900_000;
 
-const OPEN: ReadonlySet<string> = new Set(['running', 'waiting', 'pausing', 'paused']);
+const OPEN: ReadonlySet<string> = new Set(['running', 'waiting', 'paused']);
 const isSame = (one: LaneEntry, other: LaneEntry): boolean =>
   one.id === other.id && one.life === other.life && one.epoch === other.epoch;
 
@@ -73,7 +73,7 @@ export class OracleLanes {
 
   #isPausedAndLooks({ id, life, epoch }: LaneEntry): boolean {
     const { execution } = this.#world.read(id) ?? {};
-    const isPaused = execution?.status === 'paused' || execution?.status === 'pausing';
+    const isPaused = execution?.status === 'paused';
     const isIt = execution?.life === life && execution.epoch === epoch;
     return isPaused && isIt && execution.lane?.checkAt !== undefined;
   }

@@ -28,9 +28,8 @@ const LONGEST_PROCESS_MS = 90_000;
 type Moves<Status extends string> = Readonly<Partial<Record<Status, readonly Status[]>>>;
 
 const EXECUTION: Moves<ExecutionStatus> = {
-  running: ['running', 'waiting', 'pausing', 'succeeded', 'compensating'],
-  waiting: ['waiting', 'running', 'pausing', 'compensating'],
-  pausing: ['pausing', 'paused', 'running', 'waiting', 'succeeded', 'compensating'],
+  running: ['running', 'waiting', 'paused', 'succeeded', 'compensating'],
+  waiting: ['waiting', 'running', 'paused', 'compensating'],
   paused: ['paused', 'running', 'waiting', 'succeeded', 'compensating'],
   compensating: ['compensating', 'following-up', 'compensated', 'failed', 'canceled'],
   'following-up': ['following-up', 'compensated', 'failed', 'canceled'],
@@ -43,10 +42,10 @@ const EXECUTION: Moves<ExecutionStatus> = {
 /** What an agent performs. */
 const AGENT: Moves<StepStatus> = {
   // Failed: its time is over.
-  ready: ['running', 'retrying', 'skipped', 'suspended', 'fenced', 'failed'],
+  ready: ['running', 'retrying', 'skipped', 'fenced', 'failed'],
   running: ['running', 'done', 'accepted', 'retrying', 'waiting', 'failed', 'unknown'],
-  // Asked; adopted late; suspended, fenced, or undone, which stops it.
-  accepted: ['probing', 'accepted', 'done', 'suspended', 'fenced', 'compensating', 'compensation-failed'],
+  // Asked; adopted late; fenced, or undone, which stops it.
+  accepted: ['probing', 'accepted', 'done', 'fenced', 'compensating', 'compensation-failed'],
   // Deferred again, adopted late, fenced, or undone because an attempt may have acted.
   retrying: [
     'running',
@@ -54,7 +53,6 @@ const AGENT: Moves<StepStatus> = {
     'done',
     'accepted',
     'failed',
-    'suspended',
     'fenced',
     'compensating',
     'compensation-failed',
@@ -72,32 +70,13 @@ const AGENT: Moves<StepStatus> = {
     'compensating',
     'compensation-failed',
   ],
-  unknown: [
-    'probing',
-    'unknown',
-    'done',
-    'accepted',
-    'suspended',
-    'fenced',
-    'compensating',
-    'compensation-failed',
-  ],
+  unknown: ['probing', 'unknown', 'done', 'accepted', 'fenced', 'compensating', 'compensation-failed'],
   probing: ['probing', 'done', 'accepted', 'retrying', 'failed', 'unknown', 'waiting'],
-  suspended: ['suspended', 'done', 'fenced', 'compensating', 'compensation-failed', 'tolerated'],
   done: ['compensating', 'compensation-failed', 'done'],
   // Asked about, where there is no way back; undone, where an attempt may have acted.
-  // Where it may fail: tolerated, suspended before it is undone, or done late.
-  failed: [
-    'waiting',
-    'compensating',
-    'compensation-failed',
-    'failed',
-    'tolerated',
-    'suspended',
-    'done',
-    'accepted',
-  ],
-  compensating: ['compensating', 'compensated', 'compensation-failed', 'tolerated', 'suspended'],
+  // Where it may fail: tolerated, or done late.
+  failed: ['waiting', 'compensating', 'compensation-failed', 'failed', 'tolerated', 'done', 'accepted'],
+  compensating: ['compensating', 'compensated', 'compensation-failed', 'tolerated'],
   // Before the next stage.
   compensated: ['tolerated', 'retrying'],
   'compensation-failed': ['compensating', 'compensated', 'tolerated', 'compensation-failed'],
@@ -109,7 +88,7 @@ const AGENT: Moves<StepStatus> = {
 const ON_FAILURE: Moves<StepStatus> = { retrying: ['waiting'], unknown: ['waiting'], accepted: ['waiting'] };
 
 /** Known to be done, and asked for again: once its time is over, also in a pause, a person is asked. */
-const KNOWN_DONE: Moves<StepStatus> = { retrying: ['waiting'], suspended: ['waiting'] };
+const KNOWN_DONE: Moves<StepStatus> = { retrying: ['waiting'] };
 
 const WAIT: Moves<StepStatus> = { ready: ['done', 'failed', 'skipped', 'fenced'], failed: ['tolerated'] };
 
@@ -207,7 +186,7 @@ function judgeExecutionMove(problems: string[], before: Execution, after: Execut
     problems.push('S2 it is being undone without a cause');
 }
 
-/** Where a record may lead: also from what it counts as after a pause, or after a retry of its execution. */
+/** Where a record may lead: also from what it counts as after a retry of its execution. */
 function mayLead(
   kind: PlanStep['kind'],
   before: Step | undefined,
@@ -217,7 +196,6 @@ function mayLead(
   const moves = OF_KIND[kind];
   if (before === undefined) return leads(moves, 'ready', status);
   if (leads(moves, before.status, status)) return true;
-  if (before.status === 'suspended') return leads(moves, before.suspendedFrom ?? 'ready', status);
   const isRenewed =
     before.epoch < epoch && (kind === 'lane' || before.status === 'failed' || before.status === 'fenced');
   return isRenewed && RENEWED[kind].some((from) => leads(moves, from, status));
@@ -238,12 +216,8 @@ function judgeTurn(
 ): void {
   const { execution } = snapshot;
   const { name, status } = step;
-  const isPaused = execution.status === 'pausing' || execution.status === 'paused';
+  const isPaused = execution.status === 'paused';
   const isForward = ['running', 'waiting', 'following-up'].includes(execution.status);
-  // The execution may have gone on since its pause was read; a step that is
-  // suspended then counts as what it was.
-  if (status === 'suspended' && execution.pauses === undefined)
-    problems.push(`S2 '${name}' is held without a pause`);
   if (status === 'fenced' && execution.status !== 'compensating')
     problems.push(`S2 '${name}' is fenced while ${execution.status}`);
   if (BACK.has(status) && execution.status !== 'compensating' && !isBesideTheWay(plan, snapshot, name))

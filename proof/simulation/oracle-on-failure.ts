@@ -25,7 +25,6 @@ const OPEN: ReadonlySet<Step['status']> = new Set([
   'waiting',
   'answered',
   'unknown',
-  'suspended',
   'compensating',
 ]);
 

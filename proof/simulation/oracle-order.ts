@@ -7,7 +7,7 @@
  * the rules it checks. Does not own: whether an effect is doubled (`ledger.ts`), the order between
  * executions (`oracle-children.ts`).
  *
- * A dependent counts whatever became of it: one that failed, waits, is suspended or of unknown
+ * A dependent counts whatever became of it: one that failed, waits or is of unknown
  * outcome may have acted. One with `undo: 'none'` has nothing to be undone, but must be quiet, and
  * what depends on it counts as well.
  */
@@ -57,7 +57,6 @@ const MAY_START: ReadonlySet<StepStatus> = new Set([
   'answered',
   'unknown',
   'probing',
-  'suspended',
 ]);
 const STANDS: ReadonlySet<StepStatus> = new Set(['done', 'compensating', 'compensation-failed']);
 

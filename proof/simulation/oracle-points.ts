@@ -10,7 +10,7 @@
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { type Execution, isForward, isPausedOrPausing, isTerminal } from '../../lib/core/records/state.ts';
+import { type Execution, isForward, isTerminal } from '../../lib/core/records/state.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { Ledger } from './ledger.ts';
 import { childrenOf, type Others } from './families.ts';
@@ -56,7 +56,7 @@ export class OraclePoints {
     if (parent === undefined || !isStop || after.cause?.kind !== 'parent') return;
     const above = this.#others.read(parent.executionId)?.execution.status;
     // Also where it was paused since: the process that stops it has read it before.
-    if (above !== undefined && (isForward(above) || isPausedOrPausing(above)))
+    if (above !== undefined && (isForward(above) || above === 'paused'))
       this.#overTime.add(`${id} ${before.startedAt}`);
     else this.#overTime.delete(`${id} ${before.startedAt}`);
   }

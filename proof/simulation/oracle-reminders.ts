@@ -11,7 +11,7 @@ import type { Plan, Stage } from '../../lib/core/plan/plan.ts';
 import type { Incident } from '../../lib/core/records/question.ts';
 import type { QuestionNews } from '../../lib/core/decisions/news.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { type Execution, isPausedOrPausing } from '../../lib/core/records/state.ts';
+import { type Execution } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
 
 /** A process that has decided to announce may be frozen, and then does so. */
@@ -89,7 +89,7 @@ export class OracleReminders {
     const about = aboutOf(execution.id, known.number, known.openedAt);
     const what = `a reminder of question ${known.number}`;
     const sinceAt = known.remindedAt ?? known.openedAt;
-    const isPaused = isPausedOrPausing(execution.status);
+    const isPaused = execution.status === 'paused';
     if (known.remindAt !== undefined && !isPaused) {
       const late = lateMs(sinceAt + (declaredMs(plan, known) ?? 0) + pausedMs(sinceAt));
       if (late > 0) problems.push(`L1 ${what} is ${late} ms late`);
@@ -162,7 +162,7 @@ function judgeReminder(
   const everyMs = declaredMs(plan, known);
   if (everyMs === undefined) return void problems.push(`L1 ${what} that was not declared`);
   if (known.closedAt !== undefined) problems.push(`L1 ${what} after its resolution`);
-  if (isPausedOrPausing(status)) problems.push(`L1 ${what} while ${status}`);
+  if (status === 'paused') problems.push(`L1 ${what} while ${status}`);
   if (reminders !== known.reminders + 1) problems.push(`L1 ${what} counts ${reminders}`);
   const sinceAt = known.remindedAt ?? known.openedAt;
   // What is being undone gets no time of a pause back.

@@ -22,7 +22,7 @@ import {
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import { type Incident, asIncident } from '../../lib/core/records/question.ts';
 import { type Snapshot, incidentIn } from '../../lib/core/records/snapshot.ts';
-import { type Execution, isForward, isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';
+import { type Execution, isForward, type Step } from '../../lib/core/records/state.ts';
 import { isLostFailure } from '../../lib/core/step/left-out.ts';
 import type { KindCounts } from './kinds.ts';
 import { isFollowing } from './on-failure.ts';
@@ -65,6 +65,9 @@ export interface Written {
   readonly isLagging: boolean;
 }
 
+/** The age of a read, the tries of a write, and what is on its way: by one clock. */
+const BEGINS_WITHIN_MS = 10_000;
+
 export class OracleTimes {
   readonly #paused = new Map<string, Span[]>();
 
@@ -75,6 +78,7 @@ export class OracleTimes {
     const { step } = write;
     if (step !== undefined) {
       const { id } = before.execution;
+      this.#judgeBegun(problems, written, step);
       const pausedMs = (sinceAt: number): number => this.#pausedMs(id, sinceAt, now);
       const earlyMs = (sinceAt: number): number => this.#earlyMs(id, sinceAt);
       judgeWithin(problems, plan, before, step, { now, pausedMs, earlyMs, kinds, isLagging });
@@ -92,9 +96,25 @@ export class OracleTimes {
     }
   }
 
+  /** F1: what a process that was never frozen begins in a pause, it begins soon. */
+  #judgeBegun(problems: string[], { before, write, kinds, now, isLagging }: Written, step: Step): void {
+    const { name, token, leaseUntil } = step;
+    const { id, status } = before.execution;
+    const { wakeAt = Number.POSITIVE_INFINITY } = write.execution ?? before.execution;
+    const isClaim = leaseUntil !== undefined && token !== before.steps[name]?.token;
+    if (!isClaim || status !== 'paused') return;
+    kinds.begunInPause += 1;
+    const { from = Number.NEGATIVE_INFINITY } = this.#paused.get(id)?.at(-1) ?? {};
+    if (isLagging) return;
+    if (wakeAt > Math.max(leaseUntil, now) + CLOCKS_DIFFER_MS)
+      problems.push(`S12 nobody waits for the lease of '${name}'`);
+    if (now - from > BEGINS_WITHIN_MS)
+      problems.push(`F1 '${name}' was claimed ${now - from} ms after a pause`);
+  }
+
   /** One without a pause before it was born paused. */
   #note({ id, status, startedAt }: Execution, after: Execution, now: number): void {
-    const [was, is] = [isPausedOrPausing(status), isPausedOrPausing(after.status)];
+    const [was, is] = [status === 'paused', after.status === 'paused'];
     if (was === is) return;
     const spans = this.#paused.get(id) ?? [];
     const last = spans.at(-1);
@@ -158,7 +178,7 @@ export class OracleTimes {
     )
       problems.push(`L1 the time of ${what} was moved, and not for a pause`);
     if (incident.closedAt === undefined || by === 'moot') return;
-    const isPaused = isPausedOrPausing(before.execution.status);
+    const isPaused = before.execution.status === 'paused';
     const lateMs = isPaused && kind !== 'pause' ? 0 : this.#lateMs(written, known.deadlineAt);
     if (lateMs > 0) problems.push(`L1 ${what} was answered ${lateMs} ms too late, by ${by}`);
     if (by !== 'deadline') return;

@@ -25,20 +25,13 @@ export function turnOf(step: PlanStep, { execution, steps }: Snapshot): number |
   return at;
 }
 
-/**
- * What a record counts as after a pause, or after a retry of its execution; nothing for one that begins anew.
- */
+/** What a record counts as after a retry of its execution; nothing for one that begins anew. */
 export function effectiveStep(
   step: PlanStep,
   record: Step | undefined,
   execution: Execution,
 ): Step | undefined {
   if (record === undefined || record.status === 'ready') return undefined;
-  if (record.status === 'suspended') {
-    if ((record.suspendedFrom ?? 'ready') === 'ready') return undefined;
-    const changedAt = Math.max(record.changedAt, execution.pauses?.at(-1)?.endedAt ?? 0);
-    return { ...record, status: record.suspendedFrom ?? 'ready', changedAt };
-  }
   const isStale = record.epoch < execution.epoch && ['failed', 'fenced'].includes(record.status);
   if (!isStale) return record;
   if (!record.mayHaveActed || step.kind !== 'agent') return undefined;

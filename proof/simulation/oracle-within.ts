@@ -7,7 +7,7 @@
 
 import type { ChildStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import { type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
-import { isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';
+import { type Step } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
 import { overTimeAt, turnOf } from './oracle-turns.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
@@ -83,7 +83,7 @@ function judgeTries(
   if (sinceAt === undefined || !(isBegun || (isGoingOn && isClean))) return;
   // By the records' own times, which the clock of the process that has written this is read against.
   const { status: of, pauses } = before.execution;
-  const at = Math.min(changedAt, isPausedOrPausing(of) ? (pauses?.at(-1)?.at ?? changedAt) : changedAt);
+  const at = Math.min(changedAt, of === 'paused' ? (pauses?.at(-1)?.at ?? changedAt) : changedAt);
   const lateMs = at - overTimeAt(step.name, step.withinMs ?? 0, sinceAt, before) - DECIDED_WITHIN_MS;
   if (lateMs > 0)
     problems.push(

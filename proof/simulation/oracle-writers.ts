@@ -65,15 +65,10 @@ export class OracleWriters {
 
 const isSaidLate = ({ status }: Step): boolean => status === 'done' || status === 'accepted';
 
-/** It goes on as what it was before a pause. */
-const isReleased = ({ suspendedFrom }: Step, { status }: Step): boolean => suspendedFrom === status;
-
 /** What only the attempt itself can know. */
 function whatIsSaid(known: Step, after: Step): string | undefined {
   if (known.leaseUntil === undefined)
-    return isSaidLate(after) && known.status !== after.status && !isReleased(known, after)
-      ? 'a late success is said'
-      : undefined;
+    return isSaidLate(after) && known.status !== after.status ? 'a late success is said' : undefined;
   if (after.leaseUntil !== undefined)
     return after.leaseUntil > known.leaseUntil ? 'its lease is renewed' : undefined;
   // A probe of accepted work is no attempt.

@@ -91,8 +91,6 @@ function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: St
   if (!claims && before?.token !== undefined && after.token !== before.token) {
     problems.push(`S5 '${after.name}': the token changed without a claim`);
   }
-  if (claims && snapshot.execution.status === 'paused')
-    problems.push(`F1 '${after.name}' was claimed while paused`);
   if (claims && after.mode === 'execute') problems.push(...judgeStart(plan, snapshot, after));
   if (claims && after.mode === 'undo') problems.push(...judgeUndo(plan, snapshot, after, now));
 }
@@ -205,7 +203,7 @@ function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: num
     if (status === 'running' && children !== undefined) farthest = Math.max(farthest, execution.deadlineAt);
   }
   const pause = execution.status === 'paused' ? execution.pauses?.at(-1) : undefined;
-  if (pause?.deadlineAt !== undefined) farthest = Math.max(farthest, pause.deadlineAt);
+  if (pause !== undefined) farthest = Math.max(farthest, pause.at + pause.withinMs);
   if (after.questions !== undefined)
     for (const { deadlineAt } of openIncidents(after)) farthest = Math.max(farthest, deadlineAt);
   farthest += longestMs(plan);

@@ -154,7 +154,7 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
   'POST /executions/{id}/pause': {
     path: `/executions/${ID}/pause`,
     body: { reason: 'the bank is closed', within: '2h' },
-    answer: started('pausing'),
+    answer: started('paused'),
   },
   'POST /executions/{id}/resume': { path: `/executions/${ID}/resume`, body: {}, answer: started('running') },
   'POST /executions/{id}/retry': {

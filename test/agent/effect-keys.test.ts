@@ -159,7 +159,7 @@ describe('a recovery', () => {
     await h.run(id, { until: isAtM });
     await pause(h.scheduler, id, {});
     const { steps } = await h.run(id, { until: ({ execution }) => execution.status === 'paused' });
-    expect(steps['sent']).toMatchObject({ status: 'suspended', stage: 2, key: 1, keyVariant: 0 });
+    expect(steps['sent']).toMatchObject({ status: 'retrying', stage: 2, key: 1, keyVariant: 0 });
     await resume(h.scheduler, id, {});
     expect((await h.run(id)).execution.status).toBe('succeeded');
     expect(texts(external.calls).at(-1)).toBe('execute 2: first M');

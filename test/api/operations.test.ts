@@ -15,16 +15,16 @@ describe('a pause', () => {
     const c = client();
     const id = await c.begun();
     const paused = await c.post(`/executions/${id}/pause`, { reason: 'the bank is closed', within: '2h' });
-    expect([paused.status, paused.body]).toEqual([202, { executionId: id, status: 'pausing' }]);
+    expect([paused.status, paused.body]).toEqual([202, { executionId: id, status: 'paused' }]);
     const view = (await c.get(`/executions/${id}`)).body;
     expect(view).toMatchObject({
       status: 'paused',
       pauses: [{ number: 1, reason: 'the bank is closed', deadlineAt: c.clock.now() + 7_200_000 }],
-      steps: [{ status: 'suspended' }, { status: 'pending' }],
+      steps: [{ status: 'ready' }, { status: 'pending' }],
     });
     expect((await c.get(`/executions/${id}/why`)).body).toMatchObject({
       next: { what: 'a person is asked, unless the pause is ended before', at: c.clock.now() + 7_200_000 },
-      steps: [{ because: 'it was ready to begin, and the execution is paused' }, {}],
+      steps: [{ because: 'it has not begun, and the execution is paused' }, {}],
     });
     expect((await c.get('/executions?status=paused')).body['items']).toMatchObject([{ executionId: id }]);
     expect((await c.post(`/executions/${id}/resume`)).body).toEqual({ executionId: id, status: 'running' });

@@ -195,7 +195,7 @@ describe('a body', () => {
 
   it('that is nested too deep, or has too many values, is refused', async () => {
     const { post } = client();
-    for (const levels of [JSON_LIMITS.depth + 1, 5_000, 100_000]) {
+    for (const levels of [JSON_LIMITS.depth + 1, 5_000, JSON_LIMITS.nodes - 9]) {
       const deep = `{"input":${'['.repeat(levels)}${']'.repeat(levels)}}`;
       expect(await post(START, deep)).toMatchObject({
         status: 400,

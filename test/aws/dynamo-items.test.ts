@@ -108,9 +108,7 @@ describe('an item', () => {
     } as Execution;
     expect(executionOf(executionItem(execution, 4))).toStrictEqual(execution);
     const step = {
-      ...aStep({ status: 'suspended', epoch: 2 }),
-      suspendedFrom: 'unknown',
-      suspendedIn: 2,
+      ...aStep({ status: 'unknown', epoch: 2 }),
       restarted: true,
     } as Step;
     expect(stepOf(stepItem('e-1', step))).toStrictEqual(step);

@@ -68,7 +68,7 @@ test.each([
   [['list', '--limit', '0'], "error: option '--limit <count>' argument '0' is invalid. give 1 to 1000."],
   [
     ['list', '--status', 'done'],
-    "error: option '--status <status>' argument 'done' is invalid. Allowed choices are open, bad, running, waiting, pausing, paused, compensating, following-up, succeeded, compensated, failed, canceled.",
+    "error: option '--status <status>' argument 'done' is invalid. Allowed choices are open, bad, running, waiting, paused, compensating, following-up, succeeded, compensated, failed, canceled.",
   ],
   [['dev', '--port', '99999'], "error: option '--port <port>' argument '99999' is invalid. give 0 to 65535."],
   [['list', '--colour'], "error: unknown option '--colour'"],

@@ -21,7 +21,7 @@ test.each([
     'See it end: npx steadfast show e1 --wait',
   ],
   [['cancel', 'e1'], {}, 'compensating', 'See its steps being undone: npx steadfast show e1 --wait'],
-  [['pause', 'e1', '--within', '2h'], { within: '2h' }, 'pausing', 'Resume it: npx steadfast resume e1'],
+  [['pause', 'e1', '--within', '2h'], { within: '2h' }, 'paused', 'Resume it: npx steadfast resume e1'],
   [
     ['resume', 'e1', '--reason', 'open'],
     { reason: 'open' },

@@ -29,7 +29,7 @@ export const probed: AgentStep = { ...step, effect: 'probed' };
 const STATUS = { execute: 'running', probe: 'probing', undo: 'compensating' } as const;
 export const failure = { code: 'x', message: 'y' };
 
-export const suspendedAs = (mode: Mode, more: Partial<Step> = {}): LeasedStep =>
+export const heldAs = (mode: Mode, more: Partial<Step> = {}): LeasedStep =>
   ({
     name: 'it',
     life: 'life1',

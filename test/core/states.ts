@@ -85,12 +85,10 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
           'failed',
           'skipped',
         ] as const),
-        ...(['suspended', 'compensating', 'compensated', 'compensation-failed', 'done', 'done'] as const),
+        ...(['compensating', 'compensated', 'compensation-failed', 'done', 'done'] as const),
       ),
       // In an execution in its second epoch, some records are from the first.
       epoch: fc.constantFrom(1, 1, 2),
-      suspendedFrom: fc.constantFrom('ready' as const, 'retrying' as const, 'unknown' as const),
-      suspendedIn: fc.constantFrom(1, 2),
       version: fc.integer({ min: 1, max: 9 }),
       attempt: fc.integer({ min: 1, max: 4 }),
       stage: fc.integer({ min: 0, max: 1 }),
@@ -121,7 +119,7 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
         { nil: undefined },
       ),
     })
-    .map(({ leaseUntil, retryAt, waiting, deferred, suspendedFrom, suspendedIn, ...rest }) => {
+    .map(({ leaseUntil, retryAt, waiting, deferred, ...rest }) => {
       const mode = MODE[rest.status];
       // An undo that waits for its next attempt is 'compensating' and has no lease.
       const held = mode !== undefined && !(mode === 'undo' && waiting);
@@ -142,7 +140,6 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
         ...(!held && retryAt !== undefined && deferred !== undefined ? { deferred } : {}),
         ...(rest.status === 'done' ? { output: { of: name } } : {}),
         ...(rest.status === 'failed' ? { failure } : {}),
-        ...(rest.status === 'suspended' ? { suspendedFrom, suspendedIn } : {}),
       };
     });
 
@@ -161,12 +158,8 @@ const twoProcesses = (
 function pausesOf(status: Execution['status'], pausedForMs: number): Pick<Execution, 'pauses'> {
   const pause = { reason: 'why', withinMs: HOUR / 2 };
   const first = { ...pause, number: 1, at: NOW - 2 * HOUR, endedAt: NOW - 2 * HOUR + 1 };
-  if (status !== 'pausing' && status !== 'paused') return { pauses: [first] };
-  const at = NOW - pausedForMs;
-  const second = { ...pause, number: 2, at };
-  return {
-    pauses: [first, status === 'pausing' ? second : { ...second, pausedAt: at, deadlineAt: at + HOUR / 2 }],
-  };
+  if (status !== 'paused') return { pauses: [first] };
+  return { pauses: [first, { ...pause, number: 2, at: NOW - pausedForMs }] };
 }
 
 const execution: fc.Arbitrary<Execution> = fc

@@ -15,7 +15,6 @@ import { EXECUTION_MOVES, STEP_MOVES } from '../../lib/core/transitions.ts';
 const STEP_ROWS = `
   ready     claim              running
   ready     skip               skipped
-  ready     suspend            suspended
   ready     fence              fenced
   ready     elapse             done
   ready     heartbeat          waiting
@@ -42,7 +41,6 @@ const STEP_ROWS = `
   retrying  claim              running
   retrying  expire             failed
   retrying  done               done
-  retrying  suspend            suspended
   retrying  fence              fenced
   retrying  start-undo         compensating
   retrying  begin-try          running
@@ -67,15 +65,12 @@ const STEP_ROWS = `
   waiting   accept             accepted
   unknown   accept             accepted
   failed    accept             accepted
-  suspended accept             suspended
-  suspended release-accepted   accepted
   probing   find-open          accepted|unknown
   accepted  accept             accepted
   accepted  done               done
   accepted  defer              accepted
   accepted  process-died       accepted
   accepted  probe              probing
-  accepted  suspend            suspended
   accepted  fence              fenced
   accepted  overdue            waiting
   accepted  start-undo         compensating
@@ -86,24 +81,12 @@ const STEP_ROWS = `
   answered  fence              fenced
   unknown   probe              probing
   unknown   done               done
-  unknown   suspend            suspended
   unknown   fence              fenced
   unknown   start-undo         compensating
   probing   heartbeat          probing
   probing   done               done
   probing   find-nothing       retrying|failed|waiting
   probing   give-up            failed|waiting
-  suspended suspend            suspended
-  suspended defer              suspended
-  suspended release            ready
-  suspended release-retry      retrying
-  suspended release-unknown    unknown
-  suspended release-failed     failed
-  suspended release-undo       compensating
-  suspended tolerate           tolerated
-  suspended done               done
-  suspended fence              fenced
-  suspended start-undo         compensating
   fenced    restart            ready|retrying|unknown
   fenced    restart-answered   answered
   fenced    begin-try          running
@@ -114,14 +97,12 @@ const STEP_ROWS = `
   failed    keep-effects       failed
   failed    done               done
   failed    tolerate           tolerated
-  failed    suspend            suspended
   failed    start-undo         compensating
   failed    stop-children      compensating
   failed    child-ended        failed
   failed    restart            ready|retrying|unknown
   failed    begin-try          running
   compensating tolerate           tolerated
-  compensating suspend            suspended
   compensating start-undo         compensating
   compensating heartbeat          compensating
   compensating fail-undo          compensating|compensation-failed
@@ -132,7 +113,6 @@ const STEP_ROWS = `
   retrying  fail-undo          compensation-failed
   waiting   fail-undo          compensation-failed
   unknown   fail-undo          compensation-failed
-  suspended fail-undo          compensation-failed
   done      fail-undo          compensation-failed
   failed    fail-undo          compensation-failed
   compensated tolerate           tolerated
@@ -154,7 +134,6 @@ const STEP_ROWS = `
   waiting   process-died       waiting
   unknown   process-died       unknown
   probing   process-died       probing
-  suspended process-died       suspended
   fenced    process-died       fenced
   done      process-died       done
   failed    process-died       failed
@@ -165,7 +144,7 @@ const EXECUTION_ROWS = `
   running      set-wake-time running
   running      adopt       running
   running      ask         waiting
-  running      pause       pausing
+  running      pause       paused
   running      succeed     succeeded
   running      stop        compensating
   waiting      set-wake-time waiting
@@ -173,16 +152,8 @@ const EXECUTION_ROWS = `
   waiting      ask         waiting
   waiting      resolve     waiting
   waiting      resolve-last  running
-  waiting      pause       pausing
+  waiting      pause       paused
   waiting      stop        compensating
-  pausing      set-wake-time pausing
-  pausing      adopt       pausing
-  pausing      resolve     pausing
-  pausing      halt        paused
-  pausing      resume      running
-  pausing      resume-waiting  waiting
-  pausing      succeed     succeeded
-  pausing      stop        compensating
   paused       set-wake-time paused
   paused       adopt       paused
   paused       ask         paused

@@ -77,7 +77,5 @@ export const pause: Pause = {
   at: NOW - 9,
   reason: 'r',
   withinMs: 9_000,
-  pausedAt: NOW - 5,
-  deadlineAt: NOW + 9_000,
 };
 export const paused: Partial<Execution> = { status: 'paused', pauses: [pause] };

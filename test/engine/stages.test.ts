@@ -10,7 +10,7 @@ import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import type { ClaimedAttempt } from '../../lib/core/decisions/events.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { recordDeath } from '../../lib/engine/death.ts';
-import { anAgent, anyObject, type Harness, harness, PROCESS_MS, settle } from './harness.ts';
+import { type Harness, PROCESS_MS, anAgent, anyObject, drain, harness, settle } from './harness.ts';
 import { aProcess, deferred, never, type Process } from './process.ts';
 
 const SETTLE_MS = 5_000;
@@ -192,12 +192,10 @@ describe('an undo between two stages', () => {
   it('waits for the end of a pause, and so does the next stage', async () => {
     const { h, done, id } = await toUndo();
     await pause(h.scheduler, id, { commandId: 'p' });
-    await h.run(id, { until: ({ execution }) => execution.status === 'paused' });
     h.clock.advanceTo(h.clock.now() + 3_600_000);
-    expect((await h.state(id)).steps['encode']).toMatchObject({
-      status: 'suspended',
-      suspendedFrom: 'failed',
-    });
+    await h.sweep();
+    await drain(h);
+    expect((await h.state(id)).steps['encode']).toMatchObject({ status: 'failed' });
     expect(done).toHaveLength(2);
     await resume(h.scheduler, id, { commandId: 'r' });
     expect((await h.run(id)).execution.status).toBe('succeeded');

@@ -28,13 +28,13 @@ describe('a pause', () => {
     const { id } = await h.begin();
     await h.run(id, { until: () => h.clock.now() >= startedAt + MINUTE / 2 });
     await pause(h.scheduler, id, { commandId: 'p' });
-    const paused = await h.run(id, { until: ({ execution }) => execution.status === 'paused' });
+    const paused = await h.run(id, { until: (state) => state.steps['car']?.leaseUntil === undefined });
     h.clock.advanceTo(h.clock.now() + 30 * MINUTE);
     await resume(h.scheduler, id, { commandId: 'r' });
     const { steps } = await h.run(id);
     const [one] = (await h.state(id)).execution.pauses ?? [];
     const pausedMs = (one?.endedAt ?? 0) - (one?.at ?? 0);
-    expect(paused.steps['car']?.status).toBe('suspended');
+    expect(paused.steps['car']?.status).toBe('retrying');
     expect(steps['car']).toMatchObject({ status: 'failed', failure: { code: 'within' } });
     expect(steps['car']?.changedAt).toBeGreaterThanOrEqual(startedAt + MINUTE + pausedMs);
     expect(steps['car']?.changedAt).toBeLessThan(startedAt + MINUTE + pausedMs + 2_000);
@@ -121,6 +121,6 @@ it('a report does not take the time of a step for over by a read that a pause ha
   void h.clock.sleep(29_500);
   await h.run(id, { until: () => h.clock.now() >= startedAt + 29_500 });
   await pause(h.scheduler, id, { commandId: 'p' });
-  const { steps } = await h.run(id, { until: ({ execution }) => execution.status === 'paused' });
+  const { steps } = await h.run(id, { until: (state) => state.steps['car']?.leaseUntil === undefined });
   expect(steps['car']).toMatchObject({ status: 'waiting', failure: { code: 'TransientError' } });
 });

@@ -3,14 +3,13 @@
 import type { Cause, Execution, Step } from '../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../lib/core/moves.ts';
 import { child, childrenOf, end, map } from '../core/family.ts';
-import { failure, suspendedAs, planOf, recordOf, step } from '../core/one-step.ts';
+import { failure, heldAs, planOf, recordOf, step } from '../core/one-step.ts';
 import { agentStepOf, waitOf } from '../core/small-steps.ts';
 import { NOW } from '../core/states.ts';
-import { explained, incidentOf, type More, pause, paused, compensating } from '../core/words.ts';
+import { explained, incidentOf, type More, pause, compensating } from '../core/words.ts';
 
 const point = agentStepOf('point', { pointOfNoReturn: true });
 const waiting = recordOf('it', 'waiting', { version: 1 });
-const held = recordOf('it', 'suspended', { suspendedFrom: 'ready', suspendedIn: pause.number });
 const sub = (status: Step['status'], ended?: ExecutionStatus): Step =>
   recordOf('sub', status, { children: childrenOf(1, ended === undefined ? {} : { 0: end(ended) }) });
 const forDays = { undoDeferredAt: NOW - 86_400_000, retryAt: NOW };
@@ -27,7 +26,7 @@ const wasPaused: Partial<Execution> = {
 it.each<[string, Step[], Partial<Execution>?, More?]>([
   [
     'the lease has ended: the outcome of the attempt counts as unknown',
-    [suspendedAs('execute', { leaseUntil: NOW - 1_000 })],
+    [heldAs('execute', { leaseUntil: NOW - 1_000 })],
   ],
   ['what has acted is undone', [recordOf('it', 'failed')]],
   ['a person is asked', [waiting]],
@@ -43,12 +42,6 @@ it.each<[string, Step[], Partial<Execution>?, More?]>([
     [],
     {},
     { plan: planOf({ ...step, when: false }) },
-  ],
-  ['a step is suspended, because the execution is paused', [], { ...paused, status: 'pausing' }],
-  [
-    'the pause is complete: no attempt is under way, and none can begin',
-    [held],
-    { ...paused, status: 'pausing' },
   ],
   [
     'a person is asked, because no agent could undo a step for a day',

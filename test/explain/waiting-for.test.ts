@@ -214,14 +214,13 @@ wait pending: it was never started
         paused,
       ),
     ).toBe(`
-paused → person +9000: a person is asked, unless the pause is ended before
+paused → person +8991: a person is asked, unless the pause is ended before
 wait ready: it has not begun, and the execution is paused
 callback waiting: it waits for nothing any more
 sub running: 0 of 1 executions ended
   → child sub: execution e-1.sub.0 end
 -60000: workflow 'flow' was started
--9: a person paused it: r
--5: the pause was complete: no attempt was under way; a person is asked at <+9000>
+-9: a person paused it: r; a person is asked at <+8000>
 -3 sub: its executions were started, 1 of 1
 `);
   });

@@ -10,7 +10,7 @@ import type { Incident } from '../../lib/core/records/question.ts';
 import type { Attempt, Cause, Execution, Mode, Deferred, Step } from '../../lib/core/records/state.ts';
 import type { StepStatus } from '../../lib/core/moves.ts';
 import { check } from '../core/check.ts';
-import { failure, suspendedAs, otherStage, planOf, recordOf, step } from '../core/one-step.ts';
+import { failure, heldAs, otherStage, planOf, recordOf, step } from '../core/one-step.ts';
 import { agentStepOf, mapOf, undoableOf } from '../core/small-steps.ts';
 import { mixedCases as cases, NOW } from '../core/states.ts';
 import { explained, incidentOf, linesOf, type More, paused, pause, compensating } from '../core/words.ts';
@@ -30,8 +30,8 @@ const told = (records: readonly Step[], execution: Partial<Execution> = {}, more
 describe('why', () => {
   it('of steps at work, or between attempts', () => {
     const records = [
-      { ...suspendedAs('execute', { attempt: 2 }), name: 'suspended' },
-      { ...suspendedAs('probe', { attempt: 2, heartbeatAt: NOW - 7 }), name: 'asked' },
+      { ...heldAs('execute', { attempt: 2 }), name: 'held' },
+      { ...heldAs('probe', { attempt: 2, heartbeatAt: NOW - 7 }), name: 'asked' },
       record('restart', 'retrying', { ...failed, retryAt: NOW + 5_000 }),
       record('doubtful', 'retrying', acted),
       record('unknown', 'unknown', failed),
@@ -44,7 +44,7 @@ describe('why', () => {
     const plan = planOf(
       ...records.map(({ name }) => agentStepOf(name)),
       agentStepOf('new', { after: ['done'] }),
-      agentStepOf('later', { after: ['ready', 'done', 'suspended'] }),
+      agentStepOf('later', { after: ['ready', 'done', 'held'] }),
       mapOf('list', { after: ['done'] }),
       agentStepOf('chosen'),
     );
@@ -63,8 +63,8 @@ describe('why', () => {
     const given = [...records, record('chosen', 'skipped')];
     expect(told(given, { status: 'waiting' }, { plan, incidents })).toBe(`
 waiting → supervisor list +0: executions of a step are started
-suspended running: an agent is working on it (attempt 2), heartbeat 3
-  → supervisor suspended +21000: its agent reports, or renews its lease; if it stays silent, its outcome counts as unknown
+held running: an agent is working on it (attempt 2), heartbeat 3
+  → supervisor held +21000: its agent reports, or renews its lease; if it stays silent, its outcome counts as unknown
 asked probing: an agent is working on it (probe of attempt 2), heartbeat 3 at <-1000>
   → supervisor asked +21000: its agent reports, or renews its lease; if it stays silent, its outcome counts as unknown
 restart retrying: attempt 2 failed (x: y), and its recovery allows another
@@ -82,7 +82,7 @@ ready ready: it waits for an agent to take it
   → agent ready +0: agent 'worker' takes it: attempt 3, from <+0>; if it has not by <+30000>, its message is sent again
 new ready: it waits for an agent to take it
   → agent new +0: agent 'worker' takes it: attempt 1, from <+0>; if it has not by <+30000>, its message is sent again
-later pending: it waits for 'ready', 'suspended'
+later pending: it waits for 'ready', 'held'
 list ready: it is to begin
 chosen skipped: a person skipped it
 -60000: workflow 'flow' was started
@@ -128,7 +128,7 @@ sent retrying: no agent 'worker' has taken its message yet, so it is sent again 
 
   it('of steps that are undone', () => {
     const records = [
-      { ...suspendedAs('undo', { attempt: 2, undoAttempt: 5 }), name: 'suspended' },
+      { ...heldAs('undo', { attempt: 2, undoAttempt: 5 }), name: 'held' },
       record('compensated', 'compensated'),
       record('first', 'done'),
       record('second', 'done'),
@@ -160,8 +160,8 @@ sent retrying: no agent 'worker' has taken its message yet, so it is sent again 
     ).toBe(
       `
 compensating → supervisor never +0: a step that has not started is closed for good
-suspended compensating: an agent is working on it (undo 5), heartbeat 3
-  → supervisor suspended +21000: its agent reports, or renews its lease; if it stays silent, its outcome counts as unknown
+held compensating: an agent is working on it (undo 5), heartbeat 3
+  → supervisor held +21000: its agent reports, or renews its lease; if it stays silent, its outcome counts as unknown
 compensated compensated: it is compensated
 first done: it is undone after 'second', 'third'
 second done: it is done and is to be undone
@@ -183,28 +183,18 @@ never pending: it was never started
 
   it('of a pause', () => {
     const records = [
-      record('ready', 'suspended', { suspendedFrom: 'ready' }),
-      record('old', 'suspended'),
-      record('due', 'suspended', { suspendedFrom: 'retrying', ...failed, ...acted }),
-      record('doubt', 'suspended', { suspendedFrom: 'unknown' }),
+      record('due', 'retrying', { ...failed, ...acted }),
+      record('doubt', 'unknown'),
       record('asked', 'waiting', { version: 1 }),
       record('failed', 'failed'),
     ];
     const plan = planOf(...records.map(({ name }) => agentStepOf(name)), agentStepOf('new'));
     const before = { number: 1, at: NOW - 50_000, reason: 's', withinMs: 9, endedAt: NOW - 40_000 };
     const pauses = [before, { ...pause, number: 2 }];
-    expect(
-      told(
-        records.map((one) => ({ ...one, suspendedIn: 2 })),
-        { ...paused, pauses },
-        { plan, incidents: [incidentOf({ step: 'asked' })] },
-      ),
-    ).toBe(`
-paused → supervisor new +0: a step is suspended, because the execution is paused
-ready suspended: it was ready to begin, and the execution is paused
-old suspended: it was ready to begin, and the execution is paused
-due suspended: its next attempt was due (x: y), and the execution is paused; an attempt of unknown outcome may have acted
-doubt suspended: its outcome was to be asked for, and the execution is paused
+    expect(told(records, { ...paused, pauses }, { plan, incidents: [incidentOf({ step: 'asked' })] })).toBe(`
+paused → person +8991: a person is asked, unless the pause is ended before
+due retrying: attempt 2 failed (x: y), and its recovery allows another; an attempt of unknown outcome may have acted, and the execution is paused
+doubt unknown: the outcome of attempt 2 is not known: nothing is repeated before it is known, and the execution is paused
 asked waiting: attempt 2 failed, and a person is asked what to do
   → person asked: a person answers incident 1; its deadline stands still during the pause
 failed failed: attempt 2 failed, and its recovery has no attempt left; what follows is decided after the pause
@@ -213,8 +203,7 @@ new ready: it has not begun, and the execution is paused
 -50000: a person paused it: s
 -40000: the pause ended
 -50 asked: incident 1: a person was asked
--9: a person paused it: r
--5: the pause was complete: no attempt was under way; a person is asked at <+9000>
+-9: a person paused it: r; a person is asked at <+8000>
 `);
   });
 
@@ -289,7 +278,6 @@ it compensated: it is compensated
 -50 it: incident 2: a person was asked
 -50: incident 3: a person was asked
 -9: a person paused it: r
--5: the pause was complete: no attempt was under way; a person is asked at <+9000>
 -3: the pause ended
 +0 it: attempt 2, 5 s: failed: y
 +100 it: attempt 2, 5 s: ended with an unknown outcome

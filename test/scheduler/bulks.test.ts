@@ -242,7 +242,7 @@ describe('a bulk action', () => {
     const bulk = await make(h, RETRY, { ids });
     await confirmBulk(h.scheduler, bulk.id, 'confirm', ann);
     const { executionId } = await showBulk(h.scheduler, bulk.id);
-    expect((await pauseOne(h.scheduler, executionId, {})).status).toBe('pausing');
+    expect((await pauseOne(h.scheduler, executionId, {})).status).toBe('paused');
   });
 
   it('begins no other page while it is paused, at no cost of a try, and goes on when it is resumed', async () => {

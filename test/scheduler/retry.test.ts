@@ -161,7 +161,7 @@ describe('the retry of a failed execution', () => {
     await pause(h.scheduler, id, {});
     const { execution, steps } = await h.state(id);
     expect(execution.status).toBe('paused');
-    expect(steps['b']).toMatchObject({ status: 'suspended', suspendedFrom: 'ready', attempt: 1, epoch: 2 });
+    expect(steps['b']).toMatchObject({ status: 'failed', attempt: 1, epoch: 1 });
   });
 });
 

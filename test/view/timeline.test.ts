@@ -57,6 +57,7 @@ const pausing = (at: number, endedAt?: number): Partial<ExecutionView> => ({
       at: T + at,
       reason: 'r',
       withinMs: 1,
+      deadlineAt: T + at + 1,
       ...(endedAt === undefined ? {} : { endedAt: T + endedAt }),
     },
   ],

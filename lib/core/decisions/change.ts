@@ -43,8 +43,6 @@ export function stepAfter(
   if (record.deferred !== undefined && changes.deferred === undefined) gone.push('deferred');
   // Another output is another value.
   if (record.outputAt !== undefined && 'output' in changes) gone.push('outputAt');
-  // A step that leaves `suspended` forgets what it was before.
-  if (record.status === 'suspended' && status !== 'suspended') gone.push('suspendedFrom', 'suspendedIn');
   if (record.wrongAnswer !== undefined && (status === 'done' || status === 'compensated'))
     gone.push('wrongAnswer');
   if (record.isPermanent !== undefined && GOES_ON.has(status)) gone.push('isPermanent');

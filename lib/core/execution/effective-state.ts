@@ -1,14 +1,13 @@
 /**
  * What the stored records count as under the status and the epoch that their execution has now.
  *
- * Owns: that a suspended step goes on as what it was once the pause is over, that a step which failed or was
- * fenced before a retry of its execution begins again, and that the on-failure steps begin anew if it fails
- * once more. Does not own: when either takes place (`holds/pause.ts`, `operators/retry.ts`).
+ * Owns: that a step which failed or was fenced before a retry of its execution begins again, and that the
+ * on-failure steps begin anew if it fails once more. Does not own: when that takes place
+ * (`operators/retry.ts`).
  *
- * Nothing is written here: one write ends a pause and one write retries an execution, whatever the number of
- * steps. Each step takes its new status over with its own next write (F8). `decide` applies this first, so
- * every rule sees the effective records alone; their versions are the stored ones, on which the writes are
- * conditional. S2 by the tables.
+ * Nothing is written here: one write retries an execution, whatever the number of steps. Each step takes its
+ * new status over with its own next write (F8). `decide` applies this first, so every rule sees the effective
+ * records alone; their versions are the stored ones, on which the writes are conditional. S2 by the tables.
  */
 
 import { beginsAgain } from '../operators/retry.ts';
@@ -17,7 +16,7 @@ import type { Plan, PlanStep } from '../plan/plan.ts';
 import { blankStep, stepAs, type StepChanges } from '../decisions/change.ts';
 import { firstGiven, given } from '../values/given.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { type Execution, isForward, type Step } from '../records/state.ts';
+import type { Execution, Step } from '../records/state.ts';
 import { hasOutput } from '../records/value-ref.ts';
 import { attemptedVariant, changesBetween, isRepeatable } from '../step/recovery.ts';
 import {
@@ -52,28 +51,8 @@ function effectiveStep(plan: Plan, step: PlanStep, record: Step, execution: Exec
   if (stale && step.kind === 'lane') return queuesAgain(record, execution);
   if (stale && (record.status === 'failed' || record.status === 'fenced'))
     return restartedStep(step, record, execution);
-  return record.status === 'suspended' && isReleased(record, execution)
-    ? released(record, execution)
-    : record;
+  return record;
 }
-
-const RELEASE = {
-  ready: 'release',
-  retrying: 'release-retry',
-  unknown: 'release-unknown',
-  accepted: 'release-accepted',
-  failed: 'release-failed',
-  compensating: 'release-undo',
-} as const;
-
-/** Accepted work goes on regardless of a pause that a stop has ended. */
-const isReleased = ({ suspendedFrom }: Step, { status }: Execution): boolean =>
-  isForward(status) || (status === 'compensating' && suspendedFrom === 'accepted');
-
-const released = (record: Step, { pauses }: Execution): Step =>
-  stepAs(record, RELEASE[record.suspendedFrom ?? 'ready'], {
-    changedAt: Math.max(record.changedAt, pauses?.at(-1)?.endedAt ?? 0),
-  });
 
 /**
  * A step of an earlier epoch. One that may have acted stays on the stage that did: there it is asked for, or

@@ -84,14 +84,11 @@ const goOn = (record: Step, _state: Snapshot, now: number): Move | undefined =>
 function leaveAsItIs(record: Step, state: Snapshot): Move | undefined {
   if (state.execution.status !== 'compensating' || !keepsEffects(state) || isLeased(record)) return undefined;
   const changes = { nextStage: undefined, retryAt: undefined, undoDeferredAt: undefined };
-  const isBegun = record.undoAttempt > 0 && record.keySpent === true;
   switch (record.status) {
     case 'failed':
       return { move: 'keep-effects', changes: { ...changes, status: 'failed' } };
     case 'compensating':
       return { move: 'fail-undo', changes: { ...changes, status: 'compensation-failed' } };
-    case 'suspended':
-      return isBegun ? { move: 'fail-undo', changes } : undefined;
     default:
       return undefined;
   }

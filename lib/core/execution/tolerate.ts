@@ -100,10 +100,6 @@ function endingMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): 
       return 'leave';
     case 'failed':
       return closedMove(plan, step, record, state);
-    case 'suspended':
-      return record.suspendedFrom === 'failed' || record.suspendedFrom === 'compensating'
-        ? 'leave'
-        : undefined;
     default:
       return undefined;
   }

@@ -2,15 +2,14 @@
  * Pauses: nothing new starts, attempts go on to their end, and a person is asked
  * if no operator ends it in time.
  *
- * Owns: the rules for an execution that is pausing or paused, the incident of a pause, and what
- * ends a pause. Does not own: which steps must be suspended (`stepToSuspend` in `step/ready.ts`),
- * who may command it (`obey.ts`).
+ * Owns: the incident of a pause, what ends a pause, and whether anything is still under way. Does not own:
+ * from when on nothing begins (`records/pauses.ts`), who may command it (`obey.ts`), what keeps a claim that
+ * was decided before it from beginning later (`agent/claim-pass.ts`).
  *
- * F1 a pause is complete only when every step that a reader of an older state could claim is
- * suspended and no attempt is under way. S12 the wake time of a paused execution is its deadline:
- * every write brings it forward. L1 a pause ends by its incident's deadline at the latest, and the
- * time it took is given back to the execution and to its open incidents. A pause is of one execution:
- * the executions that it has started go on.
+ * F1 nothing begins later than `holdsFrom`. S12 the wake time of a paused execution is near until then, and
+ * while an attempt is under way; then it is its deadline. L1 a pause ends by its incident's deadline at the
+ * latest, and the time it took is given back to the execution and to its open incidents. A pause is of one
+ * execution: the executions that it has started go on.
  */
 
 import type { Plan } from '../plan/plan.ts';
@@ -22,25 +21,13 @@ import {
   type DecisionInputs,
   stop,
 } from '../decisions/change.ts';
-import { type Decision, evaluateNext, IDLE, writing } from '../decisions/decision.ts';
+import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import { given } from '../values/given.ts';
 import type { Incident } from '../records/question.ts';
-import { askedAboutPause, hasUnannounced, openQuestions, type Snapshot } from '../records/snapshot.ts';
-import type { Pause } from '../records/pauses.ts';
-import {
-  type Cause,
-  type Execution,
-  isLeased,
-  pauseOf,
-  type Step,
-  SUSPENDABLE,
-  type SuspendedFrom,
-} from '../records/state.ts';
-import { closedWithoutAttempt } from '../step/claim.ts';
+import { askedAboutPause, openQuestions, type Snapshot } from '../records/snapshot.ts';
+import { holdsFrom, type Pause, pauseDeadlineAt } from '../records/pauses.ts';
+import { type Cause, type Execution, isLeased, pauseOf } from '../records/state.ts';
 import { mayBeStopped } from '../step/point-of-no-return.ts';
-import { horizonMs } from '../step/lease.ts';
-import { stepToSuspend } from '../step/ready.ts';
-import { hasEndDue } from '../waiting/child.ts';
 import { openIncident } from '../questions/incident.ts';
 import { timeText } from '../values/text.ts';
 import type { Rule } from '../step/rule.ts';
@@ -88,57 +75,12 @@ export function withPause(
   };
 }
 
-/** The fence: one step after the other. */
-export const suspend: Rule = {
-  apply: (plan, state, event) => {
-    const pause = pauseOf(state.execution);
-    const step = pause && stepToSuspend(plan, state);
-    if (pause === undefined || step === undefined) return undefined;
-    const record = state.steps[step.name];
-    const before = record?.status === 'suspended' ? record.suspendedFrom : record?.status;
-    const suspended: Step = {
-      ...closedWithoutAttempt(state, step.name, 'suspend', event),
-      suspendedFrom: before === undefined || !isSuspendable(before) ? 'ready' : before,
-      suspendedIn: pause.number,
-      ...given({ retryAt: record?.retryAt }),
-    };
-    const note = { what: 'step-suspended', step: step.name };
-    return writing(state.execution.id, { step: suspended }, evaluateNext(event.affected), note);
-  },
-  says: { 'step-suspended': 'a step is suspended, because the execution is paused' },
-};
-
-const isSuspendable = (status: Step['status']): status is SuspendedFrom =>
-  (SUSPENDABLE as readonly string[]).includes(status);
-
-/** After `suspend`: the fence stands, so who holds nothing now never will. */
-export const halt: Rule = {
-  apply: (plan, state, event) => {
-    const { execution, steps } = state;
-    const pause = pauseOf(execution);
-    if (pause === undefined || Object.values(steps).some(isLeased)) return undefined;
-    const deadlineAt = event.now + pause.withinMs;
-    const pauses = [...(execution.pauses ?? []).slice(0, -1), { ...pause, pausedAt: event.now, deadlineAt }];
-    // What the bus has not taken yet, or could not be read of executions of its own, does not wait for the
-    // end of the pause.
-    const isOwed = hasUnannounced(state) || hasEndDue(plan, state);
-    const soonAt = isOwed ? event.now + horizonMs(plan, state) : deadlineAt;
-    const wakeAt = Math.min(deadlineAt, soonAt, execution.lane?.checkAt ?? deadlineAt);
-    const halted = executionAfter(execution, 'halt', event, { pauses, wakeAt, dispatches: {} });
-    return {
-      ...writing(execution.id, { execution: halted }, IDLE, { what: 'paused' }),
-      wakeTime: 'as-written',
-    };
-  },
-  says: { paused: 'the pause is complete: no attempt is under way, and none can begin' },
-};
-
 /** The time of the pause is over: a person is asked. */
 export const askAboutPause: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
     const pause = pauseOf(execution);
-    if (pause?.deadlineAt === undefined || pause.deadlineAt > event.now) return undefined;
+    if (pause === undefined || pauseDeadlineAt(pause) > event.now) return undefined;
     if (askedAboutPause(state, pause) !== undefined) return undefined;
     const asked = {
       kind: 'pause' as const,
@@ -151,12 +93,21 @@ export const askAboutPause: Rule = {
   },
   dueAt: (_plan, state) => {
     const pause = pauseOf(state.execution);
-    if (pause?.deadlineAt === undefined || askedAboutPause(state, pause) !== undefined) return [];
+    if (pause === undefined || askedAboutPause(state, pause) !== undefined) return [];
     const what = 'a person is asked, unless the pause is ended before';
-    return [{ at: pause.deadlineAt, coming: () => ({ what, who: 'person' }) }];
+    return [{ at: pauseDeadlineAt(pause), coming: () => ({ what, who: 'person' }) }];
   },
   says: { 'incident-opened': 'a person is asked' },
 };
+
+/**
+ * Attempts of a paused execution that are under way. Nothing while there is none, and one may still begin.
+ */
+export function underWay({ execution, steps }: Snapshot, now: number): number | undefined {
+  const pause = pauseOf(execution);
+  const count = Object.values(steps).filter(isLeased).length;
+  return pause === undefined || (count === 0 && now < holdsFrom(pause)) ? undefined : count;
+}
 
 /** Ends a pause by going on, with the resolution of its incident if that is open. */
 export function goOn(

@@ -6,14 +6,15 @@
  * what a pause of an execution is (`pause.ts`).
  *
  * It touches no execution that exists, and what was born paused stays paused after its end: each is resumed
- * by a resume of its own. F1 an execution that is born paused was never read otherwise, so nothing of it has
- * to be suspended. L1 its own pause has a deadline; that of the workflow has none. Executions that steps
+ * by a resume of its own. F1 an execution that is born paused was never read otherwise, so nothing of it
+ * begins at all. L1 its own pause has a deadline; that of the workflow has none. Executions that steps
  * start are born as always: their parent is under way.
  */
 
 import type { Plan } from '../plan/plan.ts';
 import type { EndedHold, Hold } from '../records/hold.ts';
 import type { Execution } from '../records/state.ts';
+import { pauseDeadlineAt } from '../records/pauses.ts';
 import { nextPause } from './pause.ts';
 
 /** One record per workflow that was ever paused. */
@@ -44,11 +45,10 @@ export function bornPaused(plan: Plan, execution: Execution, held: PausedStarts)
   const { at: workflowPausedAt, ...asked } = held;
   const at = execution.startedAt;
   const pause = nextPause(plan, execution, asked, at);
-  const deadlineAt = at + pause.withinMs;
   return {
     ...execution,
     status: 'paused',
-    pauses: [{ ...pause, pausedAt: at, deadlineAt, workflowPausedAt }],
-    wakeAt: deadlineAt,
+    pauses: [{ ...pause, workflowPausedAt }],
+    wakeAt: pauseDeadlineAt(pause),
   };
 }

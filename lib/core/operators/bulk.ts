@@ -127,17 +127,17 @@ export function possibleStatuses({ action }: BulkCommand): readonly ExecutionSta
     case 'retry':
       return ['failed', 'waiting'];
     case 'cancel':
-      return ['running', 'waiting', 'pausing', 'paused'];
+      return ['running', 'waiting', 'paused'];
     case 'pause':
       return ['running', 'waiting'];
     case 'resume':
-      return ['pausing', 'paused'];
+      return ['paused'];
     // An execution that asks is open, and never simply running.
     case 'resolve':
       return STATUS_GROUPS.open.filter((status) => status !== 'running');
     case 'approve':
     case 'reject':
-      return ['waiting', 'pausing', 'paused'];
+      return ['waiting', 'paused'];
   }
 }
 

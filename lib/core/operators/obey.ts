@@ -15,7 +15,7 @@ import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decision
 import type { Command } from '../decisions/events.ts';
 import { given } from '../values/given.ts';
 import { askedAboutPause, type Snapshot } from '../records/snapshot.ts';
-import { type Execution, isForward, isPausedOrPausing, isTerminal, pauseOf } from '../records/state.ts';
+import { type Execution, isForward, isTerminal, pauseOf } from '../records/state.ts';
 import { lastPoint, wayBack } from '../step/point-of-no-return.ts';
 import { resolved } from '../questions/incident.ts';
 import { goOn, nextPause, withPause } from '../holds/pause.ts';
@@ -51,7 +51,7 @@ export function obey(plan: Plan, state: Snapshot, command: Command & DecisionInp
 export const isUnderWay = ({ status, cause }: Execution, command: Command): boolean =>
   command.type === 'cancel'
     ? status === 'compensating' && cause?.kind === 'cancel' && cause.undo === command.undo
-    : command.type === 'pause' && isPausedOrPausing(status);
+    : command.type === 'pause' && status === 'paused';
 
 /** Nothing becomes due by it. */
 function remember(execution: Execution, command: Command & DecisionInputs): Decision {
@@ -76,7 +76,7 @@ export function commandProblem(
     case 'pause':
       return pauseProblem(state.execution);
     case 'resume':
-      return isPausedOrPausing(status) ? undefined : whatItIs(state.execution);
+      return status === 'paused' ? undefined : whatItIs(state.execution);
     case 'retry':
       return (
         retryProblem(plan, state, now) ??
@@ -161,7 +161,7 @@ function whatItIs({ status, cause, end }: Execution): string {
 
 function cancelProblem(plan: Plan, state: Snapshot, undo: false | undefined): string | undefined {
   const { status } = state.execution;
-  if (!isForward(status) && !isPausedOrPausing(status)) return whatItIs(state.execution);
+  if (!isForward(status) && status !== 'paused') return whatItIs(state.execution);
   if (undo === false) return undefined;
   const name = lastPoint(plan, state)?.name ?? '';
   switch (wayBack(plan, state)) {
@@ -207,12 +207,12 @@ const withCommand = (
 });
 
 function pause(plan: Plan, { execution }: Snapshot, command: Of<'pause'>): Decision {
-  const pausing = executionAfter(execution, 'pause', command, {
+  const paused = executionAfter(execution, 'pause', command, {
     ...withPause(execution, nextPause(plan, execution, command, command.now)),
     commands: remembering(execution, command),
     wakeAt: command.now,
   });
-  return writing(execution.id, { execution: pausing }, evaluateNext('all'), { what: 'pausing' });
+  return writing(execution.id, { execution: paused }, evaluateNext('all'), { what: 'paused' });
 }
 
 function resume(state: Snapshot, command: Of<'resume'>): Decision {

@@ -30,7 +30,6 @@ import {
   type Cause,
   type Execution,
   isForward,
-  isPausedOrPausing,
   isPerforming,
   isSatisfied,
   isTerminal,
@@ -117,12 +116,12 @@ function causeOf(
   { choice, caller }: Resolution,
   at: number,
 ): Cause | undefined {
-  const goesOn = isForward(execution.status) || isPausedOrPausing(execution.status);
+  const goesOn = isForward(execution.status) || execution.status === 'paused';
   const decides = kind === 'recovery' || (kind === 'undo' && goesOn);
   if (!decides || step === undefined) return undefined;
   const cause = { kind: 'failure', at, step, failure, ...given({ by: caller }) } as const;
   if (choice === 'fail') return { ...cause, undo: false };
-  return choice === 'undo-all' && isPausedOrPausing(execution.status) ? cause : undefined;
+  return choice === 'undo-all' && execution.status === 'paused' ? cause : undefined;
 }
 
 const ENDS: ReadonlySet<Choice> = new Set(['undo-all', 'fail', 'continue']);
@@ -270,7 +269,7 @@ export function closeDueIncidents(plan: Plan, state: Snapshot, inputs: DecisionI
 function isMoot(plan: Plan, state: Snapshot, { kind, step }: Incident): boolean {
   const { status } = state.execution;
   if (kind === 'pause') {
-    return !isPausedOrPausing(status) || plan.steps.every(({ name }) => isSatisfied(state.steps[name]));
+    return status !== 'paused' || plan.steps.every(({ name }) => isSatisfied(state.steps[name]));
   }
   if (kind === 'deadline')
     return status === 'compensating' || plan.steps.every(({ name }) => isSatisfied(state.steps[name]));
@@ -282,7 +281,7 @@ function isMoot(plan: Plan, state: Snapshot, { kind, step }: Incident): boolean 
 export function choiceOfTime(plan: Plan, state: Snapshot, incident: Incident): Choice {
   const { status } = state.execution;
   // Meanwhile it may have been stopped.
-  if (incident.otherwise === 'continue' && !isPerforming(status) && !isPausedOrPausing(status)) return 'fail';
+  if (incident.otherwise === 'continue' && !isPerforming(status) && status !== 'paused') return 'fail';
   if (incident.otherwise !== 'undo-all') return incident.otherwise;
   const step = plan.steps.find(({ name }) => name === incident.step);
   if (step === undefined) return mayBeStopped(plan, state) ? 'undo-all' : 'fail';

@@ -58,7 +58,6 @@ export function retryProblem(plan: Plan, state: Snapshot, now: number): string |
       return 'it is being undone';
     case 'following-up':
       return 'its on-failure steps are under way: retry it when they are over';
-    case 'pausing':
     case 'paused':
       return 'it is paused: resume it first';
     case 'running':

@@ -16,7 +16,7 @@ import type { Resolution } from '../decisions/events.ts';
 import type { Choice, Incident } from '../records/question.ts';
 import type { Deed } from '../records/people.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { isPausedOrPausing, isPerforming, type Step } from '../records/state.ts';
+import { isPerforming, type Step } from '../records/state.ts';
 import { lastPoint, mayBePast, wayBack } from '../step/point-of-no-return.ts';
 import { actsNoMoreAt } from '../step/ready.ts';
 import { attemptedVariant, isRepeatable } from '../step/recovery.ts';
@@ -30,7 +30,7 @@ export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now
   if (incident.closedAt !== undefined) return [];
   const plan = planDuring(whole, state.execution);
   const undoAll = { choice: 'undo-all' } as const;
-  const isPaused = isPausedOrPausing(state.execution.status);
+  const isPaused = state.execution.status === 'paused';
   const goesOn = isPaused || isPerforming(state.execution.status);
   if (incident.kind === 'pause') {
     if (!isPaused) return [];

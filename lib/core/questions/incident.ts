@@ -17,7 +17,7 @@ import type { Resolution } from '../decisions/events.ts';
 import type { OrUndefined } from '../values/given.ts';
 import { type Incident, isOpen } from '../records/question.ts';
 import { incidentNumber, incidentsIn, openIncidents, type Snapshot } from '../records/snapshot.ts';
-import { type Execution, isForward, isPausedOrPausing, isPerforming, type Step } from '../records/state.ts';
+import { type Execution, isForward, isPerforming, type Step } from '../records/state.ts';
 import { mayBePast, wayBackBeside } from '../step/point-of-no-return.ts';
 import { actsNoMoreAt } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
@@ -66,7 +66,7 @@ function neededFor(plan: Plan, record: Step, execution: Execution): Incident['ki
     const isItem = plan.tolerated !== undefined && isForward(execution.status);
     // If effects are kept, an answer would change nothing.
     const isLeft = execution.status === 'compensating' && execution.cause?.undo === false;
-    return isItem || isLeft || isPausedOrPausing(execution.status) ? undefined : 'undo';
+    return isItem || isLeft || execution.status === 'paused' ? undefined : 'undo';
   }
   return record.status === 'waiting' && isPerforming(execution.status) ? 'recovery' : undefined;
 }

@@ -7,9 +7,19 @@
 
 import type { Caller } from '../values/caller.ts';
 
+/**
+ * A claim rests on a read that is no older than this directly before its write (F1): a process that was
+ * frozen meanwhile reads again, and finds the pause.
+ */
+export const CLAIM_READ_HOLDS_MS = 3_000;
+/** No try of a claim's write begins later than this after the first (`aws/transport.ts`). */
+export const CLAIM_WRITE_MS = 6_000;
+/** Both, a second on the way, and 4 s by which two clocks may differ. */
+const MAY_BEGIN_MS = 14_000;
+
 /** One pause of an execution, from the command to its end. */
 export interface Pause {
-  /** Counts up with every pause; a step that was suspended in an earlier one has to be suspended again. */
+  /** Counts up with every pause. */
   readonly number: number;
   readonly at: number;
   readonly by?: Caller;
@@ -18,14 +28,17 @@ export interface Pause {
   readonly withinMs: number;
   /** Since when its workflow is paused: the execution was started paused, so no reader has an older state. */
   readonly workflowPausedAt?: number;
-  /** Since when no attempt is under way and none can begin. */
-  readonly pausedAt?: number;
-  /** A person is asked then. */
-  readonly deadlineAt?: number;
   readonly endedAt?: number;
   /** The person who ended it; absent if no person did. */
   readonly endedBy?: Caller;
 }
+
+/** The time from which nothing of the execution begins any more; what has begun by then may go on. */
+export const holdsFrom = ({ at, workflowPausedAt }: Pause): number =>
+  workflowPausedAt === undefined ? at + MAY_BEGIN_MS : at;
+
+/** A person is asked then. */
+export const pauseDeadlineAt = ({ at, withinMs }: Pause): number => at + withinMs;
 
 /** Pauses that are over and no longer kept one by one. */
 export interface EarlierPauses {

@@ -14,7 +14,7 @@ import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
 import type { Json } from '../values/json.ts';
 import type { Root } from './children.ts';
-import { type Execution, isPausedOrPausing } from './state.ts';
+import { type Execution } from './state.ts';
 
 /** What a person may decide about an incident. */
 export const CHOICES = [
@@ -131,4 +131,4 @@ export const isOpen = ({ closedAt }: Pick<Question, 'closedAt'>): boolean => clo
 
 /** During a pause no deadline of an incident holds, except that of the incident about the pause. */
 export const holdsNow = (execution: Execution, { kind }: Incident): boolean =>
-  kind === 'pause' || !isPausedOrPausing(execution.status);
+  kind === 'pause' || execution.status !== 'paused';

@@ -162,7 +162,7 @@ export interface Execution {
   readonly cause?: Cause;
   /** Absent where there are no on-failure steps to perform. */
   readonly end?: End;
-  /** The latest 10; the last one is under way while the execution is pausing or paused. */
+  /** The latest 10; the last one is under way while the execution is paused. */
   readonly pauses?: readonly Pause[];
   /** The sum of all earlier pauses, whose time is given back as well. */
   readonly earlierPauses?: EarlierPauses;
@@ -237,8 +237,6 @@ export interface Accepted {
  * In these statuses an agent may take a step on the way forward; of a failure that
  * is tolerated, to compensate it.
  */
-export const SUSPENDABLE = ['ready', 'retrying', 'accepted', 'unknown', 'failed', 'compensating'] as const;
-export type SuspendedFrom = (typeof SUSPENDABLE)[number];
 
 export interface Step {
   readonly name: string;
@@ -252,9 +250,6 @@ export interface Step {
    * fenced step begins again.
    */
   readonly epoch: number;
-  /** While it is suspended: what it was, and goes on as, and the number of the pause. */
-  readonly suspendedFrom?: SuspendedFrom;
-  readonly suspendedIn?: number;
   /**
    * What a person, or the time for an answer, said of its failure, which is tolerated
    * otherwise once it is certain (S20).
@@ -371,13 +366,9 @@ export const isPerforming = (status: ExecutionStatus): boolean =>
 export const hasEnd = ({ status }: Pick<Execution, 'status'>): boolean =>
   isTerminal(status) || status === 'following-up';
 
-/** Nothing new starts in these statuses; what was begun goes on to its end. */
-export const isPausedOrPausing = (status: ExecutionStatus): boolean =>
-  status === 'pausing' || status === 'paused';
-
 /** The pause under way. */
 export const pauseOf = ({ status, pauses }: Execution): Pause | undefined =>
-  isPausedOrPausing(status) ? pauses?.at(-1) : undefined;
+  status === 'paused' ? pauses?.at(-1) : undefined;
 
 /** A step with an attempt under way: no other may begin while its lease lasts. `leaseUntil` alone says so. */
 export type LeasedStep = Step & { readonly leaseUntil: number; readonly token: string; readonly mode: Mode };

@@ -70,11 +70,11 @@ function countsOf({ mode, attempt, step }: Work, before: Step): StepChanges {
   };
 }
 
-/** A record that was fenced, suspended or skipped, whether or not it was ever claimed. */
+/** A record that was fenced or skipped, whether or not it was ever claimed. */
 export function closedWithoutAttempt(
   { execution, steps }: Snapshot,
   name: string,
-  event: 'skip' | 'fence' | 'suspend',
+  event: 'skip' | 'fence',
   inputs: DecisionInputs,
 ): Step {
   return stepAfter(steps[name] ?? blankStep(name, execution), event, inputs, {

@@ -21,6 +21,7 @@ import type { Deferred, Execution, LeasedStep, Mode, Step } from '../records/sta
 import { deferredUntil } from './breaker.ts';
 import { openWork, type Work } from './ready.ts';
 import type { Rule } from './rule.ts';
+import { pausedSince } from './within.ts';
 
 /**
  * After this time a failed attempt is charged in spite of a dead service, and a person is asked about a
@@ -173,10 +174,10 @@ const givenBack = ({
 /** When a person is asked about an undo, or an on-failure step, that is still deferred then. */
 export const overdueAt = (
   { deferred, undoDeferredAt }: Step,
-  execution: Pick<Execution, 'status'>,
+  execution: Pick<Execution, 'status' | 'pauses' | 'earlierPauses'>,
 ): number =>
   deferred !== undefined && undoDeferredAt !== undefined && hasNoDeadline(deferred.mode, execution)
-    ? undoDeferredAt + MAX_NOT_CHARGED_MS
+    ? undoDeferredAt + MAX_NOT_CHARGED_MS + pausedSince(execution, undoDeferredAt)
     : Number.POSITIVE_INFINITY;
 
 const UNDO_OVERDUE: Failure = {

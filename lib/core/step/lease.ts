@@ -154,13 +154,7 @@ export function leaseOverAt(
   return Math.max(endsAt, leaseEndsAt(graceUntil));
 }
 
-const ADOPTS: ReadonlySet<Step['status']> = new Set([
-  'accepted',
-  'unknown',
-  'retrying',
-  'waiting',
-  'suspended',
-]);
+const ADOPTS: ReadonlySet<Step['status']> = new Set(['accepted', 'unknown', 'retrying', 'waiting']);
 
 /**
  * Nothing else has started since the lease of the last attempt ended: its late success counts.

@@ -263,9 +263,7 @@ export function acceptance(
   };
 }
 
-/**
- * Accepted after the lease had ended: adopted where a late success would be. One that was suspended stays so.
- */
+/** Accepted after the lease had ended: adopted where a late success would be. */
 export function lateAcceptance(
   variant: AgentStep,
   record: Step,
@@ -276,7 +274,6 @@ export function lateAcceptance(
   return stepAfter(record, isAsked ? 'find-open' : 'accept', inputs, {
     ...acceptance(variant, record, report, inputs),
     ...(isAsked ? { status: 'accepted' as const, leaseUntil: undefined } : {}),
-    ...(record.status === 'suspended' ? { suspendedFrom: 'accepted' as const } : {}),
     afterFailure: undefined,
     nextStage: undefined,
     givenInput: undefined,

@@ -25,7 +25,6 @@ import {
   isSatisfied,
   type Mode,
   type Deferred,
-  pauseOf,
   type Step,
 } from '../records/state.ts';
 import { leftOutIn } from './left-out.ts';
@@ -157,7 +156,7 @@ const mayBeUndone = (plan: Plan, step: AgentStep, record: Step): boolean =>
   record.nextStage !== undefined || mayFail(plan, step, record);
 
 /** The undo of a failed step, if it may have acted: a tolerated failure leaves no effect. */
-function undoOfFailed(step: AgentStep, record: Step, sinceAt: number = record.changedAt): Work[] {
+function undoOfFailed(step: AgentStep, record: Step, sinceAt: number): Work[] {
   const open = record.status === 'failed' || (record.status === 'compensating' && !isLeased(record));
   if (!open || !needsUndo(step, record)) return [];
   const notBefore = Math.max(record.retryAt ?? 0, effectsSettledAt(step, record));
@@ -178,7 +177,6 @@ export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
       return true;
     case 'retrying':
     case 'failed':
-    case 'suspended':
     case 'waiting':
       return record.mayHaveActed;
     default:
@@ -270,14 +268,13 @@ export function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot
   return clearAt;
 }
 
-/** An agent that read an older state can claim the step now, or after an answer or the end of a pause. */
+/** An agent that read an older state can claim the step now, or after an answer. */
 const CLAIMABLE: ReadonlySet<Step['status']> = new Set([
   'retrying',
   'accepted',
   'waiting',
   'answered',
   'unknown',
-  'suspended',
 ]);
 
 /**
@@ -313,29 +310,6 @@ export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefine
     const isOwed = step.kind === 'agent' && isAwaited(attemptedVariant(step, record), record);
     return !isOwed && !needsUndo(step, record);
   });
-
-const WAITS_FOR_AGENT: ReadonlySet<Step['status']> = new Set(['retrying', 'accepted', 'unknown']);
-
-/**
- * The fence of a pause: the first step that an agent with an older state could still claim. A step that was
- * suspended in an earlier pause may have been read since then, so it is suspended again. Only agents' steps
- * are claimed; the other kinds start when a running execution is evaluated. A process that read the execution
- * just before the pause may still start a step's child executions. These are not paused with their parent,
- * and a later start finds them.
- */
-export function stepToSuspend(plan: Plan, snapshot: Snapshot): PlanStep | undefined {
-  const pause = pauseOf(snapshot.execution);
-  // If the execution was started while its workflow was paused, there is no older state.
-  if (pause === undefined || pause.workflowPausedAt !== undefined) return undefined;
-  return plan.steps.find((step) => {
-    const record = snapshot.steps[step.name];
-    if (step.kind !== 'agent') return false;
-    if (record?.status === 'suspended') return record.suspendedIn !== pause.number;
-    if (record?.status === 'failed' || record?.status === 'compensating')
-      return mayBeUndone(plan, step, record) && undoOfFailed(step, record).length > 0;
-    return (record !== undefined && WAITS_FOR_AGENT.has(record.status)) || isTurnToBegin(step, snapshot);
-  });
-}
 
 /**
  * Every step is done, skipped or tolerated, so an execution that goes forward, or is paused, has succeeded.

@@ -21,7 +21,6 @@ import type { Snapshot } from '../records/snapshot.ts';
 import {
   callbackToken,
   type Execution,
-  isPausedOrPausing,
   isPerforming,
   isSatisfied,
   type Step,
@@ -108,7 +107,7 @@ export const isFailureOpen = (plan: Plan, step: PlanStep, record: Step | undefin
 
 /** A late success of the step still counts: the execution goes on, or may after a pause. */
 export const mayStillSucceed = (plan: Plan, step: PlanStep, { execution, steps }: Snapshot): boolean =>
-  (isPerforming(execution.status) || isPausedOrPausing(execution.status)) &&
+  (isPerforming(execution.status) || execution.status === 'paused') &&
   isFailureOpen(plan, step, steps[step.name]);
 
 /** In a part of a list, the first failed item beyond those that are tolerated; else nothing. */

@@ -23,7 +23,7 @@ import { turnAt } from './turn.ts';
  * @param beyond only pauses with a higher number count
  */
 export function pausesSince(
-  { pauses = [], earlierPauses }: Execution,
+  { pauses = [], earlierPauses }: Pick<Execution, 'pauses' | 'earlierPauses'>,
   sinceAt: number,
   beyond = 0,
 ): { readonly ms: number; readonly until: number } {
@@ -40,8 +40,10 @@ export function pausesSince(
   };
 }
 
-export const pausedSince = (execution: Execution, sinceAt: number): number =>
-  pausesSince(execution, sinceAt).ms;
+export const pausedSince = (
+  execution: Pick<Execution, 'pauses' | 'earlierPauses'>,
+  sinceAt: number,
+): number => pausesSince(execution, sinceAt).ms;
 
 /**
  * When the time of a step is over whose turn has come; a person who has it tried

@@ -104,7 +104,6 @@ const UNDER_WAY: ReadonlySet<Step['status']> = new Set([
   'waiting',
   'unknown',
   'probing',
-  'suspended',
 ]);
 
 /**

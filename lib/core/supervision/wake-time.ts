@@ -20,7 +20,7 @@ import { planDuring } from '../plan/on-failure.ts';
 import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
 import type { Decision } from '../decisions/decision.ts';
-import { openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { hasUnannounced, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import {
   type Dispatch,
   type Execution,
@@ -30,8 +30,9 @@ import {
   isTerminal,
   type Step,
 } from '../records/state.ts';
+import { underWay } from '../holds/pause.ts';
 import { horizonMs } from '../step/lease.ts';
-import { isAllOver, openWork, stepToSuspend, type Work, workKey } from '../step/ready.ts';
+import { isAllOver, openWork, type Work, workKey } from '../step/ready.ts';
 import type { Rule } from '../step/rule.ts';
 import { applies, hasOpenChildren, isEnding, isTurnToBegin, isUnbegun } from '../step/turn.ts';
 import { tryTimes } from '../waiting/child-tries.ts';
@@ -153,13 +154,12 @@ function withUnleasedEnd(
 function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt: number): number {
   const records = Object.values(snapshot.steps);
   if (snapshot.execution.status === 'paused') {
-    // Once everything is suspended every write brings the wake time forward; what could not be read of
-    // executions of its own is read again.
-    const isQuiet = stepToSuspend(plan, snapshot) === undefined && !records.some(isLeased);
-    return isQuiet && !hasEndDue(plan, snapshot) ? Number.POSITIVE_INFINITY : readAt;
+    // What begins later brings the wake time forward itself. What the bus has not taken yet, or could not be
+    // read of executions of its own, does not wait for the end of the pause.
+    const isOwed = hasUnannounced(snapshot) || hasEndDue(plan, snapshot);
+    return !isOwed && underWay(snapshot, readAt) === 0 ? Number.POSITIVE_INFINITY : readAt;
   }
   const busy =
-    snapshot.execution.status === 'pausing' ||
     (!isPerforming(snapshot.execution.status) && openIncidents(snapshot).length === 0) ||
     records.some((record) => isLeased(record) || record.status === 'unknown') ||
     work.some((piece) => piece.dueAt <= readAt) ||

@@ -199,15 +199,6 @@ export const PLACES: readonly Mutant[] = [
 
 export const ROUNDS: readonly Mutant[] = [
   {
-    id: 'gathered-after-the-pause',
-    rule: 'S12 a pause that is complete does not hide what is still to be gathered',
-    bug: 'What executions of a step have answered, and could not be read, is read again after the pause alone.',
-    file: 'lib/core/holds/pause.ts',
-    find: 'hasUnannounced(state) || hasEndDue(plan, state)',
-    replace: 'hasUnannounced(state)',
-    killer: jest('core/holds/pause', 'and looked at soon where what a child answered could not be read'),
-  },
-  {
     id: 'round-keeps-given-input',
     rule: 'what a person gave is for the round at hand',
     bug: 'What a person gave for one round is given to all later ones.',

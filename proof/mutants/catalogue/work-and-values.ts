@@ -71,15 +71,6 @@ export const ACCEPTED: readonly Mutant[] = [
     killer: jest('core/step/accepted', 'names what a probe has found under way: its undo gets the token'),
   },
   {
-    id: 'late-acceptance-in-a-pause',
-    rule: 'work accepted during a pause is asked for after it',
-    bug: 'Work whose late acceptance came during a pause is performed again after it.',
-    file: 'lib/core/step/probe-report.ts',
-    find: "    ...(record.status === 'suspended' ? { suspendedFrom: 'accepted' as const } : {}),\n",
-    replace: '',
-    killer: jest('core/step/accepted', 'goes on after the pause of what was suspended'),
-  },
-  {
     id: 'progress-does-not-count',
     rule: 'progress of accepted work counts against maxNoProgress',
     bug: 'Accepted work that advances is stopped as if it did not.',

@@ -8,23 +8,8 @@ import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { agentStepOf, callbackOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
-const moved = { version: 2, writeId: 'w-new' };
-
 describe('a step’s next record (S2, S3)', () => {
   const before = recordOf('it', 'retrying', { retryAt: 5, token: 't' });
-  it('forgets what it was before it was held', () => {
-    const held = recordOf('it', 'suspended', { suspendedFrom: 'retrying', suspendedIn: 2 });
-    expect(changesOf(held, stepAfter(held, 'release-retry', inputs, {}))).toStrictEqual({
-      ...moved,
-      status: 'retrying',
-      suspendedFrom: null,
-      suspendedIn: null,
-    });
-    expect(changesOf(held, stepAfter(held, 'suspend', inputs, {}))).toStrictEqual(moved);
-    const odd = { ...before, suspendedFrom: 'ready', suspendedIn: 1 } as const;
-    expect(stepAfter(odd, 'claim', inputs, {})).toMatchObject({ suspendedFrom: 'ready', suspendedIn: 1 });
-  });
-
   it('forgets that it failed for good once it goes on, whoever has it go on', () => {
     const failed = recordOf('it', 'waiting', { isPermanent: true, mayHaveActed: true });
     const goesOn = [

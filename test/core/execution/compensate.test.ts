@@ -6,7 +6,7 @@
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Cause, Execution, Step } from '../../../lib/core/records/state.ts';
-import { changesOf, suspendedAs, incidentOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
+import { changesOf, heldAs, incidentOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
 import { agentStepOf, childOf, childrenOf, undoableOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
@@ -71,7 +71,7 @@ describe('the end of an undo', () => {
     ['one that leaves what is undone', left, both('compensated', 'failed'), 'failed'],
     ['a cancel with an undo that failed', by('cancel'), both('compensation-failed', 'fenced'), 'failed'],
     ['what is not undone yet', cause, both('done', 'fenced'), undefined],
-    ['what is being undone', cause, [suspendedAs('undo', { name: 'a' }), recordOf('b', 'fenced')], undefined],
+    ['what is being undone', cause, [heldAs('undo', { name: 'a' }), recordOf('b', 'fenced')], undefined],
     ['what nobody has said why', undefined, [recordOf('a', 'failed')], 'failed'],
   ])('after %s', (_, given, records, status) => {
     const { cause: __, ...execution } = compensating(records).execution;
@@ -107,7 +107,7 @@ describe('the end of an undo', () => {
     const beside = planOf(a, undoableOf('b'), undoableOf('c'));
     expect(ended({ ...compensating(stuck), questions: asked }, beside)).toBeUndefined();
     // Nobody may work on what is left, either.
-    const busy = [suspendedAs('undo', { name: 'a' }), ...stuck.slice(1)];
+    const busy = [heldAs('undo', { name: 'a' }), ...stuck.slice(1)];
     expect(ended({ ...compensating(busy), questions: asked }, wide)).toBeUndefined();
     const { cause: _, ...execution } = compensating(stuck).execution;
     const blank = see(wide, { ...compensating(stuck), execution, questions: asked });

@@ -9,7 +9,7 @@ import type { Event } from '../../../lib/core/decisions/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Deferred, Step } from '../../../lib/core/records/state.ts';
 import { openWork, workKey } from '../../../lib/core/step/ready.ts';
-import { DEADLINE, suspendedAs, otherStage, planOf, recordOf, stateOf } from '../one-step.ts';
+import { DEADLINE, heldAs, otherStage, planOf, recordOf, stateOf } from '../one-step.ts';
 import { planStep } from '../../author/refusals.ts';
 import { undoableOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
@@ -52,7 +52,7 @@ describe('a message (S13)', () => {
     ['about what every object has', stateOf([]), ...strange('toString')],
     ['from after a restore', stateOf([retrying(NOW)]), delivered({}, { seq: 2 }), restored],
     ['from after a restore to nothing', stateOf([]), delivered({}, { seq: 1 }), restored],
-    ['about what is held', stateOf([suspendedAs('execute')]), delivered(), dropped('leased')],
+    ['about what is held', stateOf([heldAs('execute')]), delivered(), dropped('leased')],
     ['more than five seconds early', stateOf([retrying(NOW + 5_001)]), delivered(), dropped('early')],
     ['five seconds early', stateOf([retrying(NOW + 5_000)]), delivered(), untilAt(NOW + 5_000)],
     ['that the step is past', stateOf([recordOf('it', 'done')]), delivered(), none],
@@ -188,7 +188,7 @@ it.each([
 
 describe('a heartbeat', () => {
   const heartbeat = (step = 'it', token = 't') =>
-    decide(plan, stateOf([suspendedAs('execute')]), { type: 'heartbeat', step, token, ...inputs });
+    decide(plan, stateOf([heldAs('execute')]), { type: 'heartbeat', step, token, ...inputs });
   it('writes the step alone, and nothing where it is none', () => {
     const { write, ...rest } = heartbeat();
     expect(write).toEqual({ executionId: 'e-1', step: expect.objectContaining({ heartbeat: 4 }) });
@@ -202,8 +202,7 @@ it('a heartbeat on a later stage lasts as long as that stage’s agent says', ()
   const of = planOf({ ...planStep, recovery: [{ ...otherStage, leaseMs: 45_000 }] });
   const event = { type: 'heartbeat', step: 'it', token: 't', ...inputs } as const;
   const leaseOf = (stage: number) =>
-    decide(of, stateOf([suspendedAs('execute', { stage, keyVariant: stage })]), event).write?.step
-      ?.leaseUntil;
+    decide(of, stateOf([heldAs('execute', { stage, keyVariant: stage })]), event).write?.step?.leaseUntil;
   expect([leaseOf(0), leaseOf(1)]).toEqual([NOW + 30_000, NOW + 45_000]);
 });
 
@@ -218,7 +217,7 @@ describe('a report', () => {
       ...inputs,
       ...more,
     }) as Event;
-  const held = suspendedAs('execute');
+  const held = heldAs('execute');
   const refused = { sends: [], next: { kind: 'idle' }, notes: [{ what: 'report-refused', ...about }] };
 
   it('that is refused says so', () => {
@@ -235,7 +234,7 @@ describe('a report', () => {
       { number: 2, mode: 'execute', claimedAt: 0, endedAt: NOW - 500, outcome: 'failed' },
     ] as const;
     const of = (attempts: Step['attempts'], more: object = {}) =>
-      decide(plan, stateOf([suspendedAs('execute', { attempts })]), said(more)).notes;
+      decide(plan, stateOf([heldAs('execute', { attempts })]), said(more)).notes;
     expect(of(tries)).toEqual([{ what: 'step-done', ...about, ms: 900 }]);
     const found = { ...tries[0], mode: 'probe', outcome: 'done', endedAt: NOW - 5_000 } as const;
     expect(of([found, ...tries])).toEqual([{ what: 'step-done', ...about, ms: 900 }]);
@@ -292,7 +291,7 @@ describe('a report', () => {
   });
 
   it('after the lease brings the wake time forward in the same write', () => {
-    const { leaseUntil: _, ...free } = suspendedAs('execute', { retryAt: NOW + 9 });
+    const { leaseUntil: _, ...free } = heldAs('execute', { retryAt: NOW + 9 });
     const state = stateOf([{ ...free, status: 'retrying' }], { wakeAt: DEADLINE });
     const { write, ...rest } = decide(plan, state, said());
     expect(write?.execution).toMatchObject({ wakeAt: NOW + 30_000, version: 2, status: 'running' });

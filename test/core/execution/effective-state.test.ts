@@ -34,26 +34,6 @@ const old = (status: StepStatus, more: Partial<Step> = {}): Step =>
     ...more,
   });
 
-describe('a step that was held', () => {
-  const pauses = [
-    { number: 0, at: NOW - 999, reason: 'a', withinMs: 5, endedAt: NOW - 998 },
-    { number: 1, at: NOW - 900, reason: 'a', withinMs: 5, endedAt: NOW - 800 },
-    { number: 2, at: NOW - 90, reason: 'a', withinMs: 5, endedAt: NOW - 60 },
-  ];
-  const held = (suspendedFrom?: Step['suspendedFrom']): Step =>
-    recordOf('it', 'suspended', {
-      changedAt: NOW - 80,
-      suspendedIn: 2,
-      ...(suspendedFrom === undefined ? {} : { suspendedFrom }),
-    });
-  const gone = { suspendedIn: null, changedAt: NOW - 60 };
-  it('is ready where it does not say what it was, and keeps its time where no pause says its end', () => {
-    expect(counted(recovering, held(), { pauses })).toEqual({ ...gone, status: 'ready' });
-    expect(counted(recovering, held(), {})).toEqual({ status: 'ready', suspendedIn: null });
-    expect(counted(recovering, held(), { pauses: [] })).toEqual({ status: 'ready', suspendedIn: null });
-  });
-});
-
 describe('a step that failed or was fenced before a retry of its execution', () => {
   const restarted = { epoch: 3, stage: 0, stageAttempt: 0, probes: 0, retryAt: null, changedAt: NOW - 50 };
   it('keeps its time where no retry says its own, or where it is later', () => {

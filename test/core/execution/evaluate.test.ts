@@ -6,7 +6,7 @@ import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { EvaluateEvent } from '../../../lib/core/decisions/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import { changesOf, suspendedAs, incidentOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
+import { changesOf, heldAs, incidentOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
 import { agentStepOf, otherAgent } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
@@ -15,7 +15,7 @@ const about = { executionId: 'e-1', step: 'it' };
 const plan = planOf(agentStepOf('it', { recovery: [otherAgent] }));
 
 describe('a lease that has ended', () => {
-  const held = (more: Partial<Step> = {}) => suspendedAs('execute', { leaseUntil: NOW - 1_000, ...more });
+  const held = (more: Partial<Step> = {}) => heldAs('execute', { leaseUntil: NOW - 1_000, ...more });
   it('is ended by a supervisor, in the step’s record alone', () => {
     const { write, ...rest } = see(plan, stateOf([held({ stage: 1, keyVariant: 1 })]));
     expect(write).toStrictEqual({ executionId: 'e-1', step: expect.objectContaining({ status: 'failed' }) });
@@ -50,7 +50,7 @@ describe('a lease that has ended', () => {
 describe('a look at what was written, and not read since', () => {
   const unread = { sends: [], next: next('x'), notes: [] };
   it('writes nothing but the end, and reads instead', () => {
-    const ended = stateOf([suspendedAs('execute', { leaseUntil: NOW - 1_000 })]);
+    const ended = stateOf([heldAs('execute', { leaseUntil: NOW - 1_000 })]);
     expect(see(plan, ended, { fresh: false })).toStrictEqual(unread);
     const all = { ...unread, next: { kind: 'evaluate', fresh: true, affected: 'all' } };
     expect(see(plan, ended, { fresh: false, affected: 'all' })).toStrictEqual(all);
@@ -107,7 +107,7 @@ describe('a step whose condition does not hold', () => {
   it('is skipped while a person is asked, and not during a pause', () => {
     expect(see(skips, state({ status: 'waiting' })).write?.step?.status).toBe('skipped');
     const pauses = [{ number: 1, at: NOW, reason: '', withinMs: 1 }];
-    expect(see(skips, state({ status: 'pausing', pauses })).write?.step?.status).toBe('suspended');
+    expect(see(skips, state({ status: 'paused', pauses })).write?.step).toBeUndefined();
   });
 });
 
@@ -142,7 +142,6 @@ describe('success', () => {
     ['while a person is asked', asked, {}, false],
     ['while it waits, though nobody is asked', stateOf(over, { status: 'waiting' }), {}, false],
     ['while it is being undone', stateOf(over, { status: 'compensating' }), {}, false],
-    ['while it is pausing', stateOf(over, { status: 'pausing' }), {}, true],
     ['while it is paused', stateOf(over, { status: 'paused' }), {}, true],
     ['with a failed item', doneAnd('failed'), item, false],
     ['with a tolerated item', doneAnd('tolerated'), item, true],

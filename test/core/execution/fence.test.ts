@@ -1,5 +1,5 @@
 /**
- * What owes an undo, what is clear, what is to be fenced or suspended: in small states, one
+ * What owes an undo, what is clear, what is to be fenced: in small states, one
  * condition at a time (S10, F1).
  */
 
@@ -11,7 +11,6 @@ import {
   isClear,
   needsUndo,
   effectsSettledAt,
-  stepToSuspend,
   stepToFence,
 } from '../../../lib/core/step/ready.ts';
 import { STEP_STATUSES } from '../../../lib/core/moves.ts';
@@ -36,14 +35,14 @@ const acted = { mayHaveActed: true };
 const left = { cause: { kind: 'cancel', at: 0, failure: { code: 'x', message: 'y' }, undo: false } } as const;
 
 /** A reader of an older state may take a step that is so. */
-const CLAIMED: Step['status'][] = ['retrying', 'accepted', 'waiting', 'answered', 'unknown', 'suspended'];
+const CLAIMED: Step['status'][] = ['retrying', 'accepted', 'waiting', 'answered', 'unknown'];
 
 describe('an effect is to be undone', () => {
   const step = undoableOf('it');
   it('of what is done, unknown or being undone; of the rest where it may have acted', () => {
     const certain = ['accepted', 'unknown', 'done', 'compensating', 'compensation-failed'];
     expect(where((record) => needsUndo(step, record))).toStrictEqual(certain);
-    const maybe = ['retrying', 'waiting', 'suspended', 'failed'];
+    const maybe = ['retrying', 'waiting', 'failed'];
     expect(new Set(where((record) => needsUndo(step, record), acted))).toStrictEqual(
       new Set([...certain, ...maybe]),
     );
@@ -165,53 +164,11 @@ describe('a step is fenced', () => {
     expect(fenced([agentStepOf('b'), step], [recordOf('b', 'fenced')])).toBe('it');
     const of = (given: PlanStep, more: Partial<Step> = {}, execution: Partial<Execution> = {}) =>
       where((record) => fenced([given], [record], execution) === 'it', more);
-    expect(of(step)).toStrictEqual(['ready', 'retrying', 'waiting', 'answered', 'suspended']);
+    expect(of(step)).toStrictEqual(['ready', 'retrying', 'waiting', 'answered']);
     // Accepted work acts until it is known to be over.
     expect(of(agentStepOf('it', { effect: 'none' }), acted)).toContain('accepted');
     expect(of(step, acted)).toStrictEqual(['ready', 'answered']);
     expect(of(agentStepOf('it'), acted)).toStrictEqual(['ready', ...open]);
     expect(of(step, acted, left)).toStrictEqual(['ready', ...CLAIMED]);
-  });
-});
-
-describe('a step is held', () => {
-  const pause = { number: 2, at: NOW, reason: '', withinMs: 1 };
-  const held = (steps: PlanStep[], records: Step[], status: Execution['status'] = 'pausing') =>
-    stepToSuspend(planOf(...steps), stateOf(records, { status, pauses: [{ ...pause, number: 1 }, pause] }))
-      ?.name;
-  const step = agentStepOf('it');
-  it('when it could still be claimed', () => {
-    expect(held([step], [])).toBe('it');
-    expect(held([agentStepOf('it', { after: ['b'] })], [])).toBeUndefined();
-    expect(where((record) => held([step], [record]) === 'it', { suspendedIn: 2 })).toStrictEqual([
-      'ready',
-      'retrying',
-      'accepted',
-      'unknown',
-    ]);
-  });
-
-  it('anew when it was held in an earlier pause', () => {
-    expect(where((record) => held([step], [record]) === 'it', { suspendedIn: 1 })).toStrictEqual([
-      'ready',
-      'retrying',
-      'accepted',
-      'unknown',
-      'suspended',
-    ]);
-  });
-
-  it.each([callbackOf('it'), waitOf('it'), childOf('it')])(
-    'never where no agent performs it ($kind)',
-    (other) => {
-      expect(held([other], [])).toBeUndefined();
-      expect(where((record) => held([other], [record]) === 'it', { suspendedIn: 1 })).toStrictEqual([]);
-    },
-  );
-
-  it('only during a pause', () => {
-    expect(
-      (['pausing', 'paused', 'running', 'waiting'] as const).map((status) => held([step], [], status)),
-    ).toStrictEqual(['it', 'it', undefined, undefined]);
   });
 });

@@ -1,7 +1,7 @@
 /** Pauses, retries and points of no return: what is not decided, in any state, on any event. */
 
 import * as fc from 'fast-check';
-import { isLeased, isPausedOrPausing, isSatisfied, isTerminal } from '../../../lib/core/records/state.ts';
+import { isLeased, isTerminal } from '../../../lib/core/records/state.ts';
 import { commands, everywhere, evaluations } from '../events.ts';
 
 /** What these rules are about is rare among random states. */
@@ -29,35 +29,12 @@ describe('a decision', () => {
     expect(retried).toBeGreaterThan(0);
   });
 
-  it('starts nothing while the execution is pausing or paused', () => {
+  it('starts nothing while the execution is paused', () => {
     everywhere(({ state }, event, { next, sends }) => {
-      if (!isPausedOrPausing(state.execution.status) || event.type === 'resume') return;
+      if (state.execution.status !== 'paused' || event.type === 'resume') return;
       expect(next.kind).not.toBe('perform');
       expect(sends).toEqual([]);
     });
-  });
-
-  it('calls a pause complete only when nobody works and everything that could be claimed is held in it (F1)', () => {
-    let complete = 0;
-    everywhere(
-      ({ plan, state }, _, { write }) => {
-        if (write?.execution?.status !== 'paused' || state.execution.status !== 'pausing') return;
-        complete += 1;
-        for (const step of plan.steps) {
-          const record = state.steps[step.name];
-          expect(isLeased(record)).toBe(false);
-          if (step.kind === 'agent') expect(['retrying', 'unknown']).not.toContain(record?.status);
-          if (record?.status === 'suspended') expect(record.suspendedIn).toBe(2);
-          // Steps of the other kinds are never claimed.
-          const isUnbegun = record === undefined || record.status === 'ready';
-          const isReady = step.kind === 'agent' && isUnbegun;
-          if (isReady) expect(step.after.every((name) => isSatisfied(state.steps[name]))).toBe(false);
-        }
-      },
-      () => evaluations,
-      RUNS,
-    );
-    expect(complete).toBeGreaterThan(0);
   });
 
   it('undoes nothing where a point of no return is passed or may be', () => {

@@ -221,28 +221,25 @@ describe('an execution whose parent is being undone', () => {
   };
   const cause = { kind: 'parent', at: NOW, failure };
 
-  it.each<ExecutionStatus>(['running', 'waiting', 'pausing', 'paused'])(
-    'is stopped while it is %s',
-    (status) => {
-      const { state, decision } = stopped({ status });
-      expect(decision).toEqual({
-        write: {
-          executionId: 'e-1',
-          execution: {
-            ...state.execution,
-            status: 'compensating',
-            version: 8,
-            writeId: 'w-new',
-            cause,
-            wakeAt: NOW,
-          },
+  it.each<ExecutionStatus>(['running', 'waiting', 'paused'])('is stopped while it is %s', (status) => {
+    const { state, decision } = stopped({ status });
+    expect(decision).toEqual({
+      write: {
+        executionId: 'e-1',
+        execution: {
+          ...state.execution,
+          status: 'compensating',
+          version: 8,
+          writeId: 'w-new',
+          cause,
+          wakeAt: NOW,
         },
-        sends: [],
-        next: { kind: 'evaluate', fresh: true, affected: 'all' },
-        notes: [{ what: 'stopped-by-parent', executionId: 'e-1' }],
-      });
-    },
-  );
+      },
+      sends: [],
+      next: { kind: 'evaluate', fresh: true, affected: 'all' },
+      notes: [{ what: 'stopped-by-parent', executionId: 'e-1' }],
+    });
+  });
 
   it('leaves as it is what its parent leaves', () => {
     expect(stopped({}, { undo: false }).decision.write?.execution?.cause).toEqual({ ...cause, undo: false });

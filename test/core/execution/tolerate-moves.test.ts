@@ -33,8 +33,6 @@ describe('a stop that leaves things as they are', () => {
     ['compensating', acted],
     ['compensation-failed', acted],
     ['failed', acted],
-    ['suspended', { ...acted, suspendedFrom: 'failed', suspendedIn: 1 }],
-    ['suspended', { ...acted, suspendedFrom: 'compensating', suspendedIn: 1 }],
   ])('closes what is %s, after %j', (status, more) => {
     const record = recordOf('a', status, { ...more, changedAt: NOW - 9, retryAt: NOW + 99, failure });
     const { step, notes } = written(planOf(a, b), record, kept);
@@ -45,7 +43,6 @@ describe('a stop that leaves things as they are', () => {
 
   it.each<[string, Step['status'], Partial<Step>, AgentStep]>([
     ['an undo under way', 'compensating', { ...acted, token: 't', leaseUntil: NOW + 5_000 }, a],
-    ['what was suspended on its way', 'suspended', { ...acted, suspendedFrom: 'retrying' }, a],
     ['what has no undo', 'failed', acted, plain],
     ['what certainly did nothing', 'failed', {}, a],
     ['a success', 'done', acted, a],

@@ -97,19 +97,6 @@ describe('a stop that leaves things as they are', () => {
 });
 
 describe('a stop that undoes', () => {
-  it.each(['failed', 'compensating'] as const)('can defer what was suspended as %s', (suspendedFrom) => {
-    const record = recordOf('a', 'suspended', {
-      ...acted,
-      suspendedFrom,
-      suspendedIn: 1,
-      changedAt: NOW - 99_000,
-    });
-    const openBreaker = { agent: 'worker', since: NOW - 60_000, until: NOW + 60_000 };
-    const admissions = { worker: { openBreaker, sends: 9, laterAt: NOW } };
-    const { write } = see(planOf(a), stateOf([record], undone), { affected: 'all', admissions });
-    expect(write?.step).toMatchObject({ status: 'suspended', deferred: { mode: 'undo', why: 'breaker' } });
-  });
-
   it('is looked at again, not at once, while an undo that is long overdue must wait for a child that is a point of no return', () => {
     const last: ChildStep = { ...sub, name: 'last', undo: 'none', pointOfNoReturn: true };
     const { tolerate: _, ...stopped } = last;
@@ -223,10 +210,12 @@ it('why it failed survives twenty tries to undo it', () => {
 it('its undo is not given up for a time in which the execution was paused', () => {
   const deferred = { mode: 'undo', why: 'breaker', at: NOW - 3 * DAY, since: NOW - 3 * DAY } as const;
   const record = recordOf('a', 'failed', { ...acted, undoDeferredAt: NOW - 3 * DAY, deferred });
-  const pauses = [{ number: 1, at: NOW - 3 * DAY + 10, reason: 'r', withinMs: 9 * DAY }];
-  const suspended = see(planOf(a), stateOf([record], { status: 'pausing', wakeAt: NOW, pauses })).write?.step;
-  expect(suspended).toMatchObject({ status: 'suspended', suspendedFrom: 'failed' });
-  expect(suspended).not.toHaveProperty('undoDeferredAt');
+  const pauses = [
+    { number: 1, at: NOW - 3 * DAY + 10, reason: 'r', withinMs: 9 * DAY, endedAt: NOW - DAY + 20 },
+  ];
+  const overdue = (more: object) =>
+    see(planOf(a), stateOf([record], { wakeAt: NOW, ...more })).notes[0]?.what;
+  expect([overdue({}), overdue({ pauses })]).toEqual(['undo-given-up', 'dispatched']);
 });
 
 describe('what a tolerated child left', () => {

@@ -3,7 +3,7 @@
 import { timeText } from '../../../lib/core/values/text.ts';
 import { decide } from '../../../lib/core/decide.ts';
 import { resolved } from '../../../lib/core/questions/incident.ts';
-import { DEFAULT_PAUSE_MS, endPause, goOn, nextPause } from '../../../lib/core/holds/pause.ts';
+import { DEFAULT_PAUSE_MS, endPause, goOn, nextPause, underWay } from '../../../lib/core/holds/pause.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Children } from '../../../lib/core/records/children.ts';
 import type { Incident } from '../../../lib/core/records/question.ts';
@@ -13,7 +13,7 @@ import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import {
   changesOf,
   DEADLINE,
-  suspendedAs,
+  heldAs,
   incidentOf,
   planOf,
   recordOf,
@@ -22,20 +22,26 @@ import {
   stateOf,
 } from '../one-step.ts';
 import { agentStepOf, childOf, childrenOf } from '../small-steps.ts';
+import { LEASE_MARGIN_MS } from '../../../lib/core/step/lease.ts';
 import { NOW } from '../states.ts';
 
 const HOUR = 3_600_000;
 const plan = planOf(agentStepOf('it'));
 const pause: Pause = { number: 2, at: NOW - 90, reason: 'why', withinMs: HOUR };
 const earlier: Pause = { ...pause, number: 1, at: NOW - 900, endedAt: NOW - 800 };
-const pausing = (records: Step[], more: Partial<Execution> = {}): Snapshot =>
-  stateOf(records, { status: 'pausing', pauses: [earlier, pause], wakeAt: NOW + 5, ...more });
-const paused = (more: Partial<Pause> = {}, execution: Partial<Execution> = {}): Snapshot =>
-  pausing([recordOf('it', 'suspended', { suspendedIn: 2, suspendedFrom: 'ready' })], {
+const paused = (
+  more: Partial<Pause> = {},
+  execution: Partial<Execution> = {},
+  records: Step[] = [],
+): Snapshot =>
+  stateOf(records, {
     status: 'paused',
-    pauses: [earlier, { ...pause, pausedAt: NOW - 80, deadlineAt: NOW, ...more }],
+    pauses: [earlier, { ...pause, ...more }],
+    wakeAt: NOW + 5,
     ...execution,
   });
+/** Its time is over now. */
+const OVER = { withinMs: 90 };
 const evaluate = (affected: 'all' | string[]) => ({ kind: 'evaluate', fresh: true, affected }) as const;
 
 it('the next pause has the next number, and the time that the command, else the plan, else nobody says', () => {
@@ -58,98 +64,50 @@ it('the next pause has the next number, and the time that the command, else the 
   expect(of({}, {}, [])).toMatchObject({ number: 1 });
 });
 
-describe('the fence of a pause', () => {
-  it('holds a step that has not begun, in a record of its own', () => {
-    const { write, ...rest } = see(plan, pausing([], { epoch: 3 }));
-    expect(write).toStrictEqual({
-      executionId: 'e-1',
-      step: expect.objectContaining({
-        name: 'it',
-        status: 'suspended',
-        version: 1,
-        epoch: 3,
-        suspendedFrom: 'ready',
-        suspendedIn: 2,
-        changedAt: NOW,
-      }),
-    });
-    expect(rest).toStrictEqual({
-      sends: [],
-      next: evaluate(['x']),
-      notes: [{ what: 'step-suspended', executionId: 'e-1', step: 'it' }],
-    });
-    expect(write?.step).not.toHaveProperty('retryAt');
+describe('what is under way in a pause (F1)', () => {
+  const long = { at: NOW - 14_000 };
+  const of = (state: Snapshot) => underWay(state, NOW);
+  it('is nothing once nothing can begin any more, and nobody works', () => {
+    expect([of(paused(long)), of(paused({ at: NOW - 13_999 }))]).toStrictEqual([0, undefined]);
+    expect(of(paused({ workflowPausedAt: NOW - 99 }))).toBe(0);
+    expect(of(stateOf([heldAs('execute')]))).toBeUndefined();
   });
-
-  it.each<[Partial<Step> & { status: Step['status'] }, object]>([
-    [{ status: 'retrying' }, { suspendedFrom: 'retrying' }],
-    [
-      { status: 'retrying', retryAt: NOW + 9 },
-      { suspendedFrom: 'retrying', retryAt: NOW + 9 },
-    ],
-    [
-      { status: 'unknown', retryAt: NOW + 9 },
-      { suspendedFrom: 'unknown', retryAt: NOW + 9 },
-    ],
-    [{ status: 'ready' }, { suspendedFrom: 'ready' }],
-    [{ status: 'suspended', suspendedIn: 1, suspendedFrom: 'unknown' }, { suspendedFrom: 'unknown' }],
-    [{ status: 'suspended', suspendedIn: 1, suspendedFrom: 'ready' }, { suspendedFrom: 'ready' }],
-  ])('remembers what a step was, and when it was due: %j', (given, remembered) => {
-    const { write } = see(plan, pausing([recordOf('it', given.status, given)]));
-    expect(write?.step).toMatchObject({
-      status: 'suspended',
-      version: 2,
-      suspendedIn: 2,
-      changedAt: NOW,
-      ...remembered,
-    });
-    expect('retryAt' in (write?.step ?? {})).toBe('retryAt' in given);
+  it('is each attempt', () => {
+    const two = [heldAs('execute'), { ...heldAs('undo'), name: 'b' }, recordOf('c', 'retrying')];
+    expect([of(paused({}, {}, two)), of(paused(long, {}, two))]).toStrictEqual([2, 2]);
   });
 });
 
-describe('a pause is complete', () => {
-  const held = recordOf('it', 'suspended', { suspendedIn: 2 });
-  it('when all is held and nobody works', () => {
-    const state = pausing([held], { dispatches: { k: { count: 1, lastAt: 1 } } });
-    const { write, ...rest } = see(plan, state);
-    expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
-    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
-      status: 'paused',
-      version: 2,
-      writeId: 'w-new',
-      wakeAt: NOW + HOUR,
-      dispatches: {},
-      pauses: [earlier, { ...pause, pausedAt: NOW, deadlineAt: NOW + HOUR }],
-    });
-    expect(rest).toStrictEqual({
-      sends: [],
-      next: { kind: 'idle' },
-      notes: [{ what: 'paused', executionId: 'e-1' }],
-      wakeTime: 'as-written',
-    });
+describe('the wake time of a pause (S12)', () => {
+  const wakeOf = (state: Snapshot, more: object = {}, of = plan) =>
+    see(of, state, { by: 'supervisor', ...more }).write?.execution?.wakeAt;
+  const long = { at: NOW - 14_000 };
+  it('is near until nothing can begin any more, and then its end', () => {
+    expect(wakeOf(paused({ at: NOW - 13_999 }))).toBe(NOW + 30_000);
+    expect(wakeOf(paused(long))).toBe(NOW - 14_000 + HOUR);
   });
 
-  it('and looked at soon where what a child answered could not be read (S12)', () => {
+  it('is near where what a child answered could not be read', () => {
     const parent = planOf(agentStepOf('it'), childOf('sub'));
-    const wakeAtWith = (ended: Children['ended']): number | undefined => {
+    const withEnd = (ended: Children['ended']): number | undefined => {
       const sub = recordOf('sub', 'running', { children: childrenOf(ended) });
-      return see(parent, pausing([held, sub]), { failing: ['sub'] }).write?.execution?.wakeAt;
+      return wakeOf(paused(long, {}, [sub]), { failing: ['sub'] }, parent);
     };
-    expect(wakeAtWith({})).toBe(NOW + HOUR);
-    expect(wakeAtWith({ 0: { status: 'succeeded', version: 5, clean: false } })).toBe(NOW + 30_000);
+    expect(withEnd({})).toBe(NOW - 14_000 + HOUR);
+    expect(withEnd({ 0: { status: 'succeeded', version: 5, clean: false } })).toBe(NOW + 30_000);
   });
 
-  it('not while somebody works, nor twice', () => {
-    const statusAfter = (state: Snapshot) => see(plan, state).write?.execution?.status;
-    expect(statusAfter(pausing([suspendedAs('execute')]))).toBe('pausing');
-    expect(see(plan, paused({ deadlineAt: NOW + 9 })).notes).toStrictEqual([]);
-    expect(see(plan, pausing([held], { pauses: [] })).notes).toStrictEqual([]);
+  it('is brought forward by whoever began late, to the end of its lease', () => {
+    const late = paused(long, { wakeAt: NOW + HOUR }, [heldAs('execute', { leaseUntil: NOW + 9_000 })]);
+    expect(see(plan, late, { by: 'agent' }).write?.execution?.wakeAt).toBe(NOW + 9_000 + LEASE_MARGIN_MS);
+    const near = { ...late, execution: { ...late.execution, wakeAt: NOW + 9_000 } };
+    expect(see(plan, near, { by: 'agent' }).write).toBeUndefined();
   });
 });
 
 describe('the time of a pause', () => {
   it('is over: a person is asked, for three days', () => {
-    const state = paused();
+    const state = paused(OVER);
     const { write, ...rest } = see(plan, state);
     const at = timeText(NOW - 90);
     expect(write?.question).toStrictEqual({
@@ -180,21 +138,14 @@ describe('the time of a pause', () => {
   });
 
   const asks = (state: Snapshot) => see(plan, state).write?.question !== undefined;
-  it('is over to the millisecond, once, and only when the pause is complete', () => {
-    expect([asks(paused()), asks(paused({ deadlineAt: NOW + 1 }))]).toStrictEqual([true, false]);
-    expect(asks(paused({}, { status: 'running' }))).toBe(false);
+  it('is over to the millisecond, once, and only while it lasts', () => {
+    expect([asks(paused(OVER)), asks(paused({ withinMs: 91 }))]).toStrictEqual([true, false]);
+    expect(asks(paused(OVER, { status: 'running' }))).toBe(false);
     const { step: _, ...about } = incidentOf({ kind: 'pause', stepVersion: 2, closedAt: NOW });
-    expect(asks({ ...paused(), questions: { 1: about } })).toBe(false);
+    expect(asks({ ...paused(OVER), questions: { 1: about } })).toBe(false);
     expect(
-      see(plan, { ...paused(), questions: { 1: { ...about, stepVersion: 1 } } }).write?.question,
+      see(plan, { ...paused(OVER), questions: { 1: { ...about, stepVersion: 1 } } }).write?.question,
     ).toMatchObject({ number: 2, stepVersion: 2 });
-    const busy = paused();
-    const working = {
-      ...busy,
-      execution: { ...busy.execution, status: 'pausing' as const },
-      steps: { it: suspendedAs('execute') },
-    };
-    expect(asks(working)).toBe(false);
   });
 });
 
@@ -208,7 +159,7 @@ describe('what goes on', () => {
       version: 2,
       writeId: 'w-new',
       deadlineAt: DEADLINE + 90,
-      pauses: [earlier, { ...pause, pausedAt: NOW - 80, deadlineAt: NOW, endedAt: NOW }],
+      pauses: [earlier, { ...pause, endedAt: NOW }],
     });
     expect(rest).toStrictEqual({
       sends: [],

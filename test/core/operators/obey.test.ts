@@ -55,7 +55,6 @@ describe('why a command is not possible', () => {
   it.each<[Execution['status'], string | undefined, string | undefined, string | undefined]>([
     ['running', undefined, undefined, 'it is running'],
     ['waiting', undefined, undefined, 'it is waiting'],
-    ['pausing', undefined, 'it is pausing', undefined],
     ['paused', undefined, 'it is paused', undefined],
   ])('to what is %s', (status, cancel, pausing, resume) => {
     const types = ['cancel', 'pause', 'resume'] as const;
@@ -132,7 +131,7 @@ describe('a pause', () => {
     const { write, ...rest } = does(state, 'pause', { withinMs: 7 }) ?? {};
     expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
-      status: 'pausing',
+      status: 'paused',
       version: 2,
       writeId: 'w-new',
       commands: remembering(state.execution, { type: 'pause', commandId: 'c-new', withinMs: 7, now: NOW }),
@@ -140,14 +139,14 @@ describe('a pause', () => {
       pauses: [...before.slice(1), { number: 11, at: NOW, reason: 'r', withinMs: 7 }],
       earlierPauses: { number: 1, at: NOW - 90, endedAt: NOW - 80, ms: 10 },
     });
-    expect(rest).toStrictEqual({ sends: [], next: all, notes: [{ what: 'pausing', executionId: 'e-1' }] });
+    expect(rest).toStrictEqual({ sends: [], next: all, notes: [{ what: 'paused', executionId: 'e-1' }] });
   });
 });
 
 describe('a resume', () => {
   const paused = as('paused', {
     commands: marks('resume', 'c'),
-    pauses: [{ ...pause, pausedAt: NOW - 80, deadlineAt: NOW - 70 }],
+    pauses: [pause],
   });
   const { step: _, ...question } = incidentOf({ kind: 'pause', stepVersion: 1 });
   const of = (more: Partial<Incident>) =>

@@ -26,7 +26,6 @@ it.each([
   ['compensated', `it has ended as 'compensated', and only a failed execution can be retried; ${another}`],
   ['canceled', `it has ended as 'canceled', and only a failed execution can be retried; ${another}`],
   ['compensating', 'it is being undone'],
-  ['pausing', 'it is paused: resume it first'],
   ['paused', 'it is paused: resume it first'],
   ['running', 'it is running: its steps are tried again by themselves'],
 ] as const)('what is %s is not retried', (status, why) => {

@@ -85,7 +85,7 @@ describe('the choices', () => {
       { choice: 'undo-all' },
       { choice: 'fail' },
     ]);
-    expect(of(during('pausing', past), incidentOf({ kind }), withPoint(agentStepOf('it')))).toStrictEqual(
+    expect(of(during('paused', past), incidentOf({ kind }), withPoint(agentStepOf('it')))).toStrictEqual(
       both,
     );
     expect(of(during('running'), incidentOf({ kind }))).toStrictEqual([]);

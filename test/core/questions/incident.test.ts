@@ -5,7 +5,7 @@ import type { AgentStep, Plan, Stage } from '../../../lib/core/plan/plan.ts';
 import { type Incident, asIncident } from '../../../lib/core/records/question.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import { DEADLINE, incidentOf, planOf, recordOf, see, stateOf, suspendedAs } from '../one-step.ts';
+import { DEADLINE, incidentOf, planOf, recordOf, see, stateOf, heldAs } from '../one-step.ts';
 import { agentStepOf, otherInput, personFor } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 import { decide } from '../../../lib/core/decide.ts';
@@ -132,7 +132,7 @@ describe('an answer', () => {
   });
 
   it('comes too late when the work has answered: the late success resolves the question', () => {
-    const { leaseUntil: _, ...free } = suspendedAs('execute');
+    const { leaseUntil: _, ...free } = heldAs('execute');
     const state = { ...asked, steps: { it: { ...free, status: 'waiting' as const, version: 1 } } };
     const { write } = decide(plan, state, {
       type: 'report',

@@ -7,7 +7,7 @@ import type { Accepted, LeasedStep, Step } from '../../../lib/core/records/state
 import { acceptedUntil } from '../../../lib/core/step/process-deadline.ts';
 import { actsNoMoreAt, dependentsClearAt, openWork } from '../../../lib/core/step/ready.ts';
 import { reported } from '../../../lib/core/step/report.ts';
-import { inputs, otherStage, planOf, probed, recordOf, stateOf, suspendedAs } from '../one-step.ts';
+import { inputs, otherStage, planOf, probed, recordOf, stateOf, heldAs } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
 const HOUR = 3_600_000;
@@ -28,7 +28,7 @@ const work = (more: Partial<Accepted> = {}): Accepted => ({
   ...more,
 });
 const probing = (accepted: Partial<Accepted> = {}, more: Partial<Step> = {}): LeasedStep =>
-  suspendedAs('probe', { processDeadlineAt: 0, mayHaveActed: true, accepted: work(accepted), ...more });
+  heldAs('probe', { processDeadlineAt: 0, mayHaveActed: true, accepted: work(accepted), ...more });
 const OVER = { untilAt: NOW - 20_000 };
 
 const said = (given: object): Report => ({ codeReturned: true, ...given }) as Report;
@@ -41,7 +41,7 @@ const after = (record: Step, report: Report, of: AgentStep = taking, more: objec
 
 describe('an accepted answer', () => {
   it('ends the attempt, which may have acted, and says when to ask', () => {
-    const next = after(suspendedAs('execute'), ACCEPTED);
+    const next = after(heldAs('execute'), ACCEPTED);
     expect(next).toMatchObject({ status: 'accepted', mayHaveActed: true, retryAt: NOW + 20_000 });
     expect(next?.accepted).toEqual({
       token: 'job-1',
@@ -63,19 +63,19 @@ describe('an accepted answer', () => {
   ])('%s', (_, acceptsMs, ms) => {
     const { acceptsMs: _accepts, ...rest } = taking;
     const of = acceptsMs === undefined ? rest : { ...rest, acceptsMs };
-    expect(after(suspendedAs('execute'), ACCEPTED, of)?.accepted?.untilAt).toBe(NOW + ms + 4_000);
+    expect(after(heldAs('execute'), ACCEPTED, of)?.accepted?.untilAt).toBe(NOW + ms + 4_000);
   });
 
   it.each([
     [1_000, 5_000],
     [2 * HOUR, HOUR],
   ])('is asked for after 5 s to 1 h, whatever its service wishes (%d)', (askAfterMs, ms) => {
-    expect(after(suspendedAs('execute'), said({ ...ACCEPTED, askAfterMs }))?.retryAt).toBe(NOW + ms);
+    expect(after(heldAs('execute'), said({ ...ACCEPTED, askAfterMs }))?.retryAt).toBe(NOW + ms);
   });
 
   it('is asked for no later than its step or its execution has time', () => {
     const overAt = NOW + 9_000;
-    expect(after(suspendedAs('execute'), ACCEPTED, taking, { overAt })?.retryAt).toBe(overAt);
+    expect(after(heldAs('execute'), ACCEPTED, taking, { overAt })?.retryAt).toBe(overAt);
   });
 });
 
@@ -87,13 +87,8 @@ describe('a late accepted answer', () => {
     expect(after(lost(status), ACCEPTED)).toMatchObject({ status: 'accepted', accepted: { asked: 0 } });
   });
 
-  it('goes on after the pause of what was suspended', () => {
-    const suspended = lost('suspended', { suspendedFrom: 'unknown', suspendedIn: 1 });
-    expect(after(suspended, ACCEPTED)).toMatchObject({ status: 'suspended', suspendedFrom: 'accepted' });
-  });
-
   it('ends the probe that asks about it', () => {
-    const asking = suspendedAs('probe', { token: 'p', actedToken: 't' });
+    const asking = heldAs('probe', { token: 'p', actedToken: 't' });
     const next = after(asking, ACCEPTED);
     expect(next).toMatchObject({ status: 'accepted' });
     expect(next?.leaseUntil).toBeUndefined();
@@ -181,7 +176,7 @@ describe('a probe of accepted work', () => {
   });
 
   it('of an unknown outcome finds that the service is at it: then it is accepted', () => {
-    const lost = suspendedAs('probe', { mayHaveActed: true });
+    const lost = heldAs('probe', { mayHaveActed: true });
     expect(after(lost, found('running'))).toMatchObject({
       status: 'accepted',
       accepted: { at: NOW, untilAt: NOW + 2 * HOUR + 4_000 },

@@ -11,17 +11,7 @@ import { afterHeartbeat } from '../../../lib/core/step/lease.ts';
 import type { Work } from '../../../lib/core/step/ready.ts';
 import { CLOCKS_DIFFER_MS } from '../../../lib/core/step/process-deadline.ts';
 import { leaseLost, reported } from '../../../lib/core/step/report.ts';
-import {
-  always,
-  changesOf,
-  failure,
-  suspendedAs,
-  probed,
-  stalling,
-  inputs,
-  stateOf,
-  step,
-} from '../one-step.ts';
+import { always, changesOf, failure, heldAs, probed, stalling, inputs, stateOf, step } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
 const ofReport = (given: object, token = 't') => ({
@@ -32,7 +22,7 @@ const ofReport = (given: object, token = 't') => ({
 
 describe('a report of an attempt that nobody holds any more (S5)', () => {
   const record = (status: Step['status'], mode: Mode = 'execute'): Step => {
-    const { leaseUntil: _, ...rest } = suspendedAs(mode, { failure, retryAt: NOW + 5 });
+    const { leaseUntil: _, ...rest } = heldAs(mode, { failure, retryAt: NOW + 5 });
     return { ...rest, status };
   };
   const late = (before: Step, kind = 'done', token = 't') =>
@@ -65,7 +55,7 @@ describe('a claim', () => {
       mode: ___,
       claimedAt: ____,
       ...free
-    } = suspendedAs(mode, {
+    } = heldAs(mode, {
       processDeadlineAt: NOW,
       progress: 'p',
       progressAt: 5,
@@ -87,7 +77,7 @@ describe('a claim', () => {
     );
   };
   const claimAfter = (of: Pick<Step, 'token' | 'mode'>, more: Partial<Step>): object => {
-    const { leaseUntil: _, ...free } = suspendedAs('execute', { ...of, ...more, status: 'retrying' });
+    const { leaseUntil: _, ...free } = heldAs('execute', { ...of, ...more, status: 'retrying' });
     const work: Work = { step, mode: 'execute', attempt: 4, sinceAt: NOW, dueAt: NOW };
     const event = { token: 'fresh', processDeadlineAt: NOW + 60_000, ...inputs };
     const { processDeadlineAt, processes } = claimed(work, stateOf([free]), event);
@@ -165,7 +155,7 @@ describe('a claim', () => {
 describe('a heartbeat', () => {
   const event = { token: 't', ...inputs };
   const heartbeat = (more: Partial<Step> = {}, of = step, progress?: { token: string; at: number }) => {
-    const before = suspendedAs(more.mode ?? 'execute', more);
+    const before = heldAs(more.mode ?? 'execute', more);
     return changesOf(before, afterHeartbeat(of, before, { ...event, ...(progress && { progress }) }));
   };
   const same = { version: 8, writeId: 'w-new', heartbeat: 4, heartbeatAt: NOW };
@@ -198,7 +188,7 @@ describe('a heartbeat', () => {
     ['its process', { processDeadlineAt: NOW - 1_000 }, step],
     ['standing still', {}, stalling(10_000)],
   ])('a clock that was set forward since is no time of %s', (_, more, of) => {
-    const before = suspendedAs('execute', more);
+    const before = heldAs('execute', more);
     const after = (untilAt: number) =>
       afterHeartbeat(of, before, { ...event, away: [{ untilAt, ms: 600_000 }] })?.leaseUntil;
     expect(after(NOW - 500)).toBe(NOW + 30_000);
@@ -216,9 +206,9 @@ describe('a heartbeat', () => {
     });
   });
   it('under another token, or of what nobody holds, is none', () => {
-    expect(afterHeartbeat(step, suspendedAs('execute'), { ...event, token: 'other' })).toBeUndefined();
+    expect(afterHeartbeat(step, heldAs('execute'), { ...event, token: 'other' })).toBeUndefined();
     expect(afterHeartbeat(step, undefined, event)).toBeUndefined();
-    const { leaseUntil: _, ...free } = suspendedAs('execute');
+    const { leaseUntil: _, ...free } = heldAs('execute');
     expect(afterHeartbeat(step, free, event)).toBeUndefined();
   });
 });
@@ -227,11 +217,11 @@ const silent = { failure: { code: 'lease-ended', message: expect.any(String) } }
 const still = { failure: { code: 'no-progress', message: expect.any(String) } };
 /** Its lease ended so long ago, with its latest heartbeat just before. */
 const cut = (more: Partial<Step>, agoMs = 0): LeasedStep =>
-  suspendedAs('execute', { leaseUntil: NOW - agoMs, heartbeatAt: NOW - agoMs - 3_000, ...more });
-const neverHeard = suspendedAs('execute', { leaseUntil: NOW - 1_000, heartbeat: 0 });
+  heldAs('execute', { leaseUntil: NOW - agoMs, heartbeatAt: NOW - agoMs - 3_000, ...more });
+const neverHeard = heldAs('execute', { leaseUntil: NOW - 1_000, heartbeat: 0 });
 const onFirstStage = { status: 'retrying', stage: 1, stageAttempt: 0, mayHaveActed: true, retryAt: NOW };
 it.each<[string, AgentStep, LeasedStep, object, object?, string?]>([
-  ['to execute', step, suspendedAs('execute'), silent],
+  ['to execute', step, heldAs('execute'), silent],
   ['whose lease was cut while it heartbeat', stalling(10_000), cut({}), still],
   ['whose lease was cut long ago', stalling(9_000), cut({}, 1_000), still],
   ['whose lease was not cut', stalling(10_001), cut({}), silent],
@@ -253,19 +243,19 @@ it.each<[string, AgentStep, LeasedStep, object, object?, string?]>([
   [
     'that is probed',
     probed,
-    suspendedAs('execute'),
+    heldAs('execute'),
     silent,
     { status: 'unknown', mayHaveActed: true, retryAt: NOW },
   ],
   [
     'to probe',
     stalling(1),
-    suspendedAs('probe'),
+    heldAs('probe'),
     silent,
     { status: 'unknown', probes: 1, retryAt: NOW + 500 },
     'cannot-tell',
   ],
-  ['to undo', stalling(1), suspendedAs('undo'), silent, { retryAt: NOW + 55_000 }],
+  ['to undo', stalling(1), heldAs('undo'), silent, { retryAt: NOW + 55_000 }],
 ])(
   'the end of the lease of an attempt %s writes this and nothing else',
   (_, of, record, said, ...[rest, outcome]) => {

@@ -2,7 +2,7 @@
 
 import type { Attempt, LeasedStep, Step } from '../../../lib/core/records/state.ts';
 import { historyOf, isAfterLeftOut, leftOutOf } from '../../../lib/core/step/history.ts';
-import { suspendedAs } from '../one-step.ts';
+import { heldAs } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
 const after = (
@@ -10,7 +10,7 @@ const after = (
   from: Partial<Step> = {},
   mode: (at: number) => Attempt['mode'] = () => 'execute',
 ) => {
-  let record: Step = { ...suspendedAs('execute'), ...from };
+  let record: Step = { ...heldAs('execute'), ...from };
   const first = record.attempt;
   for (let at = 0; at < times; at += 1) {
     const leased = { ...record, mode: mode(at), attempt: first + at, undoAttempt: at } as LeasedStep;

@@ -14,7 +14,7 @@ import {
   type WayBack,
 } from '../../../lib/core/step/point-of-no-return.ts';
 import { type ExecutionStatus, STEP_STATUSES, type StepStatus } from '../../../lib/core/moves.ts';
-import { suspendedAs, planOf, recordOf, stateOf } from '../one-step.ts';
+import { heldAs, planOf, recordOf, stateOf } from '../one-step.ts';
 import { planStep } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
 
@@ -38,22 +38,22 @@ describe('the way back behind a point of no return', () => {
   );
   it('is closed, or may be, by the first that says as much', () => {
     expect(lastPoint(plan, stateOf([]))).toBeUndefined();
-    expect(lastPoint(plan, stateOf([suspendedAs('undo')]))).toBeUndefined();
+    expect(lastPoint(plan, stateOf([heldAs('undo')]))).toBeUndefined();
     expect(lastPoint(plan, stateOf([recordOf('plain', 'done', { mayHaveActed: true })]))).toBeUndefined();
     const done = stateOf([recordOf('it', 'ready'), recordOf('other', 'done')]);
     expect(lastPoint(plan, done)?.name).toBe('other');
-    expect(lastPoint(plan, stateOf([suspendedAs('execute'), recordOf('other', 'done')]))?.name).toBe('other');
-    expect(lastPoint(plan, stateOf([suspendedAs('execute')]))?.name).toBe('it');
+    expect(lastPoint(plan, stateOf([heldAs('execute'), recordOf('other', 'done')]))?.name).toBe('other');
+    expect(lastPoint(plan, stateOf([heldAs('execute')]))?.name).toBe('it');
   });
 });
 
 it('somebody is near a point of no return who works on it, but for an undo', () => {
   const near = (record: Step): boolean => isNearNoReturn(plan, stateOf([record]));
-  expect(near(suspendedAs('execute'))).toBe(true);
-  expect(near(suspendedAs('probe'))).toBe(true);
-  expect(near(suspendedAs('undo'))).toBe(false);
-  expect(near({ ...suspendedAs('execute'), name: 'other' })).toBe(true);
-  expect(near({ ...suspendedAs('execute'), name: 'plain' })).toBe(false);
+  expect(near(heldAs('execute'))).toBe(true);
+  expect(near(heldAs('probe'))).toBe(true);
+  expect(near(heldAs('undo'))).toBe(false);
+  expect(near({ ...heldAs('execute'), name: 'other' })).toBe(true);
+  expect(near({ ...heldAs('execute'), name: 'plain' })).toBe(false);
   expect(near(recordOf('it', 'unknown', { mayHaveActed: true }))).toBe(false);
 });
 
@@ -87,7 +87,7 @@ describe('at its deadline an execution', () => {
     expect(asked([])).toBe(false);
     expect(asked([done], 'compensating')).toBe(false);
     expect(asked([done], 'paused')).toBe(false);
-    expect(asked([done, { ...suspendedAs('execute'), name: 'other' }])).toBe(false);
+    expect(asked([done, { ...heldAs('execute'), name: 'other' }])).toBe(false);
     expect(asked([done], 'waiting', [question])).toBe(false);
     expect(asked([done], 'waiting', [{ ...question, closedAt: NOW }])).toBe(true);
   });

@@ -9,17 +9,7 @@ import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { CLOCKS_DIFFER_MS } from '../../../lib/core/step/process-deadline.ts';
 import { afterDeath } from '../../../lib/core/step/process-died.ts';
 import { reported } from '../../../lib/core/step/report.ts';
-import {
-  always,
-  changesOf,
-  inputs,
-  planOf,
-  probed,
-  stalling,
-  stateOf,
-  step,
-  suspendedAs,
-} from '../one-step.ts';
+import { always, changesOf, inputs, planOf, probed, stalling, stateOf, step, heldAs } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
 const HOUR = 3_600_000;
@@ -27,7 +17,7 @@ const NOW_DEAD_AT = NOW + CLOCKS_DIFFER_MS;
 const death = (token = 't') => ({ type: 'process-died', step: 'it', token, ...inputs }) as const;
 /** The lease has ended; its process may live for an hour yet. */
 const lost = (status: Step['status'], more: Partial<Step> = {}): Step => {
-  const record = suspendedAs('execute', { processDeadlineAt: NOW + HOUR, mayHaveActed: true, ...more });
+  const record = heldAs('execute', { processDeadlineAt: NOW + HOUR, mayHaveActed: true, ...more });
   const { leaseUntil: _, ...rest } = record;
   return { ...rest, status };
 };
@@ -38,7 +28,7 @@ const written = { version: 8, writeId: 'w-new' };
 describe('the death of a process under its lease is the end of its attempt', () => {
   const said = { failure: { code: 'process-died', message: expect.any(String) } };
   const dead = { processDeadlineAt: NOW_DEAD_AT };
-  const TO_EXECUTE = suspendedAs('execute', { processDeadlineAt: NOW + HOUR });
+  const TO_EXECUTE = heldAs('execute', { processDeadlineAt: NOW + HOUR });
 
   it('to execute: its outcome is unknown, and the next waits as after a failure', () => {
     expect(died(TO_EXECUTE)).toEqual({
@@ -65,7 +55,7 @@ describe('the death of a process under its lease is the end of its attempt', () 
   });
 
   it('to probe: it cannot tell, and nothing of the attempt that it asks about has changed', () => {
-    const probe = suspendedAs('probe', { actedToken: 'acted', processDeadlineAt: NOW + HOUR });
+    const probe = heldAs('probe', { actedToken: 'acted', processDeadlineAt: NOW + HOUR });
     expect(died(probe, 't', probed)).toEqual({
       ...always(probe, 'cannot-tell', said),
       status: 'unknown',
@@ -75,7 +65,7 @@ describe('the death of a process under its lease is the end of its attempt', () 
   });
 
   it('to undo: the next begins when nothing of it goes on', () => {
-    const undo = suspendedAs('undo', { processDeadlineAt: NOW + HOUR });
+    const undo = heldAs('undo', { processDeadlineAt: NOW + HOUR });
     expect(died(undo)).toMatchObject({ ...dead, retryAt: NOW_DEAD_AT + step.settleMs });
   });
 });
@@ -85,7 +75,6 @@ describe('the death of a process after its lease', () => {
     'retrying',
     'waiting',
     'unknown',
-    'suspended',
     'fenced',
     'done',
     'failed',
@@ -153,7 +142,7 @@ describe('of several attempts that may be alive (S10)', () => {
   });
 
   it('the death of an earlier one lowers its own, also while the latest works', () => {
-    const record = suspendedAs('execute', two(NOW + 2 * HOUR, NOW + HOUR));
+    const record = heldAs('execute', two(NOW + 2 * HOUR, NOW + HOUR));
     expect(died(record, 'older')).toEqual({ ...written, ...two(NOW_DEAD_AT, NOW + HOUR) });
   });
 
@@ -169,7 +158,7 @@ describe('of several attempts that may be alive (S10)', () => {
   it('one whose code has returned forgets no earlier one', () => {
     const report = { kind: 'compensated', codeReturned: true } as const;
     const after = (more: Partial<Step>) =>
-      changesOf(more, reported(step, suspendedAs('undo', more), { token: 't', report, ...inputs }));
+      changesOf(more, reported(step, heldAs('undo', more), { token: 't', report, ...inputs }));
     expect(after(two(NOW + 2 * HOUR, NOW + HOUR))).toMatchObject({
       processes: two(NOW + 2 * HOUR, NOW).processes,
     });
@@ -183,7 +172,7 @@ describe('a death as a decision', () => {
     decide(plan, stateOf([record], execution), death(token));
 
   it('under the lease writes the step, evaluates, and says whose it was', () => {
-    const { write, next, notes } = decided(suspendedAs('execute'));
+    const { write, next, notes } = decided(heldAs('execute'));
     expect(write?.step).toMatchObject({ status: 'retrying' });
     expect(write?.execution).toBeUndefined();
     expect(next).toEqual({ kind: 'evaluate', fresh: true, affected: ['it'] });

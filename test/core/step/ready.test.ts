@@ -7,7 +7,7 @@ import type { Step, Execution, Deferred, Mode } from '../../../lib/core/records/
 import type { Pause } from '../../../lib/core/records/pauses.ts';
 import { mayHaveChildren, scopeOf, turnAt } from '../../../lib/core/step/turn.ts';
 import { stepToSkip, openWork, type Work } from '../../../lib/core/step/ready.ts';
-import { planOf, recordOf, stateOf, suspendedAs } from '../one-step.ts';
+import { planOf, recordOf, stateOf, heldAs } from '../one-step.ts';
 import {
   agentStepOf,
   callbackOf,
@@ -116,16 +116,7 @@ describe('work that leads forward', () => {
   const probe: Work = { step: it1, mode: 'probe', ...due, attempt: 2 };
   const as = (status: Step['status'], more: Partial<Step> = {}) => [recordOf('it', status, more)];
   const back = (status: Step['status'], mode: Mode) => as(status, { ...tried, deferred: deferred(mode) });
-  const idle = [
-    'running',
-    'waiting',
-    'answered',
-    'suspended',
-    'fenced',
-    'done',
-    'failed',
-    'skipped',
-  ] as const;
+  const idle = ['running', 'waiting', 'answered', 'fenced', 'done', 'failed', 'skipped'] as const;
   it.each<[string, Step[], Work[]]>([
     ['a step that has no record', [], [plain]],
     ['a step that is released, later than its turn', as('ready', tried), [{ ...again, dueAt: NOW - 9 }]],
@@ -180,7 +171,7 @@ describe('a failed step that is tolerated', () => {
   };
   const quiet = NOW + 70 + item.settleMs;
   const undo = { step: item, mode: 'undo' as const, attempt: 2, sinceAt: NOW - 9, dueAt: quiet };
-  const { leaseUntil: _, ...compensating } = suspendedAs('undo', acted);
+  const { leaseUntil: _, ...compensating } = heldAs('undo', acted);
   it.each<[string, Step, Work[]]>([
     ['that may have acted is undone when it is quiet', recordOf('it', 'failed', acted), [undo]],
     ['is undone again later', { ...compensating, retryAt: quiet + 1 }, [{ ...undo, dueAt: quiet + 1 }]],
@@ -195,7 +186,7 @@ describe('a failed step that is tolerated', () => {
       [{ ...undo, deferred: deferred('undo') }],
     ],
     ['that has not acted stays', recordOf('it', 'failed', { ...acted, mayHaveActed: false }), []],
-    ['on which somebody works stays', suspendedAs('undo', acted), []],
+    ['on which somebody works stays', heldAs('undo', acted), []],
     ['that is done stays', recordOf('it', 'done', acted), []],
     ['that could not be undone stays', recordOf('it', 'compensation-failed', acted), []],
     ['that stops its execution stays', recordOf('it', 'failed', { ...acted, afterFailure: 'stop' }), []],
@@ -250,7 +241,7 @@ describe('work that leads back', () => {
       recordOf('b', 'failed', { mayHaveActed: true, changedAt: 0 }),
       [{ ...undo, dueAt: NOW - 5 }],
     ],
-    ['not of what is held', suspendedAs('undo', { name: 'b' }), []],
+    ['not of what is held', heldAs('undo', { name: 'b' }), []],
     ['not of what could not be undone', recordOf('b', 'compensation-failed'), []],
     ['not of what has not acted', recordOf('b', 'failed'), []],
   ])('%s', (_, record, work) => {
@@ -270,7 +261,7 @@ describe('work that leads back', () => {
     expect(back([fenced, done('b')], { cause: { ...cause, undo: false } })).toStrictEqual([]);
     const point = agentStepOf('p', { pointOfNoReturn: true });
     const near = (mode: 'execute' | 'undo') =>
-      back([fenced, done('b'), suspendedAs(mode, { name: 'p' })], {}, [a, b, point]).length;
+      back([fenced, done('b'), heldAs(mode, { name: 'p' })], {}, [a, b, point]).length;
     expect([near('execute'), near('undo')]).toStrictEqual([0, 1]);
   });
 

@@ -4,7 +4,7 @@ import type { AgentStep } from '../../../lib/core/plan/plan.ts';
 import type { Report } from '../../../lib/core/decisions/events.ts';
 import type { LeasedStep, Mode } from '../../../lib/core/records/state.ts';
 import { reported } from '../../../lib/core/step/report.ts';
-import { always, changesOf, failure, suspendedAs, probed, inputs, step } from '../one-step.ts';
+import { always, changesOf, failure, heldAs, probed, inputs, step } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
 const report = (given: object, codeReturned = true): Report => ({ codeReturned, ...given }) as Report;
@@ -14,8 +14,8 @@ const UNKNOWN = report({ kind: 'unknown', failure });
 const LOST = report({ kind: 'unknown', failure }, false);
 const UNDONE = report({ kind: 'compensated' });
 const found = (verdict: string, more: object = {}): Report => report({ kind: 'found', verdict, ...more });
-const [EXECUTE, PROBE, UNDO] = [suspendedAs('execute'), suspendedAs('probe'), suspendedAs('undo')];
-const [LAST, LAST_UNDO] = [suspendedAs('execute', { stage: 2 }), suspendedAs('undo', { undoAttempt: 3 })];
+const [EXECUTE, PROBE, UNDO] = [heldAs('execute'), heldAs('probe'), heldAs('undo')];
+const [LAST, LAST_UNDO] = [heldAs('execute', { stage: 2 }), heldAs('undo', { undoAttempt: 3 })];
 const wishing = (retryAfterMs: number): Report => report({ ...FAILED, retryAfterMs });
 const WRONG = report({ kind: 'wrong-answer', failure, answer: '{"id":1}' });
 const REFUSED = report({ ...FOR_GOOD, inputRefused: true });
@@ -37,8 +37,7 @@ const notCharged = (mode: Mode, more: object = {}): object => ({
 const undoExcused = notCharged('undo', { undoAttempt: 0, undoDeferredAt: NOW });
 const afterMs = (ms: number): object => ({ retryAt: NOW + ms });
 /** When its process was over, and what else its record says. */
-const probing = (more: Partial<LeasedStep>): LeasedStep =>
-  suspendedAs('probe', { processDeadlineAt: 0, ...more });
+const probing = (more: Partial<LeasedStep>): LeasedStep => heldAs('probe', { processDeadlineAt: 0, ...more });
 const OUTCOMES: Readonly<Record<string, string>> = { running: 'still-running' };
 const outcomeOf = (said: Report, mode: Mode): string => {
   if (said.kind === 'wrong-answer') return mode === 'probe' ? 'done' : 'failed';
@@ -46,13 +45,13 @@ const outcomeOf = (said: Report, mode: Mode): string => {
 };
 
 type Row = [name: string, record: LeasedStep, said: Report, writes?: object, of?: AgentStep];
-const HAD_FAILED = suspendedAs('execute', { failure });
-const GIVEN = suspendedAs('execute', { givenInput: 1 });
-const ASKED_TWICE = suspendedAs('execute', { probes: 2 });
-const LAST_PROBE = suspendedAs('probe', { probes: 19 });
+const HAD_FAILED = heldAs('execute', { failure });
+const GIVEN = heldAs('execute', { givenInput: 1 });
+const ASKED_TWICE = heldAs('execute', { probes: 2 });
+const LAST_PROBE = heldAs('probe', { probes: 19 });
 const DECLINED = { isPermanent: true } as const;
-const IN_DOUBT = suspendedAs('execute', { mayHaveActed: true });
-const PROBE_OF_FAILED = suspendedAs('probe', { failure });
+const IN_DOUBT = heldAs('execute', { mayHaveActed: true });
+const PROBE_OF_FAILED = heldAs('probe', { failure });
 const RESTARTED = probing({ restarted: true, stage: 1, stageAttempt: 2 });
 const NOBODY = found('cannot-tell', { failure: { code: 'no-probe', message: '' } });
 const DOUBT = { status: 'unknown', ...UNSURE };

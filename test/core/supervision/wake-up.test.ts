@@ -3,13 +3,13 @@
 import type { CallbackStep, ChildStep, MapStep, Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Children } from '../../../lib/core/records/children.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
-import type { Execution, LeasedStep, Step } from '../../../lib/core/records/state.ts';
+import type { LeasedStep, Step } from '../../../lib/core/records/state.ts';
 import { horizonMs, LEASE_MARGIN_MS, leaseOverAt, REPORT_GRACE_MS } from '../../../lib/core/step/lease.ts';
 import { leaseLost } from '../../../lib/core/step/report.ts';
 import { RULES } from '../../../lib/core/rules.ts';
 import type { Work } from '../../../lib/core/step/ready.ts';
 import { nextWakeAt, wasSentSinceDeferred } from '../../../lib/core/supervision/wake-time.ts';
-import { incidentOf, DEADLINE, suspendedAs, otherStage, planOf, recordOf, stateOf } from '../one-step.ts';
+import { incidentOf, DEADLINE, heldAs, otherStage, planOf, recordOf, stateOf } from '../one-step.ts';
 import { planStep, planWith } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
 
@@ -81,28 +81,26 @@ describe('the wake time where nothing is to be sent (S12)', () => {
 });
 
 describe('the wake time of a pause (S12)', () => {
-  const pauses = [{ number: 1, at: NOW, reason: 'r', withinMs: 900_000, deadlineAt: NOW + 900_000 }];
-  const fenced = recordOf('it', 'suspended', { suspendedFrom: 'ready', suspendedIn: 1 });
-  const plan = planOf(planStep);
-  const working = suspendedAs('execute', { name: 'b', leaseUntil: NOW + 100_000 });
-  it.each<[string, Execution['status'], Step[], number]>([
-    ['in which everything is held is its own time', 'paused', [fenced], NOW + 900_000],
-    ['that left something free is near', 'paused', [], NOW + 30_000],
-    ['that is not complete is near', 'pausing', [fenced], NOW + 30_000],
-    ['in which one works is near', 'paused', [fenced, working], NOW + 30_000],
-  ])('%s', (_, status, records, at) => {
-    expect(wakeOf(plan, stateOf(records, { status, pauses }))).toBe(at);
+  const since = (agoMs: number) => [{ number: 1, at: NOW - agoMs, reason: 'r', withinMs: 900_000 }];
+  const [pauses, plan] = [since(14_000), planOf(planStep)];
+  const retrying = recordOf('it', 'retrying', { retryAt: NOW + 40_000 });
+  const working = heldAs('execute', { name: 'b', leaseUntil: NOW + 100_000 });
+  it.each<[string, number, Step[], number]>([
+    ['in which nothing can begin any more is its own time', 14_000, [retrying], NOW + 886_000],
+    ['in which something may begin is near', 13_999, [retrying], NOW + 30_000],
+    ['in which one works is near', 14_000, [retrying, working], NOW + 30_000],
+  ])('%s', (_, agoMs, records, at) => {
+    expect(wakeOf(plan, stateOf(records, { status: 'paused', pauses: since(agoMs) }))).toBe(at);
   });
 
-  it('that is not complete is near, also while a person is asked about a step', () => {
-    const state = stateOf([fenced], { status: 'pausing', pauses });
-    const open = incidentOf({ openedAt: NOW, deadlineAt: NOW + 800_000 });
-    expect(wakeOf(plan, { ...state, questions: { 1: open } })).toBe(NOW + 30_000);
+  it('of one that was born paused is its own time from the beginning', () => {
+    const born = since(1).map((pause) => ({ ...pause, workflowPausedAt: NOW - 9 }));
+    expect(wakeOf(plan, stateOf([], { status: 'paused', pauses: born }))).toBe(NOW + 899_999);
   });
 
   it('about which a person was asked is that question’s time, and none once it is answered', () => {
     const question = incidentOf({ kind: 'pause', deadlineAt: NOW + 70_000, otherwise: 'resume' });
-    const state = stateOf([fenced], { status: 'paused', pauses });
+    const state = stateOf([retrying], { status: 'paused', pauses });
     expect(wakeOf(plan, { ...state, questions: { 1: question } })).toBe(NOW + 70_000);
     const answered = { ...question, closedAt: NOW };
     expect(wakeOf(plan, { ...state, questions: { 1: answered } })).toBe(NOW + 30_000);

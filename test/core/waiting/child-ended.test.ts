@@ -69,7 +69,7 @@ describe('an end that a parent is told', () => {
       childrenOf(3, {}, { restartedAfter: { 0: 3 } }),
       {},
     ],
-    ['one while a pause begins', 'evaluate', childrenOf(3, {}), { status: 'pausing' }],
+    ['one while a pause begins', 'evaluate', childrenOf(3, {}), { status: 'paused' }],
   ])('of %s leads to a %s', (_, kind, children, more) => {
     const decision = notifyParent(stateOf([running(children)], more), { end: end('succeeded') });
     expect(decision?.next.kind).toBe(kind);

@@ -58,7 +58,7 @@ describe('the model', () => {
 
   it('says so when a goal of a run is never reached', () => {
     const config = { ...configOf('one-paused'), pauses: 0 };
-    expect(runConfig(config).unreached).toEqual(['paused', 'suspended', 'resumed']);
+    expect(runConfig(config).unreached).toEqual(['paused', 'begun', 'resumed']);
   });
 
   it('stops at the bound and says so', () => {
