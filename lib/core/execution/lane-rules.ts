@@ -74,15 +74,18 @@ export const useLane: Rule = {
   says: { lane: 'it asks its lane for a place' },
 };
 
+const isQueued = (execution: Execution): boolean =>
+  execution.lane !== undefined && !isAdmitted(execution) && execution.lane.left !== execution.epoch;
+
 /** One that never got a place leaves the queue before its on-failure steps, which act outside the lane. */
 export const leaveQueue: Rule = {
   apply: (plan, state, { failing = [] }) => {
-    const { execution } = state;
     const step = laneOf(plan);
-    const isIn = isAdmitted(execution) || execution.lane?.left === execution.epoch;
-    if (step === undefined || isIn || failing.includes(step.name)) return undefined;
+    if (step === undefined || !isQueued(state.execution) || failing.includes(step.name)) return undefined;
     return workOf(plan, state, 'leave');
   },
+  dueAt: (plan, { execution }, { readAt }) =>
+    laneOf(plan) === undefined || !isQueued(execution) ? [] : [{ at: readAt + AGAIN_MS }],
   says: { lane: 'it leaves the queue of its lane' },
 };
 

@@ -3,7 +3,7 @@
  * (N1).
  */
 
-import type { LaneStep } from '../../../lib/core/plan/plan.ts';
+import type { LaneStep, Plan } from '../../../lib/core/plan/plan.ts';
 import { decide } from '../../../lib/core/decide.ts';
 import { inLane, LANE_STEP } from '../../../lib/core/plan/lane.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
@@ -136,4 +136,17 @@ it('keeps its wake time past its announced end, for the time at which its place 
   const ended = { status: 'failed', endedAt: NOW, wakeAt: NOW, lane: { key: 'k', freeAt } } as const;
   const { write } = see(plan, stateOf([recordOf('it', 'failed')], ended), { affected: 'all' });
   expect(write?.execution).toMatchObject({ wakeAt: freeAt, lane: { announced: true } });
+});
+
+it.each([
+  ['soon, where its lane could not be reached', {}, NOW + 5_000],
+  ['no sooner, once it has left', { left: 1 }, NOW + 30_000],
+])('is evaluated before its on-failure steps %s (N4)', (_, left, wakeAt) => {
+  const asking: Plan = { ...plan, onFailure: [{ ...planStep, name: 'tell', recovery: [] }] };
+  const cause = { kind: 'cancel', at: NOW - 5, failure: { code: 'x', message: 'y' } } as const;
+  const end = { status: 'canceled', at: NOW - 2, version: 4 } as const;
+  const more = { status: 'following-up', cause, end, wakeAt: NOW, lane: { key: 'k', ...left } } as const;
+  const records = [recordOf(LANE_STEP, 'fenced'), recordOf('tell', 'running', { leaseUntil: NOW + 90_000 })];
+  const { write } = see(asking, stateOf(records, more), { failing: [LANE_STEP] });
+  expect(write?.execution?.wakeAt).toBe(wakeAt);
 });
