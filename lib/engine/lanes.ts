@@ -18,7 +18,7 @@ import { commit } from './commit.ts';
 import { decisionInputsOf } from './decision-inputs.ts';
 import { decideWith } from './large-values.ts';
 import { sideBySide } from './side-by-side.ts';
-import { isForward, isTerminal, type Execution } from '../core/records/state.ts';
+import { type Execution, isForward, isTerminal, isUndecided } from '../core/records/state.ts';
 import { isAdmitted, isFree, mayBePlaced } from '../core/records/in-lane.ts';
 import {
   isSameEntry,
@@ -187,7 +187,7 @@ async function checked(
   return { kept: held.map(({ entry }) => entry), unwritten: open.map(({ entry }) => entry) };
 }
 
-const isOpen = ({ status }: Execution): boolean => isForward(status) || status === 'paused';
+const isOpen = ({ status }: Execution): boolean => isUndecided(status);
 
 interface Walked {
   readonly taken: readonly Queued[];

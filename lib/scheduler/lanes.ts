@@ -8,7 +8,7 @@
 import { laneOf } from '../core/plan/lane.ts';
 import { given } from '../core/values/given.ts';
 import { isAdmitted } from '../core/records/in-lane.ts';
-import { isForward } from '../core/records/state.ts';
+import { isUndecided } from '../core/records/state.ts';
 import { placeOf } from '../engine/lanes.ts';
 import type { Scheduler, Shown } from './start.ts';
 
@@ -16,7 +16,7 @@ import type { Scheduler, Shown } from './start.ts';
 export async function laneNow({ ports: { lanes } }: Scheduler, { plan, state: { execution } }: Shown) {
   const step = laneOf(plan);
   const { lane, status } = execution;
-  const isOpen = isForward(status) || status === 'paused';
+  const isOpen = isUndecided(status);
   if (lanes === undefined || step === undefined || lane === undefined || !isOpen || isAdmitted(execution))
     return undefined;
   const [record, place] = await Promise.all([lanes.readLane(lane.key), placeOf(lanes, lane.key, execution)]);

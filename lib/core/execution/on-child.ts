@@ -34,7 +34,7 @@ import { given } from '../values/given.ts';
 import { type Json, type JsonObject, utf8Bytes } from '../values/json.ts';
 import type { StepEvent, ExecutionStatus } from '../moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { type Cause, isForward, isTerminal, type Step } from '../records/state.ts';
+import { type Cause, isForward, isTerminal, isUndecided, type Step } from '../records/state.ts';
 import { lostValue } from '../step/left-out.ts';
 import { keepsEffects } from '../step/ready.ts';
 import { isCanceledKeepingEffects, isToGoOn } from '../waiting/child-retry.ts';
@@ -203,7 +203,7 @@ function stop(
     return writing(execution.id, { execution: closed }, IDLE);
   }
   const recalled = execution.status === 'succeeded' && undo && execution.parent !== undefined;
-  const isOpen = isForward(execution.status) || execution.status === 'paused';
+  const isOpen = isUndecided(execution.status);
   if (!isOpen && !recalled) return nothing();
   const cause: Cause = {
     kind: 'parent',

@@ -15,7 +15,7 @@ import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decision
 import type { Command } from '../decisions/events.ts';
 import { given } from '../values/given.ts';
 import { askedAboutPause, type Snapshot } from '../records/snapshot.ts';
-import { type Execution, isForward, isTerminal, pauseOf } from '../records/state.ts';
+import { type Execution, isForward, isTerminal, isUndecided, pauseOf } from '../records/state.ts';
 import { lastPoint, wayBack } from '../step/point-of-no-return.ts';
 import { resolved } from '../questions/incident.ts';
 import { goOn, nextPause, withPause } from '../holds/pause.ts';
@@ -161,7 +161,7 @@ function whatItIs({ status, cause, end }: Execution): string {
 
 function cancelProblem(plan: Plan, state: Snapshot, undo: false | undefined): string | undefined {
   const { status } = state.execution;
-  if (!isForward(status) && status !== 'paused') return whatItIs(state.execution);
+  if (!isUndecided(status)) return whatItIs(state.execution);
   if (undo === false) return undefined;
   const name = lastPoint(plan, state)?.name ?? '';
   switch (wayBack(plan, state)) {

@@ -33,6 +33,7 @@ import {
   isPerforming,
   isSatisfied,
   isTerminal,
+  isUndecided,
   type Step,
 } from '../records/state.ts';
 import { cut } from '../values/text.ts';
@@ -116,7 +117,7 @@ function causeOf(
   { choice, caller }: Resolution,
   at: number,
 ): Cause | undefined {
-  const goesOn = isForward(execution.status) || execution.status === 'paused';
+  const goesOn = isUndecided(execution.status);
   const decides = kind === 'recovery' || (kind === 'undo' && goesOn);
   if (!decides || step === undefined) return undefined;
   const cause = { kind: 'failure', at, step, failure, ...given({ by: caller }) } as const;
@@ -281,7 +282,7 @@ function isMoot(plan: Plan, state: Snapshot, { kind, step }: Incident): boolean 
 export function choiceOfTime(plan: Plan, state: Snapshot, incident: Incident): Choice {
   const { status } = state.execution;
   // Meanwhile it may have been stopped.
-  if (incident.otherwise === 'continue' && !isPerforming(status) && status !== 'paused') return 'fail';
+  if (incident.otherwise === 'continue' && !isPerforming(status) && !isUndecided(status)) return 'fail';
   if (incident.otherwise !== 'undo-all') return incident.otherwise;
   const step = plan.steps.find(({ name }) => name === incident.step);
   if (step === undefined) return mayBeStopped(plan, state) ? 'undo-all' : 'fail';

@@ -23,7 +23,7 @@ import type { Resolution } from '../decisions/events.ts';
 import { given } from '../values/given.ts';
 import type { Choice, Incident } from '../records/question.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { type Execution, isForward, isLeased, type Step } from '../records/state.ts';
+import { type Execution, isLeased, isUndecided, type Step } from '../records/state.ts';
 import { isAskedAtDeadline, lastPoint } from '../step/point-of-no-return.ts';
 import { LAST_INCIDENT_MS, openIncident, resolved } from './incident.ts';
 import { waitsForThisAlone } from './life.ts';
@@ -72,7 +72,7 @@ const stepThatHangs = (plan: Plan, { steps }: Snapshot): Step | undefined =>
 
 export function deadlineChoices(state: Snapshot, { step }: Incident): { readonly choice: Choice }[] {
   const { status } = state.execution;
-  if (!isForward(status) && status !== 'paused') return [];
+  if (!isUndecided(status)) return [];
   const hangs = step !== undefined && isHanging(state.steps[step]);
   return [{ choice: 'resume' }, ...(hangs ? [{ choice: 'give-output' as const }] : []), { choice: 'fail' }];
 }

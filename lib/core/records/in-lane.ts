@@ -8,7 +8,7 @@
  */
 
 import type { LaneEntry } from './lane.ts';
-import { type Execution, isForward, isTerminal } from './state.ts';
+import { type Execution, isTerminal, isUndecided } from './state.ts';
 
 /** It has its place in this epoch, and its record says so. */
 export const isAdmitted = ({ lane, epoch }: Execution): boolean => lane?.admitted === epoch;
@@ -21,7 +21,7 @@ export const mayBePlaced = (
   execution?.life === life &&
   execution.epoch === epoch &&
   !isAdmitted(execution) &&
-  (isForward(execution.status) || execution.status === 'paused');
+  isUndecided(execution.status);
 
 /**
  * N2 what acts, acts in a place: one that was tried again and waits for another place undoes nothing of what

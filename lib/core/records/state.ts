@@ -358,6 +358,9 @@ export const isTerminal = (status: ExecutionStatus): boolean => TERMINAL.has(sta
 /** Forward work is done in these statuses: other branches go on while a person is asked about one. */
 export const isForward = (status: ExecutionStatus): boolean => status === 'running' || status === 'waiting';
 
+/** Nothing has stopped it, and it has not ended: it goes forward, or will after a pause. */
+export const isUndecided = (status: ExecutionStatus): boolean => isForward(status) || status === 'paused';
+
 /** Attempts to execute begin in these statuses: of steps, or once there is an end of on-failure steps. */
 export const isPerforming = (status: ExecutionStatus): boolean =>
   isForward(status) || status === 'following-up';

@@ -23,8 +23,9 @@ import {
   type Execution,
   isPerforming,
   isSatisfied,
-  type Step,
   isTerminal,
+  isUndecided,
+  type Step,
 } from '../records/state.ts';
 
 const OUTCOMES: Readonly<Partial<Record<Step['status'], string>>> = {
@@ -107,7 +108,7 @@ export const isFailureOpen = (plan: Plan, step: PlanStep, record: Step | undefin
 
 /** A late success of the step still counts: the execution goes on, or may after a pause. */
 export const mayStillSucceed = (plan: Plan, step: PlanStep, { execution, steps }: Snapshot): boolean =>
-  (isPerforming(execution.status) || execution.status === 'paused') &&
+  (isPerforming(execution.status) || isUndecided(execution.status)) &&
   isFailureOpen(plan, step, steps[step.name]);
 
 /** In a part of a list, the first failed item beyond those that are tolerated; else nothing. */

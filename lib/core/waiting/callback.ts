@@ -22,7 +22,7 @@ import {
 import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
 import type { CallbackAnswer, EventOf } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { isForward, pauseOf, type Step } from '../records/state.ts';
+import { isForward, isUndecided, pauseOf, type Step } from '../records/state.ts';
 import { applies, isTurn } from '../step/turn.ts';
 import { timeText } from '../values/text.ts';
 import { over, waitsUntil } from './timer.ts';
@@ -35,7 +35,7 @@ export function callbackProblem(
   now: number,
 ): string | undefined {
   const { status } = snapshot.execution;
-  if (!isForward(status) && status !== 'paused') return `the execution is ${status}`;
+  if (!isUndecided(status)) return `the execution is ${status}`;
   const step = graphOf(plan).step.get(name);
   if (!isCallback(step)) return 'no such callback';
   const record = snapshot.steps[name]?.status ?? 'ready';

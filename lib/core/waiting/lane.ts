@@ -24,7 +24,15 @@ import { type Decision, evaluateNext, nothing, writing } from '../decisions/deci
 import type { Children } from '../records/children.ts';
 import type { LaneDone, OwnLane, Queued } from '../records/lane.ts';
 import { hasUnannounced, openQuestions, type Snapshot } from '../records/snapshot.ts';
-import { type Execution, isForward, isLeased, isTerminal, pauseOf, type Step } from '../records/state.ts';
+import {
+  type Execution,
+  isForward,
+  isLeased,
+  isTerminal,
+  isUndecided,
+  pauseOf,
+  type Step,
+} from '../records/state.ts';
 import { actsNoMoreAt, openWork } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { actsUntil } from '../step/turn.ts';
@@ -74,7 +82,7 @@ export function seenInLane(
   const { status, lane } = execution;
   if (step === undefined || lane === undefined || event.epoch !== execution.epoch) return nothing();
   const record = steps[step.name] ?? blankStep(step.name, execution);
-  const isOpen = isForward(status) || status === 'paused';
+  const isOpen = isUndecided(status);
   if (!isOpen || !canMoveStep(record.status, 'admit')) return nothing();
   return event.placed
     ? admitted(plan, execution, lane, record, event)

@@ -35,8 +35,7 @@ describe('the model', () => {
     ['hRule', 'S12'],
     ['endWake', 'L1'],
     ['order', 'S10'],
-    ['pauseFence', 'S12'],
-    ['pauseUndo', 'S12'],
+    ['pauseWatched', 'S12'],
     ['childStop', 'S10'],
     ['acceptance', 'S10'],
   ])('without the rule "%s" it finds a violation of %s', (name, invariant) => {
