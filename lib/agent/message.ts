@@ -12,10 +12,11 @@
 import type { Ports } from '../core/ports.ts';
 import { evaluateNext, nothing } from '../core/decisions/decision.ts';
 import type { Message } from '../core/decisions/message.ts';
-import { withWrite } from '../core/records/snapshot.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { type Snapshot, withWrite } from '../core/records/snapshot.ts';
 import { type LeasedStep, isLeased } from '../core/records/state.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
-import { continueWith } from '../engine/reconcile.ts';
+import { carryOut, continueWith } from '../engine/reconcile.ts';
 import { claimOf } from './attempt.ts';
 import type { Worker } from './author-code.ts';
 import { readForClaim } from './claim-read.ts';
@@ -43,14 +44,18 @@ export async function handleMessage(
   const tokens = new Set<string>();
   let pass: Pass = {};
   let processDeadlineAt: number | undefined;
-  for (let lap = 0; lap < MAX_CLAIM_LAPS; lap += 1) {
-    const readAt = ports.clock.now();
+  let isUnsure = false;
+  const leftMs = (): number => deadline() - ports.clock.now();
+  const perform = async (plan: Plan, claimed: Snapshot, step: LeasedStep, deadlineAt: number) => {
+    kept?.claimed(ports, message);
+    const claim = claimOf(plan, claimed, step, deadlineAt);
+    if (claim !== undefined) await performAndReport(ports, plans, worker, claim, pass.trial, kept);
+  };
+  // A claim whose answer was lost at last is read once more: it may be there.
+  for (let lap = 0; lap < MAX_CLAIM_LAPS || (lap === MAX_CLAIM_LAPS && isUnsure); lap += 1) {
+    const [readAt, readWithMs] = [ports.clock.now(), leftMs()];
     const { state, isPart } = await readForClaim(ports, plans, message, lap === 0, worker.recordsARead);
-    if (state === undefined) {
-      const { execution: executionId } = message;
-      ports.log.note({ what: 'message-dropped', executionId, detail: 'no such execution' });
-      return 'handled';
-    }
+    if (state === undefined) return noSuch(ports, message);
     const plan = await planOf(ports.store, plans, state.execution.plan);
     const mine = state.steps[message.step];
     // Instants are whole, and a host counts what is left in fractions: not before it is certainly dead.
@@ -58,12 +63,11 @@ export async function handleMessage(
     if (isLeased(mine) && tokens.has(mine.token)) {
       // S12 the wake time of what is paused may be far off, and nobody waits for the end of this lease.
       if (state.execution.status === 'paused')
-        await continueWith(ports, plan, state, nothing(evaluateNext([mine.name], false)), readAt);
-      kept?.claimed(ports, message);
-      const claim = claimOf(plan, state, mine, processDeadlineAt);
-      if (claim !== undefined) await performAndReport(ports, plans, worker, claim, pass.trial, kept);
+        await carryOut(ports, plan, state, nothing(evaluateNext([mine.name], false)), readAt, mine.name);
+      await perform(plan, state, mine, processDeadlineAt);
       return 'handled';
     }
+    if (lap === MAX_CLAIM_LAPS) break;
     const token = ports.random.id();
     tokens.add(token);
     // Whether there is time is not asked again once it has its slot or its trial.
@@ -81,17 +85,18 @@ export async function handleMessage(
       await ports.clock.sleep(next.untilAt - ports.clock.now());
       continue;
     }
-    const result = await commitClaim(ports, decision, state.execution, readAt);
+    const result = await commitClaim(ports, decision, state.execution, readAt, () => readWithMs - leftMs());
+    isUnsure = result === 'unsure';
     if (result !== 'written') continue;
-    if (next.kind === 'perform') {
-      const claimed = withWrite(state, decision.write);
-      const claim = claimOf(plan, claimed, next.step as LeasedStep, processDeadlineAt);
-      kept?.claimed(ports, message);
-      if (claim !== undefined) await performAndReport(ports, plans, worker, claim, pass.trial, kept);
-    } else {
-      await continueWith(ports, plan, state, decision, readAt);
-    }
+    if (next.kind === 'perform')
+      await perform(plan, withWrite(state, decision.write), next.step as LeasedStep, processDeadlineAt);
+    else await continueWith(ports, plan, state, decision, readAt);
     return 'handled';
   }
   return 'give-back';
+}
+
+function noSuch({ log }: Ports, { execution: executionId }: Message): 'handled' {
+  log.note({ what: 'message-dropped', executionId, detail: 'no such execution' });
+  return 'handled';
 }

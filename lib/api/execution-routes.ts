@@ -123,10 +123,12 @@ async function viewNow(
   { state: known, plan }: Shown,
   step?: string,
 ): Promise<ExecutionView> {
+  // What is under way was read by now, and no later.
+  const now = scheduler.ports.clock.now();
   const asked = await askedOf(scheduler, known);
   const state = await withShown(scheduler.ports, known, step);
   const lane = await laneNow(scheduler, { state, plan });
-  const view = executionView(state, plan, scheduler.ports.clock.now(), asked);
+  const view = executionView(state, plan, now, asked);
   if (lane === undefined) return view;
   return { ...view, steps: view.steps.map((one) => (one.kind === 'lane' ? { ...one, lane } : one)) };
 }

@@ -31,7 +31,7 @@ import { tolerate } from './execution/tolerate.ts';
 import { askAboutDeadline } from './questions/deadline.ts';
 import { askForAnswer, moveDeadline } from './questions/callback.ts';
 import { announceChange, remind } from './questions/life.ts';
-import { askAboutPause } from './holds/pause.ts';
+import { askAboutPause, waitForLate } from './holds/pause.ts';
 import { giveUpDeferred } from './step/defer.ts';
 import type { Rule } from './step/rule.ts';
 import type { ExecutionStatus } from './moves.ts';
@@ -82,8 +82,8 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
     succeed,
     useLane,
     askAboutPause,
-    wakeEarlier,
     announceChange,
+    waitForLate,
   ],
   compensating: [
     endLease,

@@ -88,7 +88,7 @@ const AGENT: Moves<StepStatus> = {
 const ON_FAILURE: Moves<StepStatus> = { retrying: ['waiting'], unknown: ['waiting'], accepted: ['waiting'] };
 
 /** Known to be done, and asked for again: once its time is over, also in a pause, a person is asked. */
-const KNOWN_DONE: Moves<StepStatus> = { retrying: ['waiting'] };
+const KNOWN_DONE: Moves<StepStatus> = { retrying: ['waiting'], fenced: ['waiting'] };
 
 const WAIT: Moves<StepStatus> = { ready: ['done', 'failed', 'skipped', 'fenced'], failed: ['tolerated'] };
 

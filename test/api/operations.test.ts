@@ -2,6 +2,8 @@
 
 import { withStore } from '../engine/process.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
+import type { ExecutionView } from '../../lib/api/answers.ts';
+import { underWayText } from '../../lib/view/deployment.ts';
 import { memoryWorkflowPauses } from '../../lib/memory/side-records.ts';
 import { client, FORMS } from './app.ts';
 
@@ -29,6 +31,27 @@ describe('a pause', () => {
     expect((await c.get('/executions?status=paused')).body['items']).toMatchObject([{ executionId: id }]);
     expect((await c.post(`/executions/${id}/resume`)).body).toEqual({ executionId: id, status: 'running' });
     expect((await c.run(id)).execution.status).toBe('succeeded');
+  });
+
+  it('says what is under way: nothing, once nothing can begin any more; and nothing of one that is over', async () => {
+    const c = client();
+    const id = await c.begun();
+    await c.post(`/executions/${id}/pause`, {});
+    const ofFirst = async () => {
+      const { pauses } = (await c.get(`/executions/${id}`)).body as unknown as ExecutionView;
+      return [pauses?.[0]?.underWay, pauses?.[0] && underWayText(pauses[0])];
+    };
+    expect(await ofFirst()).toEqual([undefined, 'for some seconds an attempt may still begin']);
+    c.clock.advanceTo(c.clock.now() + 14_000);
+    expect(await ofFirst()).toEqual([0, 'nothing is under way']);
+    expect([1, 2].map((underWay) => underWayText({ underWay }))).toEqual([
+      '1 attempt is under way',
+      '2 attempts are under way',
+    ]);
+    await c.post(`/executions/${id}/resume`);
+    await c.post(`/executions/${id}/pause`, {});
+    c.clock.advanceTo(c.clock.now() + 14_000);
+    expect((await ofFirst())[0]).toBeUndefined();
   });
 
   it.each([

@@ -7,7 +7,7 @@ import { reconcile } from '../../lib/engine/reconcile.ts';
 import { cancel, pause, resume } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { chain, failingOnce, quick, undo } from '../engine/chain.ts';
-import { drain, harness, settle } from '../engine/harness.ts';
+import { drain, type Harness, harness, settle } from '../engine/harness.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -52,25 +52,44 @@ describe('a pause', () => {
     expect((await h.run(id)).execution.status).toBe('succeeded');
   });
 
-  /** Its first read takes so long, and its claim's write. */
-  async function claimed(readMs: number, writeMs: number) {
+  interface Slow {
+    /** How long the read of each lap takes. */
+    readsMs?: readonly number[];
+    /** How long its claim's write takes. */
+    writeMs?: number;
+    /** Its clock is so far ahead until its first read is answered. */
+    aheadMs?: number;
+    isPaused?: boolean;
+    /** Supervises before its claim is written. */
+    before?: (h: Harness, id: string) => Promise<void>;
+    /** Happens when its attempt begins. */
+    begins?: () => Promise<void>;
+    /** The bus or the table takes nothing that follows from the claim. */
+    follows?: () => Promise<never>;
+  }
+
+  /** An execution is paused while a process reads it, and claims its first step. */
+  async function claimed({ readsMs = [], writeMs = 0, aheadMs = 0, isPaused = true, ...more }: Slow) {
     const h = quick();
     const { id } = await h.begin();
     const [send] = h.sent.splice(0);
-    let reads = 0;
+    let [reads, wrongMs] = [0, aheadMs];
     const store = Object.assign(Object.create(h.store) as typeof h.store, {
       read: async (of: string) => {
         const state = await h.store.read(of);
-        if ((reads += 1) > 1) return state;
-        await pause(h.scheduler, id, {});
-        h.clock.advanceTo(h.clock.now() + readMs);
-        await h.sweep();
+        if (reads === 0 && isPaused) await pause(h.scheduler, id, {});
+        h.clock.advanceTo(h.clock.now() + (readsMs[reads] ?? 0));
+        if (reads === 0) await h.sweep();
+        wrongMs = 0;
+        reads += 1;
         return state;
       },
       write: async (write: Write) => {
         const isClaim = write.step?.leaseUntil !== undefined && write.step.heartbeat === 0;
-        if (isClaim) h.clock.advanceTo(h.clock.now() + writeMs);
-        if (isClaim) await h.sweep();
+        if (!isClaim && began.length === 0 && more.follows !== undefined) return more.follows();
+        if (!isClaim) return h.store.write(write);
+        h.clock.advanceTo(h.clock.now() + writeMs);
+        await (more.before?.(h, id) ?? h.sweep());
         return h.store.write(write);
       },
     });
@@ -78,30 +97,73 @@ describe('a pause', () => {
     const first = h.implementations['first'] as { execute: () => Promise<unknown> };
     const { execute } = first;
     first.execute = async () => {
+      await more.begins?.();
       began.push((await h.state(id)).execution.wakeAt);
       return execute();
     };
-    await h.deliver(send as never, { ...h, store });
-    return { h, id, began, reads };
+    const clock = Object.assign(Object.create(h.clock) as typeof h.clock, {
+      now: () => h.clock.now() + wrongMs,
+      sleep: (ms: number, signal?: AbortSignal) => h.clock.sleep(ms, signal),
+    });
+    const result = await h.deliver(send as never, { ...h, store, clock });
+    return { h, id, began, reads, result };
   }
 
   it.each([
-    [3_000, 1],
-    [3_001, 0],
-  ])('that comes %s ms before a claim of what was read before it: %s begin (F1)', async (readMs, count) => {
-    const { h, id, began } = await claimed(readMs, 0);
-    expect(began).toHaveLength(count);
-    const { execution, steps } = await h.state(id);
-    expect([execution.status, steps['a']?.status]).toEqual(['paused', count === 1 ? 'done' : undefined]);
-  });
+    [3_000, 0, 1],
+    [3_001, 0, 0],
+    // By its own clock it was read in the future.
+    [20_000, 120_000, 0],
+  ])(
+    'that comes %s ms before a claim of what was read before it, by a clock set back by %s ms: %s begin (F1)',
+    async (readMs, aheadMs, count) => {
+      const { h, id, began } = await claimed({ readsMs: [readMs], aheadMs });
+      expect(began).toHaveLength(count);
+      const { execution, steps } = await h.state(id);
+      expect([execution.status, steps['a']?.status]).toEqual(['paused', count === 1 ? 'done' : undefined]);
+    },
+  );
 
   it.each([
     [6_000, false],
+    [6_001, true],
     [HORIZON_MS + 14_000, true],
   ])('waits for the lease of a claim whose write took %s ms (S12)', async (writeMs, isLate) => {
-    const { h, began, reads } = await claimed(0, writeMs);
+    const { h, began, reads } = await claimed({ writeMs });
     expect([began.length, reads > 2]).toEqual([1, isLate]);
     expect((began[0] ?? Number.POSITIVE_INFINITY) - h.clock.now()).toBeLessThan(2 * HORIZON_MS);
+  });
+
+  it('waits for it also where a supervisor has read before that claim, and writes after it (F3)', async () => {
+    let go: (() => void) | undefined;
+    let swept: Promise<unknown> = Promise.resolve();
+    const { h, began } = await claimed({
+      writeMs: 14_500,
+      before: (of, id) =>
+        new Promise((hasDecided) => {
+          const held = new Promise<void>((resolve) => (go = resolve));
+          const store = Object.assign(Object.create(of.store) as typeof of.store, {
+            write: (write: Write) => {
+              hasDecided();
+              return held.then(() => of.store.write(write));
+            },
+          });
+          swept = reconcile({ ...of, store }, chain.plan, id, { by: 'supervisor', affected: [] });
+        }),
+      begins: async () => {
+        go?.();
+        await swept;
+      },
+    });
+    expect((began[0] ?? Number.POSITIVE_INFINITY) - h.clock.now()).toBeLessThan(2 * HORIZON_MS);
+  });
+
+  it('costs no attempt where what follows from a late claim fails, nor where it was the last lap', async () => {
+    const failing = await claimed({ writeMs: 20_000, follows: () => Promise.reject(new Error('away')) });
+    expect([failing.began.length, failing.result]).toEqual([1, 'handled']);
+    const readsMs = [3_001, 3_001, 3_001, 3_001];
+    const last = await claimed({ readsMs, writeMs: 6_001, isPaused: false });
+    expect([last.began.length, last.result]).toEqual([1, 'handled']);
   });
 
   it('keeps a late success, in one transaction with the execution', async () => {

@@ -9,8 +9,7 @@ import { type CallbackStep, isCallback, isForAnother, type Plan, type PlanStep }
 import { executionAfter } from '../decisions/change.ts';
 import { alsoAffected, evaluateNext, IDLE, writing } from '../decisions/decision.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { isLeased } from '../records/state.ts';
-import { leaseEndsAt, longestHorizonMs } from '../step/lease.ts';
+import { longestHorizonMs } from '../step/lease.ts';
 import { CLOCKS_DIFFER_MS } from '../step/process-deadline.ts';
 import { openWork } from '../step/ready.ts';
 import type { Coming, Rule } from '../step/rule.ts';
@@ -68,10 +67,10 @@ function whomText(step: CallbackStep): string {
 }
 
 /**
- * S12 a wait or a callback whose turn has come, work that was deferred for a dead service, or the end of a
- * lease that began late in a pause, may be due before the wake time. If a supervisor evaluates it, its own
- * write says so; in any other process this rule brings the wake time forward. It also makes deferred work due
- * earlier, if an operator has its agent called now.
+ * S12 a wait or a callback whose turn has come, or work that was deferred for a dead service, may be due
+ * before the wake time. If a supervisor evaluates it, its own write says so; in any other process this rule
+ * brings the wake time forward. It also makes deferred work due earlier, if an operator has its agent called
+ * now.
  */
 export const wakeEarlier: Rule = {
   apply: (plan, state, event) => {
@@ -107,15 +106,8 @@ export const outdateSweeps: Rule = {
   says: { 'set-wake-time': 'the evaluations that began before a wait are outdated' },
 };
 
-/** In a pause times stand still, but an attempt that began behind it may be lost. */
 const nextTime = (plan: Plan, state: Snapshot): number =>
-  state.execution.status === 'paused'
-    ? Math.min(
-        ...Object.values(state.steps)
-          .filter(isLeased)
-          .map((step) => leaseEndsAt(step.leaseUntil)),
-      )
-    : Math.min(...externalTimes(plan, state), ...deferredTimes(plan, state));
+  Math.min(...externalTimes(plan, state), ...deferredTimes(plan, state));
 
 const deferredTimes = (plan: Plan, state: Snapshot): number[] =>
   Object.values(state.steps).some(({ deferred }) => deferred !== undefined)

@@ -6,7 +6,8 @@
  * from when on nothing begins (`records/pauses.ts`), who may command it (`obey.ts`), what keeps a claim that
  * was decided before it from beginning later (`agent/claim-pass.ts`).
  *
- * F1 nothing begins later than `holdsFrom`. S12 the wake time of a paused execution is near until then, and
+ * F1 no attempt begins later than `holdsFrom`; a process that read before a pause may still start executions
+ * of a step, and a later start finds them. S12 the wake time of a paused execution is near until then, and
  * while an attempt is under way; then it is its deadline. L1 a pause ends by its incident's deadline at the
  * latest, and the time it took is given back to the execution and to its open incidents. A pause is of one
  * execution: the executions that it has started go on.
@@ -21,13 +22,15 @@ import {
   type DecisionInputs,
   stop,
 } from '../decisions/change.ts';
-import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
+import { type Decision, evaluateNext, IDLE, writing } from '../decisions/decision.ts';
 import { given } from '../values/given.ts';
 import type { Incident } from '../records/question.ts';
 import { askedAboutPause, openQuestions, type Snapshot } from '../records/snapshot.ts';
 import { holdsFrom, type Pause, pauseDeadlineAt } from '../records/pauses.ts';
-import { type Cause, type Execution, isLeased, pauseOf } from '../records/state.ts';
+import { type Cause, type Execution, isLeased, pauseOf, type Step } from '../records/state.ts';
+import { leaseEndsAt } from '../step/lease.ts';
 import { mayBeStopped } from '../step/point-of-no-return.ts';
+import { CLOCKS_DIFFER_MS } from '../step/process-deadline.ts';
 import { openIncident } from '../questions/incident.ts';
 import { timeText } from '../values/text.ts';
 import type { Rule } from '../step/rule.ts';
@@ -100,14 +103,40 @@ export const askAboutPause: Rule = {
   says: { 'incident-opened': 'a person is asked' },
 };
 
+/** An attempt is under way, or was lost and its process is not certainly dead. */
+const isUnderWay = (step: Step, now: number): boolean =>
+  isLeased(step) || (step.status === 'unknown' && step.processDeadlineAt > now);
+
 /**
  * Attempts of a paused execution that are under way. Nothing while there is none, and one may still begin.
  */
 export function underWay({ execution, steps }: Snapshot, now: number): number | undefined {
   const pause = pauseOf(execution);
-  const count = Object.values(steps).filter(isLeased).length;
+  const count = Object.values(steps).filter((step) => isUnderWay(step, now)).length;
   return pause === undefined || (count === 0 && now < holdsFrom(pause)) ? undefined : count;
 }
+
+/**
+ * S12 whoever has claimed so late that the wake time is far off brings it forward to the end of the lease. F3
+ * it writes the execution also where the wake time is near: a supervisor that read before the claim may be
+ * about to set one that is far off, and one of the two writes conflicts. The rule is the last, and ends the
+ * evaluation: it would apply again.
+ */
+export const waitForLate: Rule = {
+  apply: (_plan, state, event) => {
+    const { execution } = state;
+    const pause = pauseOf(execution);
+    const ends = Object.values(state.steps)
+      .filter(isLeased)
+      .map(({ leaseUntil }) => leaseEndsAt(leaseUntil));
+    if (event.by === 'supervisor' || pause === undefined || ends.length === 0) return undefined;
+    if (event.now + CLOCKS_DIFFER_MS < holdsFrom(pause)) return undefined;
+    const wakeAt = Math.min(execution.wakeAt ?? Number.POSITIVE_INFINITY, ...ends);
+    const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt });
+    return writing(execution.id, { execution: woken }, IDLE);
+  },
+  says: { 'set-wake-time': 'the wake time is brought forward, for an attempt began late in the pause' },
+};
 
 /** Ends a pause by going on, with the resolution of its incident if that is open. */
 export function goOn(

@@ -33,7 +33,7 @@ export interface Pause {
   readonly endedBy?: Caller;
 }
 
-/** The time from which nothing of the execution begins any more; what has begun by then may go on. */
+/** The time from which no attempt begins any more; those that have begun by then may go on. */
 export const holdsFrom = ({ at, workflowPausedAt }: Pause): number =>
   workflowPausedAt === undefined ? at + MAY_BEGIN_MS : at;
 

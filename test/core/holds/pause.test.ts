@@ -75,6 +75,8 @@ describe('what is under way in a pause (F1)', () => {
   it('is each attempt', () => {
     const two = [heldAs('execute'), { ...heldAs('undo'), name: 'b' }, recordOf('c', 'retrying')];
     expect([of(paused({}, {}, two)), of(paused(long, {}, two))]).toStrictEqual([2, 2]);
+    const lost = (processDeadlineAt: number) => [recordOf('it', 'unknown', { processDeadlineAt })];
+    expect([NOW + 1, NOW].map((at) => of(paused(long, {}, lost(at))))).toStrictEqual([1, 0]);
   });
 });
 
@@ -97,11 +99,16 @@ describe('the wake time of a pause (S12)', () => {
     expect(withEnd({ 0: { status: 'succeeded', version: 5, clean: false } })).toBe(NOW + 30_000);
   });
 
-  it('is brought forward by whoever began late, to the end of its lease', () => {
-    const late = paused(long, { wakeAt: NOW + HOUR }, [heldAs('execute', { leaseUntil: NOW + 9_000 })]);
-    expect(see(plan, late, { by: 'agent' }).write?.execution?.wakeAt).toBe(NOW + 9_000 + LEASE_MARGIN_MS);
-    const near = { ...late, execution: { ...late.execution, wakeAt: NOW + 9_000 } };
-    expect(see(plan, near, { by: 'agent' }).write).toBeUndefined();
+  it('is brought forward by whoever began late, to the end of the first lease; written it is in any case (F3)', () => {
+    const works = (ms: number, name = 'it') => ({ ...heldAs('execute', { leaseUntil: NOW + ms }), name });
+    const late = (more: Partial<Execution>, at = NOW - 10_000) =>
+      see(plan, paused({ at }, more, [works(99_000), works(9_000, 'b')]), { by: 'agent' });
+    expect(late({ wakeAt: NOW + HOUR })).toMatchObject({
+      write: { execution: { wakeAt: NOW + 9_000 + LEASE_MARGIN_MS } },
+      next: { kind: 'idle' },
+    });
+    expect(late({ wakeAt: NOW + 5 }).write?.execution).toMatchObject({ wakeAt: NOW + 5, version: 2 });
+    expect(late({ wakeAt: NOW + 5 }, NOW - 9_999).write).toBeUndefined();
   });
 });
 
