@@ -23,7 +23,7 @@ export type { BulkAction, BulkOptions, BulkProgress, BulkView } from './api/bulk
 export { awsSignature, bearer } from './api/authorization.ts';
 export type { Authorization, AwsCredentials, AwsSignatureOptions } from './api/authorization.ts';
 export { ApiError } from './api/client.ts';
-export type { InvokesFunctions, SchedulerFunction } from './api/through-lambda.ts';
+export type { InvokesFunctions, SchedulerFunction } from './api/call-options.ts';
 // What the client takes and answers, by name: a project that emits declarations can say its types.
 export type {
   CancelOptions,

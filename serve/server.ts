@@ -8,8 +8,6 @@
  * new call, message or evaluation; what is under way goes on within its grace; the file.
  */
 
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { routes } from '../lib/api/routes.ts';
 import { MACHINE, type MachineTime } from '../lib/aws/clock.ts';
 import { OPENAPI_FILE } from '../lib/aws/names.ts';
@@ -18,7 +16,7 @@ import { tellAll } from '../lib/aws/telemetry.ts';
 import { BULK } from '../lib/core/plan/built-in.ts';
 import { refuse, sayable } from '../lib/core/values/errors.ts';
 import { given } from '../lib/core/values/given.ts';
-import { PACKAGE_ROOT } from '../lib/project/package-files.ts';
+import { docsText } from '../lib/project/package-files.ts';
 import type { Scheduler } from '../lib/scheduler/start.ts';
 import { Grace } from '../lib/supervisor/outage.ts';
 import { startFrom } from '../lib/scheduler/starter.ts';
@@ -399,4 +397,4 @@ class Running {
   }
 }
 
-const openapi = (): Promise<string> => readFile(join(PACKAGE_ROOT, 'docs', OPENAPI_FILE), 'utf8');
+const openapi = (): Promise<string> => docsText(OPENAPI_FILE);

@@ -16,7 +16,7 @@ import { given } from '../lib/core/values/given.ts';
 import { loadedFile, programFile, typescriptLoader } from '../lib/project/package-files.ts';
 import { performedIn, type PoolOptions, ProcessPool } from '../lib/worker/isolated.ts';
 import type { Program } from '../lib/worker/isolated-child.ts';
-import type { Trouble } from '../lib/worker/process-trouble.ts';
+import type { Trouble } from '../lib/worker/isolated-words.ts';
 import type { TroubleBook } from './worker-troubles.ts';
 import type { Served, ServedAgent } from './workflows.ts';
 

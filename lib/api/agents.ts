@@ -9,7 +9,7 @@
  * read per open execution, of the first 100.
  */
 
-import { startBehind } from '../explain/after-start.ts';
+import { startBehind } from '../explain/words.ts';
 import type { Breakers } from '../explain/deferred.ts';
 import { type Breaker, openBreakerOf, passageOf } from '../core/step/breaker.ts';
 import { laneOf } from '../core/plan/lane.ts';
@@ -17,13 +17,18 @@ import { type Bugs, bugsNow } from '../core/records/bugs.ts';
 import { type Unanswered, unansweredNow } from '../core/records/unanswered.ts';
 import { agentsNamed, type Plan } from '../core/plan/plan.ts';
 import type { Receipts } from '../core/ports.ts';
-import { type LostAttempts, lostAttempts, type ShardReceipt } from '../core/records/receipts.ts';
+import {
+  type LostAttempts,
+  lostAttempts,
+  missingAgents,
+  type MissingCount,
+  type ShardReceipt,
+} from '../core/records/receipts.ts';
 import type { Failure } from '../core/values/failure.ts';
 import { given } from '../core/values/given.ts';
 import { planOf } from '../engine/plans.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import type { Agents, AgentView, BreakerView, LaneInUse, NeededAgents } from './deployment-answers.ts';
-import { missingNow } from './missing.ts';
 
 /**
  * Open executions whose plans are read; there is no list of plans, and hardly
@@ -227,4 +232,14 @@ function ofService(breaker: Breaker | undefined, now: number): BreakerView {
     since: openedAt,
     ...(isTrying && trialUntil !== undefined ? { trialUntil } : {}),
   };
+}
+
+/** Which agents are missing, as supervisors have met them of late: none that has been deployed since. */
+export function missingNow(
+  { ports: { queue } }: Scheduler,
+  receipts: readonly ShardReceipt[],
+  now: number,
+): ReadonlyMap<string, MissingCount> {
+  const met = [...missingAgents(receipts, now)];
+  return new Map(met.filter(([agent]) => queue.reaches?.(agent) === false));
 }

@@ -95,3 +95,17 @@ export interface PauseOptions extends CommandOptions {
    */
   readonly within?: string;
 }
+
+/** `new Lambda({})` of `@aws-sdk/client-lambda`, or what invokes as it does. */
+export interface InvokesFunctions {
+  readonly invoke: (
+    input: { readonly FunctionName: string; readonly Payload: string },
+    options: { readonly abortSignal: AbortSignal },
+  ) => Promise<{ readonly Payload?: Uint8Array | undefined }>;
+}
+
+export interface SchedulerFunction {
+  readonly client: InvokesFunctions;
+  /** For example the output `SchedulerName` of the stack, or the function's ARN. */
+  readonly functionName: string;
+}

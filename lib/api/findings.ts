@@ -6,7 +6,7 @@
  * (`explain/situation.ts`), what is read of each (`health.ts`, `agents.ts`).
  */
 
-import { startBehind } from '../explain/after-start.ts';
+import { startBehind } from '../explain/words.ts';
 import { type Finding, worstFirst } from '../explain/situation.ts';
 import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
 import { given } from '../core/values/given.ts';

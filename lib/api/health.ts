@@ -20,9 +20,8 @@ import { type AuditReceipt, lostAttempts } from '../core/records/receipts.ts';
 import { NO_TROUBLES } from '../core/records/worker-ends.ts';
 import { given } from '../core/values/given.ts';
 import type { Scheduler } from '../scheduler/start.ts';
-import { type BreakerOf, breakersOf } from './agents.ts';
+import { type BreakerOf, breakersOf, missingNow } from './agents.ts';
 import { type AtRisk, findingsOf, readAtRisk } from './findings.ts';
-import { missingNow } from './missing.ts';
 import type { AuditHealth, Health, MetricsPlace, ShardHealth } from './deployment-answers.ts';
 
 /** An execution overdue for longer than two ticks says that no supervisor is at work. */

@@ -8,19 +8,7 @@
  * a caller writes is believed by nobody.
  */
 
-/** `new Lambda({})` of `@aws-sdk/client-lambda`, or what invokes as it does. */
-export interface InvokesFunctions {
-  readonly invoke: (
-    input: { readonly FunctionName: string; readonly Payload: string },
-    options: { readonly abortSignal: AbortSignal },
-  ) => Promise<{ readonly Payload?: Uint8Array | undefined }>;
-}
-
-export interface SchedulerFunction {
-  readonly client: InvokesFunctions;
-  /** For example the output `SchedulerName` of the stack, or the function's ARN. */
-  readonly functionName: string;
-}
+import type { SchedulerFunction } from './call-options.ts';
 
 /**
  * An end without an answer, and a refusal of Lambda's, have a status as a gateway would give them.

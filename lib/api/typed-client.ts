@@ -6,12 +6,12 @@
  */
 
 import type { ExecutionView, Json, Started } from './answers.ts';
-import type { RunOptions, StartOptions, WaitOptions } from './call-options.ts';
+import type { RunOptions, SchedulerFunction, StartOptions, WaitOptions } from './call-options.ts';
 import type { Authorization } from './authorization.ts';
 import type { BulkOptions } from './bulk-answers.ts';
 import { ApiError, type Client as AnyClient, createClient as anyClient } from './client.ts';
 import { repeated } from './again.ts';
-import { type SchedulerFunction, throughLambda } from './through-lambda.ts';
+import { throughLambda } from './through-lambda.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 import { type KeysOf, optionProblem } from '../core/values/options.ts';
 

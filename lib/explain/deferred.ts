@@ -14,7 +14,7 @@ import type { Deferred, Step } from '../core/records/state.ts';
 import { timeText } from '../core/values/text.ts';
 import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
 import { isUntried } from '../core/step/turn.ts';
-import { afterStart } from './after-start.ts';
+import { afterStart } from './words.ts';
 import { personText } from './past.ts';
 
 /** An open breaker; if its service began to fail soon after other code began to run, when both were. */

@@ -10,7 +10,7 @@
 import type { Failure } from '../core/values/failure.ts';
 import type { RiskReason } from '../core/records/state.ts';
 import { countText, durationText, timeText } from '../core/values/text.ts';
-import { afterStart } from './after-start.ts';
+import { afterStart } from './words.ts';
 
 /**
  * 'healthy': nothing stands in the way. 'degraded': executions may not end well or in time without help,

@@ -8,6 +8,7 @@
 import { BUG } from '../core/values/bug.ts';
 import type { Failure } from '../core/values/failure.ts';
 import type { Step } from '../core/records/state.ts';
+import { durationText, timeText } from '../core/values/text.ts';
 import type { Coming } from '../core/step/rule.ts';
 import type { ItemsSoFar } from '../core/waiting/map.ts';
 
@@ -81,3 +82,21 @@ export function laneText(lane: LaneText | undefined): string {
   const named = [...holders.slice(0, MOST_NAMED), ...more].join(', ');
   return `${where} in the queue of lane '${name}'${named === '' ? '' : `; held by ${named}`}`;
 }
+
+/** What began soon after other code began to run may well be its work. */
+const SOON_MS = 300_000;
+
+/**
+ * @param since when it began
+ * @param startedAt when the code that runs began to, where that is known
+ * @returns the latter, if the former followed soon
+ */
+export const startBehind = (since: number | undefined, startedAt: number | undefined): number | undefined =>
+  since !== undefined && startedAt !== undefined && since >= startedAt && since - startedAt <= SOON_MS
+    ? startedAt
+    : undefined;
+
+export const afterStart = (at: number, startedAt: number | undefined): string =>
+  startedAt === undefined
+    ? ''
+    : `, ${durationText(at - startedAt)} after the start of ${timeText(startedAt)}`;

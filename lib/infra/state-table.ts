@@ -1,7 +1,8 @@
 /**
  * The state table: the only truth of a deployment, so the one thing that is kept when the stack goes.
  *
- * Owns: keys, indexes, protection, and what may be done to it. Does not own: what its items mean.
+ * Owns: keys, indexes, protection, what may be done to it, and how it is paid for. Does not own: what its
+ * items mean.
  *
  * No role may delete or scan: every write is conditional, and nothing is ever found by reading everything.
  * The audit alone may do both: its task is what the indexes do not show, and what is left behind.
@@ -13,6 +14,7 @@
 import {
   AttributeType,
   Billing,
+  Capacity,
   type CfnGlobalTable,
   type GlobalSecondaryIndexPropsV2,
   type ITable,
@@ -21,11 +23,10 @@ import {
 } from 'aws-cdk-lib/aws-dynamodb';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import { RemovalPolicy } from 'aws-cdk-lib/core';
+import { Annotations, RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { INDEXES, SPARE_INDEXES, TABLE, type TableIndex } from '../aws/names.ts';
 import { onceInUse } from './removal.ts';
-import { provisioned, sayFloor, type TableBilling, UNITS_A_START } from './table-billing.ts';
 
 /**
  * What is done to the table, by purpose. A transaction needs the action of each of its parts, and all of ours
@@ -68,6 +69,23 @@ export interface StartsPerSecond {
    * @default - what the account allows
    */
   readonly most?: number;
+}
+
+/**
+ * How it is paid for, if by the hour: a unit in use costs a third then, but table and indexes have a floor
+ * each, whatever is used. Capacity follows use within minutes; until then DynamoDB refuses, what is refused
+ * is late, and nothing is lost.
+ */
+export interface TableBilling {
+  readonly provisioned: {
+    /** Executions of four steps that start in a second, at most. */
+    readonly startsPerSecond: number;
+    /**
+     * Write and read units a second that table and indexes have at least, each: the floor.
+     * @default 5
+     */
+    readonly leastUnits?: number;
+  };
 }
 
 export interface StateTableProps {
@@ -242,4 +260,81 @@ function checkStarts({ warm, most }: StartsPerSecond, paid: TableBilling | undef
     throw new Error(
       'startsPerSecond.most is of a table on demand; with billing its most is billing.provisioned',
     );
+}
+
+/** What an execution of four steps writes, in write units: 6 and 2 a step (bench/results/cost.json). */
+export const UNITS_A_START = 14;
+/** What it reads, in read units. */
+const READ_UNITS_A_START = 5;
+/** At most: DynamoDB adds capacity where more is used (`Capacity.autoscaled`). */
+const USED = 0.7;
+const LEAST_UNITS = 5;
+
+/**
+ * List prices of us-east-1, of a unit
+ * (https://aws.amazon.com/dynamodb/pricing/provisioned/, https://aws.amazon.com/dynamodb/pricing/on-demand/).
+ */
+export const UNIT_USD = {
+  provisionedHour: { write: 0.000_65, read: 0.000_13 },
+  onDemand: { write: 0.625e-6, read: 0.125e-6 },
+} as const;
+const HOURS = 730;
+const UNITS_AN_HOUR = 3_600 * USED;
+
+interface Paid {
+  readonly billing: Billing;
+  /** What an index has, for so many write units of each start. */
+  readonly indexCapacity: (unitsAStart: number) => { readonly writeCapacity?: Capacity };
+}
+
+/** @throws Error naming what is set and what is allowed */
+export function provisioned({
+  provisioned: { startsPerSecond, leastUnits = LEAST_UNITS },
+}: TableBilling): Paid {
+  if (!(Number.isFinite(startsPerSecond) && startsPerSecond > 0))
+    throw new Error(
+      `billing.provisioned.startsPerSecond is ${startsPerSecond}; allowed: a number above 0, such as 20`,
+    );
+  if (!Number.isInteger(leastUnits) || leastUnits < 1)
+    throw new Error(`billing.provisioned.leastUnits is ${leastUnits}; allowed: a whole number of 1 or more`);
+  const capacity = (unitsAStart: number): Capacity => {
+    const maxCapacity = Math.max(leastUnits, Math.ceil((startsPerSecond * unitsAStart) / USED));
+    // Where a table that is in use changes to it, no start waits for capacity to follow.
+    return Capacity.autoscaled({
+      minCapacity: leastUnits,
+      maxCapacity,
+      targetUtilizationPercent: USED * 100,
+      seedCapacity: maxCapacity,
+    });
+  };
+  return {
+    billing: Billing.provisioned({
+      readCapacity: capacity(READ_UNITS_A_START),
+      writeCapacity: capacity(UNITS_A_START),
+    }),
+    indexCapacity: (unitsAStart) => ({ writeCapacity: capacity(unitsAStart) }),
+  };
+}
+
+const saved = (kind: 'write' | 'read'): number =>
+  UNIT_USD.onDemand[kind] - UNIT_USD.provisionedHour[kind] / UNITS_AN_HOUR;
+
+/** What the floor costs a month, and from how many steps a month on it is less than by use. */
+export function floorOf(
+  { provisioned: { leastUnits = LEAST_UNITS } }: TableBilling,
+  tableAndIndexes: number,
+): { readonly usd: number; readonly steps: number } {
+  const { write, read } = UNIT_USD.provisionedHour;
+  const usd = tableAndIndexes * leastUnits * (write + read) * HOURS;
+  const savedAStart = UNITS_A_START * saved('write') + READ_UNITS_A_START * saved('read');
+  return { usd, steps: usd / (savedAStart / STEPS_A_START) };
+}
+const STEPS_A_START = 4;
+
+export function sayFloor(scope: Construct, billing: TableBilling, tableAndIndexes: number): void {
+  const { usd, steps } = floorOf(billing, tableAndIndexes);
+  Annotations.of(scope).addInfoV2(
+    'steadfast:provisioned',
+    `the state table is paid for by the hour: its floor is $${usd.toFixed(0)} a month for ${tableAndIndexes} tables and indexes, whatever is used; by list prices of us-east-1 it pays from some ${Math.round(steps / 1e6)} million steps a month on, if they come evenly`,
+  );
 }

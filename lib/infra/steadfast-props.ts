@@ -24,8 +24,7 @@ import type { AgentSettings } from './agent-settings.ts';
 import type { TriggerSources } from './declared-triggers.ts';
 import type { Discovery } from './discovery.ts';
 import type { ApiKind, Scopes } from './scheduler-api.ts';
-import type { StartsPerSecond } from './state-table.ts';
-import type { TableBilling } from './table-billing.ts';
+import type { StartsPerSecond, TableBilling } from './state-table.ts';
 
 export interface SteadfastProps extends TriggerSources {
   /** The workflows to deploy: `Workflows.fromFolder('workflows')`. */

@@ -6,6 +6,7 @@
  */
 
 import { existsSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -19,6 +20,9 @@ const isRepository = existsSync(join(PACKAGE_ROOT, 'lib', 'index.ts'));
 /** @param path from the package's folder, without an extension: 'lambdas/agent' */
 export const programFile = (path: string): string =>
   isRepository ? join(PACKAGE_ROOT, `${path}.ts`) : join(PACKAGE_ROOT, 'dist', `${path}.js`);
+
+/** @param name of a file of `docs/` */
+export const docsText = (name: string): Promise<string> => readFile(join(PACKAGE_ROOT, 'docs', name), 'utf8');
 
 export const packageVersion = (): string =>
   (JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as { version: string }).version;

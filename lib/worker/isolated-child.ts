@@ -109,3 +109,8 @@ export class IsolatedChild {
     return all?.[PIPE_FD] as Socket | undefined;
   }
 }
+
+/** Resolves once it is over; where something of it cannot be ended, never (I3). */
+export const untilOver = async (gone: Promise<boolean>): Promise<void> => {
+  if (!(await gone)) await new Promise(() => undefined);
+};

@@ -18,15 +18,22 @@
 import { type AbortSignalLike, type AttemptContext, PROCESS_TIME_LEFT_MS } from '../core/plan/agent.ts';
 import type { Mode } from '../core/records/state.ts';
 import { given } from '../core/values/given.ts';
-import { IsolatedChild, type Program } from './isolated-child.ts';
-import { type Answered, type Call, diedOf, PULSE_MS, type Said, type Word } from './isolated-words.ts';
-import type { Trouble } from './process-trouble.ts';
+import { IsolatedChild, type Program, untilOver } from './isolated-child.ts';
+import {
+  type Answered,
+  BLOCKED_MS,
+  type Call,
+  type Caller,
+  diedOf,
+  PULSE_MS,
+  type Said,
+  type Trouble,
+  type Word,
+} from './isolated-words.ts';
 
 const ABORT_GRACE_MS = 2_000;
 /** A busy machine loads code slowly. */
 const STARTING_MS = 30_000;
-/** Silent for so long, a process is not asked to end a call. */
-const BLOCKED_MS = 3 * PULSE_MS;
 /** A kill is not instant. */
 const KILL_MARGIN_MS = 1_000;
 const MB = 1_048_576;
@@ -46,12 +53,6 @@ export interface ProcessOptions {
   readonly onClosed: (one: OwnProcess) => void;
   /** It is dead. */
   readonly onGone: (one: OwnProcess) => void;
-}
-
-/** Whose call it is. */
-export interface Caller {
-  readonly name: string;
-  readonly leaseMs: number;
 }
 
 interface UnderWay {
@@ -391,11 +392,6 @@ export class OwnProcess {
     return { kind: 'interrupted', message, hasBegun: true };
   }
 }
-
-/** Where something of it cannot be ended, never (I3). */
-const untilOver = async (gone: Promise<boolean>): Promise<void> => {
-  if (!(await gone)) await new Promise(() => undefined);
-};
 
 const abortOf = (signal: AbortSignalLike): Promise<void> =>
   new Promise((over) => {

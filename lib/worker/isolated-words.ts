@@ -13,6 +13,8 @@ import type { ErrorMark } from '../core/values/errors.ts';
 export const PIPE_FD = 4;
 /** How often a process says that its loop goes round. */
 export const PULSE_MS = 500;
+/** Silent for so long, a process is not asked to end a call. */
+export const BLOCKED_MS = 3 * PULSE_MS;
 
 /** To the process. */
 export type ToProcess = Call | { readonly abort: number };
@@ -25,6 +27,12 @@ export interface Call {
   readonly timeLeftMs: number;
   readonly input: unknown;
   readonly output?: unknown;
+}
+
+/** Whose call it is. */
+export interface Caller {
+  readonly name: string;
+  readonly leaseMs: number;
 }
 
 /** From the process. */
@@ -108,4 +116,17 @@ export class Outbox<Item> {
         }
     }
   }
+}
+
+/** What a process has suffered of its agents. */
+export interface Trouble {
+  /** Whose fault it was, where that is known. */
+  readonly agent?: string;
+  /** Whose calls were under way. */
+  readonly atWork: readonly string[];
+  readonly why: string;
+  /** It kept the loop from all others. */
+  readonly isBlock?: true;
+  /** Its code cannot be loaded, and has ended nothing. */
+  readonly isLoad?: true;
 }

@@ -15,8 +15,8 @@ import { partsOf } from '../core/plan/agent-parts.ts';
 import type { Mode } from '../core/records/state.ts';
 import { InterruptedError, marked } from '../core/values/errors.ts';
 import type { Program } from './isolated-child.ts';
-import { type Caller, OwnProcess, type ProcessOptions } from './isolated-process.ts';
-import type { Trouble } from './process-trouble.ts';
+import { OwnProcess, type ProcessOptions } from './isolated-process.ts';
+import type { Caller, Trouble } from './isolated-words.ts';
 import type { Call } from './isolated-words.ts';
 
 export interface PoolOptions extends Pick<ProcessOptions, 'now' | 'isShared' | 'isPatient'> {

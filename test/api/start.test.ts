@@ -202,6 +202,12 @@ describe('a body', () => {
         body: refusal('bad-json', /nested deeper/),
       });
     }
+    // Refused unparsed, however deep.
+    const deepest = `{"input":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+    expect(await post(START, deepest)).toMatchObject({
+      status: 400,
+      body: refusal('bad-json', /more than 60000/),
+    });
     const many = JSON.stringify({ input: Array.from({ length: JSON_LIMITS.nodes }, () => 0) });
     expect(await post(START, many)).toMatchObject({
       status: 400,

@@ -16,7 +16,16 @@ import { needsUndo, stepToFence } from '../../lib/core/step/ready.ts';
 import { MAX_DELAY_MS } from '../../lib/core/supervision/wake-time.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../lib/core/transitions.ts';
 import { MemoryStore } from '../../lib/memory/world.ts';
-import { deliveries, evaluations, everywhere, heartbeats, type Judge, reported } from './events.ts';
+import {
+  anyEvent,
+  deliveries,
+  evaluations,
+  everywhere,
+  heartbeats,
+  type Judge,
+  reported,
+  RUNS,
+} from './events.ts';
 import { type Case, frozen, NOW } from './states.ts';
 
 describe('a decision', () => {
@@ -29,15 +38,19 @@ describe('a decision', () => {
 
   it('has an open execution that it writes evaluated within a horizon, unless all that is due was looked at (S12)', () => {
     let brought = 0;
-    everywhere(({ plan, state }, event) => {
-      const far = { ...state, execution: { ...state.execution, wakeAt: NOW + 86_400_000 } };
-      const { write, wakeTime } = decide(plan, far, event);
-      const written = write?.execution;
-      if (written === undefined || isTerminal(written.status) || wakeTime === 'as-written') return;
-      expect(written.wakeAt).toBeLessThanOrEqual(NOW + horizonMs(planDuring(plan, written), state));
-      brought += 1;
-    });
-    expect(brought).toBeGreaterThan(40);
+    everywhere(
+      ({ plan, state }, event) => {
+        const far = { ...state, execution: { ...state.execution, wakeAt: NOW + 86_400_000 } };
+        const { write, wakeTime } = decide(plan, far, event);
+        const written = write?.execution;
+        if (written === undefined || isTerminal(written.status) || wakeTime === 'as-written') return;
+        expect(written.wakeAt).toBeLessThanOrEqual(NOW + horizonMs(planDuring(plan, written), state));
+        brought += 1;
+      },
+      anyEvent,
+      2 * RUNS,
+    );
+    expect(brought).toBeGreaterThan(50);
   });
 
   it('writes each record one version on, under the write id it was given (S3)', () => {
@@ -181,9 +194,13 @@ describe('a decision', () => {
 
 describe('a claim', () => {
   const claims = (judge: Judge): void =>
-    everywhere((given, event, decision) => {
-      if (decision.next.kind === 'perform') judge(given, event, decision);
-    }, deliveries);
+    everywhere(
+      (given, event, decision) => {
+        if (decision.next.kind === 'perform') judge(given, event, decision);
+      },
+      deliveries,
+      2 * RUNS,
+    );
 
   it('is written with a fresh token and a lease that its process outlives (S3, S4)', () => {
     let claimed = 0;
@@ -202,7 +219,7 @@ describe('a claim', () => {
       expect(write?.step?.processDeadlineAt).toBe(write?.step?.mode === 'probe' ? prior : deadAt);
       expect(isLeased(before)).toBe(false);
     });
-    expect(claimed).toBeGreaterThan(5);
+    expect(claimed).toBeGreaterThan(10);
   });
 
   it('to execute is made only while the execution runs and when every predecessor is done or skipped (S7)', () => {

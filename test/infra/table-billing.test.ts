@@ -3,7 +3,7 @@
 import { Annotations } from 'aws-cdk-lib/assertions';
 import { PRICES } from '../../bench/parts/prices.ts';
 import { INDEXES, SPARE_INDEXES } from '../../lib/aws/names.ts';
-import { floorOf, type TableBilling, UNIT_USD } from '../../lib/infra/table-billing.ts';
+import { floorOf, type TableBilling, UNIT_USD } from '../../lib/infra/state-table.ts';
 import { makeStack, Reader } from './template.ts';
 
 const of = (startsPerSecond: number, more: object = {}): TableBilling => ({

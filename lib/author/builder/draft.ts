@@ -2,8 +2,8 @@
  * The declarations of a workflow as its function is run: what it has so far, and the steps that an agent or
  * another workflow performs.
  *
- * Owns: these steps and their defaults. Does not own: what authors call (`workflow.ts`), options that all
- * steps have (`waiting-steps.ts`).
+ * Owns: these steps and their defaults, the options of a workflow. Does not own: what authors call
+ * (`workflow.ts`), options that all steps have (`waiting-steps.ts`).
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -21,7 +21,7 @@ import {
   type Stage,
 } from '../../core/plan/plan.ts';
 import type { Expr } from '../../core/plan/refs.ts';
-import { toExpr } from '../references.ts';
+import { type Ref, toExpr } from '../references.ts';
 import { problem, refusal } from '../checks/refusal.ts';
 import {
   type AnyStepOptions,
@@ -33,6 +33,58 @@ import {
 } from './waiting-steps.ts';
 import { defaultRecovery, planStage, recoveryProblem, undoOf } from './recovery-options.ts';
 import { planOfRound, type RepeatOptions, repeatStep } from './rounds.ts';
+
+/** What a workflow takes, how long it may take, and how its executions are found and kept apart. */
+export interface WorkflowOptions<I> {
+  /** Any Standard Schema; the scheduler refuses an input that does not fit it. */
+  readonly input: StandardSchemaV1<unknown, I>;
+  /** An execution that is not over by then is undone. */
+  readonly within: Duration;
+  /**
+   * How long a pause may last before a person is asked.
+   * @default '7d'
+   */
+  readonly pauseWithin?: Duration;
+  /**
+   * Tags by which executions are found, three at most: a start's own tag of that name, else the
+   * field of the input, if it is a text, a number or a boolean of up to 200 characters. Each
+   * costs one write unit at the start.
+   * @default none
+   */
+  readonly search?: readonly string[];
+  /**
+   * Whose an execution is: `(input) => input.tenant`. Messages of several take turns, so that the many of
+   * one do not delay the one of another; executions that it runs go with it.
+   * @default none: in the order of their messages
+   */
+  readonly fairBy?: (input: Ref<I>) => Ref<string> | Ref<number>;
+  /**
+   * Whether each end is announced on the event bus. `false` also saves a write of each execution that has
+   * neither a parent nor a lane.
+   * @default true
+   */
+  readonly announceEnds?: boolean;
+  /**
+   * How many at a time: one for an order, five for a customer. An execution waits for its place before its
+   * first step, and holds it until nothing of it can act any more; one that is tried again waits again.
+   * @default none: each begins at once
+   */
+  readonly lane?: LaneOptions<I>;
+}
+
+export interface LaneOptions<I> {
+  /** Whose place it is: a text of 1 to 1,000 characters or a whole number of the input. */
+  readonly by: (input: Ref<I>) => Ref<string> | Ref<number>;
+  /** How many executions of one key at the same time: 1 to 100. */
+  readonly atMost: number;
+  /** How long it may wait for its place, before `within` begins; then it fails with `no-place`. */
+  readonly waitAtMost: Duration;
+  /**
+   * Workflows whose lanes have one name share their places.
+   * @default the workflow's
+   */
+  readonly name?: string;
+}
 
 /** The options of a step that an agent performs. */
 export interface StepOptions extends AnyStepOptions, TolerateOptions {

@@ -7,7 +7,7 @@
 
 import { type Keys, type KeysOf, optionProblem } from '../../core/values/options.ts';
 import { problem, refusal } from '../checks/refusal.ts';
-import type { OnFailureOptions, StepOptions } from './draft.ts';
+import type { LaneOptions, OnFailureOptions, StepOptions, WorkflowOptions } from './draft.ts';
 import type { RepeatOptions } from './rounds.ts';
 import type {
   AnyStepOptions,
@@ -19,6 +19,22 @@ import type {
   TolerateOptions,
   WaitOptions,
 } from './waiting-steps.ts';
+
+const WORKFLOW = {
+  input: true,
+  within: true,
+  pauseWithin: true,
+  search: true,
+  fairBy: true,
+  announceEnds: true,
+  lane: true,
+} as const satisfies KeysOf<WorkflowOptions<unknown>>;
+const LANE = {
+  by: true,
+  atMost: true,
+  waitAtMost: true,
+  name: true,
+} as const satisfies KeysOf<LaneOptions<unknown>>;
 
 const ANY = {
   after: true,
@@ -99,10 +115,9 @@ function checkOptions(
 export function checkWorkflowOptions(
   name: string,
   options: { readonly lane?: unknown; readonly search?: unknown; readonly announceEnds?: unknown },
-  known: Readonly<Record<'workflow' | 'lane', Keys>>,
 ): void {
-  checkOptions(name, undefined, options, known.workflow);
-  checkOptions(name, 'lane', options.lane, known.lane);
+  checkOptions(name, undefined, options, WORKFLOW);
+  checkOptions(name, 'lane', options.lane, LANE);
   checkList(name, undefined, options.search, 'search', "['orderId']");
   const { announceEnds } = options;
   if (announceEnds === undefined || typeof announceEnds === 'boolean') return;

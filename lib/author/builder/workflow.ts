@@ -7,12 +7,10 @@
  * or its meaning (`decide.ts`).
  */
 
-import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Agent } from '../../core/plan/agent.ts';
 import type { Workflow } from '../../core/plan/workflow.ts';
-import { type Duration, MAX_DURATION_MS, parseDuration } from '../../core/values/duration.ts';
+import { MAX_DURATION_MS, parseDuration } from '../../core/values/duration.ts';
 import { checkName } from '../../core/values/names.ts';
-import type { KeysOf } from '../../core/values/options.ts';
 import { checkPlan, inOrder } from '../checks/check.ts';
 import { inLane, LANE_STEP } from '../../core/plan/lane.ts';
 import {
@@ -65,9 +63,11 @@ import {
   childOf,
   type Draft,
   emptyDraft,
+  type LaneOptions,
   type OnFailureOptions,
   repeatOf,
   type StepOptions,
+  type WorkflowOptions,
 } from './draft.ts';
 import type { Repeated, RepeatOptions } from './rounds.ts';
 import { checking, checkWorkflowOptions } from './option-tables.ts';
@@ -77,75 +77,7 @@ export { human, retry, useAgent, withInput } from './recovery-options.ts';
 export type { UseAgentStage } from './recovery-options.ts';
 export type { Repeated, RepeatOptions } from './rounds.ts';
 export type { OutputOf } from '../references.ts';
-export type { OnFailureOptions, StepOptions } from './draft.ts';
-
-/** What a workflow takes, how long it may take, and how its executions are found and kept apart. */
-export interface WorkflowOptions<I> {
-  /** Any Standard Schema; the scheduler refuses an input that does not fit it. */
-  readonly input: StandardSchemaV1<unknown, I>;
-  /** An execution that is not over by then is undone. */
-  readonly within: Duration;
-  /**
-   * How long a pause may last before a person is asked.
-   * @default '7d'
-   */
-  readonly pauseWithin?: Duration;
-  /**
-   * Tags by which executions are found, three at most: a start's own tag of that name, else the
-   * field of the input, if it is a text, a number or a boolean of up to 200 characters. Each
-   * costs one write unit at the start.
-   * @default none
-   */
-  readonly search?: readonly string[];
-  /**
-   * Whose an execution is: `(input) => input.tenant`. Messages of several take turns, so that the many of
-   * one do not delay the one of another; executions that it runs go with it.
-   * @default none: in the order of their messages
-   */
-  readonly fairBy?: (input: Ref<I>) => Ref<string> | Ref<number>;
-  /**
-   * Whether each end is announced on the event bus. `false` also saves a write of each execution that has
-   * neither a parent nor a lane.
-   * @default true
-   */
-  readonly announceEnds?: boolean;
-  /**
-   * How many at a time: one for an order, five for a customer. An execution waits for its place before its
-   * first step, and holds it until nothing of it can act any more; one that is tried again waits again.
-   * @default none: each begins at once
-   */
-  readonly lane?: LaneOptions<I>;
-}
-
-export interface LaneOptions<I> {
-  /** Whose place it is: a text of 1 to 1,000 characters or a whole number of the input. */
-  readonly by: (input: Ref<I>) => Ref<string> | Ref<number>;
-  /** How many executions of one key at the same time: 1 to 100. */
-  readonly atMost: number;
-  /** How long it may wait for its place, before `within` begins; then it fails with `no-place`. */
-  readonly waitAtMost: Duration;
-  /**
-   * Workflows whose lanes have one name share their places.
-   * @default the workflow's
-   */
-  readonly name?: string;
-}
-
-const OPTIONS = {
-  input: true,
-  within: true,
-  pauseWithin: true,
-  search: true,
-  fairBy: true,
-  announceEnds: true,
-  lane: true,
-} as const satisfies KeysOf<WorkflowOptions<unknown>>;
-const LANE_OPTIONS = {
-  by: true,
-  atMost: true,
-  waitAtMost: true,
-  name: true,
-} as const satisfies KeysOf<LaneOptions<unknown>>;
+export type { LaneOptions, OnFailureOptions, StepOptions, WorkflowOptions } from './draft.ts';
 
 type When = Condition | undefined;
 
@@ -295,7 +227,7 @@ export function workflow<I, R extends Answer>(
   build: (w: WorkflowBuilder<I>) => R,
 ): Workflow<I, OutputOf<R>> {
   checkName(name, 'workflow');
-  checkWorkflowOptions(name, options, { workflow: OPTIONS, lane: LANE_OPTIONS });
+  checkWorkflowOptions(name, options);
   const withinMs = parseDurationOrNone(options.within, `within of '${name}'`);
   const draft = emptyDraft(name, withinMs);
   const reads = fieldsRead();

@@ -1,7 +1,7 @@
 /** How many values a JSON text has is known before it is parsed. */
 
 import * as fc from 'fast-check';
-import { hasMoreValues } from '../../../lib/core/values/json-text.ts';
+import { hasMoreValues } from '../../../lib/core/values/json.ts';
 import type { Json } from '../../../lib/core/values/json.ts';
 
 const count = (value: unknown): number =>
