@@ -201,7 +201,7 @@ const stepRow = (step: StepView, view: ExecutionView, now: number): Cells => [
   step.name,
   stateText(step, view),
   step.agent ?? step.kind,
-  view.endedAt === undefined ? noteOf(step, now) : '',
+  view.endedAt === undefined ? noteOf(step, view, now) : '',
 ];
 
 const WAITS: readonly string[] = ['retrying', 'accepted', 'unknown', 'compensating'];
@@ -222,7 +222,7 @@ const acceptedText = ({ accepted }: StepView): string => {
 };
 
 /** Prints what a step waits for, or how far it is. */
-function noteOf(step: StepView, now: number): string {
+function noteOf(step: StepView, { status }: ExecutionView, now: number): string {
   const kind = noteOfKind(step, now);
   if (kind !== undefined) return kind;
   if (step.leaseUntil !== undefined) {
@@ -231,6 +231,7 @@ function noteOf(step: StepView, now: number): string {
       lease > 0 ? `lease for ${durationText(lease)} more` : `lease ended ${durationText(-lease)} ago`;
     return step.progress === undefined ? held : `${held}, progress ${step.progress}`;
   }
+  if (status === 'paused' && WAITS.includes(step.status)) return 'goes on after the pause';
   if (step.retryAt !== undefined && (step.deferred !== undefined || WAITS.includes(step.status))) {
     const held = step.deferred === undefined ? '' : `${DEFERRED_BECAUSE[step.deferred.why]}: `;
     const next = step.retryAt > now ? `in ${durationText(step.retryAt - now)}` : 'is due';

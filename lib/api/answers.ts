@@ -199,6 +199,7 @@ export interface StepView {
   readonly attempt?: number;
   readonly claimedAt?: number;
   readonly leaseUntil?: number;
+  /** Absent while the execution is paused, for nothing is tried then. */
   readonly retryAt?: number;
   /** It is deferred until `retryAt`, when a supervisor sends it. */
   readonly deferred?: Deferred;

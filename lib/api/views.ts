@@ -156,7 +156,7 @@ const body = (
     ...(step.kind === 'agent' ? { agent: agentOf(step, state.steps[step.name]) } : {}),
     after: step.after,
     ...(step.pointOfNoReturn === true ? { pointOfNoReturn: true } : {}),
-    ...stepView(state.steps[step.name], shownStatus(step, state)),
+    ...stepView(state.steps[step.name], shownStatus(step, state), state.execution),
     ...attemptsOf(plan, step, state),
     ...childrenView(step, state, asked),
     ...awaited(step, state),
@@ -271,10 +271,16 @@ function roundsView(
 const MAX_SHOWN_CHILDREN = 100;
 
 type StepRecord = Pick<StepView, 'status' | 'attempts'> & Partial<StepView>;
-function stepView(step: Step | undefined, status: StepView['status']): StepRecord {
+function stepView(
+  step: Step | undefined,
+  status: StepView['status'],
+  { status: ofExecution }: Execution,
+): StepRecord {
   if (step === undefined) return { status, attempts: [] };
-  const { attempt, changedAt, attempts, claimedAt, leaseUntil, retryAt, output, failure } = step;
+  const { attempt, changedAt, attempts, claimedAt, leaseUntil, output, failure } = step;
   const { deferred, progress, by, wrongAnswer, accepted } = step;
+  // In a pause nothing is tried at its time.
+  const retryAt = ofExecution === 'paused' ? undefined : step.retryAt;
   const times = { attempt, claimedAt, leaseUntil, retryAt, deferred };
   const found = { output, failure, wrongAnswer, progress, by, accepted: accepted && acceptedView(accepted) };
   const present = Object.entries({ ...times, ...found }).filter(([, value]) => value !== undefined);

@@ -95,7 +95,9 @@ test('show prints who has acted', async () => {
 test('show prints who holds an execution', async () => {
   const pauses = [{ number: 1, at: AT, reason: 'lunch', withinMs: 1, by: ann }];
   const { endedAt: _ended, cause: _cause, ...rest } = acted;
-  api.answers.push({ status: 200, body: { ...rest, status: 'paused', pauses } });
+  const failed = { name: 'b', kind: 'agent', agent: 'x', after: [], status: 'retrying', attempts: [] };
+  api.answers.push({ status: 200, body: { ...rest, status: 'paused', pauses, steps: [failed] } });
   const { out } = await steadfast(['show', 'e1', '--url', api.url]);
   expect(out).toMatch(/paused +for .* by local:ann: lunch/);
+  expect(out).toMatch(/b +retrying +x +goes on after the pause/);
 });

@@ -1,5 +1,6 @@
 /** Pause and resume: nothing new starts, what was begun goes on to its end, and nobody forgets it. */
 
+import { executionView } from '../../lib/api/views.ts';
 import { explain } from '../../lib/explain/why.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import { TransientError } from '../../lib/core/values/errors.ts';
@@ -254,8 +255,11 @@ describe('the end of a pause', () => {
     const { id } = await h.begin();
     await h.deliver(h.sent.splice(0)[0] as never);
     await pause(h.scheduler, id, {});
+    const retryAt = async () => executionView(await h.state(id), chain.plan, h.clock.now()).steps[0]?.retryAt;
     expect((await h.state(id)).steps['a']).toMatchObject({ status: 'retrying', attempt: 1 });
+    expect(await retryAt()).toBeUndefined();
     await resume(h.scheduler, id, {});
+    expect(await retryAt()).toBe((await h.state(id)).steps['a']?.retryAt);
     const { execution, steps } = await h.run(id);
     expect(execution.status).toBe('succeeded');
     expect(steps['a']?.attempt).toBe(2);
