@@ -119,7 +119,7 @@ export const worstFirst = (findings: readonly Finding[]): readonly Finding[] =>
       ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind) || (other.waiting ?? 0) - (one.waiting ?? 0),
   );
 
-/** It is said, and nothing is to be done. */
+/** Said, and nothing that holds work up. */
 const isMinor = ({ kind, calls = 0 }: Finding): boolean =>
   (kind === 'lost' && calls <= FEW_LOST) || (kind === 'worker' && calls === 1);
 
@@ -201,7 +201,7 @@ const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding, typed: Typed) 
   unanswered: ({ waiting = 0, failure }) =>
     `${waiting === 0 ? 'nothing waits for it now; ' : ''}${endsItself(failure) ? ITS_PROCESS : 'fix its service, or its timeout where answers come late'}: the first answer ends this`,
   lost: (finding, typed) =>
-    `${isMinor(finding) ? 'nothing is to be done: ' : `${mend(finding, typed)}; `}a supervisor probes or repeats each`,
+    `${isMinor(finding) ? '' : `${mend(finding, typed)}; `}a supervisor probes or repeats each that has a try left; what has ended for want of one: ${typed('list --status bad')}`,
   worker: (finding) => `${apart(finding)}; what was interrupted continues by itself`,
   paused: () => 'resume it: what waits for it continues by itself',
   asked: (_, typed) => `answer: ${typed('incidents')}`,

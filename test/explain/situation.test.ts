@@ -69,10 +69,10 @@ it('a storage that keeps no write comes first, and is down', () => {
 describe('an agent whose processes die', () => {
   const lost: Finding = { kind: 'lost', agent: 'pay', since: AT, lastAt: AT, calls: 1 };
 
-  it('once is said, and is no reason to do anything', () => {
+  it('once is said, and the deployment is healthy', () => {
     expect(verdictOf([lost])).toBe('healthy');
     expect(findingText(lost, AT + 60_000)).toBe(
-      "1 attempt of agent 'pay' ended without a report since 2026-07-01 09:30:00Z (1 min), as its process died or went silent; nothing is to be done: a supervisor probes or repeats each.",
+      "1 attempt of agent 'pay' ended without a report since 2026-07-01 09:30:00Z (1 min), as its process died or went silent; a supervisor probes or repeats each that has a try left; what has ended for want of one: npx steadfast list --status bad.",
     );
   });
 
@@ -80,7 +80,7 @@ describe('an agent whose processes die', () => {
     const often = { ...lost, calls: 7, lastAt: AT + 50_000 };
     expect(verdictOf([often])).toBe('degraded');
     expect(findingText(often, AT + 60_000)).toBe(
-      "7 attempts of agent 'pay' ended without a report since 2026-07-01 09:30:00Z (1 min), as their processes died or went silent, the latest 10 s ago; mend agent 'pay', or set 'isolate: true' where it is declared: then a death is known at once; a supervisor probes or repeats each.",
+      "7 attempts of agent 'pay' ended without a report since 2026-07-01 09:30:00Z (1 min), as their processes died or went silent, the latest 10 s ago; mend agent 'pay', or set 'isolate: true' where it is declared: then a death is known at once; a supervisor probes or repeats each that has a try left; what has ended for want of one: npx steadfast list --status bad.",
     );
   });
 
