@@ -48,7 +48,7 @@ const isShown = (key: string): boolean =>
 
 const textOf = (folder: string, ending: string): string =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith(ending))
+    .filter((name) => name.endsWith(ending) && !name.includes('node_modules'))
     .map((name) => read(join(folder, name)))
     .join('\n');
 const docs = textOf('docs', '.md');

@@ -1,0 +1,18 @@
+/** Prints docs/FAILURES.md from the table of failure codes. */
+
+import { type Codes, FAILURE_CODES } from './contract/failure-codes.ts';
+
+const HEAD = `# Failure codes
+
+A failure is a code and a message: \`why\`, \`show\`, the console and the API have both. This page lists the codes
+that the product gives. Any other is your agent's: the \`code\` of what it threw, or else the error's name.
+\`npx steadfast list --code timeout\` lists the executions that ended with one, or are asked about it.
+Errors of the HTTP API are in [HTTP.md](HTTP.md#errors). \`npm run docs\` prints this page.
+`;
+
+const sectionOf = ({ heading, rows }: Codes): string => {
+  const lines = rows.map(([code, cause, cure]) => `| \`${code}\` | ${cause} | ${cure} |`);
+  return `\n## ${heading}\n\n| code | what happened | what to do |\n| --- | --- | --- |\n${lines.join('\n')}\n`;
+};
+
+export const printFailures = (): string => `${HEAD}${FAILURE_CODES.map(sectionOf).join('')}`;
