@@ -10,7 +10,8 @@ import { planDuring } from '../core/plan/on-failure.ts';
 import type { Plan, PlanStep } from '../core/plan/plan.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { isTerminal, type Step } from '../core/records/state.ts';
-import { needsUndo, type Work } from '../core/step/ready.ts';
+import { effectOf } from '../core/step/effect.ts';
+import type { Work } from '../core/step/ready.ts';
 import { variantOf } from '../core/step/recovery.ts';
 import { durationText, timeText } from '../core/values/text.ts';
 
@@ -77,4 +78,4 @@ const OVER: ReadonlySet<Step['status'] | undefined> = new Set([
 
 /** It is still to be performed, or would have to be undone. */
 const mayStillNeed = (step: PlanStep, record: Step | undefined, { execution }: Snapshot): boolean =>
-  (execution.status !== 'compensating' && !OVER.has(record?.status)) || needsUndo(step, record);
+  (execution.status !== 'compensating' && !OVER.has(record?.status)) || effectOf(step, record).isOwed;

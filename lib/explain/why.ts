@@ -18,7 +18,8 @@ import { isForward, isLeased, isSatisfied, isTerminal, type Step } from '../core
 import { ruleThatApplies } from '../core/evaluate.ts';
 import { RULES } from '../core/rules.ts';
 import { failureWaits, lastPoint } from '../core/step/point-of-no-return.ts';
-import { isClear, needsUndo, openWork, type Work, workKey } from '../core/step/ready.ts';
+import { effectOf } from '../core/step/effect.ts';
+import { clearSince, openWork, type Work, workKey } from '../core/step/ready.ts';
 import { isBetweenStages, isTurn, mayFail, shownStatus } from '../core/step/turn.ts';
 import { dispatchDueAt, wasSentSinceDeferred } from '../core/supervision/wake-time.ts';
 import { answerBelow, type AskedBelow, askedBelow, withAsked } from './asked-below.ts';
@@ -109,7 +110,7 @@ const mendOf = (record: Step | undefined): string =>
 
 function because(plan: Plan, step: PlanStep, state: Snapshot, breakers: Breakers): string {
   const record = state.steps[step.name];
-  const toBeUndone = needsUndo(step, record) && state.execution.status === 'compensating';
+  const toBeUndone = effectOf(step, record).isOwed && state.execution.status === 'compensating';
   const ofKind = becauseOfWaiting(step, state);
   if (ofKind !== undefined) return ofKind;
   if (record === undefined || record.status === 'ready') return becauseUnbegun(plan, step, state);
@@ -170,7 +171,7 @@ function failedFor(plan: Plan, step: PlanStep, state: Snapshot): string {
   if (goesOn && isBetweenStages(state.steps[step.name]))
     return '; nobody can be asked what it did, so it is undone, and then its next stage follows';
   if (goesOn && mayFail(plan, step, state.steps[step.name]))
-    return needsUndo(step, state.steps[step.name])
+    return effectOf(step, state.steps[step.name]).isOwed
       ? '; it is undone, and then the execution goes on without it'
       : '; the execution goes on without it once nothing of it can act any more';
   if (state.execution.status === 'paused') return '; what follows is decided after the pause';
@@ -198,7 +199,7 @@ function becauseUnbegun(plan: Plan, step: PlanStep, state: Snapshot): string {
 
 function waitsForUndo(plan: Plan, step: PlanStep, state: Snapshot): string {
   const open = (graphOf(plan).dependents.get(step.name) ?? []).filter(
-    (other) => !isClear(other, state.steps[other.name], false),
+    (other) => clearSince(other, state.steps[other.name], false) === undefined,
   );
   return open.length === 0
     ? 'it is done and is to be undone'

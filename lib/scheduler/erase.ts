@@ -17,7 +17,6 @@
  *   which name the other executions, go last.
  */
 
-import type { Plan } from '../core/plan/plan.ts';
 import { wholeOf } from '../core/plan/on-failure.ts';
 import type { Erasure, Page, StoredValue } from '../core/ports.ts';
 import { valuesOf } from '../core/records/large-values.ts';
@@ -93,7 +92,9 @@ async function refuseUnfinished(erasing: Erasing, id: string, records: readonly 
       throw notErasable(`${id} is ${execution.status}: wait for its end, or cancel it`);
     if (execution.wakeAt !== undefined)
       throw notErasable(`${id} has ended, and its end is not announced yet: try again in a minute`);
-    const untilAt = actsUntil(await planOf(ports.store, plans, execution.plan), execution, records);
+    const plan = await planOf(ports.store, plans, execution.plan);
+    const own = stepsIn(records).filter(({ life }) => life === execution.life);
+    const untilAt = lateUntil(wholeOf(plan), Object.fromEntries(own.map((step) => [step.name, step])));
     if (untilAt > ports.clock.now())
       throw notErasable(`an attempt of ${id} may still be acting: try again after ${timeText(untilAt)}`);
     const { writtenWithinMs = WRITTEN_WITHIN_MS } = erasure;
@@ -107,11 +108,6 @@ async function refuseUnfinished(erasing: Erasing, id: string, records: readonly 
   await sideBySide(below, AT_A_TIME, async (child) =>
     refuseUnfinished(erasing, child, await erasure.recordsOf(child)),
   );
-}
-
-function actsUntil(plan: Plan, { life }: Execution, records: readonly Found[]): number {
-  const own = stepsIn(records).filter((step) => step.life === life);
-  return lateUntil(wholeOf(plan), Object.fromEntries(own.map((step) => [step.name, step])));
 }
 
 /**

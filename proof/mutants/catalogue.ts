@@ -12,6 +12,7 @@ import { CARRIED } from './catalogue/carried.ts';
 import { EFFECTS } from './catalogue/effects.ts';
 import { ACCEPTED, VALUES } from './catalogue/work-and-values.ts';
 import { LIVES } from './catalogue/lives.ts';
+import { IN_EFFECT } from './catalogue/in-effect.ts';
 import { INTERLEAVINGS } from './catalogue/interleavings.ts';
 import { PLACES, ROUNDS } from './catalogue/lanes-and-rounds.ts';
 import { ORDERS } from './catalogue/orders.ts';
@@ -33,6 +34,7 @@ export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
   'what random worlds were blind to': BLIND,
   'what shows only in a whole': WHOLES,
   'what people have ordered': ORDERS,
+  'what is in effect': IN_EFFECT,
   'places in lanes': PLACES,
   rounds: ROUNDS,
   'accepted work': ACCEPTED,

@@ -12,7 +12,8 @@ import { type Snapshot, withWrite } from '../../lib/core/records/snapshot.ts';
 import { isLeased, isSatisfied, isTerminal } from '../../lib/core/records/state.ts';
 import { horizonMs } from '../../lib/core/step/lease.ts';
 import { CLOCKS_DIFFER_MS } from '../../lib/core/step/process-deadline.ts';
-import { needsUndo, stepToFence } from '../../lib/core/step/ready.ts';
+import { effectOf } from '../../lib/core/step/effect.ts';
+import { stepToFence } from '../../lib/core/step/ready.ts';
 import { MAX_DELAY_MS } from '../../lib/core/supervision/wake-time.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../lib/core/transitions.ts';
 import { MemoryStore } from '../../lib/memory/world.ts';
@@ -106,7 +107,7 @@ describe('a decision', () => {
         return;
       }
       expect(stepToFence(plan, state)).toBeUndefined();
-      const open = plan.steps.filter((step) => needsUndo(step, state.steps[step.name]));
+      const open = plan.steps.filter((step) => effectOf(step, state.steps[step.name]).isOwed);
       // 'compensated' only if all is undone (S10); what waits behind an undo that
       // failed for good ends as 'failed'.
       if (open.length > 0) expect(status).toBe('failed');
@@ -251,7 +252,7 @@ describe('a claim', () => {
         expect(NOW).toBeGreaterThanOrEqual(before.processDeadlineAt + settleMs);
       for (const step of dependentsOf(plan, write.step.name)) {
         const record = state.steps[step.name];
-        expect(isLeased(record) || needsUndo(step, record)).toBe(false);
+        expect(isLeased(record) || effectOf(step, record).isOwed).toBe(false);
       }
       for (const other of agentSteps(plan).filter(({ name }) =>
         isBefore(plan, write.step?.name ?? '', name),

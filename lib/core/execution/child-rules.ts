@@ -31,7 +31,8 @@ import type { Snapshot } from '../records/snapshot.ts';
 import type { Step } from '../records/state.ts';
 import { isLostFailure, leftOutIn } from '../step/left-out.ts';
 import { failureWaits, isNearNoReturn, wayBack } from '../step/point-of-no-return.ts';
-import { dependentsClearAt, isKept, keepsEffects, needsUndo } from '../step/ready.ts';
+import { effectOf, isKept, keepsEffects } from '../step/effect.ts';
+import { dependentsClearAt } from '../step/ready.ts';
 import { applies, hasOpenChildren, isEnding, isTurn, isUnbegun, mayHaveChildren } from '../step/turn.ts';
 import type { Rule } from '../step/rule.ts';
 import { FAILED_FOR_TIME, isTimeOver } from '../step/within.ts';
@@ -46,7 +47,7 @@ import {
 } from '../waiting/child-stop.ts';
 import { afterTry, isCleanEnd, nextTryBegun, tryOf } from '../waiting/child-tries.ts';
 import { isStartDue } from '../waiting/map.ts';
-import { goesBack, roundBefore, goesBackAt } from '../waiting/rounds.ts';
+import { goesBack, roundBefore } from '../waiting/rounds.ts';
 import { endsAt, mayPassTime } from '../waiting/timer.ts';
 import { roundToRead } from './on-round.ts';
 import { OVER } from './time-rules.ts';
@@ -119,7 +120,7 @@ export const endChildren: Rule = {
       if (record?.children === undefined) continue;
       const left = keepsEffects(state);
       if (undoesRounds(step, record, left)) {
-        if (goesBackAt(record) > event.now) continue;
+        if (effectOf(step, record).actsUntil > event.now) continue;
         return written(state, event, roundBefore(record, record.children, event), 'round-undone');
       }
       const stopped = stepOnceStopped(step, record, left, event);
@@ -146,7 +147,7 @@ export const endChildren: Rule = {
       return record !== undefined && undoesRounds(step, record, left)
         ? [
             {
-              at: goesBackAt(record),
+              at: effectOf(step, record).actsUntil,
               step: step.name,
               coming: () => ({ what: 'the round before is undone', who: 'supervisor' as const }),
             },
@@ -286,8 +287,8 @@ export const stopChildren: Rule = {
   },
   dueAt: (plan, state, { readAt }) =>
     plan.steps.filter(hasChildren).flatMap((step) => {
-      const owes = needsUndo(step, state.steps[step.name]);
-      const at = owes ? dependentsClearAt(plan, step, state) : undefined;
+      const { isOwed } = effectOf(step, state.steps[step.name]);
+      const at = isOwed ? dependentsClearAt(plan, step, state) : undefined;
       if (at === undefined || at <= readAt) return [];
       return [
         { at, step: step.name, coming: () => ({ what: 'its executions are stopped', who: 'supervisor' }) },
@@ -379,7 +380,7 @@ function dueToStop(
   // One that waits and has left nothing was fenced.
   const ended = record !== undefined && ['done', 'failed', 'waiting', 'retrying'].includes(record.status);
   const open = hasOpenChildren(record?.children);
-  const owes = ended && (open || wasRecalled(record) || (!left && needsUndo(step, record)));
+  const owes = ended && (open || wasRecalled(record) || (!left && effectOf(step, record).isOwed));
   if (!underWay && !owes) return undefined;
   const clearAt = underWay || open ? 0 : dependentsClearAt(plan, step, state);
   if (clearAt === undefined || clearAt > now) return undefined;

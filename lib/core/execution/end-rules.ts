@@ -5,7 +5,7 @@
  * (`follow-up.ts`), how a stop begins (`stop.ts`).
  */
 
-import { leavesTolerated, standingAtEnd } from '../operators/in-effect.ts';
+import { standingAtEnd } from '../operators/in-effect.ts';
 import { isBefore, type Plan } from '../plan/plan.ts';
 import { endedPause, executionAfter } from '../decisions/change.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
@@ -13,7 +13,8 @@ import type { Ended } from '../records/ended.ts';
 import { given } from '../values/given.ts';
 import { hasUnannounced, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Cause, isLeased, type Step } from '../records/state.ts';
-import { isAllOver, isClear, keepsEffects, standsUnmended } from '../step/ready.ts';
+import { isLeft, keepsEffects } from '../step/effect.ts';
+import { clearSince, isAllOver } from '../step/ready.ts';
 import type { Rule } from '../step/rule.ts';
 import { endOf } from '../waiting/child-end.ts';
 import { end, failedOnFailure, unannounced } from './follow-up.ts';
@@ -53,12 +54,11 @@ export const endUndo: Rule = {
     const rest = plan.steps.filter((step) => !stuck.includes(step));
     // Behind an undo that failed for good its predecessors stay as they are: undoing
     // them would lie about the order.
-    const open = rest.filter((step) => !isClear(step, state.steps[step.name], left));
+    const open = rest.filter((step) => clearSince(step, state.steps[step.name], left) === undefined);
     if (open.some((step) => !stuck.some((other) => isBefore(plan, step.name, other.name)))) return undefined;
     if (open.some((step) => isLeased(state.steps[step.name]))) return undefined;
     const anyCompensated = plan.steps.some((step) => wasCompensated(state.steps[step.name]));
-    const stands = plan.steps.some((step) => standsUnmended(step, state.steps[step.name]));
-    const anyLeft = left || stuck.length > 0 || stands || leavesTolerated(plan, state);
+    const anyLeft = left || plan.steps.some((step) => isLeft(step, state.steps[step.name]));
     const move = endMove(execution.cause, anyCompensated, anyLeft);
     const cause =
       stuck.length === 0 || execution.cause === undefined

@@ -15,7 +15,7 @@ import { alsoAffected, evaluateNext, writing } from '../decisions/decision.ts';
 import type { StepEvent } from '../moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, isPerforming, type Step } from '../records/state.ts';
-import { keepsEffects } from '../step/ready.ts';
+import { keepsEffects } from '../step/effect.ts';
 import type { Rule } from '../step/rule.ts';
 
 export const enterNextStage: Rule = {

@@ -36,7 +36,7 @@ import type { StepEvent, ExecutionStatus } from '../moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Cause, isForward, isTerminal, isUndecided, type Step } from '../records/state.ts';
 import { lostValue } from '../step/left-out.ts';
-import { keepsEffects } from '../step/ready.ts';
+import { keepsEffects } from '../step/effect.ts';
 import { isCanceledKeepingEffects, isToGoOn } from '../waiting/child-retry.ts';
 import { childEnded, childrenStarted, failedOf, isEndDue } from '../waiting/child.ts';
 import { childrenOverTime, childrenStopped, staysDone } from '../waiting/child-stop.ts';

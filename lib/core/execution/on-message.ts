@@ -18,7 +18,8 @@ import { isLeased, type Step } from '../records/state.ts';
 import { claimed } from '../step/claim.ts';
 import { type Deferral, deferral, isOpenToLateMessages, untilBreakerCloses } from '../step/defer.ts';
 import { leaseEndsAt, shortestMs } from '../step/lease.ts';
-import { effectsSettledAt, openWork, type Work, workKey } from '../step/ready.ts';
+import { effectOf } from '../step/effect.ts';
+import { openWork, type Work, workKey } from '../step/ready.ts';
 import { isLeaving } from '../step/recovery.ts';
 import { isTimeOver } from '../step/within.ts';
 
@@ -108,7 +109,7 @@ const neededMs = ({ step }: Work, isKept: true | undefined): number =>
 function isSettled(step: PlanStep, { mode, sinceAt }: Work, record: Step | undefined, now: number): boolean {
   const isNextStage = mode === 'execute' && step.kind === 'agent' && record && isLeaving(step, record);
   if (mode !== 'undo' && isNextStage !== true) return true;
-  return sinceAt <= now && (record === undefined || effectsSettledAt(step, record) <= now);
+  return sinceAt <= now && effectOf(step, record).attemptsUntil <= now;
 }
 
 /** The message is answered: a supervisor sends another one when the service may be called again. */

@@ -16,7 +16,7 @@ import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Step } from '../records/state.ts';
 import { isNearNoReturn, mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
-import { keepsEffects } from '../step/ready.ts';
+import { keepsEffects } from '../step/effect.ts';
 import { failureOf } from '../step/turn.ts';
 import type { Rule } from '../step/rule.ts';
 

@@ -18,8 +18,7 @@ import { alsoAffected, type Decision, evaluateNext, writing } from '../decisions
 import type { Evaluation } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, isPerforming, type Step } from '../records/state.ts';
-import { keepsEffects, needsUndo } from '../step/ready.ts';
-import { attemptedVariant } from '../step/recovery.ts';
+import { effectOf, keepsEffects } from '../step/effect.ts';
 import { toleratedAt, toleratedTimes, whyItFailed } from '../step/tolerance.ts';
 import { firstTooMany, mayFail } from '../step/turn.ts';
 import type { Rule } from '../step/rule.ts';
@@ -79,7 +78,7 @@ function forwardMove(
 /** Closed by a write, for a process that read before the stop could still undo it. */
 function closedMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): Move | undefined {
   if (record.afterFailure === 'continue') return 'leave';
-  if (!needsUndo(step, record)) return undefined;
+  if (!effectOf(step, record).isOwed) return undefined;
   if (firstTooMany(plan, state) === undefined) return 'leave';
   return record.changedAt < (state.execution.cause?.at ?? 0) ? 'keep-effects' : undefined;
 }
@@ -105,12 +104,10 @@ function endingMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): 
   }
 }
 
-const isHarmless = (step: PlanStep, record: Step): boolean =>
-  step.kind === 'agent' && attemptedVariant(step, record).effect === 'none';
-
 function written(plan: Plan, state: Snapshot, event: Evaluation, planned: PlanStep, move: Move): Decision {
   const { execution } = state;
   const record = state.steps[planned.name] as Step;
+  const { is, isOwed } = effectOf(planned, record);
   const step = stepAfter(record, move === 'leave' ? 'tolerate' : move, event, {
     changedAt: event.now,
     retryAt: undefined,
@@ -118,9 +115,9 @@ function written(plan: Plan, state: Snapshot, event: Evaluation, planned: PlanSt
       ? {}
       : { failure: whyItFailed(record), undoDeferredAt: undefined, nextStage: undefined }),
     // What has no lasting effect is over by now.
-    ...(move === 'tolerate' ? { mayHaveActed: record.mayHaveActed && !isHarmless(planned, record) } : {}),
+    ...(move === 'tolerate' ? { mayHaveActed: record.mayHaveActed && is !== 'none' } : {}),
     // A person's word was for the execution that went on, and for what is undone.
-    ...(move === 'leave' && needsUndo(planned, record) ? { afterFailure: undefined } : {}),
+    ...(move === 'leave' && isOwed ? { afterFailure: undefined } : {}),
   });
   const records = { step, execution: executionAfter(execution, 'set-wake-time', event, {}) };
   const next = evaluateNext(alsoAffected(event.affected, step.name));

@@ -1,8 +1,8 @@
 /**
  * What an execution has in effect at external services: which of its effects stand, and which may.
  *
- * Owns: the answer, read off the records, and its short form for answers, events and refusals. Does not own:
- * whether anything is to be undone (`step/ready.ts`), how it is printed (`cli/`).
+ * Owns: the list, and its short form for answers, events and refusals. Does not own: what a step has in
+ * effect (`step/effect.ts`), how it is printed (`cli/`).
  *
  * A step whose `undo` is 'none' is not listed, because its author says that there is nothing to take back.
  * Listed are a point of no return, which cannot be taken back, a tolerated failure that may have acted, and a
@@ -12,7 +12,6 @@
  */
 
 import {
-  type AgentStep,
   type ChildStep,
   hasChildren,
   isBefore,
@@ -24,11 +23,10 @@ import {
 import type { Standing, StandingEffect } from '../records/ended.ts';
 import type { Incident } from '../records/question.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { type Execution, isLeased, type Step } from '../records/state.ts';
-import { isKept, standsUnmended } from '../step/ready.ts';
+import type { Execution, Step } from '../records/state.ts';
+import { effectOf, isKept, isLeft } from '../step/effect.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { hasEarlierRounds } from '../step/turn.ts';
-import { mayHaveLeft } from '../waiting/child-end.ts';
 import { childIds, idsOfTries } from '../waiting/child.ts';
 import { tryOf } from '../waiting/child-tries.ts';
 import { earlierRounds } from '../waiting/rounds.ts';
@@ -54,7 +52,7 @@ export function standingOf(
 /** The effects that tolerated failures may have left; those of a child or a list are in its executions. */
 function leftBy(step: PlanStep, state: Snapshot): StandingEffect[] {
   const record = state.steps[step.name];
-  if (record === undefined || !mayHaveLeft(record)) return [];
+  if (record === undefined || !isLeft(step, record)) return [];
   if (!hasChildren(step) || record.status === 'tolerated') return effectsOf(step, state);
   // Which of its rounds nobody has noted.
   if (record.children?.rounds?.left === true) return [{ step: step.name, effect: 'may-stand' }];
@@ -75,17 +73,12 @@ function standing({ execution }: Snapshot, all: readonly StandingEffect[]): Stan
   };
 }
 
-/** A failure was tolerated although what the step did may be in effect. */
-export const leavesTolerated = (plan: Plan, { steps }: Snapshot): boolean =>
-  plan.steps.some(({ name }) => steps[name] !== undefined && mayHaveLeft(steps[name]));
-
 /**
  * What an execution says of its effects: of one that succeeded what its tolerated
  * failures may have left, if anything.
  */
 export function standingAtEnd(plan: Plan, state: Snapshot): Standing | undefined {
   if (state.execution.status !== 'succeeded') return standingOf(plan, state);
-  if (!leavesTolerated(plan, state)) return undefined;
   const left = plan.steps.flatMap((step) => leftBy(step, state));
   return left.length === 0 ? undefined : standing(state, left);
 }
@@ -119,39 +112,16 @@ function effectsOf(step: PlanStep, { execution, steps }: Snapshot): StandingEffe
   const record = steps[step.name];
   if (record === undefined) return [];
   if (hasChildren(step)) return ofChildren(step, record, execution);
-  const effect = step.kind === 'agent' ? ofAttempts(step, record) : undefined;
-  return effect === undefined ? [] : [{ step: step.name, effect }];
+  const { is } = effectOf(step, record);
+  if (is === 'none' || is === 'undone' || !isShown(step, record)) return [];
+  return [{ step: step.name, effect: is === 'stands' ? 'stands' : 'may-stand' }];
 }
 
-function ofAttempts(step: AgentStep, record: Step): Effect | undefined {
-  // A tolerated failure reports every effect, even one that cannot be undone; an
-  // agent without one leaves none.
-  if (record.status === 'tolerated') {
-    const isLeft = record.mayHaveActed && attemptedVariant(step, record).effect !== 'none';
-    return isLeft ? effectOf(record) : undefined;
-  }
-  if (standsUnmended(step, record)) return 'stands';
-  if (step.pointOfNoReturn !== true && attemptedVariant(step, record).undo === 'none') return undefined;
-  switch (record.status) {
-    case 'done':
-      return 'stands';
-    case 'compensated':
-    case 'skipped':
-      return undefined;
-    case 'accepted':
-    case 'unknown':
-    case 'probing':
-    case 'compensating':
-    case 'compensation-failed':
-      return 'may-stand';
-    default:
-      return record.mayHaveActed || isLeased(record) ? effectOf(record) : undefined;
-  }
-}
-
-/** After a wrong answer of its agent the work is done. */
-const effectOf = (record: Step): Effect =>
-  record.wrongAnswer !== undefined && !isLeased(record) ? 'stands' : 'may-stand';
+/** A failure that is tolerated shows every effect, even one that cannot be undone. */
+const isShown = (step: PlanStep, record: Step): boolean =>
+  isLeft(step, record) ||
+  (step.kind === 'agent' &&
+    (step.pointOfNoReturn === true || attemptedVariant(step, record).undo !== 'none'));
 
 function ofChildren(step: ChildStep | MapStep, record: Step, execution: Execution): StandingEffect[] {
   const { children } = record;

@@ -40,7 +40,7 @@ import { cut } from '../values/text.ts';
 import { mayBePast, mayBeStopped, wayBackBeside } from '../step/point-of-no-return.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { whyItFailed } from '../step/tolerance.ts';
-import { actsUntil } from '../step/turn.ts';
+import { effectOf } from '../step/effect.ts';
 import { vouchedFor } from '../waiting/child-tries.ts';
 import { choicesFor, resolutionProblem } from '../questions/choices.ts';
 import { resolveDeadline, timeAgain } from '../questions/deadline.ts';
@@ -86,7 +86,14 @@ export function resolve(
       : recoveryResolution(
           record,
           answer,
-          { certain, tolerated, isTimed: planned?.withinMs !== undefined, isProbed },
+          {
+            certain,
+            tolerated,
+            isTimed: planned?.withinMs !== undefined,
+            isProbed,
+            // An agent's step is tried at once; a child once nothing of its last try acts any more.
+            triedFrom: planned?.kind === 'child' ? effectOf(planned, record).actsUntil : 0,
+          },
           inputs,
           failure,
         );
@@ -152,7 +159,8 @@ function recoveryResolution(
     tolerated,
     isTimed,
     isProbed,
-  }: Record<'certain' | 'tolerated' | 'isTimed' | 'isProbed', boolean>,
+    triedFrom,
+  }: Record<'certain' | 'tolerated' | 'isTimed' | 'isProbed', boolean> & { readonly triedFrom: number },
   inputs: DecisionInputs,
   failure: Failure | undefined,
 ): Step | undefined {
@@ -164,7 +172,7 @@ function recoveryResolution(
     ...(certain ? { mayHaveActed: false, wrongAnswer: undefined, ...vouchedChildren(record) } : {}),
     ...(isAgain
       ? {
-          retryAt: Math.max(inputs.now, actsUntil(record.children)),
+          retryAt: Math.max(inputs.now, triedFrom),
           ...(isTimed ? { againAt: inputs.now } : {}),
           ...(isProbed ? { probes: 0 } : {}),
         }

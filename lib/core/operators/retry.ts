@@ -22,9 +22,9 @@ import type { Incident } from '../records/question.ts';
 import type { Json } from '../values/json.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import type { Execution, Step } from '../records/state.ts';
-import { actsNoMoreAt } from '../step/ready.ts';
+import { effectOf } from '../step/effect.ts';
 import { attemptedVariant } from '../step/recovery.ts';
-import { actsUntil, failedItems } from '../step/turn.ts';
+import { failedItems } from '../step/turn.ts';
 import { laneAfterRetry } from '../waiting/lane.ts';
 import { goesOnWithChildren, restartProblem } from '../waiting/child-retry.ts';
 import { resolutionProblem } from '../questions/choices.ts';
@@ -148,10 +148,10 @@ function stillActing(plan: Plan, { steps }: Snapshot, now: number): string | und
   for (const step of plan.steps) {
     const record = steps[step.name];
     // Nor may an attempt in the child executions that the retry replaces.
-    const settledAt = record?.status === 'tolerated' ? actsNoMoreAt(step, record) : 0;
-    const deadAt = Math.max(settledAt, actsUntil(record?.children));
-    if (deadAt > now)
-      return `an attempt of '${step.name}' may still be acting: try again after ${timeText(deadAt)}`;
+    const isAsked = record?.status === 'tolerated' || step.kind !== 'agent';
+    const { actsUntil } = effectOf(step, record);
+    if (isAsked && actsUntil > now)
+      return `an attempt of '${step.name}' may still be acting: try again after ${timeText(actsUntil)}`;
   }
   return undefined;
 }

@@ -18,9 +18,9 @@ import type { Deed } from '../records/people.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isPerforming, type Step } from '../records/state.ts';
 import { lastPoint, mayBePast, wayBack } from '../step/point-of-no-return.ts';
-import { actsNoMoreAt } from '../step/ready.ts';
+import { effectOf } from '../step/effect.ts';
 import { attemptedVariant, isRepeatable } from '../step/recovery.ts';
-import { actsUntil, mayFail } from '../step/turn.ts';
+import { mayFail } from '../step/turn.ts';
 import { isCleanEnd } from '../waiting/child-tries.ts';
 import { deadlineChoices } from './deadline.ts';
 import { timeText } from '../values/text.ts';
@@ -55,13 +55,13 @@ export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now
       // A person may have stopped accepted work; if the execution goes on beside it, it must be over (S20).
       { choice: 'skip', ...from(deadAt) },
       ...(goesOn && isTolerated(step)
-        ? [{ choice: 'continue' as const, ...from(Math.max(deadAt, actsNoMoreAt(step, record))) }]
+        ? [{ choice: 'continue' as const, ...from(Math.max(deadAt, effectOf(step, record).actsUntil)) }]
         : []),
       { choice: 'fail' },
     ];
   }
   if (!goesOn) return [];
-  const after = actsNoMoreAt(step, record);
+  const after = effectOf(step, record).actsUntil;
   const { effect } = attemptedVariant(step, record);
   const careful = record.mayHaveActed
     ? {
@@ -115,7 +115,7 @@ function choicesForAnswer(
  */
 function choicesForChild(plan: Plan, state: Snapshot, step: ChildStep, record: Step, now: number): Offered[] {
   const isClean = record.children !== undefined && isCleanEnd(record.children);
-  const after = actsUntil(record.children);
+  const after = effectOf(step, record).actsUntil;
   const careful = isClean
     ? {}
     : { needs: 'nothingHappened' as const, ...(after > now ? { notBefore: after } : {}) };

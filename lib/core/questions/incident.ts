@@ -19,7 +19,7 @@ import { type Incident, isOpen } from '../records/question.ts';
 import { incidentNumber, incidentsIn, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isPerforming, type Step } from '../records/state.ts';
 import { mayBePast, wayBackBeside } from '../step/point-of-no-return.ts';
-import { actsNoMoreAt } from '../step/ready.ts';
+import { effectOf } from '../step/effect.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { mayFail } from '../step/turn.ts';
 import { closed, humanOf, nextReminder, opened } from './life.ts';
@@ -120,7 +120,7 @@ function termsOf(
   if (human?.otherwise !== 'fail' && goesOnWithout(plan, step, record)) {
     const withinMs = Math.min(human?.withinMs ?? UNDECLARED_MS, Math.floor(leftMs / 2));
     // Nothing goes on beside an undo that may still act.
-    const deadAt = record.status === 'waiting' ? 0 : actsNoMoreAt(step, record);
+    const deadAt = record.status === 'waiting' ? 0 : effectOf(step, record).actsUntil;
     return { deadlineAt: Math.max(now + withinMs, deadAt), otherwise: 'continue' };
   }
   if (record.status !== 'waiting') return { deadlineAt: now + LAST_INCIDENT_MS, otherwise: 'fail' };

@@ -20,8 +20,8 @@ import { given } from '../values/given.ts';
 import { isThrown } from './breaker.ts';
 import { answeredWrongly, ended, type Ending, isKnownDone, unrecorded } from './ending.ts';
 import { isAdvance } from './lease.ts';
+import { effectOf } from './effect.ts';
 import { CLOCKS_DIFFER_MS } from './process-deadline.ts';
-import { effectsSettledAt } from './ready.ts';
 import { changesBetween, MAX_PROBES, nextProbeAt, nextTry, nextWithoutVerdict, onStage } from './recovery.ts';
 import { FAILED_FOR_TIME, OVER_TIME } from './within.ts';
 
@@ -101,8 +101,8 @@ function notOverInTime(ending: Ending, failure: Failure): Step {
 function foundNothing(ending: Ending): Step {
   const { step, record, inputs, isOverTime } = ending;
   const { accepted, claimedAt = 0 } = record;
-  const settledAt = effectsSettledAt(step, record);
-  const believableAt = accepted === undefined ? settledAt : believableFrom(accepted, settledAt);
+  const { attemptsUntil } = effectOf(step, record);
+  const believableAt = Math.max(accepted?.askFrom ?? 0, attemptsUntil);
   const refuted = record.wrongAnswer === undefined ? undefined : NOT_DONE;
   // An outcome that was unknown has its reason; accepted work had none to fail for.
   const changes = ended(ending, 'not-done', accepted === undefined ? refuted : NEVER_DONE);
@@ -358,6 +358,3 @@ function askedAgain(
     accepted: { ...accepted, seq: record.version + 1 },
   });
 }
-
-/** From then on `notDone` is believed. */
-const believableFrom = ({ askFrom }: Accepted, settledAt: number): number => Math.max(askFrom, settledAt);

@@ -1,9 +1,9 @@
 /**
  * By when the processes of a step's attempts are dead for certain, each attempt's share of it apart; and by
- * when work acts no more that a service has accepted.
+ * when accepted work that cannot be stopped is left.
  *
  * Owns: what a claim adds to it, and what the end of an attempt's code, or the death of its process, takes
- * away; the time of accepted work. Does not own: what waits for it (`effectsSettledAt` in `ready.ts`).
+ * away. Does not own: what may act until then, and what waits for it (`effect.ts`).
  *
  * S10 several attempts of a step may be alive at the same time: one that was lost, and the next. The end of
  * one lowers its own share alone, never another's.
@@ -70,17 +70,6 @@ export function withLater<Record extends Step>(record: Record, ms: number): Reco
   const { processDeadlineAt, processes } = record;
   const all = processes?.map((one) => ({ ...one, deadlineAt: one.deadlineAt + ms }));
   return { ...record, processDeadlineAt: processDeadlineAt + ms, ...given({ processes: all }) };
-}
-
-/**
- * Until when work that a service has accepted, or may have before its attempt died, acts. What has no lasting
- * effect disturbs nothing.
- */
-export function acceptedUntil({ effect, acceptsMs, settleMs }: AgentStep, record: Step): number {
-  const isOver = record.status === 'done' || record.status === 'compensated';
-  if (effect === 'none' || isOver || !record.mayHaveActed) return 0;
-  if (record.accepted !== undefined) return record.accepted.untilAt;
-  return acceptsMs === undefined ? 0 : record.processDeadlineAt + settleMs + acceptsMs;
 }
 
 /** For the last probes, after the end of its time. */

@@ -9,15 +9,7 @@
  * was ever unknown, also only after its process deadline.
  */
 
-import {
-  type AgentStep,
-  type ChildStep,
-  dependentsOf,
-  hasChildren,
-  type MapStep,
-  type Plan,
-  type PlanStep,
-} from '../plan/plan.ts';
+import { type AgentStep, dependentsOf, hasChildren, type Plan, type PlanStep } from '../plan/plan.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import {
   isLeased,
@@ -28,13 +20,12 @@ import {
   type Step,
 } from '../records/state.ts';
 import { leftOutIn } from './left-out.ts';
-import { acceptedUntil, isAwaited } from './process-deadline.ts';
+import { effectOf, keepsEffects } from './effect.ts';
+import { isAwaited } from './process-deadline.ts';
 import { failureWaits, mayBePast, wayBack } from './point-of-no-return.ts';
 import { attemptedVariant, isLeaving, variantOf } from './recovery.ts';
 import {
-  actsUntil,
   applies,
-  hasEarlierRounds,
   hasOpenChildren,
   isTurnToBegin,
   isTurn,
@@ -146,7 +137,7 @@ function workOf(
   const attempt = { execute: record.attempt + 1, probe: record.attempt, undo: record.undoAttempt + 1 }[mode];
   const variant = mode === 'execute' ? variantOf(step, record.stage) : attemptedVariant(step, record);
   // A stage without effects needs no known outcome before the next one, but its attempt must be dead.
-  const quietAt = mode === 'execute' && isLeaving(step, record) ? effectsSettledAt(step, record) : 0;
+  const quietAt = mode === 'execute' && isLeaving(step, record) ? effectOf(step, record).attemptsUntil : 0;
   const work = { step: variant, mode, attempt, sinceAt, dueAt: Math.max(sinceAt, notBefore, quietAt) };
   return record.deferred?.mode === mode ? { ...work, deferred: record.deferred } : work;
 }
@@ -158,70 +149,10 @@ const mayBeUndone = (plan: Plan, step: AgentStep, record: Step): boolean =>
 /** The undo of a failed step, if it may have acted: a tolerated failure leaves no effect. */
 function undoOfFailed(step: AgentStep, record: Step, sinceAt: number): Work[] {
   const open = record.status === 'failed' || (record.status === 'compensating' && !isLeased(record));
-  if (!open || !needsUndo(step, record)) return [];
-  const notBefore = Math.max(record.retryAt ?? 0, effectsSettledAt(step, record));
-  return [workOf(step, record, 'undo', sinceAt, notBefore)];
+  const { isOwed, attemptsUntil } = effectOf(step, record);
+  if (!open || !isOwed) return [];
+  return [workOf(step, record, 'undo', sinceAt, Math.max(record.retryAt ?? 0, attemptsUntil))];
 }
-
-/** The step may have had an effect that must be undone. */
-export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
-  if (record === undefined) return false;
-  if (hasChildren(step)) return owesChildren(step, record);
-  if (step.kind !== 'agent' || attemptedVariant(step, record).undo === 'none') return false;
-  switch (record.status) {
-    case 'done':
-    case 'compensating':
-    case 'compensation-failed':
-    case 'unknown':
-    case 'accepted':
-      return true;
-    case 'retrying':
-    case 'failed':
-    case 'waiting':
-      return record.mayHaveActed;
-    default:
-      return false;
-  }
-}
-
-/** Its child executions are under way, or have effects that are not undone. */
-function owesChildren(step: ChildStep | MapStep, { status, children }: Step): boolean {
-  if (children === undefined || status === 'compensated' || status === 'tolerated') return false;
-  if (hasOpenChildren(children)) return true;
-  if (isKept(step)) return false;
-  return hasEarlierRounds(children) || Object.values(children.ended).some(({ clean }) => !clean);
-}
-
-/** The effects of its child executions stay when the execution is undone. */
-export const isKept = (step: ChildStep | MapStep): boolean =>
-  (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
-
-/**
- * The agent's answer was invalid and was not corrected in time. The work has no undo, so its effect stays
- * although the step failed. A step that is done does not count: its author declared that nothing has to be
- * undone.
- */
-export function standsUnmended(step: PlanStep, record: Step | undefined): boolean {
-  if (step.kind !== 'agent' || record?.status !== 'failed') return false;
-  if (record.wrongAnswer === undefined || !record.mayHaveActed) return false;
-  const { undo, effect } = attemptedVariant(step, record);
-  return undo === 'none' && effect !== 'none';
-}
-
-/** Nothing is undone: a person decided so, or a point of no return was passed. */
-export const keepsEffects = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
-
-/** The time from which no attempt of the step can take effect any more. */
-export const effectsSettledAt = (step: PlanStep, record: Step): number =>
-  step.kind === 'agent' && record.mayHaveActed
-    ? record.processDeadlineAt + attemptedVariant(step, record).settleMs
-    : 0;
-
-/** The time from which neither an attempt of the step nor work that a service has accepted acts any more. */
-export const actsNoMoreAt = (step: PlanStep, record: Step): number =>
-  step.kind === 'agent'
-    ? Math.max(effectsSettledAt(step, record), acceptedUntil(attemptedVariant(step, record), record))
-    : 0;
 
 /**
  * Probes of accepted work that cannot be stopped, also while the execution compensates: the steps on which it
@@ -239,13 +170,14 @@ function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   const record = snapshot.steps[step.name];
   if (record === undefined || isLeased(record) || record.status === 'compensation-failed') return [];
   if (keepsEffects(snapshot)) return [];
-  const clearAt = dependentsClearAt(plan, step, snapshot);
-  if (!needsUndo(step, record) || clearAt === undefined) return [];
+  const { isOwed, attemptsUntil } = effectOf(step, record);
+  const clearAt = isOwed ? dependentsClearAt(plan, step, snapshot) : undefined;
+  if (clearAt === undefined) return [];
   const sinceAt = Math.max(record.changedAt, clearAt, snapshot.execution.cause?.at ?? 0);
   // In any other status `retryAt` belongs to the work before the undo began.
   const isOfUndo = record.status === 'compensating' || record.deferred?.mode === 'undo';
   const retryAt = isOfUndo ? (record.retryAt ?? 0) : 0;
-  return [workOf(step, record, 'undo', sinceAt, Math.max(retryAt, effectsSettledAt(step, record)))];
+  return [workOf(step, record, 'undo', sinceAt, Math.max(retryAt, attemptsUntil))];
 }
 
 /**
@@ -260,9 +192,9 @@ export function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot
     if (seen.has(next.name)) continue;
     seen.add(next.name);
     const record = snapshot.steps[next.name];
-    if (!isClear(next, record, false)) return undefined;
-    if (record !== undefined)
-      clearAt = Math.max(clearAt, record.changedAt, actsNoMoreAt(next, record), actsUntil(record.children));
+    const at = clearSince(next, record, false);
+    if (at === undefined) return undefined;
+    clearAt = Math.max(clearAt, at);
     queue.push(...dependentsOf(plan, next.name));
   }
   return clearAt;
@@ -278,14 +210,16 @@ const CLAIMABLE: ReadonlySet<Step['status']> = new Set([
 ]);
 
 /**
- * The step has no lease, no open work and nothing to undo. A step without a record cannot start any more,
- * because the fence was completed before.
+ * Since when the step has no lease, no open work, nothing to undo and nothing that may still act; nothing
+ * while it has. A step without a record cannot start any more, because the fence was completed before.
  * @param left effects that are kept count as nothing to undo
  */
-export const isClear = (step: PlanStep, record: Step | undefined, left: boolean): boolean =>
-  !isLeased(record) &&
-  (left || !needsUndo(step, record)) &&
-  !(record !== undefined && (CLAIMABLE.has(record.status) || isWithChildren(step, record)));
+export function clearSince(step: PlanStep, record: Step | undefined, left: boolean): number | undefined {
+  if (record === undefined) return 0;
+  if (isLeased(record) || CLAIMABLE.has(record.status) || isWithChildren(step, record)) return undefined;
+  const { isOwed, actsUntil } = effectOf(step, record);
+  return isOwed && !left ? undefined : Math.max(record.changedAt, actsUntil);
+}
 
 /** Its child executions are under way, or their ends have not arrived yet. */
 const isWithChildren = (step: PlanStep, { status, children }: Step): boolean =>
@@ -307,8 +241,8 @@ export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefine
       return isTurnToBegin(step, snapshot) && !mayHaveChildren(step, snapshot);
     if (!CLAIMABLE.has(record.status)) return false;
     if (keepsEffects(snapshot)) return true;
-    const isOwed = step.kind === 'agent' && isAwaited(attemptedVariant(step, record), record);
-    return !isOwed && !needsUndo(step, record);
+    const isWaitedFor = step.kind === 'agent' && isAwaited(attemptedVariant(step, record), record);
+    return !isWaitedFor && !effectOf(step, record).isOwed;
   });
 
 /**

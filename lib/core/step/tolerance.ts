@@ -12,9 +12,8 @@
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isPerforming, type Step } from '../records/state.ts';
-import { actsNoMoreAt, needsUndo } from './ready.ts';
-import { attemptedVariant } from './recovery.ts';
-import { actsUntil, answersOwed, isBetweenStages, mayFail } from './turn.ts';
+import { effectOf } from './effect.ts';
+import { answersOwed, isBetweenStages, mayFail } from './turn.ts';
 import { OVER_TIME } from './within.ts';
 
 /**
@@ -25,18 +24,15 @@ export function toleratedAt(plan: Plan, step: PlanStep, record: Step): number | 
   if (isBetweenStages(record)) return undefined;
   if (record.status === 'compensated') return 0;
   const isItem = plan.tolerated !== undefined;
-  if (record.status === 'compensation-failed' && isItem) return actsNoMoreAt(step, record);
+  const { is, isOwed, actsUntil } = effectOf(step, record);
+  if (record.status === 'compensation-failed' && isItem) return actsUntil;
   if (record.status !== 'failed') return undefined;
-  if (step.kind !== 'agent') return answersOwed(step, record) > 0 ? undefined : actsUntil(record.children);
-  if (needsUndo(step, record)) return undefined;
+  if (step.kind !== 'agent') return answersOwed(step, record) > 0 ? undefined : actsUntil;
+  if (isOwed) return undefined;
   // Nothing of an on-failure step is undone: that it acted, where that is certain, is no question.
   const isKnown = plan.whole !== undefined && record.wrongAnswer !== undefined;
-  const isSaid =
-    isKnown ||
-    record.afterFailure === 'continue' ||
-    isItem ||
-    attemptedVariant(step, record).effect === 'none';
-  return record.mayHaveActed && !isSaid ? 'person' : actsNoMoreAt(step, record);
+  const isSaid = isKnown || record.afterFailure === 'continue' || isItem;
+  return is !== 'none' && !isSaid ? 'person' : actsUntil;
 }
 
 /** The times at which failures become final by themselves. */

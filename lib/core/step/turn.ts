@@ -203,10 +203,6 @@ export const answersOwed = (step: PlanStep, record: Step): number => {
 const keepsAnswers = (record: Step | undefined): boolean =>
   record?.status === 'tolerated' && record.children?.rounds !== undefined;
 
-/** The time until which an attempt in the ended child executions may still act. */
-export const actsUntil = (children: Children | undefined): number =>
-  Math.max(0, ...Object.values(children?.ended ?? {}).map((end) => end.actsUntil ?? 0));
-
 /** Some of the step's child executions are stopped, and others must still be. */
 export const isStopping = (record: Step | undefined): boolean =>
   record?.status === 'compensating' && record.children?.stopped !== undefined;

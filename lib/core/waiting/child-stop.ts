@@ -14,7 +14,7 @@ import { blankStep, type DecisionInputs, stepAfter } from '../decisions/change.t
 import type { Children } from '../records/children.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Step } from '../records/state.ts';
-import { isKept } from '../step/ready.ts';
+import { isKept } from '../step/effect.ts';
 import { hasEarlierRounds, hasOpenChildren, isStopping } from '../step/turn.ts';
 import { type Done, failedOf, laterEnds } from './child.ts';
 

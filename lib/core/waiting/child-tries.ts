@@ -25,7 +25,7 @@ import { type Attempt, isForward, type Step } from '../records/state.ts';
 import { keyOfClaim } from '../step/effect-key.ts';
 import { withAttempt } from '../step/history.ts';
 import { type NextTry, nextTry, nextWithoutVerdict, variantNumber } from '../step/recovery.ts';
-import { actsUntil } from '../step/turn.ts';
+import { effectOf } from '../step/effect.ts';
 import { triesActUntil } from './lane.ts';
 
 /** The number of the try at hand: of rounds that are undone the one that is. */
@@ -81,7 +81,7 @@ export function afterTry(
     status: 'retrying',
     stage,
     ...(stage === record.stage ? {} : { stageAttempt: 0 }),
-    retryAt: Math.max(next.retryAt, actsUntil(record.children)),
+    retryAt: Math.max(next.retryAt, effectOf(step, record).actsUntil),
   });
 }
 

@@ -12,7 +12,7 @@
  */
 
 import { laneOf } from '../plan/lane.ts';
-import { hasChildren, type LaneStep, type Plan, type PlanStep } from '../plan/plan.ts';
+import type { LaneStep, Plan } from '../plan/plan.ts';
 import {
   blankStep,
   type DecisionInputs,
@@ -33,9 +33,8 @@ import {
   pauseOf,
   type Step,
 } from '../records/state.ts';
-import { actsNoMoreAt, openWork } from '../step/ready.ts';
-import { attemptedVariant } from '../step/recovery.ts';
-import { actsUntil } from '../step/turn.ts';
+import { childrenActUntil, untilOfAll } from '../step/effect.ts';
+import { openWork } from '../step/ready.ts';
 import { timeOverAt } from '../step/within.ts';
 import { given } from '../values/given.ts';
 import type { Failure } from '../values/failure.ts';
@@ -152,44 +151,15 @@ function queued(
   return isQuiet ? { ...decision, wakeTime: 'as-written' } : decision;
 }
 
-/** A process of it was lost, so nobody knows what its request did, or does. */
-const wasLost = ({ attempts, leftOut, mayHaveActed }: Step): boolean =>
-  mayHaveActed || leftOut !== undefined || attempts.some(({ outcome }) => outcome === 'unknown');
-
-function stepActsUntil(step: PlanStep, record: Step): number {
-  if (hasChildren(step)) return childrenActUntil(record.children);
-  if (step.kind !== 'agent') return 0;
-  const { settleMs } = attemptedVariant(step, record);
-  const lost = wasLost(record) ? record.processDeadlineAt + settleMs : 0;
-  return Math.max(actsNoMoreAt(step, record), lost);
-}
-
-const childrenActUntil = (children: Children | undefined): number =>
-  Math.max(
-    actsUntil(children),
-    children?.lateUntil ?? 0,
-    ...Object.values(children?.ended ?? {}).map((end) => end.lateUntil ?? 0),
-  );
-
 /** As far as the tries so far say, for the record of the next. */
-export const triesActUntil = (children: Children | undefined): { readonly lateUntil?: number } => {
-  const until = childrenActUntil(children);
-  return until === 0 || children?.lateUntil === until
-    ? given({ lateUntil: children?.lateUntil })
-    : { lateUntil: until };
-};
+export function triesActUntil(children: Children | undefined): { readonly lateUntil?: number } {
+  const until = children === undefined ? 0 : childrenActUntil(children);
+  return until === 0 ? {} : { lateUntil: until };
+}
 
 /** N1 from then on no process of it acts, nor one below it: also after a success, and one that undid. */
-export function lateUntil(plan: Plan, steps: Snapshot['steps']): number {
-  const all = [...plan.steps, ...(plan.onFailure ?? [])];
-  return Math.max(
-    0,
-    ...all.map((step) => {
-      const record = steps[step.name];
-      return record === undefined ? 0 : stepActsUntil(step, record);
-    }),
-  );
-}
+export const lateUntil = ({ steps: planned, onFailure = [] }: Plan, steps: Snapshot['steps']): number =>
+  untilOfAll([...planned, ...onFailure], steps, 'lateUntil');
 
 /** The write that ends an execution says until when it holds its place, and which version is its end. */
 export function keepPlace(whole: Plan, state: Snapshot, decision: Decision): Decision {

@@ -23,14 +23,7 @@ import type { Json } from '../values/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Attempt, Step } from '../records/state.ts';
 import { withAttempt } from '../step/history.ts';
-import {
-  actsUntil,
-  hasEarlierRounds,
-  hasOpenChildren,
-  isStopping,
-  roundBelow,
-  scopeOf,
-} from '../step/turn.ts';
+import { hasEarlierRounds, hasOpenChildren, isStopping, roundBelow, scopeOf } from '../step/turn.ts';
 import { givenToTry, nextUnderCounter, tryOf } from './child-tries.ts';
 import { triesActUntil } from './lane.ts';
 
@@ -96,7 +89,7 @@ export const roundsEnded = (record: Step, children: Children, inputs: DecisionIn
     children: { ...children, rounds: { ...(children.rounds ?? NONE), isOver: true } },
   });
 
-/** The round at hand is undone, and one before it is next. */
+/** The round at hand is undone, and one before it is next, once nothing of this one acts any more. */
 export const goesBack = (record: Step): boolean => {
   const { children, status } = record;
   return (
@@ -108,9 +101,6 @@ export const goesBack = (record: Step): boolean => {
     Object.values(children.ended).every(({ clean }) => clean)
   );
 };
-
-/** From when on the one before may be undone: nothing of the one at hand acts any more. */
-export const goesBackAt = ({ children }: Step): number => actsUntil(children);
 
 /** The record that says which number is undone next; its execution is recalled after that. */
 export function roundBefore(record: Step, children: Children, inputs: DecisionInputs): Step {

@@ -11,8 +11,8 @@ export const BLIND: readonly Mutant[] = [
     id: 'failed-never-acted',
     bug: 'A dependent that failed is taken for one that did not act.',
     file: 'lib/core/step/ready.ts',
-    find: '    if (!isClear(next, record, false)) return undefined;\n',
-    replace: "    if (record?.status !== 'failed' && !isClear(next, record, false)) return undefined;\n",
+    find: 'clearSince(next, record, false);',
+    replace: "clearSince(next, record, record?.status === 'failed');",
     killer: simulated(),
   },
   {

@@ -50,7 +50,7 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     id: 'next-stage-before-the-process-deadline',
     bug: 'A stage that goes on in another way begins while the former attempt may still be at work.',
     file: 'lib/core/step/ready.ts',
-    find: 'isLeaving(step, record) ? effectsSettledAt(step, record) : 0;',
+    find: 'isLeaving(step, record) ? effectOf(step, record).attemptsUntil : 0;',
     replace: 'isLeaving(step, record) ? 0 : 0;',
     killer: simulation(),
   },

@@ -50,8 +50,8 @@ export const WHOLES: readonly Mutant[] = [
     id: 'child-tolerated-while-it-acts',
     bug: "A child's failure is tolerated while its attempts may still act.",
     file: 'lib/core/step/tolerance.ts',
-    find: '? undefined : actsUntil(record.children);',
-    replace: '? undefined : actsUntil(undefined);',
+    find: '> 0 ? undefined : actsUntil;',
+    replace: '> 0 ? undefined : 0;',
     killer: simulated(),
   },
   {
@@ -136,7 +136,7 @@ export const WHOLES: readonly Mutant[] = [
     replace: "  status === 'accepted' && undo === 'none' && effect === 'none';",
     also: [
       {
-        file: 'lib/core/step/process-deadline.ts',
+        file: 'lib/core/step/effect.ts',
         find: '  if (record.accepted !== undefined) return record.accepted.untilAt;',
         replace: '  if (record.accepted !== undefined) return 0;',
       },
@@ -146,7 +146,7 @@ export const WHOLES: readonly Mutant[] = [
   {
     id: 'accepted-lost-in-a-crash',
     bug: 'What was accepted before a crash is not taken to act.',
-    file: 'lib/core/step/process-deadline.ts',
+    file: 'lib/core/step/effect.ts',
     find: 'record.processDeadlineAt + settleMs + acceptsMs;',
     replace: 'record.processDeadlineAt + settleMs;',
     killer: simulated(),

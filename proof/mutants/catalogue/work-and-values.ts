@@ -37,8 +37,8 @@ export const ACCEPTED: readonly Mutant[] = [
     rule: 'that accepted work is never done is believed after its first pause',
     bug: 'That accepted work will never be done is believed before its first pause.',
     file: 'lib/core/step/probe-report.ts',
-    find: 'Math.max(askFrom, settledAt);',
-    replace: 'Math.min(askFrom, settledAt);',
+    find: 'Math.max(accepted?.askFrom ?? 0, attemptsUntil);',
+    replace: 'Math.min(accepted?.askFrom ?? attemptsUntil, attemptsUntil);',
     killer: jest(
       'core/step/accepted',
       'believes that it will never be done only when it was asked late enough',

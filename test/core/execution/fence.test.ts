@@ -6,13 +6,8 @@
 import type { PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd } from '../../../lib/core/records/children.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import {
-  dependentsClearAt,
-  isClear,
-  needsUndo,
-  effectsSettledAt,
-  stepToFence,
-} from '../../../lib/core/step/ready.ts';
+import { effectOf } from '../../../lib/core/step/effect.ts';
+import { clearSince, dependentsClearAt, stepToFence } from '../../../lib/core/step/ready.ts';
 import { STEP_STATUSES } from '../../../lib/core/moves.ts';
 import { planOf, recordOf, stateOf } from '../one-step.ts';
 import {
@@ -27,6 +22,10 @@ import {
   waitOf,
 } from '../small-steps.ts';
 import { NOW } from '../states.ts';
+
+const needsUndo = (step: PlanStep, record: Step | undefined) => effectOf(step, record).isOwed;
+const isClear = (step: PlanStep, record: Step | undefined, isKept: boolean) =>
+  clearSince(step, record, isKept) !== undefined;
 
 const ALL = STEP_STATUSES;
 const clean = { status: 'canceled', version: 1, clean: true } as const;
@@ -85,11 +84,10 @@ describe('an effect is to be undone', () => {
 it('a step is quiet when its process is dead and the service of the agent that acted has settled', () => {
   const step = agentStepOf('it', { recovery: [otherAgent] });
   const at = (keyVariant: number, more: Partial<Step> = acted) =>
-    effectsSettledAt(step, recordOf('it', 'done', { processDeadlineAt: 7, keyVariant, ...more }));
+    effectOf(step, recordOf('it', 'done', { processDeadlineAt: 7, keyVariant, ...more })).attemptsUntil;
   expect([at(0), at(1), at(0, {})]).toStrictEqual([5_007, 6_007, 0]);
-  expect(effectsSettledAt(callbackOf('it'), recordOf('it', 'done', { ...acted, processDeadlineAt: 7 }))).toBe(
-    0,
-  );
+  const answered = recordOf('it', 'done', { ...acted, processDeadlineAt: 7 });
+  expect(effectOf(callbackOf('it'), answered).attemptsUntil).toBe(0);
 });
 
 describe('a step is clear', () => {

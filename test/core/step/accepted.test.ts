@@ -4,8 +4,8 @@ import { decide } from '../../../lib/core/decide.ts';
 import type { AgentStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { Report } from '../../../lib/core/decisions/events.ts';
 import type { Accepted, LeasedStep, Step } from '../../../lib/core/records/state.ts';
-import { acceptedUntil } from '../../../lib/core/step/process-deadline.ts';
-import { actsNoMoreAt, dependentsClearAt, openWork } from '../../../lib/core/step/ready.ts';
+import { effectOf } from '../../../lib/core/step/effect.ts';
+import { dependentsClearAt, openWork } from '../../../lib/core/step/ready.ts';
 import { reported } from '../../../lib/core/step/report.ts';
 import { inputs, otherStage, planOf, probed, recordOf, stateOf, heldAs } from '../one-step.ts';
 import { NOW } from '../states.ts';
@@ -266,7 +266,8 @@ describe('accepted work acts', () => {
     ['not at all without an effect', none, accepted, 0],
     ['not if its agent accepts nothing', probed, recordOf('it', 'unknown', { mayHaveActed: true }), 0],
   ] as const)('%s', (_, of, record, at) => {
-    expect(acceptedUntil(of, record as Step)).toBe(at);
+    const { actsUntil, attemptsUntil } = effectOf(of, record as Step);
+    expect(actsUntil > attemptsUntil ? actsUntil : 0).toBe(at);
   });
 
   const before = { ...probed, name: 'first', undo: retry };
@@ -304,7 +305,7 @@ describe('accepted work acts', () => {
 
   it('until then also where its undo has failed, or it was given up', () => {
     const failed = recordOf('it', 'fenced', { mayHaveActed: true, accepted: work() });
-    expect(actsNoMoreAt({ ...keeping, name: 'it' }, failed)).toBe(NOW + HOUR);
+    expect(effectOf({ ...keeping, name: 'it' }, failed).actsUntil).toBe(NOW + HOUR);
     expect(dependentsClearAt(plan(keeping), before, stopped(keeping, failed).state)).toBe(NOW + HOUR);
   });
 

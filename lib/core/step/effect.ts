@@ -1,0 +1,162 @@
+/**
+ * What a step has in effect at external services, and until when something of it may act there.
+ *
+ * Owns: the one answer on which the work, the end, the notice to a parent, a lane and the list for people
+ * rest. Does not own: which work follows (`ready.ts`), how it is listed (`operators/in-effect.ts`), by when a
+ * process is dead (`process-deadline.ts`).
+ *
+ * S10 what has acted, or may have, is undone unless its author or a person keeps it; "stands" is certain,
+ * "may stand" is not. Asked for, believed and undone is the variant that was attempted, not the next one.
+ */
+
+import { type AgentStep, type ChildStep, hasChildren, type MapStep, type PlanStep } from '../plan/plan.ts';
+import type { Children } from '../records/children.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { isLeased, type Step } from '../records/state.ts';
+import { attemptedVariant } from './recovery.ts';
+import { hasEarlierRounds, hasOpenChildren } from './turn.ts';
+
+export interface Effect {
+  /** `open`: what is under way will tell. `stands`: it acted. `undone`: that was taken back. */
+  readonly is: 'none' | 'open' | 'may-stand' | 'stands' | 'undone';
+  /** It must be undone when the execution is, or before the step goes on. */
+  readonly isOwed: boolean;
+  /** No attempt acts from then on. Work that a service has accepted may, until an undo stops it. */
+  readonly attemptsUntil: number;
+  /** Nothing acts from then on: no attempt, no accepted work, nothing of its ended executions. */
+  readonly actsUntil: number;
+  /** N1 the same, and also after a success, and of what is undone. */
+  readonly lateUntil: number;
+}
+
+const NOTHING: Effect = { is: 'none', isOwed: false, attemptsUntil: 0, actsUntil: 0, lateUntil: 0 };
+
+export function effectOf(step: PlanStep, record: Step | undefined): Effect {
+  if (record === undefined) return NOTHING;
+  if (hasChildren(step)) return effectOfChildren(step, record);
+  return step.kind === 'agent' ? effectOfAttempts(attemptedVariant(step, record), record) : NOTHING;
+}
+
+/**
+ * What the status of an agent's step says of its effect, and whether that is owed an undo if it is in effect.
+ * `acted`: the status says nothing; whether an attempt may have acted does. What is under way is owed nothing
+ * yet; what is fenced or tolerated is owed nothing any more.
+ */
+const BY_STATUS: Readonly<Record<Step['status'], readonly [is: Effect['is'] | 'acted', owed: boolean]>> = {
+  ready: ['acted', false],
+  running: ['acted', false],
+  retrying: ['acted', true],
+  accepted: ['open', true],
+  unknown: ['open', true],
+  probing: ['open', false],
+  waiting: ['acted', true],
+  answered: ['acted', false],
+  done: ['stands', true],
+  failed: ['acted', true],
+  fenced: ['acted', false],
+  skipped: ['none', false],
+  tolerated: ['acted', false],
+  compensating: ['may-stand', true],
+  compensated: ['undone', false],
+  'compensation-failed': ['may-stand', true],
+};
+
+function effectOfAttempts(variant: AgentStep, record: Step): Effect {
+  const { mayHaveActed, processDeadlineAt } = record;
+  const [said, owed] = BY_STATUS[record.status];
+  const known = said === 'acted' ? soFar(record) : said;
+  const is = variant.effect === 'none' ? 'none' : known;
+  const deadAt = processDeadlineAt + variant.settleMs;
+  const attemptsUntil = mayHaveActed ? deadAt : 0;
+  const actsUntil = Math.max(attemptsUntil, acceptedUntil(variant, record));
+  const lateUntil = wasLost(record) ? Math.max(actsUntil, deadAt) : actsUntil;
+  return {
+    is,
+    isOwed: owed && is !== 'none' && variant.undo !== 'none',
+    attemptsUntil,
+    actsUntil,
+    lateUntil,
+  };
+}
+
+/** After a wrong answer of its agent the work is done. */
+function soFar(record: Step): Effect['is'] {
+  if (isLeased(record)) return 'open';
+  if (!record.mayHaveActed) return 'none';
+  return record.wrongAnswer === undefined ? 'may-stand' : 'stands';
+}
+
+/**
+ * Until when work that a service has accepted, or may have before its attempt died, acts. What has no lasting
+ * effect disturbs nothing.
+ */
+function acceptedUntil({ effect, acceptsMs, settleMs }: AgentStep, record: Step): number {
+  const isOver = record.status === 'done' || record.status === 'compensated';
+  if (effect === 'none' || isOver || !record.mayHaveActed) return 0;
+  if (record.accepted !== undefined) return record.accepted.untilAt;
+  return acceptsMs === undefined ? 0 : record.processDeadlineAt + settleMs + acceptsMs;
+}
+
+/** A process of it was lost, so nobody knows what its request did, or does. */
+const wasLost = ({ attempts, leftOut, mayHaveActed }: Step): boolean =>
+  mayHaveActed || leftOut !== undefined || attempts.some(({ outcome }) => outcome === 'unknown');
+
+function effectOfChildren(step: ChildStep | MapStep, record: Step): Effect {
+  const { status, children } = record;
+  if (children === undefined) return NOTHING;
+  const is = status === 'compensated' ? 'undone' : inChildren(children);
+  const isKnown = is === 'none' || is === 'undone' || (is !== 'open' && isKept(step));
+  return {
+    is,
+    isOwed: status !== 'tolerated' && !isKnown,
+    attemptsUntil: 0,
+    actsUntil: Math.max(0, ...Object.values(children.ended).map((end) => end.actsUntil ?? 0)),
+    lateUntil: childrenActUntil(children),
+  };
+}
+
+function inChildren(children: Children): Effect['is'] {
+  if (hasOpenChildren(children)) return 'open';
+  const left = Object.values(children.ended).filter(({ clean }) => !clean);
+  if (hasEarlierRounds(children) || left.some(({ status }) => status === 'succeeded')) return 'stands';
+  return left.length > 0 ? 'may-stand' : 'none';
+}
+
+/** N1 of its executions, and of the tries before them. */
+export const childrenActUntil = ({ ended, lateUntil = 0 }: Children): number =>
+  Math.max(lateUntil, ...Object.values(ended).map((end) => Math.max(end.actsUntil ?? 0, end.lateUntil ?? 0)));
+
+/** The effects of its child executions stay when the execution is undone. */
+export const isKept = (step: ChildStep | MapStep): boolean =>
+  (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
+
+/** Nothing is undone: a person decided so, or a point of no return was passed. */
+export const keepsEffects = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
+
+/**
+ * The step is over and something of it stays in effect, or may: its undo failed, its failure was tolerated,
+ * or its wrong answer was not corrected in time, and its work has no undo. A success that its author keeps is
+ * not left.
+ */
+export function isLeft(step: PlanStep, record: Step | undefined): boolean {
+  if (record === undefined) return false;
+  const { status, children } = record;
+  if (status === 'compensation-failed') return true;
+  if (!hasChildren(step)) {
+    const { is, isOwed } = effectOf(step, record);
+    return status === 'tolerated' ? is !== 'none' : status === 'failed' && is === 'stands' && !isOwed;
+  }
+  if (status !== 'done' && status !== 'tolerated') return false;
+  const ends = Object.values(children?.ended ?? {});
+  if (children?.rounds?.left === true || ends.some(({ left }) => left === true)) return true;
+  // Rounds that succeeded are only ever left where there is nothing to undo.
+  const others = ends.filter((end) => children?.rounds === undefined || end.status !== 'succeeded');
+  return status === 'tolerated' && others.some(({ clean }) => !clean);
+}
+
+/** The latest of all steps. */
+export const untilOfAll = (
+  planned: readonly PlanStep[],
+  steps: Snapshot['steps'],
+  until: 'actsUntil' | 'lateUntil',
+): number => Math.max(0, ...planned.map((step) => effectOf(step, steps[step.name])[until]));
