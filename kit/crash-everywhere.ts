@@ -30,7 +30,9 @@ import { checkSlowest, type Slowest, slowestMs, timesOf, unsaid } from './slowes
 import type { TestRun } from './test-run.ts';
 import { TEST, type TestOptions, WorkflowTest } from './workflow-test.ts';
 
+/** What is run again and again, with a crash at another point each time. */
 export interface CrashOptions<I> extends TestOptions {
+  /** The input of every run. */
   readonly input: I;
   /**
    * The outside world's book after a run: everything that took place, by effect key, what was undone
@@ -81,6 +83,7 @@ const CRASH = {
   maxRuns: true,
 } as const satisfies KeysOf<CrashOptions<unknown>>;
 
+/** A crash after which something was wrong, and what. */
 export interface Finding extends Problem {
   /** 'none' when it happens without any fault. */
   readonly point: string;
@@ -90,6 +93,7 @@ export interface Finding extends Problem {
   readonly replay: string;
 }
 
+/** What came of all crashes. */
 export interface CrashReport {
   /** Empty: nothing is lost, doubled or stuck. */
   readonly findings: readonly Finding[];

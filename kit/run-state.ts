@@ -20,12 +20,15 @@ import { waitsUntil } from '../lib/core/waiting/timer.ts';
 import type { Shown } from '../lib/scheduler/start.ts';
 import type { RunEnd } from './driver.ts';
 
+/** How a step of a run stands. */
 export interface StepState {
   /** `pending`: a predecessor is not done. `ready`: it waits for its agent. */
   readonly status: StepStatus | 'pending';
   /** Tries to execute so far. */
   readonly attempts: number;
+  /** What it answered; absent until it is done. */
   readonly output?: Json;
+  /** Why it failed. */
   readonly failure?: Failure;
   /** The latest 20 tries to execute, probe or undo. */
   readonly history: readonly Attempt[];
@@ -43,7 +46,9 @@ export interface StepState {
   };
 }
 
+/** How a run stands: its status, its output, its steps. */
 export interface RunState {
+  /** As the API has it. */
   readonly status: ExecutionStatus;
   /** What the workflow's function returned, resolved; absent unless it has succeeded. */
   readonly output?: Readonly<Record<string, Json>>;

@@ -24,6 +24,7 @@ import { asSent } from './as-sent.ts';
 import type { Driver, RunEnd } from './driver.ts';
 import { type RunState, stateOf, stuckMessage } from './run-state.ts';
 
+/** An incident of a run that waits for an answer. */
 export interface OpenIncident extends Incident {
   /** Those that are safe now; the others say what they need or when they become safe. */
   readonly choices: readonly {
@@ -55,6 +56,7 @@ export const local = (name: string): Caller => ({ kind: 'local', name });
 
 /** One execution of a test. */
 export class TestRun {
+  /** The id of its execution. */
   readonly id: string;
   readonly #driver: Driver;
 

@@ -37,6 +37,7 @@ export interface TestAgent {
   readonly worker: Worker;
 }
 
+/** The agents of the test, and what of its world differs from the defaults. */
 export interface TestOptions {
   /** One for every agent that the workflow uses, those on recoveries included. */
   readonly agents: readonly TestAgent[];
@@ -118,6 +119,7 @@ function checkReferences(workflow: Workflow): void {
   checked.add(workflow);
 }
 
+/** A workflow under test, in memory: starts executions, plans faults, moves the time. */
 export class WorkflowTest<I> {
   readonly #workflow: Workflow<I>;
   readonly #workers = new Map<string, Worker>();

@@ -8,6 +8,7 @@ import type { KeysOf } from '../../lib/core/values/options.ts';
 import type { Client, KnownWorkflows } from '../../lib/api/typed-client.ts';
 import type { ArmedFault, CallFault, FaultMoment } from '../../local/control/fault.ts';
 
+/** What a local cloud runs, and where it keeps its state. */
 export interface LocalCloudOptions {
   /**
    * The folder of the CDK app, or one below it.
@@ -71,6 +72,7 @@ export const CLOUD = {
   onLog: true,
 } as const satisfies KeysOf<LocalCloudOptions>;
 
+/** A running local cloud: the deployed template on this machine, and ways to break it. */
 export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
   /** The address of the HTTP API. */
   readonly url: string;
@@ -117,6 +119,7 @@ export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
   readonly send: (queue: string, body: string) => string;
   /** Writes an object, with the event that follows. By a part of the bucket's name. */
   readonly putObject: (bucket: string, key: string, body: string | Buffer) => void;
+  /** The buckets of the template. */
   readonly buckets: () => readonly LocalBucket[];
   /** Puts an event on a bus; returns its id. */
   readonly putEvent: (event: LocalEvent) => string;
@@ -126,34 +129,53 @@ export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
   readonly stop: (options?: { readonly keep?: boolean }) => Promise<void>;
 }
 
+/** A function of the template, and the processes that run it now. */
 export interface LocalFunctionState {
+  /** Its id in the template. */
   readonly logicalId: string;
+  /** Its name, as AWS would have it. */
   readonly name: string;
+  /** 'frozen': it has answered, and nothing runs in it until the next invocation, as on Lambda. */
   readonly processes: readonly { readonly pid: number; readonly state: 'busy' | 'idle' | 'frozen' }[];
+  /** Since the local cloud started. */
   readonly invocations: number;
 }
 
+/** How often one function has made one call to AWS. */
 export interface LocalCallCount {
+  /** The logical id of the function. */
   readonly caller: string;
+  /** Such as 'dynamodb'. */
   readonly service: string;
+  /** Such as 'UpdateItem'. */
   readonly operation: string;
+  /** The table, queue, bus or bucket that was called. */
   readonly resource: string;
+  /** Since the counts began. */
   readonly calls: number;
   /** Answered with an error. */
   readonly errors: number;
 }
 
+/** A bucket of the template, as a folder on this machine. */
 export interface LocalBucket {
+  /** Its id in the template. */
   readonly logicalId: string;
+  /** Its name, as AWS would have it. */
   readonly name: string;
 }
 
+/** An event of the local bus. */
 export interface LocalEvent {
+  /** Who put it. */
   readonly source: string;
+  /** What it is. */
   readonly detailType: string;
+  /** Its body. */
   readonly detail: unknown;
 }
 
+/** Which processes are killed at random, and how often. */
 export interface RandomKillOptions {
   /** The same seed, the same kills at the same times. */
   readonly seed: number;
@@ -163,6 +185,7 @@ export interface RandomKillOptions {
   readonly functions?: readonly string[];
 }
 
+/** Kills that go on until they are stopped. */
 export interface RandomKills {
   /** Processes killed so far. */
   readonly count: () => number;

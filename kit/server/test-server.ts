@@ -9,6 +9,7 @@ import type { Client, KnownWorkflows } from '../../lib/api/typed-client.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { TestAgent } from '../workflow-test.ts';
 
+/** What a test server serves, and where. */
 export interface TestServerOptions {
   /** Those that can be started; or a folder as `steadfast serve` takes one, with its agents and schedules. */
   readonly workflows: readonly Workflow[] | string;
@@ -39,19 +40,26 @@ export const SERVER = {
   logs: true,
 } as const satisfies KeysOf<TestServerOptions>;
 
+/** An event that the server announced. */
 export interface TestServerEvent {
+  /** Who announced it. */
   readonly source: string;
+  /** What it is. */
   readonly detailType: string;
   /** Epoch ms. */
   readonly at: number;
+  /** Its body. */
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
+/** A running `steadfast serve`, in a process of its own, for one test. */
 export interface TestServer<W extends KnownWorkflows = KnownWorkflows> {
   /** The address of the HTTP API. */
   readonly url: string;
+  /** Calls it, typed by its workflows. */
   readonly client: Client<W>;
   /** What a server before it has left in the file is made good. */
   readonly resumed: Promise<unknown>;
+  /** Ends the process; its file is removed unless it was named. */
   readonly stop: () => Promise<void>;
 }

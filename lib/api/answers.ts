@@ -85,13 +85,17 @@ export type {
 export const STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES;
 export const ANSWERS: readonly Choice[] = CHOICES;
 
+/** What a start answers: the execution, also where an earlier start of the same key made it. */
 export interface Started {
+  /** Names the execution in every other call. */
   readonly executionId: string;
+  /** How it stands now. */
   readonly status: ExecutionStatus;
 }
 
 /** What became of an execution that is to be erased. */
 export interface Erased {
+  /** The execution that is erased. */
   readonly executionId: string;
   /** `erasing`: there is more of it than one call removes. */
   readonly status: 'erased' | 'erasing';
@@ -105,7 +109,9 @@ export interface Stopped extends Started {
   readonly standing?: Standing;
 }
 
+/** An execution as lists have it: how it stands, without its input, output and steps. */
 export interface ExecutionSummary extends Started {
+  /** The name of its workflow. */
   readonly workflow: string;
   /** Content hash of the plan that it started with and keeps. */
   readonly plan: string;
@@ -129,16 +135,19 @@ export interface ExecutionSummary extends Started {
   readonly asked?: AskedBelow;
   /** Absent for a child, and where the API's authorizer does not say who calls. */
   readonly startedBy?: Caller;
+  /** When it ended; absent while it is under way. */
   readonly endedAt?: number;
   /** The code of the failure that caused it. */
   readonly code?: string;
   /** Why it left the straight path. */
   readonly cause?: Cause;
+  /** What it is found by beside its id: from its input, and given at its start. */
   readonly tags?: Readonly<Record<string, string>>;
   /** The step that runs it as one of its own. */
   readonly parent?: Parent;
 }
 
+/** One try of a step: by which agent, with what input, when, and how it ended. */
 export interface AttemptView extends Omit<Attempt, 'key' | 'variant' | 'given' | 'epoch'> {
   /** The stage of the step's recovery, from 1. Only the kind 'agent' has it and the fields that follow. */
   readonly variant?: number;
@@ -181,11 +190,15 @@ export interface LaneView {
   readonly holders: readonly string[];
 }
 
+/** A step of an execution: how it stands, what was tried, what came of it. */
 export interface StepView {
+  /** Its name in the workflow. */
   readonly name: string;
+  /** What the step is: work of an agent, a wait, a callback, an approval, a child, a list, a lane. */
   readonly kind: PlanStep['kind'];
   /** The agent that performs it; only the kind 'agent' has one. */
   readonly agent?: string;
+  /** The steps that must be done before it begins. */
   readonly after: readonly string[];
   /** It follows an end without success. Shown once there is such an end. */
   readonly onFailure?: true;
@@ -196,22 +209,29 @@ export interface StepView {
    * are derived; no record exists.
    */
   readonly status: StepStatus | 'pending';
+  /** The number of the latest attempt, from 1. */
   readonly attempt?: number;
+  /** When a process took the latest attempt. */
   readonly claimedAt?: number;
+  /** Until when the attempt counts as alive without another heartbeat. */
   readonly leaseUntil?: number;
   /** Absent while the execution is paused, for nothing is tried then. */
   readonly retryAt?: number;
   /** It is deferred until `retryAt`, when a supervisor sends it. */
   readonly deferred?: Deferred;
+  /** What the step answered; absent until it is done, and where it was left out of the answer. */
   readonly output?: Json;
+  /** Why the latest attempt, or the step, failed. */
   readonly failure?: Failure;
   /** Its work is done, and its agent answered this, which is no output; text, cut at 4 KB. */
   readonly wrongAnswer?: string;
   /** The service has taken the work and does it; until `untilAt` it is asked how far it is. */
   readonly accepted?: AcceptedView;
+  /** What the latest heartbeat said of how far it is. */
   readonly progress?: string | number;
   /** Who answered it; of a callback or an approval. */
   readonly by?: Caller;
+  /** An attempt of it may have had an effect, as far as is known. */
   readonly mayHaveActed?: boolean;
   /** When a wait, a callback or an approval is over. */
   readonly waitsUntil?: number;
@@ -219,7 +239,7 @@ export interface StepView {
   readonly lane?: LaneView;
   /** Only for an open callback or approval: `POST /callbacks/{token}/complete`. */
   readonly token?: string;
-  /** Only for an open approval or callback: as in the inbox. */
+  /** The question of an open approval or callback, as in the inbox. */
   readonly question?: CallbackQuestionView;
   /** Only for a child or map step; the ids of up to 100 of its executions. */
   readonly children?: {
@@ -243,6 +263,7 @@ export interface StepView {
      */
     readonly rounds?: RoundsView;
   };
+  /** When its status changed last; absent where nothing of it was stored yet. */
   readonly changedAt?: number;
   /** 20 at most: the first 5 and the latest. */
   readonly attempts: readonly AttemptView[];
@@ -263,14 +284,19 @@ export interface PauseView extends Pause {
   readonly underWay?: number;
 }
 
+/** One execution, whole: its input, its steps, and every question of it. */
 export interface ExecutionView extends ExecutionSummary {
+  /** By when it must end; pauses move it. */
   readonly deadlineAt: number;
+  /** What it was started with. */
   readonly input: Json;
+  /** What its workflow returned; only of a success. */
   readonly output?: Json;
   /** The latest 10; the last one is under way while the status is `paused`. */
   readonly pauses?: readonly PauseView[];
   /** The latest 10. */
   readonly retries?: readonly Retried[];
+  /** The execution that this one is to make good for. */
   readonly redriveOf?: string;
   /** While the status is `following-up`: how it ended, and when. */
   readonly end?: { readonly status: ExecutionStatus; readonly at: number };
@@ -283,6 +309,7 @@ export interface ExecutionView extends ExecutionSummary {
   readonly standing?: Standing;
   /** Incidents, open and resolved. */
   readonly incidents: readonly IncidentView[];
+  /** The steps of its plan, in their order. */
   readonly steps: readonly StepView[];
   /** Left out, for the answer would be too large: 'input', 'output', or 'incidents' that are over. */
   readonly omitted?: readonly string[];
@@ -299,6 +326,7 @@ export interface Reasons extends Explanation {
 /** For every question, what its answer in the inbox says and that of its execution need not repeat. */
 type Inner = 'version' | 'writeId' | 'life' | 'unannounced' | keyof AskedOf;
 
+/** A question to a person about what failed or is paused: open, or how it was answered. */
 export interface IncidentView extends Omit<Incident, Inner | 'quiet'> {
   /** Those that are safe now; `needs` and `notBefore` say under which condition. */
   readonly choices?: readonly {
@@ -315,6 +343,7 @@ export type CallbackQuestionView = Omit<CallbackQuestion, Inner>;
 
 /** The execution that a question belongs to. */
 export interface Asked extends AskedOf {
+  /** The execution that asks. */
   readonly executionId: string;
   /** For a workflow that a step runs: the execution above all others, which was started from outside. */
   readonly root?: NonNullable<AskedOf['root']> & { readonly executionId: string };
@@ -322,14 +351,20 @@ export interface Asked extends AskedOf {
 
 /** `kind` tells what is what. */
 export interface IncidentPage {
+  /** Open questions, those first that are decided soonest without an answer. */
   readonly items: readonly ((IncidentView | CallbackQuestionView) & Asked)[];
   readonly cursor?: string;
 }
 
+/** A person's answer to an incident. */
 export interface ResolveOptions {
+  /** One of those that the incident offers. */
   readonly choice: Choice;
+  /** Why, for whoever reads it later. */
   readonly reason?: string;
+  /** Only for 'retry-with-input': the input in place of the step's own. */
   readonly input?: Json;
+  /** Only for 'give-output': the step's output, as a person knows it. */
   readonly output?: Json;
   /** "I have checked: no attempt had an effect." */
   readonly nothingHappened?: boolean;
@@ -337,18 +372,22 @@ export interface ResolveOptions {
 
 /** What became of a callback with an answer. */
 export interface CallbackOutcome {
+  /** How the callback stands after the call. */
   readonly status: 'completed' | 'failed' | 'open';
   /** Who has answered; absent if the API's authorizer does not say. */
   readonly by?: Caller;
 }
 
+/** Why an external party could not do what a callback waited for. */
 export interface FailOptions {
   /** For programs. */
   readonly code?: string;
   readonly message?: string;
 }
 
+/** A page of a list of executions. */
 export interface ListPage {
+  /** The executions of this page, in the order that `orderedBy` says. */
   readonly items: readonly ExecutionSummary[];
   /** For the next page; absent on the last one. */
   readonly cursor?: string;

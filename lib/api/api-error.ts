@@ -5,9 +5,11 @@
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
+  /** For programs: 'unknown-execution', 'bad-input', … */
   readonly code: string;
   /** Absent when nothing answered. */
   readonly status: number | undefined;
+  /** What some codes add, such as the fields that an input has wrong. */
   readonly details: unknown;
   /** How long the answer asks to wait (`Retry-After`). */
   readonly retryAfterMs: number | undefined;

@@ -25,7 +25,10 @@ async function provided<Value extends object | string>(value: Provided<Value>, n
   }
 }
 
-/** @param token of a JWT authorizer; a function is asked before each request, for tokens expire */
+/**
+ * Sends a token with every call, as a JWT authorizer and a server with tokens want it.
+ * @param token a function is asked before each request, for tokens expire
+ */
 export const bearer =
   (token: Provided<string>): Authorization =>
   (send) =>
@@ -40,11 +43,15 @@ export const bearer =
  * `fromNodeProviderChain()`, `fromCognitoIdentityPool(…)`.
  */
 export interface AwsCredentials {
+  /** The public half of the key. */
   readonly accessKeyId: string;
+  /** The secret half of the key. */
   readonly secretAccessKey: string;
+  /** Only of credentials that expire. */
   readonly sessionToken?: string;
 }
 
+/** With what calls are signed for an API whose authorizer is IAM. */
 export interface AwsSignatureOptions {
   /** For example 'eu-central-1'. */
   readonly region: string;

@@ -13,7 +13,9 @@ import type { ListOptions } from './call-options.ts';
 
 export type { BulkAction };
 
+/** One command to many executions. */
 export interface BulkOptions {
+  /** The command that each of them gets. */
   readonly action: BulkAction;
   /**
    * As of `GET /executions`; its times are those of now, so that what comes
@@ -53,8 +55,11 @@ export interface BulkOptions {
   readonly comment?: string;
 }
 
+/** A bulk action: what it means, how far it is, who asked for it and who confirmed it. */
 export interface BulkView {
+  /** Names it in every other call. */
   readonly bulkId: string;
+  /** The command that each execution gets. */
   readonly action: BulkAction;
   /**
    * `collecting`: there may be more executions (`POST /bulk/{id}/collect`). `collected`: it waits to
@@ -66,22 +71,27 @@ export interface BulkView {
   readonly count: number;
   /** Found as well, and in a status in which the action is never possible. */
   readonly leftOut: number;
+  /** Why, as its caller said. */
   readonly reason?: string;
   /** What has happened to an execution after that is not meant. */
   readonly createdAt: number;
+  /** Who asked for it; absent where the authorizer of the API does not say. */
   readonly createdBy?: Caller;
   /** Until it is confirmed: the first ten. */
   readonly examples?: readonly ExecutionSummary[];
+  /** When it was confirmed; absent until then. */
   readonly confirmedAt?: number;
   /** In whose name it acts. */
   readonly confirmedBy?: Caller;
   /** The execution that obeys it: it can be paused, resumed and canceled like any other. */
   readonly executionId?: string;
+  /** How the execution that obeys it stands. */
   readonly executionStatus?: ExecutionStatus;
   /** Once it is confirmed. */
   readonly progress?: BulkProgress;
 }
 
+/** How far a confirmed bulk action is. */
 export interface BulkProgress {
   /** Executions that it has come to. */
   readonly acted: number;

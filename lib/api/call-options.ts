@@ -7,10 +7,13 @@
 import type { ExecutionStatus } from '../core/moves.ts';
 import type { Json } from '../core/values/json.ts';
 
+/** How an execution is started. */
 export interface StartOptions {
+  /** What the schema of the workflow accepts. */
   readonly input: Json;
   /** The same key with the same input is the same execution. */
   readonly idempotencyKey?: string;
+  /** What it is found by beside its id: names and values, in addition to those from its input. */
   readonly tags?: Readonly<Record<string, string>>;
   /** The execution that this one is to make good for; it must exist. */
   readonly redriveOf?: string;
@@ -18,11 +21,13 @@ export interface StartOptions {
   readonly priority?: number;
 }
 
+/** How an execution is started whose end the same call waits for. */
 export interface RunOptions extends StartOptions {
   /** How long the answer may wait for the end: '10s'. @default 25 s, which is the longest */
   readonly wait?: string;
 }
 
+/** How long a call waits for an execution. */
 export interface WaitOptions {
   /** Ends the wait: it rejects with the signal's reason. The execution goes on. */
   readonly signal?: AbortSignal;
@@ -30,10 +35,13 @@ export interface WaitOptions {
   readonly timeoutMs?: number;
 }
 
+/** Which executions a list has. Filters are combined: each execution fits all of them. */
 export interface ListOptions {
+  /** Only executions of this workflow. */
   readonly workflow?: string;
   /** 'open': all that have not ended. 'bad': every end but success. */
   readonly status?: ExecutionStatus | 'open' | 'bad';
+  /** Only those that may not end well or in time without help. */
   readonly atRisk?: true;
   /** The idempotency key of the start; with `workflow` alone. */
   readonly key?: string;
@@ -52,20 +60,25 @@ export interface ListOptions {
   readonly until?: number;
   /** 1 to 100. */
   readonly limit?: number;
+  /** The `cursor` of the page before. */
   readonly cursor?: string;
 }
 
+/** What every command to an execution may say. */
 export interface CommandOptions {
+  /** Why, for whoever reads it later. */
   readonly reason?: string;
   /** A command repeated under the same id is obeyed once; another one under it is refused (`key-reused`). */
   readonly commandId?: string;
 }
 
+/** How an execution is canceled. */
 export interface CancelOptions extends CommandOptions {
   /** False: what has acted is left as it is. @default true */
   readonly undo?: boolean;
 }
 
+/** How an execution that ended without success is tried again from where it failed. */
 export interface RetryOptions extends CommandOptions {
   /**
    * Only for a failed execution: the input of its failed step, in place of its own. Not where an attempt of
@@ -76,10 +89,13 @@ export interface RetryOptions extends CommandOptions {
   readonly step?: string;
 }
 
+/** How an agent is paused. */
 export interface PauseAgentOptions {
+  /** Why, for whoever reads it later. */
   readonly reason?: string;
 }
 
+/** How a workflow is paused: what is started of it from now on is born paused. */
 export interface PauseWorkflowOptions extends PauseAgentOptions {
   /**
    * How long each execution may be paused before a person is asked; 30d at most.
@@ -88,6 +104,7 @@ export interface PauseWorkflowOptions extends PauseAgentOptions {
   readonly within?: string;
 }
 
+/** How an execution is paused. */
 export interface PauseOptions extends CommandOptions {
   /**
    * How long it may last before a person is asked, for example '2h'; 30d at most.
@@ -98,13 +115,16 @@ export interface PauseOptions extends CommandOptions {
 
 /** `new Lambda({})` of `@aws-sdk/client-lambda`, or what invokes as it does. */
 export interface InvokesFunctions {
+  /** Invokes the function and answers with its payload. */
   readonly invoke: (
     input: { readonly FunctionName: string; readonly Payload: string },
     options: { readonly abortSignal: AbortSignal },
   ) => Promise<{ readonly Payload?: Uint8Array | undefined }>;
 }
 
+/** A deployment without a public API (`api: 'none'`): the client invokes the scheduler's function. */
 export interface SchedulerFunction {
+  /** What invokes functions, with the credentials of the caller. */
   readonly client: InvokesFunctions;
   /** For example the output `SchedulerName` of the stack, or the function's ARN. */
   readonly functionName: string;

@@ -18,19 +18,25 @@ import type { WaitsNow } from '../core/records/open-waits.ts';
 import type { AuditReceipt, LostAttempts, ShardReceipt } from '../core/records/receipts.ts';
 import type { ExecutionStatus } from '../core/moves.ts';
 
+/** A deployed workflow, as new executions start with it. */
 export interface WorkflowView extends WorkflowPauseView {
+  /** Content hash of its plan. */
   readonly plan: string;
+  /** How long an execution may take at most. */
   readonly withinMs: number;
   /** Tags by which its executions are found; absent where there are none. */
   readonly search?: readonly string[];
   /** Its ends are not announced on the event bus; absent where they are. */
   readonly announceEnds?: false;
+  /** Its steps, each after those that it reads. */
   readonly steps: readonly WorkflowStepView[];
   /** Only where one workflow is shown, not in the list of all. */
   readonly forms?: WorkflowForms;
 }
 
+/** The deployed workflows. */
 export interface Workflows {
+  /** By name. */
   readonly items: readonly WorkflowView[];
 }
 
@@ -52,6 +58,7 @@ export type AllForms = Readonly<Record<string, WorkflowForms>>;
 
 /** A workflow, and whether its executions are born paused. */
 export interface WorkflowPauseView {
+  /** The name of the workflow. */
   readonly workflow: string;
   /** Absent while it is not paused. */
   readonly pause?: PausedStarts;
@@ -113,23 +120,30 @@ export interface WorkflowStepView {
   readonly tolerate?: true | { readonly items: number } | { readonly percent: number };
 }
 
+/** Whether an agent is called, or its calls are deferred because its service fails. */
 export interface BreakerView {
   /**
    * 'half-open': one trial at a time finds out whether the service is back.
    * 'paused': an operator holds it open.
    */
   readonly status: 'closed' | 'open' | 'half-open' | 'paused';
+  /** When its status became what it is. */
   readonly since?: number;
+  /** When a trial is let through; only while it is open. */
   readonly until?: number;
   /** A trial is under way. */
   readonly trialUntil?: number;
+  /** Who paused it, when, and why. */
   readonly pause?: Hold;
   /** The latest that is over. */
   readonly lastPause?: EndedHold;
 }
 
+/** An agent after it was paused or resumed. */
 export interface AgentPauseView {
+  /** The name of the agent. */
   readonly agent: string;
+  /** Whether it is called now. */
   readonly breaker: BreakerView;
 }
 
@@ -142,17 +156,23 @@ export interface AgentTriedNow extends AgentPauseView {
   readonly woken: number;
   /** From when on they are sent, and the first of them; absent where none was woken. */
   readonly dueAt?: number;
+  /** The step that is sent first. */
   readonly first?: { readonly executionId: string; readonly step: string };
   /** There may be more. */
   readonly atLeast?: true;
 }
 
+/** A deployed agent: whether its service answers, and what waits for it. */
 export interface AgentView {
+  /** The name that workflows give it. */
   readonly name: string;
+  /** What its author says of repeating its work. */
   readonly effect: Effect;
+  /** Workflows that have a step of it. */
   readonly workflows: readonly string[];
   /** Messages, about; absent where the queue could not be asked. */
   readonly queue?: { readonly waiting: number; readonly underWork: number; readonly delayed: number };
+  /** Whether it is called now. */
   readonly breaker: BreakerView;
   /** The latest failure that says something of the service: no refusals. */
   readonly lastError?: Failure & { readonly at: number };
@@ -164,6 +184,7 @@ export interface AgentView {
 
 /** An agent that is not deployed although executions under way need it, or may. */
 export interface MissingAgent {
+  /** The name that plans give it. */
   readonly name: string;
   /** Executions that stand still because of it, about, as supervisors have met them in the last minutes. */
   readonly waiting: number;
@@ -176,8 +197,11 @@ export interface MissingAgent {
   readonly planned: number;
 }
 
+/** The agents of a deployment. */
 export interface Agents {
+  /** Those that are deployed, by name. */
   readonly items: readonly AgentView[];
+  /** Those that open executions need and that are not deployed. */
   readonly missing: readonly MissingAgent[];
   /** Open executions whose plans were read, those that are due soonest. */
   readonly examined: number;
@@ -187,6 +211,7 @@ export interface Agents {
 
 /** Which agents open executions have in their plans. Some of them may need one no more. */
 export interface NeededAgents {
+  /** By name, with how many open executions have it in their plan. */
   readonly agents: readonly { readonly name: string; readonly executions: number }[];
   /** The lanes that they wait in, or have a place in; absent where there is none. */
   readonly lanes?: readonly LaneInUse[];
@@ -203,6 +228,7 @@ export interface LaneInUse {
   readonly executions: number;
 }
 
+/** Whether a deployment is well, and the worst of what is wrong. */
 export interface Health {
   /**
    * 'degraded': executions may not end well or in time without help, or the service of an agent
@@ -217,11 +243,13 @@ export interface Health {
   readonly says: string;
   /** What is wrong, the worst first; empty while nothing is. */
   readonly findings: readonly Finding[];
+  /** For how long the oldest wake time has been overdue; 0 where none is. */
   readonly oldestOverdueMs: number;
   /** By agent that is not deployed: how many executions wait for it, about. Absent where none does. */
   readonly missing?: Readonly<Record<string, number>>;
   /** By agent that is not deployed: when supervisors first met an execution that waits for it. */
   readonly missingSince?: Readonly<Record<string, number>>;
+  /** How many workflows are deployed. */
   readonly workflows: number;
   /** The shards of the wake index. */
   readonly shards: readonly ShardHealth[];
@@ -237,6 +265,7 @@ export interface MetricsPlace {
   readonly service: string;
   /** Which of them have metrics one by one. */
   readonly by: readonly ('workflow' | 'agent')[];
+  /** Workflows that have metrics one by one. */
   readonly workflows: readonly string[];
   /** The name of each agent's queue. */
   readonly queues: Readonly<Record<string, string>>;
@@ -244,7 +273,9 @@ export interface MetricsPlace {
   readonly startedAt?: number;
 }
 
+/** One part of the wake index, which one supervisor at a time sweeps. */
 export interface ShardHealth {
+  /** Its number, from 0. */
   readonly shard: number;
   /** How long the oldest wake time in it is overdue now. */
   readonly overdueMs: number;
@@ -257,15 +288,19 @@ export type AuditHealth = Omit<AuditReceipt, 'version' | 'writeId' | 'segments'>
 
 /** One workflow's counts. */
 export interface WorkflowCounts {
+  /** The name of the workflow. */
   readonly workflow: string;
   /** It can be started no more, and no step of one that can runs it. */
   readonly isGone?: true;
   /** It cannot be started: only steps of others run it. */
   readonly isChild?: true;
+  /** Executions under way. */
   readonly open: number;
   /** Open ones in which a person is asked, or in executions that their steps run. */
   readonly waiting: number;
+  /** Open executions that are paused. */
   readonly paused: number;
+  /** Open executions that may not end well or in time without help. */
   readonly atRisk: number;
   /** In the last 24 hours, other than well. */
   readonly endedWithoutSuccess: number;
@@ -284,8 +319,11 @@ export interface WorkflowCounts {
 
 /** How many of those that were started of late, of the workflows that can be started, have ended badly. */
 export interface Lately {
+  /** From when on it counts. */
   readonly since: number;
+  /** Executions that were started since. */
   readonly started: number;
+  /** Executions among these that have ended otherwise than well. */
   readonly endedWithoutSuccess: number;
   /** There are more of both, or of one. */
   readonly atLeast?: true;
@@ -298,7 +336,9 @@ export interface Lately {
 export interface Overview {
   /** When it was counted. */
   readonly at: number;
+  /** The worst first, as `/health` says it. */
   readonly health: Pick<Health, 'status' | 'says' | 'findings' | 'oldestOverdueMs'>;
+  /** What is under way. */
   readonly open: {
     readonly count: number;
     readonly atLeast?: true;
@@ -341,6 +381,7 @@ export interface Overview {
       readonly deadlineAt: number;
     };
   };
+  /** The counts of each workflow. */
   readonly workflows: readonly WorkflowCounts[];
   /** Those that are not closed. */
   readonly breakers: readonly { readonly agent: string; readonly breaker: BreakerView }[];

@@ -30,10 +30,15 @@ import { type IsDeployed, warningsOf } from './warnings.ts';
 import { type Happened, inBrackets, mendText, type Next } from './words.ts';
 import { cut, timeText } from '../core/values/text.ts';
 
+/** Why an execution is where it is: what happened, where its time went, what is next. */
 export interface Explanation {
+  /** The execution that is explained. */
   readonly executionId: string;
+  /** As the API has it. */
   readonly status: string;
+  /** What happened, the oldest first. */
   readonly past: readonly Happened[];
+  /** Each step that is not over, and what it waits for. */
   readonly steps: readonly {
     readonly name: string;
     readonly status: string;

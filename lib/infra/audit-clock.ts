@@ -39,6 +39,7 @@ const MOST_SELDOM = Duration.days(2);
 const RUN_EVERY_MINUTES = 15;
 const SHORTEST_RUN_MINUTES = 2;
 
+/** The function that reads the whole table for what no index has, and when it runs. */
 export class AuditClock extends Construct {
   readonly function: Function;
   readonly rule: Rule;

@@ -21,7 +21,9 @@ export class DiscoveryError extends Error {
   }
 }
 
+/** An agent whose handler was found in an `agents` folder. */
 export interface FoundAgent {
+  /** Its name: that of its file. */
   readonly name: string;
   /** One attempt's longest time, as its author declared it. */
   readonly timeoutMs: number;
@@ -46,11 +48,15 @@ export interface FoundLane {
   readonly atMost: number;
 }
 
+/** A workflow that a file exports. */
 export interface FoundWorkflow {
+  /** The name that its author gave it. */
   readonly name: string;
+  /** The absolute path of its file. */
   readonly file: string;
   /** The name under which `file` exports it. */
   readonly exportName: string;
+  /** The agents that its steps need. */
   readonly agents: readonly string[];
   /** An approval of it, or of a workflow below it, must be another person's. */
   readonly asksAnother?: true;
@@ -68,17 +74,23 @@ export interface FoundWorkflow {
 export interface FoundTrigger {
   /** From the project's folder. */
   readonly file: string;
+  /** The name under which `triggers.ts` exports it. */
   readonly exportName: string;
+  /** What was declared. */
   readonly trigger: DeclaredTrigger;
 }
 
+/** What a folder of workflows has: what is deployed, and what its author is warned of. */
 export interface Discovery {
   /** The project's folder: relative paths start there, and generated modules are in its `cdk.out`. */
   readonly root: string;
+  /** By name. */
   readonly workflows: readonly FoundWorkflow[];
+  /** By name. */
   readonly agents: readonly FoundAgent[];
   /** In the order of their files. */
   readonly triggers: readonly FoundTrigger[];
+  /** What deploys, and is probably a mistake. */
   readonly warnings: readonly FoundWarning[];
 }
 
@@ -112,6 +124,7 @@ export interface FoundWarning {
    * 'steadfast:testedReference[order/input.gift]'.
    */
   readonly id: string;
+  /** What is wrong and what to write, with file and line where they are known. */
   readonly message: string;
 }
 

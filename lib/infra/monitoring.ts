@@ -21,6 +21,7 @@ export interface MonitoringProps extends AlarmsProps, Omit<DashboardProps, 'alar
   readonly withDashboard: boolean;
 }
 
+/** The alarms, the dashboard, and the topic that alarms go to. */
 export class Monitoring extends Construct {
   /** Hears of every alarm, when it is raised and when it is over. */
   readonly topic: ITopic;

@@ -154,6 +154,7 @@ export interface Gateway {
   readonly url: string;
 }
 
+/** The scheduler's function and the HTTP API before it. */
 export class SchedulerApi extends Construct {
   readonly function: Function;
   /** Nothing with `api: 'none'`. */

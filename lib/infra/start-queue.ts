@@ -47,6 +47,7 @@ export interface StartQueueProps {
   readonly removalPolicy: RemovalPolicy;
 }
 
+/** A queue whose messages start executions of one workflow, with dead letters and alarms. */
 export class StartQueue extends Construct {
   readonly triggerName: string;
   readonly workflowName: string;

@@ -120,6 +120,7 @@ export interface StateTableProps {
   readonly restoredTable?: string;
 }
 
+/** The DynamoDB table that holds every execution, with its indexes. */
 export class StateTable extends Construct {
   /** The table in use. */
   readonly table: ITable;

@@ -26,6 +26,7 @@ import type { Discovery } from './discovery.ts';
 import type { ApiKind, Scopes } from './scheduler-api.ts';
 import type { StartsPerSecond, TableBilling } from './state-table.ts';
 
+/** What a deployment is made of. Only `workflows` is needed. */
 export interface SteadfastProps extends TriggerSources {
   /** The workflows to deploy: `Workflows.fromFolder('workflows')`. */
   readonly workflows: Discovery;

@@ -17,6 +17,7 @@ import { STEADFAST_OPTIONS, type SteadfastProps } from './steadfast-props.ts';
  */
 export type StageSettings = (stack: Stack) => Partial<Omit<SteadfastProps, 'workflows'>>;
 
+/** What a stack is made of: those of the deployment, and those of any stack. */
 export interface SteadfastStackProps extends StackProps, SteadfastProps {
   /**
    * Whether nobody can delete the stack before this is set otherwise.
@@ -35,6 +36,7 @@ export interface SteadfastStackProps extends StackProps, SteadfastProps {
   readonly alarmEmail?: string;
 }
 
+/** A stack with one deployment, its outputs, and an address for its alarms. */
 export class SteadfastStack extends Stack {
   readonly steadfast: Steadfast;
   /**

@@ -72,13 +72,21 @@ import { WakeUps } from './wake-ups.ts';
 /** Most of a step is waiting for calls, at the price of all of it (decision 19). */
 const DEFAULT_MEMORY_MB = 384;
 
+/**
+ * A whole deployment: API, queues and functions of the agents, state table, supervisor, alarms, dashboard.
+ */
 export class Steadfast extends Construct {
+  /** The DynamoDB table that holds every execution. */
   readonly stateTable: StateTable;
   /** Where values are that are too large for the table; none with `largeValues: false`. */
   readonly valueBucket?: ValueBucket;
+  /** The bus on which ends, questions and risk are announced. */
   readonly eventBus: IEventBus;
+  /** The HTTP API and its function. */
   readonly scheduler: SchedulerApi;
+  /** The function that finds what is due, and its schedule. */
   readonly supervisor: SupervisorClock;
+  /** The function that reads the whole table for what no index has, and its schedule. */
   readonly audit: AuditClock;
   /** How the other functions call a supervisor. */
   readonly wakeUps: WakeUps = new WakeUps(this, 'WakeUps');
@@ -203,6 +211,7 @@ export class Steadfast extends Construct {
     return this.triggers.onMessage(workflow, props);
   }
 
+  /** The agents by name, each with its queue and its function or container. */
   get agents(): ReadonlyMap<string, Agent> {
     return this.#fleet.agents;
   }

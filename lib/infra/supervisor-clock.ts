@@ -36,6 +36,7 @@ export interface SupervisorClockProps {
   readonly settings: SupervisorSettings;
 }
 
+/** The function that finds what is due, and the schedule on which it runs. */
 export class SupervisorClock extends Construct {
   readonly function: Function;
   readonly rules: readonly Rule[];

@@ -42,8 +42,10 @@ export type BucketReference = Pick<IBucket, 'node' | 'bucketName' | 'enableEvent
 /** What every trigger may be given. */
 export type TriggerProps<Input = unknown> = TriggerOptions<Input>;
 
+/** Which objects of a bucket start an execution, and with what input. */
 export interface ObjectTriggerProps<Input = unknown> extends TriggerOptions<Input>, KeyFilter {}
 
+/** Which events start an execution, and with what input. */
 export interface EventTriggerProps<Input = unknown> extends TriggerOptions<Input> {
   /**
    * The bus that carries the events.
@@ -89,6 +91,7 @@ export interface TriggersProps {
 /** What the deployment itself knows of them. */
 export type Starters = Pick<TriggersProps, 'workflows' | 'code' | 'grantStart' | 'maxConcurrency'>;
 
+/** What starts executions beside the API: objects, events, schedules, messages. */
 export class Triggers extends Construct {
   readonly all: ReadonlyMap<string, StartQueue>;
   readonly #all = new Map<string, StartQueue>();

@@ -32,6 +32,7 @@ export interface ValueBucketProps {
   readonly encryptionKey?: IKey;
 }
 
+/** The bucket of values that are too large for the table. */
 export class ValueBucket extends Construct {
   readonly bucket: Bucket;
 

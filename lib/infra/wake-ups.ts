@@ -16,6 +16,7 @@ import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { WAKE_EVENT } from '../aws/names.ts';
 
+/** What calls a supervisor at once where none would sweep in time. */
 export class WakeUps extends Construct {
   readonly bus: EventBus;
 

@@ -16,6 +16,7 @@ import { projectRoot } from '../project/project-files.ts';
 import type { DiscoverProps, Discovery } from './discovery.ts';
 import { DiscoveryError } from './discovery.ts';
 
+/** Which workflows of a folder are taken. */
 export interface FolderOptions {
   /**
    * Names of the workflow folders to take.

@@ -34,6 +34,7 @@ export interface FaultHit {
    * hit · missed: the event was over before `afterMs` · nothing: no process to hit now · cleared: withdrawn
    */
   readonly outcome: 'hit' | 'missed' | 'nothing' | 'cleared';
+  /** When it struck. */
   readonly at: number;
   /** The processes concerned; after a kill they are gone. */
   readonly pids: readonly number[];
@@ -56,6 +57,7 @@ export interface FaultState {
 
 /** A fault that was asked for. */
 export interface ArmedFault {
+  /** Names it among the faults that are armed. */
   readonly id: string;
   /** Resolves at the first hit (after a kill: when the process is gone), or when it cannot hit any more. */
   readonly hit: Promise<FaultHit>;

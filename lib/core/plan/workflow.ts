@@ -11,8 +11,11 @@ import type { Plan } from './plan.ts';
 /** What `workflow` declares; exported by its file, and run by whoever deploys it. */
 export interface Workflow<I = unknown, O = unknown> {
   readonly kind: 'steadfast:workflow';
+  /** Its name in every call. */
   readonly name: string;
+  /** The schema that every start must fit. */
   readonly input: StandardSchemaV1<unknown, I>;
+  /** What the function declared, as data. */
   readonly plan: Plan;
   /** Its own and its children's. */
   readonly agents: readonly Agent[];
