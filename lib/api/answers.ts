@@ -173,6 +173,7 @@ export interface AcceptedView {
   readonly progress?: string | number;
 }
 
+/** How far a repeated step is. */
 export interface RoundsView {
   readonly done: number;
   readonly atMost: number;
@@ -353,6 +354,7 @@ export interface Asked extends AskedOf {
 export interface IncidentPage {
   /** Open questions, those first that are decided soonest without an answer. */
   readonly items: readonly ((IncidentView | CallbackQuestionView) & Asked)[];
+  /** For the next page; absent on the last one. */
   readonly cursor?: string;
 }
 
@@ -382,6 +384,7 @@ export interface CallbackOutcome {
 export interface FailOptions {
   /** For programs. */
   readonly code?: string;
+  /** For people. */
   readonly message?: string;
 }
 

@@ -11,12 +11,15 @@ import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Choice } from './plans.ts';
 
 const SHARE = 0.7;
-const TIMES = [1_000, 2_000, 4_000] as const;
+const LEASE_MS = 20_000;
+/** Longer than clocks may differ: what is over before that may be noticed as late as that. */
+const TIMES = [6_000, 8_000, 12_000] as const;
 
 export function withShortWait(plan: Plan, choice: Choice): Plan {
   const agents = plan.steps.filter(({ kind }) => kind === 'agent');
   if (agents.length === 0 || !choice.chance(SHARE)) return plan;
   const after = [choice.pick(agents).name];
   const brief = { kind: 'wait', name: 'brief', after, forMs: choice.pick(TIMES) } as const;
-  return { ...plan, steps: [...plan.steps, brief] };
+  const steps = plan.steps.map((step) => (step.kind === 'agent' ? { ...step, leaseMs: LEASE_MS } : step));
+  return { ...plan, steps: [...steps, brief] };
 }
