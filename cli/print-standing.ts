@@ -42,10 +42,10 @@ function names(
   return [shown.join(', '), ...more].filter(Boolean).join(' ');
 }
 
-/** What stays in effect if the incident is resolved with 'fail'. */
+/** What stays in effect if the incident is resolved with 'keep'. */
 export function leavesFact({ choices = [] }: IncidentView): Facts {
-  const { leaves } = choices.find(({ choice }) => choice === 'fail') ?? {};
-  return leaves === undefined ? [] : [["'fail' leaves", textOf(leaves)]];
+  const { leaves } = choices.find(({ choice }) => choice === 'keep') ?? {};
+  return leaves === undefined ? [] : [["'keep' leaves", textOf(leaves)]];
 }
 
 const textOf = (standing: Standing): string =>

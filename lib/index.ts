@@ -78,7 +78,7 @@ export type {
 } from './author/triggers/trigger-declaration.ts';
 export type { Workflow } from './core/plan/workflow.ts';
 export type { WhyEnded } from './author/builder/why-ended.ts';
-export { human, retry, useAgent, withInput, workflow } from './author/builder/workflow.ts';
+export { askPerson, retry, useAgent, withInput, workflow } from './author/builder/workflow.ts';
 export type {
   OnFailureOptions,
   OutputOf,

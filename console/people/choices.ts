@@ -14,10 +14,10 @@ export const MEANS: Readonly<Record<Choice, readonly [string, string]>> = {
   resume: ['Resume', 'The pause ends.'],
   'undo-all': ['Undo everything', 'Every step that acted is undone, and the execution ends.'],
   continue: ['Continue without it', 'The failure is tolerated, and the execution continues.'],
-  fail: ['Let it fail', 'The execution fails, and the effects of steps that acted stay.'],
+  keep: ['Keep what was done', 'The execution fails, and the effects of steps that acted stay.'],
 };
 
-export const GRAVE: ReadonlySet<Choice> = new Set(['undo-all', 'fail', 'skip', 'give-output']);
+export const GRAVE: ReadonlySet<Choice> = new Set(['undo-all', 'keep', 'skip', 'give-output']);
 
 /** What is given with it. */
 export const SIDE: Readonly<Partial<Record<Choice, 'input' | 'output'>>> = {

@@ -183,7 +183,7 @@ test('what cannot be booked back either waits in clearing for a person', async (
   const incident = await run.untilIncident();
   expect([incident.step, incident.choices.map(({ choice }) => choice)]).toEqual([
     'debit',
-    ['retry', 'skip', 'fail'],
+    ['retry', 'skip', 'keep'],
   ]);
   expect(await books()).toEqual([999_975_000, 25_000, 1_000_000]);
   await blocks[1]();

@@ -334,7 +334,7 @@ export interface IncidentView extends Omit<Incident, Inner | 'quiet'> {
     readonly choice: Choice;
     readonly needs?: string;
     readonly notBefore?: number;
-    /** Only for 'fail': what stays in effect then. */
+    /** Only for 'keep': what stays in effect then. */
     readonly leaves?: Standing;
   }[];
 }

@@ -75,7 +75,7 @@ export interface RecoveryView {
   readonly agent?: string;
   /** How long a person is asked; without an answer `otherwise` holds. */
   readonly withinMs?: number;
-  readonly otherwise?: 'undo' | 'fail';
+  readonly otherwise?: 'undo' | 'keep';
 }
 
 export interface WorkflowStepView {

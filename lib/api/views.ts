@@ -146,7 +146,7 @@ const body = (
   incidents: incidentsIn(state).map((incident) => ({
     ...questionView(incident),
     choices: choicesFor(plan, state, incident, now).map((one) =>
-      one.choice === 'fail' ? { ...one, leaves: leftByFailing(plan, state, incident) } : one,
+      one.choice === 'keep' ? { ...one, leaves: leftByFailing(plan, state, incident) } : one,
     ),
   })),
   steps: shownSteps(plan, state).map((step) => ({

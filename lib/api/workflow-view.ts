@@ -98,7 +98,7 @@ const recoveryOf = (stages: readonly Stage[] = []): Pick<WorkflowStepView, 'reco
   stages.length === 0 ? {} : { recovery: stages.map(stageView) };
 
 const stageView = (stage: Stage): RecoveryView => {
-  if (stage.kind === 'human')
+  if (stage.kind === 'askPerson')
     return { kind: stage.kind, withinMs: stage.withinMs, otherwise: stage.otherwise };
   const { kind, attempts } = stage;
   return { kind, attempts, ...(kind === 'useAgent' ? { agent: stage.agent } : {}) };

@@ -157,7 +157,7 @@ function stageText({ kind, attempts = 1, agent, withinMs = 0, otherwise }: Recov
       return `with other input ${times}`;
     case 'useAgent':
       return `by ${agent ?? ''} ${times}`;
-    case 'human':
+    case 'askPerson':
       return `a person is asked for ${durationText(withinMs)}, otherwise ${otherwise ?? ''}`;
     default:
       return `again ${times}`;

@@ -79,7 +79,7 @@ function findingsOf({ execution, steps, questions = {} }: Snapshot, plan: Plan |
 }
 
 const stages = (step: AgentStep): number =>
-  step.recovery.reduce((sum, stage) => sum + (stage.kind === 'human' ? 0 : stage.attempts), 1);
+  step.recovery.reduce((sum, stage) => sum + (stage.kind === 'askPerson' ? 0 : stage.attempts), 1);
 
 function beyondRecovery(step: AgentStep, record: Step | undefined): string[] {
   if (record === undefined) return [];

@@ -62,7 +62,7 @@ function isMeant(action: BulkAction, state: Snapshot): boolean {
 }
 
 const GIVEN = Array<'give-output'>(6).fill('give-output');
-const ANSWERS = ['retry', 'retry', 'undo-all', 'fail', 'continue', 'resume', ...GIVEN] as const;
+const ANSWERS = ['retry', 'retry', 'undo-all', 'keep', 'continue', 'resume', ...GIVEN] as const;
 /** What may need the word that nothing happened. */
 const CHECKED = [...Array<'skip'>(20).fill('skip'), 'retry'] as const;
 

@@ -21,7 +21,7 @@ export const ASKING: Emphasis = {
   step: (choice, step) =>
     step.effect === 'unsafe' || choice.chance(0.5)
       ? step
-      : { ...step, recovery: [{ kind: 'human', withinMs: 3_600_000, otherwise: 'fail' }] },
+      : { ...step, recovery: [{ kind: 'askPerson', withinMs: 3_600_000, otherwise: 'keep' }] },
 };
 
 /** The share of the workflows that end with an approval. */

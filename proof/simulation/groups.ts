@@ -94,9 +94,9 @@ function recoveryOf(choice: Choice): ChildStage[] {
     recovery.push({ ...tries, kind: 'withInput', input: { order: 0, group: 'other', items: [1] } });
   if (choice.chance(0.95) || recovery.length === 0)
     recovery.push({
-      kind: 'human',
+      kind: 'askPerson',
       withinMs: choice.pick([300_000, HOUR_MS]),
-      otherwise: choice.pick(['undo', 'fail'] as const),
+      otherwise: choice.pick(['undo', 'keep'] as const),
     });
   return recovery;
 }

@@ -92,7 +92,7 @@ function randomStep(
   const after = previous !== undefined && choice.chance(0.8) ? [previous] : [];
   const effect = choice.chance(0.5) ? 'unsafe' : choice.pick(['idempotent', 'probed'] as const);
   const human: HumanStage = {
-    kind: 'human',
+    kind: 'askPerson',
     withinMs: choice.pick([300_000, HOUR_MS]),
     otherwise: 'undo',
   };

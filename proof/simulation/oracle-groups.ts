@@ -155,4 +155,4 @@ const firstTries = ({ epoch }: Execution, { rounds }: Children): number =>
   epoch > 1 && rounds !== undefined ? 1 : 0;
 
 const attemptsOf = (stage: Stage | undefined): number =>
-  stage === undefined || stage.kind === 'human' ? 0 : stage.attempts;
+  stage === undefined || stage.kind === 'askPerson' ? 0 : stage.attempts;

@@ -52,7 +52,7 @@ function judgeClaim(plan: Plan, was: Step | undefined, is: Step): string[] {
   const { name, stage, key, keyVariant } = is;
   const problems: string[] = [];
   const passed = agentStep(plan, name)?.recovery.slice(0, stage) ?? [];
-  const variant = passed.filter(({ kind }) => kind !== 'retry' && kind !== 'human').length;
+  const variant = passed.filter(({ kind }) => kind !== 'retry' && kind !== 'askPerson').length;
   if (keyVariant !== variant)
     problems.push(`S18 '${name}' is attempted as of stage ${keyVariant}, and is in ${variant}`);
   if (is.keySpent === true) problems.push(`S18 '${name}' is attempted under key ${key}, which was undone`);

@@ -23,7 +23,7 @@ function declaredMs(plan: Plan, { kind, step }: Incident): number | undefined {
   const planned = plan.steps.find(({ name }) => name === step);
   const recovery: readonly Stage[] =
     planned !== undefined && 'recovery' in planned ? (planned.recovery ?? []) : [];
-  return recovery.flatMap((stage) => (stage.kind === 'human' ? (stage.remindMs ?? []) : []))[0];
+  return recovery.flatMap((stage) => (stage.kind === 'askPerson' ? (stage.remindMs ?? []) : []))[0];
 }
 
 /** When the next one is due; nothing where none was declared, or the time for an answer is over before. */

@@ -199,7 +199,7 @@ export class OracleTimes {
     const { choice, otherwise } = incident;
     const isClosed = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
     const isStopped = otherwise === 'continue' && before.execution.status === 'compensating';
-    if (choice !== otherwise && !((isClosed || isStopped) && choice === 'fail'))
+    if (choice !== otherwise && !((isClosed || isStopped) && choice === 'keep'))
       problems.push(`L1 without an answer ${what} was answered '${choice}' and not '${otherwise}'`);
   }
 
@@ -283,7 +283,9 @@ function defaultOf({ status, failure }: Step): 'approve' | 'reject' | 'fail' {
 
 const humanOf = (plan: Plan, incident: Incident) =>
   incident.kind === 'recovery' || isOfTolerated(incident)
-    ? recoveryOf(plan.steps.find(({ name }) => name === incident.step)).find(({ kind }) => kind === 'human')
+    ? recoveryOf(plan.steps.find(({ name }) => name === incident.step)).find(
+        ({ kind }) => kind === 'askPerson',
+      )
     : undefined;
 
 const recoveryOf = (step: PlanStep | undefined): readonly Stage[] =>
@@ -291,7 +293,7 @@ const recoveryOf = (step: PlanStep | undefined): readonly Stage[] =>
 
 const withinOf = (plan: Plan, incident: Incident): number => {
   const human = humanOf(plan, incident);
-  if (human?.kind === 'human') return human.withinMs;
+  if (human?.kind === 'askPerson') return human.withinMs;
   // A failed undo of what may fail is asked about while the execution goes on: a day, as about its failure.
   return WITHIN_MS[isOfTolerated(incident) ? 'recovery' : incident.kind];
 };
@@ -302,7 +304,7 @@ const toleratedStep = (plan: Plan, { step }: Incident): AgentStep | ChildStep | 
       (one.kind === 'agent' || one.kind === 'child') && one.name === step && one.tolerate === true,
   );
 
-/** If it is being undone with its execution, it has a week: what is asked then ends as 'fail'. */
+/** If it is being undone with its execution, it has a week: what is asked then ends as 'keep'. */
 const isOfTolerated = (incident: Incident): boolean =>
   incident.kind === 'undo' && incident.otherwise === 'continue';
 
@@ -348,10 +350,10 @@ function judgeTerms(
       `L1 question ${number} (${kind}) has ${deadlineAt - openedAt} ms and not ${expected - openedAt}`,
     );
   const human = humanOf(plan, incident);
-  const usual = human?.kind === 'human' && human.otherwise === 'fail' ? 'fail' : 'undo-all';
+  const usual = human?.kind === 'askPerson' && human.otherwise === 'keep' ? 'keep' : 'undo-all';
   const tolerated = kind === 'recovery' ? toleratedStep(plan, incident) : undefined;
   const declared =
-    tolerated !== undefined && usual !== 'fail' && !restsOn(plan, tolerated, steps[tolerated.name])
+    tolerated !== undefined && usual !== 'keep' && !restsOn(plan, tolerated, steps[tolerated.name])
       ? 'continue'
       : usual;
   if (

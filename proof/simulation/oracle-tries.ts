@@ -39,7 +39,8 @@ export function judgeTries(problems: string[], plan: Plan, before: Snapshot, aft
   }
   if (isClaim && after.mode === 'execute') {
     const stage = step.recovery[after.stage - 1];
-    const tries = after.stage === 0 ? 1 : stage === undefined || stage.kind === 'human' ? 0 : stage.attempts;
+    const tries =
+      after.stage === 0 ? 1 : stage === undefined || stage.kind === 'askPerson' ? 0 : stage.attempts;
     if (after.stageAttempt > tries + asked)
       problems.push(
         `S9 '${after.name}' is tried for the ${after.stageAttempt}th time of ${tries} on stage ${after.stage}`,

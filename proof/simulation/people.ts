@@ -117,7 +117,7 @@ const answeredIncidents = (state: Snapshot): Incident[] =>
  */
 async function answerLate(host: Host, executionId: string, { number }: Incident): Promise<void> {
   const scheduler = schedulerFor(host);
-  const choice = host.choice.pick(['retry', 'skip', 'undo-all', 'fail'] as const);
+  const choice = host.choice.pick(['retry', 'skip', 'undo-all', 'keep'] as const);
   const about = { incident: number, choice, nothingHappened: true };
   await resolveIncident(scheduler, executionId, { ...about, ...callerIn(host) });
 }

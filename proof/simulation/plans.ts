@@ -217,9 +217,9 @@ const asPoint = (child: ChildStep, before: readonly PlanStep[]): ChildStep => ({
 });
 
 const human = (choice: Choice): HumanStage => ({
-  kind: 'human',
+  kind: 'askPerson',
   withinMs: choice.pick([300_000, 3_600_000]),
-  otherwise: choice.pick(['undo', 'fail'] as const),
+  otherwise: choice.pick(['undo', 'keep'] as const),
 });
 
 /** Most are tried until they work; some so seldom that a person is asked. */

@@ -1,7 +1,7 @@
 /**
  * Workflows whose people are reminded: a plan as it is in a world that has this trait.
  *
- * Owns: the share of such human stages, and how often they remind. Does not own: which worlds have the
+ * Owns: the share of such stages, and how often they remind. Does not own: which worlds have the
  * trait (`traits.ts`), what is judged (`oracle-reminders.ts`). It throws dice of its own, so that
  * every other world stays as it was.
  */
@@ -25,7 +25,9 @@ export function withReminders(plan: Plan, choice: Choice): Plan {
 function reminding<Kind extends PlanStep>(step: Kind, choice: Choice): Kind {
   const recovery: readonly Stage[] = 'recovery' in step ? (step.recovery ?? []) : [];
   const stages = recovery.map((stage) =>
-    stage.kind === 'human' && choice.chance(SHARE) ? { ...stage, remindMs: choice.pick(EVERY_MS) } : stage,
+    stage.kind === 'askPerson' && choice.chance(SHARE)
+      ? { ...stage, remindMs: choice.pick(EVERY_MS) }
+      : stage,
   );
   return {
     ...step,

@@ -124,9 +124,9 @@ function recoveryOf(choice: Choice): ChildStage[] {
   const recovery: ChildStage[] = choice.chance(0.95) ? [{ kind: 'retry', ...tries }] : [];
   if (choice.chance(0.5))
     recovery.push({
-      kind: 'human',
+      kind: 'askPerson',
       withinMs: choice.pick([300_000, HOUR_MS]),
-      otherwise: choice.pick(['undo', 'fail', 'fail'] as const),
+      otherwise: choice.pick(['undo', 'keep', 'keep'] as const),
     });
   return recovery;
 }

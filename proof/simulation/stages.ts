@@ -55,7 +55,7 @@ function changing(step: AgentStep, choice: Choice): AgentStep {
       });
     }
   }
-  const person = step.recovery.filter(({ kind }) => kind === 'human');
+  const person = step.recovery.filter(({ kind }) => kind === 'askPerson');
   return { ...step, ...withNone, undo, recovery: [...stages, ...person] };
 }
 

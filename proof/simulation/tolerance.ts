@@ -82,7 +82,7 @@ export function withTolerance(plan: Plan, choice: Choice, isAbout = false): Plan
 function failing(step: AgentStep, choice: Choice): AgentStep {
   if (step.effect === 'unsafe' || choice.chance(0.25)) return step;
   const once = { kind: 'retry', attempts: choice.between(0, 1), firstMs: 500, maxMs: 2_000 } as const;
-  const person = step.recovery.filter(({ kind }) => kind === 'human');
+  const person = step.recovery.filter(({ kind }) => kind === 'askPerson');
   return { ...step, recovery: [once, ...person], ...(choice.chance(0.5) ? { undo: 'none' as const } : {}) };
 }
 

@@ -15,7 +15,7 @@ import {
   eq,
   exists,
   failed,
-  human,
+  askPerson,
   length,
   notDone,
   onEvent,
@@ -48,7 +48,7 @@ export const charge = agent('charge', { input: Order, output: Order, effect: 'id
 export const handler = charge.handler({ execute: async (_ctx, input) => input });
 export const remote = remoteAgent(charge, { url: 'https://example.org' });
 export const verdicts = [done({ a: 1 }), notDone(), running(), cannotTell(), accepted()] as const;
-export const recovery = [retry(3), withInput({ order: 'x' }), useAgent(charge), human()] as const;
+export const recovery = [retry(3), withInput({ order: 'x' }), useAgent(charge), askPerson()] as const;
 export const thrown = [new PermanentError('x'), new TransientError('x')] as const;
 
 export const pay = workflow(

@@ -9,7 +9,13 @@ import type { AttemptContext, Implementation, Verdict } from '../../lib/core/pla
 import { canonicalJson, type Json } from '../../lib/core/values/json.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Step } from '../../lib/core/records/state.ts';
-import { human, retry as again, useAgent, withInput, workflow } from '../../lib/author/builder/workflow.ts';
+import {
+  askPerson,
+  retry as again,
+  useAgent,
+  withInput,
+  workflow,
+} from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { explain } from '../../lib/explain/why.ts';
 import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
@@ -24,7 +30,12 @@ const soon = { first: '1s', max: '1s' } as const;
 
 const shipping = workflow('shipping', { input, within: '1h' }, (w) => {
   const sent = w.step('sent', first, { size: 'L' } as never, {
-    recovery: [again(1, soon), withInput({ size: 'M' } as never), useAgent(second), human({ within: '30m' })],
+    recovery: [
+      again(1, soon),
+      withInput({ size: 'M' } as never),
+      useAgent(second),
+      askPerson({ within: '30m' }),
+    ],
   });
   w.step('child-ended', last, {}, { after: [sent], recovery: [again(0)] });
 }) as Workflow;

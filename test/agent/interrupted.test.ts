@@ -2,7 +2,7 @@
  * An attempt whose process another one has ended, and one whose code returns after its lease (S6, S9, S10).
  */
 
-import { human, retry, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { saidOf } from '../../lib/core/step/breaker.ts';
 import { InterruptedError } from '../../lib/core/values/errors.ts';
 import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts';
@@ -16,7 +16,7 @@ const EFFECTS = {
 
 async function interrupted(effect: keyof typeof EFFECTS, times: number, hasBegun = true) {
   const flow = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
-    w.step('ship', EFFECTS[effect], {}, { recovery: effect === 'unsafe' ? [human()] : [retry(1)] });
+    w.step('ship', EFFECTS[effect], {}, { recovery: effect === 'unsafe' ? [askPerson()] : [retry(1)] });
     return {};
   });
   let calls = 0;

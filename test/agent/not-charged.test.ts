@@ -7,7 +7,7 @@ import type { Breaker } from '../../lib/core/step/breaker.ts';
 import { TransientError } from '../../lib/core/values/errors.ts';
 import { MAX_NOT_CHARGED_MS } from '../../lib/core/step/defer.ts';
 import type { Ports } from '../../lib/core/ports.ts';
-import { human, retry, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { memoryBreakers } from '../../lib/memory/side-records.ts';
 import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts';
@@ -42,7 +42,7 @@ describe('what an attempt that met a dead service leaves', () => {
     probe: () => Promise<never> = cannot,
   ) => {
     const flow = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
-      w.step('ship', agents[effect], {}, { recovery: effect === 'unsafe' ? [human()] : [retry(2)] });
+      w.step('ship', agents[effect], {}, { recovery: effect === 'unsafe' ? [askPerson()] : [retry(2)] });
       return {};
     });
     const breakers = memoryBreakers();

@@ -3,7 +3,7 @@
 import * as z from 'zod/mini';
 import { listText, executionText, whyText } from '../../cli/print.ts';
 import { overviewText } from '../../cli/print-overview.ts';
-import { human, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, workflow } from '../../lib/author/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { ExecutionSummary, ExecutionView, IncidentPage, Reasons } from '../../lib/api/answers.ts';
 import type { Overview } from '../../lib/api/deployment-answers.ts';
@@ -15,11 +15,11 @@ const worker = anAgent('worker');
 
 const ITEMS = z.object({ orderId: z.string(), list: z.array(z.number()) });
 const each = workflow('each', { input: z.object({ item: z.number() }), within: '9d' }, (w) => {
-  w.step('reserve', worker, w.input, { recovery: [human({ within: '2d' })] });
+  w.step('reserve', worker, w.input, { recovery: [askPerson({ within: '2d' })] });
 });
 const kinds = {
   list: workflow('orders', { input: ITEMS, within: '10d' }, (w) => {
-    w.map('rooms', worker, w.input.list, (item) => ({ item }), { recovery: [human({ within: '2d' })] });
+    w.map('rooms', worker, w.input.list, (item) => ({ item }), { recovery: [askPerson({ within: '2d' })] });
   }),
   child: workflow('orders', { input: ITEMS, within: '10d' }, (w) => {
     w.child('rooms', each, { item: 1 });

@@ -33,7 +33,7 @@ describe('an incident', () => {
     expect(body['items']).toMatchObject([{ workflow: 'flow', tags: { orderId: 'o-1' } }]);
     expect(JSON.stringify(body)).not.toContain('writeId');
     expect((await c.get(`/executions/${id}`)).body['incidents']).toMatchObject([
-      { number: 1, choices: [{ choice: 'retry' }, { choice: 'skip' }, { choice: 'fail' }] },
+      { number: 1, choices: [{ choice: 'retry' }, { choice: 'skip' }, { choice: 'keep' }] },
     ]);
   });
 
@@ -49,7 +49,7 @@ describe('an incident', () => {
     });
   });
 
-  it("says before the choice what 'fail' leaves in effect, and after it what was left", async () => {
+  it("says before the choice what 'keep' leaves in effect, and after it what was left", async () => {
     const { c, id } = await asked();
     const standing = {
       stands: 0,
@@ -62,7 +62,7 @@ describe('an incident', () => {
     }[];
     expect(incident?.choices.map(({ leaves }) => leaves)).toEqual([undefined, undefined, standing]);
     c.clock.advanceTo(c.clock.now() + 60_000);
-    const { body } = await c.post(`/executions/${id}/incidents/1/resolve`, { choice: 'fail' });
+    const { body } = await c.post(`/executions/${id}/incidents/1/resolve`, { choice: 'keep' });
     expect(body).toMatchObject({ executionId: id, status: 'failed', standing });
     await c.run(id);
     expect(c.announced).toMatchObject([{ status: 'failed', cause: 'failure', standing }]);
@@ -73,7 +73,7 @@ describe('an incident', () => {
     c.clock.advanceTo(c.clock.now() + 60_000);
     const path = `/executions/${id}/incidents/1/resolve`;
     expect((await c.post(path, { choice: 'skip', reason: 'refunded by hand' })).status).toBe(202);
-    const second = await c.post(path, { choice: 'fail' });
+    const second = await c.post(path, { choice: 'keep' });
     expect([second.status, second.body['error']]).toMatchObject([
       409,
       { code: 'already-resolved', message: expect.stringContaining("'skip'"), details: { choice: 'skip' } },

@@ -179,7 +179,7 @@ describe('GET /workflows', () => {
       { kind: 'retry', ...tries },
       { kind: 'withInput', input: 'do-not-show', ...tries, attempts: 1 },
       { ...step, kind: 'useAgent', ...tries, agent: 'other' },
-      { kind: 'human', withinMs: 5_000, otherwise: 'fail' },
+      { kind: 'askPerson', withinMs: 5_000, otherwise: 'keep' },
     ] as unknown as AgentStep['recovery'];
     const [shown, plain] = workflowSteps({
       ...flow.plan,
@@ -192,7 +192,7 @@ describe('GET /workflows', () => {
       { kind: 'retry', attempts: 2 },
       { kind: 'withInput', attempts: 1 },
       { kind: 'useAgent', attempts: 2, agent: 'other' },
-      { kind: 'human', withinMs: 5_000, otherwise: 'fail' },
+      { kind: 'askPerson', withinMs: 5_000, otherwise: 'keep' },
     ]);
     expect(plain).not.toHaveProperty('recovery');
   });

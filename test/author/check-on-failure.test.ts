@@ -4,7 +4,7 @@ import { checkPlan } from '../../lib/author/checks/check.ts';
 import { agentsNamed, type AgentStep, type Plan } from '../../lib/core/plan/plan.ts';
 import { onFailureSteps, performedStep, planDuring, shownSteps } from '../../lib/core/plan/on-failure.ts';
 import { concat, eq, failed, orElse } from '../../lib/author/references.ts';
-import { human, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, workflow } from '../../lib/author/builder/workflow.ts';
 import { stateOf } from '../core/one-step.ts';
 import { agent, any, planStep, planWith, refusalOf } from './refusals.ts';
 
@@ -45,7 +45,7 @@ describe('an on-failure step', () => {
     ['that is tolerated', { tolerate: true }, 'bad-on-failure', "leave 'tolerate' out"],
     [
       'that ends as it is without an answer',
-      { recovery: [{ kind: 'human', withinMs: 5, otherwise: 'fail' }] },
+      { recovery: [{ kind: 'askPerson', withinMs: 5, otherwise: 'keep' }] },
       'bad-on-failure',
       "leave 'otherwise' out",
     ],
@@ -94,7 +94,9 @@ describe('an on-failure step', () => {
   });
 
   it('may wait for a person for longer than the workflow may take', () => {
-    const patient = { recovery: [{ kind: 'human', withinMs: 10 * 86_400_000, otherwise: 'undo' }] as const };
+    const patient = {
+      recovery: [{ kind: 'askPerson', withinMs: 10 * 86_400_000, otherwise: 'undo' }] as const,
+    };
     expect(() => checkPlan(flow(patient))).not.toThrow();
   });
 
@@ -185,10 +187,10 @@ describe('w.onFailure', () => {
   it('keeps the time of a person where none is said, and refuses what has no place', () => {
     const patient = workflow('patient', { input: any, within: '1h' }, (w) => {
       w.step('pay', agent, {});
-      w.onFailure('tell', agent, {}, { recovery: [human()] });
+      w.onFailure('tell', agent, {}, { recovery: [askPerson()] });
     });
     expect(patient.plan.onFailure?.[0]?.recovery).toEqual([
-      { kind: 'human', withinMs: 7 * 86_400_000, otherwise: 'undo' },
+      { kind: 'askPerson', withinMs: 7 * 86_400_000, otherwise: 'undo' },
     ]);
     const spoiled = (options: object, asks = false) =>
       refusalOf(() =>

@@ -5,7 +5,7 @@ import { expressionsOf } from '../../lib/core/plan/plan.ts';
 import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import { child, map } from '../core/family.ts';
 import { planStep, planWith, refusalOf } from './refusals.ts';
-import { human, retry } from '../core/stages.ts';
+import { askPerson, retry } from '../core/stages.ts';
 
 const said = (plan: Plan) => {
   const { code, message, details } = refusalOf(() => checkPlan(plan));
@@ -146,7 +146,7 @@ describe('steps', () => {
 
 it('a step reads in its condition, and in what its kind evaluates', () => {
   const [when, input, other] = [{ $ref: 'input', path: ['w'] }, { i: 1 }, { o: 1 }];
-  const recovery = [retry(), retry({ kind: 'withInput', input: other }), human()];
+  const recovery = [retry(), retry({ kind: 'withInput', input: other }), askPerson()];
   expect(expressionsOf({ ...planStep, input, when, recovery })).toEqual([when, input, other]);
   expect(expressionsOf({ ...planStep, input, recovery: [] })).toEqual([input]);
   expect(expressionsOf({ kind: 'wait', name: 'w', after: [], until: 5, when })).toEqual([when, 5]);

@@ -7,7 +7,7 @@ import { MAX_DURATION_MS } from '../../lib/core/values/duration.ts';
 import type { Json } from '../../lib/core/values/json.ts';
 import type { AgentStep, Plan } from '../../lib/core/plan/plan.ts';
 import { planStep, planWith, refusalOf } from './refusals.ts';
-import { human, retry, useAgent } from '../core/stages.ts';
+import { askPerson, retry, useAgent } from '../core/stages.ts';
 
 const said = (plan: Plan) => {
   const { code, message, details } = refusalOf(() => checkPlan(plan));
@@ -37,10 +37,10 @@ const endless = (kind: string, least: number): string =>
 const backoff = "retry needs 0 < 'first' ≤ 'max'";
 const notAnEffect = "effect 'x' is not 'idempotent', 'probed', 'unsafe' or 'none'";
 const noWayBack = "it is a point of no return, which is never undone: leave its 'undo' out, or write 'none'";
-const notAgain = "an 'unsafe' effect must not be retried automatically: its recovery is [human(…)]";
+const notAgain = "an 'unsafe' effect must not be retried automatically: its recovery is [askPerson(…)]";
 const noProgress = 'maxNoProgressMs is 0; leave it out or give a time';
-const neverTried = 'human must be the last stage: a stage after it is never tried';
-const needsHuman = "an 'unsafe' effect needs a human stage: only a person can decide how to continue";
+const neverTried = 'askPerson must be the last stage: a stage after it is never tried';
+const needsHuman = "an 'unsafe' effect needs an askPerson stage: only a person can decide how to continue";
 const notJson =
   'an expression must become JSON: /at is not plain JSON but of class Date: give its toISOString()';
 const notBefore = "it reads the output of 'x', which may not be done before it: add 'x' to 'after'";
@@ -68,30 +68,30 @@ const refusals: readonly [changes: Partial<AgentStep>, reason: string, message: 
   [{ recovery: [useAgent({ maxNoProgressMs: 0 })] }, 'unbounded', `agent 'other': ${noProgress}`],
   [{ recovery: [useAgent({ effect: 'x' })] }, 'bad-effect', `agent 'other': ${notAnEffect}`],
   [
-    { recovery: [human({ withinMs: Number.NaN })] },
+    { recovery: [askPerson({ withinMs: Number.NaN })] },
     'unbounded',
-    unbounded("its human stage has no 'within'"),
+    unbounded("its askPerson stage has no 'within'"),
   ],
   [
-    { recovery: [human({ otherwise: 'x' as never })] },
+    { recovery: [askPerson({ otherwise: 'x' as never })] },
     'bad-stage',
-    "human's 'otherwise' must be 'undo' or 'fail'",
+    "askPerson's 'otherwise' must be 'undo' or 'keep'",
   ],
-  [{ recovery: [human({ remindMs: Number.NaN })] }, 'unbounded', "'remindEvery' is not a time"],
+  [{ recovery: [askPerson({ remindMs: Number.NaN })] }, 'unbounded', "'remindEvery' is not a time"],
   [
-    { recovery: [human({ remindMs: 59_999 })] },
+    { recovery: [askPerson({ remindMs: 59_999 })] },
     'bad-reminder',
-    "its human stage reminds every 59s999ms; write remindEvery: '1m' or more",
+    "its askPerson stage reminds every 59s999ms; write remindEvery: '1m' or more",
   ],
   [
-    { recovery: [human({ withinMs: 60_000, remindMs: 60_000 })] },
+    { recovery: [askPerson({ withinMs: 60_000, remindMs: 60_000 })] },
     'bad-reminder',
-    "its human stage reminds every 1m, and it waits for only 1m: nobody would be reminded; write a 'remindEvery' that is less than 'within', or leave it out",
+    "its askPerson stage reminds every 1m, and it waits for only 1m: nobody would be reminded; write a 'remindEvery' that is less than 'within', or leave it out",
   ],
-  [{ recovery: [human(), retry()] }, 'unreachable-stage', neverTried],
-  [{ effect: 'unsafe', recovery: [retry(), human()] }, 'unsafe-retry', notAgain],
+  [{ recovery: [askPerson(), retry()] }, 'unreachable-stage', neverTried],
+  [{ effect: 'unsafe', recovery: [retry(), askPerson()] }, 'unsafe-retry', notAgain],
   [{ recovery: [useAgent({ effect: 'unsafe' })] }, 'unsafe-retry', notAgain],
-  [{ effect: 'unsafe', recovery: [] }, 'unsafe-without-human', needsHuman],
+  [{ effect: 'unsafe', recovery: [] }, 'unsafe-without-person', needsHuman],
   [{ pointOfNoReturn: true, undo: retry() as never }, 'undo-after-no-return', noWayBack],
   [{ pointOfNoReturn: true, recovery: [useAgent({ undo: retry() })] }, 'undo-after-no-return', noWayBack],
   [{ after: ['x'] }, 'unknown-step', "it comes after 'x', which does not exist"],
@@ -112,12 +112,12 @@ it('what is at a limit is fine', () => {
   fine({}, { withinMs: MAX_DURATION_MS });
   fine({
     maxNoProgressMs: 1,
-    recovery: [retry({ attempts: 0 }), retry({ attempts: 1_000 }), useAgent(), human()],
+    recovery: [retry({ attempts: 0 }), retry({ attempts: 1_000 }), useAgent(), askPerson()],
   });
-  fine({ recovery: [human({ otherwise: 'undo' })] });
+  fine({ recovery: [askPerson({ otherwise: 'undo' })] });
   fine({ recovery: [] });
-  fine({ effect: 'unsafe', recovery: [human()] });
-  fine({ pointOfNoReturn: true, recovery: [useAgent(), human()] });
+  fine({ effect: 'unsafe', recovery: [askPerson()] });
+  fine({ pointOfNoReturn: true, recovery: [useAgent(), askPerson()] });
   fine({ input: { $literal: { $x: { $y: [1] } } } });
   fine({ input: { $concat: ['a', { $exists: { $ref: 'input', path: [] } }] } });
 });

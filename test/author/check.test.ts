@@ -41,7 +41,7 @@ const REASONS: ReadonlySet<string> = new Set([
   'unknown-step',
   'unreachable-stage',
   'unsafe-retry',
-  'unsafe-without-human',
+  'unsafe-without-person',
 ]);
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'nobody', 'constructor', 'A', '', 'a b'];

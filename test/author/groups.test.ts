@@ -6,7 +6,7 @@
 import * as z from 'zod/mini';
 import { planAt } from '../../lib/core/plan/child-plans.ts';
 import { agentsNamed, type Stage } from '../../lib/core/plan/plan.ts';
-import { human, retry, useAgent, withInput, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry, useAgent, withInput, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { agent, any, refusalOf } from './refusals.ts';
 
@@ -20,13 +20,13 @@ const flow = (recovery: readonly Stage[] | undefined): Workflow =>
 
 it('a child with a recovery has its stages in the plan; one without is what it was', () => {
   const backoff = { firstMs: 1_000, maxMs: 30_000 };
-  expect(flow([retry(2), withInput({ at: 'south' }), human()]).plan.steps[0]).toMatchObject({
+  expect(flow([retry(2), withInput({ at: 'south' }), askPerson()]).plan.steps[0]).toMatchObject({
     kind: 'child',
     recovery: [
       { kind: 'retry', attempts: 2, ...backoff },
       { kind: 'withInput', attempts: 1, input: { at: 'south' }, ...backoff },
       // No longer than the workflow.
-      { kind: 'human', withinMs: 3 * 3_600_000, otherwise: 'undo' },
+      { kind: 'askPerson', withinMs: 3 * 3_600_000, otherwise: 'undo' },
     ],
   });
   const plain = flow(undefined).plan;
@@ -55,9 +55,9 @@ it.each<[string, readonly Stage[], string, string]>([
     'another agent',
     [useAgent(agent)],
     'bad-stage',
-    "write retry, withInput or human; for another workflow instead, write 'tolerate: true' here, and add a child with 'when: failed(…)'",
+    "write retry, withInput or askPerson; for another workflow instead, write 'tolerate: true' here, and add a child with 'when: failed(…)'",
   ],
-  ['a person first', [human(), retry(1)], 'unreachable-stage', 'human must be the last stage'],
+  ['a person first', [askPerson(), retry(1)], 'unreachable-stage', 'askPerson must be the last stage'],
   [
     'tries without end',
     [retry(Number.POSITIVE_INFINITY)],
@@ -66,7 +66,7 @@ it.each<[string, readonly Stage[], string, string]>([
   ],
   [
     'a person without end',
-    [human({ within: '4h' })],
+    [askPerson({ within: '4h' })],
     'longer-than-within',
     'the workflow must end within 3h',
   ],
@@ -145,7 +145,7 @@ describe('a list of workflows', () => {
       'another agent in the recovery of an item',
       () => over(inner, { recovery: [useAgent(agent)] }),
       'bad-stage',
-      'write retry, withInput or human',
+      'write retry, withInput or askPerson',
     ],
   ])('%s is refused', (_, build, reason, message) => {
     const refusal = refusalOf(build);

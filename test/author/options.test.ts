@@ -5,7 +5,7 @@ import {
   agent,
   and,
   eq,
-  human,
+  askPerson,
   not,
   onSchedule,
   retry,
@@ -110,7 +110,10 @@ it('of a stage', () => {
     () => useAgent(one, { maxx: '1s' } as never),
     "useAgent: 'maxx' is not an option; did you mean 'max'?",
   );
-  refuses(() => human({ witin: '1d' } as never), "human: 'witin' is not an option; did you mean 'within'?");
+  refuses(
+    () => askPerson({ witin: '1d' } as never),
+    "askPerson: 'witin' is not an option; did you mean 'within'?",
+  );
 });
 
 it('of a trigger, a client and a test', async () => {

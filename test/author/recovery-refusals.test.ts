@@ -1,7 +1,7 @@
 /** A bad agent, and a bad recovery, are refused by name. */
 
 import { type AgentOptions, declareAgent } from '../../lib/core/plan/agent.ts';
-import { human, retry, useAgent, withInput, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry, useAgent, withInput, workflow } from '../../lib/author/builder/workflow.ts';
 import { base, refusalOf } from './refusals.ts';
 
 const flowOf = (first: object, recovery: readonly unknown[]): (() => unknown) => {
@@ -41,7 +41,7 @@ describe('a variant that a crash would bar for ever, for nobody could say whethe
     ['a probed agent', { effect: 'probed' }, [withInput({}), second(), retry(1)]],
     ['an agent that is undone first', {}, [withInput({}), second()]],
     ['an agent without a lasting effect', { effect: 'none' }, [withInput({}), second()]],
-    ['the same again', {}, [retry(3), human()]],
+    ['the same again', {}, [retry(3), askPerson()]],
   ])('is not seen in what is behind %s', (_, first, recovery) => {
     expect(flowOf(first, recovery)).not.toThrow();
   });

@@ -1,6 +1,6 @@
 /** What is refused of a step that is repeated, what its types say, and what its references may read. */
 
-import { agent, eq, exists, human, not, orElse, present, retry, withInput, workflow } from 'steadfast';
+import { agent, eq, exists, askPerson, not, orElse, present, retry, withInput, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 import { referenceProblems } from '../../lib/author/schemas/reference-check.ts';
 import { jsonSchemaOf } from '../../lib/infra/json-schema.ts';
@@ -45,7 +45,7 @@ it.each<[string, Options, string, string]>([
     'another input',
     { recovery: [withInput({ at: 1 })] },
     'bad-stage',
-    'its recovery may only have retry and human',
+    'its recovery may only have retry and askPerson',
   ],
   ['a failure that is tolerated', { tolerate: true }, 'bad-tolerance', "write undo: 'none'"],
   ['a point of no return', { pointOfNoReturn: true }, 'bad-point-of-no-return', 'some of its rounds'],
@@ -89,9 +89,9 @@ it('what a round answered is read by its own step alone', () => {
   ).toThrow(/an expression reads the last of a round outside of the round/);
 });
 
-it('retry, human, undo: none and tolerate are taken', () => {
+it('retry, askPerson, undo: none and tolerate are taken', () => {
   expect(
-    copies({ recovery: [retry(2), human({ within: '10m' })], undo: 'none', tolerate: true }),
+    copies({ recovery: [retry(2), askPerson({ within: '10m' })], undo: 'none', tolerate: true }),
   ).not.toThrow();
 });
 

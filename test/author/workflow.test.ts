@@ -6,7 +6,7 @@
 import { type AgentOptions, declareAgent } from '../../lib/core/plan/agent.ts';
 import { eq, ref } from '../../lib/author/references.ts';
 import {
-  human,
+  askPerson,
   retry,
   useAgent,
   withInput,
@@ -113,14 +113,14 @@ describe('a stage', () => {
   });
 
   it('is a person, who has seven days', () => {
-    expect(human()).toStrictEqual({ kind: 'human', withinMs: 604_800_000, otherwise: 'undo' });
-    expect(human({ within: '1h', otherwise: 'fail' })).toStrictEqual({
-      kind: 'human',
+    expect(askPerson()).toStrictEqual({ kind: 'askPerson', withinMs: 604_800_000, otherwise: 'undo' });
+    expect(askPerson({ within: '1h', otherwise: 'keep' })).toStrictEqual({
+      kind: 'askPerson',
       withinMs: 3_600_000,
-      otherwise: 'fail',
+      otherwise: 'keep',
     });
-    expect(human({ remindEvery: '4h' })).toStrictEqual({
-      kind: 'human',
+    expect(askPerson({ remindEvery: '4h' })).toStrictEqual({
+      kind: 'askPerson',
       withinMs: 604_800_000,
       otherwise: 'undo',
       remindMs: 14_400_000,
@@ -131,8 +131,8 @@ describe('a stage', () => {
     [() => retry(1, { max: 'soon' }), "retry's max"],
     [() => withInput({}, { first: 'soon' }), "withInput's first"],
     [() => useAgent(agent, { max: 'soon' }), "useAgent's max"],
-    [() => human({ within: 'soon' }), "human's within"],
-    [() => human({ remindEvery: 'often' }), "human's remindEvery"],
+    [() => askPerson({ within: 'soon' }), "askPerson's within"],
+    [() => askPerson({ remindEvery: 'often' }), "askPerson's remindEvery"],
   ])('has times: %#', (build, whose) => {
     const { code, message } = refusalOf(build);
     expect(code).toBe('bad-duration');
@@ -146,18 +146,18 @@ describe('a step that an agent performs', () => {
 
   it('that is unsafe goes to a person at once', () => {
     expect(one('a', other('bold', { effect: 'unsafe' }), {})).toMatchObject({
-      recovery: [human({ within: '1h' })],
+      recovery: [askPerson({ within: '1h' })],
     });
   });
 
   it('gives a person no longer than the workflow has', () => {
     const given = (within: string | undefined, more: object = {}) =>
-      define((w) => void w.step('a', agent, {}, { recovery: [human(more)] }), { within }).plan.steps[0];
+      define((w) => void w.step('a', agent, {}, { recovery: [askPerson(more)] }), { within }).plan.steps[0];
     expect(given('9d')).toMatchObject({ recovery: [{ withinMs: 7 * 86_400_000 }] });
     expect(given('6d')).toMatchObject({ recovery: [{ withinMs: 6 * 86_400_000 }] });
-    expect(given('6d', { within: '6d' })).toMatchObject({ recovery: [human({ within: '6d' })] });
+    expect(given('6d', { within: '6d' })).toMatchObject({ recovery: [askPerson({ within: '6d' })] });
     expect(refusalOf(() => given('6d', { within: '7d' })).message).toBe(
-      "workflow 'flow', step 'a': its human stage gives a person 7d, but the workflow must end within 6d",
+      "workflow 'flow', step 'a': its askPerson stage gives a person 7d, but the workflow must end within 6d",
     );
   });
 

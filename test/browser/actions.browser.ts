@@ -240,7 +240,7 @@ describe('people', () => {
   it('answers an incident with one of its safe choices, and tells the second one', async () => {
     const { page } = await openPage(browser, world.server, '#/people');
     await card(page, 'recovery asked').getByRole('button', { name: 'Answer …' }).click();
-    await card(page, 'recovery asked').getByRole('button', { name: 'Let it fail' }).waitFor();
+    await card(page, 'recovery asked').getByRole('button', { name: 'Keep what was done' }).waitFor();
     await press(page, 'Retry with another input');
     await page.getByLabel('Input, as JSON').fill('{"note": "corrected"}');
     await page.getByLabel('Reason').fill('the address was wrong');

@@ -4,7 +4,7 @@
  */
 
 import type { Browser, Page } from 'playwright-core';
-import { human, retry, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
@@ -16,7 +16,7 @@ const bank = anAgent('bank', { undo: 'none' });
 
 const order = workflow('order', { input: anyObject, within: '8h' }, (w) => {
   w.step('charge', bank, { amount: w.input['amount'] } as never, {
-    recovery: [retry(0), human({ within: '1h' })],
+    recovery: [retry(0), askPerson({ within: '1h' })],
   });
   w.approval('release', { within: '2h', otherwise: 'reject' });
 }) as unknown as Workflow;

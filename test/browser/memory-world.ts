@@ -9,7 +9,7 @@ import { routes } from '../../lib/api/routes.ts';
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import type { WorkflowForms } from '../../lib/api/deployment-answers.ts';
 import { exists } from '../../lib/author/references.ts';
-import { human, retry, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Json } from '../../lib/core/values/json.ts';
@@ -53,7 +53,7 @@ export const everything = workflow(
       'asked',
       asks,
       {},
-      { recovery: [retry(0), human({ within: '1d', otherwise: 'undo' })], after: [first] },
+      { recovery: [retry(0), askPerson({ within: '1d', otherwise: 'undo' })], after: [first] },
     );
     w.step('last', works, {}, { after: [release, child, asked] });
     w.onFailure('told', works, {});

@@ -67,7 +67,7 @@ const acted: ExecutionView = {
       failure: { code: 'x', message: 'y' },
       openedAt: AT,
       deadlineAt: AT,
-      otherwise: 'fail',
+      otherwise: 'keep',
       reminders: 0,
       closedAt: AT,
       choice: 'retry',

@@ -121,7 +121,7 @@ const ARGS: Readonly<Record<string, readonly string[]>> = {
   pause: ['x', '--reason', 'y'],
   resume: ['x'],
   retry: ['x', '--reason', 'y'],
-  resolve: ['x', '1', '--choice', 'fail', '--reason', 'y'],
+  resolve: ['x', '1', '--choice', 'keep', '--reason', 'y'],
   approve: ['x', 'y'],
   reject: ['x', 'y'],
   complete: ['x', '--output', '{}'],

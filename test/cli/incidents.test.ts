@@ -52,14 +52,14 @@ test('show names the open question and the answers that are safe now', async () 
   expect(out).toContain(`answer      ${answerIt()}\n`);
 });
 
-test("show says what is in effect, and before the choice what 'fail' leaves", async () => {
+test("show says what is in effect, and before the choice what 'keep' leaves", async () => {
   const first = Array.from({ length: 20 }, (_, at) => ({ step: `s${at}`, effect: 'stands' }));
   const standing = { stands: 23, mayStand: 0, first, view: '/executions/e1' };
-  const choices = [{ choice: 'retry' }, { choice: 'fail', leaves: standing }];
+  const choices = [{ choice: 'retry' }, { choice: 'keep', leaves: standing }];
   api.answers.push(ok({ ...open, standing, incidents: [{ ...incident, choices }] }));
   const { out } = await cli('show', 'e1');
   expect(out).toMatch(/^in effect +s0, .*, s19 and 3 more: GET \/executions\/e1$/m);
-  expect(out).toMatch(/^'fail' leaves +in effect: s0, /m);
+  expect(out).toMatch(/^'keep' leaves +in effect: s0, /m);
   const nothing = { stands: 0, mayStand: 0, first: [], view: '/executions/e1' };
   const ended = { ...open, status: 'compensated', endedAt: AT + 1, standing: nothing };
   api.answers.push(ok(ended));
@@ -146,9 +146,9 @@ test('resolve sends the choice with what it needs, and tells why it was refused'
     body: { choice: 'retry-with-input', reason: 'checked', input: { a: 1 }, nothingHappened: true },
   });
   api.answers.push(refusal(409, 'already-resolved', "incident 2 was resolved with 'skip' by a person"));
-  const late = await cli('resolve', 'e1', '2', '--choice', 'fail');
+  const late = await cli('resolve', 'e1', '2', '--choice', 'keep');
   expect([late.exitCode, late.err]).toEqual([1, "incident 2 was resolved with 'skip' by a person\n"]);
-  expect((await cli('resolve', 'e1', 'two', '--choice', 'fail')).exitCode).toBe(2);
+  expect((await cli('resolve', 'e1', 'two', '--choice', 'keep')).exitCode).toBe(2);
   expect((await cli('resolve', 'e1', '2')).exitCode).toBe(2);
 });
 

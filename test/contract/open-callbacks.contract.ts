@@ -81,7 +81,7 @@ export function openCallbacks(store: () => Store): void {
         failure: { code: 'x', message: 'y' },
         openedAt: T + 9,
         deadlineAt: T + 2,
-        otherwise: 'fail',
+        otherwise: 'keep',
         reminders: 0,
       },
     });

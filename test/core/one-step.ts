@@ -164,7 +164,7 @@ export const incidentOf = (more: Partial<Incident> = {}): Incident => ({
   failure,
   openedAt: NOW - 5,
   deadlineAt: NOW + 500,
-  otherwise: 'fail',
+  otherwise: 'keep',
   reminders: 0,
   ...more,
 });

@@ -96,7 +96,7 @@ export const otherAgent: AgentStage = {
   settleMs: 6_000,
 };
 export const personFor = (withinMs: number, otherwise: HumanStage['otherwise'] = 'undo'): HumanStage => ({
-  kind: 'human',
+  kind: 'askPerson',
   withinMs,
   otherwise,
 });

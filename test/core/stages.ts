@@ -2,10 +2,10 @@
 
 import type { HumanStage, Stage } from '../../lib/core/plan/plan.ts';
 
-export const human = (more: Partial<HumanStage> = {}): HumanStage => ({
-  kind: 'human',
+export const askPerson = (more: Partial<HumanStage> = {}): HumanStage => ({
+  kind: 'askPerson',
   withinMs: 1,
-  otherwise: 'fail',
+  otherwise: 'keep',
   ...more,
 });
 export const retry = (more: object = {}): Stage => ({

@@ -1,14 +1,14 @@
 /** Two steps one after the other, of which the first is retried and the second may come to ask a person. */
 
 import { TransientError } from '../../lib/core/values/errors.ts';
-import { human, retry, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { anAgent, anyObject, type Harness, harness } from './harness.ts';
 
 const first = anAgent('first', { timeout: '40s', lease: '40s' });
 const second = anAgent('second', { effect: 'probed' });
 export const chain = workflow('chain', { input: anyObject, within: '1h' }, (w) => {
   const a = w.step('a', first, {}, { recovery: [retry(3, { first: '10s', max: '10s' })] });
-  w.step('b', second, {}, { after: [a], recovery: [human({ within: '1h' })] });
+  w.step('b', second, {}, { after: [a], recovery: [askPerson({ within: '1h' })] });
 });
 export const undo = async (): Promise<void> => undefined;
 /** Its first attempt fails with what is worth another one. */

@@ -3,7 +3,7 @@
  * undone once it has acted past its own point, and everything is once it has ended without a trace.
  */
 
-import { human, retry as tries, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry as tries, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
@@ -21,7 +21,12 @@ const [bank, packer, shipper, mailer] = ['bank', 'packer', 'shipper', 'mailer'].
 const shipping = workflow('shipping', { input, within: '1h' }, (w) => {
   const packed = w.step('pack', packer!, {});
   const gone = w.step('hand-over', shipper!, {}, { after: [packed], pointOfNoReturn: true });
-  w.step('notify', mailer!, {}, { after: [gone], recovery: [human({ within: '20m', otherwise: 'fail' })] });
+  w.step(
+    'notify',
+    mailer!,
+    {},
+    { after: [gone], recovery: [askPerson({ within: '20m', otherwise: 'keep' })] },
+  );
 }) as never as Workflow<object>;
 
 const order = workflow('order', { input, within: '3h' }, (w) => {

@@ -5,7 +5,7 @@
 
 import * as z from 'zod/mini';
 import { explain } from '../../lib/explain/why.ts';
-import { human, retry, withInput, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry, withInput, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
@@ -66,7 +66,7 @@ describe('a try that was canceled, or left something', () => {
     };
     const { id } = await h.begin();
     await h.run(`${id}.up.0`, { until: asked });
-    await resolveIncident(h.scheduler, `${id}.up.0`, { incident: 1, choice: 'fail' });
+    await resolveIncident(h.scheduler, `${id}.up.0`, { incident: 1, choice: 'keep' });
     return { h, outside, id, waits: await h.run(id, { until: asked }) };
   };
 
@@ -228,7 +228,10 @@ describe('a group with a point of no return', () => {
     w.step('y', plain, {}, { ...once, after: [over] });
   }) as Workflow;
   const sends = workflow('sends', { input, within: '3h' }, (w) => {
-    w.child('up', delivery as never, {} as never, { pointOfNoReturn: true, recovery: [retry(2), human()] });
+    w.child('up', delivery as never, {} as never, {
+      pointOfNoReturn: true,
+      recovery: [retry(2), askPerson()],
+    });
   }) as Workflow;
   const world = (...results: ('fails' | 'works')[]): Harness =>
     harness(sends, { ...failing(...results), 'hand-over': { execute: async () => ({}) } });
@@ -245,9 +248,9 @@ describe('a group with a point of no return', () => {
     const h = world('works', 'fails');
     const { id } = await h.begin();
     await h.run(`${id}.up.0`, { until: asked });
-    await resolveIncident(h.scheduler, `${id}.up.0`, { incident: 1, choice: 'fail' });
+    await resolveIncident(h.scheduler, `${id}.up.0`, { incident: 1, choice: 'keep' });
     const waits = await h.run(id, { until: asked });
-    expect(waits.questions?.[1]).toMatchObject({ step: 'up', otherwise: 'fail' });
+    expect(waits.questions?.[1]).toMatchObject({ step: 'up', otherwise: 'keep' });
     expect(await h.store.read(`${id}.up.0-e1t2`)).toBeUndefined();
   });
 });

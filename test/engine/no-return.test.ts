@@ -5,7 +5,7 @@
 import * as z from 'zod/mini';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { explain } from '../../lib/explain/why.ts';
-import { human, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { anAgent, anyObject, type Harness, harness, settle } from './harness.ts';
@@ -47,7 +47,7 @@ describe('behind a point of no return', () => {
     const { execution, steps, questions } = await h.state(id);
     expect(execution.status).toBe('waiting');
     expect(steps['c']).toMatchObject({ status: 'waiting' });
-    expect(questions?.[1]).toMatchObject({ otherwise: 'fail', deadlineAt: h.clock.now() + 7 * DAY });
+    expect(questions?.[1]).toMatchObject({ otherwise: 'keep', deadlineAt: h.clock.now() + 7 * DAY });
     await expect(resolveIncident(h.scheduler, id, { incident: 1, choice: 'undo-all' })).rejects.toMatchObject(
       { code: 'unsafe-choice' },
     );
@@ -91,7 +91,7 @@ describe('behind a point of no return', () => {
     await h.sweep();
     expect((await h.state(id)).execution.status).toBe('waiting');
     expect(explain(chain.plan, await h.state(id), h.clock.now()).next.what).toContain(
-      "without an answer 'fail' is chosen",
+      "without an answer 'keep' is chosen",
     );
   });
 });
@@ -227,12 +227,12 @@ describe('an input that the agent does not accept', () => {
 
   it('is asked about within the time that a recovery declares', async () => {
     const declared = workflow('declared', { input: anyObject, within: '10d' }, (w) => {
-      w.step('b', strict, {}, { recovery: [human({ within: '3h', otherwise: 'fail' })] });
+      w.step('b', strict, {}, { recovery: [askPerson({ within: '3h', otherwise: 'keep' })] });
     });
     const h = harness(declared, { strict: { execute: async () => ({}) } });
     const id = await asked(h);
     expect((await h.state(id)).questions?.[1]).toMatchObject({
-      otherwise: 'fail',
+      otherwise: 'keep',
       deadlineAt: h.clock.now() + 3 * 3_600_000,
     });
   });

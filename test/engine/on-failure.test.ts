@@ -5,7 +5,7 @@
 
 import { incidentsIn } from '../../lib/core/records/snapshot.ts';
 import { concat, eq, exists, orElse } from '../../lib/author/references.ts';
-import { human, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import { executionView } from '../../lib/api/views.ts';
@@ -198,7 +198,7 @@ describe('an on-failure step that fails', () => {
   const flat = workflow('flat', { input: anyObject, within: '1h' }, (w) => {
     w.step('flight', flights, {}, once);
     w.onFailure('tell', desk, {}, { recovery: [again(1, { first: '1s', max: '1s' })] });
-    const told = w.onFailure('page', desk, { urgent: true }, { recovery: [human({ within: '2h' })] });
+    const told = w.onFailure('page', desk, { urgent: true }, { recovery: [askPerson({ within: '2h' })] });
     w.onFailure('log', desk, {}, { after: [told], when: eq(w.failure.kind, 'deadline') });
     w.onFailure('thank', desk, {}, { after: [told], when: exists(told.output) });
   });

@@ -3,7 +3,7 @@
  * the next try is another region.
  */
 
-import { human, retry, withInput, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry, withInput, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Input } from '../../lib/author/references.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
@@ -28,7 +28,7 @@ const first = { first: '1s', max: '2s' } as const;
 /** Twice in one region, then in another, then a person. */
 export const moving = workflow('moving', { input, within: '6h' }, (w) => {
   const up = w.child('up', site as never, { region: 'north' } as never, {
-    recovery: [retry(1, first), withInput({ region: 'south' }, first), human({ within: '1h' })],
+    recovery: [retry(1, first), withInput({ region: 'south' }, first), askPerson({ within: '1h' })],
   });
   const { at } = up.output as never as { at: never };
   w.step('announce', network, { at }, once);

@@ -1,6 +1,6 @@
 /** A workflow whose ends are not announced: one write less, unless something else waits for the end. */
 
-import { human, retry, workflow, type WorkflowOptions } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry, workflow, type WorkflowOptions } from '../../lib/author/builder/workflow.ts';
 import { workflowView } from '../../lib/api/workflow-view.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
@@ -90,13 +90,13 @@ it('the answer to a question is announced before such an end is at rest', async 
   const h = of(
     workflow('flow', { ...options, ...silent }, (w) => {
       w.step('a', worker, { fails: true } as never, {
-        recovery: [human({ within: '30m', otherwise: 'fail' })],
+        recovery: [askPerson({ within: '30m', otherwise: 'keep' })],
       });
     }) as Workflow,
   );
   const { id } = await h.begin();
   await h.run(id, { until: ({ execution }) => execution.status === 'waiting' });
-  await resolveIncident(h.scheduler, id, { incident: 1, choice: 'fail' });
+  await resolveIncident(h.scheduler, id, { incident: 1, choice: 'keep' });
   await h.run(id);
   expect(h.questionNews.map(({ change }) => change)).toEqual(['opened', 'closed']);
   expect(h.announced).toEqual([]);

@@ -204,7 +204,7 @@ describe('an undo between two stages', () => {
 
   it.each([
     ['skip', 'succeeded'],
-    ['fail', 'failed'],
+    ['keep', 'failed'],
   ] as const)('that fails for good is a question: %s', async (choice, status) => {
     const { h, done, id } = await toUndo();
     const undo = h.implementations['encoder']?.undo;
@@ -215,7 +215,7 @@ describe('an undo between two stages', () => {
       },
     };
     const asked = await h.run(id, { until: ({ questions }) => questions?.[1] !== undefined });
-    expect(asked.questions?.[1]).toMatchObject({ kind: 'undo', otherwise: 'fail' });
+    expect(asked.questions?.[1]).toMatchObject({ kind: 'undo', otherwise: 'keep' });
     expect(asked.execution.status).toBe('waiting');
     await h.run(id, { maxMs: 2 * PROCESS_MS, until: () => h.clock.now() > 0 });
     h.clock.advanceTo(h.clock.now() + 2 * PROCESS_MS);

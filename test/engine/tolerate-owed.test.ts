@@ -117,7 +117,7 @@ describe('the undo of what failed', () => {
       throw new PermanentError('cannot');
     });
     await h.run(id, { until: ({ questions }) => questions?.[1] !== undefined });
-    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'fail' });
+    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'keep' });
     const { execution } = await h.run(id);
     expect(execution).toMatchObject({ status: 'failed', cause: { step: 'car', undo: false } });
     expect(h.announced.at(-1)?.standing).toMatchObject({ stands: 1, mayStand: 1 });

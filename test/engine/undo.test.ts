@@ -108,7 +108,7 @@ describe('an undo', () => {
         kind: 'undo',
         step: 'second',
         closedBy: 'deadline',
-        choice: 'fail',
+        choice: 'keep',
       });
       expect(execution).toMatchObject({
         status: 'failed',

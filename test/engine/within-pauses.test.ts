@@ -3,7 +3,7 @@
  * a report that have not seen it.
  */
 
-import { human, retry, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import { TransientError } from '../../lib/core/values/errors.ts';
 import { pause, resume } from '../../lib/scheduler/commands.ts';
@@ -92,7 +92,7 @@ describe('a pause that began after its claim', () => {
 
 it('a report does not take the time of a step for over by a read that a pause has come after', async () => {
   const flow = workflow('read', { input: anyObject, within: '3h' }, (w) => {
-    w.step('car', cars, {}, { recovery: [human()], within: '30s' });
+    w.step('car', cars, {}, { recovery: [askPerson()], within: '30s' });
   });
   let slowReads: number | undefined;
   const execute = async (): Promise<never> => {

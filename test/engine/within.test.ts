@@ -4,7 +4,7 @@
  */
 
 import { failed, orElse, present } from '../../lib/author/references.ts';
-import { human, retry, withInput, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry, withInput, workflow } from '../../lib/author/builder/workflow.ts';
 import { decide } from '../../lib/core/decide.ts';
 import type { Children } from '../../lib/core/records/children.ts';
 import type { Step } from '../../lib/core/records/state.ts';
@@ -61,7 +61,7 @@ describe('a step that is not over within its time', () => {
 
   it('has the attempt under way aborted, and a late answer to that still counts', async () => {
     const flow = workflow('slow', { input: anyObject, within: '1h' }, (w) => {
-      w.step('car', cars, {}, { recovery: [human()], within: '30s' });
+      w.step('car', cars, {}, { recovery: [askPerson()], within: '30s' });
       return {};
     });
     const aborted: number[] = [];
@@ -166,7 +166,7 @@ describe('a step that is not over within its time', () => {
 
   it('asks nobody what it did for a stage that it has no time for, where that can be undone', async () => {
     const flow = workflow('unsettled', { input: anyObject, within: '1h' }, (w) => {
-      const recovery = [withInput({ is: 2 }), human()];
+      const recovery = [withInput({ is: 2 }), askPerson()];
       w.step('car', anAgent('cars', { probe: 'none' }), { is: 1 }, { recovery, within: '30s' });
     });
     const h = harness(flow, { cars: { execute: () => never, undo: async () => void book.push('undo') } });
@@ -258,7 +258,7 @@ describe('of the other kinds', () => {
 
   it('a child that has failed by itself when its time is over is no question to a person', async () => {
     const flow = workflow('late', { input: anyObject, within: '2h' }, (w) => {
-      w.child('sub', inner, {}, { within: '5m', recovery: [human()] });
+      w.child('sub', inner, {}, { within: '5m', recovery: [askPerson()] });
     });
     const h = harness(flow, {
       flights: does('flights'),

@@ -100,7 +100,7 @@ it.each<[string, string, Step[], Partial<Execution>?, More?]>([
   ],
   [
     'the question about the deadline',
-    "person +40: a person answers incident 2; without an answer 'fail' is chosen",
+    "person +40: a person answers incident 2; without an answer 'keep' is chosen",
     isPast,
     waits,
     asked,
@@ -125,7 +125,7 @@ it('next for an execution that has ended and said so is nothing', () => {
 const NOTHING = 'none it: nothing';
 const sent = { dispatches: { [`it/execute/1@${NOW}`]: { count: 1, lastAt: NOW + 5 } } };
 const askedOf = (more: object = {}): More => ({ incidents: [incidentOf(more)] });
-const answers = "person it +70000: a person answers incident 1; without an answer 'fail' is chosen";
+const answers = "person it +70000: a person answers incident 1; without an answer 'keep' is chosen";
 const stands = 'person it: a person answers incident 1; its deadline stands still during the pause';
 it.each<[string, string, Step[], Partial<Execution>, More?]>([
   ['the answer of a person', answers, [waiting], waits, askedOf()],

@@ -74,7 +74,7 @@ doubtful retrying: attempt 2 failed, and its recovery allows another; an attempt
 unknown unknown: the outcome of attempt 2 is not known (x: y): nothing is repeated before it is known
   → agent unknown +0: agent 'worker' takes it: a probe of attempt 2, from <+0>; if it has not by <+30000>, its message is sent again
 person waiting: attempt 2 failed (x: y), and a person is asked what to do
-  → person person +70000: a person answers incident 1; without an answer 'fail' is chosen
+  → person person +70000: a person answers incident 1; without an answer 'keep' is chosen
 doubt waiting: attempt 2 failed, and a person is asked what to do; an attempt of unknown outcome may have acted
 skipped skipped: its condition does not hold
 done done: it is done
@@ -245,7 +245,7 @@ point unknown: the outcome of attempt 0 is not known: nothing is repeated before
     const cause: Cause = { kind: 'failure', at: NOW + 1_000, failure };
     const incidents: Incident[] = [
       incidentOf({ closedAt: NOW + 2_000, choice: 'skip', closedBy: 'answer', reason: 'so' }),
-      incidentOf({ number: 2, closedAt: NOW + 2_001, closedBy: 'deadline', choice: 'fail' }),
+      incidentOf({ number: 2, closedAt: NOW + 2_001, closedBy: 'deadline', choice: 'keep' }),
       incidentOf({
         number: 3,
         kind: 'pause',
@@ -289,7 +289,7 @@ it compensated: it is compensated
 +700 it: probe of attempt 2 (with an input that a person gave), 5 s: found it done
 +800 it: undo 2, 5 s: undid it
 +2000 it: incident 1: a person chose 'skip' (so)
-+2001 it: incident 2: nobody answered in time, so it was 'fail'
++2001 it: incident 2: nobody answered in time, so it was 'keep'
 +2002: incident 3: it needed no answer any more
 +3000: a person retried it: r
 +3001: a person retried it: s; it had failed because of y

@@ -1,6 +1,6 @@
 /** Correct agents survive a fault at every point; each planted mistake of an agent's author is found. */
 
-import { agent, done, human, notDone, PermanentError, workflow } from 'steadfast';
+import { agent, done, askPerson, notDone, PermanentError, workflow } from 'steadfast';
 import { crashEverywhere, type CrashOptions, externalWorld } from 'steadfast/testing';
 import * as z from 'zod/mini';
 import {
@@ -324,7 +324,7 @@ describe('a mistake is found:', () => {
   it('an execution that does not end in time is stuck, with what it waits for', async () => {
     const { only } = oneStep({ effect: 'unsafe' });
     const flow = workflow('slow-people', { input: z.any(), within: '30d' }, (w) => {
-      w.step('only', only, {}, { recovery: [human({ within: '20d' })] });
+      w.step('only', only, {}, { recovery: [askPerson({ within: '20d' })] });
     });
     const report = await crashEverywhere(flow, {
       input: {},

@@ -8,7 +8,7 @@ import {
   type AgentOptions,
   type AttemptContext,
   done,
-  human,
+  askPerson,
   notDone,
   PermanentError,
   retry,
@@ -36,7 +36,7 @@ interface Ways {
   readonly execute?: Work;
   readonly probe?: (ctx: AttemptContext, world: ExternalWorld) => Promise<Verdict<unknown>>;
   readonly undo?: Work;
-  readonly recovery?: readonly ReturnType<typeof retry | typeof human>[];
+  readonly recovery?: readonly ReturnType<typeof retry | typeof askPerson>[];
 }
 /**
  * Through the workflow: to success, back after a later step's failure, canceled,
@@ -256,8 +256,8 @@ const CORRECT: Readonly<Record<string, Ways>> = {
   'probed, with other parameters next': { effect: 'probed', recovery: [withInput({ other: true }) as never] },
   'probed, with another agent next': { effect: 'probed', recovery: [useAgent(other) as never] },
   'idempotent, with another agent next': { recovery: [useAgent(other) as never] },
-  'unsafe, with a person next': { effect: 'unsafe', recovery: [human({ within: '1h' })] },
-  'idempotent, with a person last': { recovery: [retry(1), human({ within: '1h', otherwise: 'fail' })] },
+  'unsafe, with a person next': { effect: 'unsafe', recovery: [askPerson({ within: '1h' })] },
+  'idempotent, with a person last': { recovery: [retry(1), askPerson({ within: '1h', otherwise: 'keep' })] },
   'undone by asking first': {
     undo: async (ctx, world) =>
       (await world.find(ctx.effectKey)) === undefined ? undefined : world.undo(ctx.effectKey),

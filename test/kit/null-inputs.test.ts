@@ -1,6 +1,6 @@
 /** `null` is an input as any other: it does not give way to what the step would be given without it. */
 
-import { agent, eq, human, PermanentError, retry, workflow } from 'steadfast';
+import { agent, eq, askPerson, PermanentError, retry, workflow } from 'steadfast';
 import { testWorkflow } from 'steadfast/testing';
 import * as z from 'zod/mini';
 
@@ -42,7 +42,7 @@ it('is what the next round is given', async () => {
 
 it('is what a person gives a step', async () => {
   const page = workflow('page', nothing, (w) => {
-    w.step('read', read, 'from-the-start', { recovery: [human()] });
+    w.step('read', read, 'from-the-start', { recovery: [askPerson()] });
   });
   const { agents, inputs } = reader(true);
   const run = await testWorkflow(page, { agents }).start({});
@@ -57,7 +57,7 @@ it('is what a person gives a group', async () => {
     w.step('read', read, w.input, { recovery: [retry(0)] });
   });
   const group = workflow('group', nothing, (w) => {
-    w.child('page', page, 'from-the-start', { recovery: [human()] });
+    w.child('page', page, 'from-the-start', { recovery: [askPerson()] });
   });
   const { agents, inputs } = reader(true);
   const run = await testWorkflow(group, { agents }).start({});

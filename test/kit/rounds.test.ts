@@ -1,6 +1,17 @@
 /** Rounds: another execution after each that succeeded, and undone in reverse. */
 
-import { eq, exists, failed, human, not, orElse, PermanentError, present, retry, workflow } from 'steadfast';
+import {
+  eq,
+  exists,
+  failed,
+  askPerson,
+  not,
+  orElse,
+  PermanentError,
+  present,
+  retry,
+  workflow,
+} from 'steadfast';
 import { testWorkflow } from 'steadfast/testing';
 import * as z from 'zod/mini';
 import { batch, check, copier, copy, copying, keeping, reader, reading, readPage } from './rounds.ts';
@@ -15,7 +26,7 @@ const asking = workflow('asking', { input: z.object({}), within: '1d' }, (w) => 
       next: (last) => ({ at: last.at }),
       until: (last) => eq(last.more, false),
       atMost: 5,
-      recovery: [human({ within: '1h' })],
+      recovery: [askPerson({ within: '1h' })],
     },
   );
   return { rounds: output.rounds };
@@ -31,7 +42,7 @@ const askingFirst = workflow('asking-first', { input: z.object({}), within: '1d'
       next: (last) => ({ at: last.at }),
       until: (last) => eq(last.more, false),
       atMost: 5,
-      recovery: [human({ within: '1h' })],
+      recovery: [askPerson({ within: '1h' })],
     },
   );
   w.step('check', check, { at: 1 }, { after: [batches], recovery: [retry(0)] });

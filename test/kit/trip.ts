@@ -1,6 +1,15 @@
 /** A workflow to test the test kit with: a trip that is booked in two places and then confirmed. */
 
-import { type AgentOptions, agent, done, human, notDone, retry, workflow, type Workflow } from 'steadfast';
+import {
+  type AgentOptions,
+  agent,
+  done,
+  askPerson,
+  notDone,
+  retry,
+  workflow,
+  type Workflow,
+} from 'steadfast';
 import { externalWorld, type ExternalWorld, type TestAgent } from 'steadfast/testing';
 import * as z from 'zod/mini';
 
@@ -28,7 +37,7 @@ export const bookTrip: Workflow<Input> = workflow('book-trip', { input: Input, w
     'confirm',
     confirmTrip,
     { flight: flight.output.booking, hotel: hotel.output.booking },
-    { recovery: [retry(1), human({ within: '2h' })] },
+    { recovery: [retry(1), askPerson({ within: '2h' })] },
   );
   return { mail: confirm.output.mail };
 });

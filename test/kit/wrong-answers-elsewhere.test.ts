@@ -6,7 +6,7 @@
 import {
   agent,
   cannotTell,
-  human,
+  askPerson,
   PermanentError,
   retry,
   TransientError,
@@ -48,7 +48,7 @@ it('of a list the items are asked about one by one, and listeners are told once'
 it('of a list in several parts each part asks aloud, and listeners group by its root', async () => {
   const act = agent('act', { input: z.any(), output: Receipt, effect: 'idempotent', undo: 'none' });
   const flow = workflow('parts', { input: z.object({ list: z.array(z.number()) }), within: '10d' }, (w) => {
-    const recovery = [human({ within: '2d', remindEvery: '12h' })];
+    const recovery = [askPerson({ within: '2d', remindEvery: '12h' })];
     w.map('all', act, w.input.list, (item) => ({ item }), { recovery });
   });
   const handler = act.handler({ execute: async () => ({ id: 5 }) as never } as never);
@@ -74,7 +74,7 @@ it('of a list in several parts each part asks aloud, and listeners group by its 
 it('once the announced question of a part is answered, its next one is announced', async () => {
   const act = agent('act', { input: z.any(), output: Receipt, effect: 'idempotent', undo: 'none' });
   const flow = workflow('again', { input: z.object({ list: z.array(z.number()) }), within: '10d' }, (w) => {
-    w.map('all', act, w.input.list, (item) => ({ item }), { recovery: [human({ within: '2d' })] });
+    w.map('all', act, w.input.list, (item) => ({ item }), { recovery: [askPerson({ within: '2d' })] });
   });
   const handler = act.handler({ execute: async () => ({ id: 5 }) as never } as never);
   const trial = testWorkflow(flow, { agents: [handler] });
@@ -164,7 +164,7 @@ describe('asked for again, work that is done is not undone for what comes of tha
       { probe: 'none' },
     ],
     ['it may fail', new PermanentError('no'), { tolerate: true }],
-    ['a person is its last stage', new Error('reset'), { recovery: [human({ within: '1d' })] }],
+    ['a person is its last stage', new Error('reset'), { recovery: [askPerson({ within: '1d' })] }],
     [
       'its time is over before the next try',
       new TransientError('503'),
@@ -224,7 +224,7 @@ describe('asked for again, work that is done is not undone for what comes of tha
     });
     const run = await testWorkflow(flow, { agents: [handler] }).start({});
     await run.untilIncident();
-    await run.answer({ choice: 'fail' });
+    await run.answer({ choice: 'keep' });
     expect((await run.untilEnd()).status).toBe('failed');
     await run.retry();
     expect(await run.untilIncident()).toMatchObject({ number: 2, wrongAnswer: '{"id":5}' });
@@ -242,8 +242,8 @@ describe('a question that got no answer in time is said', () => {
 
   it.each<[string, unknown, typeof wrong, object]>([
     ['of a wrong answer', 1, wrong, { tolerate: true }],
-    ['of a failure', 1, failing, { tolerate: true, recovery: [human({ within: '1d' })] }],
-    ['that ends it', 1, failing, { recovery: [human({ within: '1d' })] }],
+    ['of a failure', 1, failing, { tolerate: true, recovery: [askPerson({ within: '1d' })] }],
+    ['that ends it', 1, failing, { recovery: [askPerson({ within: '1d' })] }],
     ['of a refused input', 'text', failing, {}],
   ])('%s, once', async (_, n, handler, options) => {
     const flow = workflow('silent', { input: z.any(), within: '10d' }, (w) => {

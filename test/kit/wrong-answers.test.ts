@@ -3,7 +3,7 @@
  * undone (S6, S10), and what JSON leaves out is no reason for that.
  */
 
-import { agent, type AgentOptions, done, human, useAgent, withInput, workflow } from 'steadfast';
+import { agent, type AgentOptions, done, askPerson, useAgent, withInput, workflow } from 'steadfast';
 import { crashEverywhere, externalWorld, testWorkflow, type TestRun } from 'steadfast/testing';
 import * as z from 'zod/mini';
 
@@ -17,7 +17,7 @@ circle.self = circle;
 
 interface Ways {
   readonly options?: Partial<AgentOptions<unknown, unknown>>;
-  readonly recovery?: readonly ReturnType<typeof human | typeof withInput | typeof useAgent>[];
+  readonly recovery?: readonly ReturnType<typeof askPerson | typeof withInput | typeof useAgent>[];
   readonly within?: `${number}${'h' | 'd'}`;
   readonly more?: Record<string, unknown>;
   readonly probe?: () => unknown;
@@ -180,12 +180,12 @@ describe('an answer that is no output', () => {
       expect(asked.failure.message).toMatch(why);
       expect(asked.wrongAnswer).toContain(shown);
       expect(Buffer.byteLength(asked.wrongAnswer ?? '')).toBeLessThanOrEqual(4_096);
-      expect(asked.names).toEqual(['give-output', 'retry', 'undo-all', 'fail']);
+      expect(asked.names).toEqual(['give-output', 'retry', 'undo-all', 'keep']);
       expect(asked.deadlineAt - asked.openedAt).toBe(DAY_MS);
       expect(charges()).toMatchObject([{ undone: false }]);
       await run
         .answer({ choice: 'give-output', output: { id: 'given' } })
-        .catch(() => run.answer({ choice: 'fail' }));
+        .catch(() => run.answer({ choice: 'keep' }));
       const end = await run.untilEnd();
       expect(end.status).toMatch(/succeeded|failed/);
       expect(charges()).toMatchObject([{ undone: false }]);
@@ -203,7 +203,7 @@ describe('an answer that is no output', () => {
   });
 
   it('is asked about before every other stage, for as long as the person stage says', async () => {
-    const recovery = [withInput({ other: 1 }), human({ within: '2h', otherwise: 'undo' })];
+    const recovery = [withInput({ other: 1 }), askPerson({ within: '2h', otherwise: 'undo' })];
     const { run, charges } = await charged(() => ({ id: 5 }), {
       options: { probe: 'none' } as never,
       recovery,
@@ -224,7 +224,7 @@ describe('an answer that is no output', () => {
     const { run, charges } = await charged(() => ({ id: 5 }), { within: '10h', more: { tolerate: true } });
     const asked = await question(run);
     expect([asked.names, asked.otherwise]).toEqual([
-      ['give-output', 'retry', 'continue', 'undo-all', 'fail'],
+      ['give-output', 'retry', 'continue', 'undo-all', 'keep'],
       'continue',
     ]);
     expect(Math.abs(asked.deadlineAt - asked.openedAt - 5 * HOUR_MS)).toBeLessThan(60_000);
@@ -239,8 +239,8 @@ describe('an answer that is no output', () => {
       within: '2h',
     });
     const asked = await question(run);
-    expect([asked.otherwise, asked.deadlineAt - asked.openedAt]).toEqual(['fail', 7 * DAY_MS]);
-    expect(asked.names).toEqual(['give-output', 'retry', 'fail']);
+    expect([asked.otherwise, asked.deadlineAt - asked.openedAt]).toEqual(['keep', 7 * DAY_MS]);
+    expect(asked.names).toEqual(['give-output', 'retry', 'keep']);
     const end = await run.untilEnd();
     expect([end.status, end.failure?.message]).toEqual([
       'failed',
@@ -281,7 +281,7 @@ describe('an answer that is no output', () => {
       options: { effect: 'probed' },
       probe,
     });
-    expect((await question(run)).names).toEqual(['give-output', 'retry', 'undo-all', 'fail']);
+    expect((await question(run)).names).toEqual(['give-output', 'retry', 'undo-all', 'keep']);
     await run.answer({ choice: 'retry' });
     expect(await question(run)).toMatchObject({ number: 2, wrongAnswer: '{"id":5}' });
     await run.answer({ choice: 'retry' });

@@ -1,6 +1,6 @@
 /** Answers in bulk: incidents and approvals, each answered once, and in whose name. */
 
-import { human, retry, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { actOnPage } from '../../lib/scheduler/bulk-page.ts';
 import { confirmBulk, makeBulk, showBulk } from '../../lib/scheduler/bulks.ts';
@@ -22,7 +22,7 @@ import {
 
 const asking = workflow('asking', { input: anyObject, within: '8h' }, (w) => {
   w.step('charge', bank, { order: w.input['order'] } as never, {
-    recovery: [retry(0), human({ within: '1h' })],
+    recovery: [retry(0), askPerson({ within: '1h' })],
   });
 }) as Workflow;
 

@@ -1,7 +1,7 @@
 /** Commands, resolutions and answers are recorded with who made them, and history and events say so. */
 
 import { explain } from '../../lib/explain/why.ts';
-import { human, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { cancel, pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import { drain } from '../engine/harness.ts';
@@ -24,7 +24,7 @@ import {
 
 describe('history', () => {
   const flow = workflow('flow', { input, within: '3h' }, (w) => {
-    w.step('work', worker, {}, { recovery: [again(0), human({ within: '1h' })], undo: 'none' });
+    w.step('work', worker, {}, { recovery: [again(0), askPerson({ within: '1h' })], undo: 'none' });
     w.approval('ok', { within: '1h' });
   }) as Workflow;
 
@@ -98,7 +98,7 @@ describe('history', () => {
   );
 
   it.each([
-    ['a resolution that ends it', 'fail'],
+    ['a resolution that ends it', 'keep'],
     ['one that undoes all during a pause', 'undo-all'],
   ] as const)('says who stopped it by %s', async (_, choice) => {
     const h = of(flow, DECLINED);

@@ -4,7 +4,7 @@
  */
 
 import { explain } from '../../lib/explain/why.ts';
-import { human, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { type Snapshot, openIncidents } from '../../lib/core/records/snapshot.ts';
 import { pause, resume } from '../../lib/scheduler/commands.ts';
@@ -54,14 +54,14 @@ describe('an execution that is past its point of no return when its time is over
     expect(state.questions?.[1]).toMatchObject({
       kind: 'deadline',
       step: 'c',
-      otherwise: 'fail',
+      otherwise: 'keep',
       deadlineAt: h.clock.now() + 7 * DAY,
       failure: { message: expect.stringContaining("'p'") },
     });
     for (const choice of ['undo-all', 'retry', 'skip'] as const)
       await expect(resolveIncident(h.scheduler, id, { incident: 1, choice })).rejects.toMatchObject({
         code: 'unsafe-choice',
-        details: { choices: [{ choice: 'resume' }, { choice: 'give-output' }, { choice: 'fail' }] },
+        details: { choices: [{ choice: 'resume' }, { choice: 'give-output' }, { choice: 'keep' }] },
       });
     const why = explain(flow.plan, state, h.clock.now());
     expect(why.steps.find(({ name }) => name === 'c')?.next.what).toContain('takes it: attempt 1');
@@ -138,7 +138,7 @@ it('whoever has a failed step tried again after the deadline is not asked about 
   const asking = workflow('asking', { input: anyObject, within: '1h' }, (w) => {
     const p = w.step('p', point, {}, { pointOfNoReturn: true });
     const later = w.wait('later', { for: '30m', after: [p] });
-    w.step('c', after, {}, { after: [later], recovery: [again(1), human({ within: '1h' })] });
+    w.step('c', after, {}, { after: [later], recovery: [again(1), askPerson({ within: '1h' })] });
   });
   let isBroken = true;
   const h = harness(asking, {

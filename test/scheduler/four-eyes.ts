@@ -3,7 +3,7 @@
  * person, persons, and their acts.
  */
 
-import { human, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Caller } from '../../lib/core/values/caller.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
@@ -37,7 +37,7 @@ export const asks = workflow('asks', { input, within: '3h' }, (w) => {
 }) as Workflow;
 
 export const inner = workflow('inner', { input, within: '2h' }, (w) => {
-  w.step('work', worker, {}, { recovery: [again(0), human({ within: '1h' })], undo: 'none' });
+  w.step('work', worker, {}, { recovery: [again(0), askPerson({ within: '1h' })], undo: 'none' });
   w.approval('plain', { within: '1h' });
   w.approval('check', { within: '1h', by: 'another' });
 }) as Workflow;

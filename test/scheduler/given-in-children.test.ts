@@ -2,7 +2,7 @@
 
 import * as z from 'zod/mini';
 import { declareAgent } from '../../lib/core/plan/agent.ts';
-import { human, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, workflow } from '../../lib/author/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { anyObject, harness } from '../engine/harness.ts';
@@ -13,7 +13,7 @@ const counts = declareAgent('counts', {
   effect: 'idempotent',
 });
 const inner = workflow('inner', { input: anyObject, within: '1h' }, (w) => {
-  const counted = w.step('counted', counts, {}, { recovery: [human()] });
+  const counted = w.step('counted', counts, {}, { recovery: [askPerson()] });
   return { n: counted.output.n };
 });
 const outer = workflow('outer', { input: anyObject, within: '2h' }, (w) => {

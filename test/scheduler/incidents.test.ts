@@ -3,7 +3,7 @@
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { explain } from '../../lib/explain/why.ts';
-import { human, retry, useAgent, withInput, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry, useAgent, withInput, workflow } from '../../lib/author/builder/workflow.ts';
 import { resolveIncident, type ResolutionRequest } from '../../lib/scheduler/incidents.ts';
 import { anAgent, anyObject, drain, type Harness, harness, settle } from '../engine/harness.ts';
 
@@ -19,7 +19,7 @@ const lose = async (): Promise<never> => {
 };
 const asking = workflow('asking', { input: anyObject, within: '10d' }, (w) => {
   const done = w.step('done', first, {});
-  w.step('asked', second, {}, { after: [done], recovery: [human({ within: '1h' })] });
+  w.step('asked', second, {}, { after: [done], recovery: [askPerson({ within: '1h' })] });
 });
 
 const answer = (h: Harness, id: string, given: Omit<ResolutionRequest, 'incident'>) =>
@@ -48,7 +48,8 @@ describe('a step whose recovery ends with a person', () => {
 
   it('answers the question that is named, and no other of the execution', async () => {
     const both = workflow('both', { input: anyObject, within: '10d' }, (w) => {
-      for (const name of ['one', 'other']) w.step(name, second, {}, { recovery: [human({ within: '1h' })] });
+      for (const name of ['one', 'other'])
+        w.step(name, second, {}, { recovery: [askPerson({ within: '1h' })] });
     });
     const h = harness(both, { second: { execute: decline, undo } });
     const { id } = await h.begin();
@@ -67,7 +68,7 @@ describe('a step whose recovery ends with a person', () => {
     ['give-output', { output: { by: 'hand' } }, 'succeeded', 'done'],
     ['skip', {}, 'succeeded', 'skipped'],
     ['undo-all', {}, 'compensated', 'failed'],
-    ['fail', {}, 'failed', 'failed'],
+    ['keep', {}, 'failed', 'failed'],
   ] as const)('goes on as the person chooses: %s', async (choice, more, status, step) => {
     let tries = 0;
     const inputs: unknown[] = [];
@@ -88,7 +89,7 @@ describe('a step whose recovery ends with a person', () => {
     const { execution, steps, questions } = await h.run(id);
     expect([execution.status, steps['asked']?.status]).toEqual([status, step]);
     expect(questions?.[1]).toMatchObject({ choice, closedBy: 'answer' });
-    if (choice === 'fail') expect(steps['done']?.status).toBe('done');
+    if (choice === 'keep') expect(steps['done']?.status).toBe('done');
     if (choice === 'retry-with-input') expect(inputs).toEqual([{}, { better: true }]);
     if (choice === 'give-output') expect(steps['asked']?.output).toEqual({ by: 'hand' });
   });
@@ -187,7 +188,7 @@ describe('a recovery', () => {
 describe('a question that comes up on the way', () => {
   it('does not keep what was done beside it from going on, without a supervisor', async () => {
     const sided = workflow('sided', { input: anyObject, within: '1d' }, (w) => {
-      w.step('asked', second, {}, { recovery: [human({ within: '1h' })] });
+      w.step('asked', second, {}, { recovery: [askPerson({ within: '1h' })] });
       const done = w.step('done', first, {});
       w.step('after', first, {}, { after: [done] });
     });
@@ -265,7 +266,12 @@ it('a question ends with the execution at the latest, and the answer that was de
   const short = workflow('short', { input: anyObject, within: '10m' }, (w) => {
     const done = w.step('done', first, {});
     const later = w.wait('later', { for: '1m', after: [done] });
-    w.step('asked', second, {}, { after: [later], recovery: [human({ within: '10m', otherwise: 'fail' })] });
+    w.step(
+      'asked',
+      second,
+      {},
+      { after: [later], recovery: [askPerson({ within: '10m', otherwise: 'keep' })] },
+    );
   });
   const h = harness(short, {
     first: { execute: async () => ({}), undo },
@@ -273,7 +279,7 @@ it('a question ends with the execution at the latest, and the answer that was de
   });
   const { id } = await h.begin();
   const { execution, steps, questions } = await h.run(id);
-  expect(questions?.[1]).toMatchObject({ closedBy: 'deadline', choice: 'fail' });
+  expect(questions?.[1]).toMatchObject({ closedBy: 'deadline', choice: 'keep' });
   expect([execution.status, steps['done']?.status]).toEqual(['failed', 'done']);
 });
 

@@ -117,7 +117,7 @@ describe('an answer during a pause', () => {
 
   it.each([
     ['undo-all', 'compensated'],
-    ['fail', 'failed'],
+    ['keep', 'failed'],
   ] as const)('that stops the execution ends the pause: %s', async (choice, status) => {
     const { h, id } = await asked();
     await resolveIncident(h.scheduler, id, { incident: 1, choice });

@@ -290,7 +290,7 @@ describe('the end of a pause', () => {
   it.each([
     ['resume', 'succeeded'],
     ['undo-all', 'canceled'],
-    ['fail', 'failed'],
+    ['keep', 'failed'],
   ] as const)('is asked for when its time is over, and a person answers: %s', async (choice, status) => {
     const h = quick();
     const { id } = await h.begin();

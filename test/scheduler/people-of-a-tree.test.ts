@@ -3,7 +3,7 @@
  * same time and after a crash (S19).
  */
 
-import { human, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import { drain } from '../engine/harness.ts';
@@ -93,7 +93,7 @@ describe('in a tree', () => {
     const { h, id } = await grown(ann, DECLINED);
     await pause(h.scheduler, id, { by: bob });
     await resume(h.scheduler, id, { by: bob });
-    await resolution(h, `${id}.one.0`, { choice: 'fail', by: carl });
+    await resolution(h, `${id}.one.0`, { choice: 'keep', by: carl });
     expect(await peopleOf(h, id)).toEqual({ 'local:ann': 'started' });
   });
 
@@ -159,7 +159,7 @@ describe('in a tree', () => {
 describe('what follows the end of a child', () => {
   const failing = workflow('failing', { input, within: '1h' }, (w) => {
     w.step('work', worker, {}, { recovery: [again(0)], undo: 'none' });
-    w.onFailure('tell', worker, {}, { recovery: [again(0), human({ within: '1h' })] });
+    w.onFailure('tell', worker, {}, { recovery: [again(0), askPerson({ within: '1h' })] });
   }) as Workflow;
   const above = workflow('above', { input, within: '3h' }, (w) => {
     w.child('sub', failing, {}, { tolerate: true });

@@ -4,7 +4,7 @@
  */
 
 import { explain } from '../../lib/explain/why.ts';
-import { human, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, workflow } from '../../lib/author/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { QuestionNews } from '../../lib/core/decisions/news.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
@@ -23,7 +23,7 @@ const refuses = async (): Promise<never> => {
 };
 const asked = ({ questions }: Snapshot): boolean => questions !== undefined;
 
-type HumanOptions = NonNullable<Parameters<typeof human>[0]>;
+type HumanOptions = NonNullable<Parameters<typeof askPerson>[0]>;
 
 const asking = (options: HumanOptions = {}) =>
   workflow('asking', { input: anyObject, within: '10d' }, (w) => {
@@ -32,7 +32,7 @@ const asking = (options: HumanOptions = {}) =>
       anAgent('worker', { lease: '10m', pickup: '10m', timeout: '12m' }),
       {},
       {
-        recovery: [human({ within: '1h', remindEvery: '20m', ...options })],
+        recovery: [askPerson({ within: '1h', remindEvery: '20m', ...options })],
       },
     );
   });
@@ -70,7 +70,7 @@ describe('a person who was asked', () => {
   it('is not reminded where nothing is declared, nor of what was answered', async () => {
     const none = harness(
       workflow('asking', { input: anyObject, within: '10d' }, (w) => {
-        w.step('it', anAgent('worker'), {}, { recovery: [human({ within: '1h' })] });
+        w.step('it', anAgent('worker'), {}, { recovery: [askPerson({ within: '1h' })] });
       }),
       { worker: { execute: refuses, undo: async () => undefined } },
     );
@@ -78,7 +78,7 @@ describe('a person who was asked', () => {
     await none.run(other.id);
     expect(changes(none)).toEqual(['opened', 'closed']);
     const { h, id, at } = await begun();
-    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'fail' });
+    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'keep' });
     h.clock.advanceTo(at + HOUR);
     await h.sweep();
     expect(changes(h)).toEqual(['opened', 'closed']);
@@ -95,7 +95,7 @@ describe('a person who was asked', () => {
 
   it('is reminded of a failed undo of the same step as well, of which a day has gone by', async () => {
     const point = workflow('asking', { input: anyObject, within: '10d' }, (w) => {
-      const recovery = [human({ within: '2d', remindEvery: '1d' })];
+      const recovery = [askPerson({ within: '2d', remindEvery: '1d' })];
       const it = w.step('it', anAgent('worker'), {}, { recovery });
       w.step('then', anAgent('refuses'), {}, { after: [it], recovery: [] });
     });
@@ -219,13 +219,13 @@ describe('a reminder', () => {
     }));
     h.clock.advanceTo(at + 20 * MINUTE);
     await h.sweep();
-    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'fail' });
+    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'keep' });
     const { execution, questions } = await h.run(id, {
       until: (state) => state.execution.status === 'failed',
     });
     expect(execution.status).toBe('failed');
     const unannounced = ['opened', 'closed'];
-    expect(questions?.[1]).toMatchObject({ reminders: 1, choice: 'fail', unannounced });
+    expect(questions?.[1]).toMatchObject({ reminders: 1, choice: 'keep', unannounced });
   });
 
   it('comes while on-failure steps are performed, too', async () => {
@@ -236,7 +236,7 @@ describe('a reminder', () => {
         anAgent('other'),
         {},
         {
-          recovery: [human({ within: '1h', remindEvery: '25m' })],
+          recovery: [askPerson({ within: '1h', remindEvery: '25m' })],
         },
       );
     });

@@ -5,7 +5,7 @@
 
 import * as z from 'zod/mini';
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import { human, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { retry } from '../../lib/scheduler/commands.ts';
 import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts';
@@ -130,7 +130,9 @@ describe('a failed execution', () => {
         message: expect.stringContaining('several steps have failed'),
       });
     const asking = workflow('asking', { input: anyObject, within: '1h' }, (w) => {
-      w.step('charge', bank, { amount: 500 } as never, { recovery: [again(0), human({ within: '30m' })] });
+      w.step('charge', bank, { amount: 500 } as never, {
+        recovery: [again(0), askPerson({ within: '30m' })],
+      });
     }) as unknown as Workflow;
     const waits = shop(asking);
     const { id: waiting } = await waits.begin();

@@ -5,7 +5,7 @@
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { explain } from '../../lib/explain/why.ts';
 import { obeyedOf } from '../../lib/core/operators/remembered.ts';
-import { human, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import { cancel, pause, retry } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { start } from '../../lib/scheduler/start.ts';
@@ -204,13 +204,13 @@ describe('what is not tried again', () => {
   });
 
   it('is an effect that may have taken place and can be neither probed nor repeated (S6)', async () => {
-    const h = harness(oneStep(blind, [human()] as never), {
+    const h = harness(oneStep(blind, [askPerson()] as never), {
       undone: { execute: async () => ({}), undo: async () => undefined },
       blind: { execute: lose },
     });
     const { id } = await h.begin();
     await h.run(id, { until: ({ execution }) => execution.status === 'waiting' });
-    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'fail' });
+    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'keep' });
     expect((await h.run(id)).execution.status).toBe('failed');
     await expect(retry(h.scheduler, id, {})).rejects.toMatchObject({
       code: 'not-retryable',
@@ -231,8 +231,8 @@ describe('what is not tried again', () => {
 
 describe('the retry of a waiting execution', () => {
   const asking = workflow('asking', { input: anyObject, within: '10d' }, (w) => {
-    w.step('a', undone, {}, { recovery: [human()] });
-    w.step('b', second, {}, { recovery: [human()] });
+    w.step('a', undone, {}, { recovery: [askPerson()] });
+    w.step('b', second, {}, { recovery: [askPerson()] });
   });
   const asked = async (fail: () => Promise<never>) => {
     const tries = { a: 0, b: 0 };

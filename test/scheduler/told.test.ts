@@ -1,12 +1,12 @@
 /** What is announced of incidents: each change, without a word of theirs, again when the bus was away. */
 
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import { human, workflow } from '../../lib/author/builder/workflow.ts';
+import { askPerson, workflow } from '../../lib/author/builder/workflow.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { anAgent, anyObject, harness } from '../engine/harness.ts';
 
 const asking = workflow('asking', { input: anyObject, within: '10d' }, (w) => {
-  w.step('asked', anAgent('worker'), {}, { recovery: [human({ within: '1h' })] });
+  w.step('asked', anAgent('worker'), {}, { recovery: [askPerson({ within: '1h' })] });
 });
 const execute = async (): Promise<never> => {
   throw new PermanentError('secret');
@@ -32,15 +32,15 @@ it('is announced when it is opened and when it is resolved, and again once a bus
   expect(h.questionNews).toEqual([{ ...told, ...about, change: 'opened', at: openedAt, view }]);
   const away = { announce: () => Promise.reject(new Error('away')) };
   const scheduler = { ...h.scheduler, ports: { ...h.scheduler.ports, announcer: away } };
-  await resolveIncident(scheduler, id, { incident: 1, choice: 'fail', reason: 'secret' });
+  await resolveIncident(scheduler, id, { incident: 1, choice: 'keep', reason: 'secret' });
   expect(h.notes).toContainEqual({ what: 'not-announced', executionId: id, step: 'asked', detail: 'Error' });
   await h.run(id);
-  expect(h.questionNews.at(-1)).toMatchObject({ change: 'closed', choice: 'fail', closedBy: 'answer' });
+  expect(h.questionNews.at(-1)).toMatchObject({ change: 'closed', choice: 'keep', closedBy: 'answer' });
   const other = await h.begin({}, 'k2');
   await h.run(other.id, { until: ({ questions }) => questions !== undefined });
   const by = { kind: 'local', name: 'ann' } as const;
-  await resolveIncident(h.scheduler, other.id, { incident: 1, choice: 'fail', reason: 'secret', by });
-  const resolved = { change: 'closed', choice: 'fail', closedBy: 'answer', caller: by, at: h.clock.now() };
+  await resolveIncident(h.scheduler, other.id, { incident: 1, choice: 'keep', reason: 'secret', by });
+  const resolved = { change: 'closed', choice: 'keep', closedBy: 'answer', caller: by, at: h.clock.now() };
   expect(h.questionNews.at(-1)).toMatchObject({ ...told, executionId: other.id, ...resolved });
   expect(JSON.stringify(h.questionNews)).not.toContain('secret');
 });

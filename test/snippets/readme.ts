@@ -14,7 +14,7 @@ export const firstFiles: Files = new Map(namedBlocks(firstProject));
 export const FOLDER = 'workflows/first-greeting';
 const INFRA = '../../../../lib/infra';
 /** What a piece of code supposes, said before it. */
-const orderWorkflow = `import { human, retry, workflow } from 'steadfast';
+const orderWorkflow = `import { askPerson, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 import { chargeCard, notifyCustomer, reserveStock, scheduleShipping } from '../../../../examples/order-fulfilment/workflow.ts';
 const Text = z.string().check(z.minLength(1));

@@ -7,7 +7,7 @@ it('says what follows a failure, stage by stage', () => {
     { kind: 'retry', attempts: 4 },
     { kind: 'withInput', attempts: 1 },
     { kind: 'useAgent', agent: 'charge-by-bank', attempts: 2 },
-    { kind: 'human', withinMs: 86_400_000, otherwise: 'undo' },
+    { kind: 'askPerson', withinMs: 86_400_000, otherwise: 'undo' },
   ] as const;
   const step = { name: 'charge', kind: 'agent', after: [] } as const;
   expect(recoveryText({ ...step, recovery })).toBe(

@@ -1,7 +1,7 @@
 /**
  * How authors write a recovery: what is tried after a failure, variant by variant.
  *
- * Owns: `retry`, `withInput`, `useAgent`, `human`, their defaults, and the refusal of a variant
+ * Owns: `retry`, `withInput`, `useAgent`, `askPerson`, their defaults, and the refusal of a variant
  * that a crash would bar for ever. Does not own: the refusals of a plan (`check.ts`), what is
  * tried next (`step/recovery.ts`).
  */
@@ -32,7 +32,7 @@ export interface Backoff {
 /**
  * `attempts` more tries after what came before, with exponential backoff and full jitter.
  * @param backoff `first`: the longest pause before the first of them; `max`: before any
- * @example recovery: [retry(5, { first: '2s', max: '1m' }), human({ within: '1d' })]
+ * @example recovery: [retry(5, { first: '2s', max: '1m' }), askPerson({ within: '1d' })]
  * @throws SteadfastError `bad-duration`, `bad-option`
  */
 export const retry = (attempts: number, backoff: Backoff = {}): RetryStage => {
@@ -85,14 +85,14 @@ export interface UseAgentStage extends AgentStage {
   readonly [DECLARED]?: Agent;
 }
 
-export interface HumanOptions {
+export interface AskPersonOptions {
   /**
    * At most the workflow's own.
    * @default '7d', or the workflow's if that is shorter
    */
   readonly within?: Duration;
   /** @default 'undo' */
-  readonly otherwise?: 'undo' | 'fail';
+  readonly otherwise?: 'undo' | 'keep';
   /**
    * Sends an event this often until there is an answer.
    * @default no reminders
@@ -102,18 +102,18 @@ export interface HumanOptions {
 
 /**
  * A person decides; without an answer `within` that time, what acted is undone, or
- * (`otherwise: 'fail'`) left as it is.
+ * (`otherwise: 'keep'`) left as it is.
  * @throws SteadfastError `bad-duration`, `bad-option`
  */
-export const human = (options: HumanOptions = {}): HumanStage => {
-  checkStage('human', options, HUMAN);
+export const askPerson = (options: AskPersonOptions = {}): HumanStage => {
+  checkStage('askPerson', options, HUMAN);
   const stage: HumanStage = {
-    kind: 'human',
-    withinMs: parseDuration(options.within ?? '7d', "human's within"),
+    kind: 'askPerson',
+    withinMs: parseDuration(options.within ?? '7d', "askPerson's within"),
     otherwise: options.otherwise ?? 'undo',
     ...(options.remindEvery === undefined
       ? {}
-      : { remindMs: parseDuration(options.remindEvery, "human's remindEvery") }),
+      : { remindMs: parseDuration(options.remindEvery, "askPerson's remindEvery") }),
   };
   return options.within === undefined
     ? Object.defineProperty(stage, UNSAID, { value: true, enumerable: false })
@@ -125,7 +125,11 @@ const UNSAID: unique symbol = Symbol.for('steadfast.within');
 
 const BACKOFF = { first: true, max: true } as const satisfies KeysOf<Backoff>;
 const ANOTHER_WAY = { ...BACKOFF, attempts: true } as const;
-const HUMAN = { within: true, otherwise: true, remindEvery: true } as const satisfies KeysOf<HumanOptions>;
+const HUMAN = {
+  within: true,
+  otherwise: true,
+  remindEvery: true,
+} as const satisfies KeysOf<AskPersonOptions>;
 
 /** @throws SteadfastError `bad-option` */
 function checkStage(stage: Stage['kind'], options: unknown, keys: Keys): void {
@@ -146,12 +150,13 @@ export const undoOf = (spec: AgentSpec): AgentStep['undo'] =>
 
 /** A step that can neither be repeated nor probed goes to a person at once. */
 export const defaultRecovery = (spec: AgentSpec): readonly Stage[] =>
-  spec.effect === 'unsafe' ? [human()] : [retry(3)];
+  spec.effect === 'unsafe' ? [askPerson()] : [retry(3)];
 
 /** Plain data, and what the step says of its undo holds for every agent on its recovery. */
 export function planStage(stage: Stage, undo: AgentStep['undo'] | undefined, withinMs: number): Stage {
   if (stage.kind === 'useAgent' && undo !== undefined && stage.effect !== 'none') return { ...stage, undo };
-  if (UNSAID in stage && stage.kind === 'human' && withinMs < stage.withinMs) return { ...stage, withinMs };
+  if (UNSAID in stage && stage.kind === 'askPerson' && withinMs < stage.withinMs)
+    return { ...stage, withinMs };
   return { ...stage };
 }
 
@@ -169,7 +174,7 @@ export function recoveryProblem(
 ): string | undefined {
   let tried = spec;
   for (const stage of recovery) {
-    if (stage.kind === 'human') return undefined;
+    if (stage.kind === 'askPerson') return undefined;
     // A value that is no stage is refused with the whole plan.
     if (stage.kind !== 'withInput' && stage.kind !== 'useAgent') continue;
     const isUndone = (undo ?? tried.undo) !== 'none';

@@ -182,7 +182,7 @@ export interface ChildOptions extends AnyStepOptions, TolerateOptions {
    * What is tried after the other workflow has failed, or its time was over: it again, as another
    * execution, also with another input (`retry`, `withInput`), then a person. A try begins only when
    * the one before has left nothing in effect; where it has, or was canceled, a person is asked at
-   * once if the recovery has `human`.
+   * once if the recovery has `askPerson`.
    * @default none: its failure is the step's
    */
   readonly recovery?: readonly ChildStage[];

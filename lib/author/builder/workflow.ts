@@ -73,7 +73,7 @@ import type { Repeated, RepeatOptions } from './rounds.ts';
 import { checking, checkWorkflowOptions } from './option-tables.ts';
 import { agentsOn } from './recovery-options.ts';
 
-export { human, retry, useAgent, withInput } from './recovery-options.ts';
+export { askPerson, retry, useAgent, withInput } from './recovery-options.ts';
 export type { UseAgentStage } from './recovery-options.ts';
 export type { Repeated, RepeatOptions } from './rounds.ts';
 export type { OutputOf } from '../references.ts';

@@ -77,10 +77,10 @@ function optionProblem(step: AgentStep): Problem | undefined {
   if (step.withinMs !== undefined) return refused('whose time its recovery bounds', "leave 'within' out");
   if (step.tolerate !== undefined)
     return refused('whose failure never changes how the execution ended', "leave 'tolerate' out");
-  if (step.recovery.some((stage) => stage.kind === 'human' && stage.otherwise !== 'undo'))
+  if (step.recovery.some((stage) => stage.kind === 'askPerson' && stage.otherwise !== 'undo'))
     return refused(
       'and without an answer the execution ends without it',
-      "leave 'otherwise' out of its human stage",
+      "leave 'otherwise' out of its askPerson stage",
     );
   return undefined;
 }

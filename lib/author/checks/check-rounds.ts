@@ -27,12 +27,12 @@ export function roundsProblem(step: ChildStep & { readonly rounds: Rounds }): Pr
 
 const recoveryProblem = (recovery: readonly Stage[] = []): Problem | undefined =>
   recovery.every(
-    (stage): stage is RetryStage | HumanStage => stage.kind === 'retry' || stage.kind === 'human',
+    (stage): stage is RetryStage | HumanStage => stage.kind === 'retry' || stage.kind === 'askPerson',
   )
     ? undefined
     : problem(
         'bad-stage',
-        "a round's input follows from the round before ('next'), so its recovery may only have retry and human; put withInput or useAgent on a step of the workflow that is repeated",
+        "a round's input follows from the round before ('next'), so its recovery may only have retry and askPerson; put withInput or useAgent on a step of the workflow that is repeated",
       );
 
 function undoProblem({ tolerate, undo, pointOfNoReturn }: ChildStep): Problem | undefined {

@@ -158,12 +158,12 @@ function stagesProblem(
   plan: Plan,
 ): Problem | undefined {
   for (const stage of [...recovery, ...undo]) {
-    const found = stage.kind === 'human' ? humanProblem(stage, plan) : triesProblem(stage);
+    const found = stage.kind === 'askPerson' ? humanProblem(stage, plan) : triesProblem(stage);
     if (found !== undefined) return found;
   }
-  const person = recovery.findIndex((stage) => stage.kind === 'human');
+  const person = recovery.findIndex((stage) => stage.kind === 'askPerson');
   return person >= 0 && person !== recovery.length - 1
-    ? problem('unreachable-stage', 'human must be the last stage: a stage after it is never tried')
+    ? problem('unreachable-stage', 'askPerson must be the last stage: a stage after it is never tried')
     : undefined;
 }
 
@@ -173,7 +173,7 @@ function triesOfChild(step: PlanStep, plan: Plan): Problem | undefined {
   const recovery: readonly Stage[] = (child.kind === 'child' ? child.recovery : undefined) ?? [];
   if (recovery.some(({ kind }) => kind === 'useAgent')) {
     const message =
-      "no agent performs it, so useAgent changes nothing: write retry, withInput or human; for another workflow instead, write 'tolerate: true' here, and add a child with 'when: failed(…)'";
+      "no agent performs it, so useAgent changes nothing: write retry, withInput or askPerson; for another workflow instead, write 'tolerate: true' here, and add a child with 'when: failed(…)'";
     return problem('bad-stage', message);
   }
   return stagesProblem(recovery, [], plan);
@@ -181,12 +181,12 @@ function triesOfChild(step: PlanStep, plan: Plan): Problem | undefined {
 
 function humanProblem(stage: HumanStage, plan: Plan): Problem | undefined {
   if (!isDurationMs(stage.withinMs))
-    return problem('unbounded', "its human stage has no 'within', so it could wait for ever");
-  if (stage.otherwise !== 'undo' && stage.otherwise !== 'fail')
-    return problem('bad-stage', "human's 'otherwise' must be 'undo' or 'fail'");
+    return problem('unbounded', "its askPerson stage has no 'within', so it could wait for ever");
+  if (stage.otherwise !== 'undo' && stage.otherwise !== 'keep')
+    return problem('bad-stage', "askPerson's 'otherwise' must be 'undo' or 'keep'");
   return (
-    longerThanWithin(stage.withinMs, plan, 'its human stage gives a person') ??
-    reminderProblem(stage, 'its human stage')
+    longerThanWithin(stage.withinMs, plan, 'its askPerson stage gives a person') ??
+    reminderProblem(stage, 'its askPerson stage')
   );
 }
 
@@ -209,13 +209,13 @@ function triesProblem(stage: Exclude<Stage, HumanStage>): Problem | undefined {
 function unsafeProblem(step: AgentStep): Problem | undefined {
   const unsafe = [step, ...step.recovery].some((one) => 'effect' in one && one.effect === 'unsafe');
   if (!unsafe) return undefined;
-  if (step.recovery.some((stage) => stage.kind !== 'human')) {
-    const message = "an 'unsafe' effect must not be retried automatically: its recovery is [human(…)]";
+  if (step.recovery.some((stage) => stage.kind !== 'askPerson')) {
+    const message = "an 'unsafe' effect must not be retried automatically: its recovery is [askPerson(…)]";
     return problem('unsafe-retry', message);
   }
   if (step.recovery.length > 0) return undefined;
-  const message = "an 'unsafe' effect needs a human stage: only a person can decide how to continue";
-  return problem('unsafe-without-human', message);
+  const message = "an 'unsafe' effect needs an askPerson stage: only a person can decide how to continue";
+  return problem('unsafe-without-person', message);
 }
 
 /**

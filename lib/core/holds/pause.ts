@@ -90,7 +90,7 @@ export const askAboutPause: Rule = {
       stepVersion: pause.number,
       failure: { code: 'paused', message: `it has been paused since ${timeText(pause.at)}: ${pause.reason}` },
       deadlineAt: event.now + PAUSE_INCIDENT_MS,
-      otherwise: mayBeStopped(plan, state) ? ('undo-all' as const) : ('fail' as const),
+      otherwise: mayBeStopped(plan, state) ? ('undo-all' as const) : ('keep' as const),
     };
     return openIncident(state, asked, event.affected, event);
   },
@@ -169,10 +169,10 @@ export function goOn(
 export function endPause(state: Snapshot, closed: Incident, inputs: DecisionInputs): Decision {
   if (closed.choice === 'resume') return goOn(state, inputs, { incident: closed, by: closed.caller });
   const cause: Cause = {
-    kind: closed.choice === 'fail' ? 'failure' : closed.closedBy === 'answer' ? 'cancel' : 'deadline',
+    kind: closed.choice === 'keep' ? 'failure' : closed.closedBy === 'answer' ? 'cancel' : 'deadline',
     at: inputs.now,
     failure: closed.failure,
-    ...(closed.choice === 'fail' ? { undo: false as const } : {}),
+    ...(closed.choice === 'keep' ? { undo: false as const } : {}),
     ...given({ by: closed.caller }),
   };
   return stop(state, inputs, cause, closed);

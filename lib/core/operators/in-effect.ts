@@ -83,7 +83,7 @@ export function standingAtEnd(plan: Plan, state: Snapshot): Standing | undefined
   return left.length === 0 ? undefined : standing(state, left);
 }
 
-/** The effects that stay if a person resolves the incident with 'fail'. */
+/** The effects that stay if a person resolves the incident with 'keep'. */
 export function leftByFailing(plan: Plan, state: Snapshot, { kind }: Incident): Standing {
   // On the way forward it ends as it is.
   if (kind !== 'undo' || state.execution.status !== 'compensating') return standingOf(plan, state);

@@ -128,11 +128,11 @@ function causeOf(
   const decides = kind === 'recovery' || (kind === 'undo' && goesOn);
   if (!decides || step === undefined) return undefined;
   const cause = { kind: 'failure', at, step, failure, ...given({ by: caller }) } as const;
-  if (choice === 'fail') return { ...cause, undo: false };
+  if (choice === 'keep') return { ...cause, undo: false };
   return choice === 'undo-all' && execution.status === 'paused' ? cause : undefined;
 }
 
-const ENDS: ReadonlySet<Choice> = new Set(['undo-all', 'fail', 'continue']);
+const ENDS: ReadonlySet<Choice> = new Set(['undo-all', 'keep', 'continue']);
 
 const RECOVERY_EVENT: Readonly<Record<Exclude<Choice, 'resume'>, StepEvent>> = {
   retry: 'choose-retry',
@@ -141,14 +141,14 @@ const RECOVERY_EVENT: Readonly<Record<Exclude<Choice, 'resume'>, StepEvent>> = {
   skip: 'skip',
   'undo-all': 'choose-end',
   continue: 'choose-end',
-  fail: 'choose-end',
+  keep: 'choose-end',
 };
 
 /** The answers that decide about a failure that would be tolerated. */
 const AFTER_FAILURE: Readonly<Partial<Record<Choice, Step['afterFailure']>>> = {
   continue: 'continue',
   'undo-all': 'stop',
-  fail: 'stop',
+  keep: 'stop',
 };
 
 function recoveryResolution(
@@ -194,7 +194,7 @@ function unanswered(
   variant: AgentStep | undefined,
   now: number,
 ): Failure {
-  const left = choice === 'fail' || variant?.undo === 'none';
+  const left = choice === 'keep' || variant?.undo === 'none';
   const after = choice === 'continue' ? ', and the execution goes on without it' : '';
   const did = left ? 'what it did stands' : 'what it did is undone';
   const what = wrongAnswer === undefined || variant?.effect === 'none' ? 'the step failed' : did;
@@ -290,12 +290,12 @@ function isMoot(plan: Plan, state: Snapshot, { kind, step }: Incident): boolean 
 export function choiceOfTime(plan: Plan, state: Snapshot, incident: Incident): Choice {
   const { status } = state.execution;
   // Meanwhile it may have been stopped.
-  if (incident.otherwise === 'continue' && !isPerforming(status) && !isUndecided(status)) return 'fail';
+  if (incident.otherwise === 'continue' && !isPerforming(status) && !isUndecided(status)) return 'keep';
   if (incident.otherwise !== 'undo-all') return incident.otherwise;
   const step = plan.steps.find(({ name }) => name === incident.step);
-  if (step === undefined) return mayBeStopped(plan, state) ? 'undo-all' : 'fail';
+  if (step === undefined) return mayBeStopped(plan, state) ? 'undo-all' : 'keep';
   const isPast = wayBackBeside(plan, state, step) === 'closed' || mayBePast(step, state.steps[step.name]);
-  return isPast ? 'fail' : 'undo-all';
+  return isPast ? 'keep' : 'undo-all';
 }
 
 /** Where no other incident is open, the execution waits for no person any more. */

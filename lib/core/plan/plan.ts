@@ -37,9 +37,9 @@ export interface AgentStage extends Tries, StepLimits {
 
 /** A person decides; without an answer in time, `otherwise`. */
 export interface HumanStage {
-  readonly kind: 'human';
+  readonly kind: 'askPerson';
   readonly withinMs: number;
-  readonly otherwise: 'undo' | 'fail';
+  readonly otherwise: 'undo' | 'keep';
   /** Listeners of the event bus are reminded so often while there is no answer. */
   readonly remindMs?: number;
 }

@@ -35,7 +35,7 @@ export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now
   if (incident.kind === 'pause') {
     if (!isPaused) return [];
     const back = wayBack(plan, state) === 'free' ? [undoAll] : [];
-    return [{ choice: 'resume' }, ...back, { choice: 'fail' }];
+    return [{ choice: 'resume' }, ...back, { choice: 'keep' }];
   }
   if (incident.kind === 'deadline') return deadlineChoices(state, incident);
   const record = state.steps[incident.step ?? ''];
@@ -57,7 +57,7 @@ export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now
       ...(goesOn && isTolerated(step)
         ? [{ choice: 'continue' as const, ...from(Math.max(deadAt, effectOf(step, record).actsUntil)) }]
         : []),
-      { choice: 'fail' },
+      { choice: 'keep' },
     ];
   }
   if (!goesOn) return [];
@@ -85,7 +85,7 @@ export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now
         ? [{ ...undoAll, ...(mayBePast(step, record) ? careful : {}) }]
         : []),
     // It has its end already, which no on-failure step changes.
-    ...(plan.whole === undefined ? [{ choice: 'fail' } as const] : []),
+    ...(plan.whole === undefined ? [{ choice: 'keep' } as const] : []),
   ];
 }
 
@@ -105,7 +105,7 @@ function choicesForAnswer(
     { choice: 'retry', ...again },
     ...(isTolerated(step) ? [{ choice: 'continue' } as const] : []),
     ...(isFree ? [{ choice: 'undo-all' } as const] : []),
-    { choice: 'fail' },
+    { choice: 'keep' },
   ];
 }
 
@@ -125,7 +125,7 @@ function choicesForChild(plan: Plan, state: Snapshot, step: ChildStep, record: S
     { choice: 'retry', ...careful },
     { choice: 'retry-with-input', ...careful },
     ...(goesOn ? [{ choice: 'continue' } as const] : isFree ? [{ choice: 'undo-all' } as const] : []),
-    { choice: 'fail' },
+    { choice: 'keep' },
   ];
 }
 

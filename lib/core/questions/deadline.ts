@@ -44,7 +44,7 @@ export const askAboutDeadline: Rule = {
         message: `it did not end in time, and nothing is undone past the point of no return '${point}'`,
       },
       deadlineAt: event.now + LAST_INCIDENT_MS,
-      otherwise: 'fail' as const,
+      otherwise: 'keep' as const,
     };
     return openIncident(state, asked, event.affected, event);
   },
@@ -74,7 +74,7 @@ export function deadlineChoices(state: Snapshot, { step }: Incident): { readonly
   const { status } = state.execution;
   if (!isUndecided(status)) return [];
   const hangs = step !== undefined && isHanging(state.steps[step]);
-  return [{ choice: 'resume' }, ...(hangs ? [{ choice: 'give-output' as const }] : []), { choice: 'fail' }];
+  return [{ choice: 'resume' }, ...(hangs ? [{ choice: 'give-output' as const }] : []), { choice: 'keep' }];
 }
 
 /** Time once more, where the execution has none left and goes on because a person said so. */
@@ -94,7 +94,7 @@ export function resolveDeadline(
 ): Decision {
   const { execution } = state;
   const question = resolved(incident, answer, inputs);
-  if (answer.choice === 'fail') {
+  if (answer.choice === 'keep') {
     const { failure } = incident;
     const by = given({ by: answer.caller });
     return stop(state, inputs, { kind: 'deadline', at: inputs.now, failure, undo: false, ...by }, question);

@@ -78,7 +78,7 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
   const record = state.steps[step.name] as Step;
   const terms = isPerforming(state.execution.status)
     ? termsOf(plan, state, step, inputs.now)
-    : { deadlineAt: inputs.now + LAST_INCIDENT_MS, otherwise: 'fail' as const };
+    : { deadlineAt: inputs.now + LAST_INCIDENT_MS, otherwise: 'keep' as const };
   const wrongAnswer = kind === 'recovery' ? record.wrongAnswer : undefined;
   // One mistake of an agent is one mistake: of the items in this execution one asks aloud while it is open.
   const isQuiet = wrongAnswer !== undefined && isListAsked(plan, state);
@@ -117,19 +117,19 @@ function termsOf(
     return { deadlineAt: now + (human?.withinMs ?? UNDECLARED_MS), otherwise: 'continue' };
   const isFree = wayBackBeside(plan, state, step) !== 'closed' && !mayBePast(step, record);
   const leftMs = isFree ? Math.max(0, state.execution.deadlineAt - now) : Number.POSITIVE_INFINITY;
-  if (human?.otherwise !== 'fail' && goesOnWithout(plan, step, record)) {
+  if (human?.otherwise !== 'keep' && goesOnWithout(plan, step, record)) {
     const withinMs = Math.min(human?.withinMs ?? UNDECLARED_MS, Math.floor(leftMs / 2));
     // Nothing goes on beside an undo that may still act.
     const deadAt = record.status === 'waiting' ? 0 : effectOf(step, record).actsUntil;
     return { deadlineAt: Math.max(now + withinMs, deadAt), otherwise: 'continue' };
   }
-  if (record.status !== 'waiting') return { deadlineAt: now + LAST_INCIDENT_MS, otherwise: 'fail' };
+  if (record.status !== 'waiting') return { deadlineAt: now + LAST_INCIDENT_MS, otherwise: 'keep' };
   // What was declared for no answer holds also where the execution's own time is
   // shorter, as long as that time matters.
   const withinMs = Math.min(human?.withinMs ?? (isFree ? UNDECLARED_MS : LAST_INCIDENT_MS), leftMs);
   return {
     deadlineAt: now + withinMs,
-    otherwise: isFree && human?.otherwise !== 'fail' ? 'undo-all' : 'fail',
+    otherwise: isFree && human?.otherwise !== 'keep' ? 'undo-all' : 'keep',
   };
 }
 

@@ -107,7 +107,7 @@ export const nextReminder = (
 ): number | undefined =>
   remindMs !== undefined && fromAt + remindMs < deadlineAt ? fromAt + remindMs : undefined;
 
-/** The step's own `remindEvery`, or that of its stage `human`, for every question about it. */
+/** The step's own `remindEvery`, or that of its stage `askPerson`, for every question about it. */
 function remindsEvery(plan: Plan, name = ''): { readonly remindMs?: number } {
   const step = graphOf(plan).step.get(name);
   return step === undefined ? {} : isCallback(step) ? step : (humanOf(step) ?? {});
@@ -115,7 +115,7 @@ function remindsEvery(plan: Plan, name = ''): { readonly remindMs?: number } {
 
 export const humanOf = (step: PlanStep): HumanStage | undefined => {
   const stages: readonly Stage[] = 'recovery' in step ? (step.recovery ?? []) : [];
-  return stages.find((stage) => stage.kind === 'human');
+  return stages.find((stage) => stage.kind === 'askPerson');
 };
 
 /**

@@ -25,7 +25,7 @@ export const CHOICES = [
   'resume',
   'undo-all',
   'continue',
-  'fail',
+  'keep',
 ] as const;
 export type Choice = (typeof CHOICES)[number];
 

@@ -129,12 +129,17 @@ export function nextTry(step: Recovered, failed: Failed, now: number, random: nu
     return { kind: 'attempt', stage: at, retryAt: now + waitMs };
   };
   const current = step.recovery[stage - 1];
-  if (current !== undefined && current.kind !== 'human' && !permanent && stageAttempt < current.attempts) {
+  if (
+    current !== undefined &&
+    current.kind !== 'askPerson' &&
+    !permanent &&
+    stageAttempt < current.attempts
+  ) {
     return attemptOn(stage, current, stageAttempt + 1);
   }
   for (let at = stage; at < step.recovery.length; at += 1) {
     const next = step.recovery[at] as Stage;
-    if (next.kind === 'human') return { kind: 'person' };
+    if (next.kind === 'askPerson') return { kind: 'person' };
     if (next.attempts > 0 && !(permanent && next.kind === 'retry')) return attemptOn(at + 1, next, 1);
   }
   return { kind: 'end' };
@@ -142,7 +147,7 @@ export function nextTry(step: Recovered, failed: Failed, now: number, random: nu
 
 /** What comes when the outcome stays unknown: only a person may go on. */
 export function nextWithoutVerdict(step: Recovered): NextTry {
-  return step.recovery.some((stage) => stage.kind === 'human') ? { kind: 'person' } : { kind: 'end' };
+  return step.recovery.some((stage) => stage.kind === 'askPerson') ? { kind: 'person' } : { kind: 'end' };
 }
 
 /** When the next attempt to undo may start, or nothing. @param undoAttempt attempts to undo claimed so far */

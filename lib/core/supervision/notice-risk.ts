@@ -125,8 +125,8 @@ const isProbedInVain = ({ status, probes }: Step): boolean =>
 /** On the last of several stages that an agent is tried on, or at the last attempt of the only one. */
 function isOnLastStage(step: PlanStep, { stage, stageAttempt }: Step): boolean {
   const recovery = step.kind === 'agent' || step.kind === 'child' ? (step.recovery ?? []) : [];
-  const last = recovery.findLastIndex(({ kind }) => kind !== 'human') + 1;
+  const last = recovery.findLastIndex(({ kind }) => kind !== 'askPerson') + 1;
   if (stage === 0 || stage < last) return false;
   const only = recovery[last - 1];
-  return last > 1 || only === undefined || only.kind === 'human' || stageAttempt >= only.attempts;
+  return last > 1 || only === undefined || only.kind === 'askPerson' || stageAttempt >= only.attempts;
 }

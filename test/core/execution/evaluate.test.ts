@@ -71,13 +71,13 @@ describe('a question that came up', () => {
   });
 
   it('one that its time has answered concerns its step, or all where that stops the execution', () => {
-    const late = (otherwise: 'undo-all' | 'fail') => ({
+    const late = (otherwise: 'undo-all' | 'keep') => ({
       ...stateOf([recordOf('it', 'waiting')], { status: 'waiting' }),
       questions: { 1: incidentOf({ deadlineAt: NOW, otherwise }) },
     });
     expect(see(plan, late('undo-all')).next).toStrictEqual(next('x', 'it'));
     expect(see(plan, late('undo-all'), { affected: 'all' }).next).toMatchObject({ affected: 'all' });
-    expect(see(plan, late('fail')).next).toStrictEqual({ kind: 'evaluate', fresh: true, affected: 'all' });
+    expect(see(plan, late('keep')).next).toStrictEqual({ kind: 'evaluate', fresh: true, affected: 'all' });
   });
 });
 

@@ -118,7 +118,7 @@ describe('a stop that undoes', () => {
       planOf(a, b),
     );
     const stopped = { ...state, execution: { ...state.execution, ...undone, wakeAt: NOW + 400 } };
-    expect(explain(planOf(a, b), stopped, NOW).next.what).toContain("without an answer 'fail' is chosen");
+    expect(explain(planOf(a, b), stopped, NOW).next.what).toContain("without an answer 'keep' is chosen");
   });
 });
 
@@ -143,19 +143,19 @@ describe('a question about it', () => {
       wakeAt: NOW,
       deadlineAt: NOW + 60_000,
     });
-    const week = { otherwise: 'fail', deadlineAt: NOW + 7 * DAY };
+    const week = { otherwise: 'keep', deadlineAt: NOW + 7 * DAY };
     expect(see(planOf(hotel, a, asks), stuck).write?.question).toMatchObject({ kind: 'undo', ...week });
     const past = stateOf([recordOf('p', 'done'), recordOf('a', 'waiting', acted)], { wakeAt: NOW });
     const mail: AgentStep = { ...a, undo: 'none' };
     expect(see(planOf(point, mail, asks), past).write?.question).toMatchObject({ kind: 'recovery', ...week });
   });
 
-  it("says that 'fail' leaves everything on the way forward", () => {
+  it("says that 'keep' leaves everything on the way forward", () => {
     const plan = planOf(a, { ...planStep, name: 'hotel', undo });
     const { state, incident, answer } = asked(recordOf('a', 'compensation-failed', acted), {}, plan, [
       recordOf('hotel', 'done'),
     ]);
-    expect(answer('fail')?.execution?.cause?.undo).toBe(false);
+    expect(answer('keep')?.execution?.cause?.undo).toBe(false);
     expect(leftByFailing(plan, state, incident).first.map(({ step }) => step)).toEqual(['a', 'hotel']);
   });
 

@@ -214,7 +214,7 @@ describe('the answer to the question about a pause', () => {
 
   it.each([
     ['undo-all', { kind: 'cancel' }],
-    ['fail', { kind: 'failure', undo: false }],
+    ['keep', { kind: 'failure', undo: false }],
   ])('stops: %s', (choice, cause) => {
     const { write, notes } = say(choice);
     expect(write?.executionId).toBe('e-1');

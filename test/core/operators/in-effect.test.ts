@@ -107,7 +107,7 @@ it('the first twenty are told, and how many there are', () => {
   expect(standingText(standingOf(plan, stateOf([])))).toBe('nothing in effect');
 });
 
-it("an answer of 'fail' leaves all that is in effect; of an undo that failed, what comes before it", () => {
+it("an answer of 'keep' leaves all that is in effect; of an undo that failed, what comes before it", () => {
   const plan = planOf(
     { ...planStep, name: 'a', undo: retry(1) },
     { ...planStep, name: 'b', after: ['a'], undo: retry(1) },
@@ -132,7 +132,7 @@ it("an answer of 'fail' leaves all that is in effect; of an undo that failed, wh
     reminders: 0,
     openedAt: NOW,
     deadlineAt: NOW,
-    otherwise: 'fail',
+    otherwise: 'keep',
   };
   const names = (kind: Incident['kind']): string[] =>
     leftByFailing(plan, state, { ...incident, kind }).first.map(({ step }) => step);

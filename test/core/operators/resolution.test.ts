@@ -94,7 +94,7 @@ describe('an answer to a question about a step', () => {
       { status: 'skipped', mayHaveActed: false },
     ],
     ['undoes all', { choice: 'undo-all', nothingHappened: true }, { status: 'failed' }],
-    ['leaves all', { choice: 'fail', nothingHappened: true }, { status: 'failed' }],
+    ['leaves all', { choice: 'keep', nothingHappened: true }, { status: 'failed' }],
   ])('%s', (_, answer, changes) => {
     expect(changesOf(waiting, say(asked(), answer).write?.step)).toStrictEqual({
       ...moved,
@@ -114,7 +114,7 @@ describe('an answer that stops the execution', () => {
   const cause = { kind: 'failure', at: NOW, step: 'it', failure };
   it('leaves all as it is, at once', () => {
     const state = asked({}, second);
-    const { write, next } = say(state, { choice: 'fail' });
+    const { write, next } = say(state, { choice: 'keep' });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
       status: 'compensating',
@@ -180,8 +180,8 @@ describe('an answer about an undo', () => {
   });
 
   it('leaves the step as it is, and the execution goes on', () => {
-    expect(stepAfterSaying('fail')).toBeUndefined();
-    const { write } = say(state(), { choice: 'fail' }, question);
+    expect(stepAfterSaying('keep')).toBeUndefined();
+    const { write } = say(state(), { choice: 'keep' }, question);
     expect(write).not.toHaveProperty('step');
     expect(write?.execution?.status).toBe('compensating');
     expect(write?.execution).not.toHaveProperty('cause');

@@ -196,7 +196,7 @@ describe('questions', () => {
       'resume',
       'undo-all',
       'continue',
-      'fail',
+      'keep',
     ]);
   });
 });

@@ -30,11 +30,11 @@ describe('the choices', () => {
     { choice: 'give-output' },
     { choice: 'skip' },
   ];
-  const free = [...first, { choice: 'undo-all' }, { choice: 'fail' }];
+  const free = [...first, { choice: 'undo-all' }, { choice: 'keep' }];
   const probed = planOf(agentStepOf('it', { effect: 'probed', recovery: [otherAgent] }));
   const point = withPoint(agentStepOf('it', { pointOfNoReturn: true }));
   const unsure = { ...waiting, ...acted };
-  const end = [{ choice: 'undo-all' }, { choice: 'fail' }];
+  const end = [{ choice: 'undo-all' }, { choice: 'keep' }];
   const guarded = (retry: object, with_: object, last: object[] = end) => [
     { choice: 'retry', ...retry },
     { choice: 'retry-with-input', ...with_ },
@@ -45,8 +45,8 @@ describe('the choices', () => {
   const quiet = { ...unsure, processDeadlineAt: NOW - 5_000 };
   const onStage = { ...unsure, stage: 1, keyVariant: 1 };
   const behind = withPoint(agentStepOf('it'));
-  const kept = [...first, { choice: 'fail' }];
-  const ofPoint = guarded({}, careful, [{ choice: 'undo-all', ...careful }, { choice: 'fail' }]);
+  const kept = [...first, { choice: 'keep' }];
+  const ofPoint = guarded({}, careful, [{ choice: 'undo-all', ...careful }, { choice: 'keep' }]);
   it.each<[string, Snapshot, Plan, object[]]>([
     ['of what has not acted', during('waiting', waiting), plan, free],
     ['during a pause', during('paused', waiting), plan, free],
@@ -79,11 +79,11 @@ describe('the choices', () => {
 
   it('about a pause', () => {
     const kind = 'pause' as const;
-    const both = [{ choice: 'resume' }, { choice: 'fail' }];
+    const both = [{ choice: 'resume' }, { choice: 'keep' }];
     expect(of(during('paused'), incidentOf({ kind }))).toStrictEqual([
       { choice: 'resume' },
       { choice: 'undo-all' },
-      { choice: 'fail' },
+      { choice: 'keep' },
     ]);
     expect(of(during('paused', past), incidentOf({ kind }), withPoint(agentStepOf('it')))).toStrictEqual(
       both,
@@ -95,7 +95,7 @@ describe('the choices', () => {
     const kind = 'undo' as const;
     const record = (processDeadlineAt: number, stage = 0) =>
       recordOf('it', 'compensation-failed', { processDeadlineAt, stage, keyVariant: stage });
-    const choices = (skip: object) => [{ choice: 'retry' }, { choice: 'skip', ...skip }, { choice: 'fail' }];
+    const choices = (skip: object) => [{ choice: 'retry' }, { choice: 'skip', ...skip }, { choice: 'keep' }];
     expect(of(during('compensating', record(NOW - 5_000)), incidentOf({ kind }))).toStrictEqual(choices({}));
     expect(of(during('compensating', record(NOW - 4_999)), incidentOf({ kind }))).toStrictEqual(
       choices({ notBefore: NOW + 1 }),
@@ -114,14 +114,14 @@ describe('the choices', () => {
       { choice: 'retry' },
       { choice: 'skip' },
       { choice: 'continue', notBefore: NOW + 9_000 },
-      { choice: 'fail' },
+      { choice: 'keep' },
     ]);
   });
 
   it('about an undo: no retry of it once what has acted is left as it is, for nobody would perform it', () => {
     const cause = { kind: 'cancel', at: 1, failure: { code: 'c', message: 'm' }, undo: false } as const;
     const left = stateOf([recordOf('it', 'compensation-failed')], { status: 'compensating', cause });
-    expect(of(left, incidentOf({ kind: 'undo' }))).toStrictEqual([{ choice: 'skip' }, { choice: 'fail' }]);
+    expect(of(left, incidentOf({ kind: 'undo' }))).toStrictEqual([{ choice: 'skip' }, { choice: 'keep' }]);
   });
 });
 
@@ -133,7 +133,7 @@ describe('an answer is refused', () => {
   const nothingHappened = true;
   it('that is not offered', () => {
     expect(why(sure, { choice: 'resume' })).toBe(
-      "'resume' is not possible here; possible are: retry, retry-with-input, give-output, skip, undo-all, fail",
+      "'resume' is not possible here; possible are: retry, retry-with-input, give-output, skip, undo-all, keep",
     );
   });
 
@@ -168,5 +168,5 @@ describe('an answer is refused', () => {
 });
 
 it('each choice by which the execution goes on is a deed of the person who made it; what ends it is none', () => {
-  expect(CHOICES.filter((choice) => deedOf(choice) === undefined)).toEqual(['undo-all', 'fail']);
+  expect(CHOICES.filter((choice) => deedOf(choice) === undefined)).toEqual(['undo-all', 'keep']);
 });

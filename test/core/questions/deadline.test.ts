@@ -57,7 +57,7 @@ describe('the question about the deadline', () => {
       failure,
       openedAt: NOW,
       deadlineAt: NOW + WEEK,
-      otherwise: 'fail',
+      otherwise: 'keep',
       reminders: 0,
       unannounced: ['opened'],
     });
@@ -91,18 +91,18 @@ describe('its choices', () => {
   const of = (status: Execution['status'], record: Step, incident = question) =>
     deadlineChoices(stateOf([record], { status }), incident).map(({ choice }) => choice);
   it('lead forward, or leave all as it is', () => {
-    expect(of('waiting', recordOf('it', 'done'))).toStrictEqual(['resume', 'fail']);
-    expect(of('running', hanging)).toStrictEqual(['resume', 'give-output', 'fail']);
-    expect(of('paused', hanging)).toStrictEqual(['resume', 'give-output', 'fail']);
+    expect(of('waiting', recordOf('it', 'done'))).toStrictEqual(['resume', 'keep']);
+    expect(of('running', hanging)).toStrictEqual(['resume', 'give-output', 'keep']);
+    expect(of('paused', hanging)).toStrictEqual(['resume', 'give-output', 'keep']);
     expect([of('compensating', hanging), of('failed', hanging)]).toStrictEqual([[], []]);
     const { step: _, ...none } = question;
-    expect(of('waiting', hanging, none)).toStrictEqual(['resume', 'fail']);
+    expect(of('waiting', hanging, none)).toStrictEqual(['resume', 'keep']);
     expect(statusesWhere((record) => of('waiting', record).includes('give-output'))).toStrictEqual([
       'retrying',
       'accepted',
       'unknown',
     ]);
-    expect(of('waiting', { ...hanging, leaseUntil: NOW })).toStrictEqual(['resume', 'fail']);
+    expect(of('waiting', { ...hanging, leaseUntil: NOW })).toStrictEqual(['resume', 'keep']);
   });
 });
 
@@ -150,10 +150,10 @@ describe('its answer', () => {
 
   it('that ends it says by whom', () => {
     const by = { kind: 'local', name: 'ann' } as const;
-    const { write } = say(asked(), { choice: 'fail', caller: by });
+    const { write } = say(asked(), { choice: 'keep', caller: by });
     expect(write?.execution?.cause).toMatchObject({ kind: 'deadline', by });
     expect(write?.question).toMatchObject({ caller: by });
-    expect(say(asked(), { choice: 'fail' }).write?.execution?.cause).not.toHaveProperty('by');
+    expect(say(asked(), { choice: 'keep' }).write?.execution?.cause).not.toHaveProperty('by');
   });
 
   it('gives the output of what hangs', () => {
@@ -177,11 +177,11 @@ describe('its answer', () => {
 
   it('leaves all as it is', () => {
     const state = asked();
-    const { write, ...rest } = say(state, { choice: 'fail' });
+    const { write, ...rest } = say(state, { choice: 'keep' });
     expect(write).toStrictEqual({
       executionId: 'e-1',
       execution: expect.anything(),
-      question: { ...closed, choice: 'fail' },
+      question: { ...closed, choice: 'keep' },
     });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,

@@ -63,16 +63,16 @@ describe('a question', () => {
 
   it.each<[string, AgentStep, Step[], Partial<Execution>, [number, string]]>([
     ['as declared', by(personFor(7_000)), [waiting], {}, [7_000, 'undo-all']],
-    ['to leave all, as declared', by(otherInput, personFor(7_000, 'fail')), [waiting], {}, [7_000, 'fail']],
+    ['to leave all, as declared', by(otherInput, personFor(7_000, 'keep')), [waiting], {}, [7_000, 'keep']],
     ['no longer than the execution has', by(personFor(DAY)), [waiting], {}, [DEADLINE - NOW, 'undo-all']],
     ['a day where nothing is declared', plain, [waiting], patient, [DAY, 'undo-all']],
-    ['a week where there is no way back', plain, [waiting, past], {}, [7 * DAY, 'fail']],
+    ['a week where there is no way back', plain, [waiting, past], {}, [7 * DAY, 'keep']],
     [
       'as declared, but undoes nothing without a way back',
       by(personFor(2 * DAY)),
       [waiting, past],
       {},
-      [2 * DAY, 'fail'],
+      [2 * DAY, 'keep'],
     ],
     ['a day while it is open whether there is', plain, [waiting, open], patient, [DAY, 'undo-all']],
     [
@@ -80,7 +80,7 @@ describe('a question', () => {
       itself,
       [{ ...waiting, ...acted }],
       {},
-      [7 * DAY, 'fail'],
+      [7 * DAY, 'keep'],
     ],
     ['a day about what is not', itself, [waiting], patient, [DAY, 'undo-all']],
     [
@@ -103,7 +103,7 @@ describe('a question', () => {
   it('about an undo lasts a week, and then the effect stays', () => {
     expect(
       see(plan, stateOf([recordOf('it', 'compensation-failed')], { status: 'compensating' })).write?.question,
-    ).toMatchObject({ kind: 'undo', deadlineAt: NOW + 7 * DAY, otherwise: 'fail' });
+    ).toMatchObject({ kind: 'undo', deadlineAt: NOW + 7 * DAY, otherwise: 'keep' });
   });
 });
 

@@ -37,7 +37,7 @@ const incidentAt = (openedAt: number, more: Partial<Incident> = {}): Incident =>
   failure: { code: 'x', message: 'y' },
   openedAt,
   deadlineAt: NOW + DAY,
-  otherwise: 'fail',
+  otherwise: 'keep',
   reminders: 0,
   ...more,
 });

@@ -71,7 +71,7 @@ describe('at its deadline an execution', () => {
     reminders: 0,
     openedAt: NOW,
     deadlineAt: NOW,
-    otherwise: 'fail',
+    otherwise: 'keep',
   };
   const done = recordOf('it', 'done');
   const asked = (

@@ -14,7 +14,7 @@ import {
   variantOf,
 } from '../../../lib/core/step/recovery.ts';
 import type { AgentStep, RetryStage, Stage } from '../../../lib/core/plan/plan.ts';
-import { human, retry, useAgent, withInput } from '../../../lib/author/builder/workflow.ts';
+import { askPerson, retry, useAgent, withInput } from '../../../lib/author/builder/workflow.ts';
 import { anAgent } from '../../engine/harness.ts';
 import { check } from '../check.ts';
 import { agentStepOf, otherAgent, otherInput, personFor } from '../small-steps.ts';
@@ -166,7 +166,7 @@ describe('a recovery with several stages', () => {
     retry(2, { first: '1s', max: '1s' }),
     withInput({ smaller: true }, { attempts: 1 }),
     useAgent(other, { attempts: 2 }),
-    human({ within: '1h' }),
+    askPerson({ within: '1h' }),
   ]);
 
   it('goes straight to the person when an outcome cannot be settled, and ends where there is none', () => {

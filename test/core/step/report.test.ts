@@ -22,7 +22,10 @@ const REFUSED = report({ ...FOR_GOOD, inputRefused: true });
 const CANNOT = found('cannot-tell', { failure });
 const GOES_ON = report({ kind: 'done', output: 1 }, false);
 const NOTHING = found('not-done');
-const PERSON: AgentStep = { ...probed, recovery: [{ kind: 'human', withinMs: 60_000, otherwise: 'fail' }] };
+const PERSON: AgentStep = {
+  ...probed,
+  recovery: [{ kind: 'askPerson', withinMs: 60_000, otherwise: 'keep' }],
+};
 const NEXT = { status: 'retrying', stage: 1, stageAttempt: 0 };
 const AGAIN = { status: 'retrying', stageAttempt: 0 };
 const UNSURE = { mayHaveActed: true };

@@ -6,7 +6,7 @@
  * what must come of it (`cli/verify/checks/`).
  */
 
-import { agent, human, retry, workflow } from 'steadfast';
+import { agent, askPerson, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 
 /** Short, so that a recovery is a matter of seconds. */
@@ -105,7 +105,7 @@ export const verifyAsk = workflow('verify-ask', { input: One, within: '15m' }, (
 });
 
 export const verifyIncident = workflow('verify-incident', { input: One, within: '15m' }, (w) => {
-  w.step('refused', verifyAct, { mode: 'decline' }, { recovery: [human({ within: '10m' })] });
+  w.step('refused', verifyAct, { mode: 'decline' }, { recovery: [askPerson({ within: '10m' })] });
 });
 
 export const verifyBreaker = workflow(
