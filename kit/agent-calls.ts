@@ -31,7 +31,7 @@ export interface AgentCall {
   readonly executionId: string;
   readonly step: string;
   readonly attempt: number;
-  readonly effectKey: string;
+  readonly idempotencyKey: string;
   /** Epoch ms of the test's own time. */
   readonly at: number;
   /**
@@ -99,7 +99,7 @@ const lostReply = (): Error => new Error('the reply was lost (by the test)');
 const givenUp = (lateMs: number): Error =>
   new Error(`the connection broke (by the test); the request takes effect ${formatDuration(lateMs)} later`);
 
-/** Who works under an effect key. */
+/** Who works under an idempotency key. */
 interface AtWork {
   readonly process: Process;
   readonly spec: AgentSpec;
@@ -119,7 +119,7 @@ export class AgentCalls {
   readonly #host: Host;
   readonly #faults: { readonly fault: PlannedFault; left: number }[] = [];
   readonly #underWay = new Set<UnderWay>();
-  /** Who worked last under an effect key. */
+  /** Who worked last under an idempotency key. */
   readonly #workers = new Map<string, AtWork>();
 
   constructor(host: Host) {
@@ -176,9 +176,9 @@ export class AgentCalls {
   }
 
   /** A request of an agent's code to an outside world that a test has made. */
-  readonly wire: Wire = async (effectKey, perform) => {
+  readonly wire: Wire = async (idempotencyKey, perform) => {
     const { injects, count } = this.#host;
-    const worker = this.#workers.get(effectKey);
+    const worker = this.#workers.get(idempotencyKey);
     if (worker === undefined) return perform();
     const { process } = worker;
     const place = `request:${count('request')}`;
@@ -204,7 +204,7 @@ export class AgentCalls {
     act: () => Promise<Answer>,
   ): Promise<Answer> {
     const { injects, count, names, world } = this.#host;
-    const { executionId, step, attempt, effectKey } = ctx;
+    const { executionId, step, attempt, idempotencyKey } = ctx;
     const entry: AgentCall = {
       agent: spec.name,
       effect: spec.effect,
@@ -212,7 +212,7 @@ export class AgentCalls {
       executionId,
       step,
       attempt,
-      effectKey,
+      idempotencyKey,
       at: world.clock.now(),
       outcome: 'open',
     };
@@ -227,7 +227,7 @@ export class AgentCalls {
     await process.ports.clock.sleep(CALL_MS);
     const fault = this.#take(spec.name, on, step);
     await this.#faultBefore(fault, process);
-    this.#workers.set(effectKey, { process, spec, on, about });
+    this.#workers.set(idempotencyKey, { process, spec, on, about });
     const work = (): Promise<Answer> => this.#track(entry, process, act);
     if (fault?.kind === 'late') return this.#later(work, fault.byMs ?? 0);
     if (on !== 'probe' && this.#isLate(place, about, spec)) return this.#later(work, this.#host.lateMs(spec));

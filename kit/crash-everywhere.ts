@@ -35,7 +35,7 @@ export interface CrashOptions<I> extends TestOptions {
   /** The input of every run. */
   readonly input: I;
   /**
-   * The outside world's book after a run: everything that took place, by effect key, what was undone
+   * The outside world's book after a run: everything that took place, by idempotency key, what was undone
    * included. Effects of other executions may be in it.
    * @default the book of `world`; else guessed from the calls of the agents' code: see `blind` in the report
    */
@@ -186,7 +186,7 @@ async function runOnce<I>(
   injects: Injects,
 ): Promise<Outcome> {
   const { input, world, scenario = (trial: WorkflowTest<I>) => trial.start(input), within = '60d' } = options;
-  // Every run has effect keys of its own, so that agents may be shared by all runs.
+  // Every run has idempotency keys of its own, so that agents may be shared by all runs.
   const prefix = `${workflow.name.slice(0, 30)}-${point.replaceAll(':', '-').replace(/[^a-z0-9-]/gi, '')}`;
   const trial = new WorkflowTest(workflow, options, {
     injects,

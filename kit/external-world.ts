@@ -1,12 +1,12 @@
 /**
- * An outside world for tests: what agents did to it, counted by effect key.
+ * An outside world for tests: what agents did to it, counted by idempotency key.
  *
  * Owns: the book of effects. Does not own: what is wrong with it (`verdict.ts`).
  */
 
 /** Something that took place outside. */
 export interface Effect {
-  /** The attempt's `ctx.effectKey`. */
+  /** The attempt's `ctx.idempotencyKey`. */
   readonly key: string;
   /**
    * What it was, where one step does several things: two effects of one key and one kind are one too many.
@@ -23,21 +23,21 @@ export interface ExternalWorld {
    * Acts, however often it acted before: a service that does not deduplicate.
    * @returns the effect's id, 'charge-3'
    */
-  readonly act: (effectKey: string, kind?: string) => Promise<string>;
+  readonly act: (idempotencyKey: string, kind?: string) => Promise<string>;
   /** Acts unless it has acted under this key: a service that deduplicates. @returns the effect's id */
-  readonly actOnce: (effectKey: string, kind?: string) => Promise<string>;
+  readonly actOnce: (idempotencyKey: string, kind?: string) => Promise<string>;
   /** The id of what stands under this key, the first if there are several. */
-  readonly find: (effectKey: string, kind?: string) => Promise<string | undefined>;
+  readonly find: (idempotencyKey: string, kind?: string) => Promise<string | undefined>;
   /** Takes back everything under this key; bears being called again. */
-  readonly undo: (effectKey: string, kind?: string) => Promise<void>;
+  readonly undo: (idempotencyKey: string, kind?: string) => Promise<void>;
   /** A request to something else, a server of the test's for instance, that may break as the others may. */
-  readonly request: <Answer>(effectKey: string, perform: () => Promise<Answer>) => Promise<Answer>;
+  readonly request: <Answer>(idempotencyKey: string, perform: () => Promise<Answer>) => Promise<Answer>;
   /** Everything that ever took place. */
   readonly effects: () => readonly Effect[];
 }
 
 /** What stands between an agent and the world. */
-export type Wire = <Answer>(effectKey: string, perform: () => Promise<Answer>) => Promise<Answer>;
+export type Wire = <Answer>(idempotencyKey: string, perform: () => Promise<Answer>) => Promise<Answer>;
 
 interface Entry {
   readonly id: string;

@@ -30,7 +30,7 @@ export interface Problem {
   readonly kind: 'lost' | 'doubled' | 'stuck' | 'wrong-answer';
   /** An item of a list is 'rooms[1]'. */
   readonly step?: string;
-  readonly effectKey?: string;
+  readonly idempotencyKey?: string;
   readonly message: string;
 }
 
@@ -94,7 +94,7 @@ function countsOf(effects: readonly Effect[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Those under the step's effect keys, and under keys that an author has made of them by adding something. */
+/** Those under the step's idempotency keys, and under keys that an author has made of them by adding something. */
 function effectsOf(book: readonly Effect[], { plan, state }: Shown, step: Step): readonly Effect[] {
   const first = effectKeyOf(state.execution, step.name, 1, keyEpoch(plan, step));
   return book.filter(({ key }) => key.startsWith(first) && NUMBER_OR_MORE.test(key.slice(first.length)));
@@ -135,7 +135,7 @@ const aboutOf =
   ({ kind, message }: Wrong): Problem => ({
     kind,
     step: step.name,
-    effectKey: effectKeyOf(execution, step.name, step.key, keyEpoch(plan, step)),
+    idempotencyKey: effectKeyOf(execution, step.name, step.key, keyEpoch(plan, step)),
     message: `step ${names.quoted(execution.id, step.name)}: ${message}`,
   });
 
@@ -161,14 +161,14 @@ function bookOf({ effects, calls }: Evidence): readonly Effect[] {
     const acted = call.outcome === 'returned' || call.outcome === 'threw';
     // What has no lasting effect outside may run as often as it likes.
     if (!acted || call.effect === 'none') continue;
-    const own = book.filter((effect) => effect.key === call.effectKey);
+    const own = book.filter((effect) => effect.key === call.idempotencyKey);
     if (call.on === 'undo' && call.outcome === 'returned') for (const effect of own) effect.undone = true;
     if (call.on !== 'execute') continue;
     const output = call.outcome === 'returned' ? answeredText(call.answer) : '';
     // A repeated answer is a service that has noticed the key. An unknown outcome may have been nothing.
     const known = own.find((effect) => effect.output === output || effect.output === '' || output === '');
     if (known === undefined || (isProbed(call) && output !== '' && known.output !== '')) {
-      book.push({ key: call.effectKey, kind: 'effect', undone: false, output });
+      book.push({ key: call.idempotencyKey, kind: 'effect', undone: false, output });
     } else if (known.output === '') {
       known.output = output;
     }

@@ -102,7 +102,7 @@ export interface Inner {
   readonly world?: ExternalWorld;
 }
 
-/** Unique to this process: tests that share external services must not share effect keys. */
+/** Unique to this process: tests that share external services must not share idempotency keys. */
 let executions = 0;
 
 /** Those whose references are sound: `crashEverywhere` makes a test of the same workflow for every crash. */

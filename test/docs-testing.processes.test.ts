@@ -43,8 +43,8 @@ import { handler as compose } from './agents/write-greeting.js';
 import { deliverGreeting, firstGreeting } from './workflow.js';
 const post = externalWorld();
 const careless = deliverGreeting.handler({
-  execute: async ({ effectKey }) => ({ file: await post.act(effectKey, 'letter') }),
-  undo: ({ effectKey }) => post.undo(effectKey),
+  execute: async ({ idempotencyKey }) => ({ file: await post.act(idempotencyKey, 'letter') }),
+  undo: ({ idempotencyKey }) => post.undo(idempotencyKey),
 });
 const options = { input: { name: 'Ada' }, agents: [compose, careless], world: post };
 console.log((await crashEverywhere(firstGreeting, options)).text);

@@ -54,14 +54,14 @@ async function trialOf(
   const { [name]: made } = (await import(join(root, `${name}.ts`))) as Record<string, Workflow>;
   const handlers = Object.entries(OUTPUTS).map(([agent, output]) =>
     agents[agent]!.handler({
-      execute: async ({ effectKey }: { effectKey: string }) => {
-        await world.actOnce(effectKey, agent);
+      execute: async ({ idempotencyKey }: { idempotencyKey: string }) => {
+        await world.actOnce(idempotencyKey, agent);
         return output;
       },
       ...(agent === 'chargeCard' ? { probe: async () => ({ verdict: 'not-done' }) } : {}),
       ...(['tell', 'askWarehouse', 'score'].includes(agent)
         ? {}
-        : { undo: ({ effectKey }: { effectKey: string }) => world.undo(effectKey) }),
+        : { undo: ({ idempotencyKey }: { idempotencyKey: string }) => world.undo(idempotencyKey) }),
     } as never),
   );
   return { trial: testWorkflow(made!, { agents: handlers }) as WorkflowTest<never>, world };

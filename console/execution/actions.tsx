@@ -170,7 +170,7 @@ function OtherInput({
     <>
       <ChoiceField
         label="With another input"
-        hint="A different input is a new request to the external service, under a new effect key."
+        hint="A different input is a new request to the external service, under a new idempotency key."
         text={step}
         options={[
           ['', 'no, the same input'],

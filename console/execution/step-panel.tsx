@@ -210,7 +210,7 @@ function Attempts({ step }: { step: StepView }): JSX.Element | null {
               <th scope="col">Begun</th>
               <th scope="col">Took</th>
               <th scope="col">Agent</th>
-              <th scope="col">Failure, input, effect key</th>
+              <th scope="col">Failure, input, idempotency key</th>
             </tr>
           </thead>
           <tbody>
@@ -260,9 +260,9 @@ const AttemptDetails = ({ attempt }: { attempt: AttemptView }): JSX.Element => (
       </p>
     )}
     {attempt.inputBytes === undefined ? null : <p class="faint">input of {attempt.inputBytes} bytes</p>}
-    {attempt.effectKey === undefined ? null : (
+    {attempt.idempotencyKey === undefined ? null : (
       <p class="faint">
-        <code class="wrap">{attempt.effectKey}</code>
+        <code class="wrap">{attempt.idempotencyKey}</code>
       </p>
     )}
   </>

@@ -24,7 +24,7 @@ test('a greeting is posted once, although its agent was killed after it had post
     'execute: unknown',
     'probe: done',
   ]);
-  // The effect keys of a run begin with its id.
+  // The idempotency keys of a run begin with its id.
   expect(office.letters().filter(({ key }) => key.startsWith(run.id))).toHaveLength(1);
 });
 

@@ -10,9 +10,9 @@ import { gt, retry, workflow, type WorkflowOptions } from 'steadfast';
 import * as z from 'zod/mini';
 import { Account, Amount, holdFunds, postBooking, screenTransfer, Text } from './contracts.ts';
 
-const PATIENCE = retry(6, { first: '500ms', max: '5s' });
+const PATIENCE = retry(6, { delay: '500ms', maxDelay: '5s' });
 /** The retries of an undo. After them a person is asked; the money is in clearing meanwhile. */
-const UNDO = retry(3, { first: '500ms', max: '2s' });
+const UNDO = retry(3, { delay: '500ms', maxDelay: '2s' });
 
 /** In cents. What is more is released by two persons. */
 export const FOUR_EYES_ABOVE = 1_000_000;

@@ -12,8 +12,8 @@ import { checkSite, claimName, createNetworkPart, createResource, Text } from '.
 
 /** Waits for a service that throttles or is away. A quota is neither, and is not waited for. */
 const PATIENT = {
-  recovery: [retry(6, { first: '300ms', max: '5s' })],
-  undo: retry(12, { first: '300ms', max: '5s' }),
+  recovery: [retry(6, { delay: '300ms', maxDelay: '5s' })],
+  undo: retry(12, { delay: '300ms', maxDelay: '5s' }),
 } as const;
 const ASKING = { recovery: PATIENT.recovery } as const;
 
@@ -85,7 +85,7 @@ export const cloudProvisioning = workflow('cloud-provisioning', options, (w) => 
     {
       // Once more where it is wanted, unless a quota refused it for good; then elsewhere.
       recovery: [
-        retry(1, { first: '500ms' }),
+        retry(1, { delay: '500ms' }),
         withInput({ environment, region: otherwise, machines, replica }),
       ],
     },

@@ -26,14 +26,14 @@ export const PAGE = 50;
 export const extractObject = agent('extract-object', {
   input: z.object({ bucket: Text, key: Text, from: z.optional(Count) }),
   output: z.object({ copy: Text, names: z.array(Text), upTo: Count, more: z.boolean() }),
-  effect: 'idempotent', // one copy for each effect key
+  effect: 'idempotent', // one copy for each idempotency key
   ...LIMITS,
 });
 
 const transforms = {
   input: z.object({ bucket: Text, copy: Text }),
   output: z.object({ ready: Text, rows: Count }),
-  effect: 'idempotent', // one result for each effect key
+  effect: 'idempotent', // one result for each idempotency key
   ...LIMITS,
 } as const;
 

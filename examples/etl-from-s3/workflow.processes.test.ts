@@ -52,7 +52,7 @@ function put(files: readonly Sample[]): void {
 }
 
 /**
- * What the executions have made: copies and results by their effect keys, and loads,
+ * What the executions have made: copies and results by their idempotency keys, and loads,
  * those that were dropped included.
  */
 function effects(): Effect[] {

@@ -18,7 +18,7 @@ import {
   transformFile,
 } from './contracts.ts';
 
-const PATIENCE = retry(4, { first: '500ms', max: '5s' });
+const PATIENCE = retry(4, { delay: '500ms', maxDelay: '5s' });
 
 /** One file. Exported, so that one that was mended is loaded by itself. */
 export const etlFile = workflow('etl-file', { input: SourceObject, within: '1h' }, (w) => {
@@ -28,7 +28,7 @@ export const etlFile = workflow('etl-file', { input: SourceObject, within: '1h' 
     'transform',
     transformFile,
     { bucket, copy: extract.output.copy },
-    { recovery: [retry(1, { first: '500ms' }), useAgent(transformByLine, { attempts: 3 })] },
+    { recovery: [retry(1, { delay: '500ms' }), useAgent(transformByLine, { attempts: 3 })] },
   );
   const load = w.step(
     'load',

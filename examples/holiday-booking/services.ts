@@ -15,16 +15,20 @@ const Found = z.record(z.string(), z.array(z.object({ id: z.string(), undone: z.
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** A service that does it whenever it is asked; the effect key is the reference it can be asked by. */
+/** A service that does it whenever it is asked; the idempotency key is the reference it can be asked by. */
 export const byReference = (service: string, kind: string) => {
   const path = `/${service}/${kind}s`;
   const found = async (ctx: AttemptContext) => {
-    const answer = await callWorld(ctx, { method: 'GET', path, query: { reference: ctx.effectKey } }, Found);
+    const answer = await callWorld(
+      ctx,
+      { method: 'GET', path, query: { reference: ctx.idempotencyKey } },
+      Found,
+    );
     return answer[`${kind}s`] ?? [];
   };
   return {
     act: async (ctx: AttemptContext, body: Body): Promise<string> => {
-      const { effectKey: reference, executionId } = ctx;
+      const { idempotencyKey: reference, executionId } = ctx;
       const request = { method: 'POST', path, body: { reference, executionId, ...body } } as const;
       return (await callWorld(ctx, request, Made)).id;
     },
@@ -42,12 +46,12 @@ export const byKey = (service: string, kind: string) => {
   const path = `/${service}/${kind}s`;
   return {
     act: async (ctx: AttemptContext, body: Body): Promise<string> => {
-      const { effectKey: key, executionId } = ctx;
+      const { idempotencyKey: key, executionId } = ctx;
       const request = { method: 'POST', path, body: { key, executionId, ...body } } as const;
       return (await callWorld(ctx, request, Made)).id;
     },
     undo: async (ctx: AttemptContext): Promise<void> => {
-      await callWorld(ctx, { method: 'DELETE', path, query: { key: ctx.effectKey } }, z.unknown());
+      await callWorld(ctx, { method: 'DELETE', path, query: { key: ctx.idempotencyKey } }, z.unknown());
     },
   };
 };

@@ -11,8 +11,8 @@ import { failed, orElse, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 import { askDesk, bookFlight, bookHotel, rentCar, sendMail, Text } from './contracts.ts';
 
-const PATIENCE = retry(6, { first: '500ms', max: '5s' });
-const UNDO = retry(20, { first: '500ms', max: '5s' });
+const PATIENCE = retry(6, { delay: '500ms', maxDelay: '5s' });
+const UNDO = retry(20, { delay: '500ms', maxDelay: '5s' });
 
 const Trip = z.object({ trip: Text, to: Text, hotel: Text, otherHotel: Text });
 export type Trip = z.infer<typeof Trip>;

@@ -34,13 +34,13 @@ const order: Order = {
 };
 /** Each run of a test has an order of its own; the first is `order`. */
 const latest = { orders: 1, orderId: order.orderId };
-/** Effect keys under which an order was found paid. */
+/** Idempotency keys under which an order was found paid. */
 const foundPaid = new Set<string>();
 const authorise = authoriseCard.handler({
   ...authoriseAgent,
   execute: async (ctx, input) => {
     const output = await authoriseAgent.execute(ctx, input);
-    if (output.authorisationId === undefined) foundPaid.add(ctx.effectKey);
+    if (output.authorisationId === undefined) foundPaid.add(ctx.idempotencyKey);
     return output;
   },
 });

@@ -24,12 +24,12 @@ import {
 export { authoriseCard, chargeCard, notifyCustomer, reserveStock, scheduleShipping };
 
 /** Three refusals in a row are survived, a fifth one is not. */
-const PATIENCE = retry(4, { first: '500ms', max: '5s' });
+const PATIENCE = retry(4, { delay: '500ms', maxDelay: '5s' });
 
 const Order = z.object({ orderId: Id, email: Id, address: Id, items: Items, total: Amount });
 export type Order = z.infer<typeof Order>;
 
-const UNDO = retry(10, { first: '500ms', max: '5s' });
+const UNDO = retry(10, { delay: '500ms', maxDelay: '5s' });
 const options = { input: Order, within: '15m', search: ['orderId'] } as const;
 export const orderFulfilment = workflow('order-fulfilment', options, (w) => {
   const { orderId, email } = w.input;

@@ -21,7 +21,7 @@ export const printLabel = agent('print-label', {
   ...LIMITS,
 });
 
-/** The carrier takes one order for each effect key. */
+/** The carrier takes one order for each idempotency key. */
 export const orderPickup = agent('order-pickup', {
   input: z.object({ parcel: Text, label: Text, kilograms: z.number() }),
   output: z.object({ pickup: Text }),

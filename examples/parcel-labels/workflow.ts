@@ -9,7 +9,7 @@ import { retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 import { orderPickup, printLabel, Text } from './contracts.ts';
 
-const PATIENCE = retry(6, { first: '500ms', max: '5s' });
+const PATIENCE = retry(6, { delay: '500ms', maxDelay: '5s' });
 
 const Parcel = z.object({ parcel: Text, address: Text, kilograms: z.number().check(z.positive()) });
 export type Parcel = z.infer<typeof Parcel>;

@@ -13,7 +13,7 @@ import { retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 import { issueToken, mailLink, Text } from './contracts.ts';
 
-const PATIENCE = retry(100, { first: '500ms', max: '1m' });
+const PATIENCE = retry(100, { delay: '500ms', maxDelay: '1m' });
 
 const Reset = z.object({ account: Text });
 export type Reset = z.infer<typeof Reset>;

@@ -11,8 +11,8 @@ import { exists, present, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 import { checkHost, installRelease, readErrors, Release, shiftTraffic, Text } from './contracts.ts';
 
-const PATIENCE = retry(10, { first: '500ms', max: '5s' });
-const UNDO = retry(20, { first: '500ms', max: '5s' });
+const PATIENCE = retry(10, { delay: '500ms', maxDelay: '5s' });
+const UNDO = retry(20, { delay: '500ms', maxDelay: '5s' });
 
 /**
  * How long a batch takes requests before its check. In production minutes: as long

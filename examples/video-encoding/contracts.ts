@@ -35,7 +35,7 @@ export const planChunks = agent('plan-chunks', {
   ...LIMITS,
 });
 
-/** One file for each effect key, so an unknown outcome is simply tried again. */
+/** One file for each idempotency key, so an unknown outcome is simply tried again. */
 export const encodeChunk = agent('encode-chunk', {
   input: Encoding,
   output: Segment,

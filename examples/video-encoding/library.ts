@@ -1,7 +1,7 @@
 /**
  * Where films are: a folder that all encoders see, as a shared volume is.
  *
- * Owns: `uploads/`, one film each, and `segments/`, one for each effect key, so encoding it twice is encoding
+ * Owns: `uploads/`, one film each, and `segments/`, one for each idempotency key, so encoding it twice is encoding
  * it once. Does not own: what is in a file (`encoder.ts`).
  */
 
@@ -14,40 +14,40 @@ const placeOf = (shelf: 'uploads' | 'segments', name: string): string =>
 export const uploadAt = (name: string): string => placeOf('uploads', name);
 export const segmentAt = (file: string): string => placeOf('segments', file);
 
-/** What is whole; under the name of its effect key. */
-const wholeOf = (effectKey: string): string => `${effectKey}.mpegts`;
+/** What is whole; under the name of its idempotency key. */
+const wholeOf = (idempotencyKey: string): string => `${idempotencyKey}.mpegts`;
 
 /** The segments that there are; half ones, too. */
 export const segments = (): Promise<readonly string[]> => readdir(segmentAt('')).catch(() => []);
 
 /** Where an attempt may write. What earlier ones have left half is removed. */
 export async function begin({
-  effectKey,
+  idempotencyKey,
   attempt,
 }: {
-  readonly effectKey: string;
+  readonly idempotencyKey: string;
   readonly attempt: number;
 }): Promise<string> {
   await mkdir(segmentAt(''), { recursive: true });
-  await removeHalf(effectKey);
-  return segmentAt(`${effectKey}.${attempt}.part`);
+  await removeHalf(idempotencyKey);
+  return segmentAt(`${idempotencyKey}.${attempt}.part`);
 }
 
 /** @returns the segment's file: all of it is there, or nothing */
-export async function finish(part: string, effectKey: string): Promise<string> {
-  await rename(part, segmentAt(wholeOf(effectKey)));
-  await removeHalf(effectKey);
-  return wholeOf(effectKey);
+export async function finish(part: string, idempotencyKey: string): Promise<string> {
+  await rename(part, segmentAt(wholeOf(idempotencyKey)));
+  await removeHalf(idempotencyKey);
+  return wholeOf(idempotencyKey);
 }
 
-export async function remove(effectKey: string): Promise<void> {
-  await removeHalf(effectKey);
-  await rm(segmentAt(wholeOf(effectKey)), { force: true });
+export async function remove(idempotencyKey: string): Promise<void> {
+  await removeHalf(idempotencyKey);
+  await rm(segmentAt(wholeOf(idempotencyKey)), { force: true });
 }
 
-async function removeHalf(effectKey: string): Promise<void> {
+async function removeHalf(idempotencyKey: string): Promise<void> {
   const half = (await segments()).filter(
-    (name) => name.startsWith(`${effectKey}.`) && name.endsWith('.part'),
+    (name) => name.startsWith(`${idempotencyKey}.`) && name.endsWith('.part'),
   );
   for (const name of half) await rm(segmentAt(name), { force: true });
 }

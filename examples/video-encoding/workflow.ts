@@ -10,14 +10,14 @@ import { retry, withInput, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 import { Chunks, encodeChunk, Encoding, Height, planChunks, publishFilm, Text } from './contracts.ts';
 
-const PATIENCE = retry(4, { first: '500ms', max: '5s' });
+const PATIENCE = retry(4, { delay: '500ms', maxDelay: '5s' });
 
 /**
  * One chunk in one height. Exported, so that one of them can be made by itself. What stalls
  * twice is not tried a third time.
  */
 export const videoChunk = workflow('video-chunk', { input: Encoding, within: '6h' }, (w) => {
-  const { output } = w.step('encode', encodeChunk, w.input, { recovery: [retry(1, { first: '500ms' })] });
+  const { output } = w.step('encode', encodeChunk, w.input, { recovery: [retry(1, { delay: '500ms' })] });
   return { file: output.file, seconds: output.seconds, height: output.height };
 });
 

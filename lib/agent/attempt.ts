@@ -90,7 +90,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
     executionId: about.executionId,
     step: about.step,
     attempt: about.attempt,
-    effectKey: effectKeyOf(state.execution, planStep.name, record.key, keyEpoch(claim.plan, record)),
+    idempotencyKey: effectKeyOf(state.execution, planStep.name, record.key, keyEpoch(claim.plan, record)),
     timeLeftMs: () => Math.max(0, Math.min(time.untilAt, time.latestAt) + skippedMs() - ports.clock.now()),
     // Made when it is first asked for: not all code listens.
     get signal() {

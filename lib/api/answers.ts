@@ -153,7 +153,7 @@ export interface AttemptView extends Omit<Attempt, 'key' | 'variant' | 'given' |
   readonly variant?: number;
   readonly agent?: string;
   /** What the external service was given as idempotency key. */
-  readonly effectKey?: string;
+  readonly idempotencyKey?: string;
   /** If its JSON text has up to 512 bytes. */
   readonly input?: Json;
   /** Bytes of an input that is too large to be shown. */

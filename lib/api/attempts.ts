@@ -28,7 +28,12 @@ export const attemptsView = (plan: Plan, step: AgentStep, record: Step, state: S
       ...shown,
       variant: variant + 1,
       agent: variantAt(step, variant).agent,
-      effectKey: effectKeyOf(state.execution, step.name, key, keyEpoch(plan, { name: step.name, epoch })),
+      idempotencyKey: effectKeyOf(
+        state.execution,
+        step.name,
+        key,
+        keyEpoch(plan, { name: step.name, epoch }),
+      ),
       ...(given === true ? { inputGiven: true as const } : {}),
       // Why an earlier end came, and what it read then, is not kept.
       ...(isOnFailure(plan, step.name) && epoch < state.execution.epoch

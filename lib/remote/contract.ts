@@ -27,7 +27,7 @@ export interface RemoteCall {
   readonly step: string;
   /** From 1. */
   readonly attempt: number;
-  readonly effectKey: string;
+  readonly idempotencyKey: string;
   /** Epoch ms: nothing may begin to take effect afterwards. */
   readonly deadlineAt: number;
   readonly input: unknown;
@@ -90,7 +90,7 @@ export const callOf = (
   executionId: ctx.executionId,
   step: ctx.step,
   attempt: ctx.attempt,
-  effectKey: ctx.effectKey,
+  idempotencyKey: ctx.idempotencyKey,
   deadlineAt: Math.floor(now + ctx.timeLeftMs()),
   input: of.input,
   ...(of.output === undefined ? {} : { output: of.output }),

@@ -132,7 +132,7 @@ export function urlSend(target: UrlTarget): Send {
     const own = {
       'content-type': 'application/json',
       accept: `application/json, ${LINES}`,
-      'idempotency-key': call.effectKey,
+      'idempotency-key': call.idempotencyKey,
       ...secretOf(target),
     };
     const headers =

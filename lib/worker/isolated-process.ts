@@ -173,9 +173,15 @@ export class OwnProcess {
     ctx: AttemptContext,
     values: Pick<Call, 'input' | 'output'>,
   ): Promise<Answered> {
-    const { executionId, step, attempt, effectKey, accepted, signal } = ctx;
+    const { executionId, step, attempt, idempotencyKey, accepted, signal } = ctx;
     const number = (this.#calls += 1);
-    const known = { executionId, step, attempt, effectKey, ...(accepted === undefined ? {} : { accepted }) };
+    const known = {
+      executionId,
+      step,
+      attempt,
+      idempotencyKey,
+      ...(accepted === undefined ? {} : { accepted }),
+    };
     let settle: (answer: Answered) => void = () => undefined;
     const answered = new Promise<Answered>((answer) => (settle = answer));
     const one: UnderWay = { number, caller, ctx, settle };

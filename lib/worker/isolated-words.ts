@@ -23,7 +23,7 @@ export interface Call {
   readonly number: number;
   readonly agent: string;
   readonly mode: Mode;
-  readonly ctx: Pick<AttemptContext, 'executionId' | 'step' | 'attempt' | 'effectKey' | 'accepted'>;
+  readonly ctx: Pick<AttemptContext, 'executionId' | 'step' | 'attempt' | 'idempotencyKey' | 'accepted'>;
   readonly timeLeftMs: number;
   readonly input: unknown;
   readonly output?: unknown;

@@ -112,18 +112,18 @@ export class Jobs {
   /** @returns what `execute` answers, or nothing where the work was done at once */
   taken(host: Host, request: Request): ReturnType<typeof accepted> | undefined {
     const choice = this.#choice;
-    const { effectKey } = request.ctx;
-    const known = this.#jobs.get(effectKey);
+    const { idempotencyKey } = request.ctx;
+    const known = this.#jobs.get(idempotencyKey);
     if (known === undefined || known.state === 'never' || known.state === 'stopped') {
       if (!choice.chance(ACCEPTED_SHARE)) {
         const { now } = host.events;
-        this.#jobs.set(effectKey, { at: now, wedges: false, state: 'done' });
+        this.#jobs.set(idempotencyKey, { at: now, wedges: false, state: 'done' });
         return undefined;
       }
       this.#begin(host, request);
     } else if (known.state !== 'running') return undefined;
     return choice.chance(SAYS_SHARE)
-      ? accepted({ token: `job-${effectKey}`, askAfter: choice.pick([5, 20, 60]) })
+      ? accepted({ token: `job-${idempotencyKey}`, askAfter: choice.pick([5, 20, 60]) })
       : accepted();
   }
 
@@ -141,7 +141,7 @@ export class Jobs {
       wedges: choice.chance(WEDGED_SHARE),
       state: 'running',
     };
-    this.#jobs.set(request.ctx.effectKey, job);
+    this.#jobs.set(request.ctx.idempotencyKey, job);
     const end = isCut || choice.chance(NEVER_SHARE) ? 'never' : 'done';
     events.plan(choice.between(1, ms - 1), () => act(host, request, job));
     events.plan(ms, () => {
@@ -153,8 +153,8 @@ export class Jobs {
   }
 
   /** Takes it back, or its undo was done by hand. */
-  stopped(effectKey: string): void {
-    const job = this.#jobs.get(effectKey);
+  stopped(idempotencyKey: string): void {
+    const job = this.#jobs.get(idempotencyKey);
     if (job !== undefined) job.state = 'stopped';
   }
 
@@ -168,14 +168,14 @@ export class Jobs {
     return this.#choice.chance(FROZEN_SHARE);
   }
 
-  isDone(effectKey: string): boolean {
-    return this.#jobs.get(effectKey)?.state === 'done';
+  isDone(idempotencyKey: string): boolean {
+    return this.#jobs.get(idempotencyKey)?.state === 'done';
   }
 
   /** What a probe answers of work that is under way; nothing of any other. */
-  asked({ events }: Host, effectKey: string): Verdict<never> | undefined {
+  asked({ events }: Host, idempotencyKey: string): Verdict<never> | undefined {
     const choice = this.#choice;
-    const job = this.#jobs.get(effectKey);
+    const job = this.#jobs.get(idempotencyKey);
     if (job?.state !== 'running') return undefined;
     if (choice.chance(UNSURE_SHARE)) return { verdict: 'cannot-tell', reason: 'status 501' };
     const progress = job.wedges ? 0 : events.now - job.at;

@@ -129,7 +129,7 @@ export const bulkService = (
     try {
       const output = await actOnPage(schedulerOf(host, own), input, ctx);
       const plan = planOf(host, ctx.executionId);
-      ledger.perform(ctx.effectKey, { service: BULK.name, input }, 'idempotent');
+      ledger.perform(ctx.idempotencyKey, { service: BULK.name, input }, 'idempotent');
       if (plan !== undefined) order.performed(plan, ctx, BULK.name, true);
       return output;
     } finally {

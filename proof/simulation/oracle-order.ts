@@ -153,11 +153,11 @@ interface Effects {
 }
 
 /** One attempt, as its service sees it. */
-type Act = Pick<AttemptContext, 'executionId' | 'step' | 'effectKey'>;
+type Act = Pick<AttemptContext, 'executionId' | 'step' | 'idempotencyKey'>;
 
 /** One of the executions that an id has had: what an earlier one left is no matter of a later one. */
-const placeOf = ({ executionId, step, effectKey }: Act): string =>
-  `${executionId}.${effectKey.slice(`${executionId}.${keyPartOf(step)}.`.length).replace(/-\d+$/, '')}`;
+const placeOf = ({ executionId, step, idempotencyKey }: Act): string =>
+  `${executionId}.${idempotencyKey.slice(`${executionId}.${keyPartOf(step)}.`.length).replace(/-\d+$/, '')}`;
 
 /**
  * The effects of steps by their executions, in the order in which they took place; from
@@ -185,11 +185,11 @@ export class EffectOrder {
 
   /** @param isLasting whether anything of it stands */
   performed(plan: Plan, act: Act, service: string, isLasting = true): void {
-    const { executionId, step, effectKey } = act;
+    const { executionId, step, idempotencyKey } = act;
     const place = placeOf(act);
     const effects = this.#of(place, step);
-    if (isLasting && !effects.isLeft) effects.standing.add(`${effectKey}/${service}`);
-    if (effects.undoBegan !== effectKey) effects.undoBegan = undefined;
+    if (isLasting && !effects.isLeft) effects.standing.add(`${idempotencyKey}/${service}`);
+    if (effects.undoBegan !== idempotencyKey) effects.undoBegan = undefined;
     if (plan.tolerated !== undefined) return;
     // What failed and is tolerated is undone before its dependents begin.
     for (const name of reachOf(plan).ancestors.get(step) ?? []) {
@@ -200,11 +200,11 @@ export class EffectOrder {
   }
 
   undone(plan: Plan, act: Act, service: string): void {
-    const { executionId, step, effectKey } = act;
+    const { executionId, step, idempotencyKey } = act;
     const place = placeOf(act);
     const effects = this.#of(place, step);
-    effects.undoBegan = effectKey;
-    effects.standing.delete(`${effectKey}/${service}`);
+    effects.undoBegan = idempotencyKey;
+    effects.standing.delete(`${idempotencyKey}/${service}`);
     if (plan.tolerated !== undefined) return;
     for (const other of reachOf(plan).dependents.get(step) ?? []) {
       const standing = this.#executions.get(place)?.get(other.name)?.standing.size ?? 0;
@@ -217,7 +217,7 @@ export class EffectOrder {
 
   /** Its service has given up what it had accepted. */
   dropped(act: Act, service: string): void {
-    this.#of(placeOf(act), act.step).standing.delete(`${act.effectKey}/${service}`);
+    this.#of(placeOf(act), act.step).standing.delete(`${act.idempotencyKey}/${service}`);
   }
 
   /** By a person, whatever there is; or it stays, whatever becomes of the others. */

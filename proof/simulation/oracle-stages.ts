@@ -42,11 +42,11 @@ export class Arrivals {
   readonly #latest = new Map<string, number>();
   readonly violations: string[] = [];
 
-  arrived(effectKey: string): void {
-    const number = Number(/-(\d+)$/.exec(effectKey)?.[1] ?? 1);
-    const place = effectKey.replace(/-\d+$/, '');
+  arrived(idempotencyKey: string): void {
+    const number = Number(/-(\d+)$/.exec(idempotencyKey)?.[1] ?? 1);
+    const place = idempotencyKey.replace(/-\d+$/, '');
     const latest = this.#latest.get(place) ?? 0;
-    if (number < latest) this.violations.push(`S10 ${effectKey}: it acts beside the stage after it`);
+    if (number < latest) this.violations.push(`S10 ${idempotencyKey}: it acts beside the stage after it`);
     this.#latest.set(place, Math.max(latest, number));
   }
 }

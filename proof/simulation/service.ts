@@ -137,9 +137,9 @@ class Service implements Implementation<unknown, unknown> {
     ctx.progress(faults.injects('strangeText') ? CUT_ANYWHERE : 'asking');
     const effect = EFFECT_OF[this.name] as Effect;
     const taken = await this.request(() => {
-      if (effect !== 'unsafe') this.host.arrivals.arrived(ctx.effectKey);
+      if (effect !== 'unsafe') this.host.arrivals.arrived(ctx.idempotencyKey);
       if (effect !== 'none') this.host.lanes.acts(ctx.executionId, ctx.step);
-      if (effect !== 'none') ledger.perform(ctx.effectKey, { service: this.name, input }, effect);
+      if (effect !== 'none') ledger.perform(ctx.idempotencyKey, { service: this.name, input }, effect);
       const plan = planOf(this.host, ctx.executionId);
       if (plan) order.performed(plan, ctx, this.name, effect !== 'none');
       return this.takes(ctx, input);
@@ -149,7 +149,7 @@ class Service implements Implementation<unknown, unknown> {
     if (taken !== undefined) return taken;
     // Too large to be kept, just so, or twice as much.
     if (faults.injects('largeOutput'))
-      return { key: ctx.effectKey, text: 'ä'.repeat(choice.pick([131_000, 131_100, 262_144])) };
+      return { key: ctx.idempotencyKey, text: 'ä'.repeat(choice.pick([131_000, 131_100, 262_144])) };
     return this.answer(ctx);
   }
 
@@ -162,7 +162,7 @@ class Service implements Implementation<unknown, unknown> {
   }
 
   /** What done work answers: now and then what JSON cannot hold. */
-  answer({ effectKey: key, step }: AttemptContext): unknown {
+  answer({ idempotencyKey: key, step }: AttemptContext): unknown {
     const { answers, faults } = this.host;
     const share = isItemName(step) ? WRONG_ITEM_SHARE : WRONG_SHARE;
     return answers?.chance(share) === true && !faults.healed() ? { key, at: new Date(0) } : { key };
@@ -187,7 +187,7 @@ class Service implements Implementation<unknown, unknown> {
     if (faults.injects('permanentUndoFailure')) throw new PermanentError(NEVER_COMPENSATED);
     await this.request(() => {
       this.host.lanes.acts(ctx.executionId, ctx.step);
-      ledger.undo(ctx.effectKey, { service: this.name, input });
+      ledger.undo(ctx.idempotencyKey, { service: this.name, input });
       this.undoing(ctx);
       const plan = planOf(this.host, ctx.executionId);
       if (plan) order.undone(plan, ctx, this.name);
@@ -219,7 +219,7 @@ class Service implements Implementation<unknown, unknown> {
       (stage) => stage.kind === 'useAgent' && stage.agent === this.name,
     );
     if (step?.agent !== this.name && isOnRecovery !== true) {
-      this.host.ledger.violations.push(`S13 ${ctx.effectKey}: performed by another agent`);
+      this.host.ledger.violations.push(`S13 ${ctx.idempotencyKey}: performed by another agent`);
     }
   }
 }
@@ -232,17 +232,17 @@ class Probed extends Service {
     await thinkFirst(this.host, this.process);
     const live = await this.request(() => {
       freezeThen(this.host, this.process);
-      return this.host.ledger.find(ctx.effectKey, { service: this.name, input });
+      return this.host.ledger.find(ctx.idempotencyKey, { service: this.name, input });
     });
     if (!live && this.#isMistaken(ctx)) return done(NO_OUTPUT);
     return live ? { verdict: 'done', output: this.answer(ctx) } : { verdict: 'not-done' };
   }
 
   /** It trusts a service that answers 200 with an error in it. */
-  #isMistaken({ effectKey }: AttemptContext): boolean {
+  #isMistaken({ idempotencyKey }: AttemptContext): boolean {
     const { answers, faults, ledger } = this.host;
     const isMistaken = answers?.chance(MISTAKEN_SHARE) === true && !faults.healed();
-    if (isMistaken) ledger.mistake(effectKey);
+    if (isMistaken) ledger.mistake(idempotencyKey);
     return isMistaken;
   }
 
@@ -257,7 +257,7 @@ class Accepting extends Probed {
   override takes(ctx: AttemptContext, input: unknown): Accepted | undefined {
     const { host, name } = this;
     const drop = (): void => {
-      host.ledger.dropped(ctx.effectKey, { service: name, input });
+      host.ledger.dropped(ctx.idempotencyKey, { service: name, input });
       host.order.dropped(ctx, name);
     };
     const request = { ctx, service: name, effect: EFFECT_OF[name] as Effect, drop };
@@ -271,7 +271,7 @@ class Accepting extends Probed {
     await thinkFirst(this.host, this.process);
     return await this.request(() => {
       freezeThen(this.host, this.process);
-      const underWay = this.host.jobs.asked(this.host, ctx.effectKey);
+      const underWay = this.host.jobs.asked(this.host, ctx.idempotencyKey);
       if (underWay !== undefined) return underWay;
       return this.found(ctx, input) ? done(this.answer(ctx)) : notDone();
     });
@@ -280,13 +280,13 @@ class Accepting extends Probed {
   /** What has no lasting effect is in no ledger: it is done once somebody else has done it. */
   found(ctx: AttemptContext, input: unknown): boolean {
     return (
-      this.host.jobs.isDone(ctx.effectKey) ||
-      this.host.ledger.find(ctx.effectKey, { service: this.name, input })
+      this.host.jobs.isDone(ctx.idempotencyKey) ||
+      this.host.ledger.find(ctx.idempotencyKey, { service: this.name, input })
     );
   }
 
   override undoing(ctx: AttemptContext): void {
-    this.host.jobs.stopped(ctx.effectKey);
+    this.host.jobs.stopped(ctx.idempotencyKey);
   }
 
   override meetDeath(): void {

@@ -130,7 +130,7 @@ export const handler = remoteAgent(postGreeting, {
   'workflows/hello-greeting/agents/post-greeting/main.py': `import json, os, sys, urllib.error, urllib.request
 
 call = json.loads(sys.stdin.readline())
-url = os.environ["POST_OFFICE_URL"] + "/letters/" + call["effectKey"]
+url = os.environ["POST_OFFICE_URL"] + "/letters/" + call["idempotencyKey"]
 method = {"execute": "POST", "probe": "GET", "undo": "DELETE"}[call["call"]]
 data = call["input"]["text"].encode() if method == "POST" else None
 try:

@@ -80,7 +80,7 @@ const ended = {
           outcome: 'done',
           variant: 1,
           agent: 'compose-greeting',
-          effectKey: `${ID}.compose.4e7b9a431f`,
+          idempotencyKey: `${ID}.compose.4e7b9a431f`,
           input: { name: 'Ada' },
         },
       ],

@@ -27,7 +27,7 @@ const ctx: AttemptContext = {
   executionId: 'e',
   step: 's',
   attempt: 1,
-  effectKey: 'e.s',
+  idempotencyKey: 'e.s',
   timeLeftMs: () => 1_000,
   signal: new AbortController().signal,
   progress: () => undefined,

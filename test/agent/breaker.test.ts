@@ -13,7 +13,7 @@ import { withStore } from '../engine/process.ts';
 const T0 = 1_700_000_000_000;
 const carrier = anAgent('carrier');
 const ship = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
-  w.step('ship', carrier, {}, { recovery: [retry(2, { first: '1s', max: '2s' })] });
+  w.step('ship', carrier, {}, { recovery: [retry(2, { delay: '1s', maxDelay: '2s' })] });
   return {};
 });
 

@@ -17,7 +17,7 @@ const ctx: AttemptContext = {
   executionId: 'e',
   step: 's',
   attempt: 1,
-  effectKey: 'e.s',
+  idempotencyKey: 'e.s',
   timeLeftMs: () => 1_000,
   signal: new AbortController().signal,
   progress: quiet,
@@ -87,7 +87,7 @@ describe('a bug of the code differs from a failure of its service', () => {
 
 const carrier = anAgent('carrier');
 const ship = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
-  w.step('ship', carrier, {}, { recovery: [retry(2, { first: '1s', max: '2s' })] });
+  w.step('ship', carrier, {}, { recovery: [retry(2, { delay: '1s', maxDelay: '2s' })] });
   return {};
 });
 

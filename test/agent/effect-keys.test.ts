@@ -26,7 +26,7 @@ const first = anAgent('first', { effect: 'probed' });
 const second = anAgent('second', { effect: 'probed' });
 const last = anAgent('last', { undo: 'none' });
 const input = anyObject as never;
-const soon = { first: '1s', max: '1s' } as const;
+const soon = { delay: '1s', maxDelay: '1s' } as const;
 
 const shipping = workflow('shipping', { input, within: '1h' }, (w) => {
   const sent = w.step('sent', first, { size: 'L' } as never, {
@@ -56,26 +56,26 @@ function service(fails: Record<number, () => Error>, acts: readonly number[] = [
   const keys: string[] = [];
   const known = new Map<string, { of: string; live: boolean }>();
   const as = (agent: string): Implementation<unknown, unknown> => {
-    const enter = (on: Deed, { effectKey }: AttemptContext, given: unknown): string => {
-      if (!keys.includes(effectKey)) keys.push(effectKey);
+    const enter = (on: Deed, { idempotencyKey }: AttemptContext, given: unknown): string => {
+      if (!keys.includes(idempotencyKey)) keys.push(idempotencyKey);
       calls.push({
         on,
         agent,
-        key: Number(/-(\d+)$/.exec(effectKey)?.[1] ?? 1),
+        key: Number(/-(\d+)$/.exec(idempotencyKey)?.[1] ?? 1),
         size: (given as { size: unknown }).size,
       });
       const of = `${agent} ${canonicalJson(given as Json)}`;
-      const before = known.get(effectKey);
+      const before = known.get(idempotencyKey);
       if (before !== undefined && before.of !== of)
-        refused.push(`${on} ${effectKey}: ${before.of}, then ${of}`);
+        refused.push(`${on} ${idempotencyKey}: ${before.of}, then ${of}`);
       return of;
     };
     return {
       execute: async (ctx, given) => {
         const of = enter('execute', ctx, given);
         const error = fails[ctx.attempt]?.();
-        const before = known.get(ctx.effectKey);
-        known.set(ctx.effectKey, {
+        const before = known.get(ctx.idempotencyKey);
+        known.set(ctx.idempotencyKey, {
           of,
           live: before?.live === true || error === undefined || acts.includes(ctx.attempt),
         });
@@ -84,13 +84,13 @@ function service(fails: Record<number, () => Error>, acts: readonly number[] = [
       },
       probe: async (ctx, given): Promise<Verdict<unknown>> => {
         enter('probe', ctx, given);
-        return known.get(ctx.effectKey)?.live === true
+        return known.get(ctx.idempotencyKey)?.live === true
           ? { verdict: 'done', output: {} }
           : { verdict: 'not-done' };
       },
       undo: async (ctx, given) => {
         const of = enter('undo', ctx, given);
-        known.set(ctx.effectKey, { of, live: false });
+        known.set(ctx.idempotencyKey, { of, live: false });
       },
     };
   };
@@ -187,10 +187,16 @@ describe('the history', () => {
     const state = await h.run(id);
     const [sent] = executionView(state, shipping.plan, h.clock.now()).steps;
     expect(sent?.attempts).toMatchObject([
-      { variant: 1, agent: 'first', effectKey: external.keys[0], input: { size: 'L' } },
-      { variant: 2, agent: 'first', effectKey: external.keys[1], input: { size: 'M' } },
-      { variant: 3, agent: 'second', effectKey: external.keys[2], input: { size: 'M' } },
-      { variant: 3, agent: 'second', effectKey: external.keys[3], input: { size: 'S' }, inputGiven: true },
+      { variant: 1, agent: 'first', idempotencyKey: external.keys[0], input: { size: 'L' } },
+      { variant: 2, agent: 'first', idempotencyKey: external.keys[1], input: { size: 'M' } },
+      { variant: 3, agent: 'second', idempotencyKey: external.keys[2], input: { size: 'M' } },
+      {
+        variant: 3,
+        agent: 'second',
+        idempotencyKey: external.keys[3],
+        input: { size: 'S' },
+        inputGiven: true,
+      },
     ]);
     const told = explain(shipping.plan, state, h.clock.now()).past.filter(({ step }) => step === 'sent');
     const text = told.map(({ what }) => what).join('\n');

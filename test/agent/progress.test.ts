@@ -11,7 +11,7 @@ import { aProcess } from '../engine/process.ts';
 const LIMITS = { lease: '10s', maxNoProgress: '4s', timeout: '50s' } as const;
 const copier = anAgent('copier', LIMITS);
 const copying = workflow('copying', { input: anyObject, within: '1h' }, (w) => {
-  w.step('copy', copier, {}, { recovery: [retry(2, { first: '1s', max: '1s' })] });
+  w.step('copy', copier, {}, { recovery: [retry(2, { delay: '1s', maxDelay: '1s' })] });
 });
 const undo = async (): Promise<void> => undefined;
 const never = new Promise<never>(() => undefined);
@@ -108,7 +108,7 @@ describe('an agent with maxNoProgress that is noticed only after 40 seconds', ()
     };
     const agent = anAgent('copier', { timeout: '50s', ...limits });
     const late = workflow('late', { input: anyObject, within: '1h' }, (w) => {
-      w.step('copy', agent, {}, { recovery: [retry(2, { first: '1s', max: '1s' })] });
+      w.step('copy', agent, {}, { recovery: [retry(2, { delay: '1s', maxDelay: '1s' })] });
     });
     const h = harness(late, { copier: { execute, undo } });
     const doomed = aProcess(h);

@@ -30,7 +30,7 @@ describe('GET /executions/{id}', () => {
           after: [],
           status: 'done',
           attempts: [
-            { number: 1, variant: 1, agent: 'worker', outcome: 'done', effectKey: expect.any(String) },
+            { number: 1, variant: 1, agent: 'worker', outcome: 'done', idempotencyKey: expect.any(String) },
           ],
         },
         { name: 'b', agent: 'worker', after: ['a'], status: 'done', output: { ok: true } },

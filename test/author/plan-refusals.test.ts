@@ -162,7 +162,7 @@ const limits: Row[] = [
   ['items that are tried for ever', map({ recovery: [retry(1e9)] }), 'endless-recovery', 'it'],
   [
     'a backoff that shrinks',
-    stepWith({ recovery: [retry(1, { first: '2m', max: '1s' })] }),
+    stepWith({ recovery: [retry(1, { delay: '2m', maxDelay: '1s' })] }),
     'bad-backoff',
     'it',
   ],

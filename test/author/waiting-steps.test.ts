@@ -177,7 +177,7 @@ describe('a list', () => {
     pickupMs: 30_000,
     settleMs: 5_000,
     recovery: [retry(3)],
-    undo: retry(10, { first: '1s', max: '1m' }),
+    undo: retry(10, { delay: '1s', maxDelay: '1m' }),
   };
   it('has what every step has beside its items, who have none of that', () => {
     const over = { $ref: 'input', path: ['list'] };

@@ -96,7 +96,7 @@ describe('a stage', () => {
       input: { a: { $ref: 'input', path: [] } },
       ...once,
     });
-    expect(withInput({}, { attempts: 2, first: '2s', max: '4s' })).toMatchObject({
+    expect(withInput({}, { attempts: 2, delay: '2s', maxDelay: '4s' })).toMatchObject({
       attempts: 2,
       firstMs: 2_000,
       maxMs: 4_000,
@@ -107,9 +107,9 @@ describe('a stage', () => {
     expect(useAgent(free, { attempts: 5 })).toMatchObject({ agent: 'free', undo: 'none', attempts: 5 });
   });
   it('pauses for up to 30 s, or as long as its first pause is', () => {
-    expect(retry(1, { first: '20s' })).toMatchObject({ firstMs: 20_000, maxMs: 30_000 });
-    expect(retry(1, { first: '1m' })).toMatchObject({ firstMs: 60_000, maxMs: 60_000 });
-    expect(retry(1, { first: '1m', max: '30s' })).toMatchObject({ firstMs: 60_000, maxMs: 30_000 });
+    expect(retry(1, { delay: '20s' })).toMatchObject({ firstMs: 20_000, maxMs: 30_000 });
+    expect(retry(1, { delay: '1m' })).toMatchObject({ firstMs: 60_000, maxMs: 60_000 });
+    expect(retry(1, { delay: '1m', maxDelay: '30s' })).toMatchObject({ firstMs: 60_000, maxMs: 30_000 });
   });
 
   it('is a person, who has seven days', () => {
@@ -127,10 +127,10 @@ describe('a stage', () => {
     });
   });
   it.each<[() => unknown, string]>([
-    [() => retry(1, { first: 'soon' }), "retry's first"],
-    [() => retry(1, { max: 'soon' }), "retry's max"],
-    [() => withInput({}, { first: 'soon' }), "withInput's first"],
-    [() => useAgent(agent, { max: 'soon' }), "useAgent's max"],
+    [() => retry(1, { delay: 'soon' }), "retry's delay"],
+    [() => retry(1, { maxDelay: 'soon' }), "retry's maxDelay"],
+    [() => withInput({}, { delay: 'soon' }), "withInput's delay"],
+    [() => useAgent(agent, { maxDelay: 'soon' }), "useAgent's maxDelay"],
     [() => askPerson({ within: 'soon' }), "askPerson's within"],
     [() => askPerson({ remindEvery: 'often' }), "askPerson's remindEvery"],
   ])('has times: %#', (build, whose) => {

@@ -25,7 +25,7 @@ export const agentStepOf = (name: string, more: Partial<AgentStep> = {}): AgentS
 });
 /** With an undo that is tried twice again, after up to 2 s. */
 export const undoableOf = (name: string, more: Partial<AgentStep> = {}): AgentStep =>
-  agentStepOf(name, { undo: retry(2, { first: '2s', max: '1m' }), ...more });
+  agentStepOf(name, { undo: retry(2, { delay: '2s', maxDelay: '1m' }), ...more });
 export const waitOf = (name: string, more: Partial<WaitStep> = {}): WaitStep => ({
   kind: 'wait',
   name,

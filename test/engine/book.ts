@@ -12,8 +12,8 @@ export interface Book {
   readonly done: string[];
   readonly undone: string[];
   readonly implementation: {
-    readonly execute: (ctx: { effectKey: string }, given: unknown) => Promise<unknown>;
-    readonly undo: (ctx: { effectKey: string }) => Promise<void>;
+    readonly execute: (ctx: { idempotencyKey: string }, given: unknown) => Promise<unknown>;
+    readonly undo: (ctx: { idempotencyKey: string }) => Promise<void>;
   };
 }
 
@@ -22,24 +22,25 @@ export function book(fails: (input: { n?: number }) => boolean = () => false): B
   const undone: string[] = [];
   const answers = new Map<string, unknown>();
   const implementation: Book['implementation'] = {
-    execute: async ({ effectKey }, given) => {
+    execute: async ({ idempotencyKey }, given) => {
       if (fails(given as { n?: number })) throw new PermanentError('no');
-      const known = answers.get(effectKey);
+      const known = answers.get(idempotencyKey);
       if (known !== undefined) return known;
       const answer = { got: given };
-      answers.set(effectKey, answer);
-      done.push(stepOfKey(effectKey));
+      answers.set(idempotencyKey, answer);
+      done.push(stepOfKey(idempotencyKey));
       return answer;
     },
-    undo: async ({ effectKey }) => {
-      undone.push(stepOfKey(effectKey));
+    undo: async ({ idempotencyKey }) => {
+      undone.push(stepOfKey(idempotencyKey));
     },
   };
   return { done, undone, implementation };
 }
 
 /** Without the life of its execution, which is the last part. */
-export const stepOfKey = (effectKey: string): string => effectKey.slice(0, effectKey.lastIndexOf('.'));
+export const stepOfKey = (idempotencyKey: string): string =>
+  idempotencyKey.slice(0, idempotencyKey.lastIndexOf('.'));
 
 export const statuses = ({ steps }: Snapshot): Record<string, string> =>
   Object.fromEntries(Object.values(steps).map(({ name, status }) => [name, status]));

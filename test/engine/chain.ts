@@ -7,7 +7,7 @@ import { anAgent, anyObject, type Harness, harness } from './harness.ts';
 const first = anAgent('first', { timeout: '40s', lease: '40s' });
 const second = anAgent('second', { effect: 'probed' });
 export const chain = workflow('chain', { input: anyObject, within: '1h' }, (w) => {
-  const a = w.step('a', first, {}, { recovery: [retry(3, { first: '10s', max: '10s' })] });
+  const a = w.step('a', first, {}, { recovery: [retry(3, { delay: '10s', maxDelay: '10s' })] });
   w.step('b', second, {}, { after: [a], recovery: [askPerson({ within: '1h' })] });
 });
 export const undo = async (): Promise<void> => undefined;

@@ -51,16 +51,16 @@ function world(wrap?: (ports: Ports) => Ports) {
     });
   };
   const service = (name: string) => ({
-    execute: async ({ effectKey }: { effectKey: string }, given: unknown) => {
+    execute: async ({ idempotencyKey }: { idempotencyKey: string }, given: unknown) => {
       const what = (given as { book?: true }).book === true ? 'book' : name;
       if (admissions[what] !== undefined) await admissions[what];
       if (failing.has(what)) throw new PermanentError('no');
-      live.add(effectKey);
+      live.add(idempotencyKey);
       return {};
     },
-    undo: async ({ effectKey }: { effectKey: string }) => {
-      undone.push(effectKey);
-      live.delete(effectKey);
+    undo: async ({ idempotencyKey }: { idempotencyKey: string }) => {
+      undone.push(idempotencyKey);
+      live.delete(idempotencyKey);
     },
   });
   const agents = Object.fromEntries(

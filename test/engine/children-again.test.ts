@@ -48,8 +48,8 @@ interface Broken {
 
 function broken(flow: Workflow, ...keys: string[]): { h: Harness; service: Broken } {
   const service: Broken = { keys: new Set(keys), done: [] };
-  const execute = async ({ effectKey }: { effectKey: string }): Promise<object> => {
-    const step = stepOfKey(effectKey);
+  const execute = async ({ idempotencyKey }: { idempotencyKey: string }): Promise<object> => {
+    const step = stepOfKey(idempotencyKey);
     if ([...service.keys].some((key) => step.endsWith(key))) throw new PermanentError('declined');
     service.done.push(step);
     return {};

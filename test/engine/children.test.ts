@@ -83,8 +83,8 @@ describe('a child', () => {
         if (step === 'last') throw new PermanentError('no');
         return {};
       },
-      undo: async ({ effectKey }: { effectKey: string }) => {
-        undone.push(stepOfKey(effectKey));
+      undo: async ({ idempotencyKey }: { idempotencyKey: string }) => {
+        undone.push(stepOfKey(idempotencyKey));
       },
     };
     const world = harness(outer, { 'agent-a': implementation, 'agent-b': last });

@@ -7,7 +7,7 @@ import { withStore } from './process.ts';
 const a = anAgent('a');
 const b = anAgent('b');
 const c = anAgent('c', { effect: 'probed' });
-const quick = { recovery: [retry(3, { first: '1s', max: '5s' })] };
+const quick = { recovery: [retry(3, { delay: '1s', maxDelay: '5s' })] };
 
 const diamond = workflow('diamond', { input: anyObject, within: '1h' }, (w) => {
   const left = w.step('left', a, { from: w.input }, quick);

@@ -10,7 +10,7 @@ import { aProcess, type Fault, failingWrite, type Process, withStore } from './p
 
 const worker = anAgent('worker');
 const join = anAgent('join');
-const quick = { recovery: [retry(3, { first: '1s', max: '1s' })] };
+const quick = { recovery: [retry(3, { delay: '1s', maxDelay: '1s' })] };
 const fork = workflow('fork', { input: anyObject, within: '1h' }, (w) => {
   const a = w.step('a', worker, {}, quick);
   const b = w.step('b', worker, {}, { ...quick, after: [a] });

@@ -141,7 +141,7 @@ const failing = (...results: ('fails' | 'works')[]) => {
 
 describe('when its tries are over', () => {
   const twice = workflow('twice', { input, within: '3h' }, (w) => {
-    w.child('up', inner as never, {} as never, { recovery: [retry(1, { first: '1s' })] });
+    w.child('up', inner as never, {} as never, { recovery: [retry(1, { delay: '1s' })] });
   }) as Workflow;
 
   it('the step fails, and an operator’s retry begins them again under ids of their own', async () => {

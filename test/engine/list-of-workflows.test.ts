@@ -12,7 +12,7 @@ import { anAgent, anyObject, type Harness, harness } from './harness.ts';
 import { failingWrite, type Fault } from './process.ts';
 
 const input = anyObject as never;
-const once = { recovery: [retry(0)], undo: retry(20, { first: '1s', max: '2s' }) };
+const once = { recovery: [retry(0)], undo: retry(20, { delay: '1s', maxDelay: '2s' }) };
 const drain = anAgent('drain');
 const deploy = anAgent('deploy');
 const check = anAgent('check', { undo: 'none' });
@@ -37,17 +37,17 @@ function fleet(bad: ReadonlySet<number> = new Set()) {
   const stands = new Map<string, number>();
   const doubled: string[] = [];
   const of = (service: string) => ({
-    execute: async ({ effectKey }: { effectKey: string }, given: unknown): Promise<object> => {
+    execute: async ({ idempotencyKey }: { idempotencyKey: string }, given: unknown): Promise<object> => {
       const { host } = given as { host: number };
       if (service === 'check' && bad.has(host)) throw new PermanentError('it does not answer');
       const name = `${service} ${host}`;
-      const known = [...stands].find(([key]) => key === effectKey);
+      const known = [...stands].find(([key]) => key === idempotencyKey);
       if (known === undefined && stands.has(name)) doubled.push(name);
-      stands.set(effectKey, host);
+      stands.set(idempotencyKey, host);
       return { host };
     },
-    undo: async ({ effectKey }: { effectKey: string }): Promise<void> => {
-      stands.delete(effectKey);
+    undo: async ({ idempotencyKey }: { idempotencyKey: string }): Promise<void> => {
+      stands.delete(idempotencyKey);
     },
   });
   const implementations = { drain: of('drain'), deploy: of('deploy'), check: of('check') };
@@ -120,7 +120,7 @@ describe('a list of workflows', () => {
       ...implementations,
       drain: {
         ...implementations.drain,
-        execute: async (ctx: { effectKey: string }, given: unknown) => {
+        execute: async (ctx: { idempotencyKey: string }, given: unknown) => {
           open += 1;
           most = Math.max(most, open);
           await h.clock.sleep(1_000);

@@ -51,12 +51,12 @@ describe('the same key in a later life', () => {
     const keys = { done: [] as string[], undone: [] as string[] };
     let declines = false;
     const implementation: Implementation<unknown, unknown> = {
-      execute: async ({ effectKey, step }) => {
+      execute: async ({ idempotencyKey, step }) => {
         if (declines && step === 'last') throw new PermanentError('declined');
-        keys.done.push(effectKey);
+        keys.done.push(idempotencyKey);
         return {};
       },
-      undo: async ({ effectKey }) => void keys.undone.push(effectKey),
+      undo: async ({ idempotencyKey }) => void keys.undone.push(idempotencyKey),
     };
     const world = harness(flow, { 'agent-a': implementation, 'agent-b': implementation });
     const { id, life } = await world.begin({}, 'key-1');

@@ -38,13 +38,13 @@ interface Begun {
 async function begun(wrap?: (world: Ports) => Ports): Promise<Begun> {
   const said = new Set<string>();
   const service = { works: false };
-  const execute = async ({ effectKey }: { effectKey: string }): Promise<object> => {
+  const execute = async ({ idempotencyKey }: { idempotencyKey: string }): Promise<object> => {
     if (!service.works) throw new PermanentError('declined');
-    said.add(effectKey);
+    said.add(idempotencyKey);
     return {};
   };
-  const tell = async ({ effectKey }: { effectKey: string }): Promise<object> => {
-    said.add(effectKey);
+  const tell = async ({ idempotencyKey }: { idempotencyKey: string }): Promise<object> => {
+    said.add(idempotencyKey);
     return {};
   };
   const h = harness(outer, { plain: { execute }, desk: { execute: tell } }, 1, wrap);

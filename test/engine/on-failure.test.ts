@@ -26,10 +26,10 @@ const deskBook = (): {
   const said = new Map<string, unknown>();
   return {
     said,
-    execute: async ({ effectKey }, input) => {
-      if (said.has(effectKey) && JSON.stringify(said.get(effectKey)) !== JSON.stringify(input))
+    execute: async ({ idempotencyKey }, input) => {
+      if (said.has(idempotencyKey) && JSON.stringify(said.get(idempotencyKey)) !== JSON.stringify(input))
         throw new Error('another request under this key');
-      said.set(effectKey, input);
+      said.set(idempotencyKey, input);
       return { ticket: 't-1' };
     },
   };
@@ -197,7 +197,7 @@ describe('while it is told', () => {
 describe('an on-failure step that fails', () => {
   const flat = workflow('flat', { input: anyObject, within: '1h' }, (w) => {
     w.step('flight', flights, {}, once);
-    w.onFailure('tell', desk, {}, { recovery: [again(1, { first: '1s', max: '1s' })] });
+    w.onFailure('tell', desk, {}, { recovery: [again(1, { delay: '1s', maxDelay: '1s' })] });
     const told = w.onFailure('page', desk, { urgent: true }, { recovery: [askPerson({ within: '2h' })] });
     w.onFailure('log', desk, {}, { after: [told], when: eq(w.failure.kind, 'deadline') });
     w.onFailure('thank', desk, {}, { after: [told], when: exists(told.output) });
@@ -322,6 +322,6 @@ describe('an execution that is tried again', () => {
     );
     expect(steps['tell']).toMatchObject({ status: 'done', attempts: [{ epoch: 1 }, {}] });
     const [view] = executionView(await h.state(id), kept.plan, 0).steps.slice(1);
-    expect(view?.attempts.map(({ effectKey }) => effectKey)).toEqual([...book.said.keys()]);
+    expect(view?.attempts.map(({ idempotencyKey }) => idempotencyKey)).toEqual([...book.said.keys()]);
   });
 });

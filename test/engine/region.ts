@@ -15,7 +15,7 @@ const input = anyObject as never;
 const LIMITS = { settle: '2s' } as const;
 export const network = anAgent('network', LIMITS);
 export const cluster = anAgent('cluster', { ...LIMITS, effect: 'probed' });
-const once = { recovery: [retry(0)], undo: retry(20, { first: '1s', max: '2s' }) };
+const once = { recovery: [retry(0)], undo: retry(20, { delay: '1s', maxDelay: '2s' }) };
 
 export const site = workflow('site', { input, within: '1h' }, (w) => {
   const { region } = w.input as never as { region: Input<string> };
@@ -24,7 +24,7 @@ export const site = workflow('site', { input, within: '1h' }, (w) => {
   return { at: run.output['region'] as never };
 });
 
-const first = { first: '1s', max: '2s' } as const;
+const first = { delay: '1s', maxDelay: '2s' } as const;
 /** Twice in one region, then in another, then a person. */
 export const moving = workflow('moving', { input, within: '6h' }, (w) => {
   const up = w.child('up', site as never, { region: 'north' } as never, {
@@ -50,26 +50,26 @@ export class Provider {
   #of(service: string) {
     const nameOf = (key: string): string => key.slice(0, key.lastIndexOf('.'));
     return {
-      execute: async ({ effectKey }: { effectKey: string }, given: unknown): Promise<object> => {
+      execute: async ({ idempotencyKey }: { idempotencyKey: string }, given: unknown): Promise<object> => {
         const { region: at = '' } = given as { region?: string };
         if (service === 'cluster' && this.full.has(at)) throw new TransientError(`${at} is full`);
         if (service === 'cluster' && this.closed.has(at)) throw new PermanentError(`${at} is closed`);
-        const known = this.#known.get(effectKey);
+        const known = this.#known.get(idempotencyKey);
         if (known !== undefined) return { region: known };
-        this.#known.set(effectKey, at);
-        this.done.push(`${at} ${nameOf(effectKey)}`);
-        this.stands.add(`${at} ${nameOf(effectKey)}`);
+        this.#known.set(idempotencyKey, at);
+        this.done.push(`${at} ${nameOf(idempotencyKey)}`);
+        this.stands.add(`${at} ${nameOf(idempotencyKey)}`);
         return { region: at };
       },
-      probe: async ({ effectKey }: { effectKey: string }, given: unknown) => {
+      probe: async ({ idempotencyKey }: { idempotencyKey: string }, given: unknown) => {
         const { region: at = '' } = given as { region?: string };
-        return this.stands.has(`${at} ${nameOf(effectKey)}`)
+        return this.stands.has(`${at} ${nameOf(idempotencyKey)}`)
           ? { verdict: 'done' as const, output: { region: at } }
           : { verdict: 'not-done' as const };
       },
-      undo: async ({ effectKey }: { effectKey: string }, given: unknown): Promise<void> => {
+      undo: async ({ idempotencyKey }: { idempotencyKey: string }, given: unknown): Promise<void> => {
         const { region: at = '' } = given as { region?: string };
-        this.stands.delete(`${at} ${nameOf(effectKey)}`);
+        this.stands.delete(`${at} ${nameOf(idempotencyKey)}`);
       },
     };
   }

@@ -15,7 +15,7 @@ import { aProcess, deferred, never, type Process } from './process.ts';
 
 const SETTLE_MS = 5_000;
 const LIMITS = { lease: '10s', maxNoProgress: '4s', timeout: '50s' } as const;
-const RECOVERY = [retry(1, { first: '1s', max: '1s' }), withInput({ height: 720 })];
+const RECOVERY = [retry(1, { delay: '1s', maxDelay: '1s' }), withInput({ height: 720 })];
 
 type Options = Parameters<typeof anAgent>[1];
 const encoding = (options: Options, recovery: readonly unknown[] = RECOVERY) =>
@@ -38,7 +38,7 @@ function encoder(flow: ReturnType<typeof encoding>, settings: Parameters<typeof 
     encoder: {
       execute: async (ctx: AttemptContext, input: unknown) => {
         const { height } = input as { height: number };
-        done.push({ what: `encode ${height}`, key: ctx.effectKey, at: h.clock.now() });
+        done.push({ what: `encode ${height}`, key: ctx.idempotencyKey, at: h.clock.now() });
         if (height === 720) return { height };
         for (let share = 0.1; !ctx.signal.aborted; share = Math.min(0.47, share + 0.1)) {
           await h.clock.sleep(1_000);
@@ -48,7 +48,11 @@ function encoder(flow: ReturnType<typeof encoding>, settings: Parameters<typeof 
       },
       undo: async (ctx: AttemptContext, input: unknown, output: unknown) => {
         const { height } = input as { height: number };
-        done.push({ what: `undo ${height} ${output === undefined}`, key: ctx.effectKey, at: h.clock.now() });
+        done.push({
+          what: `undo ${height} ${output === undefined}`,
+          key: ctx.idempotencyKey,
+          at: h.clock.now(),
+        });
       },
     },
   };

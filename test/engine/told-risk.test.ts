@@ -8,7 +8,7 @@ const undo = async (): Promise<void> => undefined;
 const fine = { execute: async () => ({}), undo };
 
 const tried = workflow('tried', { input: anyObject, within: '10d' }, (w) => {
-  const recovery = [retry(1, { first: '1h' }), retry(1, { first: '1h' })];
+  const recovery = [retry(1, { delay: '1h' }), retry(1, { delay: '1h' })];
   const first = w.step('first', anAgent('first'), {}, { recovery });
   w.step('second', anAgent('second'), {}, { recovery, after: [first] });
 });

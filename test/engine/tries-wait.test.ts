@@ -14,7 +14,7 @@ const inner = workflow('inner', { input, within: '1h' }, (w) => void w.step('x',
 const beside = workflow('beside', { input, within: '3h' }, (w) => {
   w.step('hand', hand, {}, { ...once, pointOfNoReturn: true });
   w.step('bad', plain, {}, once);
-  w.child('up', inner as never, {} as never, { recovery: [retry(1, { first: '1s', max: '1s' })] });
+  w.child('up', inner as never, {} as never, { recovery: [retry(1, { delay: '1s', maxDelay: '1s' })] });
 }) as Workflow;
 
 it('lets time pass beside a failure that waits for the outcome of a point of no return', async () => {

@@ -15,8 +15,8 @@ import { aProcess, deferred, heldWrite, never } from './process.ts';
 const worker = anAgent('worker');
 const other = anAgent('other');
 const SETTLE_MS = 5_000;
-const once = { recovery: [retry(0)], undo: retry(3, { first: '1s', max: '2s' }) };
-const twice = { ...once, recovery: [retry(1, { first: '1s', max: '1s' })] };
+const once = { recovery: [retry(0)], undo: retry(3, { delay: '1s', maxDelay: '2s' }) };
+const twice = { ...once, recovery: [retry(1, { delay: '1s', maxDelay: '1s' })] };
 
 const decline = async (): Promise<never> => {
   throw new PermanentError('declined');
@@ -48,11 +48,11 @@ describe('an undo', () => {
     const seen: unknown[] = [];
     const keys = new Set<string>();
     const execute = async (ctx: AttemptContext): Promise<object> => {
-      keys.add(ctx.effectKey);
+      keys.add(ctx.idempotencyKey);
       return { chargeId: 'c-1' };
     };
     const undo = async (ctx: AttemptContext, _: unknown, output: unknown): Promise<void> => {
-      keys.add(ctx.effectKey);
+      keys.add(ctx.idempotencyKey);
       seen.push(output);
     };
     const h = harness(pair, { worker: { execute, undo }, other: { ...fine, execute: decline } });

@@ -13,7 +13,7 @@ import { cars, once } from './holiday.ts';
 import { never, withStore } from './process.ts';
 
 const MINUTE = 60_000;
-const PATIENT = { recovery: [retry(50, { first: '5s', max: '5s' })], within: '1m' } as const;
+const PATIENT = { recovery: [retry(50, { delay: '5s', maxDelay: '5s' })], within: '1m' } as const;
 const busy = async (): Promise<never> => {
   throw new TransientError('busy');
 };

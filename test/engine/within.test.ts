@@ -15,7 +15,7 @@ import { book, cars, decline, does, flights, losesFirst, once } from './holiday.
 import { deferred, never } from './process.ts';
 
 const MINUTE = 60_000;
-const PATIENT = { recovery: [retry(50, { first: '5s', max: '5s' })], within: '1m' } as const;
+const PATIENT = { recovery: [retry(50, { delay: '5s', maxDelay: '5s' })], within: '1m' } as const;
 const busy = async (): Promise<never> => {
   throw new TransientError('busy');
 };
@@ -184,7 +184,7 @@ describe('a step that is not over within its time', () => {
         anAgent('cars', { probe: 'none' }),
         { is: 1 },
         {
-          recovery: [retry(9, { first: '9s', max: '9s' }), withInput({ is: 2 })],
+          recovery: [retry(9, { delay: '9s', maxDelay: '9s' }), withInput({ is: 2 })],
           within: '30s',
         },
       );
@@ -220,7 +220,7 @@ describe('of the other kinds', () => {
 
   const inner = workflow('inner', { input: anyObject, within: '1h' }, (w) => {
     const first = w.step('first', flights, {}, once);
-    w.step('second', cars, {}, { recovery: [retry(999, { first: '5s', max: '5s' })], after: [first] });
+    w.step('second', cars, {}, { recovery: [retry(999, { delay: '5s', maxDelay: '5s' })], after: [first] });
   });
 
   it('a child is stopped and undone first, and only then what takes its place begins', async () => {
@@ -285,7 +285,7 @@ describe('of the other kinds', () => {
     const flow = workflow('many', { input: anyObject, within: '2h' }, (w) => {
       const items = (w.input as never as { items: readonly number[] }).items as never;
       w.map('list', cars, items, (n) => ({ n }) as never, {
-        recovery: [retry(999, { first: '1m', max: '1m' })],
+        recovery: [retry(999, { delay: '1m', maxDelay: '1m' })],
         concurrency: 25,
         within: '5m',
       });

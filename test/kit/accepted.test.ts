@@ -35,8 +35,8 @@ const publish = agent('publish', { ...Made, ...LIMITS, effect: 'idempotent', und
 
 const film = workflow('film', { input: z.object({}), within: '1d' }, (w) => {
   const first = w.step('reserve', reserve, {});
-  const second = w.step('encode', encode, {}, { after: [first], recovery: [retry(1, { first: '1s' })] });
-  w.step('publish', publish, {}, { after: [second], recovery: [retry(1, { first: '1s' })] });
+  const second = w.step('encode', encode, {}, { after: [first], recovery: [retry(1, { delay: '1s' })] });
+  w.step('publish', publish, {}, { after: [second], recovery: [retry(1, { delay: '1s' })] });
 });
 
 const MINUTE = 60_000;
@@ -63,22 +63,22 @@ function jobs({
   const asked: number[] = [];
   const agents: readonly TestAgent[] = [
     reserve.handler({
-      execute: async (ctx) => ({ id: await world.actOnce(ctx.effectKey, 'place') }),
+      execute: async (ctx) => ({ id: await world.actOnce(ctx.idempotencyKey, 'place') }),
       undo: async (ctx) => {
         deeds.push('undo reserve');
-        await world.undo(ctx.effectKey);
+        await world.undo(ctx.idempotencyKey);
       },
     }),
     encode.handler({
       execute: async (ctx) => {
-        const id = await world.act(ctx.effectKey, 'job');
-        known.set(ctx.effectKey, { at: now() });
+        const id = await world.act(ctx.idempotencyKey, 'job');
+        known.set(ctx.idempotencyKey, { at: now() });
         return accepted({ token: id, askAfter: '30s' });
       },
       probe: async (ctx) => {
         asked.push(now());
-        const id = await world.find(ctx.effectKey, 'job');
-        const job = known.get(ctx.effectKey);
+        const id = await world.find(ctx.idempotencyKey, 'job');
+        const job = known.get(ctx.idempotencyKey);
         if (id === undefined || job === undefined)
           return id === undefined ? notDone() : cannotTell('starting');
         const share = Math.min(1, (now() - job.at) / lasts);
@@ -87,10 +87,10 @@ function jobs({
       undo: async (ctx) => {
         undone.push(ctx.accepted);
         deeds.push('undo encode');
-        await world.undo(ctx.effectKey);
+        await world.undo(ctx.idempotencyKey);
       },
     }),
-    publish.handler({ execute: async (ctx) => ({ id: await world.actOnce(ctx.effectKey, 'film') }) }),
+    publish.handler({ execute: async (ctx) => ({ id: await world.actOnce(ctx.idempotencyKey, 'film') }) }),
   ];
   return { world, agents, deeds, undone, asked };
 }

@@ -157,7 +157,11 @@ describe('a mistake is found:', () => {
     const world = externalWorld();
     const report = await crashEverywhere(flow, {
       input: {},
-      agents: [only.handler({ execute: (ctx: { effectKey: string }) => world.act(ctx.effectKey) } as never)],
+      agents: [
+        only.handler({
+          execute: (ctx: { idempotencyKey: string }) => world.act(ctx.idempotencyKey),
+        } as never),
+      ],
       world,
       only: 'frozen:execute:1',
     });
@@ -167,8 +171,8 @@ describe('a mistake is found:', () => {
   it('declared idempotent, and acts with every call', async () => {
     const { world, agents } = goodAgents();
     const careless = bookHotel.handler({
-      execute: async (ctx) => ({ booking: await world.act(ctx.effectKey, 'hotel') }),
-      undo: async (ctx) => world.undo(ctx.effectKey),
+      execute: async (ctx) => ({ booking: await world.act(ctx.idempotencyKey, 'hotel') }),
+      undo: async (ctx) => world.undo(ctx.idempotencyKey),
     });
     const options = { input, agents: insteadOf(agents, careless) };
     const report = await crashEverywhere(bookTrip, { ...options, world });
@@ -200,9 +204,9 @@ describe('a mistake is found:', () => {
   it('a probe that does not find what was done', async () => {
     const { world, agents } = goodAgents();
     const blind = bookFlight.handler({
-      execute: async (ctx) => ({ booking: await world.act(ctx.effectKey, 'flight') }),
+      execute: async (ctx) => ({ booking: await world.act(ctx.idempotencyKey, 'flight') }),
       probe: async () => notDone(),
-      undo: async (ctx) => world.undo(ctx.effectKey),
+      undo: async (ctx) => world.undo(ctx.idempotencyKey),
     });
     const options = { input, agents: insteadOf(agents, blind) };
     for (const external of [{ world }, {}]) {
@@ -215,9 +219,9 @@ describe('a mistake is found:', () => {
   it('a probe that finds what was not done', async () => {
     const { world, agents } = goodAgents();
     const lying = bookFlight.handler({
-      execute: async (ctx) => ({ booking: await world.act(ctx.effectKey, 'flight') }),
+      execute: async (ctx) => ({ booking: await world.act(ctx.idempotencyKey, 'flight') }),
       probe: async () => done({ booking: 'of course' }),
-      undo: async (ctx) => world.undo(ctx.effectKey),
+      undo: async (ctx) => world.undo(ctx.idempotencyKey),
     });
     const options = { input, agents: insteadOf(agents, lying) };
     for (const external of [{ world }, {}]) {
@@ -239,7 +243,7 @@ describe('a mistake is found:', () => {
   it('an undo that undoes nothing', async () => {
     const { world, agents } = goodAgents();
     const lazy = bookHotel.handler({
-      execute: async (ctx) => ({ booking: await world.actOnce(ctx.effectKey, 'hotel') }),
+      execute: async (ctx) => ({ booking: await world.actOnce(ctx.idempotencyKey, 'hotel') }),
       undo: async () => {},
     });
     const report = await crashEverywhere(bookTrip, {
@@ -256,9 +260,9 @@ describe('a mistake is found:', () => {
   it('an undo that goes by the output, which is not there when the outcome is unknown', async () => {
     const { world, agents } = goodAgents();
     const forgetful = bookHotel.handler({
-      execute: async (ctx) => ({ booking: await world.actOnce(ctx.effectKey, 'hotel') }),
+      execute: async (ctx) => ({ booking: await world.actOnce(ctx.idempotencyKey, 'hotel') }),
       undo: async (ctx, _input, output) => {
-        if (output !== undefined) await world.undo(ctx.effectKey);
+        if (output !== undefined) await world.undo(ctx.idempotencyKey);
       },
     });
     const report = await crashEverywhere(bookTrip, {
@@ -287,9 +291,9 @@ describe('a mistake is found:', () => {
     const refunds = new Map<string, number>();
     const world = externalWorld();
     const generous = only.handler({
-      execute: async (ctx: { effectKey: string }) => await world.actOnce(ctx.effectKey),
-      undo: async (ctx: { effectKey: string }) => {
-        refunds.set(ctx.effectKey, (refunds.get(ctx.effectKey) ?? 0) + 1);
+      execute: async (ctx: { idempotencyKey: string }) => await world.actOnce(ctx.idempotencyKey),
+      undo: async (ctx: { idempotencyKey: string }) => {
+        refunds.set(ctx.idempotencyKey, (refunds.get(ctx.idempotencyKey) ?? 0) + 1);
       },
     } as never);
     const flow = workflow('refund', { input: z.any(), within: '1h' }, (w) => {

@@ -27,7 +27,7 @@ const group = (what: 'agent' | 'workflow') =>
 async function left(what: 'agent' | 'workflow', guests: readonly string[], only?: string) {
   const { world, agents } = goodAgents();
   const forgets = bookHotel.handler({
-    execute: async (ctx) => ({ booking: await world.actOnce(ctx.effectKey, 'room') }),
+    execute: async (ctx) => ({ booking: await world.actOnce(ctx.idempotencyKey, 'room') }),
     undo: async () => undefined,
   });
   const scenario: CrashOptions<Input>['scenario'] = (trial, given) => {
@@ -58,8 +58,8 @@ it('a step of a workflow that is run for an item is named with the item', async 
 it('what is struck is named so, too', async () => {
   const { world, agents } = goodAgents();
   const twice = bookHotel.handler({
-    execute: async (ctx) => ({ booking: await world.act(ctx.effectKey, 'room') }),
-    undo: async (ctx) => world.undo(ctx.effectKey),
+    execute: async (ctx) => ({ booking: await world.act(ctx.idempotencyKey, 'room') }),
+    undo: async (ctx) => world.undo(ctx.idempotencyKey),
   });
   const { findings, text } = await crashEverywhere(group('agent'), {
     input: { guests: ['ada', 'ben'] },

@@ -21,14 +21,14 @@ function observed() {
   const world = externalWorld();
   const [inside, most] = [new Set<string>(), { at: 0 }];
   const handler = book.handler({
-    execute: async ({ effectKey, executionId }, input) => {
+    execute: async ({ idempotencyKey, executionId }, input) => {
       inside.add(executionId);
       most.at = Math.max(most.at, inside.size);
-      await world.actOnce(effectKey, 'booked');
+      await world.actOnce(idempotencyKey, 'booked');
       inside.delete(executionId);
       return input;
     },
-    undo: async ({ effectKey }) => world.undo(effectKey),
+    undo: async ({ idempotencyKey }) => world.undo(idempotencyKey),
   });
   return { agents: [handler], world, most };
 }

@@ -23,17 +23,17 @@ const parts = () => {
     agents: [
       write.handler({
         execute: async (ctx) => {
-          await act(ctx.effectKey);
+          await act(ctx.idempotencyKey);
           return { text: 'x'.repeat(BYTES) };
         },
-        undo: async (ctx) => world.undo(ctx.effectKey),
+        undo: async (ctx) => world.undo(ctx.idempotencyKey),
       }),
       count.handler({
         execute: async (ctx, { text }) => {
-          await act(ctx.effectKey);
+          await act(ctx.idempotencyKey);
           return { bytes: text.length };
         },
-        undo: async (ctx) => world.undo(ctx.effectKey),
+        undo: async (ctx) => world.undo(ctx.idempotencyKey),
       }),
     ],
   };

@@ -21,7 +21,7 @@ describe('lateEffect', () => {
     const verdicts: string[] = [];
     trial.replace(bookFlight, {
       probe: async (ctx) => {
-        const booking = await world.find(ctx.effectKey);
+        const booking = await world.find(ctx.idempotencyKey);
         verdicts.push(`${trial.now() - startedAt} ms: ${booking === undefined ? 'not done' : 'done'}`);
         return booking === undefined ? notDone() : done({ booking });
       },

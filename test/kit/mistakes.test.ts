@@ -57,11 +57,11 @@ const last = agent('last-agent', { ...anything, effect: 'idempotent', undo: 'non
 const other = agent('other-agent', { ...anything, effect: 'probed' });
 
 const right = {
-  once: (ctx: AttemptContext, world: ExternalWorld) => world.actOnce(ctx.effectKey),
-  act: (ctx: AttemptContext, world: ExternalWorld) => world.act(ctx.effectKey),
-  undo: (ctx: AttemptContext, world: ExternalWorld) => world.undo(ctx.effectKey),
+  once: (ctx: AttemptContext, world: ExternalWorld) => world.actOnce(ctx.idempotencyKey),
+  act: (ctx: AttemptContext, world: ExternalWorld) => world.act(ctx.idempotencyKey),
+  undo: (ctx: AttemptContext, world: ExternalWorld) => world.undo(ctx.idempotencyKey),
   probe: async (ctx: AttemptContext, world: ExternalWorld): Promise<Verdict<unknown>> =>
-    (await world.find(ctx.effectKey)) === undefined ? notDone() : done({}),
+    (await world.find(ctx.idempotencyKey)) === undefined ? notDone() : done({}),
 };
 
 /** The step in question, then one that may fail. */
@@ -90,7 +90,7 @@ async function strike(ways: Ways, through: readonly Way[]): Promise<CrashReport[
       } as never),
       last.handler({ execute: (ctx: AttemptContext) => right.once(ctx, world) } as never),
       other.handler({
-        execute: (ctx: AttemptContext) => world.act(ctx.effectKey, 'other'),
+        execute: (ctx: AttemptContext) => world.act(ctx.idempotencyKey, 'other'),
         probe: (ctx: AttemptContext) => right.probe(ctx, world),
         undo: (ctx: AttemptContext) => right.undo(ctx, world),
       } as never),
@@ -117,7 +117,7 @@ async function strike(ways: Ways, through: readonly Way[]): Promise<CrashReport[
   return reports;
 }
 
-const keyOfAttempt = (ctx: AttemptContext): string => `${ctx.effectKey}/${ctx.attempt}`;
+const keyOfAttempt = (ctx: AttemptContext): string => `${ctx.idempotencyKey}/${ctx.attempt}`;
 const seen = new Set<string>();
 
 const MISTAKES: Readonly<Record<string, Mistake>> = {
@@ -130,38 +130,38 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'checks, then acts under another key': {
     way: 'there',
     is: 'doubled',
-    execute: async (ctx, world) => (await world.find(ctx.effectKey)) ?? world.act(keyOfAttempt(ctx)),
+    execute: async (ctx, world) => (await world.find(ctx.idempotencyKey)) ?? world.act(keyOfAttempt(ctx)),
   },
   'asks first, then acts, as if no request of its own were still under way': {
     way: 'there',
     is: 'doubled',
-    execute: async (ctx, world) => (await world.find(ctx.effectKey)) ?? world.act(ctx.effectKey),
+    execute: async (ctx, world) => (await world.find(ctx.idempotencyKey)) ?? world.act(ctx.idempotencyKey),
   },
   'remembers in the process that it has acted, before it has': {
     way: 'there',
     is: 'lost',
     execute: async (ctx, world) => {
-      if (seen.has(ctx.effectKey)) return 'known';
-      seen.add(ctx.effectKey);
-      return world.actOnce(ctx.effectKey);
+      if (seen.has(ctx.idempotencyKey)) return 'known';
+      seen.add(ctx.idempotencyKey);
+      return world.actOnce(ctx.idempotencyKey);
     },
   },
   'takes every error for success': {
     way: 'there',
     is: 'lost',
-    execute: (ctx, world) => world.actOnce(ctx.effectKey).catch(() => 'surely'),
+    execute: (ctx, world) => world.actOnce(ctx.idempotencyKey).catch(() => 'surely'),
   },
   'does not wait for its request': {
     way: 'there',
     is: 'lost',
-    execute: async (ctx, world) => void world.actOnce(ctx.effectKey).catch(() => undefined),
+    execute: async (ctx, world) => void world.actOnce(ctx.idempotencyKey).catch(() => undefined),
   },
   'takes every error for not done, and acts again': {
     way: 'there',
     is: 'doubled',
     effect: 'probed',
     execute: (ctx, world) =>
-      world.act(ctx.effectKey).catch(() => {
+      world.act(ctx.idempotencyKey).catch(() => {
         throw new TransientError('surely not done');
       }),
   },
@@ -169,7 +169,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     way: 'canceled',
     is: 'lost',
     execute: (ctx, world) =>
-      world.actOnce(ctx.effectKey).catch(() => {
+      world.actOnce(ctx.idempotencyKey).catch(() => {
         throw new PermanentError('surely not done');
       }),
   },
@@ -186,46 +186,46 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     is: 'lost',
     effect: 'probed',
     execute: async (ctx, world) => [
-      await world.act(ctx.effectKey, 'seat'),
-      await world.act(ctx.effectKey, 'ticket'),
+      await world.act(ctx.idempotencyKey, 'seat'),
+      await world.act(ctx.idempotencyKey, 'ticket'),
     ],
     probe: async (ctx, world) =>
-      (await world.find(ctx.effectKey, 'seat')) === undefined ? notDone() : done({}),
+      (await world.find(ctx.idempotencyKey, 'seat')) === undefined ? notDone() : done({}),
   },
   'does two things, and only one of them once': {
     way: 'there',
     is: 'doubled',
     execute: async (ctx, world) => [
-      await world.actOnce(ctx.effectKey, 'seat'),
-      await world.act(ctx.effectKey, 'ticket'),
+      await world.actOnce(ctx.idempotencyKey, 'seat'),
+      await world.act(ctx.idempotencyKey, 'ticket'),
     ],
   },
   'does two things, and undoes one': {
     way: 'back',
     is: 'lost',
     execute: async (ctx, world) => [
-      await world.actOnce(ctx.effectKey, 'seat'),
-      await world.actOnce(ctx.effectKey, 'ticket'),
+      await world.actOnce(ctx.idempotencyKey, 'seat'),
+      await world.actOnce(ctx.idempotencyKey, 'ticket'),
     ],
-    undo: (ctx, world) => world.undo(ctx.effectKey, 'seat'),
+    undo: (ctx, world) => world.undo(ctx.idempotencyKey, 'seat'),
   },
   'undoes nothing': { way: 'back', is: 'lost', undo: async () => undefined },
   'undoes what its output names, which is not always there': {
     way: 'canceled',
     is: 'lost',
-    undo: async (ctx, world, output) => (output === undefined ? undefined : world.undo(ctx.effectKey)),
+    undo: async (ctx, world, output) => (output === undefined ? undefined : world.undo(ctx.idempotencyKey)),
   },
   'takes every error of the undo for done': {
     way: 'back',
     is: 'lost',
-    undo: (ctx, world) => world.undo(ctx.effectKey).catch(() => undefined),
+    undo: (ctx, world) => world.undo(ctx.idempotencyKey).catch(() => undefined),
   },
   'cannot bear to undo what is not there': {
     way: 'back',
     is: 'lost',
     undo: async (ctx, world) => {
-      if ((await world.find(ctx.effectKey)) === undefined) throw new PermanentError('404');
-      await world.undo(ctx.effectKey);
+      if ((await world.find(ctx.idempotencyKey)) === undefined) throw new PermanentError('404');
+      await world.undo(ctx.idempotencyKey);
     },
   },
 };
@@ -234,20 +234,20 @@ const CORRECT: Readonly<Record<string, Ways>> = {
   idempotent: {},
   'idempotent, in two requests': {
     execute: async (ctx, world) => [
-      await world.actOnce(ctx.effectKey, 'seat'),
-      await world.actOnce(ctx.effectKey, 'ticket'),
+      await world.actOnce(ctx.idempotencyKey, 'seat'),
+      await world.actOnce(ctx.idempotencyKey, 'ticket'),
     ],
   },
   'idempotent, by keys made of its own': {
-    execute: (ctx, world) => world.actOnce(`${ctx.effectKey}/charge`),
-    undo: (ctx, world) => world.undo(`${ctx.effectKey}/charge`),
+    execute: (ctx, world) => world.actOnce(`${ctx.idempotencyKey}/charge`),
+    undo: (ctx, world) => world.undo(`${ctx.idempotencyKey}/charge`),
   },
   probed: { effect: 'probed' },
   'probed, and the probe sees it under way for a while': {
     effect: 'probed',
     probe: async (ctx, world) => {
-      if (!seen.has(`${ctx.effectKey} probed`)) {
-        seen.add(`${ctx.effectKey} probed`);
+      if (!seen.has(`${ctx.idempotencyKey} probed`)) {
+        seen.add(`${ctx.idempotencyKey} probed`);
         return running();
       }
       return right.probe(ctx, world);
@@ -260,7 +260,7 @@ const CORRECT: Readonly<Record<string, Ways>> = {
   'idempotent, with a person last': { recovery: [retry(1), askPerson({ within: '1h', otherwise: 'keep' })] },
   'undone by asking first': {
     undo: async (ctx, world) =>
-      (await world.find(ctx.effectKey)) === undefined ? undefined : world.undo(ctx.effectKey),
+      (await world.find(ctx.idempotencyKey)) === undefined ? undefined : world.undo(ctx.idempotencyKey),
   },
 };
 

@@ -34,12 +34,12 @@ const given = () => {
   const asked: unknown[] = [];
   const agents = [
     pay.handler({
-      execute: async (ctx) => ({ id: await world.act(ctx.effectKey, 'payment') }),
+      execute: async (ctx) => ({ id: await world.act(ctx.idempotencyKey, 'payment') }),
       probe: async (ctx) => {
-        const id = await world.find(ctx.effectKey);
+        const id = await world.find(ctx.idempotencyKey);
         return id === undefined ? notDone() : done({ id });
       },
-      undo: async (ctx) => world.undo(ctx.effectKey),
+      undo: async (ctx) => world.undo(ctx.idempotencyKey),
     }),
     ship.handler({
       execute: async () => {
@@ -50,10 +50,10 @@ const given = () => {
     ticket.handler({
       execute: async (ctx, input) => {
         asked.push(input);
-        return { ticket: await world.act(ctx.effectKey, 'ticket') };
+        return { ticket: await world.act(ctx.idempotencyKey, 'ticket') };
       },
       probe: async (ctx) => {
-        const found = await world.find(ctx.effectKey);
+        const found = await world.find(ctx.idempotencyKey);
         return found === undefined ? notDone() : done({ ticket: found });
       },
     }),
@@ -84,7 +84,9 @@ it('which is found if the service is told anew with each attempt', async () => {
   const { agents, world } = given();
   let calls = 0;
   const careless = ticket.handler({
-    execute: async ({ effectKey }) => ({ ticket: await world.act(`${effectKey}.${(calls += 1)}`, 'ticket') }),
+    execute: async ({ idempotencyKey }) => ({
+      ticket: await world.act(`${idempotencyKey}.${(calls += 1)}`, 'ticket'),
+    }),
     probe: async () => notDone(),
   });
   const report = await crashEverywhere(order, {

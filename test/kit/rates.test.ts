@@ -16,7 +16,7 @@ it('begins its attempts at that pace', async () => {
   const booking = book.handler({
     execute: async (ctx) => {
       calledAt.push(test.now());
-      return { id: ctx.effectKey };
+      return { id: ctx.idempotencyKey };
     },
     undo: async () => undefined,
   });
@@ -30,11 +30,11 @@ it('begins its attempts at that pace', async () => {
 it('loses and doubles nothing, wherever it crashes', async () => {
   const world = externalWorld();
   const booking = book.handler({
-    execute: async ({ effectKey }) => {
-      await world.actOnce(effectKey, 'booked');
-      return { id: effectKey };
+    execute: async ({ idempotencyKey }) => {
+      await world.actOnce(idempotencyKey, 'booked');
+      return { id: idempotencyKey };
     },
-    undo: async ({ effectKey }) => world.undo(effectKey),
+    undo: async ({ idempotencyKey }) => world.undo(idempotencyKey),
   });
   const report = await crashEverywhere(trip, {
     agents: [booking],

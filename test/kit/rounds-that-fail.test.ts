@@ -17,7 +17,7 @@ describe('rounds that may fail, and do, say how many succeeded and what they ans
         atMost: 1_000,
         within: '1m',
         tolerate: true,
-        recovery: [retry(1, { first: '1s' })],
+        recovery: [retry(1, { delay: '1s' })],
       },
     );
     return {

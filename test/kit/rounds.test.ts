@@ -302,7 +302,7 @@ describe('rounds', () => {
     for (let number = 2; number < 10; number += 1) top = level(number, top);
     const whole = workflow('whole', Empty, (w) => {
       const all = w.child('below', top, {});
-      w.step('check', check, { at: 1 }, { after: [all], recovery: [retry(1, { first: '1s' })] });
+      w.step('check', check, { at: 1 }, { after: [all], recovery: [retry(1, { delay: '1s' })] });
     });
     const { agents, undone } = copier(2);
     const trial = testWorkflow(whole, { agents });

@@ -45,7 +45,7 @@ export const copy = agent('copy', { ...Batch, ...LIMITS, effect: 'idempotent' })
 export const check = agent('check', { ...Batch, ...LIMITS, effect: 'idempotent' });
 
 export const batch = workflow('batch', { input: Batch.input, within: '1d' }, (w) => {
-  const copied = w.step('copy', copy, w.input, { recovery: [retry(1, { first: '1s' })] });
+  const copied = w.step('copy', copy, w.input, { recovery: [retry(1, { delay: '1s' })] });
   return { at: copied.output.at, more: copied.output.more };
 });
 
@@ -58,10 +58,10 @@ export const copying = workflow('copying', { input: z.object({}), within: '1d' }
       next: (last) => ({ at: last.at }),
       until: (last) => eq(last.more, false),
       atMost: 5,
-      recovery: [retry(1, { first: '1s' })],
+      recovery: [retry(1, { delay: '1s' })],
     },
   );
-  w.step('check', check, { at: batches.output.rounds }, { recovery: [retry(1, { first: '1s' })] });
+  w.step('check', check, { at: batches.output.rounds }, { recovery: [retry(1, { delay: '1s' })] });
   return { rounds: batches.output.rounds };
 });
 
@@ -84,23 +84,23 @@ export function copier(batches = 3, refuses: (at: number) => boolean = () => fal
     copy.handler({
       execute: async (ctx, { at }) => {
         if (refuses(at)) throw new PermanentError('no');
-        await world.actOnce(ctx.effectKey, `batch-${at}`);
+        await world.actOnce(ctx.idempotencyKey, `batch-${at}`);
         done.push(`batch-${at}`);
         return { at: at + 1, more: at < batches };
       },
       undo: async (ctx, { at }) => {
         undone.push(`batch-${at}`);
-        await world.undo(ctx.effectKey);
+        await world.undo(ctx.idempotencyKey);
       },
     }),
     check.handler({
       execute: async (ctx, { at }) => {
-        await world.actOnce(ctx.effectKey, 'checked');
+        await world.actOnce(ctx.idempotencyKey, 'checked');
         return { at, more: false };
       },
       undo: async (ctx) => {
         undone.push('checked');
-        await world.undo(ctx.effectKey);
+        await world.undo(ctx.idempotencyKey);
       },
     }),
   ];

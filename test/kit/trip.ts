@@ -49,18 +49,20 @@ export function goodAgents(): { world: ExternalWorld; agents: readonly TestAgent
     world,
     agents: [
       bookFlight.handler({
-        execute: async (ctx) => ({ booking: await world.act(ctx.effectKey, 'flight') }),
+        execute: async (ctx) => ({ booking: await world.act(ctx.idempotencyKey, 'flight') }),
         probe: async (ctx) => {
-          const booking = await world.find(ctx.effectKey);
+          const booking = await world.find(ctx.idempotencyKey);
           return booking === undefined ? notDone() : done({ booking });
         },
-        undo: async (ctx) => world.undo(ctx.effectKey),
+        undo: async (ctx) => world.undo(ctx.idempotencyKey),
       }),
       bookHotel.handler({
-        execute: async (ctx) => ({ booking: await world.actOnce(ctx.effectKey, 'hotel') }),
-        undo: async (ctx) => world.undo(ctx.effectKey),
+        execute: async (ctx) => ({ booking: await world.actOnce(ctx.idempotencyKey, 'hotel') }),
+        undo: async (ctx) => world.undo(ctx.idempotencyKey),
       }),
-      confirmTrip.handler({ execute: async (ctx) => ({ mail: await world.actOnce(ctx.effectKey, 'mail') }) }),
+      confirmTrip.handler({
+        execute: async (ctx) => ({ mail: await world.actOnce(ctx.idempotencyKey, 'mail') }),
+      }),
     ],
   };
 }

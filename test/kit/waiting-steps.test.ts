@@ -59,7 +59,7 @@ describe('a run', () => {
     expect(trial.runs().map(({ id }) => id.slice(run.id.length))).toEqual(['', '.there.0', '.rooms.0']);
     const keys = trial
       .calls(bookHotel)
-      .map(({ effectKey }) => effectKey.slice(run.id.length).replace(/\.[a-z0-9]+$/, ''));
+      .map(({ idempotencyKey }) => idempotencyKey.slice(run.id.length).replace(/\.[a-z0-9]+$/, ''));
     expect(keys).toEqual(['.rooms.0.0', '.rooms.0.1', '.rooms.0.2']);
   });
 
@@ -179,8 +179,8 @@ describe('a mistake of an author', () => {
   it('in the agent of items is found, with the item', async () => {
     const post = externalWorld();
     const careless = bookHotel.handler({
-      execute: async (ctx) => ({ booking: await post.act(ctx.effectKey, 'room') }),
-      undo: (ctx) => post.undo(ctx.effectKey),
+      execute: async (ctx) => ({ booking: await post.act(ctx.idempotencyKey, 'room') }),
+      undo: (ctx) => post.undo(ctx.idempotencyKey),
     });
     const { findings } = await crashEverywhere(outing, {
       input,
@@ -191,7 +191,7 @@ describe('a mistake of an author', () => {
     expect(findings).toContainEqual(
       expect.objectContaining({
         kind: 'doubled',
-        effectKey: expect.stringMatching(/\.rooms\.0\.\d\.[a-z0-9]+$/),
+        idempotencyKey: expect.stringMatching(/\.rooms\.0\.\d\.[a-z0-9]+$/),
       }),
     );
   });
@@ -199,9 +199,9 @@ describe('a mistake of an author', () => {
   it('in an agent of a child is found, also on the way back', async () => {
     const post = externalWorld();
     const forgetful = bookFlight.handler({
-      execute: async (ctx) => ({ booking: await post.act(ctx.effectKey, 'flight') }),
+      execute: async (ctx) => ({ booking: await post.act(ctx.idempotencyKey, 'flight') }),
       probe: async (ctx) => {
-        const booking = await post.find(ctx.effectKey);
+        const booking = await post.find(ctx.idempotencyKey);
         return booking === undefined ? notDone() : done({ booking });
       },
       undo: async () => undefined,
@@ -219,7 +219,7 @@ describe('a mistake of an author', () => {
       expect.objectContaining({
         kind: 'lost',
         point: 'none',
-        effectKey: expect.stringMatching(/\.there\.0\.flight\.[a-z0-9]+$/),
+        idempotencyKey: expect.stringMatching(/\.there\.0\.flight\.[a-z0-9]+$/),
       }),
     ]);
   });

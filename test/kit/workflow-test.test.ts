@@ -55,7 +55,7 @@ describe('a run', () => {
         agent: 'confirm-trip',
         on: 'execute',
         step: 'confirm',
-        effectKey: expect.stringMatching(new RegExp(`^${run.id}\\.confirm\\.[a-z0-9]+$`)),
+        idempotencyKey: expect.stringMatching(new RegExp(`^${run.id}\\.confirm\\.[a-z0-9]+$`)),
         outcome: 'returned',
       },
     ]);

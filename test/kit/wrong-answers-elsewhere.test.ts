@@ -168,7 +168,7 @@ describe('asked for again, work that is done is not undone for what comes of tha
     [
       'its time is over before the next try',
       new TransientError('503'),
-      { within: '1m', recovery: [retry(9, { first: '1h', max: '1h' })] },
+      { within: '1m', recovery: [retry(9, { delay: '1h', maxDelay: '1h' })] },
     ],
     ['no probe can tell', new Error('unused'), {}, { effect: 'probed' }],
     ['it has no effect', new PermanentError('no'), {}, { effect: 'none' }],
@@ -185,14 +185,14 @@ describe('asked for again, work that is done is not undone for what comes of tha
     });
     let tries = 0;
     const handler = charge.handler({
-      execute: async ({ effectKey }: { effectKey: string }) => {
-        await world.actOnce(effectKey, 'charge');
+      execute: async ({ idempotencyKey }: { idempotencyKey: string }) => {
+        await world.actOnce(idempotencyKey, 'charge');
         tries += 1;
         if (tries > 1) throw error;
         return { id: 5 };
       },
       ...('probe' in declared ? {} : { probe: async () => cannotTell('no record') }),
-      undo: ({ effectKey }: { effectKey: string }) => world.undo(effectKey),
+      undo: ({ idempotencyKey }: { idempotencyKey: string }) => world.undo(idempotencyKey),
     } as never);
     const run = await testWorkflow(flow, { agents: [handler] }).start({});
     await run.untilIncident();
@@ -214,13 +214,13 @@ describe('asked for again, work that is done is not undone for what comes of tha
     });
     let tries = 0;
     const handler = charge.handler({
-      execute: async ({ effectKey }) => {
-        await world.actOnce(effectKey, 'charge');
+      execute: async ({ idempotencyKey }) => {
+        await world.actOnce(idempotencyKey, 'charge');
         tries += 1;
         if (tries > 1) throw new PermanentError('no');
         return { id: 5 } as never;
       },
-      undo: ({ effectKey }) => world.undo(effectKey),
+      undo: ({ idempotencyKey }) => world.undo(idempotencyKey),
     });
     const run = await testWorkflow(flow, { agents: [handler] }).start({});
     await run.untilIncident();

@@ -41,19 +41,20 @@ async function charged(answer: (n: number) => unknown, ways: Ways = {}) {
   });
   const agents = [
     charge.handler({
-      execute: async (ctx: { effectKey: string }) => {
-        await world.actOnce(ctx.effectKey, 'charge');
+      execute: async (ctx: { idempotencyKey: string }) => {
+        await world.actOnce(ctx.idempotencyKey, 'charge');
         answers += 1;
         return answer(answers);
       },
       ...(ways.probe === undefined ? {} : { probe: ways.probe }),
       ...(ways.options?.undo === 'none'
         ? {}
-        : { undo: (ctx: { effectKey: string }) => world.undo(ctx.effectKey) }),
+        : { undo: (ctx: { idempotencyKey: string }) => world.undo(ctx.idempotencyKey) }),
     } as never),
     reserve.handler({
-      execute: async (ctx: { effectKey: string }) => void (await world.actOnce(ctx.effectKey, 'other')),
-      undo: (ctx: { effectKey: string }) => world.undo(ctx.effectKey),
+      execute: async (ctx: { idempotencyKey: string }) =>
+        void (await world.actOnce(ctx.idempotencyKey, 'other')),
+      undo: (ctx: { idempotencyKey: string }) => world.undo(ctx.idempotencyKey),
     } as never),
   ];
   // The bound is that of a record.

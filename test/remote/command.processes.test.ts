@@ -37,7 +37,7 @@ it('gets the call as one line, and is done by its answer', async () => {
     executionId: 'e',
     step: 'book',
     attempt: 2,
-    effectKey: 'e.book.abc',
+    idempotencyKey: 'e.book.abc',
     input: { size: 'S' },
   });
 });

@@ -30,7 +30,7 @@ it('the agent’s file is that of the example', () => {
 
 it('the fields of a call are those that are sent', () => {
   const accepted = { token: 't', at: 1 };
-  const ctx = { executionId: 'e', step: 's', attempt: 1, effectKey: 'k', accepted, timeLeftMs: () => 1 };
+  const ctx = { executionId: 'e', step: 's', attempt: 1, idempotencyKey: 'k', accepted, timeLeftMs: () => 1 };
   const call = callOf('undo', 'a', ctx as never, 0, { input: {}, output: {} });
   expect(rows('field').flatMap(([field]) => names(field))).toEqual(Object.keys(call));
 });

@@ -81,7 +81,7 @@ describe('to an address', () => {
       authorization: 'Bearer t0ken',
       'content-length': String(Buffer.byteLength(body)),
     });
-    expect(JSON.parse(body)).toMatchObject({ version: 1, call: 'execute', effectKey: 'e.book.abc' });
+    expect(JSON.parse(body)).toMatchObject({ version: 1, call: 'execute', idempotencyKey: 'e.book.abc' });
   });
 
   it('may be answered on several lines of one JSON', async () => {
@@ -245,7 +245,7 @@ describe('to a Lambda function', () => {
     expect(headers.authorization).toMatch(
       /^AWS4-HMAC-SHA256 Credential=AKIA1\/\d{8}\/eu-west-1\/lambda\/aws4_request, /,
     );
-    expect(JSON.parse(body)).toMatchObject({ call: 'execute', effectKey: 'e.book.abc' });
+    expect(JSON.parse(body)).toMatchObject({ call: 'execute', idempotencyKey: 'e.book.abc' });
   });
 
   const refused = (status: number, type: string, headers = {}) =>

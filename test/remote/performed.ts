@@ -50,7 +50,7 @@ export async function performed(
       executionId: 'e',
       step: 'book',
       attempt: 2,
-      effectKey: 'e.book.abc',
+      idempotencyKey: 'e.book.abc',
       timeLeftMs: () => TIME_LEFT_MS + 0.5,
       signal,
       progress,

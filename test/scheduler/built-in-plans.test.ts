@@ -23,7 +23,7 @@ it('the workflow of a bulk action is what an author would declare', () => {
     const { bulk, pages } = w.input as Ref<{ bulk: string; pages: readonly number[] }>;
     const obeyed = w.map('pages', bulkAgent as Agent, pages, (page) => ({ bulk, page }), {
       concurrency: 25,
-      recovery: [retry(PAGE_TRIES - 1, { first: '1s', max: '5m' })],
+      recovery: [retry(PAGE_TRIES - 1, { delay: '1s', maxDelay: '5m' })],
     });
     return { pages: obeyed.output.total };
   });

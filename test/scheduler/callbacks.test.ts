@@ -114,7 +114,7 @@ describe('a callback', () => {
     const answer = { kind: 'complete', output: { amount: 3 } } as const;
     const answering = {
       ...implementation,
-      execute: async (ctx: { effectKey: string; executionId: string }, given: unknown) => {
+      execute: async (ctx: { idempotencyKey: string; executionId: string }, given: unknown) => {
         await closeCallback(world.scheduler, await tokenOf(world, ctx.executionId, 'paid'), answer);
         return implementation.execute(ctx, given);
       },

@@ -21,8 +21,8 @@ const parent = workflow('parent', { input: anyObject, within: '1h' }, (w) => {
 
 function world(of: Workflow) {
   const acted: string[] = [];
-  const execute = async ({ effectKey }: { readonly effectKey: string }) => {
-    acted.push(effectKey);
+  const execute = async ({ idempotencyKey }: { readonly idempotencyKey: string }) => {
+    acted.push(idempotencyKey);
     return {};
   };
   const around = (memory: MemoryWorld): Ports => ({ ...memory, erasure: memory.store.inventory() });

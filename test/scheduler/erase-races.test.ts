@@ -72,9 +72,15 @@ function world(fails: (step: string) => boolean = () => false) {
     outer,
     {
       worker: {
-        execute: async ({ step, effectKey }: { readonly step: string; readonly effectKey: string }) => {
+        execute: async ({
+          step,
+          idempotencyKey,
+        }: {
+          readonly step: string;
+          readonly idempotencyKey: string;
+        }) => {
           if (fails(step)) throw new PermanentError('no');
-          done.push(effectKey);
+          done.push(idempotencyKey);
           return step.startsWith('many[') ? {} : { text: LARGE };
         },
       } as never,

@@ -135,7 +135,7 @@ describe('a recovery', () => {
       { size: 'large' },
       {
         recovery: [
-          retry(1, { first: '1s', max: '1s' }),
+          retry(1, { delay: '1s', maxDelay: '1s' }),
           withInput({ size: 'small' }, { attempts: 1 }),
           useAgent(second, { attempts: 1 }),
         ],

@@ -25,15 +25,15 @@ const pay = workflow('pay', { input: anyObject, within: '1h' }, (w) => {
 
 interface Called {
   readonly input: unknown;
-  readonly effectKey: string;
+  readonly idempotencyKey: string;
 }
 
 function shop(of: Workflow = pay): Harness & { readonly calls: Called[] } {
   const calls: Called[] = [];
   const h = harness(of, {
     bank: {
-      execute: async ({ effectKey }, input) => {
-        calls.push({ input, effectKey });
+      execute: async ({ idempotencyKey }, input) => {
+        calls.push({ input, idempotencyKey });
         if ((Object(input) as { amount: number }).amount > 100) throw new PermanentError('declined');
         return {};
       },
@@ -73,7 +73,7 @@ describe('a failed execution', () => {
     const { execution, steps } = await h.run(id);
     expect([execution.status, execution.epoch]).toEqual(['succeeded', 2]);
     expect(h.calls.map(({ input }) => input)).toEqual([{ amount: 500 }, { amount: 50 }]);
-    expect(new Set(h.calls.map(({ effectKey }) => effectKey)).size).toBe(2);
+    expect(new Set(h.calls.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(2);
     expect(steps['charge']).toMatchObject({
       key: 2,
       keyInput: { amount: 50 },

@@ -22,7 +22,7 @@ export const post = agent('post', {
 
 export const greeting = workflow('greeting', { input: text, within: '1h' }, (w) => {
   const written = w.step('compose', compose, { text: w.input.text });
-  const recovery = [retry(5, { first: '10ms', max: '10ms' })];
+  const recovery = [retry(5, { delay: '10ms', maxDelay: '10ms' })];
   return w.step('post', post, { text: written.output.text }, { recovery }).output;
 });
 

@@ -12,7 +12,7 @@ const asked = anAgent('asked', { effect: 'probed' });
 const LEASE_MS = 10_000;
 const MARGIN_MS = 1_000;
 const SETTLE_MS = 5_000;
-const recovery = [retry(3, { first: '1s', max: '5s' })];
+const recovery = [retry(3, { delay: '1s', maxDelay: '5s' })];
 
 const single = (agent: typeof safe) =>
   workflow('single', { input: anyObject, within: '1h' }, (w) => {

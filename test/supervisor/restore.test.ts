@@ -14,7 +14,7 @@ import { startFrom } from '../../lib/scheduler/starter.ts';
 import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, type Harness, harness, settle } from '../engine/harness.ts';
 
-const recovery = [retry(3, { first: '1s', max: '5s' })];
+const recovery = [retry(3, { delay: '1s', maxDelay: '5s' })];
 const order = workflow('order', { input: anyObject, within: '1h' }, (w) => {
   const paid = w.step('paid', anAgent('pay', { effect: 'probed' }), {}, { recovery });
   const kept = w.step('kept', anAgent('keep'), {}, { recovery });
@@ -27,13 +27,13 @@ const order = workflow('order', { input: anyObject, within: '1h' }, (w) => {
  */
 function services(): { readonly done: Set<string>; readonly all: Harness['implementations'] } {
   const done = new Set<string>();
-  const execute = async ({ effectKey, attempt }: AttemptContext): Promise<object> => {
-    if (attempt === 1 && !done.has(effectKey)) throw new Error('no answer');
-    done.add(effectKey);
-    return { key: effectKey };
+  const execute = async ({ idempotencyKey, attempt }: AttemptContext): Promise<object> => {
+    if (attempt === 1 && !done.has(idempotencyKey)) throw new Error('no answer');
+    done.add(idempotencyKey);
+    return { key: idempotencyKey };
   };
-  const probe = async ({ effectKey }: AttemptContext): Promise<Verdict<unknown>> =>
-    done.has(effectKey) ? { verdict: 'done', output: { key: effectKey } } : { verdict: 'not-done' };
+  const probe = async ({ idempotencyKey }: AttemptContext): Promise<Verdict<unknown>> =>
+    done.has(idempotencyKey) ? { verdict: 'done', output: { key: idempotencyKey } } : { verdict: 'not-done' };
   const undo = async (): Promise<void> => undefined;
   const agent = { execute, probe, undo };
   return { done, all: { pay: agent, keep: agent, ship: agent } as Harness['implementations'] };

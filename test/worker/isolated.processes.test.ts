@@ -35,7 +35,7 @@ const contextOf = (more: Partial<AttemptContext> = {}): AttemptContext => ({
   executionId: 'e',
   step: 's',
   attempt: 1,
-  effectKey: 'e.s',
+  idempotencyKey: 'e.s',
   timeLeftMs: () => 60_000,
   signal: new AbortController().signal as never,
   progress: quiet,

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * What took place outside, as `crashEverywhere` wants it: by the effect key, of a kind,
+ * What took place outside, as `crashEverywhere` wants it: by the idempotency key, of a kind,
  * and whether it was taken back.
  */
 export interface Letter {

@@ -1,5 +1,5 @@
 /**
- * Holds the amount on the payer's account: idempotent, one hold for each effect key. Who has not got
+ * Holds the amount on the payer's account: idempotent, one hold for each idempotency key. Who has not got
  * it is refused here, before anything moves. The undo releases by the key; the bank accepts a release
  * of funds that are not on hold.
  */
@@ -12,9 +12,13 @@ const Hold = z.object({ id: z.string() });
 
 export const handler = holdFunds.handler({
   execute: async (ctx, { bank, ...hold }) => {
-    const body = { key: ctx.effectKey, executionId: ctx.executionId, ...hold };
+    const body = { key: ctx.idempotencyKey, executionId: ctx.executionId, ...hold };
     return { hold: (await callWorld(ctx, { method: 'POST', path: `/${bank}/holds`, body }, Hold)).id };
   },
   undo: (ctx, { bank }) =>
-    callWorld(ctx, { method: 'DELETE', path: `/${bank}/holds`, query: { key: ctx.effectKey } }, z.unknown()),
+    callWorld(
+      ctx,
+      { method: 'DELETE', path: `/${bank}/holds`, query: { key: ctx.idempotencyKey } },
+      z.unknown(),
+    ),
 });

@@ -1,7 +1,7 @@
 /**
  * Books one side of a transfer, a debit or a credit, at a bank that books again when it is asked again.
  *
- * It earns its safety by asking: each booking carries the effect key as its reference, so a probe finds what
+ * It earns its safety by asking: each booking carries the idempotency key as its reference, so a probe finds what
  * an attempt that went silent has booked, and the undo books back whatever stands under it.
  */
 
@@ -13,14 +13,14 @@ import { callWorld } from '../world-client.ts';
 const Booking = z.object({ id: z.string(), undone: z.boolean() });
 
 const bookings = async (ctx: AttemptContext, bank: string): Promise<readonly z.infer<typeof Booking>[]> => {
-  const query = { reference: ctx.effectKey };
+  const query = { reference: ctx.idempotencyKey };
   const found = z.object({ bookings: z.array(Booking) });
   return (await callWorld(ctx, { method: 'GET', path: `/${bank}/bookings`, query }, found)).bookings;
 };
 
 export const handler = postBooking.handler({
   execute: async (ctx, { bank, ...side }) => {
-    const body = { reference: ctx.effectKey, executionId: ctx.executionId, ...side };
+    const body = { reference: ctx.idempotencyKey, executionId: ctx.executionId, ...side };
     const booking = await callWorld(ctx, { method: 'POST', path: `/${bank}/bookings`, body }, Booking);
     return { booking: booking.id };
   },

@@ -11,7 +11,7 @@ const Check = z.object({ id: z.string() });
 
 export const handler = screenTransfer.handler({
   execute: async (ctx, input) => {
-    const body = { reference: ctx.effectKey, executionId: ctx.executionId, ...input };
+    const body = { reference: ctx.idempotencyKey, executionId: ctx.executionId, ...input };
     return { check: (await callWorld(ctx, { method: 'POST', path: '/screening/checks', body }, Check)).id };
   },
 });

@@ -8,7 +8,7 @@ const Check = z.object({ id: z.string() });
 
 export const handler = checkSite.handler({
   execute: async (ctx, input) => {
-    const body = { reference: ctx.effectKey, executionId: ctx.executionId, ...input };
+    const body = { reference: ctx.idempotencyKey, executionId: ctx.executionId, ...input };
     return { id: (await callWorld(ctx, { method: 'POST', path: '/site/checks', body }, Check)).id };
   },
 });

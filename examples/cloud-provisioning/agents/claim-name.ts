@@ -1,5 +1,5 @@
 /**
- * Claims a name: idempotent, one for each effect key. Another region's try may claim it only when this one
+ * Claims a name: idempotent, one for each idempotency key. Another region's try may claim it only when this one
  * has given it up, so the undo is what makes that try possible.
  */
 
@@ -11,8 +11,8 @@ const Name = z.object({ id: z.string() });
 
 export const handler = claimName.handler({
   execute: async (ctx, input) => {
-    const body = { key: ctx.effectKey, executionId: ctx.executionId, ...input };
+    const body = { key: ctx.idempotencyKey, executionId: ctx.executionId, ...input };
     return { id: (await callWorld(ctx, { method: 'POST', path: '/names/names', body }, Name)).id };
   },
-  undo: (ctx) => remove(ctx, { method: 'DELETE', path: '/names/names', query: { key: ctx.effectKey } }),
+  undo: (ctx) => remove(ctx, { method: 'DELETE', path: '/names/names', query: { key: ctx.idempotencyKey } }),
 });

@@ -1,5 +1,5 @@
 /**
- * Makes a part of the network: idempotent, one for each effect key. The undo removes by the key, and what was
+ * Makes a part of the network: idempotent, one for each idempotency key. The undo removes by the key, and what was
  * never made is fine. While something uses it the service refuses (409): then the undo is tried again.
  */
 
@@ -11,9 +11,10 @@ const Part = z.object({ id: z.string() });
 
 export const handler = createNetworkPart.handler({
   execute: async (ctx, input) => {
-    const body = { key: ctx.effectKey, executionId: ctx.executionId, ...input };
+    const body = { key: ctx.idempotencyKey, executionId: ctx.executionId, ...input };
     const { id } = await callWorld(ctx, { method: 'POST', path: '/network/parts', body }, Part);
     return { id };
   },
-  undo: (ctx) => remove(ctx, { method: 'DELETE', path: '/network/parts', query: { key: ctx.effectKey } }),
+  undo: (ctx) =>
+    remove(ctx, { method: 'DELETE', path: '/network/parts', query: { key: ctx.idempotencyKey } }),
 });

@@ -1,7 +1,7 @@
 /**
  * Makes machines, databases and balancers, at a service that makes another one each time it is asked.
  *
- * It is safe because it can ask: everything carries the effect key as its tag. A probe finds what an attempt
+ * It is safe because it can ask: everything carries the idempotency key as its tag. A probe finds what an attempt
  * made before it went silent, and the undo removes everything with the tag, even side products: a machine's
  * disk outlives it.
  *
@@ -21,14 +21,14 @@ const Found = z.optional(z.array(Tagged));
 const Answer = z.object({ resources: Found, disks: Found });
 
 const tagged = async (ctx: AttemptContext, what: 'resources' | 'disks'): Promise<readonly Tagged[]> => {
-  const query = { reference: ctx.effectKey };
+  const query = { reference: ctx.idempotencyKey };
   const found = await callWorld(ctx, { method: 'GET', path: `/compute/${what}`, query }, Answer);
   return found[what] ?? [];
 };
 
 export const handler = createResource.handler({
   execute: async (ctx, input) => {
-    const body = { reference: ctx.effectKey, executionId: ctx.executionId, ...input };
+    const body = { reference: ctx.idempotencyKey, executionId: ctx.executionId, ...input };
     const request = { method: 'POST', path: '/compute/resources', body } as const;
     const { id, state } = await callWorld(ctx, request, Tagged);
     return state === 'creating' ? accepted({ token: id, askAfter: '5s' }) : { id };

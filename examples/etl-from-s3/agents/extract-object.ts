@@ -8,7 +8,7 @@ import { readText, remove, write } from '../objects.ts';
 import { linesOf } from '../rows.ts';
 import { extractObject, PAGE } from '../contracts.ts';
 
-const copyOf = (ctx: AttemptContext): string => `work/${ctx.effectKey}.copy`;
+const copyOf = (ctx: AttemptContext): string => `work/${ctx.idempotencyKey}.copy`;
 
 export const handler = extractObject.handler({
   execute: async (ctx, { bucket, key, from }) => {

@@ -2,7 +2,7 @@
  * Loads rows into a warehouse that does NOT deduplicate: two requests are two
  * loads, and every row is there twice.
  *
- * It earns its safety by asking: each load has the step's effect key as its label, and is there as a
+ * It earns its safety by asking: each load has the step's idempotency key as its label, and is there as a
  * whole or not at all. Its source and version say what was loaded: of a source the warehouse counts
  * the latest load alone, so another execution that loads the same file changes nothing, and dropping
  * its load changes nothing either.
@@ -20,7 +20,7 @@ const Load = z.object({ id: z.string(), rows: z.int(), dropped: z.boolean() });
 const Loads = z.object({ loads: z.array(Load) });
 
 const loadsOf = async (ctx: AttemptContext): Promise<readonly z.infer<typeof Load>[]> => {
-  const request = { method: 'GET', path: '/warehouse/loads', query: { label: ctx.effectKey } } as const;
+  const request = { method: 'GET', path: '/warehouse/loads', query: { label: ctx.idempotencyKey } } as const;
   return (await askWarehouse(ctx, request, Loads)).loads;
 };
 
@@ -28,7 +28,7 @@ export const handler = loadRows.handler({
   execute: async (ctx, { bucket, ready, source }) => {
     const text = await readText(ctx, { bucket, key: ready });
     const version = createHash('sha256').update(text).digest('hex').slice(0, 16);
-    const body = { label: ctx.effectKey, source, version, rows: read(text) };
+    const body = { label: ctx.idempotencyKey, source, version, rows: read(text) };
     const load = await askWarehouse(ctx, { method: 'POST', path: '/warehouse/loads', body }, Load);
     return { load: load.id, rows: load.rows };
   },

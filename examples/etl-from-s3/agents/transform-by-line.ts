@@ -1,6 +1,6 @@
 /**
  * Makes the same rows as `transform-file`, one line at a time: a copy of any size, in the memory of its rows'
- * text. Idempotent, one result for each effect key.
+ * text. Idempotent, one result for each idempotency key.
  */
 
 import { createInterface } from 'node:readline';
@@ -8,7 +8,8 @@ import { readStream, remove, write } from '../objects.ts';
 import { type Row, rowOf, written } from '../rows.ts';
 import { transformByLine } from '../contracts.ts';
 
-const resultOf = ({ effectKey }: { readonly effectKey: string }): string => `work/${effectKey}.ready`;
+const resultOf = ({ idempotencyKey }: { readonly idempotencyKey: string }): string =>
+  `work/${idempotencyKey}.ready`;
 
 export const handler = transformByLine.handler({
   execute: async (ctx, { bucket, copy }) => {

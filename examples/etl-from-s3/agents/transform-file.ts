@@ -1,10 +1,11 @@
-/** Makes rows of a copy that is whole in memory: idempotent, one result for each effect key. */
+/** Makes rows of a copy that is whole in memory: idempotent, one result for each idempotency key. */
 
 import { readText, remove, write } from '../objects.ts';
 import { linesOf, rowOf, written } from '../rows.ts';
 import { transformFile } from '../contracts.ts';
 
-const resultOf = ({ effectKey }: { readonly effectKey: string }): string => `work/${effectKey}.ready`;
+const resultOf = ({ idempotencyKey }: { readonly idempotencyKey: string }): string =>
+  `work/${idempotencyKey}.ready`;
 
 export const handler = transformFile.handler({
   execute: async (ctx, { bucket, copy }) => {

@@ -1,4 +1,4 @@
-/** Asks the travel desk to confirm, once for each effect key. */
+/** Asks the travel desk to confirm, once for each idempotency key. */
 
 import { byKey } from '../services.ts';
 import { askDesk } from '../contracts.ts';

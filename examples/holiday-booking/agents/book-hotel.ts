@@ -1,5 +1,5 @@
 /**
- * Books a room, once for each effect key: asked again it gives the same one, and what was never
+ * Books a room, once for each idempotency key: asked again it gives the same one, and what was never
  * booked is released without harm.
  */
 

@@ -31,7 +31,7 @@ const ctx: AttemptContext = {
   executionId: 'x',
   step: 's',
   attempt: 1,
-  effectKey: 'x/s',
+  idempotencyKey: 'x/s',
   timeLeftMs: () => 20_000,
   signal: new AbortController().signal,
   progress: () => {},
@@ -56,11 +56,11 @@ const parcel = { orderId: 'order-1', reservationId: 'reservation-1', address: 'S
 const note = { orderId: 'order-1', email: 'a@b.example', trackingNumber: 'TRACK-1' };
 
 describe('charge-card', () => {
-  test('charges, and its probe finds the charge by the effect key', async () => {
+  test('charges, and its probe finds the charge by the idempotency key', async () => {
     expect(await chargeCard.probe(ctx)).toEqual({ verdict: 'not-done' });
     const output = await chargeCard.execute(ctx, order);
     expect(await chargeCard.probe(ctx)).toEqual({ verdict: 'done', output });
-    expect(await chargeCard.probe({ ...ctx, effectKey: 'y/s' })).toEqual({ verdict: 'not-done' });
+    expect(await chargeCard.probe({ ...ctx, idempotencyKey: 'y/s' })).toEqual({ verdict: 'not-done' });
   });
 
   test('a lost answer is unknown, and the probe settles it', async () => {
@@ -103,12 +103,12 @@ describe('authorise-card', () => {
 
   test('what is captured is not voided, and an order that is paid is not authorised', async () => {
     const { authorisationId = '' } = await authoriseCard.execute(ctx, order);
-    await chargeCard.execute({ ...ctx, effectKey: 'x/c' }, { ...order, authorisationId });
+    await chargeCard.execute({ ...ctx, idempotencyKey: 'x/c' }, { ...order, authorisationId });
     await authoriseCard.undo(ctx);
-    expect(await authoriseCard.execute({ ...ctx, effectKey: 'y/s' }, order)).toEqual({});
+    expect(await authoriseCard.execute({ ...ctx, idempotencyKey: 'y/s' }, order)).toEqual({});
     expect(await ledger()).toEqual(['authorisation', 'charge']);
-    await chargeCard.undo({ ...ctx, effectKey: 'x/c' });
-    expect(await authoriseCard.execute({ ...ctx, effectKey: 'y/s' }, order)).toEqual({
+    await chargeCard.undo({ ...ctx, idempotencyKey: 'x/c' });
+    expect(await authoriseCard.execute({ ...ctx, idempotencyKey: 'y/s' }, order)).toEqual({
       authorisationId: 'authorisation-4',
     });
   });
@@ -158,7 +158,7 @@ describe('notify-customer', () => {
   test('says which news it is: on its way, or not fulfilled', async () => {
     const { trackingNumber: _, ...whom } = note;
     await notifyCustomer.execute(ctx, note);
-    await notifyCustomer.execute({ ...ctx, effectKey: 'x/t' }, { ...whom, reason: 'no such address' });
+    await notifyCustomer.execute({ ...ctx, idempotencyKey: 'x/t' }, { ...whom, reason: 'no such address' });
     expect((await entries()).map(({ subject }) => subject)).toEqual(['on-its-way', 'not-fulfilled']);
   });
 });

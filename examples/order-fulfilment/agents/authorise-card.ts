@@ -21,7 +21,7 @@ export async function execute(ctx: AttemptContext, input: AuthoriseInput): Promi
     {
       method: 'POST',
       path: '/payment/authorisations',
-      body: { reference: ctx.effectKey, executionId: ctx.executionId, ...input },
+      body: { reference: ctx.idempotencyKey, executionId: ctx.executionId, ...input },
     },
     Authorisation,
   );
@@ -48,7 +48,7 @@ async function isPaid(ctx: AttemptContext, orderId: string): Promise<boolean> {
 }
 
 async function authorisations(ctx: AttemptContext): Promise<readonly z.infer<typeof Authorisation>[]> {
-  const query = { reference: ctx.effectKey };
+  const query = { reference: ctx.idempotencyKey };
   const path = '/payment/authorisations';
   return (await callWorld(ctx, { method: 'GET', path, query }, Authorisations)).authorisations;
 }

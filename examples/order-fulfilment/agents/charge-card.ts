@@ -2,7 +2,7 @@
  * Charges a card at a payment service that does NOT deduplicate: two requests are two charges. With an
  * authorisation, the charge captures what that holds.
  *
- * It earns its safety by asking: every charge carries the step's effect key as its reference, so a probe
+ * It earns its safety by asking: every charge carries the step's idempotency key as its reference, so a probe
  * finds what an attempt that went silent has done, and an undo finds everything there is to give back.
  */
 
@@ -20,7 +20,7 @@ export async function execute(ctx: AttemptContext, input: ChargeInput): Promise<
     {
       method: 'POST',
       path: '/payment/charges',
-      body: { reference: ctx.effectKey, executionId: ctx.executionId, ...input },
+      body: { reference: ctx.idempotencyKey, executionId: ctx.executionId, ...input },
     },
     Charge,
   );
@@ -44,7 +44,7 @@ export async function undo(ctx: AttemptContext): Promise<void> {
 async function charges(ctx: AttemptContext): Promise<readonly z.infer<typeof Charge>[]> {
   const found = await callWorld(
     ctx,
-    { method: 'GET', path: '/payment/charges', query: { reference: ctx.effectKey } },
+    { method: 'GET', path: '/payment/charges', query: { reference: ctx.idempotencyKey } },
     Charges,
   );
   return found.charges;

@@ -21,7 +21,7 @@ export async function execute(ctx: AttemptContext, input: NotifyInput): Promise<
       method: 'POST',
       path: '/mail/mails',
       body: {
-        key: ctx.effectKey,
+        key: ctx.idempotencyKey,
         executionId: ctx.executionId,
         orderId,
         to: email,

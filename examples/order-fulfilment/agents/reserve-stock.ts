@@ -1,7 +1,7 @@
 /**
  * Reserves stock at a warehouse that deduplicates by key: however often it is asked, it reserves once.
  *
- * No probe is needed. Asking again with the same effect key is the question and the answer at the same time.
+ * No probe is needed. Asking again with the same idempotency key is the question and the answer at the same time.
  */
 
 import type { AttemptContext } from 'steadfast';
@@ -17,7 +17,7 @@ export async function execute(ctx: AttemptContext, input: ReserveInput): Promise
     {
       method: 'POST',
       path: '/warehouse/reservations',
-      body: { key: ctx.effectKey, executionId: ctx.executionId, ...input },
+      body: { key: ctx.idempotencyKey, executionId: ctx.executionId, ...input },
     },
     Reservation,
   );
@@ -28,7 +28,7 @@ export async function execute(ctx: AttemptContext, input: ReserveInput): Promise
 export async function undo(ctx: AttemptContext): Promise<void> {
   await callWorld(
     ctx,
-    { method: 'DELETE', path: '/warehouse/reservations', query: { key: ctx.effectKey } },
+    { method: 'DELETE', path: '/warehouse/reservations', query: { key: ctx.idempotencyKey } },
     z.unknown(),
   );
 }

@@ -17,7 +17,7 @@ export async function execute(ctx: AttemptContext, input: ShipInput): Promise<Sh
     {
       method: 'POST',
       path: '/carrier/shipments',
-      body: { reference: ctx.effectKey, executionId: ctx.executionId, ...input },
+      body: { reference: ctx.idempotencyKey, executionId: ctx.executionId, ...input },
     },
     Shipment,
   );
@@ -44,7 +44,7 @@ const outputOf = (shipment: Shipment): ShipOutput => ({
 async function shipments(ctx: AttemptContext): Promise<readonly Shipment[]> {
   const found = await callWorld(
     ctx,
-    { method: 'GET', path: '/carrier/shipments', query: { reference: ctx.effectKey } },
+    { method: 'GET', path: '/carrier/shipments', query: { reference: ctx.idempotencyKey } },
     Shipments,
   );
   return found.shipments;

@@ -1,4 +1,4 @@
-/** Orders a pickup, once for each effect key. */
+/** Orders a pickup, once for each idempotency key. */
 
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -13,8 +13,8 @@ export const handler = orderPickup.handler({
   execute: async (ctx, { parcel, label, kilograms }) => {
     if (kilograms > CARRIES_KG) throw new PermanentError(`the carrier takes up to ${CARRIES_KG} kg`);
     await mkdir(folder(), { recursive: true });
-    await writeFile(join(folder(), `${ctx.effectKey}.json`), `${JSON.stringify({ parcel, label })}\n`);
-    return { pickup: ctx.effectKey };
+    await writeFile(join(folder(), `${ctx.idempotencyKey}.json`), `${JSON.stringify({ parcel, label })}\n`);
+    return { pickup: ctx.idempotencyKey };
   },
-  undo: (ctx) => rm(join(folder(), `${ctx.effectKey}.json`), { force: true }),
+  undo: (ctx) => rm(join(folder(), `${ctx.idempotencyKey}.json`), { force: true }),
 });

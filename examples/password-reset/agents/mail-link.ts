@@ -1,8 +1,8 @@
-/** Has the link mailed: idempotent, one mail for each effect key. */
+/** Has the link mailed: idempotent, one mail for each idempotency key. */
 
 import { mail } from '../services.ts';
 import { mailLink } from '../contracts.ts';
 
 export const handler = mailLink.handler({
-  execute: async (ctx, { account, token }) => ({ mail: await mail(ctx, ctx.effectKey, account, token) }),
+  execute: async (ctx, { account, token }) => ({ mail: await mail(ctx, ctx.idempotencyKey, account, token) }),
 });

@@ -10,7 +10,7 @@ const Check = z.object({ id: z.string() });
 
 export const handler = checkHost.handler({
   execute: async (ctx, { host, version }) => {
-    const body = { reference: ctx.effectKey, executionId: ctx.executionId, host, version };
+    const body = { reference: ctx.idempotencyKey, executionId: ctx.executionId, host, version };
     const { id } = await callWorld(ctx, { method: 'POST', path: '/monitor/checks', body }, Check);
     return { check: id };
   },

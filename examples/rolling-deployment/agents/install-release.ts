@@ -2,7 +2,7 @@
  * Installs a release with an installer that does NOT deduplicate: two requests are two
  * installations, and two restarts.
  *
- * It earns its safety by asking: each installation has the step's effect key as its reference. The undo goes
+ * It earns its safety by asking: each installation has the step's idempotency key as its reference. The undo goes
  * by it, too: what an attempt of unknown outcome has installed is rolled back as well.
  */
 
@@ -15,14 +15,14 @@ const Install = z.object({ id: z.string(), undone: z.boolean() });
 const Installs = z.object({ installs: z.array(Install) });
 
 const standing = async (ctx: AttemptContext): Promise<readonly z.infer<typeof Install>[]> => {
-  const query = { reference: ctx.effectKey };
+  const query = { reference: ctx.idempotencyKey };
   const { installs } = await callWorld(ctx, { method: 'GET', path: '/installer/installs', query }, Installs);
   return installs.filter(({ undone }) => !undone);
 };
 
 export const handler = installRelease.handler({
   execute: async (ctx, { host, version }) => {
-    const body = { reference: ctx.effectKey, executionId: ctx.executionId, host, version };
+    const body = { reference: ctx.idempotencyKey, executionId: ctx.executionId, host, version };
     const { id } = await callWorld(ctx, { method: 'POST', path: '/installer/installs', body }, Install);
     return { install: id };
   },

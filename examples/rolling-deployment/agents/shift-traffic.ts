@@ -12,12 +12,12 @@ const Shift = z.object({ id: z.string() });
 
 export const handler = shiftTraffic.handler({
   execute: async (ctx, { host, to }) => {
-    const body = { key: ctx.effectKey, executionId: ctx.executionId, host, to };
+    const body = { key: ctx.idempotencyKey, executionId: ctx.executionId, host, to };
     const { id } = await callWorld(ctx, { method: 'POST', path: '/balancer/shifts', body }, Shift);
     return { shift: id };
   },
   undo: async (ctx) => {
-    const query = { key: ctx.effectKey };
+    const query = { key: ctx.idempotencyKey };
     await callWorld(ctx, { method: 'DELETE', path: '/balancer/shifts', query }, z.unknown());
   },
 });

@@ -1,5 +1,5 @@
 /**
- * Encodes a chunk: idempotent, one file for each effect key, and says how far it is. Over 720 lines it needs
+ * Encodes a chunk: idempotent, one file for each idempotency key, and says how far it is. Over 720 lines it needs
  * a licence, of which it assures itself at 47 %: while the licence's service does not answer the encoder
  * stands still, and its heartbeats go on.
  */
@@ -28,12 +28,12 @@ export const handler = encodeChunk.handler({
     // The contract shows the two members an author needs; what is handed over is the platform's own signal.
     const signal = ctx.signal as AbortSignal;
     await encoder().encode({ source: uploadAt(upload), target, from, seconds, height, signal, at });
-    return { file: await finish(target, ctx.effectKey), seconds, height };
+    return { file: await finish(target, ctx.idempotencyKey), seconds, height };
   },
-  undo: (ctx) => remove(ctx.effectKey),
+  undo: (ctx) => remove(ctx.idempotencyKey),
 });
 
 async function checkLicence(ctx: AttemptContext, chunk: string, height: number): Promise<void> {
-  const body = { reference: ctx.effectKey, executionId: ctx.executionId, chunk, height };
+  const body = { reference: ctx.idempotencyKey, executionId: ctx.executionId, chunk, height };
   await callWorld(ctx, { method: 'POST', path: '/licence/checks', body }, z.unknown());
 }

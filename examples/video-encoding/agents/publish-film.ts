@@ -1,6 +1,6 @@
 /**
  * Publishes in a catalogue that does NOT deduplicate: two requests are two pages. So every page carries the
- * step's effect key as its reference, by which a probe finds it and an undo takes it down.
+ * step's idempotency key as its reference, by which a probe finds it and an undo takes it down.
  */
 
 import { type AttemptContext, done, notDone } from 'steadfast';
@@ -12,14 +12,14 @@ const Page = z.object({ id: z.string(), undone: z.boolean() });
 const Pages = z.object({ pages: z.array(Page) });
 
 const standing = async (ctx: AttemptContext): Promise<readonly z.infer<typeof Page>[]> => {
-  const query = { reference: ctx.effectKey };
+  const query = { reference: ctx.idempotencyKey };
   const { pages } = await callWorld(ctx, { method: 'GET', path: '/catalogue/pages', query }, Pages);
   return pages.filter(({ undone }) => !undone);
 };
 
 export const handler = publishFilm.handler({
   execute: async (ctx, { title, segments }) => {
-    const body = { reference: ctx.effectKey, executionId: ctx.executionId, title, segments };
+    const body = { reference: ctx.idempotencyKey, executionId: ctx.executionId, title, segments };
     const { id } = await callWorld(ctx, { method: 'POST', path: '/catalogue/pages', body }, Page);
     return { page: id };
   },

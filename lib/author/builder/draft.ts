@@ -90,12 +90,12 @@ export interface LaneOptions<I> {
 export interface StepOptions extends AnyStepOptions, TolerateOptions {
   /**
    * What is tried after a failure, stage by stage.
-   * @default [retry(3, { first: '1s', max: '30s' })]
+   * @default [retry(3, { delay: '1s', maxDelay: '30s' })]
    */
   readonly recovery?: readonly Stage[];
   /**
    * 'none', or how its undo is retried.
-   * @default the agent's: 'none', or retry(10, { first: '1s', max: '1m' })
+   * @default the agent's: 'none', or retry(10, { delay: '1s', maxDelay: '1m' })
    */
   readonly undo?: 'none' | RetryStage;
   /**

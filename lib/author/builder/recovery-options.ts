@@ -24,24 +24,24 @@ import { type Keys, type KeysOf, optionProblem } from '../../core/values/options
 
 export interface Backoff {
   /** @default '1s' */
-  readonly first?: Duration;
-  /** @default '30s', or `first` if that is longer */
-  readonly max?: Duration;
+  readonly delay?: Duration;
+  /** @default '30s', or `delay` if that is longer */
+  readonly maxDelay?: Duration;
 }
 
 /**
- * `attempts` more tries after what came before, with exponential backoff and full jitter.
- * @param backoff `first`: the longest pause before the first of them; `max`: before any
- * @example recovery: [retry(5, { first: '2s', max: '1m' }), askPerson({ within: '1d' })]
+ * `retries` more tries after what came before, with exponential backoff and full jitter.
+ * @param backoff `delay`: the longest pause before the first of them; `maxDelay`: before any
+ * @example recovery: [retry(5, { delay: '2s', maxDelay: '1m' }), askPerson({ within: '1d' })]
  * @throws SteadfastError `bad-duration`, `bad-option`
  */
-export const retry = (attempts: number, backoff: Backoff = {}): RetryStage => {
+export const retry = (retries: number, backoff: Backoff = {}): RetryStage => {
   checkStage('retry', backoff, BACKOFF);
-  return { kind: 'retry', ...tries(attempts, backoff, 'retry') };
+  return { kind: 'retry', ...tries(retries, backoff, 'retry') };
 };
 
 /**
- * From here on other parameters, for the agent of the stage before, under an effect key of their own: a
+ * From here on other parameters, for the agent of the stage before, under an idempotency key of their own: a
  * service that ties a key to its first parameters refuses others under it. Taken only when it is certain that
  * nothing of the earlier tries took effect.
  * @throws SteadfastError `bad-duration`, `bad-option`
@@ -123,7 +123,7 @@ export const askPerson = (options: AskPersonOptions = {}): HumanStage => {
 /** Marks a person's time that is the default, which is no longer than the workflow's. */
 const UNSAID: unique symbol = Symbol.for('steadfast.within');
 
-const BACKOFF = { first: true, max: true } as const satisfies KeysOf<Backoff>;
+const BACKOFF = { delay: true, maxDelay: true } as const satisfies KeysOf<Backoff>;
 const ANOTHER_WAY = { ...BACKOFF, attempts: true } as const;
 const HUMAN = {
   within: true,
@@ -137,16 +137,19 @@ function checkStage(stage: Stage['kind'], options: unknown, keys: Keys): void {
   if (found !== undefined) throw refuse('bad-option', `${stage}: ${found}`);
 }
 
-function tries(attempts: number, { first = '1s', max }: Backoff, what: string): Tries {
-  const firstMs = parseDuration(first, `${what}'s first`);
-  const maxMs = max === undefined ? Math.max(firstMs, DEFAULT_MAX_MS) : parseDuration(max, `${what}'s max`);
+function tries(attempts: number, { delay = '1s', maxDelay }: Backoff, what: string): Tries {
+  const firstMs = parseDuration(delay, `${what}'s delay`);
+  const maxMs =
+    maxDelay === undefined
+      ? Math.max(firstMs, DEFAULT_MAX_MS)
+      : parseDuration(maxDelay, `${what}'s maxDelay`);
   return { attempts, firstMs, maxMs };
 }
 
 const DEFAULT_MAX_MS = 30_000;
 
 export const undoOf = (spec: AgentSpec): AgentStep['undo'] =>
-  spec.undo === 'none' ? 'none' : retry(10, { first: '1s', max: '1m' });
+  spec.undo === 'none' ? 'none' : retry(10, { delay: '1s', maxDelay: '1m' });
 
 /** A step that can neither be repeated nor probed goes to a person at once. */
 export const defaultRecovery = (spec: AgentSpec): readonly Stage[] =>

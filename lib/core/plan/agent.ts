@@ -13,7 +13,7 @@ import { checkName } from '../values/names.ts';
 import { type KeysOf, optionProblem } from '../values/options.ts';
 
 /**
- * `idempotent`: the same effect key has its effect once, however often it is asked, so an unknown outcome may
+ * `idempotent`: the same idempotency key has its effect once, however often it is asked, so an unknown outcome may
  * be retried. `probed`: the external service does not deduplicate, so `probe` resolves an unknown outcome
  * first. `unsafe`: it can neither deduplicate nor be asked, so only a person can say what follows an unknown
  * outcome. `none`: it has no lasting effect outside, so that repeating it or leaving it is harmless.
@@ -29,7 +29,7 @@ export interface AgentOptions<I, O> {
   readonly output: StandardSchemaV1<unknown, O>;
   /**
    * What an attempt leaves outside, and so what may follow when its outcome is unknown (it died, or its
-   * answer was lost). 'idempotent': the service takes `ctx.effectKey` and acts once for it, so it is asked
+   * answer was lost). 'idempotent': the service takes `ctx.idempotencyKey` and acts once for it, so it is asked
    * again. 'probed': the service does not, but can say whether it has acted, so `probe` is asked first.
    * 'unsafe': neither, so a person is. 'none': nothing that lasts, so it is repeated or left.
    */
@@ -169,7 +169,7 @@ export interface AttemptContext {
    * service as idempotency key. Another stage of the recovery that changes the input or the agent has
    * another, and so has what a person gave. Of letters in lower case, digits, dots and dashes.
    */
-  readonly effectKey: string;
+  readonly idempotencyKey: string;
   /**
    * How long until the time of the attempt is over, in ms, when `signal` is aborted; 0 afterwards. Of a step
    * with a time of its own (`within`) it may be longer: a pause of the execution gives time back.
@@ -189,7 +189,7 @@ export interface AttemptContext {
   readonly log: AttemptLog;
   /**
    * The work that the service has accepted, for a probe and an undo. Absent after a crash that lost the
-   * answer: `effectKey` alone must do then.
+   * answer: `idempotencyKey` alone must do then.
    */
   readonly accepted?: AcceptedWork;
 }
@@ -283,7 +283,7 @@ export interface Implementation<I, O> {
    * other error means that the outcome is unknown.
    */
   readonly execute: (ctx: AttemptContext, input: I) => Promise<O | Accepted>;
-  /** Asks the external service whether the work under `ctx.effectKey` was done. Must not change anything. */
+  /** Asks the external service whether the work under `ctx.idempotencyKey` was done. Must not change anything. */
   readonly probe?: (ctx: AttemptContext, input: I) => Promise<Verdict<O>>;
   /** Compensates. `output` is absent when the outcome was unknown. Must bear being called again. */
   readonly undo?: (ctx: AttemptContext, input: I, output: O | undefined) => Promise<unknown>;

@@ -28,7 +28,7 @@ export const make = (ctx: AttemptContext, { service, kinds }: Service, orderId: 
     {
       method: 'POST',
       path: `/${service}/${kinds}`,
-      body: { reference: ctx.effectKey, executionId: ctx.executionId, orderId },
+      body: { reference: ctx.idempotencyKey, executionId: ctx.executionId, orderId },
     },
     Made,
   );
@@ -38,7 +38,7 @@ export async function find(ctx: AttemptContext, { service, kinds }: Service): Pr
   const request = {
     method: 'GET',
     path: `/${service}/${kinds}`,
-    query: { reference: ctx.effectKey },
+    query: { reference: ctx.idempotencyKey },
   } as const;
   const found = await callWorld(ctx, request, z.record(z.string(), z.array(Made)));
   return found[kinds] ?? [];

@@ -120,13 +120,16 @@ describe('a recovery', () => {
   });
 
   it('starts each stage with its own first wait', () => {
-    const step = withRecovery([retry(2, { first: '1s', max: '9s' }), retry(2, { first: '1m', max: '9m' })]);
+    const step = withRecovery([
+      retry(2, { delay: '1s', maxDelay: '9s' }),
+      retry(2, { delay: '1m', maxDelay: '9m' }),
+    ]);
     const waits = [1, 2, 3, 4, 5].map((attempt) => nextAttemptAt(step, attempt, 0, 1));
     expect(waits).toEqual([1_000, 2_000, 60_000, 120_000, undefined]);
   });
 
   it('grants the wish of a service where it is longer, and no other', () => {
-    const step = withRecovery([retry(3, { first: '10s', max: '10s' })]);
+    const step = withRecovery([retry(3, { delay: '10s', maxDelay: '10s' })]);
     expect(nextAttemptAt(step, 1, NOW, 1, 60_000)).toBe(NOW + 60_000);
     expect(nextAttemptAt(step, 1, NOW, 1, 1_000)).toBe(NOW + 10_000);
     expect(nextAttemptAt(step, 4, NOW, 1, 1_000)).toBeUndefined();
@@ -163,7 +166,7 @@ describe('the retries of an undo and of a probe', () => {
 describe('a recovery with several stages', () => {
   const other = anAgent('other', { effect: 'probed', lease: '20s' });
   const step = withRecovery([
-    retry(2, { first: '1s', max: '1s' }),
+    retry(2, { delay: '1s', maxDelay: '1s' }),
     withInput({ smaller: true }, { attempts: 1 }),
     useAgent(other, { attempts: 2 }),
     askPerson({ within: '1h' }),

@@ -118,7 +118,7 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
 
 function startAll(host: Host, agent: ReturnType<typeof anAgent>, executions: number): void {
   const crowded = workflow('crowded', { input: anyObject, within: '6h' }, (w) => {
-    w.step('work', agent, {}, { recovery: [retry(1, { first: '1s', max: '1s' })], undo: 'none' });
+    w.step('work', agent, {}, { recovery: [retry(1, { delay: '1s', maxDelay: '1s' })], undo: 'none' });
   });
   const ports = portsOf(host, newProcess(host, Number.POSITIVE_INFINITY));
   const hash = (text: string): string => text.replace(/[^a-z0-9]/g, '-').slice(-60);

@@ -26,7 +26,7 @@ const PROCESS_MS = 900_000;
 
 const carrier = declareAgent('carrier', { input: passThrough, output: passThrough, effect: 'idempotent' });
 const shipping = workflow('shipping', { input: passThrough, within: '4h' }, (w) => {
-  w.step('ship', carrier, {}, { recovery: [retry(2, { first: '1s', max: '10s' })] });
+  w.step('ship', carrier, {}, { recovery: [retry(2, { delay: '1s', maxDelay: '10s' })] });
   return {};
 });
 

@@ -112,7 +112,7 @@ export async function runQuiet(seed: number, calls: Calls): Promise<Quiet> {
   };
   everyTick();
   const flow = workflow('quiet', { input: anyObject, within: '1h' }, (w) => {
-    w.step('work', agent, {}, { recovery: [retry(2, { first: '1s', max: '1s' })], undo: 'none' });
+    w.step('work', agent, {}, { recovery: [retry(2, { delay: '1s', maxDelay: '1s' })], undo: 'none' });
   });
   const ports = portsOf(host, newProcess(host, Number.POSITIVE_INFINITY));
   const scheduler = createScheduler(ports, [flow], { hash: (text) => text.slice(0, 40), newId: () => 'e-1' });

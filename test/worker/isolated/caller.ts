@@ -13,7 +13,7 @@ const ctx = {
   executionId: 'e',
   step: 's',
   attempt: 1,
-  effectKey: 'e.s',
+  idempotencyKey: 'e.s',
   timeLeftMs: () => 60_000,
   signal: new AbortController().signal as never,
   progress: () => process.stdout.write('progress\n'),

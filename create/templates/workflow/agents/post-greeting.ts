@@ -11,7 +11,7 @@ async function ask(ctx: AttemptContext, method: string, text?: string): Promise<
   // dev.ts sets it here, the agent's settings in your stack where it is deployed, the test for itself.
   const office = process.env['POST_OFFICE_URL'];
   if (office === undefined) throw new PermanentError('POST_OFFICE_URL is not set');
-  const response = await fetch(`${office}/letters/${ctx.effectKey}`, {
+  const response = await fetch(`${office}/letters/${ctx.idempotencyKey}`, {
     method,
     signal: ctx.signal, // broken off when the attempt's time is over
     ...(text === undefined ? {} : { body: text }),

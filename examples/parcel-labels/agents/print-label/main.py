@@ -1,7 +1,7 @@
 """Prints labels on a printer that does NOT deduplicate: two requests are two labels.
 
 One call comes as a line of JSON on stdin, progress and the answer go as lines of JSON to stdout (docs/REMOTE-AGENTS.md).
-What is to be logged goes to stderr. Every label carries the effect key, by which a probe finds it and an undo voids it.
+What is to be logged goes to stderr. Every label carries the idempotency key, by which a probe finds it and an undo voids it.
 Debian's python3 is all it needs.
 """
 
@@ -28,7 +28,7 @@ def record(entry):
 
 
 def labels_of(key):
-    """The labels under an effect key that were not voided."""
+    """The labels under an idempotency key that were not voided."""
     if not os.path.exists(JOURNAL):
         return []
     with open(JOURNAL, encoding="utf-8") as journal:
@@ -45,22 +45,22 @@ def execute(call):
     time.sleep(PRINT_SECONDS)
     if time.time() * 1000 >= call["deadlineAt"]:
         return {"answer": "transient", "message": "there was no time left to print"}
-    label = f"{call['effectKey']}/{os.getpid()}"
-    record({"key": call["effectKey"], "label": label, "parcel": call["input"]["parcel"]})
+    label = f"{call['idempotencyKey']}/{os.getpid()}"
+    record({"key": call["idempotencyKey"], "label": label, "parcel": call["input"]["parcel"]})
     say({"progress": 2})
     time.sleep(PRINT_SECONDS)
     return {"answer": "done", "output": {"label": label}}
 
 
 def probe(call):
-    labels = labels_of(call["effectKey"])
+    labels = labels_of(call["idempotencyKey"])
     return {"answer": "done", "output": {"label": labels[0]}} if labels else {"answer": "notDone"}
 
 
 def undo(call):
-    """By effect key, not by output: what an attempt of unknown outcome has printed is voided as well."""
-    for label in labels_of(call["effectKey"]):
-        record({"key": call["effectKey"], "voids": label})
+    """By idempotency key, not by output: what an attempt of unknown outcome has printed is voided as well."""
+    for label in labels_of(call["idempotencyKey"]):
+        record({"key": call["idempotencyKey"], "voids": label})
     return {"answer": "done"}
 
 

@@ -19,7 +19,7 @@ export const stamp = agent('stamp', {
 });
 
 export const stamping = workflow('stamping', { input: page, within: '1h' }, (w) => {
-  const recovery = [retry(50, { first: '100ms', max: '1s' })];
+  const recovery = [retry(50, { delay: '100ms', maxDelay: '1s' })];
   const one = w.step('one', stamp, { page: w.input.page }, { recovery });
   const two = w.step('two', stamp, { page: one.output.page }, { recovery });
   return w.step('three', stamp, { page: two.output.page }, { recovery }).output;

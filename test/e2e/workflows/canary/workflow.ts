@@ -20,7 +20,7 @@ export const keepSecret = agent('keep-secret', {
 const Input = z.object({ secret: z.string(), way: Way });
 
 export const canary = workflow('canary', { input: Input, within: '10m' }, (w) => {
-  const kept = w.step('kept', keepSecret, w.input, { recovery: [retry(1, { first: '1s' }), askPerson()] });
+  const kept = w.step('kept', keepSecret, w.input, { recovery: [retry(1, { delay: '1s' }), askPerson()] });
   const told = w.callback('child-ended', {
     output: z.object({ secret: z.string() }),
     within: '5m',

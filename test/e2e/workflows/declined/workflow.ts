@@ -13,5 +13,5 @@ export const takeMoney = agent('take-money', {
 });
 
 export const declined = workflow('declined', { input: z.object({ order: z.int() }), within: '1d' }, (w) => {
-  w.step('take', takeMoney, w.input, { recovery: [retry(9, { first: '1s', max: '2s' })] });
+  w.step('take', takeMoney, w.input, { recovery: [retry(9, { delay: '1s', maxDelay: '2s' })] });
 });

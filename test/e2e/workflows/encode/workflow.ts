@@ -49,7 +49,7 @@ export const encodeShow = workflow('encode-show', { input: Input, within: '5h' }
     { journal: w.input.journal, height: 1080 },
     {
       recovery: [
-        retry(1, { first: '500ms', max: '500ms' }),
+        retry(1, { delay: '500ms', maxDelay: '500ms' }),
         withInput({ journal: w.input.journal, height: 720 }),
       ],
     },

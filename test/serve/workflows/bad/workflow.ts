@@ -38,7 +38,7 @@ export const healthy = workflow(
   (w) => w.step('work', waits, { file: w.input.file }).output,
 );
 
-const recovery = [retry(1, { first: '1s' })];
+const recovery = [retry(1, { delay: '1s' })];
 const bad = (name: string, its: typeof rejects): ReturnType<typeof workflow> =>
   workflow(name, { input: none, within: '1h' }, (w) => w.step('work', its, {}, { recovery }).output);
 

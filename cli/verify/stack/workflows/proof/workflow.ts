@@ -11,7 +11,7 @@ import * as z from 'zod/mini';
 
 /** Short, so that a recovery is a matter of seconds. */
 const LIMITS = { lease: '5s', pickup: '5s', timeout: '10s', settle: '1s' } as const;
-const PATIENCE = retry(6, { first: '500ms', max: '5s' });
+const PATIENCE = retry(6, { delay: '500ms', maxDelay: '5s' });
 
 /**
  * How the first attempt misbehaves: its answer is lost, its process ends after the effect, or the
@@ -112,7 +112,7 @@ export const verifyBreaker = workflow(
   'verify-breaker',
   { input: z.object({ switch: z.string() }), within: '15m' },
   (w) => {
-    w.step('closed', verifyClosed, w.input, { recovery: [retry(40, { first: '1s', max: '5s' })] });
+    w.step('closed', verifyClosed, w.input, { recovery: [retry(40, { delay: '1s', maxDelay: '5s' })] });
   },
 );
 

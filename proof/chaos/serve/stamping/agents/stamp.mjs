@@ -3,7 +3,7 @@
 import { done, notDone } from 'steadfast';
 import { stamp } from '../workflow.mjs';
 
-const urlOf = ({ effectKey }) => `${process.env.STAMPS_URL}/${effectKey}`;
+const urlOf = ({ idempotencyKey }) => `${process.env.STAMPS_URL}/${idempotencyKey}`;
 
 export const handler = stamp.handler({
   execute: async (ctx, input) => {

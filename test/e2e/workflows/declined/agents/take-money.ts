@@ -7,8 +7,8 @@ import { takeMoney } from '../workflow.ts';
 const bank = process.env['BANK'] ?? '';
 
 export const handler = takeMoney.handler({
-  execute: async ({ effectKey }, { order }) => {
-    appendFileSync(join(bank, 'calls'), `${order} ${effectKey}\n`);
+  execute: async ({ idempotencyKey }, { order }) => {
+    appendFileSync(join(bank, 'calls'), `${order} ${idempotencyKey}\n`);
     if (order % 10 === 0 || !existsSync(join(bank, 'open'))) throw new PermanentError('declined');
     return {};
   },

@@ -7,9 +7,9 @@ import { shipParcel } from '../workflow.ts';
 const depot = process.env['DEPOT'] ?? '';
 
 export const handler = shipParcel.handler({
-  execute: async ({ effectKey, signal }, { slow }) => {
-    appendFileSync(join(depot, 'calls'), `${effectKey} ${process.env['AWS_LAMBDA_FUNCTION_NAME']}\n`);
+  execute: async ({ idempotencyKey, signal }, { slow }) => {
+    appendFileSync(join(depot, 'calls'), `${idempotencyKey} ${process.env['AWS_LAMBDA_FUNCTION_NAME']}\n`);
     if (slow) while (!existsSync(join(depot, 'moved'))) await pause(50, undefined, { signal });
-    return { done: effectKey };
+    return { done: idempotencyKey };
   },
 });
