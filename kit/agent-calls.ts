@@ -307,8 +307,11 @@ export class AgentCalls {
   }
 }
 
-/** What the agent's author must change if effects this late do harm; nothing if its `settle` covers them. */
+/**
+ * What the agent's author must change if effects this late do harm; nothing if its `lateEffectWithin` covers
+ * them.
+ */
 const adviceOn = ({ name, settleMs }: AgentSpec, lateMs: number): string | undefined =>
   lateMs <= settleMs
     ? undefined
-    : `agent '${name}' has settle: '${formatDuration(settleMs)}', and its service may act ${formatDuration(lateMs)} after its caller is gone: write settle: '${formatDuration(lateMs)}' or more`;
+    : `agent '${name}' has lateEffectWithin: '${formatDuration(settleMs)}', and its service may act ${formatDuration(lateMs)} after its caller is gone: write lateEffectWithin: '${formatDuration(lateMs)}' or more`;

@@ -53,8 +53,9 @@ export interface CrashOptions<I> extends TestOptions {
   readonly scenario?: (trial: WorkflowTest<I>, input: I) => Promise<TestRun>;
   /**
    * How long after its caller has given up a service's slowest request may still take effect: of all agents,
-   * or by their names. Effects come as late as that, or as late as the agent's `settle`, whichever is later.
-   * @default the agent's `settle`; `blind` in the report says so
+   * or by their names. Effects come as late as that, or as late as the agent's `lateEffectWithin`, whichever
+   * is later.
+   * @default the agent's `lateEffectWithin`; `blind` in the report says so
    */
   readonly slowest?: Slowest;
   /** One point alone, as the report names it: 'after:write:7'. 'write:7' is all faults at that place. */

@@ -37,7 +37,7 @@ export function checkSlowest({ agents }: WithAgents, slowest: Slowest | undefine
   throw refuse('unknown-agent', `slowest names '${stranger}'; the agents are: ${known.join(', ')}`);
 }
 
-/** For the report: the agents whose `settle` was believed. */
+/** For the report: the agents whose `lateEffectWithin` was believed. */
 export function unsaid(
   { agents }: WithAgents,
   slowest: Slowest | undefined,
@@ -49,6 +49,6 @@ export function unsaid(
     .map(({ spec }) => `${spec.name} ${formatDuration(spec.settleMs)}`);
   if (believed.length === 0) return [];
   return [
-    `effects that come later than an agent’s settle (${believed.join(', ')}); say how late a service may act, for example slowest: '45s'`,
+    `effects that come later than an agent’s lateEffectWithin (${believed.join(', ')}); say how late a service may act, for example slowest: '45s'`,
   ];
 }

@@ -94,7 +94,10 @@ function countsOf(effects: readonly Effect[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Those under the step's idempotency keys, and under keys that an author has made of them by adding something. */
+/**
+ * Those under the step's idempotency keys, and under keys that an author has made of them by adding
+ * something.
+ */
 function effectsOf(book: readonly Effect[], { plan, state }: Shown, step: Step): readonly Effect[] {
   const first = effectKeyOf(state.execution, step.name, 1, keyEpoch(plan, step));
   return book.filter(({ key }) => key.startsWith(first) && NUMBER_OR_MORE.test(key.slice(first.length)));

@@ -115,7 +115,7 @@ type Out<T extends Options> = StandardSchemaV1.InferOutput<T['output']>;
 type Execute<T extends Options> = (
   ctx: AttemptContext,
   input: In<T>,
-) => Promise<T extends { readonly accepts: Duration } ? Out<T> | Accepted : Out<T>>;
+) => Promise<T extends { readonly acceptedWithin: Duration } ? Out<T> | Accepted : Out<T>>;
 type Probe<T extends Options> = (ctx: AttemptContext, input: In<T>) => Promise<Verdict<Out<T>>>;
 type Undo<T extends Options> = (
   ctx: AttemptContext,
@@ -134,7 +134,11 @@ export type ImplementationOf<T extends Options> = {
    * other error means that the outcome is unknown.
    */
   readonly execute: Execute<T>;
-} & (T extends { readonly effect: 'idempotent' | 'none'; readonly probe?: never; readonly accepts?: never }
+} & (T extends {
+  readonly effect: 'idempotent' | 'none';
+  readonly probe?: never;
+  readonly acceptedWithin?: never;
+}
   ? { readonly probe?: Probe<T> }
   : T extends { readonly probe: 'none' } | { readonly effect: 'unsafe' }
     ? { readonly probe?: never }

@@ -100,7 +100,7 @@ const narrow: Rule = ({ lines }) =>
     .filter((line) => line.length > MAX_COLUMNS && !UNBREAKABLE.test(line))
     .map((line) => `has a line of ${line.length} columns; ${MAX_COLUMNS} are allowed`);
 
-/** Old word → the one that took its place; the author's option is `settle`. */
+/** Old word → the one that took its place; the author's option is `lateEffectWithin`. */
 const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/\bfamil(?:y|ies)\b/i, "a step's executions, or a parent and its children"],
   [/\bheard\b/i, 'known, read, arrived'],

@@ -1,14 +1,14 @@
 /**
  * What the agents of this folder take and give: all that an agent's function needs of the workflow.
  *
- * The limits are short so that you can see a recovery on a laptop. `settle` is what a
+ * The limits are short so that you can see a recovery on a laptop. `lateEffectWithin` is what a
  * bank's slowest request may take.
  */
 
 import { agent } from 'steadfast';
 import * as z from 'zod/mini';
 
-const LIMITS = { lease: '5s', pickup: '5s', timeout: '8s', settle: '4s' } as const;
+const LIMITS = { lease: '5s', claimWithin: '5s', timeout: '8s', lateEffectWithin: '4s' } as const;
 
 export const Text = z.string().check(z.minLength(1));
 /** Whole cents. */

@@ -8,7 +8,7 @@
 import { agent } from 'steadfast';
 import * as z from 'zod/mini';
 
-const LIMITS = { lease: '4s', pickup: '5s', timeout: '6s', settle: '1s' } as const;
+const LIMITS = { lease: '4s', claimWithin: '5s', timeout: '6s', lateEffectWithin: '1s' } as const;
 
 export const Text = z.string().check(z.minLength(1));
 /** Where it belongs, and what it rests on: the cloud removes nothing that something else uses. */
@@ -31,7 +31,7 @@ export const createResource = agent('create-resource', {
   input: z.object({ ...place, machines: z.int().check(z.nonnegative()) }),
   output: Made,
   effect: 'probed',
-  accepts: '10m',
+  acceptedWithin: '10m',
   ...LIMITS,
 });
 

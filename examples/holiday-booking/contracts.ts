@@ -7,7 +7,7 @@
 import { agent } from 'steadfast';
 import * as z from 'zod/mini';
 
-const LIMITS = { lease: '5s', pickup: '5s', timeout: '10s', settle: '4s' } as const;
+const LIMITS = { lease: '5s', claimWithin: '5s', timeout: '10s', lateEffectWithin: '4s' } as const;
 
 export const Text = z.string().check(z.minLength(1));
 const Booked = z.object({ booking: Text });
@@ -30,7 +30,7 @@ export const bookHotel = agent('book-hotel', {
 
 /**
  * The rental books whenever it is asked, and may do so seconds after its caller has given
- * up: `settle` is longer than that.
+ * up: `lateEffectWithin` is longer than that.
  */
 export const rentCar = agent('rent-car', {
   input: z.object({ trip: Text }),

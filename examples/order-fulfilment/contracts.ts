@@ -1,14 +1,14 @@
 /**
  * What the agents of this folder take and give: all that an agent's function needs of the workflows.
  *
- * The limits are short so that you can see a recovery on a laptop. In production a lease of 30 s and a settle
- * time of the external service's own request timeout are a better start.
+ * The limits are short so that you can see a recovery on a laptop. In production a lease of 30 s and a
+ * lateEffectWithin time of the external service's own request timeout are a better start.
  */
 
 import { agent } from 'steadfast';
 import * as z from 'zod/mini';
 
-const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as const;
+const LIMITS = { lease: '5s', claimWithin: '5s', timeout: '20s', lateEffectWithin: '1s' } as const;
 
 export const Id = z.string().check(z.minLength(1));
 /** Whole cents. */

@@ -7,7 +7,7 @@
 import { agent } from 'steadfast';
 import * as z from 'zod/mini';
 
-const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as const;
+const LIMITS = { lease: '5s', claimWithin: '5s', timeout: '20s', lateEffectWithin: '1s' } as const;
 
 export const Text = z.string().check(z.minLength(1));
 
@@ -17,7 +17,7 @@ export const printLabel = agent('print-label', {
   output: z.object({ label: Text }),
   effect: 'probed',
   runsIn: 'container', // where Python is
-  maxNoProgress: '10s', // the program says when the paper is in, and when it is printed
+  progressWithin: '10s', // the program says when the paper is in, and when it is printed
   ...LIMITS,
 });
 

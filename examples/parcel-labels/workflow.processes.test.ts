@@ -66,7 +66,8 @@ test('an address of blanks is refused by Python, for good', async () => {
 });
 
 /**
- * The printer's own book, and the carrier's: by idempotency key what stands there, and how often it was voided.
+ * The printer's own book, and the carrier's: by idempotency key what stands there, and how often it was
+ * voided.
  */
 async function effects(): Promise<readonly Effect[]> {
   const entries = journal();

@@ -7,7 +7,7 @@
 import { agent } from 'steadfast';
 import * as z from 'zod/mini';
 
-const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as const;
+const LIMITS = { lease: '5s', claimWithin: '5s', timeout: '20s', lateEffectWithin: '1s' } as const;
 
 export const Text = z.string().check(z.minLength(1));
 export const Release = z.object({ host: Text, version: Text });

@@ -2,13 +2,13 @@
  * What the agents of this folder take and give: all that an agent's function needs of the workflow.
  *
  * The limits are short so that you can see a recovery on a laptop. In production an attempt may take hours,
- * and `maxNoProgress` is minutes.
+ * and `progressWithin` is minutes.
  */
 
 import { agent } from 'steadfast';
 import * as z from 'zod/mini';
 
-const LIMITS = { lease: '3s', pickup: '5s', settle: '1s' } as const;
+const LIMITS = { lease: '3s', claimWithin: '5s', lateEffectWithin: '1s' } as const;
 
 export const Text = z.string().check(z.minLength(1));
 const Seconds = z.int().check(z.nonnegative());
@@ -42,7 +42,7 @@ export const encodeChunk = agent('encode-chunk', {
   effect: 'idempotent',
   runsIn: 'container', // where the encoder is, for as long as it takes
   timeout: '30s',
-  maxNoProgress: '4s', // being alive is not enough
+  progressWithin: '4s', // being alive is not enough
   ...LIMITS,
 });
 

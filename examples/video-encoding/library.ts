@@ -1,8 +1,8 @@
 /**
  * Where films are: a folder that all encoders see, as a shared volume is.
  *
- * Owns: `uploads/`, one film each, and `segments/`, one for each idempotency key, so encoding it twice is encoding
- * it once. Does not own: what is in a file (`encoder.ts`).
+ * Owns: `uploads/`, one film each, and `segments/`, one for each idempotency key, so encoding it twice is
+ * encoding it once. Does not own: what is in a file (`encoder.ts`).
  */
 
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';

@@ -106,7 +106,9 @@ test('a film that is not there is not asked for again', async () => {
   expect([status, steps['plan']?.attempts]).toEqual(['failed', 1]);
 });
 
-/** The catalogue's book and the library: what was published, and the segments that stand, by idempotency key. */
+/**
+ * The catalogue's book and the library: what was published, and the segments that stand, by idempotency key.
+ */
 async function effects(): Promise<readonly Effect[]> {
   const entries = ledger();
   const pages = entries.filter(({ kind }) => kind === 'page');

@@ -208,7 +208,7 @@ function acceptedAnswer({ spec }: Agent, answer: Accepted): Report {
   if (withinMs === undefined)
     return wrong(
       'accepts-nothing',
-      `agent '${spec.name}' is declared without 'accepts', the time that accepted work may take`,
+      `agent '${spec.name}' is declared without 'acceptedWithin', the time that accepted work may take`,
     );
   if (token !== undefined && (typeof token !== 'string' || token.length > MAX_TOKEN_CHARS))
     return wrong('bad-token', `a token is a text of up to ${MAX_TOKEN_CHARS} characters`);

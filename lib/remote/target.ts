@@ -88,7 +88,7 @@ function lambdaProblem({ lambda }: LambdaTarget, { maxNoProgressMs }: AgentSpec)
   if ((lambda as unknown) !== true)
     return `lambda is ${JSON.stringify(lambda)}; write lambda: true, and name the function in agentSettings[…].remoteFunction`;
   if (maxNoProgressMs !== undefined)
-    return 'maxNoProgress: a Lambda function answers once, at its end, and so can report no progress; leave it out, or use { url } or { command }';
+    return 'progressWithin: a Lambda function answers once, at its end, and so can report no progress; leave it out, or use { url } or { command }';
   return undefined;
 }
 

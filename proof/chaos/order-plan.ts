@@ -5,8 +5,8 @@
  * Owns: the shares of misbehaviour, of repeated starts and of cancels. Pure. Does
  * not own: sending it (`load.ts`).
  *
- * The outside world keeps to what the agents' authors declared of it (`settle: '1s'`): no request takes
- * effect later than that after it was sent. Its answers may come much later, or never.
+ * The outside world keeps to what the agents' authors declared of it (`lateEffectWithin: '1s'`): no request
+ * takes effect later than that after it was sent. Its answers may come much later, or never.
  */
 
 import type { RuleInput } from '../../examples/world/behaviour.ts';

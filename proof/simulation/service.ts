@@ -57,7 +57,7 @@ export const BUSIEST: readonly string[] = ['agent-idempotent', 'agent-probed'];
 const agents = new Map(
   Object.keys(EFFECT_OF).map((name): [string, Agent] => {
     const effect = EFFECT_OF[name] as Effect;
-    const accepts = isAccepting(name) ? { accepts: '40m' } : {};
+    const accepts = isAccepting(name) ? { acceptedWithin: '40m' } : {};
     return [name, declareAgent(name, { input: passThrough, output: passThrough, effect, ...accepts })];
   }),
 );

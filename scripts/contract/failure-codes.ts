@@ -162,7 +162,7 @@ export const FAILURE_CODES: readonly Codes[] = [
         'The message has the reason. Nothing is broken.',
       ],
       [
-        'accepts',
+        'accepted-timeout',
         'A service accepted the work, but did not finish it within the time that the agent allows for that.',
         'Ask the service; allow more time.',
       ],

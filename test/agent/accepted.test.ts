@@ -14,7 +14,7 @@ import { limitsOf } from '../../lib/core/plan/plan.ts';
 
 const contract = { input: z.any(), output: z.any(), effect: 'probed' } as const;
 const declared = (more: Partial<AgentOptions<unknown, unknown>> = {}) =>
-  declareAgent('worker', { ...contract, accepts: '2h', ...more } as never);
+  declareAgent('worker', { ...contract, acceptedWithin: '2h', ...more } as never);
 const quiet = (): void => undefined;
 const ctx: AttemptContext = {
   executionId: 'e',
@@ -80,7 +80,7 @@ describe('an accepted answer', () => {
     const agent = declareAgent('worker', contract as never);
     expect(await execute(accepted({ token: 'job-1' }), agent)).toMatchObject({
       kind: 'wrong-answer',
-      failure: { code: 'accepts-nothing', message: expect.stringContaining("without 'accepts'") },
+      failure: { code: 'accepts-nothing', message: expect.stringContaining("without 'acceptedWithin'") },
     });
   });
 
@@ -118,7 +118,7 @@ describe('an agent that accepts', () => {
   it.each([
     [{ effect: 'unsafe' }, /must be probed/],
     [{ effect: 'idempotent', probe: 'none' }, /must be probed/],
-    [{ accepts: '4s' }, /under 5s/],
+    [{ acceptedWithin: '4s' }, /under 5s/],
   ] as const)('is refused where it cannot be asked: %j', (options, why) => {
     expect(() => declared(options)).toThrow(why);
   });

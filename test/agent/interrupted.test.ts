@@ -69,7 +69,7 @@ describe('an attempt that another one has interrupted uses up no try', () => {
 });
 
 it('code that returns after its lease is over keeps nobody waiting for its process deadline (S10)', async () => {
-  const limits = { timeout: '10m', lease: '10s', maxNoProgress: '4s' } as const;
+  const limits = { timeout: '10m', lease: '10s', progressWithin: '4s' } as const;
   const stalling = anAgent('carrier', { effect: 'probed', ...limits });
   const flow = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
     w.step('ship', stalling, {}, { recovery: [retry(1)], undo: 'none' });

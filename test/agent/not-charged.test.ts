@@ -27,7 +27,7 @@ const halfOpen: Breaker = {
 const stepOf = async (h: Harness, id: string) => (await h.state(id)).steps['ship'];
 
 describe('what an attempt that met a dead service leaves', () => {
-  const rare = { lease: '2m', pickup: '2m' } as const;
+  const rare = { lease: '2m', claimWithin: '2m' } as const;
   const agents = {
     idempotent: anAgent('carrier', rare),
     probed: anAgent('carrier', { ...rare, effect: 'probed' }),

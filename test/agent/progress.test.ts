@@ -1,5 +1,5 @@
 /**
- * Alive is not advancing: `maxNoProgress` catches an agent that sends heartbeats and
+ * Alive is not advancing: `progressWithin` catches an agent that sends heartbeats and
  * gets nowhere, and nobody else.
  */
 
@@ -8,7 +8,7 @@ import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import { anAgent, anyObject, harness, settle } from '../engine/harness.ts';
 import { aProcess } from '../engine/process.ts';
 
-const LIMITS = { lease: '10s', maxNoProgress: '4s', timeout: '50s' } as const;
+const LIMITS = { lease: '10s', progressWithin: '4s', timeout: '50s' } as const;
 const copier = anAgent('copier', LIMITS);
 const copying = workflow('copying', { input: anyObject, within: '1h' }, (w) => {
   w.step('copy', copier, {}, { recovery: [retry(2, { delay: '1s', maxDelay: '1s' })] });
@@ -16,8 +16,8 @@ const copying = workflow('copying', { input: anyObject, within: '1h' }, (w) => {
 const undo = async (): Promise<void> => undefined;
 const never = new Promise<never>(() => undefined);
 
-describe('an agent with maxNoProgress', () => {
-  it('that sends heartbeats but does not advance is caught within maxNoProgress and one sweep, and tried again', async () => {
+describe('an agent with progressWithin', () => {
+  it('that sends heartbeats but does not advance is caught within progressWithin and one sweep, and tried again', async () => {
     let tries = 0;
     const signals: boolean[] = [];
     const execute = async (ctx: AttemptContext): Promise<object> => {
@@ -33,7 +33,7 @@ describe('an agent with maxNoProgress', () => {
     expect(execution.status).toBe('succeeded');
     const [first, second] = steps['copy']?.attempts ?? [];
     expect(first).toMatchObject({ outcome: 'unknown', failure: { code: 'no-progress' } });
-    // maxNoProgress 4 s and the margin for clocks of 1 s; the harness sweeps as soon as something is due.
+    // progressWithin 4 s and the margin for clocks of 1 s; the harness sweeps as soon as something is due.
     expect((first?.endedAt ?? 0) - startedAt).toBeLessThanOrEqual(5_100);
     expect(second).toMatchObject({ number: 2, outcome: 'done' });
     expect(signals).toEqual([true]);
@@ -96,7 +96,7 @@ describe('an agent with maxNoProgress', () => {
   });
 });
 
-describe('an agent with maxNoProgress that is noticed only after 40 seconds', () => {
+describe('an agent with progressWithin that is noticed only after 40 seconds', () => {
   /**
    * What is recorded of a first attempt whose process dies after so long, or lives on and ignores its signal.
    */
@@ -124,8 +124,8 @@ describe('an agent with maxNoProgress that is noticed only after 40 seconds', ()
     expect(steps['copy']?.attempts).toHaveLength(2);
     return steps['copy']?.attempts[0]?.failure?.code;
   };
-  const short = { lease: '10s', maxNoProgress: '4s' };
-  const long = { lease: '3s', maxNoProgress: '9s' };
+  const short = { lease: '10s', progressWithin: '4s' };
+  const long = { lease: '3s', progressWithin: '9s' };
 
   it.each([
     ['died before its first heartbeat, its lease as long as it may stand still', short, 1],

@@ -10,7 +10,12 @@ const T0 = 1_700_000_000_000;
 
 describe('a service that reads and does not act', () => {
   const charge = workflow('charging', { input: anyObject, within: '4h' }, (w) => {
-    w.step('charge', anAgent('card', { effect: 'probed', settle: '1s' }), {}, { recovery: [retry(9)] });
+    w.step(
+      'charge',
+      anAgent('card', { effect: 'probed', lateEffectWithin: '1s' }),
+      {},
+      { recovery: [retry(9)] },
+    );
     return {};
   });
 

@@ -9,7 +9,7 @@ import { anAgent, anyObject, harness, PROCESS_MS } from '../engine/harness.ts';
 
 const TIMEOUT_MS = 20_000;
 const SETTLE_MS = 5_000;
-const carrier = anAgent('carrier', { effect: 'probed', timeout: '20s', settle: '5s' });
+const carrier = anAgent('carrier', { effect: 'probed', timeout: '20s', lateEffectWithin: '5s' });
 const shipping = (within?: string) =>
   workflow('shipping', { input: anyObject, within: '1h' }, (w) => {
     w.step('ship', carrier, {}, { recovery: [retry(1)], ...(within === undefined ? {} : { within }) });

@@ -38,12 +38,12 @@ const item = (): object => ({ id: 'x', ids: [] });
 
 it('types refuse one of an agent', () => {
   const typed = () => [
-    // @ts-expect-error it is called settle
-    agent('x', { ...options, settel: '10m' }),
-    // @ts-expect-error it is called accepts
-    agent('x', { input: Input, output: Input, effect: 'probed', accpets: '2h' }),
+    // @ts-expect-error it is called lateEffectWithin
+    agent('x', { ...options, lateEffectWitin: '10m' }),
+    // @ts-expect-error it is called acceptedWithin
+    agent('x', { input: Input, output: Input, effect: 'probed', acceptsWithin: '2h' }),
   ];
-  expect(typed).toThrow("agent 'x': 'settel' is not an option; did you mean 'settle'?");
+  expect(typed).toThrow("agent 'x': 'lateEffectWitin' is not an option; did you mean 'lateEffectWithin'?");
 });
 
 it.each<[string, (w: Untyped) => unknown, string]>([
@@ -101,14 +101,14 @@ it('of a workflow and its lane', () => {
 });
 
 it('of a stage', () => {
-  refuses(() => retry(3, { frist: '1s' } as never), "retry: 'frist' is not an option; did you mean 'first'?");
+  refuses(() => retry(3, { dealy: '1s' } as never), "retry: 'dealy' is not an option; did you mean 'delay'?");
   refuses(
     () => withInput({}, { attempt: 2 } as never),
     "withInput: 'attempt' is not an option; did you mean 'attempts'?",
   );
   refuses(
-    () => useAgent(one, { maxx: '1s' } as never),
-    "useAgent: 'maxx' is not an option; did you mean 'max'?",
+    () => useAgent(one, { maxDelai: '1s' } as never),
+    "useAgent: 'maxDelai' is not an option; did you mean 'maxDelay'?",
   );
   refuses(
     () => askPerson({ witin: '1d' } as never),

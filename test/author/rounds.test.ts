@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { referenceProblems } from '../../lib/author/schemas/reference-check.ts';
 import { jsonSchemaOf } from '../../lib/infra/json-schema.ts';
 
-const LIMITS = { timeout: '20s', lease: '10s', pickup: '10s', settle: '1s' } as const;
+const LIMITS = { timeout: '20s', lease: '10s', claimWithin: '10s', lateEffectWithin: '1s' } as const;
 const read = agent('read', {
   input: z.object({ from: z.string() }),
   output: z.object({ rows: z.number(), next: z.optional(z.string()) }),

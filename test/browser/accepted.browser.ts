@@ -8,7 +8,7 @@ import { anAgent, anyObject } from '../engine/harness.ts';
 import { closePages, expectAccessible, openPage, startBrowser } from './browser.ts';
 import { HOSTILE, memoryPage, type MemoryPage } from './memory-world.ts';
 
-const encode = anAgent('encode', { effect: 'probed', accepts: '2h' });
+const encode = anAgent('encode', { effect: 'probed', acceptedWithin: '2h' });
 const film = workflow('film', { input: anyObject, within: '1d' }, (w) => {
   w.step('encode', encode, {});
 }) as unknown as Workflow;

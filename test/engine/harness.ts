@@ -42,7 +42,7 @@ export const anAgent = (
     effect: 'idempotent',
     timeout: '30s',
     lease: '10s',
-    pickup: '10s',
+    claimWithin: '10s',
     ...options,
   }) as Agent<Record<string, unknown>, Record<string, unknown>>;
 

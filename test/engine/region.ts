@@ -12,7 +12,7 @@ import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, type Harness, harness } from './harness.ts';
 
 const input = anyObject as never;
-const LIMITS = { settle: '2s' } as const;
+const LIMITS = { lateEffectWithin: '2s' } as const;
 export const network = anAgent('network', LIMITS);
 export const cluster = anAgent('cluster', { ...LIMITS, effect: 'probed' });
 const once = { recovery: [retry(0)], undo: retry(20, { delay: '1s', maxDelay: '2s' }) };

@@ -14,7 +14,7 @@ import { type Harness, PROCESS_MS, anAgent, anyObject, drain, harness, settle } 
 import { aProcess, deferred, never, type Process } from './process.ts';
 
 const SETTLE_MS = 5_000;
-const LIMITS = { lease: '10s', maxNoProgress: '4s', timeout: '50s' } as const;
+const LIMITS = { lease: '10s', progressWithin: '4s', timeout: '50s' } as const;
 const RECOVERY = [retry(1, { delay: '1s', maxDelay: '1s' }), withInput({ height: 720 })];
 
 type Options = Parameters<typeof anAgent>[1];

@@ -14,7 +14,7 @@ import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, anyObject, type Harness, harness } from './harness.ts';
 
 const HOUR = 3_600_000;
-const rare = { lease: '2m', pickup: '2m' } as const;
+const rare = { lease: '2m', claimWithin: '2m' } as const;
 const carrier = anAgent('carrier', rare);
 const flow = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
   const ship = w.step('ship', carrier, {});
@@ -110,7 +110,7 @@ it.each([
 ] as const)(
   'an undo whose messages nobody takes is put to a person, too: pickup %s',
   async (pickup, lease) => {
-    const waits = anAgent('waits', { lease, pickup });
+    const waits = anAgent('waits', { lease, claimWithin: pickup });
     const other = workflow('waiting', { input: anyObject, within: '9h' }, (w) => {
       const ship = w.step('ship', waits, {});
       w.wait('later', { for: '8h', after: [ship] });

@@ -12,7 +12,7 @@ import { never } from './process.ts';
 const input = anyObject as never;
 const charge = anAgent('charge');
 const SETTLE_MS = 300_000;
-const ship = anAgent('ship', { undo: 'none', timeout: '10m', settle: '5m' });
+const ship = anAgent('ship', { undo: 'none', timeout: '10m', lateEffectWithin: '5m' });
 const once = { recovery: [retry(0)] };
 const times = { input, within: '1h' } as const;
 const aGroup = (agent: typeof charge): never =>

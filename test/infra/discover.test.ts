@@ -250,7 +250,7 @@ describe('forms', () => {
     import { declareAgent as agent } from '${process.cwd()}/lib/core/plan/agent.ts';
     import { workflow } from '${process.cwd()}/lib/author/builder/workflow.ts';
     import * as z from '${process.cwd()}/node_modules/zod/mini/index.js';
-    const pay = agent('pay', { input: z.object({ amount: z.int() }), output: z.any(), effect: 'idempotent', timeout: '20s', lease: '5s', pickup: '5s' });
+    const pay = agent('pay', { input: z.object({ amount: z.int() }), output: z.any(), effect: 'idempotent', timeout: '20s', lease: '5s', claimWithin: '5s' });
     export const it: unknown = workflow('asks', { input: ${schema}, within: '2h' }, (w) => {
       w.step('pay', pay, { amount: 1 }, { undo: 'none' });
       w.callback('answer', { output: z.object({ ok: z.boolean() }), within: '1h' });

@@ -21,15 +21,15 @@ import {
 } from 'steadfast/testing';
 import * as z from 'zod/mini';
 
-const LIMITS = { timeout: '20s', lease: '10s', pickup: '10s', settle: '1s' } as const;
+const LIMITS = { timeout: '20s', lease: '10s', claimWithin: '10s', lateEffectWithin: '1s' } as const;
 const Made = { input: z.object({}), output: z.object({ id: z.string() }) };
 const reserve = agent('reserve', { ...Made, ...LIMITS, effect: 'idempotent' });
 const encode = agent('encode', {
   ...Made,
   ...LIMITS,
   effect: 'probed',
-  accepts: '30m',
-  maxNoProgress: '10m',
+  acceptedWithin: '30m',
+  progressWithin: '10m',
 });
 const publish = agent('publish', { ...Made, ...LIMITS, effect: 'idempotent', undo: 'none' });
 
@@ -143,7 +143,7 @@ describe('accepted work', () => {
     expect(new Set(world.effects().map(({ key }) => key)).size).toBe(3);
   });
 
-  it('that does not advance is taken for stuck after maxNoProgress', async () => {
+  it('that does not advance is taken for stuck after progressWithin', async () => {
     const { trial, asked } = film1({ lasts: 40 * MINUTE, advances: false });
     const startedAt = trial.now();
     const run = await trial.start({});
@@ -155,7 +155,7 @@ describe('accepted work', () => {
   });
 
   it('is asked at its pace behind a point of no return, also once the time of its execution is over', async () => {
-    const pay = agent('pay', { ...Made, ...LIMITS, effect: 'probed', accepts: '3h' });
+    const pay = agent('pay', { ...Made, ...LIMITS, effect: 'probed', acceptedWithin: '3h' });
     const flow = workflow('flow', { input: z.object({}), within: '1h' }, (w) => {
       w.step('pay', pay, {}, { pointOfNoReturn: true });
     });

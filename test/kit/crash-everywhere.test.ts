@@ -1,6 +1,6 @@
 /** Correct agents survive a fault at every point; each planted mistake of an agent's author is found. */
 
-import { agent, done, askPerson, notDone, PermanentError, workflow } from 'steadfast';
+import { agent, askPerson, type AttemptContext, done, notDone, PermanentError, workflow } from 'steadfast';
 import { crashEverywhere, type CrashOptions, externalWorld } from 'steadfast/testing';
 import * as z from 'zod/mini';
 import {
@@ -76,7 +76,7 @@ describe('agents that do what they declare', () => {
     expect(report.findings).toEqual([]);
     expect(report.blind).toEqual([
       expect.stringContaining('only the agents’ code is seen'),
-      "effects that come later than an agent’s settle (book-flight 1s, book-hotel 1s, confirm-trip 1s); say how late a service may act, for example slowest: '45s'",
+      "effects that come later than an agent’s lateEffectWithin (book-flight 1s, book-hotel 1s, confirm-trip 1s); say how late a service may act, for example slowest: '45s'",
     ]);
   });
 });
@@ -157,11 +157,7 @@ describe('a mistake is found:', () => {
     const world = externalWorld();
     const report = await crashEverywhere(flow, {
       input: {},
-      agents: [
-        only.handler({
-          execute: (ctx: { idempotencyKey: string }) => world.act(ctx.idempotencyKey),
-        } as never),
-      ],
+      agents: [only.handler({ execute: (ctx: AttemptContext) => world.act(ctx.idempotencyKey) } as never)],
       world,
       only: 'frozen:execute:1',
     });

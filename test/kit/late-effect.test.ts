@@ -1,6 +1,6 @@
 /**
- * An effect that comes after its caller has given up: as late as an agent's `settle` allows it does no harm;
- * later it does, and is found where the test's author says how slow the service is.
+ * An effect that comes after its caller has given up: as late as an agent's `lateEffectWithin` allows it does
+ * no harm; later it does, and is found where the test's author says how slow the service is.
  */
 
 import { done, notDone, PermanentError } from 'steadfast';
@@ -35,13 +35,13 @@ describe('lateEffect', () => {
     return { status, verdicts, flights: flights.length, calls: trial.calls(bookFlight) };
   };
 
-  it('within settle: nothing is repeated before it has come, and then it is found', async () => {
+  it('within lateEffectWithin: nothing is repeated before it has come, and then it is found', async () => {
     const { status, verdicts, flights } = await book('1s');
     expect([status, flights]).toEqual(['succeeded', 1]);
     expect(verdicts).toEqual([expect.stringMatching(/not done$/), expect.stringMatching(/: done$/)]);
   });
 
-  it('later than settle: the probe is believed, the work is done again, and both take effect', async () => {
+  it('later than lateEffectWithin: the probe is believed, the work is done again, and both take effect', async () => {
     const { status, verdicts, flights, calls } = await book('45s');
     expect([status, flights]).toEqual(['succeeded', 2]);
     expect(verdicts).toEqual([expect.stringMatching(/not done$/), expect.stringMatching(/not done$/)]);
@@ -56,7 +56,7 @@ describe('crashEverywhere', () => {
   it.each([
     ['to success', undefined],
     ['on the way back', declined],
-  ])('finds nothing where settle is as long as the slowest request, %s', async (_, scenario) => {
+  ])('finds nothing where lateEffectWithin is as long as the slowest request, %s', async (_, scenario) => {
     const { world, agents } = goodAgents();
     const ways = scenario === undefined ? {} : { scenario };
     const report = await crashEverywhere(bookTrip, { input, agents, world, slowest: '1s', ...ways });
@@ -64,7 +64,7 @@ describe('crashEverywhere', () => {
     expect([report.findings, report.blind]).toEqual([[], []]);
   });
 
-  it('finds that a slower service acts twice, and says what settle must be', async () => {
+  it('finds that a slower service acts twice, and says what lateEffectWithin must be', async () => {
     const { world, agents } = goodAgents();
     const slowest = { 'book-flight': '45s', 'book-hotel': '1m' };
     const { findings, blind } = await crashEverywhere(bookTrip, { input, agents, world, slowest });
@@ -72,7 +72,7 @@ describe('crashEverywhere', () => {
       ['late:execute:1', 'late:request:1'].map((point) => [
         'doubled',
         point,
-        "step 'flight': 'flight' took place 2 times; agent 'book-flight' has settle: '1s', and its service may act 45s after its caller is gone: write settle: '45s' or more",
+        "step 'flight': 'flight' took place 2 times; agent 'book-flight' has lateEffectWithin: '1s', and its service may act 45s after its caller is gone: write lateEffectWithin: '45s' or more",
       ]),
     );
     expect(blind).toEqual([expect.stringContaining('(confirm-trip 1s)')]);

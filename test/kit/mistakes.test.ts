@@ -51,7 +51,7 @@ interface Mistake extends Ways {
   readonly is: 'lost' | 'doubled';
 }
 
-const LIMITS = { timeout: '20s', lease: '10s', pickup: '10s', settle: '1s' } as const;
+const LIMITS = { timeout: '20s', lease: '10s', claimWithin: '10s', lateEffectWithin: '1s' } as const;
 const anything = { input: z.any(), output: z.any(), ...LIMITS };
 const last = agent('last-agent', { ...anything, effect: 'idempotent', undo: 'none' });
 const other = agent('other-agent', { ...anything, effect: 'probed' });

@@ -5,7 +5,7 @@ import { testWorkflow } from 'steadfast/testing';
 import * as z from 'zod/mini';
 
 const Film = z.object({ film: z.string() });
-const encode = agent('encode', { input: Film, output: Film, effect: 'probed', accepts: '1h' });
+const encode = agent('encode', { input: Film, output: Film, effect: 'probed', acceptedWithin: '1h' });
 const report = agent('report', {
   input: z.object({ why: z.string() }),
   output: z.object({ why: z.string() }),

@@ -4,7 +4,7 @@ import { agent, concat, done, notDone, orElse, PermanentError, workflow } from '
 import { crashEverywhere, externalWorld, testWorkflow } from 'steadfast/testing';
 import * as z from 'zod/mini';
 
-const LIMITS = { timeout: '20s', lease: '10s', pickup: '10s', settle: '1s' } as const;
+const LIMITS = { timeout: '20s', lease: '10s', claimWithin: '10s', lateEffectWithin: '1s' } as const;
 const pay = agent('pay', {
   input: z.object({}),
   output: z.object({ id: z.string() }),

@@ -10,16 +10,16 @@ interface World {
   readonly execute: (n: number) => unknown;
   readonly probe: (n: number) => unknown;
   readonly recovery?: readonly never[];
-  readonly accepts?: `${number}h`;
+  readonly acceptedWithin?: `${number}h`;
 }
 
-async function booking({ execute, probe, recovery, accepts }: World) {
+async function booking({ execute, probe, recovery, acceptedWithin }: World) {
   const calls = { execute: 0, probe: 0, undo: 0 };
   const book = agent('book', {
     input: z.object({}),
     output: Booked,
     effect: 'probed',
-    ...(accepts === undefined ? {} : { accepts }),
+    ...(acceptedWithin === undefined ? {} : { acceptedWithin }),
   });
   const pack = agent('pack', { input: z.object({}), output: z.object({}), effect: 'idempotent' });
   const trip = workflow('trip', { input: z.object({}), within: '5d' }, (w) => {
@@ -84,7 +84,7 @@ describe('a wrong answer that a person had asked for again, and that was found n
       {
         execute: (n) => (n === 1 ? accepted() : { id: 'b-1' }),
         probe: (n) => (n === 1 ? done({ error: 'x' }) : notDone()),
-        accepts: '2h',
+        acceptedWithin: '2h',
         recovery: [],
       },
     ],
@@ -121,7 +121,7 @@ it.each<[string, World]>([
     {
       execute: () => accepted(),
       probe: (n) => (n === 1 ? done({}) : running()),
-      accepts: '2h',
+      acceptedWithin: '2h',
       recovery: [],
     },
   ],

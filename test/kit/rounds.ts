@@ -4,7 +4,7 @@ import { agent, eq, exists, not, PermanentError, present, retry, workflow } from
 import { externalWorld } from 'steadfast/testing';
 import * as z from 'zod/mini';
 
-const LIMITS = { timeout: '20s', lease: '10s', pickup: '10s', settle: '1s' } as const;
+const LIMITS = { timeout: '20s', lease: '10s', claimWithin: '10s', lateEffectWithin: '1s' } as const;
 
 const Page = z.object({ rows: z.number(), next: z.optional(z.string()) });
 export const readPage = agent('read-page', {

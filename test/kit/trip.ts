@@ -15,7 +15,7 @@ import * as z from 'zod/mini';
 
 const Text = z.string().check(z.minLength(1));
 const Booking = { input: z.object({ trip: Text }), output: z.object({ booking: Text }) };
-const LIMITS = { timeout: '20s', lease: '10s', pickup: '10s', settle: '1s' } as const;
+const LIMITS = { timeout: '20s', lease: '10s', claimWithin: '10s', lateEffectWithin: '1s' } as const;
 
 export const bookFlight = agent('book-flight', { ...Booking, ...LIMITS, effect: 'probed' });
 export const bookHotel = agent('book-hotel', { ...Booking, ...LIMITS, effect: 'idempotent' });

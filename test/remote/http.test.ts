@@ -299,7 +299,7 @@ it('a signed address is signed as the function’s own role', async () => {
 describe('accepted work', () => {
   it('is answered with its token and the time to ask', async () => {
     answer = gives(202, '{"answer":"accepted","token":"job-1","askAfterMs":30000}');
-    const report = await performed(here(), { accepts: '1h' });
+    const report = await performed(here(), { acceptedWithin: '1h' });
     expect(report).toMatchObject({
       kind: 'accepted',
       token: 'job-1',
@@ -308,7 +308,7 @@ describe('accepted work', () => {
     });
   });
 
-  it('is no answer of an agent without accepts, nor to a probe, nor with another token', async () => {
+  it('is no answer of an agent without acceptedWithin, nor to a probe, nor with another token', async () => {
     answer = gives(200, '{"answer":"accepted"}');
     expect(await performed(here())).toMatchObject({ kind: 'wrong-answer' });
     expect(await performed(here(), { call: 'probe' })).toMatchObject({
@@ -316,7 +316,7 @@ describe('accepted work', () => {
       failure: { message: expect.stringContaining('not one of those to probe') },
     });
     answer = gives(200, '{"answer":"accepted","token":7}');
-    expect(await performed(here(), { accepts: '1h' })).toEqual(
+    expect(await performed(here(), { acceptedWithin: '1h' })).toEqual(
       unknown('bad-answer', /'token' that is not a text/),
     );
   });
@@ -324,7 +324,7 @@ describe('accepted work', () => {
   it('is asked for with what is known of it, and says how far it is', async () => {
     answer = gives(200, '{"answer":"running","progress":0.5,"askAfterMs":60000}');
     const accepted = { token: 'job-1', at: 5, progress: 0.4 };
-    const report = await performed(here(), { call: 'probe', accepts: '1h', accepted });
+    const report = await performed(here(), { call: 'probe', acceptedWithin: '1h', accepted });
     expect(report).toMatchObject({ verdict: 'running', progress: 0.5, askAfterMs: 60_000 });
     expect(JSON.parse(asked[0]?.body ?? '')).toMatchObject({ call: 'probe', accepted });
   });

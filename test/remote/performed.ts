@@ -23,7 +23,7 @@ export interface Performing {
   readonly signal?: AbortSignal;
   readonly progress?: (token: string | number) => void;
   readonly output?: unknown;
-  readonly accepts?: string;
+  readonly acceptedWithin?: string;
   readonly accepted?: AttemptContext['accepted'];
 }
 
@@ -35,12 +35,12 @@ export async function performed(
     signal = new AbortController().signal,
     progress = () => undefined,
     output,
-    accepts,
+    acceptedWithin,
     accepted,
   }: Performing = {},
 ): Promise<Report> {
   const { worker } = remoteAgent(
-    declared({ runsIn: 'container', ...(accepts === undefined ? {} : { accepts }) }),
+    declared({ runsIn: 'container', ...(acceptedWithin === undefined ? {} : { acceptedWithin }) }),
     target,
   );
   const quiet = (): void => undefined;

@@ -15,7 +15,7 @@ it.each<[string, object, object, RegExp]>([
   ['a folder of nothing', { command: ['a'], folder: '' }, container, /import\.meta\.dirname/],
   ['a secret of a command', { command: ['a'], secret: {} }, container, /secret does not go with command/],
   ['the name of a function', { lambda: 'parcels' }, {}, /write lambda: true.*remoteFunction/],
-  ['progress of a function', { lambda: true }, { maxNoProgress: '5s' }, /can report no progress/],
+  ['progress of a function', { lambda: true }, { progressWithin: '5s' }, /can report no progress/],
   ['no address', { url: 'parcels' }, {}, /is not an address; allowed: one such as https/],
   ['another protocol', { url: 'file:///etc/passwd' }, {}, /is not an address/],
   ['a password in the address', { url: 'https://me:pw@parcels.example' }, {}, /holds a user or a password/],

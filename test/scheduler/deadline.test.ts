@@ -13,7 +13,7 @@ import { anAgent, anyObject, type Harness, harness, type RunOptions } from '../e
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const rare = { lease: '2m', pickup: '2m' } as const;
+const rare = { lease: '2m', claimWithin: '2m' } as const;
 const before = anAgent('before', rare);
 const point = anAgent('point', { ...rare, effect: 'probed' });
 const after = anAgent('after', rare);

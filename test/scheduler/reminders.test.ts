@@ -29,7 +29,7 @@ const asking = (options: HumanOptions = {}) =>
   workflow('asking', { input: anyObject, within: '10d' }, (w) => {
     w.step(
       'it',
-      anAgent('worker', { lease: '10m', pickup: '10m', timeout: '12m' }),
+      anAgent('worker', { lease: '10m', claimWithin: '10m', timeout: '12m' }),
       {},
       {
         recovery: [askPerson({ within: '1h', remindEvery: '20m', ...options })],

@@ -13,7 +13,7 @@ import { memoryPresences } from '../../lib/memory/side-records.ts';
 import { anAgent, anyObject, harness, type Harness, settle } from '../engine/harness.ts';
 import { aProcess } from '../engine/process.ts';
 
-const worker = anAgent('worker', { lease: '3s', pickup: '3s' });
+const worker = anAgent('worker', { lease: '3s', claimWithin: '3s' });
 const fine = { execute: async () => ({}), undo: async () => undefined };
 const single = workflow('single', { input: anyObject, within: '1h' }, (w) => {
   w.step('it', worker, {}, { recovery: [retry(3)] });

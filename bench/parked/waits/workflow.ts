@@ -6,7 +6,7 @@ import { agent, workflow } from 'steadfast';
 const text = z.object({ text: z.string() });
 
 // Evaluated again soon: from then on the execution waits for its callback alone.
-export const note = agent('note', { input: text, output: text, effect: 'none', pickup: '1s' });
+export const note = agent('note', { input: text, output: text, effect: 'none', claimWithin: '1s' });
 
 export const waits = workflow('waits', { input: text, within: '90d' }, (w) => {
   const noted = w.step('noted', note, { text: w.input.text });

@@ -28,14 +28,17 @@ const Nap = z.object({ ms: z.number() });
 const napper = (
   name: string,
   lease: '3s' | '6s' | '12s' | '30s',
-  { pickup, timeout }: { pickup: '3s' | '30s'; timeout: '60s' | '120s' } = { pickup: '3s', timeout: '60s' },
+  { claimWithin, timeout }: { claimWithin: '3s' | '30s'; timeout: '60s' | '120s' } = {
+    claimWithin: '3s',
+    timeout: '60s',
+  },
 ) =>
   agent(name, {
     input: Nap,
     output: Nap,
     effect: 'idempotent',
     lease,
-    pickup,
+    claimWithin,
     timeout,
     undo: 'none',
   });
@@ -44,7 +47,7 @@ export const nap3 = napper('nap-3', '3s');
 export const nap6 = napper('nap-6', '6s');
 export const nap12 = napper('nap-12', '12s');
 /** With the lease and the pickup time that are usual. */
-export const works30 = napper('works-30', '30s', { pickup: '30s', timeout: '120s' });
+export const works30 = napper('works-30', '30s', { claimWithin: '30s', timeout: '120s' });
 
 const agentAt = (at: number) => AGENTS[at % AGENTS.length] ?? echoA;
 

@@ -1,8 +1,8 @@
 /**
  * Books one side of a transfer, a debit or a credit, at a bank that books again when it is asked again.
  *
- * It earns its safety by asking: each booking carries the idempotency key as its reference, so a probe finds what
- * an attempt that went silent has booked, and the undo books back whatever stands under it.
+ * It earns its safety by asking: each booking carries the idempotency key as its reference, so a probe finds
+ * what an attempt that went silent has booked, and the undo books back whatever stands under it.
  */
 
 import { type AttemptContext, done, notDone } from 'steadfast';

@@ -1,6 +1,7 @@
 /**
- * Makes a part of the network: idempotent, one for each idempotency key. The undo removes by the key, and what was
- * never made is fine. While something uses it the service refuses (409): then the undo is tried again.
+ * Makes a part of the network: idempotent, one for each idempotency key. The undo removes by the key, and
+ * what was never made is fine. While something uses it the service refuses (409): then the undo is tried
+ * again.
  */
 
 import * as z from 'zod/mini';

@@ -1,9 +1,9 @@
 /**
  * Makes machines, databases and balancers, at a service that makes another one each time it is asked.
  *
- * It is safe because it can ask: everything carries the idempotency key as its tag. A probe finds what an attempt
- * made before it went silent, and the undo removes everything with the tag, even side products: a machine's
- * disk outlives it.
+ * It is safe because it can ask: everything carries the idempotency key as its tag. A probe finds what an
+ * attempt made before it went silent, and the undo removes everything with the tag, even side products: a
+ * machine's disk outlives it.
  *
  * A database is accepted first: the service answers 'creating', the attempt ends, and the probe asks by the
  * tag until it is ready. An undo meanwhile removes what is being made.

@@ -1,4 +1,6 @@
-/** Sends a mail, once for each idempotency key. What it says stays between the mail service and who reads it. */
+/**
+ * Sends a mail, once for each idempotency key. What it says stays between the mail service and who reads it.
+ */
 
 import { byKey } from '../services.ts';
 import { sendMail } from '../contracts.ts';

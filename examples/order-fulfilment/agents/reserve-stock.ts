@@ -1,7 +1,8 @@
 /**
  * Reserves stock at a warehouse that deduplicates by key: however often it is asked, it reserves once.
  *
- * No probe is needed. Asking again with the same idempotency key is the question and the answer at the same time.
+ * No probe is needed. Asking again with the same idempotency key is the question and the answer at the same
+ * time.
  */
 
 import type { AttemptContext } from 'steadfast';

@@ -1,5 +1,6 @@
 /**
- * Issues a token: idempotent, one for each idempotency key. The undo revokes by the key, so it needs no output.
+ * Issues a token: idempotent, one for each idempotency key. The undo revokes by the key, so it needs no
+ * output.
  */
 
 import { issue, revoke } from '../services.ts';

@@ -2,8 +2,8 @@
  * Installs a release with an installer that does NOT deduplicate: two requests are two
  * installations, and two restarts.
  *
- * It earns its safety by asking: each installation has the step's idempotency key as its reference. The undo goes
- * by it, too: what an attempt of unknown outcome has installed is rolled back as well.
+ * It earns its safety by asking: each installation has the step's idempotency key as its reference. The undo
+ * goes by it, too: what an attempt of unknown outcome has installed is rolled back as well.
  */
 
 import { type AttemptContext, done, notDone } from 'steadfast';

@@ -1,7 +1,7 @@
 /**
- * Encodes a chunk: idempotent, one file for each idempotency key, and says how far it is. Over 720 lines it needs
- * a licence, of which it assures itself at 47 %: while the licence's service does not answer the encoder
- * stands still, and its heartbeats go on.
+ * Encodes a chunk: idempotent, one file for each idempotency key, and says how far it is. Over 720 lines it
+ * needs a licence, of which it assures itself at 47 %: while the licence's service does not answer the
+ * encoder stands still, and its heartbeats go on.
  */
 
 import type { AttemptContext } from 'steadfast';

@@ -82,8 +82,8 @@ export interface AnyStepOptions {
   /**
    * The time of the step, from its turn on: all its attempts, waits and retries, but not pauses. When it
    * is over, nothing new of it begins, an attempt under way is aborted, executions of its own are
-   * stopped, and it fails with `within`. What settles an outcome (`settle`, `probe`, `undo`, a question
-   * to a person) comes after that.
+   * stopped, and it fails with `within`. What settles an outcome (`lateEffectWithin`, `probe`, `undo`, a
+   * question to a person) comes after that.
    * @default no limit but the workflow's
    */
   readonly within?: Duration;

@@ -13,10 +13,10 @@ import { checkName } from '../values/names.ts';
 import { type KeysOf, optionProblem } from '../values/options.ts';
 
 /**
- * `idempotent`: the same idempotency key has its effect once, however often it is asked, so an unknown outcome may
- * be retried. `probed`: the external service does not deduplicate, so `probe` resolves an unknown outcome
- * first. `unsafe`: it can neither deduplicate nor be asked, so only a person can say what follows an unknown
- * outcome. `none`: it has no lasting effect outside, so that repeating it or leaving it is harmless.
+ * `idempotent`: the same idempotency key has its effect once, however often it is asked, so an unknown
+ * outcome may be retried. `probed`: the external service does not deduplicate, so `probe` resolves an unknown
+ * outcome first. `unsafe`: it can neither deduplicate nor be asked, so only a person can say what follows an
+ * unknown outcome. `none`: it has no lasting effect outside, so that repeating it or leaving it is harmless.
  */
 export type Effect = 'idempotent' | 'probed' | 'unsafe' | 'none';
 export const EFFECTS: readonly Effect[] = ['idempotent', 'probed', 'unsafe', 'none'];
@@ -29,8 +29,8 @@ export interface AgentOptions<I, O> {
   readonly output: StandardSchemaV1<unknown, O>;
   /**
    * What an attempt leaves outside, and so what may follow when its outcome is unknown (it died, or its
-   * answer was lost). 'idempotent': the service takes `ctx.idempotencyKey` and acts once for it, so it is asked
-   * again. 'probed': the service does not, but can say whether it has acted, so `probe` is asked first.
+   * answer was lost). 'idempotent': the service takes `ctx.idempotencyKey` and acts once for it, so it is
+   * asked again. 'probed': the service does not, but can say whether it has acted, so `probe` is asked first.
    * 'unsafe': neither, so a person is. 'none': nothing that lasts, so it is repeated or left.
    */
   readonly effect: Effect;
@@ -61,25 +61,25 @@ export interface AgentOptions<I, O> {
    * How long a message may stay unclaimed before it is sent again.
    * @default '30s'
    */
-  readonly pickup?: Duration;
+  readonly claimWithin?: Duration;
   /**
    * How long a request that is under way may still take effect after its sender is dead.
    * @default '5s'
    */
-  readonly settle?: Duration;
+  readonly lateEffectWithin?: Duration;
   /**
    * How long an attempt that renews its lease may go without a new `ctx.progress` before it counts as stuck.
    * A number must grow.
    * @default no limit: being alive is enough
    */
-  readonly maxNoProgress?: Duration;
+  readonly progressWithin?: Duration;
   /**
    * `execute` may return `accepted({ token, askAfter })`: the service has taken the work and will do it. Then
    * the attempt ends, and `probe`, which the handler must have, is asked until the work is over; after this
    * time it counts as an unknown outcome, and `undo` must stop it.
    * @default an accepted answer is refused
    */
-  readonly accepts?: Duration;
+  readonly acceptedWithin?: Duration;
   /**
    * 'none' where there is nothing to compensate (a mail cannot be unsent).
    * @default 'required': the handler must have `undo`; of effect 'none' there is nothing to take back
@@ -103,10 +103,10 @@ const OPTIONS = {
   runsIn: true,
   isolate: true,
   lease: true,
-  pickup: true,
-  settle: true,
-  maxNoProgress: true,
-  accepts: true,
+  claimWithin: true,
+  lateEffectWithin: true,
+  progressWithin: true,
+  acceptedWithin: true,
   undo: true,
   probe: true,
 } as const satisfies KeysOf<AgentOptions<unknown, unknown>>;
@@ -243,7 +243,7 @@ export const done = <O>(output: O): Verdict<O> => ({ verdict: 'done', output });
 export const notDone = (): Verdict<never> => ({ verdict: 'not-done' });
 /**
  * The service is still at it: it is asked again later.
- * @param how `progress`: a number that grows or a text that changes, by which `maxNoProgress` counts for
+ * @param how `progress`: a number that grows or a text that changes, by which `progressWithin` counts for
  * accepted work; `askAfter`: when the service wants to be asked again, a duration or a number of
  * seconds, 5 s to 1 h
  */
@@ -283,7 +283,9 @@ export interface Implementation<I, O> {
    * other error means that the outcome is unknown.
    */
   readonly execute: (ctx: AttemptContext, input: I) => Promise<O | Accepted>;
-  /** Asks the external service whether the work under `ctx.idempotencyKey` was done. Must not change anything. */
+  /**
+   * Asks the external service whether the work under `ctx.idempotencyKey` was done. Must not change anything.
+   */
   readonly probe?: (ctx: AttemptContext, input: I) => Promise<Verdict<O>>;
   /** Compensates. `output` is absent when the outcome was unknown. Must bear being called again. */
   readonly undo?: (ctx: AttemptContext, input: I, output: O | undefined) => Promise<unknown>;
@@ -307,7 +309,7 @@ export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): A
   const stranger = optionProblem(options, OPTIONS);
   if (stranger !== undefined) throw refuse('bad-agent', `agent '${name}': ${stranger}`);
   const ms = (
-    key: 'timeout' | 'lease' | 'pickup' | 'settle' | 'maxNoProgress' | 'accepts',
+    key: 'timeout' | 'lease' | 'claimWithin' | 'lateEffectWithin' | 'progressWithin' | 'acceptedWithin',
     fallback: Duration,
   ): number => parseDuration(options[key] ?? fallback, `${key} of agent '${name}'`);
   const spec: AgentSpec = {
@@ -315,11 +317,11 @@ export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): A
     effect: options.effect,
     timeoutMs: ms('timeout', '1m'),
     leaseMs: ms('lease', '30s'),
-    pickupMs: ms('pickup', '30s'),
-    settleMs: ms('settle', '5s'),
-    ...(options.maxNoProgress === undefined ? {} : { maxNoProgressMs: ms('maxNoProgress', '1m') }),
+    pickupMs: ms('claimWithin', '30s'),
+    settleMs: ms('lateEffectWithin', '5s'),
+    ...(options.progressWithin === undefined ? {} : { maxNoProgressMs: ms('progressWithin', '1m') }),
     undo: options.undo ?? (options.effect === 'none' ? 'none' : 'required'),
-    ...(options.accepts === undefined ? {} : { acceptsMs: ms('accepts', '1h') }),
+    ...(options.acceptedWithin === undefined ? {} : { acceptsMs: ms('acceptedWithin', '1h') }),
     ...probeOf(options),
     // Left out where it says nothing: a plan is addressed by its content.
     ...(options.runsIn === undefined || options.runsIn === 'lambda' ? {} : { runsIn: options.runsIn }),
@@ -331,8 +333,12 @@ export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): A
 }
 
 /** Accepted work is asked for, so a recovery may count on the probe. */
-const probeOf = ({ probe, effect, accepts }: AgentOptions<unknown, unknown>): Pick<AgentSpec, 'probe'> => {
-  const said = probe ?? (accepts !== undefined && effect === 'idempotent' ? 'required' : undefined);
+const probeOf = ({
+  probe,
+  effect,
+  acceptedWithin,
+}: AgentOptions<unknown, unknown>): Pick<AgentSpec, 'probe'> => {
+  const said = probe ?? (acceptedWithin !== undefined && effect === 'idempotent' ? 'required' : undefined);
   return said === undefined ? {} : { probe: said };
 };
 
@@ -349,14 +355,14 @@ export function agentProblem(spec: AgentSpec): string | undefined {
   if (spec.timeoutMs > MAX_CONTAINER_TIMEOUT_MS) return 'timeout is over 24h; cut the work into steps';
   if (spec.leaseMs < 3_000)
     return 'lease is under 3s; a heartbeat whose request hangs must have time for another';
-  if (spec.pickupMs < 1_000) return 'pickup is under 1s; a message needs time to arrive';
+  if (spec.pickupMs < 1_000) return 'claimWithin is under 1s; a message needs time to arrive';
   if (spec.maxNoProgressMs !== undefined && spec.maxNoProgressMs < 1_000) {
-    return 'maxNoProgress is under 1s; three heartbeats must fit into it';
+    return 'progressWithin is under 1s; three heartbeats must fit into it';
   }
   if (spec.acceptsMs !== undefined && spec.acceptsMs < MIN_ASK_AFTER_MS)
-    return 'accepts is under 5s, the shortest time after which accepted work is asked for';
+    return 'acceptedWithin is under 5s, the shortest time after which accepted work is asked for';
   if (spec.acceptsMs !== undefined && (spec.effect === 'unsafe' || spec.probe === 'none'))
-    return "accepted work must be probed: leave accepts out, or write effect: 'probed', or 'idempotent' with a probe";
+    return "accepted work must be probed: leave acceptedWithin out, or write effect: 'probed', or 'idempotent' with a probe";
   if (!['required', 'none'].includes(spec.undo))
     return `undo is ${JSON.stringify(spec.undo)}; allowed: 'required' and 'none'`;
   if (spec.probe !== undefined && !['required', 'none'].includes(spec.probe))

@@ -7,7 +7,7 @@
  *
  * S6 `done` only where a probe found it. That work will never be done is believed only if it was asked after
  * everything that could still act was over, and of accepted work after its first pause. S10 until then an
- * unknown outcome is remembered. L1 the time that its agent declares (`accepts`) bounds the probes.
+ * unknown outcome is remembered. L1 the time that its agent declares (`acceptedWithin`) bounds the probes.
  */
 
 import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
@@ -209,7 +209,7 @@ const PART_OF_AGE = 0.1;
 
 const paceMs = (wishMs: number): number => Math.min(Math.max(wishMs, MIN_ASK_AFTER_MS), MAX_ASK_AFTER_MS);
 
-/** When the latest progress was made, by which `maxNoProgress` counts. */
+/** When the latest progress was made, by which `progressWithin` counts. */
 const advancedAt = ({ progressAt, at }: Accepted): number => progressAt ?? at;
 
 const stallsAt = ({ maxNoProgressMs }: AgentStep, accepted: Accepted): number =>
@@ -309,8 +309,8 @@ const NEVER_DONE: Failure = {
   message: 'the service had accepted the work, and never did it',
 };
 const OVER_ACCEPTED: Failure = {
-  code: 'accepts',
-  message: "the service accepted the work, but did not finish it in time ('accepts')",
+  code: 'accepted-timeout',
+  message: "the service accepted the work, but did not finish it in time ('acceptedWithin')",
 };
 
 /** @param progress what a probe has reported, if it did */

@@ -24,7 +24,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 
 /**
  * @param also what is refused elsewhere, with a reason
- * @returns "'settel' is not an option; did you mean 'settle'?"; nothing where all are known
+ * @returns "'lateEffectWitin' is not an option; did you mean 'lateEffectWithin'?"; nothing where all are
+ * known
  */
 export function optionProblem(options: unknown, keys: Keys, also: Keys = {}): string | undefined {
   if (options === undefined) return undefined;

@@ -8,7 +8,7 @@
 import { agent } from 'steadfast';
 import * as z from 'zod/mini';
 
-const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as const;
+const LIMITS = { lease: '5s', claimWithin: '5s', timeout: '20s', lateEffectWithin: '1s' } as const;
 const Text = z.string();
 const In = z.object({ orderId: Text, text: Text });
 const Out = z.object({ id: Text, text: Text });
@@ -33,7 +33,7 @@ export const scheduleShipping = agent('schedule-shipping', {
   input: In,
   output: Out,
   effect: 'probed',
-  accepts: '2m',
+  acceptedWithin: '2m',
   ...LIMITS,
 });
 

@@ -72,7 +72,7 @@ export const ACCEPTED: readonly Mutant[] = [
   },
   {
     id: 'progress-does-not-count',
-    rule: 'progress of accepted work counts against maxNoProgress',
+    rule: 'progress of accepted work counts against progressWithin',
     bug: 'Accepted work that advances is stopped as if it did not.',
     file: 'lib/core/step/probe-report.ts',
     find: '{ progress, progressAt: inputs.now }',

@@ -193,7 +193,7 @@ describe('after its time', () => {
     (effect) => {
       const next = after(probing(OVER), RUNNING, { ...taking, effect });
       expect(next).toMatchObject({ status: 'failed', nextStage: 1, mayHaveActed: true });
-      expect(next?.failure?.code).toBe('accepts');
+      expect(next?.failure?.code).toBe('accepted-timeout');
       expect(next?.accepted?.token).toBe('job-1');
     },
   );
@@ -243,7 +243,7 @@ describe('after its time', () => {
     expect(after(probing(), RUNNING, taking, late)?.failure).toMatchObject({ code: 'within' });
   });
 
-  it('without progress it counts as over after maxNoProgress', () => {
+  it('without progress it counts as over after progressWithin', () => {
     const still = { progress: 0.5, progressAt: NOW - 700_000 };
     const next = after(probing(still), found('running', { progress: 0.5 }), stalling);
     expect(next).toMatchObject({ status: 'failed', failure: { code: 'no-progress' }, nextStage: 1 });

@@ -13,11 +13,11 @@ const SLOW = Number(process.env['CROWD'] ?? 400);
 const never = new Promise<never>(() => undefined);
 
 describe('a crowd of agents', () => {
-  it('200 wedged ones that go on beating: each is caught within maxNoProgress and one sweep', async () => {
+  it('200 wedged ones that go on beating: each is caught within progressWithin and one sweep', async () => {
     const { beganAt, touched, heartbeats } = await runCrowd({
       executions: 200,
       timeout: '5m',
-      maxNoProgress: '45s',
+      progressWithin: '45s',
       execute: () => never,
       forMs: 100_000,
     });
@@ -37,7 +37,7 @@ describe('a crowd of agents', () => {
     const { touched, heartbeats, succeeded } = await runCrowd({
       executions: SLOW,
       timeout: '5m',
-      maxNoProgress: '30s',
+      progressWithin: '30s',
       execute: async (ctx, sleep) => {
         for (let block = 0; block < 2; block += 1) {
           await sleep(29_000);

@@ -23,7 +23,7 @@ import { calmHost } from './calm.ts';
 export interface Crowd {
   readonly executions: number;
   readonly timeout: `${number}m`;
-  readonly maxNoProgress: `${number}s`;
+  readonly progressWithin: `${number}s`;
   /** What every agent does. */
   readonly execute: (ctx: AttemptContext, sleep: (ms: number) => Promise<void>) => Promise<unknown>;
   /** The crowd is observed for so long. */
@@ -60,8 +60,13 @@ class CountingTable extends MemoryTable {
 }
 
 export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
-  const { executions, timeout, maxNoProgress, forMs } = crowd;
-  const agent = anAgent('worker', { timeout, maxNoProgress, lease: '30s', pickup: '30s' });
+  const { executions, timeout, progressWithin, forMs } = crowd;
+  const agent = anAgent('worker', {
+    timeout,
+    progressWithin: progressWithin,
+    lease: '30s',
+    claimWithin: '30s',
+  });
   const touched: Seen[] = [];
   const table = new CountingTable(4);
   const choice = choiceOf(seededRandom(1));

@@ -42,7 +42,7 @@ export interface Quiet {
 }
 
 export async function runQuiet(seed: number, calls: Calls): Promise<Quiet> {
-  const agent = anAgent('worker', { timeout: '30s', lease: '3s', pickup: '3s' });
+  const agent = anAgent('worker', { timeout: '30s', lease: '3s', claimWithin: '3s' });
   const choice = choiceOf(seededRandom(seed));
   const events = new EventQueue(1_700_000_000_000);
   const table = new MemoryTable(4);

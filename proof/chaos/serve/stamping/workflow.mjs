@@ -15,7 +15,7 @@ export const stamp = agent('stamp', {
   undo: 'none',
   lease: '10s',
   timeout: '30s',
-  settle: '1s',
+  lateEffectWithin: '1s',
 });
 
 export const stamping = workflow('stamping', { input: page, within: '1h' }, (w) => {

@@ -13,7 +13,7 @@ export const keepSecret = agent('keep-secret', {
   output: z.object({ secret: z.string() }),
   effect: 'probed',
   lease: '5s',
-  settle: '1s',
+  lateEffectWithin: '1s',
   timeout: '5s',
 });
 

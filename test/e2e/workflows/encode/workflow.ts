@@ -21,8 +21,8 @@ const contract = {
   effect: 'idempotent',
   runsIn: 'container',
   lease: '3s',
-  pickup: '3s',
-  settle: '1s',
+  claimWithin: '3s',
+  lateEffectWithin: '1s',
   undo: 'none',
 } as const;
 
@@ -38,7 +38,7 @@ export const encodeAnew = agent('encode-anew', {
   input: z.object({ journal: z.string(), height: z.number() }),
   output: z.object({ height: z.number() }),
   timeout: '2h',
-  maxNoProgress: '2s',
+  progressWithin: '2s',
   undo: 'required',
 });
 

@@ -15,8 +15,8 @@ const contract = {
   output: z.object({ attempt: z.number() }),
   effect: 'probed',
   lease: '3s',
-  pickup: '3s',
-  settle: '1s',
+  claimWithin: '3s',
+  lateEffectWithin: '1s',
   timeout: '10m',
   undo: 'none',
 } as const;

@@ -13,7 +13,7 @@ export const alone = agent('alone', {
   lease: '3s',
   timeout: '14m',
   isolate: true,
-  accepts: '1m',
+  acceptedWithin: '1m',
 });
 
 export const isolated = workflow(

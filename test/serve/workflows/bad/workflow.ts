@@ -11,7 +11,7 @@ const way = {
   undo: 'none',
   timeout: '4s',
   lease: '3s',
-  settle: '1s',
+  lateEffectWithin: '1s',
 } as const;
 
 export const waits = agent('waits', {

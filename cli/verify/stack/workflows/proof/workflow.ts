@@ -10,7 +10,7 @@ import { agent, askPerson, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 
 /** Short, so that a recovery is a matter of seconds. */
-const LIMITS = { lease: '5s', pickup: '5s', timeout: '10s', settle: '1s' } as const;
+const LIMITS = { lease: '5s', claimWithin: '5s', timeout: '10s', lateEffectWithin: '1s' } as const;
 const PATIENCE = retry(6, { delay: '500ms', maxDelay: '5s' });
 
 /**

@@ -7,7 +7,7 @@ export const reserveTrip = agent('reserve-trip', {
   input: z.object({ to: z.string() }),
   output: z.object({ booked: z.string() }),
   effect: 'idempotent',
-  pickup: '1s',
+  claimWithin: '1s',
 });
 
 export const trip = workflow('trip', { input: z.object({ to: z.string() }), within: '1h' }, (w) => {
