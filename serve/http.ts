@@ -71,10 +71,16 @@ export const fetchOf =
     return answer ?? Response.json({ error: BAD_NAME }, { status: 400 });
   };
 
-/** @param now the time that each answer says, also a refusal */
-export function apiListener(app: Fetches, tokens: Tokens, now: () => number): RequestListener {
+export interface ListenerParts {
+  /** The time that each answer says, also a refusal. */
+  readonly now: () => number;
+  /** What Prometheus is answered. */
+  readonly metrics: () => string;
+}
+
+export function apiListener(app: Fetches, tokens: Tokens, { now, metrics }: ListenerParts): RequestListener {
   return (request, response) => {
-    answerTo(app, tokens, request)
+    answerTo(app, tokens, request, metrics)
       .then(({ status, headers, body }) => {
         const date = new Date(now()).toUTCString();
         response.writeHead(status, { ...headers, date, 'content-length': Buffer.byteLength(body) });
@@ -88,11 +94,20 @@ export function apiListener(app: Fetches, tokens: Tokens, now: () => number): Re
 /** Says nothing of the deployment: that is `/health`, which needs a token where there are any. */
 const ALIVE: Answer = { status: 200, headers: { 'content-type': 'text/plain' }, body: 'ok' };
 
-async function answerTo(app: Fetches, tokens: Tokens, request: IncomingMessage): Promise<Answer> {
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+async function answerTo(
+  app: Fetches,
+  tokens: Tokens,
+  request: IncomingMessage,
+  metrics: () => string,
+): Promise<Answer> {
   const { method = 'GET', url = '/', headers } = request;
   if (url === '/live' && (method === 'GET' || method === 'HEAD')) return ALIVE;
   const caller = callerOf(tokens, request);
   if (typeof caller !== 'string') return caller;
+  if (url === '/metrics' && (method === 'GET' || method === 'HEAD'))
+    return { status: 200, headers: { 'content-type': METRICS_TYPE }, body: metrics() };
   const body = await bodyOf(request);
   if (body === 'tooLarge')
     return problem(413, 'too-large', `a body has at most ${MAX_LARGE_BODY_BYTES} bytes`, {

@@ -39,6 +39,7 @@ import type { AuditPorts } from '../lib/supervisor/audit.ts';
 import type { Values, ValuesAuditPorts } from '../lib/supervisor/audit-values.ts';
 import type { Measured } from '../lib/api/health.ts';
 import { knownExecutions } from './known-executions.ts';
+import { MetricTotals } from './metric-totals.ts';
 import { TABLE_NAME } from './sqlite/client.ts';
 
 /** All metrics of a process are of one deployment. */
@@ -114,6 +115,7 @@ export class Telemetries {
   readonly #isQuiet: boolean;
   readonly #onLine: MeterOptions['onLine'];
   readonly #meters: Meter[] = [];
+  readonly #totals = new MetricTotals();
 
   constructor(isQuiet: boolean, onLine?: MeterOptions['onLine']) {
     this.#isQuiet = isQuiet;
@@ -126,14 +128,24 @@ export class Telemetries {
       logger.setLogLevel('SILENT');
       return { logger, meter: SILENT };
     }
-    const meter = createMeter({ deployment: DEPLOYMENT, fields, ...given({ onLine: this.#onLine }) });
+    const onLine = (line: string): void => {
+      this.#totals.line(given(fields), line);
+      this.#onLine?.(line);
+    };
+    const meter = createMeter({ deployment: DEPLOYMENT, fields, onLine });
     this.#meters.push(meter);
     return { logger, meter };
   }
 
-  /** Writes what has been counted. */
+  /** Hands on what has been counted. */
   flush(): void {
     for (const meter of this.#meters) meter.flush();
+  }
+
+  /** What has been counted since the start, for Prometheus. */
+  text(): string {
+    this.flush();
+    return this.#totals.text();
   }
 }
 

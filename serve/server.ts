@@ -94,7 +94,7 @@ export interface ServerOptions {
   readonly isOwnProcess?: boolean;
   /** Writes no log lines and no metrics. @default false */
   readonly isQuiet?: boolean;
-  /** Is given each line of metrics that is written, once a minute, as CloudWatch reads it. */
+  /** Takes each line of metrics, once a minute, as CloudWatch reads it. */
   readonly onMetrics?: (line: string) => void;
   /** What else answers on the port, by the beginning of its paths. */
   readonly beside?: (api: Api) => Listeners;
@@ -206,8 +206,8 @@ class Running {
     const measured = this.#options.onMetrics && MEASURED;
     const routed = routes(scheduler, roles.ports.receipts, openapi, async () => served.forms, measured);
     const api = dated(routed, this.#time.now);
-    const others = beside === undefined ? {} : beside(api);
-    const http = await listenAt(address, port, byPath(others, apiListener(api, tokens, this.#time.now)));
+    const parts = { now: this.#time.now, metrics: () => this.#telemetries.text() };
+    const http = await listenAt(address, port, byPath(beside?.(api) ?? {}, apiListener(api, tokens, parts)));
     const { loops, resumed } = this.#loops(roles, loop, calls);
     loops.push(...this.#schedules(scheduler, roles));
     // None of them ends the server: what fails in a loop is in the log.

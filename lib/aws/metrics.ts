@@ -96,7 +96,7 @@ export interface MeterOptions {
   readonly fields: Readonly<Record<string, string>>;
   /** What has metrics one by one. @default nothing */
   readonly by?: ReadonlySet<DetailBy>;
-  /** Is given each line of the deployment's metrics as it is written. */
+  /** Takes each line of the deployment's metrics. @default - they go to standard output */
   readonly onLine?: (line: string) => void;
 }
 
@@ -128,8 +128,9 @@ export function createMeter(options: MeterOptions): Meter {
     sizes.clear();
     if (!metrics.hasStoredMetrics()) return;
     for (const [key, value] of Object.entries(options.fields)) metrics.addMetadata(key, value);
-    options.onLine?.(JSON.stringify(metrics.serializeMetrics()));
-    metrics.publishStoredMetrics();
+    if (options.onLine === undefined) metrics.publishStoredMetrics();
+    else options.onLine(JSON.stringify(metrics.serializeMetrics()));
+    metrics.clearMetrics();
   };
   return {
     note: (note, origin) => {
