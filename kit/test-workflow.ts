@@ -39,6 +39,9 @@ export type { OpenIncident, TestRun } from './test-run.ts';
 /**
  * A workflow with its agents in memory, on the roles that run in production. Time is the test's own
  * and is skipped: nothing sleeps.
+ * @example
+ * const trial = testWorkflow(order, { agents: [handler] });
+ * export const run = await trial.start({ orderId: 'o-1' });
  * @throws SteadfastError `missing-agent`, `not-a-handler`, `bad-agents`: each says what to pass;
  * `workflow-refused` for a reference that synthesis refuses
  */

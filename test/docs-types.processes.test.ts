@@ -1,6 +1,6 @@
 /**
- * All code that documents show has right types: one program of the compiler for all pages. State machines
- * are asked their own validator.
+ * All code that documents and an editor's hover show has right types: one program of the compiler for all
+ * pages. State machines are asked their own validator.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -8,6 +8,7 @@ import { rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ROOT, written } from './snippets/blocks.ts';
 import { deployFiles } from './snippets/deploy.ts';
+import { exampleFiles } from './snippets/examples.ts';
 import { machines, stepFunctionsFiles } from './snippets/from-step-functions.ts';
 import { readmeFiles } from './snippets/readme.ts';
 import { testingFiles } from './snippets/testing.ts';
@@ -17,6 +18,7 @@ const PAGES = {
   testing: testingFiles,
   deploy: deployFiles,
   'step-functions': stepFunctionsFiles,
+  examples: exampleFiles,
 } as const;
 
 const made: string[] = [];
@@ -47,6 +49,10 @@ test('the types of all pages are right, and a wrong one would be found', () => {
   const planted = writtenHere('planted', new Map([['wrong.ts', "export const one: number = '1';\n"]]));
   const said = compiled([...folders, planted]);
   expect(said.trim().split('\n')).toEqual([expect.stringMatching(/planted-\w+\/wrong\.ts.*TS2322/)]);
+});
+
+test('the most used exports have an example each', () => {
+  expect(exampleFiles.size).toBeGreaterThanOrEqual(40);
 });
 
 test('the state machines of docs/FROM-STEP-FUNCTIONS.md are valid, as a validator of theirs says', () => {

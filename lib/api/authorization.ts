@@ -28,6 +28,8 @@ async function provided<Value extends object | string>(value: Provided<Value>, n
 /**
  * Sends a token with every call, as a JWT authorizer and a server with tokens want it.
  * @param token a function is asked before each request, for tokens expire
+ * @example
+ * export const client = createClient({ url: 'https://orders.example', authorization: bearer('the token') });
  */
 export const bearer =
   (token: Provided<string>): Authorization =>
@@ -64,7 +66,12 @@ export interface AwsSignatureOptions {
   readonly credentials: Provided<AwsCredentials>;
 }
 
-/** Signs each request for an API behind IAM, or for a service of AWS; of a body it takes text. */
+/**
+ * Signs each request for an API behind IAM, or for a service of AWS; of a body it takes text.
+ * @example
+ * const credentials = { accessKeyId: 'AKIA', secretAccessKey: 'secret' };
+ * export const authorization = awsSignature({ region: 'eu-central-1', credentials });
+ */
 export const awsSignature =
   ({ region, service = 'execute-api', credentials }: AwsSignatureOptions): Authorization =>
   (send) =>

@@ -104,6 +104,9 @@ const OPTIONS = {
  * A client of a deployment's API. Every method rejects with `ApiError`: with the API's own code, or with
  * `no-answer`, `unavailable`, `too-many-calls`, `forbidden`, `not-steadfast`, and without credentials with
  * `no-credentials`.
+ * @example
+ * const client = createClient<{ order: typeof order }>({ url: 'http://127.0.0.1:4510' });
+ * export const started = await client.start('order', { input: { orderId: 'o-1' }, idempotencyKey: 'o-1' });
  * @throws ApiError `bad-url`, `bad-option`
  */
 export function createClient<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>(

@@ -148,16 +148,28 @@ type Sortable = string | number;
  */
 export const eq = <T extends Scalar>(left: Ref<T>, right: T | Ref<T>): Condition =>
   condition({ $eq: [toExpr(left), toExpr(right)] });
-/** Not equal. */
+/**
+ * Not equal.
+ * @example when: ne(w.input.country, 'DE')
+ */
 export const ne = <T extends Scalar>(left: Ref<T>, right: T | Ref<T>): Condition =>
   condition({ $ne: [toExpr(left), toExpr(right)] });
-/** Less than: of two numbers, or two texts by their UTF-16 units. */
+/**
+ * Less than: of two numbers, or two texts by their UTF-16 units.
+ * @example when: lt(w.input.amount, 100)
+ */
 export const lt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condition =>
   condition({ $lt: [toExpr(left), toExpr(right)] });
-/** Greater than: of two numbers, or two texts by their UTF-16 units. */
+/**
+ * Greater than: of two numbers, or two texts by their UTF-16 units.
+ * @example when: gt(w.input.amount, 100)
+ */
 export const gt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condition =>
   condition({ $gt: [toExpr(left), toExpr(right)] });
-/** The value is there, be it null: an optional field, or the output of a step that may have failed. */
+/**
+ * The value is there, be it null: an optional field, or the output of a step that may have failed.
+ * @example when: exists(w.input.voucher)
+ */
 export const exists = (value: Perhaps<unknown>): Condition => condition({ $exists: toExpr(value) });
 /**
  * The value is one of the list.
@@ -165,19 +177,38 @@ export const exists = (value: Perhaps<unknown>): Condition => condition({ $exist
  */
 export const isIn = <T extends Scalar>(value: Ref<T>, list: readonly T[]): Condition =>
   condition({ $in: [toExpr(value), toExpr(list)] });
-/** All of them hold. */
+/**
+ * All of them hold.
+ * @example when: and(eq(w.input.country, 'DE'), gt(w.input.amount, 100))
+ */
 export const and = (...all: readonly Condition[]): Condition => condition({ $and: all.map(toExpr) });
-/** One of them holds at least. */
+/**
+ * One of them holds at least.
+ * @example when: or(eq(w.input.plan, 'pro'), gt(w.input.amount, 100))
+ */
 export const or = (...any: readonly Condition[]): Condition => condition({ $or: any.map(toExpr) });
-/** It does not hold. */
+/**
+ * It does not hold.
+ * @example when: not(isIn(w.input.country, ['DE', 'FR']))
+ */
 export const not = (inner: Condition): Condition => condition({ $not: toExpr(inner) });
-/** The text fits the pattern, in which each `*` stands for any characters, and `\*` for itself. */
+/**
+ * The text fits the pattern, in which each `*` stands for any characters, and `\*` for itself.
+ * @example when: matches(w.input.email, '*@example.com')
+ */
 export const matches = (text: Ref<string>, pattern: string): Condition =>
   condition({ $matches: [toExpr(text), pattern] });
-/** How many items the list has, or how many UTF-16 units the text. */
+/**
+ * How many items the list has, or how many UTF-16 units the text.
+ * @example when: gt(length(w.input.files), 0)
+ */
 export const length = (value: Ref<string> | Ref<readonly unknown[]>): Ref<number> =>
   condition({ $length: toExpr(value) }) as unknown as Ref<number>;
-/** Joins texts and references to texts or numbers into one text. */
+/**
+ * Joins texts and references to texts or numbers into one text.
+ * @example
+ * w.step('greet', sendMail, { to: w.input.email, subject: concat('Order ', w.input.orderId) });
+ */
 export const concat = (...parts: readonly Input<string | number>[]): Ref<string> =>
   condition({ $concat: parts.map(toExpr) }) as unknown as Ref<string>;
 
@@ -187,14 +218,20 @@ const endedAs = (step: Named, outcome: string): Condition => {
   const name = typeof step === 'string' ? step : step.name;
   return condition({ $eq: [{ $ref: `outcome:${name}`, path: [] }, outcome] });
 };
-/** The step is done. Of the three exactly one holds from when a step has passed. */
+/**
+ * The step is done. Once a step has passed, exactly one of `succeeded`, `failed`, `skipped` holds.
+ * @example when: succeeded('reserve')
+ */
 export const succeeded = (step: Named): Condition => endedAs(step, 'succeeded');
 /**
  * The step has failed, it is tolerated (`tolerate: true`), and nothing of it is
  * under way or to be undone any more.
  */
 export const failed = (step: Named): Condition => endedAs(step, 'failed');
-/** The step was skipped. */
+/**
+ * The step was skipped, as its `when` did not hold.
+ * @example when: skipped('gift-wrap')
+ */
 export const skipped = (step: Named): Condition => endedAs(step, 'skipped');
 
 type Meant<D> = D extends Ref<infer T> ? T : D;
@@ -204,7 +241,11 @@ type Otherwise<T, D> = unknown extends D
   : [D] extends [MaybeRef<infer U, infer Why> | undefined]
     ? MaybeRef<T | U, Why>
     : Ref<T | Meant<D>>;
-/** The value, or what holds instead where there is none. */
+/**
+ * The value, or what holds instead where there is none.
+ * @example
+ * w.step('greet', sendMail, { to: w.input.email, subject: orElse(w.input.voucher, 'no voucher') });
+ */
 export const orElse = <T, const D>(value: Perhaps<T>, instead: D): Otherwise<T, D> =>
   condition({ $orElse: [toExpr(value), toExpr(instead)] }) as unknown as Otherwise<T, D>;
 /**

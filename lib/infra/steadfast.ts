@@ -74,6 +74,7 @@ const DEFAULT_MEMORY_MB = 384;
 
 /**
  * A whole deployment: API, queues and functions of the agents, state table, supervisor, alarms, dashboard.
+ * @example new Steadfast(stack, 'Orders', { workflows: Workflows.fromFolder('workflows') });
  */
 export class Steadfast extends Construct {
   /** The DynamoDB table that holds every execution. */

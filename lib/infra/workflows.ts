@@ -34,6 +34,8 @@ export const Workflows = {
    * it for each agent that it uses.
    * @param folder relative to the folder of the nearest cdk.json, from the
    * working directory upward; or absolute
+   * @example
+   * export const workflows = Workflows.fromFolder('workflows');
    * @throws DiscoveryError naming the workflow, the agent and the path expected
    */
   fromFolder: (folder = 'workflows', { only }: FolderOptions = {}): Discovery => {

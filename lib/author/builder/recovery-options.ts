@@ -44,6 +44,7 @@ export const retry = (retries: number, backoff: Backoff = {}): RetryStage => {
  * From here on other parameters, for the agent of the stage before, under an idempotency key of their own: a
  * service that ties a key to its first parameters refuses others under it. Taken only when it is certain that
  * nothing of the earlier tries took effect.
+ * @example recovery: [retry(2), withInput({ amount: w.input.amount, currency: 'EUR' })]
  * @throws SteadfastError `bad-duration`, `bad-option`
  */
 export const withInput = (
@@ -57,6 +58,7 @@ export const withInput = (
 /**
  * From here on another agent, with the input that the stage before had: behind a `withInput` with that one.
  * Taken only when it is certain that nothing of the earlier tries took effect.
+ * @example recovery: [retry(2), useAgent(chargeElsewhere), askPerson()]
  * @throws SteadfastError `bad-duration`, `bad-option`
  */
 export const useAgent = (
@@ -103,6 +105,7 @@ export interface AskPersonOptions {
 /**
  * A person decides; without an answer `within` that time, what acted is undone, or
  * (`otherwise: 'keep'`) left as it is.
+ * @example recovery: [retry(3), askPerson({ within: '1d', otherwise: 'keep' })]
  * @throws SteadfastError `bad-duration`, `bad-option`
  */
 export const askPerson = (options: AskPersonOptions = {}): HumanStage => {

@@ -169,7 +169,7 @@ export interface WorkflowBuilder<I> {
   /**
    * Runs another workflow as an execution of its own, which is undone with this one.
    * @example
-   * const trip = w.child('trip', bookTrip, { city: w.input.city });
+   * w.child('trip', bookTrip, { city: w.input.city });
    */
   readonly child: <CI, CO, T extends boolean = false, W extends When = undefined>(
     name: string,
@@ -181,6 +181,8 @@ export interface WorkflowBuilder<I> {
    * Performed once the execution has ended without success, and nothing is owed or asked any more: after a
    * failure, a cancel or the deadline, not where the execution that it is a part of ends it. It may read
    * `failure`, the input and any output there is (`orElse`). Its own failure changes no end, and is listed.
+   * @example
+   * w.onFailure('apologise', sendMail, { to: w.input.email, subject: w.failure.code });
    */
   readonly onFailure: <SI, SO>(
     name: string,

@@ -154,19 +154,42 @@ function declared<On extends DeclaredTrigger['on'], Options>(
   return { kind: 'steadfast:trigger', workflow: workflow.name, on, options: kept };
 }
 
-/** Each object that is written to a bucket. One that is written again starts another execution. */
+/**
+ * Each object that is written to a bucket. One that is written again starts another execution.
+ * @example
+ * export const uploads = onObjectCreated(order, {
+ *   bucket: 'uploads',
+ *   prefix: 'orders/',
+ *   input: { orderId: '$.detail.object.key' },
+ * });
+ */
 export const onObjectCreated = <Input>(
   workflow: Startable<Input>,
   options: ObjectSource & KeyFilter & TriggerOptions<NoInfer<Input>>,
 ): ObjectTrigger => declared('object', workflow as Startable<never>, options as ObjectTrigger['options']);
 
-/** Each event of a bus that a pattern fits. */
+/**
+ * Each event of a bus that a pattern fits.
+ * @example
+ * export const placed = onEvent(order, {
+ *   pattern: { source: ['shop'], detailType: ['order-placed'] },
+ *   input: { orderId: '$.detail.orderId' },
+ * });
+ */
 export const onEvent = <Input>(
   workflow: Startable<Input>,
   options: EventSource & TriggerOptions<NoInfer<Input>>,
 ): EventTrigger => declared('event', workflow as Startable<never>, options as EventTrigger['options']);
 
-/** Each time of a schedule; the event has `$.time`, the time that was planned. */
+/**
+ * Each time of a schedule; the event has `$.time`, the time that was planned.
+ * @example
+ * export const nightly = onSchedule(report, {
+ *   schedule: 'cron(0 2 * * ? *)',
+ *   timeZone: 'Europe/Berlin',
+ *   input: { day: '$.time' },
+ * });
+ */
 export const onSchedule = <Input>(
   workflow: Startable<Input>,
   options: ScheduleSource & TriggerOptions<NoInfer<Input>>,
@@ -176,6 +199,7 @@ export const onSchedule = <Input>(
 /**
  * Each message of a queue of its own; the stack lets others send: `steadfast.trigger(name).grantSend(shop)`.
  * The input is the message's text, as JSON, unless it is given.
+ * @example export const orders = onMessage(order, { input: { orderId: '$.orderId' } });
  */
 export const onMessage = <Input>(
   workflow: Startable<Input>,

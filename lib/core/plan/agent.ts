@@ -237,15 +237,22 @@ export type Verdict<O> =
   /** `reason` is kept and shown with the step. */
   | { readonly verdict: 'cannot-tell'; readonly reason?: string };
 
-/** The work is done, and this is its output: the first of a probe's four answers. */
+/**
+ * The work is done, and this is its output: the first of a probe's four answers.
+ * @example probe: async () => done({ paymentId: 'pay-1' })
+ */
 export const done = <O>(output: O): Verdict<O> => ({ verdict: 'done', output });
-/** The service knows of no such work: it is tried again once no earlier request can act any more. */
+/**
+ * The service knows of no such work: it is tried again once no earlier request can act any more.
+ * @example probe: async () => notDone()
+ */
 export const notDone = (): Verdict<never> => ({ verdict: 'not-done' });
 /**
  * The service is still at it: it is asked again later.
  * @param how `progress`: a number that grows or a text that changes, by which `progressWithin` counts for
  * accepted work; `askAfter`: when the service wants to be asked again, a duration or a number of
  * seconds, 5 s to 1 h
+ * @example probe: async () => running({ progress: '40 %', askAfter: '30s' })
  */
 export const running = (
   how: { readonly progress?: string | number; readonly askAfter?: Duration | number } = {},
@@ -253,6 +260,7 @@ export const running = (
 /**
  * The service gave no answer that says so: it is asked again, some times.
  * @param reason what the service answered, for people: `status 501`
+ * @example probe: async () => cannotTell('status 501')
  */
 export const cannotTell = (reason?: string): Verdict<never> => ({
   verdict: 'cannot-tell',
@@ -269,7 +277,8 @@ export interface Accepted {
 }
 
 /**
- * `return accepted({ token: job.id, askAfter: '30s' })`: the service answered 202.
+ * The service has taken the work and does it, as after a 202: it is asked until it is done.
+ * @example execute: async () => accepted({ token: 'job-1', askAfter: '30s' })
  * @param how `token`: what the service calls the work, up to 1,000 characters; `askAfter`: when `probe` is
  * asked first, a duration or a number of seconds, 5 s to 1 h
  */

@@ -24,7 +24,10 @@ export const markOf = (error: unknown): ErrorMark | undefined =>
 export const marked = (error: Error, mark: ErrorMark | undefined): Error =>
   mark === undefined ? error : Object.defineProperty(error, MARK, { value: mark });
 
-/** The work was NOT done and may be tried again: a 503, a refused connection, a full queue. */
+/**
+ * The work was NOT done and may be tried again: a 503, a refused connection, a full queue.
+ * @example throw new TransientError('the card service answered 503');
+ */
 export class TransientError extends Error {
   override name: string = 'TransientError';
   /** The service's own wish, in ms from now; overrides the recovery's backoff where it is longer. */
@@ -36,7 +39,10 @@ export class TransientError extends Error {
   }
 }
 
-/** The work was NOT done and trying again cannot help: a declined card, an unknown article. */
+/**
+ * The work was NOT done and trying again cannot help: a declined card, an unknown article.
+ * @example throw new PermanentError('the card is declined');
+ */
 export class PermanentError extends Error {
   override name: string = 'PermanentError';
 }
