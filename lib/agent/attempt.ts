@@ -14,10 +14,10 @@ import { formatDuration } from '../core/values/duration.ts';
 import { performedStep } from '../core/plan/on-failure.ts';
 import type { AgentStep, Plan } from '../core/plan/plan.ts';
 import type { Ports } from '../core/ports.ts';
-import type { OpenBreaker, Progress, Report } from '../core/decisions/events.ts';
+import type { Progress, Report } from '../core/decisions/events.ts';
 import { given } from '../core/values/given.ts';
 import { type Snapshot, withWrite } from '../core/records/snapshot.ts';
-import { type LeasedStep, pauseOf } from '../core/records/state.ts';
+import { type LeasedStep, pauseOf, type NotBefore } from '../core/records/state.ts';
 import { effectKeyOf, keyEpoch } from '../core/step/effect-key.ts';
 import { awayMs } from '../core/values/away.ts';
 import { heartbeatEveryMs, isAdvance } from '../core/step/lease.ts';
@@ -39,7 +39,7 @@ export interface Claim {
   readonly token: string;
   readonly processDeadlineAt: number;
   /** The agent's service is dead, as the attempt has found. */
-  openBreaker?: OpenBreaker;
+  notBefore?: NotBefore;
   state: Snapshot;
   /** For the report, after its attempt: the clock before `state` was read. */
   rereadAt?: number;

@@ -20,7 +20,7 @@ import {
 import { lengthMsOf, MAX_DURATION_MS } from '../core/values/duration.ts';
 import { partsOf, uselessPartsOf } from '../core/plan/agent-parts.ts';
 import type { Ports } from '../core/ports.ts';
-import type { ClaimedAttempt, OpenBreaker, Report } from '../core/decisions/events.ts';
+import type { ClaimedAttempt, Report } from '../core/decisions/events.ts';
 import {
   ACCEPTED_ANYWAY,
   CANNOT_TELL,
@@ -29,7 +29,7 @@ import {
   MAX_FAILURE_CHARS,
 } from '../core/values/failure.ts';
 import type { Json } from '../core/values/json.ts';
-import type { Execution, Mode } from '../core/records/state.ts';
+import type { Execution, Mode, NotBefore } from '../core/records/state.ts';
 import { InterruptedError, markOf } from '../core/values/errors.ts';
 import { BUG, bugOf, bugText, isBug } from '../core/values/bug.ts';
 import { given } from '../core/values/given.ts';
@@ -81,7 +81,7 @@ export interface Worker {
    * @default nothing
    * @internal
    */
-  readonly deferredBy?: (ports: Ports, execution: Execution) => Promise<OpenBreaker | undefined>;
+  readonly deferredBy?: (ports: Ports, execution: Execution) => Promise<NotBefore | undefined>;
   /**
    * Makes a process for the author's code ready before a message is claimed.
    * @returns what is called when the message has been handled; nothing where no process can be had

@@ -13,9 +13,10 @@
  */
 
 import type { Breakers, Ports } from '../core/ports.ts';
-import type { OpenBreaker } from '../core/decisions/events.ts';
+import type { NotBefore } from '../core/records/state.ts';
 import type { FailedCall } from '../core/records/unanswered.ts';
 import type { Failure } from '../core/values/failure.ts';
+import { given } from '../core/values/given.ts';
 import {
   afterAnswers,
   afterBugs,
@@ -24,8 +25,7 @@ import {
   type Breaker,
   newBreaker,
   OPEN_FRESH_MS,
-  openBreakerOf,
-  passageOf,
+  notBeforeOf,
   provesNoAction,
   type TrialOutcome,
   WINDOW_MS,
@@ -55,7 +55,7 @@ const READ_MS = 1_000;
  * Free to call, perhaps as the trial; deferred by an open breaker; or whether the
  * agent is paused cannot be read.
  */
-export type Pass = { readonly trial?: string } | { readonly openBreaker: OpenBreaker } | 'unread';
+export type Pass = { readonly trial?: string; readonly notBefore?: NotBefore } | 'unread';
 
 /** What is to be written: how a trial ended, or calls that failed, or that calls are answered again. */
 type News =
@@ -102,13 +102,12 @@ export class ProcessBreaker {
     const now = ports.clock.now();
     if (this.#known === undefined || now - this.#known.readAt > CLOSED_FRESH_MS) return 'unread';
     try {
-      if (passageOf(this.#known.breaker, now).kind === 'trial')
+      if ((notBeforeOf(this.#known.breaker, now)?.at ?? Number.POSITIVE_INFINITY) <= now)
         return await this.#try(ports, breakers, timeoutMs);
     } catch {
       ports.log.note({ what: 'breaker-failed', agent: this.#agent });
     }
-    const openBreaker = openBreakerOf(this.#known.breaker, now);
-    return openBreaker === undefined ? {} : { openBreaker };
+    return given({ notBefore: notBeforeOf(this.#known.breaker, now) });
   }
 
   /** Reads it where what is known is too old. Never rejects. */
@@ -135,7 +134,7 @@ export class ProcessBreaker {
   #isOutdated(now: number): boolean {
     const known = this.#known;
     if (known === undefined || this.#suspects) return true;
-    const isClosed = openBreakerOf(known.breaker, now) === undefined;
+    const isClosed = notBeforeOf(known.breaker, now) === undefined;
     return now - known.readAt >= (isClosed ? CLOSED_FRESH_MS : OPEN_FRESH_MS);
   }
 
@@ -193,11 +192,11 @@ export class ProcessBreaker {
     trial: string | undefined,
     failure: Failure,
     call?: FailedCall,
-  ): Promise<OpenBreaker | undefined> {
+  ): Promise<NotBefore | undefined> {
     if (ports.breakers !== undefined) this.#unwritten.add({ call, isTrial: trial !== undefined });
     this.#suspects = true;
     await this.#tell(ports, trial === undefined ? { failure } : { trial, outcome: failure });
-    return openBreakerOf(this.#known?.breaker, ports.clock.now());
+    return notBeforeOf(this.#known?.breaker, ports.clock.now());
   }
 
   async #tell(ports: Ports, news: News): Promise<void> {
@@ -270,14 +269,13 @@ export class ProcessBreaker {
     await this.#read(ports, breakers);
     const before = this.#known?.breaker;
     const inputs = decisionInputsOf(ports);
-    const passage = passageOf(before, inputs.now);
-    if (passage.kind === 'free' || before === undefined) return {};
-    if (passage.kind === 'open') return { openBreaker: passage.openBreaker };
+    const notBefore = notBeforeOf(before, inputs.now);
+    if (notBefore === undefined || before === undefined) return {};
+    if (notBefore.at > inputs.now) return { notBefore };
     const next = withTrial(before, timeoutMs, inputs);
     if ((await breakers.write(next)) === 'conflict') {
       await this.#read(ports, breakers);
-      const openBreaker = openBreakerOf(this.#known?.breaker, inputs.now);
-      return openBreaker === undefined ? {} : { openBreaker };
+      return given({ notBefore: notBeforeOf(this.#known?.breaker, inputs.now) });
     }
     this.#learn({ breaker: next, readAt: inputs.now, order: (this.#order += 1) });
     ports.log.note({ what: 'breaker-trial', agent: this.#agent });

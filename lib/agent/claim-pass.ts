@@ -55,11 +55,11 @@ export async function decideDelivery(
   const { decision, state: known } = await decideWith(ports, plan, state, delivery);
   // Whether there was time for a kept message is not asked again once it has its slot and its trial.
   const { isKept: _judged, ...again } = delivery;
-  const later = (more: Pick<EventOf<'deliver'>, 'openBreaker' | 'turnAt'> = {}): Decision =>
+  const later = (more: Pick<EventOf<'deliver'>, 'notBefore'> = {}): Decision =>
     decide(plan, known, { ...again, ...decisionInputsOf(ports), ...more });
   if (decision.next.kind !== 'perform') return { decision, pass };
-  const openBreaker = await deferredBy?.(ports, state.execution);
-  if (openBreaker !== undefined) return { decision: later({ openBreaker }), pass };
+  const notBefore = await deferredBy?.(ports, state.execution);
+  if (notBefore !== undefined) return { decision: later({ notBefore }), pass };
   let { trial, slotUntil } = pass;
   let giveBack: (() => void) | undefined;
   if (rate !== undefined && (slotUntil === undefined || slotUntil < ports.clock.now())) {
@@ -68,16 +68,16 @@ export async function decideDelivery(
     if (slot === 'unread') return { decision: unread(message, 'rate'), pass };
     // A process that was frozen meanwhile may have a turn that is over.
     if ('turnAt' in slot)
-      return { decision: later({ turnAt: Math.max(slot.turnAt, ports.clock.now()) }), pass };
+      return { decision: later(afterTurn(Math.max(slot.turnAt, ports.clock.now()))), pass };
     slotUntil = slot.untilAt;
     ({ giveBack } = slot);
   }
   if (trial === undefined && breaker !== undefined) {
     const passed = await breaker.pass(ports, agent.spec.timeoutMs);
     if (passed === 'unread') return { decision: unread(message, 'pause'), pass };
-    if ('openBreaker' in passed) {
+    if (passed.notBefore !== undefined) {
       giveBack?.();
-      return { decision: later({ openBreaker: passed.openBreaker }), pass: given({ trial }) };
+      return { decision: later({ notBefore: passed.notBefore }), pass: given({ trial }) };
     }
     trial = passed.trial;
   }
@@ -85,10 +85,12 @@ export async function decideDelivery(
   const now = ports.clock.now();
   // Its turn is now, and it asks again: a slot that is used late would be one too many in its second.
   if (slotUntil !== undefined && slotUntil < now && trial === undefined)
-    return { decision: later({ turnAt: now }), pass: {} };
+    return { decision: later(afterTurn(now)), pass: {} };
   const isSoon = now - delivery.now < SOON_MS;
   return { decision: isSoon ? decision : later(), pass: given({ trial, slotUntil }) };
 }
+
+const afterTurn = (at: number): Pick<EventOf<'deliver'>, 'notBefore'> => ({ notBefore: { why: 'rate', at } });
 
 /**
  * What becomes of a message whose agent's pause or rate cannot be read. It is answered, for one that was

@@ -5,7 +5,7 @@
  */
 
 import type { Ports } from '../core/ports.ts';
-import type { OpenBreaker } from '../core/decisions/events.ts';
+import type { NotBefore } from '../core/records/state.ts';
 import { CANNOT_TELL, type Failure } from '../core/values/failure.ts';
 import { BUG } from '../core/values/bug.ts';
 import { saidOf } from '../core/step/breaker.ts';
@@ -23,7 +23,7 @@ export async function notifyBreaker(
   claim: Claim,
   { report, lost }: Ran,
   trial: string | undefined,
-): Promise<OpenBreaker | undefined> {
+): Promise<NotBefore | undefined> {
   const said = saidOf(report, claim.state.steps[claim.planStep.name]?.probes ?? 0);
   if (breaker === undefined || (lost && said === 'failed')) return undefined;
   if (said === 'nothing') {

@@ -46,8 +46,8 @@ export async function performAndReport(
 ): Promise<void> {
   const ran = await runAttempt(ports, worker, claim);
   const { report, work, lost } = ran;
-  const openBreaker = await notifyBreaker(ports, worker, claim, ran, trial);
-  if (openBreaker !== undefined) claim.openBreaker = openBreaker;
+  const notBefore = await notifyBreaker(ports, worker, claim, ran, trial);
+  if (notBefore !== undefined) claim.notBefore = notBefore;
   // Code that has not returned keeps this process, and the message with it. Probe and undo answer otherwise.
   const mayKeep = report.kind === 'done' && report.codeReturned && !lost;
   await deliverReport(ports, worker, claim, report, mayKeep ? kept : undefined);
@@ -146,7 +146,7 @@ async function reportOnce(
     token,
     report,
     onTime,
-    ...given({ openBreaker: claim.openBreaker, away: ports.away?.() }),
+    ...given({ notBefore: claim.notBefore, away: ports.away?.() }),
     ...inputs,
   });
   if ((await commit(ports, decision, state.execution)) === 'conflict') return 'conflict';

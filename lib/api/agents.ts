@@ -11,7 +11,7 @@
 
 import { startBehind } from '../explain/words.ts';
 import type { Breakers } from '../explain/deferred.ts';
-import { type Breaker, openBreakerOf, passageOf } from '../core/step/breaker.ts';
+import { type Breaker, notBeforeOf } from '../core/step/breaker.ts';
 import { laneOf } from '../core/plan/lane.ts';
 import { type Bugs, bugsNow } from '../core/records/bugs.ts';
 import { type Unanswered, unansweredNow } from '../core/records/unanswered.ts';
@@ -201,7 +201,7 @@ export async function breakersNow(
     agents.map(async (agent) => {
       const read = await breakers.read(agent).then(
         (breaker) => {
-          const open = openBreakerOf(breaker, clock.now());
+          const open = notBeforeOf(breaker, clock.now());
           if (open === undefined) return 'closed' as const;
           const at = breaker?.failingSince;
           const startedAt = startBehind(at, ports.startedAt);
@@ -226,7 +226,7 @@ function ofService(breaker: Breaker | undefined, now: number): BreakerView {
   const { openedAt, openUntil = now, trialUntil } = breaker ?? {};
   if (openedAt === undefined) return { status: 'closed' };
   if (openUntil > now) return { status: 'open', since: openedAt, until: openUntil };
-  const isTrying = passageOf(breaker, now).kind === 'open';
+  const isTrying = (notBeforeOf(breaker, now)?.at ?? now) > now;
   return {
     status: 'half-open',
     since: openedAt,

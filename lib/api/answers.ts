@@ -36,11 +36,11 @@ import {
   type Incident,
 } from '../core/records/question.ts';
 import type { Json } from '../core/values/json.ts';
-import type { RiskReason } from '../core/records/state.ts';
+import type { Deferred, RiskReason } from '../core/records/state.ts';
 import type { People } from '../core/records/people.ts';
 import { countText, durationText, printable, printableLines, timeText } from '../core/values/text.ts';
 import type { Pause } from '../core/records/pauses.ts';
-import type { Attempt, Cause, Deferred, Retried } from '../core/records/state.ts';
+import type { Attempt, Cause, Retried } from '../core/records/state.ts';
 import { isAfterLeftOut, type LeftOut } from '../core/step/history.ts';
 import type { ItemsSoFar } from '../core/waiting/map.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus, type StepStatus } from '../core/moves.ts';

@@ -12,7 +12,7 @@
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { type Breaker, passageOf } from '../core/step/breaker.ts';
+import { type Breaker, notBeforeOf } from '../core/step/breaker.ts';
 import { readMany } from './dynamo-batch.ts';
 import { INBOX_SHARDS, INBOX_KEY, shardsOf } from './dynamo-indexes.ts';
 import { INCIDENT_PREFIX, type Item, jsonIn } from './dynamo-items.ts';
@@ -68,7 +68,7 @@ export async function openNow(
       agents.map((agent) => itemKey(BREAKER, agent)),
     ),
   ]);
-  const open = [...found.values()].filter((item) => passageOf(jsonIn(item) as Breaker, now).kind !== 'free');
+  const open = [...found.values()].filter((item) => notBeforeOf(jsonIn(item) as Breaker, now) !== undefined);
   return { incidents, entries, breakers: open.length };
 }
 

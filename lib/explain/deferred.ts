@@ -8,9 +8,8 @@
  */
 
 import type { AgentStep, PlanStep } from '../core/plan/plan.ts';
-import type { OpenBreaker } from '../core/decisions/events.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import type { Deferred, Step } from '../core/records/state.ts';
+import type { Deferred, NotBefore, Step } from '../core/records/state.ts';
 import { timeText } from '../core/values/text.ts';
 import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
 import { isUntried } from '../core/step/turn.ts';
@@ -18,7 +17,7 @@ import { afterStart } from './words.ts';
 import { personText } from './past.ts';
 
 /** An open breaker; if its service began to fail soon after other code began to run, when both were. */
-export type OpenNow = OpenBreaker & { readonly began?: { readonly at: number; readonly startedAt: number } };
+export type OpenNow = NotBefore & { readonly began?: { readonly at: number; readonly startedAt: number } };
 /** By agent what its breaker says now; an agent that is not in it is not known. */
 export type Breakers = ReadonlyMap<string, OpenNow | 'closed'>;
 
@@ -78,8 +77,8 @@ function wayNow(agent: string, { why, at }: Deferred, now: OpenNow | 'closed'): 
       ? `agent '${agent}' was paused at ${timeText(at)}, and is not paused any more`
       : `the breaker of agent '${agent}' was open at ${timeText(at)}, and has closed since`;
   return now.pause === undefined
-    ? `the breaker of agent '${agent}' has been open since ${timeText(now.since)}${beginning(now)}: it is not called until that closes, and no attempt is charged`
-    : `agent '${agent}' has been paused since ${timeText(now.since)}, ${byWhom(now.pause)}; it is not called until that ends, and no attempt is charged`;
+    ? `the breaker of agent '${agent}' has been open since ${timeText(now.since ?? now.at)}${beginning(now)}: it is not called until that closes, and no attempt is charged`
+    : `agent '${agent}' has been paused since ${timeText(now.since ?? now.at)}, ${byWhom(now.pause)}; it is not called until that ends, and no attempt is charged`;
 }
 
 const beginning = ({ began }: OpenNow): string =>

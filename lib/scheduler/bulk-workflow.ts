@@ -15,9 +15,8 @@ import { BULK } from '../core/plan/built-in.ts';
 import { limitsOf } from '../core/plan/plan.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 import type { Ports } from '../core/ports.ts';
-import type { OpenBreaker } from '../core/decisions/events.ts';
 import { given } from '../core/values/given.ts';
-import { type Execution, pauseOf } from '../core/records/state.ts';
+import { type Execution, pauseOf, type NotBefore } from '../core/records/state.ts';
 import { timeText } from '../core/values/text.ts';
 
 export interface PageInput {
@@ -104,12 +103,12 @@ const DEFERRED_MS = 30_000;
 export async function deferredByPause(
   { store, clock }: Ports,
   { parent }: Execution,
-): Promise<OpenBreaker | undefined> {
+): Promise<NotBefore | undefined> {
   const execution = parent && (await store.readExecution(parent.executionId));
   const pause = execution && execution.status === 'paused' ? pauseOf(execution) : undefined;
   if (pause === undefined) return undefined;
   const { at, by } = pause;
   const now = clock.now();
   const reason = `its bulk action is, since ${timeText(at)}: ${pause.reason}`;
-  return { agent: BULK.name, since: now, until: now + DEFERRED_MS, pause: { reason, ...given({ by }) } };
+  return { why: 'paused', since: now, at: now + DEFERRED_MS, pause: { reason, ...given({ by }) } };
 }

@@ -9,7 +9,7 @@
  * at its own time.
  */
 
-import { type Breaker, OPEN_FRESH_MS, passageOf, withoutCooldown } from '../core/step/breaker.ts';
+import { type Breaker, OPEN_FRESH_MS, notBeforeOf, withoutCooldown } from '../core/step/breaker.ts';
 import type { TryNow } from '../core/decisions/events.ts';
 import { waitingFor } from '../core/execution/try-now.ts';
 import { effectiveState } from '../core/execution/effective-state.ts';
@@ -50,9 +50,9 @@ export async function tryNow(scheduler: Scheduler, agent: string): Promise<Tried
   );
   const breaker = written ?? before;
   const now = clock.now();
-  const passage = passageOf(breaker, now);
-  if (passage.kind === 'open') return { breaker, woken: 0 };
-  const isTrial = passage.kind === 'trial';
+  const notBefore = notBeforeOf(breaker, now);
+  const isTrial = notBefore !== undefined;
+  if (isTrial && notBefore.at > now) return { breaker, woken: 0 };
   // Until then a process may defer the step by what it has read of the breaker.
   const wanted = { agent, at: now + OPEN_FRESH_MS };
   const failed = isTrial ? (breaker?.calls ?? []).map(({ executionId }) => executionId) : [];

@@ -14,7 +14,7 @@
 
 import type { Ports } from '../core/ports.ts';
 import type { Admission, Admissions } from '../core/decisions/events.ts';
-import { type Breaker, passageOf } from '../core/step/breaker.ts';
+import { type Breaker, notBeforeOf } from '../core/step/breaker.ts';
 
 /** A supervisor sends only what was lost or deferred, so this bounds a stampede and nothing else. */
 export const SENDS_PER_SWEEP = 300;
@@ -100,16 +100,17 @@ export function admissionControl(ports: Ports, sweepEveryMs: number, freeSends =
     const rate = rateOf(agent);
     const breaker = await rate.breaker;
     const now = ports.clock.now();
-    const passage = passageOf(breaker, now);
-    if (passage.kind === 'open' || (passage.kind === 'trial' && rate.triedOut)) {
-      const until = passage.kind === 'open' ? passage.openBreaker.until : now + TRIAL_MS;
-      return { openBreaker: { ...passage.openBreaker, until }, sends: 0, laterAt: until };
+    const notBefore = notBeforeOf(breaker, now);
+    const isTrial = notBefore !== undefined && notBefore.at <= now;
+    if (notBefore !== undefined && (!isTrial || rate.triedOut)) {
+      const at = isTrial ? now + TRIAL_MS : notBefore.at;
+      return { notBefore: { ...notBefore, at }, sends: 0, laterAt: at };
     }
-    if (passage.kind === 'trial') rate.triedOut = true;
+    if (isTrial) rate.triedOut = true;
     rate.wanted += wanted;
     // Several evaluations ask at once: free places are given away before any of them waits for an answer.
-    const free = passage.kind === 'trial' ? 1 : wanted;
-    const isFree = passage.kind === 'trial' || rate.wanted <= freeSends;
+    const free = isTrial ? 1 : wanted;
+    const isFree = isTrial || rate.wanted <= freeSends;
     const room = isFree ? { sends: rate.sent + free, beyond: 0 } : await roomOf(agent, rate);
     const limit = isFree ? room.sends : Math.max(freeSends, Math.min(SENDS_PER_SWEEP, room.sends));
     const sends = Math.max(isFirstOf(group, rate) ? 1 : 0, Math.min(wanted, limit - rate.sent));
@@ -152,7 +153,8 @@ function missingAdmissions(ports: Ports, sweepEveryMs: number): (agent: string, 
     const crowdMs = Math.floor(((before ?? 0) / SENDS_PER_SWEEP) * sweepEveryMs);
     const againMs = Math.floor(MISSING_AGAIN_MS * (1 + ports.random.number() / 2));
     const laterMs = Math.min(MAX_DEFER_MS, Math.max(againMs, crowdMs));
-    return { missing: true, sends: 0, laterAt: ports.clock.now() + laterMs };
+    const laterAt = ports.clock.now() + laterMs;
+    return { notBefore: { why: 'not-deployed', at: laterAt }, sends: 0, laterAt };
   };
 }
 

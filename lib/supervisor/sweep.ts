@@ -312,8 +312,9 @@ async function evaluateOne(
   const ask: Oversight['ask'] = async (agents) => {
     const admissions = await oversight.ask(agents, state.execution.fairGroup);
     for (const [agent, admission] of Object.entries(admissions)) {
-      if (admission.missing === true) missing.set(agent, (missing.get(agent) ?? new Set()).add(executionId));
-      else early ||= admission.openBreaker === undefined && admission.sends === 0;
+      if (admission.notBefore?.why === 'not-deployed')
+        missing.set(agent, (missing.get(agent) ?? new Set()).add(executionId));
+      else early ||= admission.notBefore === undefined && admission.sends === 0;
     }
     return admissions;
   };

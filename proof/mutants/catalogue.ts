@@ -15,6 +15,7 @@ import { LIVES } from './catalogue/lives.ts';
 import { IN_EFFECT } from './catalogue/in-effect.ts';
 import { INTERLEAVINGS } from './catalogue/interleavings.ts';
 import { PLACES, ROUNDS } from './catalogue/lanes-and-rounds.ts';
+import { NOT_BEFORE } from './catalogue/not-before.ts';
 import { ORDERS } from './catalogue/orders.ts';
 import { PAUSES } from './catalogue/pauses.ts';
 import { PORTS } from './catalogue/ports.ts';
@@ -35,6 +36,7 @@ export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
   'what shows only in a whole': WHOLES,
   'what people have ordered': ORDERS,
   'what is in effect': IN_EFFECT,
+  'not before a time': NOT_BEFORE,
   'places in lanes': PLACES,
   rounds: ROUNDS,
   'accepted work': ACCEPTED,

@@ -263,10 +263,10 @@ describe('a process', () => {
     const process = new ProcessBreaker('carrier');
     const ports = { ...h, breakers: counts.breakers };
     await counts.breakers.write(openBreaker({ openUntil: T0 + 600_000 }));
-    expect(await process.pass(ports, 1_000)).toHaveProperty('openBreaker');
+    expect(await process.pass(ports, 1_000)).toHaveProperty('notBefore');
     const { openedAt: _, openUntil: __, ...rest } = openBreaker();
     await counts.breakers.write({ ...rest, version: 2, writeId: 'w-9', closedAt: T0 });
-    expect(await process.pass(ports, 1_000)).toHaveProperty('openBreaker');
+    expect(await process.pass(ports, 1_000)).toHaveProperty('notBefore');
     h.clock.advanceTo(T0 + 5_000);
     expect(await process.pass(ports, 1_000)).toEqual({});
   });
@@ -288,7 +288,7 @@ describe('a process', () => {
 
     it('calls again within seconds', async () => {
       const { h, pass } = await known(openBreaker({ openUntil: T0 + 600_000 }));
-      expect(await pass()).toHaveProperty('openBreaker');
+      expect(await pass()).toHaveProperty('notBefore');
       h.clock.advanceTo(T0 + 5_000);
       expect(await pass()).toEqual({});
     });
@@ -318,9 +318,9 @@ describe('a process', () => {
       const first = process.pass(ports, 1_000);
       const second = process.pass(ports, 1_000);
       answers[1]?.(openBreaker({ version: 2, openUntil: T0 + 600_000 }));
-      expect(await second).toHaveProperty('openBreaker');
+      expect(await second).toHaveProperty('notBefore');
       answers[0]?.(undefined);
-      expect(await first).toHaveProperty('openBreaker');
+      expect(await first).toHaveProperty('notBefore');
     });
   });
 

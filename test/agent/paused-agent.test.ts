@@ -6,7 +6,7 @@ import { breakersNow } from '../../lib/api/agents.ts';
 import { explain } from '../../lib/explain/why.ts';
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Step } from '../../lib/core/records/state.ts';
-import { afterCalls, afterTrial, type Breaker, passageOf } from '../../lib/core/step/breaker.ts';
+import { afterCalls, afterTrial, type Breaker, notBeforeOf } from '../../lib/core/step/breaker.ts';
 import { pauseAgent, resumeAgent } from '../../lib/scheduler/holds.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { memoryBreakers } from '../../lib/memory/side-records.ts';
@@ -196,18 +196,18 @@ describe('the breaker of a paused agent', () => {
   };
 
   it('lets no trial through, nor counts what was under way; a trial that was under way still closes what had opened', () => {
-    const passage = passageOf({ ...paused, trialUntil: 0 }, T);
-    expect(passage).toMatchObject({ kind: 'open', openBreaker: { since: T - 10_000, until: T + 30_000 } });
+    const until = notBeforeOf({ ...paused, trialUntil: 0 }, T);
+    expect(until).toMatchObject({ why: 'paused', since: T - 10_000, at: T + 30_000 });
     const { openedAt: _, ...well } = paused;
     const calls = { failed: 1, answered: 0, failure: { code: 'x', message: '' } };
     expect(afterCalls(well, 'carrier', calls, inputs)).toBeUndefined();
     const after = afterTrial(paused, 'w-3', 'answered', inputs) as Breaker;
     expect(after.openedAt).toBeUndefined();
-    expect(passageOf(after, T).kind).toBe('open');
+    expect(notBeforeOf(after, T)?.at).toBeGreaterThan(T);
   });
 
   it('is tried first after the pause, where its service was dead before', () => {
     const { pause: _, ...resumed } = paused;
-    expect(passageOf({ ...resumed, trialUntil: 0 }, T).kind).toBe('trial');
+    expect(notBeforeOf({ ...resumed, trialUntil: 0 }, T)?.at).toBe(T);
   });
 });

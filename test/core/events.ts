@@ -3,12 +3,13 @@
  * reports, heartbeats, commands.
  */
 
+import type { NotBefore } from '../../lib/core/records/state.ts';
 import * as fc from 'fast-check';
 import { decide } from '../../lib/core/decide.ts';
 import { effectiveState } from '../../lib/core/execution/effective-state.ts';
 import { agentStep } from '../../lib/core/plan/plan.ts';
 import type { Decision } from '../../lib/core/decisions/decision.ts';
-import type { Event, Admissions, OpenBreaker, Report } from '../../lib/core/decisions/events.ts';
+import type { Event, Admissions, Report } from '../../lib/core/decisions/events.ts';
 import type { Message } from '../../lib/core/decisions/message.ts';
 import { openWork } from '../../lib/core/step/ready.ts';
 import { check, drawn, runsOf } from './check.ts';
@@ -35,10 +36,10 @@ export const tokens = (name: string): fc.Arbitrary<string> => fc.constantFrom(`t
 export const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
 export const affected = fc.oneof(fc.constant('all' as const), fc.array(stepNames, { maxLength: 2 }));
 
-export const holds: fc.Arbitrary<{ openBreaker?: OpenBreaker }> = fc.constantFrom(
+export const holds: fc.Arbitrary<{ notBefore?: NotBefore }> = fc.constantFrom(
   {},
-  { openBreaker: { agent: 'agent-a', since: NOW - 60_000, until: NOW + 20_000 } },
-  { openBreaker: { agent: 'agent-a', since: NOW - 2 * 86_400_000, until: NOW - 1 } },
+  { notBefore: { why: 'breaker' as const, since: NOW - 60_000, at: NOW + 20_000 } },
+  { notBefore: { why: 'breaker' as const, since: NOW - 2 * 86_400_000, at: NOW - 1 } },
 );
 
 /** Messages that are true: what the state itself says should be on its way. */
@@ -77,7 +78,7 @@ export const deliveries = (given: Case): fc.Arbitrary<Event> => {
     }));
 };
 export const toBlockedAgents = (given: Case): fc.Arbitrary<Event> =>
-  fc.tuple(deliveries(given), holds).map(([event, openBreaker]) => ({ ...event, ...openBreaker }) as Event);
+  fc.tuple(deliveries(given), holds).map(([event, notBefore]) => ({ ...event, ...notBefore }) as Event);
 /** A supervisor that knows nothing of agents, one that is to ask, and one that knows how each of them is. */
 export const admissions: fc.Arbitrary<{ admissions?: Admissions; graceFrom?: number }> = fc.oneof(
   fc.constant({}),
@@ -90,9 +91,9 @@ export const admissions: fc.Arbitrary<{ admissions?: Admissions; graceFrom?: num
     .map((all) => ({
       graceFrom: NOW - 1_000,
       admissions: Object.fromEntries(
-        all.map(([sends, laterMs, openBreaker], at) => [
+        all.map(([sends, laterMs, notBefore], at) => [
           `agent-${'abcde'[at]}`,
-          { sends, laterAt: NOW + laterMs, busyUntil: NOW + laterMs, ...openBreaker },
+          { sends, laterAt: NOW + laterMs, busyUntil: NOW + laterMs, ...notBefore },
         ]),
       ),
     })),
@@ -109,8 +110,8 @@ export const evaluations: fc.Arbitrary<Event> = fc
     ...inputs,
   }));
 export const reported: fc.Arbitrary<Event> = stepNames.chain((step) =>
-  fc.tuple(tokens(step), reports, fc.boolean(), holds).map(([token, report, onTime, openBreaker]) => ({
-    ...openBreaker,
+  fc.tuple(tokens(step), reports, fc.boolean(), holds).map(([token, report, onTime, notBefore]) => ({
+    ...notBefore,
     type: 'report',
     step,
     token,

@@ -19,7 +19,7 @@ it('says why steps are held back, by what their breakers are now', () => {
     record('never', 'retrying', { ...deferred('breaker', { since: NOW - 5 }), attempt: 0 }),
     record('paused', 'retrying', { ...deferred('paused'), attempt: 1 }),
   ];
-  const open = { agent: 'worker', since: NOW - 5, until: NOW + 9 };
+  const open = { why: 'breaker' as const, since: NOW - 5, at: NOW + 9 };
   const lines = (now: OpenNow | 'closed'): string[] =>
     explained(
       records,

@@ -7,7 +7,7 @@
 import * as fc from 'fast-check';
 import { explain } from '../../lib/explain/why.ts';
 import type { Incident } from '../../lib/core/records/question.ts';
-import type { Attempt, Cause, Execution, Mode, Deferred, Step } from '../../lib/core/records/state.ts';
+import type { Attempt, Cause, Deferred, Execution, Mode, Step } from '../../lib/core/records/state.ts';
 import type { StepStatus } from '../../lib/core/moves.ts';
 import { check } from '../core/check.ts';
 import { failure, heldAs, otherStage, planOf, recordOf, step } from '../core/one-step.ts';

@@ -16,7 +16,7 @@ import type { Failure } from '../values/failure.ts';
 import type { Choice } from '../records/question.ts';
 import type { Json } from '../values/json.ts';
 import type { Message } from './message.ts';
-import type { Hold } from '../records/hold.ts';
+import type { NotBefore } from '../records/state.ts';
 import type { Acted } from '../records/people.ts';
 
 export type Event = DecisionInputs &
@@ -31,10 +31,8 @@ export type Event = DecisionInputs &
         readonly readAt: number;
         /** It came by no queue: the process that would have sent it kept it. */
         readonly isKept?: true;
-        /** The agent's service is dead: it is not called. */
-        readonly openBreaker?: OpenBreaker;
-        /** The agent's rate lets it begin no earlier. */
-        readonly turnAt?: number;
+        /** Its agent's service is not called before then. */
+        readonly notBefore?: NotBefore;
       }
     | {
         readonly type: 'heartbeat';
@@ -54,7 +52,7 @@ export type Event = DecisionInputs &
          * The agent's service is dead, as this attempt has just found, too: the
          * attempt is not charged for it.
          */
-        readonly openBreaker?: OpenBreaker;
+        readonly notBefore?: NotBefore;
         readonly away?: readonly Away[];
       }
     /** The process of an attempt is dead, with all that it started: nothing of the attempt goes on. */
@@ -294,21 +292,10 @@ export interface Progress {
   readonly at: number;
 }
 
-/** The service is not called before `until`: it is taken for dead, or its agent is paused. */
-export interface OpenBreaker {
-  readonly agent: string;
-  readonly since: number;
-  readonly until: number;
-  /** An operator holds it open: the service may be well. */
-  readonly pause?: Omit<Hold, 'at'>;
-}
-
 /** The messages that a supervisor may send to an agent now. */
 export interface Admission {
-  /** Its service is dead: defer what would be sent. */
-  readonly openBreaker?: OpenBreaker;
-  /** No such agent is deployed: defer what would be sent until `laterAt`. */
-  readonly missing?: true;
+  /** Defer what would be sent: its service is dead, it is paused, or no such agent is deployed. */
+  readonly notBefore?: NotBefore;
   /** So many messages, in this sweep. */
   readonly sends: number;
   /** The rest of them then. */

@@ -14,9 +14,9 @@ import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
 import { type Decision, evaluateNext, nothing, IDLE, writing } from '../decisions/decision.ts';
 import type { EventOf } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { isLeased, type Step } from '../records/state.ts';
+import { isLeased, type Step, type NotBefore } from '../records/state.ts';
 import { claimed } from '../step/claim.ts';
-import { type Deferral, deferral, isOpenToLateMessages, untilBreakerCloses } from '../step/defer.ts';
+import { deferral, isOpenToLateMessages } from '../step/defer.ts';
 import { leaseEndsAt, shortestMs } from '../step/lease.ts';
 import { effectOf } from '../step/effect.ts';
 import { openWork, type Work, workKey } from '../step/ready.ts';
@@ -71,10 +71,7 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
     return nothing(evaluateNext([message.step], false));
   if (event.processDeadlineAt - event.now < neededMs(work, event.isKept))
     return nothing({ kind: 'give-back' });
-  const { openBreaker, turnAt } = event;
-  if (openBreaker !== undefined)
-    return deferDelivered(state, work, untilBreakerCloses(openBreaker, event), event);
-  if (turnAt !== undefined) return deferDelivered(state, work, { why: 'rate', retryAt: turnAt }, event);
+  if (event.notBefore !== undefined) return deferDelivered(state, work, event.notBefore, event);
   const step = claimed(work, state, event);
   // A deferred step's wake time is far off, and so may be the wake time of a step whose lease ends early with
   // its process: the claim brings it forward. How far off others have put it, the claim cannot know from what
@@ -113,8 +110,8 @@ function isSettled(step: PlanStep, { mode, sinceAt }: Work, record: Step | undef
 }
 
 /** The message is answered: a supervisor sends another one when the service may be called again. */
-function deferDelivered(state: Snapshot, work: Work, how: Deferral, event: DecisionInputs): Decision {
-  const { step, note } = deferral(work, state, { ...how, met: true }, event);
+function deferDelivered(state: Snapshot, work: Work, until: NotBefore, event: DecisionInputs): Decision {
+  const { step, retryAt, note } = deferral(work, state, until, event, true);
   const { execution } = state;
   const { wakeAt } = execution;
   // What was deferred as unclaimed has its wake time far away, maybe behind this time. Where supervisors
@@ -122,8 +119,8 @@ function deferDelivered(state: Snapshot, work: Work, how: Deferral, event: Decis
   const isSent = (at: number): boolean =>
     execution.dispatches[workKey(work)] !== undefined || at <= event.now + SOON_MS;
   const nearer =
-    wakeAt !== undefined && (isSent(wakeAt) || wakeAt > how.retryAt)
-      ? executionAfter(execution, 'set-wake-time', event, { wakeAt: Math.min(wakeAt, how.retryAt) })
+    wakeAt !== undefined && (isSent(wakeAt) || wakeAt > retryAt)
+      ? executionAfter(execution, 'set-wake-time', event, { wakeAt: Math.min(wakeAt, retryAt) })
       : undefined;
   return { ...writing(execution.id, { step, execution: nearer }, IDLE, note), wakeTime: 'as-written' };
 }

@@ -66,22 +66,26 @@ export interface Retried {
   readonly cause?: Cause;
 }
 
-/**
- * A piece of work that is deferred: it is not sent before the step's `retryAt`, when a supervisor sends it.
- */
-export interface Deferred {
-  readonly mode: Mode;
+/** Work does not begin before a time. That an attempt may still act is no such reason: nothing passes it. */
+export interface NotBefore {
+  readonly at: number;
   /**
    * `breaker`: its agent's service is dead. `paused`: an operator has paused its agent. `unclaimed`: it was
    * not claimed yet. `not-deployed`: there is no such agent. `rate`: its agent may begin no more attempts
    * then.
    */
   readonly why: 'breaker' | 'paused' | 'unclaimed' | 'not-deployed' | 'rate';
-  readonly at: number;
-  /** Since when, for `breaker`, `paused`, `not-deployed` and `unclaimed`. */
+  /** Since when, for all but `rate`. */
   readonly since?: number;
   /** The person who paused its agent, and the reason. */
   readonly pause?: Omit<Hold, 'at'>;
+}
+
+/** As a step's record keeps it, whose `retryAt` is the time. A supervisor sends the work then. */
+export interface Deferred extends NotBefore {
+  readonly mode: Mode;
+  /** When it was deferred. */
+  readonly at: number;
 }
 
 /** What puts an execution at risk. */

@@ -15,7 +15,8 @@
 
 import type { DecisionInputs } from '../decisions/change.ts';
 import type { EndedHold, Hold } from '../records/hold.ts';
-import type { OpenBreaker, Report } from '../decisions/events.ts';
+import type { Report } from '../decisions/events.ts';
+import type { NotBefore } from '../records/state.ts';
 import { type Bugs, bugsAfter } from '../records/bugs.ts';
 import { type FailedCall, isAnswered, type Unanswered, unansweredAfter } from '../records/unanswered.ts';
 import { CANNOT_TELL, type Failure } from '../values/failure.ts';
@@ -39,9 +40,6 @@ const FLAPPING_MS = 600_000;
 const MAX_TRIAL_MS = 60_000;
 /** How long a process believes an open breaker as it has read it. */
 export const OPEN_FRESH_MS = 5_000;
-/** Deferred work comes back over half as long as the service has been away, within these. */
-const MIN_SPREAD_MS = 5_000;
-const MAX_SPREAD_MS = 300_000;
 /** While an operator holds it open, deferred work is evaluated again after this time, and then spread. */
 const PAUSED_MS = 30_000;
 /** Failed calls that are named in the record. */
@@ -83,30 +81,18 @@ export interface Breaker {
   readonly lastPause?: EndedHold;
 }
 
-export type Passage =
-  | { readonly kind: 'free' }
-  /** `trial`: half-open, and no trial is under way. */
-  | { readonly kind: 'open' | 'trial'; readonly openBreaker: OpenBreaker };
-
-/** Whether a call may be made now. */
-export function passageOf(breaker: Breaker | undefined, now: number): Passage {
+/**
+ * Until when it defers work; nothing while it is closed. A trial is possible once that time has come, and
+ * defers all work but its own.
+ */
+export function notBeforeOf(breaker: Breaker | undefined, now: number): NotBefore | undefined {
   if (breaker?.pause !== undefined) {
     const { at: since, ...pause } = breaker.pause;
-    return { kind: 'open', openBreaker: { agent: breaker.agent, since, until: now + PAUSED_MS, pause } };
+    return { why: 'paused', since, at: now + PAUSED_MS, pause };
   }
-  if (breaker?.openedAt === undefined) return { kind: 'free' };
-  const { agent, openedAt: since, openUntil = 0, trialUntil = 0 } = breaker;
-  const until = Math.max(openUntil, trialUntil, now);
-  return { kind: until > now ? 'open' : 'trial', openBreaker: { agent, since, until } };
-}
-
-/**
- * Since and until when it defers work; undefined while it is closed. A trial that is
- * possible defers all work but its own.
- */
-export function openBreakerOf(breaker: Breaker | undefined, now: number): OpenBreaker | undefined {
-  const passage = passageOf(breaker, now);
-  return passage.kind === 'free' ? undefined : passage.openBreaker;
+  if (breaker?.openedAt === undefined) return undefined;
+  const { openedAt: since, openUntil = 0, trialUntil = 0 } = breaker;
+  return { why: 'breaker', since, at: Math.max(openUntil, trialUntil, now) };
 }
 
 /** The write of one process: failed calls, and the calls answered since its last write. */
@@ -270,15 +256,6 @@ export function afterTrial(
   const { openedAt: _opened, openUntil: _openUntil, calls: _calls, ...closed } = next;
   const { failingSince: _since, unanswered: _unanswered, ...rest } = closed;
   return { ...rest, score: 0, closedAt: inputs.now };
-}
-
-/**
- * Until when work is deferred: the end of the cooldown, and then spread, so that a service that is back is
- * not met by all at once. @param random in [0, 1)
- */
-export function deferredUntil(openBreaker: OpenBreaker, now: number, random: number): number {
-  const spreadMs = Math.min(Math.max((now - openBreaker.since) / 2, MIN_SPREAD_MS), MAX_SPREAD_MS);
-  return Math.max(openBreaker.until, now) + 1 + Math.floor(spreadMs * random);
 }
 
 /**

@@ -11,14 +11,12 @@
  * day, after which a person is asked.
  */
 
-import { blankStep, type DecisionInputs, stepAfter } from '../decisions/change.ts';
+import { blankStep, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
 import { evaluateNext, type Note, writing } from '../decisions/decision.ts';
-import type { OpenBreaker } from '../decisions/events.ts';
 import { given } from '../values/given.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import type { Deferred, Execution, LeasedStep, Mode, Step } from '../records/state.ts';
-import { deferredUntil } from './breaker.ts';
+import type { Deferred, Execution, LeasedStep, Mode, NotBefore, Step } from '../records/state.ts';
 import { openWork, type Work } from './ready.ts';
 import type { Rule } from './rule.ts';
 import { pausedSince } from './within.ts';
@@ -29,105 +27,94 @@ import { pausedSince } from './within.ts';
  */
 export const MAX_NOT_CHARGED_MS = 86_400_000;
 
-/** Why work is deferred, and until when. */
-export interface Deferral {
-  readonly why: Deferred['why'];
-  readonly retryAt: number;
-  readonly openBreaker?: OpenBreaker;
-  /** An agent has taken the message up, so earlier dispatches count no more. */
-  readonly met?: true;
+/**
+ * By reason: whether a message that comes all the same may be taken, for it shows that the reason is gone;
+ * and whether work comes back spread over time, so that a service is not met by all of it at once.
+ */
+const REASONS: Readonly<
+  Record<NotBefore['why'], { readonly isPassed: boolean; readonly isSpread: boolean }>
+> = {
+  breaker: { isPassed: false, isSpread: true },
+  paused: { isPassed: false, isSpread: true },
+  rate: { isPassed: false, isSpread: false },
+  unclaimed: { isPassed: true, isSpread: false },
+  'not-deployed': { isPassed: true, isSpread: false },
+};
+
+/** Deferred work comes back over half as long as the service has been away, within these. */
+const MIN_SPREAD_MS = 5_000;
+const MAX_SPREAD_MS = 300_000;
+
+/** When deferred work comes back: then, or spread from then on. */
+export function backAt({ at, why, since = at }: NotBefore, { now, random }: DecisionInputs): number {
+  if (!REASONS[why].isSpread) return at;
+  const spreadMs = Math.min(Math.max((now - since) / 2, MIN_SPREAD_MS), MAX_SPREAD_MS);
+  return Math.max(at, now) + 1 + Math.floor(spreadMs * random);
 }
-
-const becauseOf = ({ pause }: OpenBreaker): 'breaker' | 'paused' =>
-  pause === undefined ? 'breaker' : 'paused';
-
-export const untilBreakerCloses = (openBreaker: OpenBreaker, { now, random }: DecisionInputs): Deferral => ({
-  why: becauseOf(openBreaker),
-  retryAt: deferredUntil(openBreaker, now, random),
-  openBreaker,
-});
 
 /**
  * The record of deferred work (for a step without a record its first one, with
  * no attempt), and the note of it.
+ * @param isMet an agent has taken the message up, so earlier dispatches count no more
  */
 export function deferral(
   work: Work,
   state: Snapshot,
-  { why, retryAt, openBreaker, met }: Deferral,
+  notBefore: NotBefore,
   inputs: DecisionInputs,
-): { readonly step: Step; readonly note: Note } {
+  isMet = false,
+): { readonly step: Step; readonly retryAt: number; readonly note: Note } {
   const { name, agent } = work.step;
   const before = state.steps[name] ?? {
     ...blankStep(name, state.execution),
     changedAt: work.sinceAt,
   };
-  const { epoch } = state.execution;
+  const at = backAt(notBefore, inputs);
+  // What waits for its own time waits for that as well: a backoff, or the end of an undo that was lost.
+  const retryAt = work.deferred === undefined ? Math.max(at, work.dueAt) : at;
   const step = stepAfter(before, 'defer', inputs, {
-    epoch,
-    // What waits for its own time waits for that as well: a backoff, or the end of an undo that was lost.
-    retryAt: work.deferred === undefined ? Math.max(retryAt, work.dueAt) : retryAt,
-    deferred: deferredBy(work, why, inputs.now, openBreaker),
+    epoch: state.execution.epoch,
+    retryAt,
+    deferred: deferredBy(
+      work.mode,
+      { ...notBefore, ...given({ since: missedSince(work, notBefore, inputs.now) }) },
+      inputs.now,
+    ),
     ...(hasNoDeadline(work.mode, state.execution) ? deferredSince(before, inputs) : {}),
-    ...(met === true ? { changedAt: inputs.now } : {}),
+    ...(isMet ? { changedAt: inputs.now } : {}),
   });
-  const ms = (step.retryAt ?? retryAt) - inputs.now;
-  return { step, note: { what: 'deferred', step: name, attempt: work.attempt, agent, detail: why, ms } };
+  const ms = retryAt - inputs.now;
+  const note = { what: 'deferred', step: name, attempt: work.attempt, agent, detail: notBefore.why, ms };
+  return { step, retryAt, note };
+}
+
+const deferredBy = (mode: Mode, notBefore: NotBefore, now: number): Deferred => ({
+  ...notBefore,
+  mode,
+  at: now,
+});
+
+/** Asked for again and again it is missing since the first time, and taken by nobody since it could be. */
+function missedSince({ deferred, dueAt }: Work, { why }: NotBefore, now: number): number | undefined {
+  if (why !== 'not-deployed' && why !== 'unclaimed') return undefined;
+  if (deferred?.why === why) return deferred.since ?? now;
+  return why === 'unclaimed' ? Math.min(now, dueAt) : now;
 }
 
 /** Undos and on-failure steps are not bounded by the execution's time. */
 export const hasNoDeadline = (mode: Mode, { status }: Pick<Execution, 'status'>): boolean =>
   mode === 'undo' || status === 'following-up';
 
-const deferredSince = (record: Step, inputs: DecisionInputs): Pick<NotCharged, 'undoDeferredAt'> => ({
+const deferredSince = (record: Step, inputs: DecisionInputs): Pick<StepChanges, 'undoDeferredAt'> => ({
   undoDeferredAt: record.undoDeferredAt ?? inputs.now,
 });
 
-const deferredBy = (
-  work: Work,
-  why: Deferred['why'],
-  now: number,
-  openBreaker: OpenBreaker | undefined,
-): Deferred => ({
-  mode: work.mode,
-  why,
-  at: now,
-  ...(openBreaker === undefined ? {} : ofBreaker(openBreaker)),
-  // Asked for again and again it is missing since the first time, and taken by nobody since it could be.
-  ...(why === 'not-deployed' || why === 'unclaimed'
-    ? {
-        since:
-          work.deferred?.why === why
-            ? (work.deferred.since ?? now)
-            : why === 'unclaimed'
-              ? Math.min(now, work.dueAt)
-              : now,
-      }
-    : {}),
-});
-
-const ofBreaker = ({ since, pause }: OpenBreaker): Pick<Deferred, 'since' | 'pause'> => ({
-  since,
-  ...given({ pause }),
-});
-
-const NOT_TO_BE_CALLED: ReadonlySet<Deferred['why']> = new Set(['breaker', 'paused', 'rate']);
-
-/**
- * A message that comes after all may still be taken: only a service that is dead, or called often enough, or
- * whose agent is paused, must not be called.
- */
+/** A message that comes after all may still be taken. */
 export const isOpenToLateMessages = ({ deferred }: Work): boolean =>
-  deferred !== undefined && !NOT_TO_BE_CALLED.has(deferred.why);
+  deferred !== undefined && REASONS[deferred.why].isPassed;
 
-export interface NotCharged {
-  readonly retryAt: number;
-  /** Absent where nothing is waited for. */
-  readonly deferred?: Deferred;
-  readonly stageAttempt?: number;
-  readonly undoAttempt?: number;
-  readonly undoDeferredAt?: number;
-}
+/** What an attempt that is not charged changes. */
+export type NotCharged = StepChanges & { readonly retryAt: number };
 
 /**
  * What an attempt that the dead service failed changes: it waits like all
@@ -136,21 +123,17 @@ export interface NotCharged {
  */
 export function notCharged(
   record: LeasedStep,
-  openBreaker: OpenBreaker | undefined,
+  notBefore: NotBefore | undefined,
   inputs: DecisionInputs,
   unbounded: boolean = record.mode === 'undo',
 ): NotCharged | undefined {
-  if (openBreaker === undefined || inputs.now - openBreaker.since > MAX_NOT_CHARGED_MS) return undefined;
+  if (notBefore === undefined || inputs.now - (notBefore.since ?? inputs.now) > MAX_NOT_CHARGED_MS)
+    return undefined;
   return {
     ...givenBack(record),
     ...(unbounded ? deferredSince(record, inputs) : {}),
-    retryAt: deferredUntil(openBreaker, inputs.now, inputs.random),
-    deferred: {
-      mode: record.mode,
-      why: becauseOf(openBreaker),
-      at: inputs.now,
-      ...ofBreaker(openBreaker),
-    },
+    retryAt: backAt(notBefore, inputs),
+    deferred: deferredBy(record.mode, notBefore, inputs.now),
   };
 }
 
@@ -164,7 +147,7 @@ const givenBack = ({
   mode,
   stageAttempt,
   undoAttempt,
-}: LeasedStep): Pick<NotCharged, 'stageAttempt' | 'undoAttempt'> =>
+}: LeasedStep): Pick<StepChanges, 'stageAttempt' | 'undoAttempt'> =>
   mode === 'execute'
     ? { stageAttempt: stageAttempt - 1 }
     : mode === 'undo'

@@ -31,7 +31,7 @@ export interface Ending {
   readonly isOnFailure: boolean;
 }
 
-export type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'openBreaker' | 'away'> & {
+export type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'notBefore' | 'away'> & {
   /** Its failure is not final yet, if it has failed. */
   readonly mayFail?: boolean;
   readonly isOverTime?: boolean;
@@ -55,7 +55,7 @@ export const endingOf = (
   uncharged:
     inputs.report?.interrupted === true
       ? interrupted(record, inputs)
-      : notCharged(record, inputs.openBreaker, inputs, inputs.unbounded),
+      : notCharged(record, inputs.notBefore, inputs, inputs.unbounded),
   isOverTime: inputs.isOverTime === true,
   ...given({ overAt: inputs.overAt }),
   isOnFailure: inputs.isOnFailure === true,

@@ -16,8 +16,8 @@ import {
   isPerforming,
   isSatisfied,
   type Mode,
-  type Deferred,
   type Step,
+  type Deferred,
 } from '../records/state.ts';
 import { leftOutIn } from './left-out.ts';
 import { effectOf, keepsEffects } from './effect.ts';

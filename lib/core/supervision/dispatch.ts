@@ -23,8 +23,8 @@ import {
 } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import type { Dispatch } from '../records/state.ts';
-import { type Deferral, deferral, hasNoDeadline, untilBreakerCloses } from '../step/defer.ts';
+import type { Dispatch, NotBefore } from '../records/state.ts';
+import { deferral, hasNoDeadline } from '../step/defer.ts';
 import { horizonMs } from '../step/lease.ts';
 import { openWork, type Work, workKey } from '../step/ready.ts';
 import type { Rule } from '../step/rule.ts';
@@ -88,7 +88,7 @@ export function supervise(plan: Plan, state: Snapshot, event: Evaluation, rules:
   const horizon = horizonMs(plan, state);
   for (const piece of work) {
     const untilAt = unclaimedUntil(piece, state, horizon, event.now);
-    if (untilAt !== undefined) return defer(state, event, piece, { why: 'unclaimed', retryAt: untilAt });
+    if (untilAt !== undefined) return defer(state, event, piece, { why: 'unclaimed', at: untilAt });
   }
   const chosen: Chosen[] = [];
   for (const piece of work) {
@@ -103,7 +103,7 @@ export function supervise(plan: Plan, state: Snapshot, event: Evaluation, rules:
   const limited = rateLimited(event, chosen);
   for (const piece of work.length === 1 ? work : []) {
     const untilAt = turnAt(piece, event, limited, horizon);
-    if (untilAt !== undefined) return defer(state, event, piece, { why: 'unclaimed', retryAt: untilAt });
+    if (untilAt !== undefined) return defer(state, event, piece, { why: 'unclaimed', at: untilAt });
   }
   return dispatch(plan, state, event, work, limited, rules);
 }
@@ -160,26 +160,25 @@ function admitted(state: Snapshot, event: Evaluation, chosen: readonly Chosen[])
   }
   if (Object.keys(asked).length > 0) return nothing({ kind: 'ask', agents: asked });
   for (const { piece } of chosen) {
-    const admission = admissions[piece.step.agent];
-    if (admission?.missing === true && piece.dueAt <= event.now)
-      return defer(state, event, piece, { why: 'not-deployed', retryAt: admission.laterAt });
-    if (admission?.openBreaker !== undefined)
-      return defer(state, event, piece, untilBreakerCloses(admission.openBreaker, event));
+    const { notBefore } = admissions[piece.step.agent] ?? {};
+    // What is not due yet may find its agent deployed.
+    const isEarly = notBefore?.why === 'not-deployed' && piece.dueAt > event.now;
+    if (notBefore !== undefined && !isEarly) return defer(state, event, piece, notBefore);
   }
   return undefined;
 }
 
-function defer(state: Snapshot, event: Evaluation, piece: Work, how: Deferral): Decision {
+function defer(state: Snapshot, event: Evaluation, piece: Work, until: NotBefore): Decision {
   // From a state that was not just read nothing may come but hints.
   if (!event.fresh) return nothing(evaluateNext(event.affected));
-  const { step, note } = deferral(piece, state, how, event);
+  const { step, retryAt, note } = deferral(piece, state, until, event);
   const { execution } = state;
   // Another supervisor that has read the piece before it is due takes it for sent, and may have set the wake
   // time by that (S12): one of both writes conflicts.
   const watched =
-    piece.dueAt > event.now && step.retryAt !== undefined
+    piece.dueAt > event.now
       ? executionAfter(execution, 'set-wake-time', event, {
-          wakeAt: Math.min(execution.wakeAt ?? step.retryAt, step.retryAt),
+          wakeAt: Math.min(execution.wakeAt ?? retryAt, retryAt),
         })
       : undefined;
   return {

@@ -126,6 +126,17 @@ describe('a message (S13)', () => {
     expect(write?.execution).toMatchObject({ wakeAt: at, version: 2 });
   });
 
+  it.each([
+    ['unclaimed', 'perform'],
+    ['not-deployed', 'perform'],
+    ['breaker', 'idle'],
+    ['paused', 'idle'],
+    ['rate', 'idle'],
+  ] as const)('that comes before its time to what is deferred as %s leads to %s', (why, next) => {
+    const deferred = retrying(NOW + 60_000, { mode: 'execute', why, at: NOW });
+    expect(decide(plan, stateOf([deferred]), delivered()).next.kind).toBe(next);
+  });
+
   it('that comes in time to what nobody took writes the step alone', () => {
     const due = { ...retrying(NOW, { mode: 'execute', why: 'unclaimed', at: NOW }), changedAt: NOW };
     const { write, next } = decide(plan, stateOf([due], { wakeAt: DEADLINE }), delivered());
@@ -149,12 +160,12 @@ describe('a message (S13)', () => {
     ['leaves a wake time that is at its time', NOW + 55_001, undefined],
     ['leaves an execution without a wake time', undefined, undefined],
   ])('for a dead service is held back, and %s', (_, wakeAt, at) => {
-    const openBreaker = { agent: 'worker', since: NOW - 60_000, until: NOW + 40_000 };
+    const notBefore = { why: 'breaker' as const, since: NOW - 60_000, at: NOW + 40_000 };
     const state = stateOf(
       [{ ...retrying(NOW), changedAt: NOW - 20 }],
       wakeAt === undefined ? {} : { wakeAt },
     );
-    const { write, ...rest } = decide(plan, state, delivered({ openBreaker }));
+    const { write, ...rest } = decide(plan, state, delivered({ notBefore }));
     const deferred = { mode: 'execute', why: 'breaker', at: NOW, since: NOW - 60_000 };
     expect(write?.step).toMatchObject({
       status: 'retrying',
@@ -176,12 +187,12 @@ it.each([
 ])(
   'a message for a dead service is held back with its execution where %s (simulation seed 709)',
   (_, ms, isSent, isWith) => {
-    const openBreaker = { agent: 'worker', since: NOW - 60_000, until: NOW + 40_000 };
+    const notBefore = { why: 'breaker' as const, since: NOW - 60_000, at: NOW + 40_000 };
     const state = stateOf([{ ...retrying(NOW), changedAt: 0 }], { wakeAt: NOW + ms });
     const [piece] = openWork(plan, state);
     const dispatches = isSent ? { [workKey(piece!)]: { count: 1, lastAt: NOW } } : {};
     const sent = { ...state, execution: { ...state.execution, dispatches } };
-    const { write } = decide(plan, sent, delivered({ openBreaker }));
+    const { write } = decide(plan, sent, delivered({ notBefore }));
     expect(write?.execution?.wakeAt).toBe(isWith ? NOW + ms : undefined);
   },
 );

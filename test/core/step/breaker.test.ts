@@ -8,18 +8,18 @@ import {
   afterCalls,
   afterTrial,
   type Breaker,
-  deferredUntil,
   MAX_COOLDOWN_MS,
-  passageOf,
   THRESHOLD,
   withTrial,
-  openBreakerOf,
+  notBeforeOf,
   saidOf,
   WINDOW_MS,
 } from '../../../lib/core/step/breaker.ts';
 import { check } from '../check.ts';
 import { NOW } from '../states.ts';
-import type { OpenBreaker, Report } from '../../../lib/core/decisions/events.ts';
+import type { Report } from '../../../lib/core/decisions/events.ts';
+import type { NotBefore } from '../../../lib/core/records/state.ts';
+import { backAt } from '../../../lib/core/step/defer.ts';
 
 const failure = { code: 'TransientError', message: '503' };
 let ids = 0;
@@ -85,7 +85,7 @@ describe('a breaker', () => {
           if (what === 'fail')
             breaker = afterCalls(before, 'ship', { failed: 1, answered, failure }, inputs) ?? before;
           else if (before === undefined) continue;
-          else if (what === 'try' && passageOf(before, now).kind === 'trial')
+          else if (what === 'try' && (notBeforeOf(before, now)?.at ?? Number.NaN) <= now)
             breaker = withTrial(before, 900_000, inputs);
           else if (what !== 'try')
             breaker =
@@ -93,7 +93,8 @@ describe('a breaker', () => {
               before;
           if (breaker !== before) expect(breaker?.version).toBe((before?.version ?? 0) + 1);
           // Somebody may try again soon enough, whatever happened.
-          expect(passageOf(breaker, now + MAX_COOLDOWN_MS * 1.25 + 1).kind).not.toBe('open');
+          const later = now + MAX_COOLDOWN_MS * 1.25 + 1;
+          expect(notBeforeOf(breaker, later)?.at ?? later).toBeLessThanOrEqual(later);
         }
       }),
       500,
@@ -102,11 +103,18 @@ describe('a breaker', () => {
 });
 
 describe('held work', () => {
-  const openBreaker = { agent: 'ship', since: NOW - 60_000, until: NOW + 5_000 };
+  const notBefore = { why: 'breaker' as const, since: NOW - 60_000, at: NOW + 5_000 };
 
   it('waits until the hold is over, and then not all of it comes at once', () => {
-    expect(deferredUntil(openBreaker, NOW, 0)).toBe(NOW + 5_001);
-    expect(deferredUntil(openBreaker, NOW, 0.999_999)).toBe(NOW + 5_000 + 30_000);
+    const back = (random: number, why: NotBefore['why'] = 'breaker') =>
+      backAt({ ...notBefore, why }, { writeId: 'w', now: NOW, random });
+    expect([back(0), back(0.999_999)]).toStrictEqual([NOW + 5_001, NOW + 5_000 + 30_000]);
+    expect(back(0.999_999, 'paused')).toBe(NOW + 5_000 + 30_000);
+  });
+
+  it('comes back at its own time where no service was away', () => {
+    for (const why of ['rate', 'unclaimed', 'not-deployed'] as const)
+      expect(backAt({ ...notBefore, why }, { writeId: 'w', now: NOW, random: 0.9 })).toBe(NOW + 5_000);
   });
 });
 
@@ -129,49 +137,18 @@ it('its limits', () => {
 });
 
 describe('who may call', () => {
-  const openBreaker = (until: number): OpenBreaker => ({ agent: 'a', since: NOW - 90, until });
-  it.each<[string, Breaker | undefined, object, OpenBreaker | undefined]>([
-    ['all, where no record is', undefined, { kind: 'free' }, undefined],
-    ['all, while it is closed', closed, { kind: 'free' }, undefined],
-    [
-      'nobody before the cooldown is over',
-      open,
-      { kind: 'open', openBreaker: openBreaker(NOW + 10) },
-      openBreaker(NOW + 10),
-    ],
-    [
-      'one, when it is',
-      { ...open, openUntil: NOW },
-      { kind: 'trial', openBreaker: openBreaker(NOW) },
-      openBreaker(NOW),
-    ],
-    [
-      'nobody, a moment before',
-      { ...open, openUntil: NOW + 1 },
-      { kind: 'open', openBreaker: openBreaker(NOW + 1) },
-      openBreaker(NOW + 1),
-    ],
-    [
-      'nobody beside a trial',
-      trying,
-      { kind: 'open', openBreaker: openBreaker(NOW + 20) },
-      openBreaker(NOW + 20),
-    ],
-    [
-      'one, when a trial is long over',
-      { ...trying, trialUntil: NOW },
-      { kind: 'trial', openBreaker: openBreaker(NOW) },
-      openBreaker(NOW),
-    ],
-    [
-      'one, of a record that says no time',
-      { ...closed, openedAt: NOW - 90 },
-      { kind: 'trial', openBreaker: openBreaker(NOW) },
-      openBreaker(NOW),
-    ],
-  ])('%s', (_, breaker, passage, held) => {
-    expect(passageOf(breaker, NOW)).toStrictEqual(passage);
-    expect(openBreakerOf(breaker, NOW)).toStrictEqual(held);
+  const from = (until: number): NotBefore => ({ why: 'breaker', since: NOW - 90, at: until });
+  it.each<[string, Breaker | undefined, NotBefore | undefined]>([
+    ['all, where no record is', undefined, undefined],
+    ['all, while it is closed', closed, undefined],
+    ['nobody before the cooldown is over', open, from(NOW + 10)],
+    ['one, when it is', { ...open, openUntil: NOW }, from(NOW)],
+    ['nobody, a moment before', { ...open, openUntil: NOW + 1 }, from(NOW + 1)],
+    ['nobody beside a trial', trying, from(NOW + 20)],
+    ['one, when a trial is long over', { ...trying, trialUntil: NOW }, from(NOW)],
+    ['one, of a record that says no time', { ...closed, openedAt: NOW - 90 }, from(NOW)],
+  ])('%s', (_, breaker, until) => {
+    expect(notBeforeOf(breaker, NOW)).toStrictEqual(until);
   });
 });
 

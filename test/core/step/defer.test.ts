@@ -65,8 +65,8 @@ describe('a piece of work that is held back (P8)', () => {
         if (event.type !== 'evaluate' || event.admissions === undefined) return;
         for (const [agent, admission] of Object.entries(event.admissions)) {
           const count = sends.filter((send) => send.agent === agent).length;
-          if (admission.openBreaker !== undefined) held += 1;
-          expect(count).toBeLessThanOrEqual(admission.openBreaker === undefined ? admission.sends : 0);
+          if (admission.notBefore !== undefined) held += 1;
+          expect(count).toBeLessThanOrEqual(admission.notBefore === undefined ? admission.sends : 0);
         }
       },
       () => evaluations,
@@ -81,7 +81,7 @@ describe('a piece of work that is held back (P8)', () => {
         const before = state.steps[write?.step?.name ?? ''];
         if (event.type !== 'report' || write?.step?.deferred === undefined || before === undefined) return;
         notChargedCount += 1;
-        expect(event.openBreaker?.since).toBe(NOW - 60_000);
+        expect(event.notBefore?.since).toBe(NOW - 60_000);
         const effect = agentStep(plan, before.name)?.effect;
         const unknown = event.report.kind === 'unknown' && before.mode === 'execute';
         if (unknown && effect === 'probed') expect(write.step.status).toBe('unknown');
@@ -100,7 +100,7 @@ it('a service that has been dead for a day is no longer an excuse', () => {
   const held = { leaseUntil: NOW, token: 't', mode: 'probe' } as const;
   const record: LeasedStep = { ...blankStep('a', { life: 'life1', epoch: 1 }), status: 'probing', ...held };
   const notChargedOf = (since: number) =>
-    notCharged(record, { agent: 'a', since, until: NOW }, { now: NOW, random: 0, writeId: 'w' });
+    notCharged(record, { why: 'breaker', since, at: NOW }, { now: NOW, random: 0, writeId: 'w' });
   expect(notChargedOf(NOW - MAX_NOT_CHARGED_MS)).toMatchObject({ deferred: { mode: 'probe' } });
   expect(notChargedOf(NOW - MAX_NOT_CHARGED_MS - 1)).toBeUndefined();
 });
@@ -119,7 +119,7 @@ const workOf = (mode: Mode, more: Partial<Work> = {}): Work => ({
 
 describe('work that is held back', () => {
   const defer = (mode: Mode, state: Snapshot) =>
-    deferral(workOf(mode), state, { why: 'unclaimed', retryAt: NOW + 9 }, inputs).step;
+    deferral(workOf(mode), state, { why: 'unclaimed', at: NOW + 9 }, inputs).step;
 
   const retrying = recordOf('it', 'retrying', { changedAt: 5, attempt: 2, stageAttempt: 1 });
 
@@ -136,7 +136,7 @@ describe('work that is held back', () => {
     const why = 'not-deployed';
     const first = { mode: 'undo', why, at: NOW, since: NOW };
     const state = stateOf([recordOf('it', 'done')]);
-    const of = (work: Work) => deferral(work, state, { why, retryAt: NOW + 9 }, inputs).step.deferred;
+    const of = (work: Work) => deferral(work, state, { why, at: NOW + 9 }, inputs).step.deferred;
     expect(of(workOf('undo'))).toStrictEqual(first);
     const before = (earlier: Partial<Deferred>) =>
       of(workOf('undo', { deferred: { mode: 'undo', why, at: NOW - 5, ...earlier } }));

@@ -3,7 +3,7 @@
  */
 
 import type { PlanStep, Plan } from '../../../lib/core/plan/plan.ts';
-import type { Step, Execution, Deferred, Mode } from '../../../lib/core/records/state.ts';
+import type { Deferred, Execution, Mode, Step } from '../../../lib/core/records/state.ts';
 import type { Pause } from '../../../lib/core/records/pauses.ts';
 import { mayHaveChildren, scopeOf, turnAt } from '../../../lib/core/step/turn.ts';
 import { stepToSkip, openWork, type Work } from '../../../lib/core/step/ready.ts';

@@ -30,11 +30,11 @@ const NEXT = { status: 'retrying', stage: 1, stageAttempt: 0 };
 const AGAIN = { status: 'retrying', stageAttempt: 0 };
 const UNSURE = { mayHaveActed: true };
 const SURE = { mayHaveActed: false };
-const openBreaker = { agent: 'worker', since: NOW - 60_000, until: NOW + 40_000 };
+const notBefore = { why: 'breaker' as const, since: NOW - 60_000, at: NOW + 40_000 };
 /** Not charged: it waits for its service. */
 const notCharged = (mode: Mode, more: object = {}): object => ({
   retryAt: NOW + 55_001,
-  deferred: { mode, why: 'breaker', at: NOW, since: openBreaker.since },
+  deferred: { mode, why: 'breaker', at: NOW, since: notBefore.since },
   ...more,
 });
 const undoExcused = notCharged('undo', { undoAttempt: 0, undoDeferredAt: NOW });
@@ -172,7 +172,7 @@ it('a report of code that may still go on lets it have as much longer as a clock
 
 it.each(rows)('a report of %s writes this and nothing else', (name, record, said, ...[writes, given]) => {
   const of = given ?? (record.mode === 'probe' ? probed : step);
-  const held = name.includes('excused') ? { openBreaker } : {};
+  const held = name.includes('excused') ? { notBefore } : {};
   const isOnFailure = name.includes('on-failure');
   const event = { token: 't', report: said, isOnFailure, ...held, ...inputs };
   const after = changesOf(record, reported(of, record, event));

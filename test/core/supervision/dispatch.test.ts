@@ -107,7 +107,7 @@ describe('what a supervisor may send to an agent now', () => {
     laterAt: NOW + 2_000,
     ...more,
   });
-  const openBreaker = { agent: 'worker', since: NOW - 60_000, until: NOW + 20_000 };
+  const notBefore = { why: 'breaker' as const, since: NOW - 60_000, at: NOW + 20_000 };
   const admittedBy = (
     admissions: Readonly<Record<string, Admission>> | undefined,
     on: Partial<Execution> = {},
@@ -123,13 +123,13 @@ describe('what a supervisor may send to an agent now', () => {
     const asked = (agents: object) => ({ sends: [], next: { kind: 'ask', agents }, notes: [] });
     expect(admittedBy({})).toEqual(asked({ x: 1, worker: 2 }));
     expect(admittedBy({ x: admission(1) })).toEqual(asked({ worker: 2 }));
-    expect(admittedBy({ x: admission(1, { openBreaker }) })).toEqual(asked({ worker: 2 }));
+    expect(admittedBy({ x: admission(1, { notBefore }) })).toEqual(asked({ worker: 2 }));
     expect(admittedBy(undefined).sends).toHaveLength(3);
     expect(admittedBy({}, {}, { affected: [] }).next).toEqual({ kind: 'idle' });
   });
 
   it('is nothing while its service is dead: it is held back until it may be back', () => {
-    const { write, notes, next } = admittedBy({ x: admission(1), worker: admission(9, { openBreaker }) });
+    const { write, notes, next } = admittedBy({ x: admission(1), worker: admission(9, { notBefore }) });
     // Half a minute of spread, and dice in the middle.
     const retryAt = NOW + 20_000 + 1 + 15_000;
     expect(write?.step).toMatchObject({
@@ -145,7 +145,7 @@ describe('what a supervisor may send to an agent now', () => {
 
   it('is nothing of what waits for a time of its own: it waits for that as well, and is in time for it (S10, S12, F4)', () => {
     const step = named('a', { undo: { kind: 'retry', attempts: 3, firstMs: 1, maxMs: 1 } });
-    const admissions = { worker: admission(0, { openBreaker }) };
+    const admissions = { worker: admission(0, { notBefore }) };
     const heldBack = (record: Step, wakeAt: number, more: Partial<Execution> = {}) =>
       supervise(planOf(step), stateOf([record], { wakeAt, ...more }), evaluate('supervisor', { admissions }));
     const backUntil = NOW + 20_000 + 1 + 15_000;

@@ -3,7 +3,7 @@
 import { supervise as superviseBy } from '../../../lib/core/supervision/dispatch.ts';
 import type { Decision } from '../../../lib/core/decisions/decision.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
-import type { Execution, Deferred, Step } from '../../../lib/core/records/state.ts';
+import type { Deferred, Execution, Step } from '../../../lib/core/records/state.ts';
 import { firstMessage as message, evaluate, type Evaluation, named } from '../evaluations.ts';
 import { noticeRisk } from '../../../lib/core/supervision/notice-risk.ts';
 import { planOf, recordOf, stateOf, step as tried } from '../one-step.ts';
@@ -139,7 +139,7 @@ describe('what is meant for an agent that is not deployed', () => {
   const two = planOf(named('b'), named('c', { agent: 'gone' }));
   const admissions = {
     worker: { sends: 1, laterAt: 0 },
-    gone: { missing: true, sends: 0, laterAt: NOW + 40_000 },
+    gone: { notBefore: { why: 'not-deployed', at: NOW + 40_000 }, sends: 0, laterAt: NOW + 40_000 },
   };
   const supervised = (records: readonly Step[] = []) =>
     supervise(
