@@ -105,8 +105,8 @@ export const STEP_EVENTS = {
     'its next try or round is recorded, or an operator has its executions tried again: each is created after that',
   'end-rounds': 'its latest round was the last one: the answers of all rounds are gathered',
   'child-ended': 'an execution of its own ended',
-  'stop-children': 'its executions are canceled, and those that had succeeded are undone',
-  'end-children': 'its time is over: its executions are stopped, and then it fails',
+  'stop-children':
+    'its executions are canceled, and those that had succeeded are undone; or its time is over, and it fails then',
   'keep-effects':
     'its executions are stopped, or had succeeded before they could be, and what they did is left as it is',
   skip: 'its condition does not hold, or a person skipped it',

@@ -13,7 +13,7 @@
 import { callbackKeysOf, type NewExecution, newExecution, placeHolder } from '../core/execution/start.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { RandomSource, Ports, Store } from '../core/ports.ts';
-import type { ChildEnd, ChildStart, Family, ParentNotice } from '../core/records/children.ts';
+import type { ChildEnd, ChildStart, Family, ParentNotice, StopGoal } from '../core/records/children.ts';
 import type { AffectedSteps, Decision, Next } from '../core/decisions/decision.ts';
 import type { ChildrenDone } from '../core/decisions/events.ts';
 import type { Failure } from '../core/values/failure.ts';
@@ -189,7 +189,7 @@ async function startChild(
   );
   const { executionId, since } = start.parent;
   if (since !== undefined && !(await isStillThere(ports, { id: executionId, startedAt: since }, now)))
-    return stopChild(ports, start, { undo: true, recall: false }, reconcile);
+    return stopChild(ports, start, 'stop', reconcile);
   await callSupervisor(ports, execution.wakeAt);
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   await carryOn(ports, plan, start.id, reconcile, known);
@@ -247,16 +247,16 @@ const endIn = (plan: Plan, state: Snapshot): ChildEnd | undefined =>
 type Stopping = Extract<Next, { readonly kind: 'stop-children' }>;
 
 async function stopped(ports: Ports, how: Stopping, reconcile: Reconcile): Promise<ChildrenDone> {
-  const { step, family, starts, below } = how;
-  const ends = await sideBySide(starts, SIDE_BY_SIDE, (start) => stopChild(ports, start, how, reconcile));
-  return { type: 'stopped', step, family, started: below, ended: byIndex(starts, ends) };
+  const { step, family, starts, goal, below } = how;
+  const ends = await sideBySide(starts, SIDE_BY_SIDE, (start) => stopChild(ports, start, goal, reconcile));
+  return { type: 'stopped', step, family, goal, below, ended: byIndex(starts, ends) };
 }
 
 /** @returns how it ended, when it has; one that is being undone notifies its parent later */
 async function stopChild(
   ports: Ports,
   start: ChildStart,
-  { undo, recall }: Pick<Stopping, 'undo' | 'recall'>,
+  goal: StopGoal,
   reconcile: Reconcile,
 ): Promise<ChildEnd | undefined> {
   const { store, clock } = ports;
@@ -274,8 +274,8 @@ async function stopChild(
     const plan = planId === start.planId ? planned : await planFor(ports, planId);
     const ended = hasEnd(state.execution) ? endOf(plan, state) : undefined;
     const mayGoOn = start.restartedAfter !== undefined && isToGoOn(state.execution, start.restartedAfter);
-    if (ended !== undefined && !recall && !mayGoOn) return ended;
-    const about = { undo, ...given({ endVersion: start.restartedAfter }) };
+    if (ended !== undefined && goal !== 'recall' && !mayGoOn) return ended;
+    const about = { undo: goal !== 'leave', ...given({ endVersion: start.restartedAfter }) };
     const event = { type: 'stop', ...about, ...decisionInputsOf(ports) } as const;
     const deciding = decideWith(ports, plan, state, event);
     const { decision } = deciding instanceof Promise ? await deciding : deciding;

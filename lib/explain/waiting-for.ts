@@ -102,7 +102,7 @@ function becauseOfChildren(step: ChildStep | MapStep, record: Step): string | un
   const soFar = countText(step, record);
   switch (status) {
     case 'running':
-      return `${tryText(children)}${children?.overTime === undefined ? '' : 'its time is over, and they are stopped: '}${soFar}`;
+      return `${tryText(children)}${children?.stop === undefined ? '' : 'its time is over, and they are stopped: '}${soFar}`;
     case 'retrying':
       return `try ${tryOf(children)} is over and has left nothing in effect${inBrackets(failure)}`;
     case 'waiting':

@@ -9,7 +9,7 @@
  */
 
 import { placeHolder } from '../../lib/core/execution/start.ts';
-import type { ChildEnd, ChildStart } from '../../lib/core/records/children.ts';
+import type { ChildEnd, ChildStart, StopGoal } from '../../lib/core/records/children.ts';
 import type { ChildrenDone } from '../../lib/core/decisions/events.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { isTerminal } from '../../lib/core/records/state.ts';
@@ -205,10 +205,12 @@ export class FamilyMachine implements Explorable<Family> {
       work.kind === 'start-children' ? this.#start(family, start) : this.#stop(family, start, work);
     const ended = end === undefined ? {} : { 0: end };
     const { step, family: all } = work;
-    const type = work.kind === 'start-children' ? 'started' : 'stopped';
-    const started = work.kind === 'start-children' ? 1 : work.below;
     const epochs = start.parent.epoch === undefined ? NO : ['a child of a later epoch is not modelled'];
-    return { event: { type, step, family: all, started, ended }, how, problems: [...problems, ...epochs] };
+    const event =
+      work.kind === 'start-children'
+        ? ({ type: 'started', step, family: all, started: 1, ended } as const)
+        : ({ type: 'stopped', step, family: all, goal: work.goal, below: work.below, ended } as const);
+    return { event, how, problems: [...problems, ...epochs] };
   }
 
   #start(family: { child: World | undefined }, start: ChildStart): Touched {
@@ -229,7 +231,7 @@ export class FamilyMachine implements Explorable<Family> {
   #stop(
     family: { child: World | undefined },
     start: ChildStart,
-    { undo, recall }: { readonly undo: boolean; readonly recall: boolean },
+    { goal }: { readonly goal: StopGoal },
   ): Touched {
     const { ctx } = this.#child;
     if (family.child === undefined) {
@@ -247,9 +249,10 @@ export class FamilyMachine implements Explorable<Family> {
     const execution = ctx.decider.execution(child.exec);
     const known = this.#endOf(child);
     const mayGoOn = start.restartedAfter !== undefined && isToGoOn(execution, start.restartedAfter);
-    if (known.end !== undefined && !recall && !mayGoOn) return { ...known, how: 'over', problems: NO };
+    if (known.end !== undefined && goal !== 'recall' && !mayGoOn)
+      return { ...known, how: 'over', problems: NO };
     const heard = start.restartedAfter === undefined ? {} : { endVersion: start.restartedAfter };
-    const out = ctx.decider.hear(child, { type: 'stop', undo, ...heard });
+    const out = ctx.decider.hear(child, { type: 'stop', undo: goal !== 'leave', ...heard });
     if (out.exec < 0) return { ...known, how: 'nothing to stop', problems: NO };
     const problems = this.#write(child, out);
     return mayGoOn ? { ...this.#endOf(child), how: 'closed', problems } : { how: 'stopped', problems };

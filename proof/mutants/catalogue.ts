@@ -20,6 +20,7 @@ import { ORDERS } from './catalogue/orders.ts';
 import { PAUSES } from './catalogue/pauses.ts';
 import { PORTS } from './catalogue/ports.ts';
 import { SERVE } from './catalogue/serve.ts';
+import { STOPS } from './catalogue/stops.ts';
 import { TEMPLATE } from './catalogue/template.ts';
 import { QUESTIONS, TURNS } from './catalogue/turns-and-questions.ts';
 import { WHOLES } from './catalogue/wholes.ts';
@@ -39,6 +40,7 @@ export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
   'not before a time': NOT_BEFORE,
   'places in lanes': PLACES,
   rounds: ROUNDS,
+  'stopped executions': STOPS,
   'accepted work': ACCEPTED,
   'names of values': VALUES,
   'lives and erasure': LIVES,

@@ -26,16 +26,14 @@ const STEP_ROWS = `
   ready     expire             failed
   ready     fail               failed
   ready     start-children     running
-  ready     stop-children      compensating
-  ready     end-children       running
+  ready     stop-children      running|compensating
   running   heartbeat          running
   running   done               done
   running   fail               retrying|waiting|failed
   running   lose               unknown
   running   start-children     running
   running   child-ended        running
-  running   stop-children      compensating
-  running   end-children       running
+  running   stop-children      running|compensating
   running   begin-try          running
   running   end-rounds         running
   retrying  claim              running

@@ -172,8 +172,9 @@ export const endedPause = (execution: Execution, now: number, by?: Caller): Pick
   };
 };
 
-export const canMoveStep = (status: StepStatus, event: StepEvent): boolean =>
-  STEP_MOVES[status][event] !== undefined;
+/** @param to only if it may lead there */
+export const canMoveStep = (status: StepStatus, event: StepEvent, to?: StepStatus): boolean =>
+  [STEP_MOVES[status][event] ?? []].flat().some((target) => to === undefined || to === target);
 
 /**
  * @param to where the event leads, if its row has several

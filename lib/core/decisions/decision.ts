@@ -9,7 +9,7 @@
  */
 
 import type { LaneWork } from '../records/lane.ts';
-import type { ChildStart, Family, ParentNotice } from '../records/children.ts';
+import type { ChildStart, Family, ParentNotice, StopGoal } from '../records/children.ts';
 import type { Failure } from '../values/failure.ts';
 import { given, type OrUndefined } from '../values/given.ts';
 import type { WantedValue } from '../records/large-values.ts';
@@ -86,10 +86,7 @@ export type Next =
       readonly step: string;
       readonly family: Family;
       readonly starts: readonly ChildStart[];
-      /** Also what those under way have done. */
-      readonly undo: boolean;
-      /** Also those that have succeeded. */
-      readonly recall: boolean;
+      readonly goal: StopGoal;
       /** None below this index is left to be stopped then. */
       readonly below: number;
     }

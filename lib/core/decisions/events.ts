@@ -9,7 +9,7 @@
 import type { Away } from '../values/away.ts';
 import type { Caller } from '../values/caller.ts';
 import type { DecisionInputs } from './change.ts';
-import type { ChildEnd, Children, Family } from '../records/children.ts';
+import type { ChildEnd, Children, Family, StopGoal } from '../records/children.ts';
 import type { LaneDone } from '../records/lane.ts';
 import type { AffectedSteps } from './decision.ts';
 import type { Failure } from '../values/failure.ts';
@@ -103,14 +103,23 @@ export interface DeadAttempt extends ClaimedAttempt {
 /** The effects on a step's child executions. */
 export type ChildrenDone =
   | {
-      readonly type: 'started' | 'stopped';
+      readonly type: 'started';
       readonly step: string;
       readonly family: Family;
-      /** All below this index are started, or stopped. */
+      /** All below this index are. */
       readonly started: number;
       readonly ended: Children['ended'];
       /** Why there is none: its place is taken, so that it is never started. */
       readonly failure?: Failure;
+    }
+  | {
+      readonly type: 'stopped';
+      readonly step: string;
+      readonly family: Family;
+      readonly goal: StopGoal;
+      /** All below this index are. */
+      readonly below: number;
+      readonly ended: Children['ended'];
     }
   | {
       readonly type: 'gathered';

@@ -16,15 +16,8 @@ import {
   type PlanStep,
 } from '../plan/plan.ts';
 import { blankStep, executionAfter, type ExecutionChanges, stepAfter } from '../decisions/change.ts';
-import type { Children, Family } from '../records/children.ts';
-import {
-  alsoAffected,
-  type Decision,
-  evaluateNext,
-  type Next,
-  nothing,
-  writing,
-} from '../decisions/decision.ts';
+import type { Family, StopGoal } from '../records/children.ts';
+import { alsoAffected, type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -38,7 +31,6 @@ import type { Rule } from '../step/rule.ts';
 import { FAILED_FOR_TIME, isTimeOver } from '../step/within.ts';
 import { childIds, childrenFailure, familyOf, lostFamily, nextStarts } from '../waiting/child.ts';
 import {
-  childrenOverTime,
   childrenStopped,
   indexesToStop,
   MAX_STOPS,
@@ -126,7 +118,7 @@ export const endChildren: Rule = {
       const stopped = stepOnceStopped(step, record, left, event);
       if (stopped !== undefined) return written(state, event, stopped, `step-${stopped.status}`);
       if (record.status !== 'running' && !staysDone(step, record, left)) continue;
-      const isOverTime = record.children.overTime !== undefined;
+      const isOverTime = record.children.stop !== undefined;
       if (isOverTime && (isEnding(record.children) || hasOpenChildren(record.children))) continue;
       const failure = childrenFailure(step, state.execution, record, record.children);
       if (failure !== undefined) return afterFailure(step, state, record, failure, event);
@@ -186,7 +178,7 @@ function afterFailure(
   const { children } = record;
   // One that has failed by itself and has left nothing needs no stopping.
   const isOverTime =
-    children?.overTime !== undefined ||
+    children?.stop !== undefined ||
     (isTimeOver(step, state, event.readAt) && children !== undefined && isCleanEnd(children));
   const goesOn = step.kind === 'child' && execution.status !== 'compensating' && !isOverTime;
   const permanent = Object.values(children?.ended ?? {}).some((one) => one.permanent === true);
@@ -274,14 +266,9 @@ export const stopChildren: Rule = {
     const starting = families.filter((step) => mayHaveChildren(step, state));
     for (const step of starting.length > 0 ? starting : families) {
       if (event.failing?.includes(step.name) === true) continue;
-      const record = state.steps[step.name];
       const family = dueToStop(plan, step, state, left, event.now);
       if (family === undefined) continue;
-      const how = { undo: !left, recall: !left && !isKept(step) };
-      const stopping = nextStops(step, family, record?.children, how);
-      if (stopping !== undefined) return nothing(stopping);
-      const stopped = childrenStopped(state, allOf(step, family), event);
-      return written(state, event, stopped, 'children-stopped');
+      return stopping(step, family, left ? 'leave' : isKept(step) ? 'stop' : 'recall', state, event);
     }
     return undefined;
   },
@@ -300,27 +287,24 @@ export const stopChildren: Rule = {
   },
 };
 
-/** The executions that are stopped next, or nothing when all are. */
-function nextStops(
+/** The executions that are stopped next; when all are, the record says so. */
+function stopping(
   { name: step }: PlanStep,
   family: Family,
-  children: Children | undefined,
-  how: { readonly undo: boolean; readonly recall: boolean },
-): Next | undefined {
+  goal: StopGoal,
+  state: Snapshot,
+  event: Evaluation,
+): Decision {
   const count = family.starts.length;
-  const wanted = new Set(indexesToStop(count, children, how.recall));
+  const wanted = new Set(indexesToStop(count, state.steps[step]?.children, goal));
   const all = family.starts.filter(({ parent }) => wanted.has(parent.index));
-  if (all.length === 0) return undefined;
+  if (all.length === 0) {
+    const stopped = childrenStopped(state, { step, family, goal, below: count, ended: {} }, event);
+    return written(state, event, stopped, 'children-stopped');
+  }
   const below = all.length > MAX_STOPS ? (all[MAX_STOPS]?.parent.index ?? count) : count;
-  return { kind: 'stop-children', step, family, starts: all.slice(0, MAX_STOPS), ...how, below };
+  return nothing({ kind: 'stop-children', step, family, starts: all.slice(0, MAX_STOPS), goal, below });
 }
-
-const allOf = ({ name: step }: PlanStep, family: Family) => ({
-  step,
-  family,
-  started: family.starts.length,
-  ended: {},
-});
 
 /**
  * The time of a step is over: what belongs to it is stopped and undone, what has succeeded before is left to
@@ -335,14 +319,11 @@ export const endOverTime: Rule = {
       const family = isToEnd ? familyOf(step, state, children !== undefined) : undefined;
       // What can have no executions fails for that.
       if (family === undefined || 'code' in family) continue;
-      const below = children?.overTime;
-      const known = children && below !== undefined ? { ...children, stopped: below } : undefined;
-      const stopping = known && nextStops(step, family, known, { undo: true, recall: false });
-      if (stopping !== undefined) return nothing(stopping);
-      const over = { ...allOf(step, family), ...(known === undefined ? { started: 0 } : {}) };
-      const decision = written(state, event, childrenOverTime(state, over, event), 'children-stopped');
+      if (children?.stop !== undefined) return stopping(step, family, 'stop', state, event);
+      const begun = { step: step.name, family, goal: 'stop', below: 0, ended: {} } as const;
+      const decision = written(state, event, childrenStopped(state, begun, event), 'children-stopped');
       // A process that read it before a pause does not know that its time stands still.
-      return known === undefined ? withExecution(decision, state, event) : decision;
+      return withExecution(decision, state, event);
     }
     return undefined;
   },

@@ -39,7 +39,7 @@ import { lostValue } from '../step/left-out.ts';
 import { keepsEffects } from '../step/effect.ts';
 import { isCanceledKeepingEffects, isToGoOn } from '../waiting/child-retry.ts';
 import { childEnded, childrenStarted, failedOf, isEndDue } from '../waiting/child.ts';
-import { childrenOverTime, childrenStopped, staysDone } from '../waiting/child-stop.ts';
+import { childrenStopped, staysDone } from '../waiting/child-stop.ts';
 import { afterTry } from '../waiting/child-tries.ts';
 import { closedEnd, goingOnLater } from './follow-up.ts';
 import { roundRead } from './on-round.ts';
@@ -67,11 +67,9 @@ const RECORDED: Readonly<
   Record<ChildrenDone['type'], { move: StepEvent; during: (status: ExecutionStatus) => boolean }>
 > = {
   started: { move: 'start-children', during: isForward },
-  stopped: { move: 'stop-children', during: (status) => status === 'compensating' },
+  stopped: { move: 'stop-children', during: (status) => isForward(status) || status === 'compensating' },
   gathered: { move: 'done', during: (status) => !isTerminal(status) },
 };
-
-const OVER_TIME_RECORDED = { move: 'end-children', during: isForward } as const;
 
 function recordAfter(
   plan: Plan,
@@ -81,13 +79,14 @@ function recordAfter(
 ): Step | undefined {
   const record = state.steps[step.name];
   const { status } = state.execution;
+  const { move, during } = RECORDED[event.type];
   // While it goes forward they are stopped because the time of their step is over.
-  const isOverTime = event.type === 'stopped' && step.withinMs !== undefined && isForward(status);
-  const { move, during } = isOverTime ? OVER_TIME_RECORDED : RECORDED[event.type];
+  const isForTime = event.type === 'stopped' && isForward(status);
   const isStay = event.type === 'gathered' && record?.status === 'compensating';
   if (isStay && !staysDone(step, record, keepsEffects(state))) return undefined;
-  if (!during(status) || !canMoveStep(record?.status ?? 'ready', isStay ? 'keep-effects' : move))
-    return undefined;
+  if (!during(status) || (isForTime && step.withinMs === undefined)) return undefined;
+  const to = isForTime ? 'running' : undefined;
+  if (!canMoveStep(record?.status ?? 'ready', isStay ? 'keep-effects' : move, to)) return undefined;
   switch (event.type) {
     case 'started': {
       const started = childrenStarted(state, event, event);
@@ -96,7 +95,7 @@ function recordAfter(
         : refusedStart(step, started, record, event.failure, event);
     }
     case 'stopped':
-      return (isOverTime ? childrenOverTime : childrenStopped)(state, event, event);
+      return childrenStopped(state, event, event);
     case 'gathered':
       return record && gathered(plan, step, record, state, event);
   }

@@ -124,7 +124,7 @@ function judged(
   const given = givenToRound(step, record, state);
   const scope = { ...scopeOf(state), last, given };
   if (evaluateExpression(until, scope) === true) return { kind: 'last' };
-  if (record.children?.overTime !== undefined || isTimeOver(step, state, now))
+  if (record.children?.stop !== undefined || isTimeOver(step, state, now))
     return { kind: 'fail', changes: FAILED_FOR_TIME };
   if (number >= atMost)
     return failure('at-most', `its 'until' did not hold after ${atMost} rounds ('atMost')`);

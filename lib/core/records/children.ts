@@ -67,6 +67,12 @@ export interface ChildEnd {
 /** The most that a step keeps of its executions' outputs; more is left with them. */
 export const MAX_GATHERED_BYTES = 100_000;
 
+/**
+ * What becomes of a step's executions once they are stopped. `stop`: those under way are undone, and what has
+ * succeeded stays. `recall`: that is undone as well. `leave`: nothing is undone.
+ */
+export type StopGoal = 'stop' | 'recall' | 'leave';
+
 /** The executions of a child or map step. */
 export interface Children {
   readonly count: number;
@@ -81,10 +87,11 @@ export interface Children {
   readonly lostBytes?: number;
   /** By index: a set, never a counter, for a child may notify its parent again. */
   readonly ended: Readonly<Record<string, ChildEnd>>;
-  /** While they are stopped: those below this index were. */
-  readonly stopped?: number;
-  /** The time of the step is over (`within`): those below this index were stopped for it. */
-  readonly overTime?: number;
+  /**
+   * While they are stopped: to which end, and below which index all were. Of a running step its time is over
+   * (`within`).
+   */
+  readonly stop?: { readonly goal: StopGoal; readonly below: number };
   /**
    * The step's epoch when they were first started, once its execution was tried
    * again; absent: the step's own.

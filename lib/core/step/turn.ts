@@ -205,11 +205,11 @@ const keepsAnswers = (record: Step | undefined): boolean =>
 
 /** Some of the step's child executions are stopped, and others must still be. */
 export const isStopping = (record: Step | undefined): boolean =>
-  record?.status === 'compensating' && record.children?.stopped !== undefined;
+  record?.status === 'compensating' && record.children?.stop !== undefined;
 
 /** The step's `within` has passed, and some of its child executions must still be stopped. */
 export const isEnding = (children: Children | undefined): boolean =>
-  children?.overTime !== undefined && children.overTime < children.count;
+  children?.stop !== undefined && children.stop.below < children.count;
 
 /** A process that read an older state may be starting the step's child executions at this moment. */
 export const mayHaveChildren = (step: PlanStep, snapshot: Snapshot): boolean =>

@@ -76,7 +76,7 @@ export function childrenRestarted(record: Step, children: Children): Children {
   const failed = Object.entries(children.ended).filter(([, { status }]) => status === 'failed');
   const ended = Object.entries(children.ended).filter(([, { status }]) => status !== 'failed');
   const versions = failed.map(([index, { version }]) => [index, version] as const);
-  const { overTime: _over, ...kept } = children;
+  const { stop: _, ...kept } = children;
   return {
     ...kept,
     epoch: children.epoch ?? record.epoch,
@@ -90,7 +90,7 @@ export function childrenRestarted(record: Step, children: Children): Children {
  * The record as it counts where the round at hand is tried again. Its end stays known, for it never goes on:
  * a stop before the next number is recorded waits for nothing.
  */
-export function triedAgain(record: Step, { overTime: _over, ...children }: Children): Children {
+export function triedAgain(record: Step, { stop: _over, ...children }: Children): Children {
   return { ...children, epoch: children.epoch ?? record.epoch };
 }
 

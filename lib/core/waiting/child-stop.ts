@@ -11,66 +11,55 @@
 
 import { type ChildStep, isRepeated, type MapStep } from '../plan/plan.ts';
 import { blankStep, type DecisionInputs, stepAfter } from '../decisions/change.ts';
-import type { Children } from '../records/children.ts';
+import type { ChildrenDone } from '../decisions/events.ts';
+import type { Children, StopGoal } from '../records/children.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import type { Step } from '../records/state.ts';
+import { isForward, type Step } from '../records/state.ts';
 import { isKept } from '../step/effect.ts';
 import { hasEarlierRounds, hasOpenChildren, isStopping } from '../step/turn.ts';
-import { type Done, failedOf, laterEnds } from './child.ts';
+import { failedOf, laterEnds } from './child.ts';
 
 /** Stopped in one go; then the parent's record says so: a dead process loses no more than that. */
 export const MAX_STOPS = 50;
 
 /**
- * Those that may be under way, or may still be begun by a reader of an older state, or have succeeded.
- * @param recall those that have succeeded are undone, too
+ * Those that may be under way, or may still be begun by a reader of an older state, or have succeeded and are
+ * recalled. What was stopped to another end is stopped anew.
  */
-export function indexesToStop(count: number, children: Children | undefined, recall: boolean): number[] {
+export function indexesToStop(count: number, children: Children | undefined, goal: StopGoal): number[] {
+  const below = children?.stop?.goal === goal ? children.stop.below : 0;
   const isOver = (index: number): boolean => {
-    if (index < (children?.stopped ?? 0)) return true;
     const end = children?.ended[index];
-    return end !== undefined && !(recall && end.status === 'succeeded');
+    return index < below || (end !== undefined && !(goal === 'recall' && end.status === 'succeeded'));
   };
   return Array.from({ length: count }, (_, index) => index).filter((index) => !isOver(index));
 }
 
-/** The record after executions were stopped. */
-export function childrenStopped(
-  { execution, steps }: Snapshot,
-  { step: name, family, started: stopped, ended }: Done,
-  inputs: DecisionInputs,
-): Step {
-  const before = steps[name] ?? blankStep(name, execution);
-  const { length: count } = family.starts;
-  const none: Children = { count, started: 0, items: 0, tolerated: 0, ended: {} };
-  // All are stopped now, also those that were stopped for the time of the step.
-  const { stopped: _, overTime: _over, ...known } = before.children ?? none;
-  return stepAfter(before, 'stop-children', inputs, {
-    changedAt: inputs.now,
-    children: {
-      ...known,
-      started: known.count,
-      ended: laterEnds(known.ended, ended),
-      ...(stopped < count ? { stopped } : {}),
-    },
-  });
-}
+/** Executions of a step that were stopped. */
+export type Stopped = Omit<Extract<ChildrenDone, { readonly type: 'stopped' }>, 'type'>;
 
 /**
- * The record after executions were stopped because the time of their step is
- * over; when all have ended it fails.
+ * The record after executions were stopped: their step is undone, or, where its execution goes forward, its
+ * time is over, and it fails when all have ended.
  */
-export function childrenOverTime(
+export function childrenStopped(
   { execution, steps }: Snapshot,
-  { step: name, family, started: overTime, ended }: Done,
+  { step: name, family, goal, below, ended }: Stopped,
   inputs: DecisionInputs,
 ): Step {
   const before = steps[name] ?? blankStep(name, execution);
   const { starts, items, tolerated } = family;
-  const known = before.children ?? { count: starts.length, items, tolerated, ended: {} };
-  return stepAfter(before, 'end-children', inputs, {
-    ...(before.status === 'ready' ? { changedAt: inputs.now } : {}),
-    children: { ...known, started: known.count, ended: laterEnds(known.ended, ended), overTime },
+  const { stop: _, ...known } = before.children ?? { count: starts.length, items, tolerated, ended: {} };
+  const isForTime = isForward(execution.status);
+  return stepAfter(before, 'stop-children', inputs, {
+    status: isForTime ? 'running' : 'compensating',
+    ...(isForTime && before.status === 'running' ? {} : { changedAt: inputs.now }),
+    children: {
+      ...known,
+      started: known.count,
+      ended: laterEnds(known.ended, ended),
+      ...(isForTime || below < starts.length ? { stop: { goal, below } } : {}),
+    },
   });
 }
 

@@ -195,8 +195,8 @@ export function nextStarts(
   return family.starts.slice(started, started + count);
 }
 
-/** Executions of a step that were started or stopped. */
-export interface Done {
+/** Executions of a step that were started. */
+interface Started {
   readonly step: string;
   readonly family: Family;
   /** Those below are. */
@@ -208,7 +208,7 @@ export interface Done {
 /** The record after executions were started. */
 export function childrenStarted(
   { execution, steps }: Snapshot,
-  { step: name, family, started, ended }: Done,
+  { step: name, family, started, ended }: Started,
   inputs: DecisionInputs,
 ): Step {
   const before = steps[name] ?? blankStep(name, execution);

@@ -111,7 +111,7 @@ export function roundBefore(record: Step, children: Children, inputs: DecisionIn
       ...kept,
       started: 1,
       ended: {},
-      stopped: 0,
+      stop: { goal: 'recall', below: 0 },
       rounds: { ...(children.rounds ?? NONE), compensating: roundBelow(children) },
       ...triesActUntil(children),
     },

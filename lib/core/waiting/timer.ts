@@ -78,9 +78,7 @@ export function endsAt(step: PlanStep, snapshot: Snapshot): number | undefined {
     return undefined;
   const { status = 'ready', children } = snapshot.steps[step.name] ?? {};
   const isOpen = hasChildren(step)
-    ? status === 'ready' ||
-      status === 'retrying' ||
-      (status === 'running' && children?.overTime === undefined)
+    ? status === 'ready' || status === 'retrying' || (status === 'running' && children?.stop === undefined)
     : status === 'ready' || status === 'retrying';
   const isItsTurn = isOpen && isTurn(step, snapshot) && (status !== 'ready' || applies(step, snapshot));
   return isItsTurn ? timeOverAt(step, snapshot) : undefined;

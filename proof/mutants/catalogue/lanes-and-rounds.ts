@@ -275,7 +275,7 @@ export const ROUNDS: readonly Mutant[] = [
     rule: 'no round begins after the time of its step',
     bug: 'A round begins after the time of its step.',
     file: 'lib/core/execution/on-round.ts',
-    find: "  if (record.children?.overTime !== undefined || isTimeOver(step, state, now))\n    return { kind: 'fail', changes: FAILED_FOR_TIME };\n",
+    find: "  if (record.children?.stop !== undefined || isTimeOver(step, state, now))\n    return { kind: 'fail', changes: FAILED_FOR_TIME };\n",
     replace: '',
     killer: jest('core/waiting/rounds', 'fails its step once the time of that is over'),
   },

@@ -127,7 +127,7 @@ describe('while its end is not known', () => {
     expect(evaluate(records, stopped, two).next).toMatchObject({
       kind: 'stop-children',
       step: 'it',
-      undo: true,
+      goal: 'stop',
     });
     const waiting = [...records.slice(0, 2), familyRecord('compensating', {}), recordOf('beside', 'done')];
     const awaited = evaluate(waiting, stopped, two);

@@ -213,17 +213,21 @@ describe('executions of a step whose time is over', () => {
   it('are stopped once that is recorded, in one write with the execution: it may have been paused (L1)', () => {
     const execution = { startedAt: NOW - 5, wakeAt: NOW + 90_000 };
     const { write } = onEvaluate([step], [record(childrenOf({}))], execution);
-    expect(write?.step?.children).toStrictEqual({ ...childrenOf({}), overTime: 0 });
+    expect(write?.step?.children).toStrictEqual({ ...childrenOf({}), stop: { goal: 'stop', below: 0 } });
     expect(write?.execution).toMatchObject({ status: 'running', version: 2, wakeAt: NOW + 60_000 });
-    const { next } = onEvaluate([step], [record(childrenOf({}, { overTime: 0 }))], execution);
-    expect(next).toMatchObject({ kind: 'stop-children', undo: true, recall: false });
+    const { next } = onEvaluate(
+      [step],
+      [record(childrenOf({}, { stop: { goal: 'stop', below: 0 } }))],
+      execution,
+    );
+    expect(next).toMatchObject({ kind: 'stop-children', goal: 'stop' });
   });
 
   it('and have succeeded before they could be stopped are gathered where all is left as it is (L1)', () => {
     const cause: Cause = { kind: 'failure', at: NOW, failure: { code: 'x', message: 'y' }, undo: false };
     const look = (given: Step) => onEvaluate([step], [given], { status: 'compensating', cause });
     const ended = { 0: ends('succeeded') };
-    const stopped = look(record(childrenOf(ended, { overTime: 0 }))).write?.step;
+    const stopped = look(record(childrenOf(ended, { stop: { goal: 'stop', below: 0 } }))).write?.step;
     expect(stopped).toMatchObject({ status: 'compensating' });
     expect(stopped?.children).toStrictEqual(childrenOf(ended));
     expect(look(stopped as Step).next.kind).toBe('gather');

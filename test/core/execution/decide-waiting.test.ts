@@ -45,6 +45,7 @@ const tellings: fc.Arbitrary<Event> = fc
   .tuple(names, fc.integer({ min: -1, max: 4 }), end)
   .map(([step, index, ended]) => ({ type: 'child-ended', step, index, end: ended, ...inputs }));
 
+const GOALS = ['recall', 'leave'] as const;
 const doings = ({ plan, state }: Case): fc.Arbitrary<Event> => {
   const families = plan.steps.filter(hasChildren).flatMap((step) => {
     const family = familyOf(step, state);
@@ -61,7 +62,9 @@ const doings = ({ plan, state }: Case): fc.Arbitrary<Event> => {
     .map(([[step, family], type, started, ended]) =>
       type === 'gathered'
         ? { type, step, outputs: [[1, null], 'x'], ...inputs }
-        : { type, step, family, started, ended, ...inputs },
+        : type === 'started'
+          ? { type, step, family, started, ended, ...inputs }
+          : { type, step, family, goal: GOALS[started] ?? 'stop', below: started, ended, ...inputs },
     );
 };
 

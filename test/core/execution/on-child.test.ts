@@ -84,7 +84,8 @@ describe('executions that were stopped', () => {
     type: 'stopped',
     step: 'list',
     family: family(3),
-    started: 2,
+    goal: 'recall',
+    below: 2,
     ended: { 1: end('canceled') },
   };
 
@@ -95,9 +96,9 @@ describe('executions that were stopped', () => {
     expect(write?.step?.children).toEqual({
       count: 3,
       started: 3,
-      items: 0,
-      tolerated: 0,
-      stopped: 2,
+      items: 9,
+      tolerated: 1,
+      stop: { goal: 'recall', below: 2 },
       ended: stopped.ended,
     });
     expect(rest).toEqual({

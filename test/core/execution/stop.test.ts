@@ -184,11 +184,11 @@ describe('executions to stop', () => {
       more,
     );
     return next.kind === 'stop-children'
-      ? { ids: next.starts.map(({ id }) => id), undo: next.undo, recall: next.recall, below: next.below }
+      ? { ids: next.starts.map(({ id }) => id), goal: next.goal, below: next.below }
       : next.kind;
   };
   const running = recordOf('it', 'running', { children: childrenOf({}) });
-  const one = { ids: ['e-1.it.0'], undo: true, recall: true, below: 1 };
+  const one = { ids: ['e-1.it.0'], goal: 'recall', below: 1 };
   const left = { cause: { ...cause, undo: false as const } };
 
   it('are those under way and those that may be starting', () => {
@@ -202,8 +202,8 @@ describe('executions to stop', () => {
   });
 
   it('are told what is to become of what they did', () => {
-    expect(stopped(childOf('it', { undo: 'none' }), running)).toStrictEqual({ ...one, recall: false });
-    expect(stopped(childOf('it'), running, left)).toStrictEqual({ ...one, undo: false, recall: false });
+    expect(stopped(childOf('it', { undo: 'none' }), running)).toStrictEqual({ ...one, goal: 'stop' });
+    expect(stopped(childOf('it'), running, left)).toStrictEqual({ ...one, goal: 'leave' });
   });
 
   it('are stopped in plan order, those first that may be starting', () => {
@@ -225,7 +225,7 @@ describe('executions to stop', () => {
     const rest = {
       ...some,
       status: 'compensating' as const,
-      children: childrenOf({}, { count: 60, started: 60, stopped: 10 }),
+      children: childrenOf({}, { count: 60, started: 60, stop: { goal: 'stop', below: 10 } }),
     };
     expect(stopped(list, rest)).toMatchObject({ below: 60 });
   });
@@ -237,7 +237,7 @@ describe('executions to stop', () => {
       epoch: 3,
       children: { count: 0, started: 0, items: 0, tolerated: 0, ended: {} },
     });
-    expect(write?.step?.children).not.toHaveProperty('stopped');
+    expect(write?.step?.children).not.toHaveProperty('stop');
   });
 
   it('of a step that is over wait for what depends on it', () => {

@@ -41,7 +41,9 @@ describe('executions of a step', () => {
       expect(may({ ...step, when: false })).toBe(false);
       expect(may({ ...step, after: ['b'] })).toBe(false);
       expect(
-        where((record) => may(step, record), { children: childrenOf({}, { stopped: 0 }) }),
+        where((record) => may(step, record), {
+          children: childrenOf({}, { stop: { goal: 'recall', below: 0 } }),
+        }),
       ).toStrictEqual(['ready', 'running', 'compensating']);
     },
   );

@@ -5,7 +5,7 @@
 
 import { decide } from '../../../lib/core/decide.ts';
 import type { ChildStep, MapStep, Plan } from '../../../lib/core/plan/plan.ts';
-import type { ChildEnd, Children } from '../../../lib/core/records/children.ts';
+import type { ChildEnd, Children, StopGoal } from '../../../lib/core/records/children.ts';
 import { nothing } from '../../../lib/core/decisions/decision.ts';
 import { withValue } from '../../../lib/core/records/large-values.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
@@ -29,7 +29,11 @@ const running = (children: Children, more: Partial<Step> = {}): Step =>
 
 /** The second of two rounds is undone, and the first is next. */
 const undoing = (restartedAfter: Record<string, number>): Children =>
-  childrenOf(1, {}, { try: 2, stopped: 0, rounds: { done: 1, compensating: 1, restartedAfter } });
+  childrenOf(
+    1,
+    {},
+    { try: 2, stop: { goal: 'recall', below: 0 }, rounds: { done: 1, compensating: 1, restartedAfter } },
+  );
 
 describe('an end that a parent is told', () => {
   const known = { 0: end('succeeded', 4) };
@@ -107,7 +111,7 @@ describe('an end that a parent is told', () => {
     const { write } = notifyParent(lost, { index: 0 });
     // All the places that a process which has read the list may be taking are stopped; this one has ended.
     expect(write?.step?.children).toMatchObject({ count: 51, started: 0, ended: { 0: news.end } });
-    expect(indexesToStop(51, write?.step?.children, true)).toHaveLength(50);
+    expect(indexesToStop(51, write?.step?.children, 'recall')).toHaveLength(50);
     // Going forward its places are taken first, and the step fails by that, not by what it would tolerate.
     const forward = { ...lost, execution: { ...lost.execution, status: 'running' as const } };
     expect(notifyParent(forward, { index: 0 })).toEqual(nothing());
@@ -170,14 +174,27 @@ describe('a running step fails by its executions', () => {
 
 describe('what is to be stopped', () => {
   const ended = { 1: end('succeeded'), 2: end('failed') };
-  it.each<[string, Children | undefined, boolean, number[]]>([
-    ['all of which nothing is known', undefined, false, [0, 1, 2, 3]],
-    ['all that have not ended', childrenOf(4, ended), false, [0, 3]],
-    ['those that have succeeded, where they are recalled', childrenOf(4, ended), true, [0, 1, 3]],
-    ['nothing twice', childrenOf(4, ended, { stopped: 2 }), true, [3]],
-    ['nothing twice, from the first on', childrenOf(4, ended, { stopped: 1 }), true, [1, 3]],
-  ])('is %s', (_, children, recall, indexes) => {
-    expect(indexesToStop(4, children, recall)).toEqual(indexes);
+  const stop = { goal: 'recall', below: 2 } as const;
+  it.each<[string, Children | undefined, StopGoal, number[]]>([
+    ['all of which nothing is known', undefined, 'stop', [0, 1, 2, 3]],
+    ['all that have not ended', childrenOf(4, ended), 'stop', [0, 3]],
+    ['the same where all is left', childrenOf(4, ended), 'leave', [0, 3]],
+    ['those that have succeeded, where they are recalled', childrenOf(4, ended), 'recall', [0, 1, 3]],
+    ['nothing twice', childrenOf(4, ended, { stop }), 'recall', [3]],
+    [
+      'all again to another end',
+      childrenOf(4, ended, { stop: { ...stop, goal: 'stop' } }),
+      'recall',
+      [0, 1, 3],
+    ],
+    [
+      'nothing twice, from the first on',
+      childrenOf(4, ended, { stop: { ...stop, below: 1 } }),
+      'recall',
+      [1, 3],
+    ],
+  ])('is %s', (_, children, goal, indexes) => {
+    expect(indexesToStop(4, children, goal)).toEqual(indexes);
   });
 });
 
@@ -229,7 +246,9 @@ describe('a step whose executions are stopped', () => {
   });
 
   it('is not over while some are still to be stopped, or when it is not being undone', () => {
-    expect(codeReturned(clean, { children: childrenOf(2, clean, { stopped: 1 }) })).toBeUndefined();
+    expect(
+      codeReturned(clean, { children: childrenOf(2, clean, { stop: { goal: 'recall', below: 1 } }) }),
+    ).toBeUndefined();
     for (const status of ['running', 'compensated', 'compensation-failed', 'done'] as const)
       expect(codeReturned(clean, { status })).toBeUndefined();
     expect(codeReturned(clean, { children: undefined })).toBeUndefined();
