@@ -1,6 +1,6 @@
 /** Bugs of the one answer to what a step has in effect. */
 
-import { jest, type Mutant, simulated } from '../mutant.ts';
+import { jest, type Mutant } from '../mutant.ts';
 
 const file = 'lib/core/step/effect.ts';
 
@@ -30,7 +30,7 @@ export const IN_EFFECT: readonly Mutant[] = [
     file,
     find: "status === 'failed' && is === 'stands' && !isOwed;",
     replace: "status === 'failed' && is === 'stands' && isOwed;",
-    killer: simulated(),
+    killer: jest('core/step/effect', 'a wrong answer about work without an undo'),
   },
   {
     id: 'answered-work-is-not-awaited',
