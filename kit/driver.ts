@@ -12,7 +12,7 @@
 import * as timers from 'node:timers';
 import { isError, refuse } from '../lib/core/values/errors.ts';
 import type { Send } from '../lib/core/decisions/decision.ts';
-import type { Ports } from '../lib/core/ports.ts';
+import type { Clock, Ports } from '../lib/core/ports.ts';
 import type { Workflow } from '../lib/core/plan/workflow.ts';
 import type { Execution } from '../lib/core/records/state.ts';
 import { ProcessRate } from '../lib/agent/process-rate.ts';
@@ -89,6 +89,8 @@ export class Driver implements Host {
   readonly #letters = new Set<Letter>();
   /** The earliest time of the next sweep; none while a sweep is under way. */
   #sweepFromAt = 0;
+  /** How many calls of `run` are under way. */
+  #runs = 0;
 
   constructor(options: DriverOptions) {
     this.#options = options;
@@ -124,7 +126,8 @@ export class Driver implements Host {
   ): Promise<Answer> {
     for (;;) {
       const process = startProcess(this, 'the scheduler', Number.POSITIVE_INFINITY);
-      const scheduler = createScheduler(process.ports, this.#options.workflows, { hash, newId });
+      const ports = { ...process.ports, clock: this.#passing(process.ports.clock) };
+      const scheduler = createScheduler(ports, this.#options.workflows, { hash, newId });
       const answer = request(scheduler).then((value) => ({ value }));
       const first = await Promise.race([answer, process.died]);
       if (first !== undefined) return first.value;
@@ -136,6 +139,11 @@ export class Driver implements Host {
    * @param untilAt epoch ms: time is not moved beyond it
    */
   async run(isOver: () => Promise<boolean>, untilAt: number): Promise<RunEnd> {
+    this.#runs += 1;
+    return this.#happening(isOver, untilAt).finally(() => (this.#runs -= 1));
+  }
+
+  async #happening(isOver: () => Promise<boolean>, untilAt: number): Promise<RunEnd> {
     await this.#quiet();
     for (let event = 0; event < MAX_EVENTS; event += 1) {
       if (await isOver()) return 'over';
@@ -148,6 +156,25 @@ export class Driver implements Host {
       await this.#nextThing(nextAt);
     }
     return 'endless';
+  }
+
+  /** The clock of a request, which may wait before another try of a write, as of two starts at once. */
+  #passing(clock: Clock): Clock {
+    const sleep: Clock['sleep'] = (ms, signal) => {
+      let isOver = false;
+      void this.#pass(clock.now() + ms, () => isOver);
+      return clock.sleep(ms, signal).finally(() => (isOver = true));
+    };
+    return { ...clock, sleep };
+  }
+
+  /** Lets time pass to then, if nothing else does. */
+  async #pass(untilAt: number, isOver: () => boolean): Promise<void> {
+    const { clock } = this.world;
+    while (!isOver() && clock.now() < untilAt) {
+      await new Promise<void>((resolve) => soon(resolve));
+      if (this.#runs === 0 && !isOver()) clock.advanceTo(Math.min(untilAt, clock.nextWakeAt() ?? untilAt));
+    }
   }
 
   /** @throws SteadfastError `unknown-execution` */

@@ -41,6 +41,14 @@ it('lets one in after the other', async () => {
   expect(most.at).toBe(1);
 });
 
+it('takes starts of the same moment, whose writes meet', async () => {
+  const { agents, most } = observed();
+  const trial = testWorkflow(booking, { agents });
+  const runs = await Promise.all([1, 2, 3].map(() => trial.start({ account: 'a' })));
+  for (const run of runs) expect((await run.untilEnd()).status).toBe('succeeded');
+  expect(most.at).toBe(1);
+});
+
 it('loses and doubles nothing, wherever it crashes, while another is in the lane', async () => {
   const { agents, world } = observed();
   const report = await crashEverywhere(booking, {
