@@ -59,7 +59,7 @@ const Order = z.object({ orderId: z.string(), shop: z.string() });
 const pay = agent('pay', { effect: 'idempotent', input: Order, output: z.object({}) });
 const FLOWS = ['order', 'refund', 'notice'].map(
   (name) =>
-    workflow(name, { input: Order, within: '1d', search: ['orderId', 'shop'] }, (w) => {
+    workflow(name, { input: Order, within: '1d', tags: ['orderId', 'shop'] }, (w) => {
       w.step('pay', pay, w.input);
     }) as unknown as Workflow,
 );

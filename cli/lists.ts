@@ -36,7 +36,7 @@ export const withFilter = (command: Command): Command =>
     )
     .option('--at-risk', 'only executions that may not end well or in time without help')
     .option('--key <key>', 'the execution that was started with this idempotency key; needs --workflow')
-    .option('--tag <name:value>', 'only executions with this tag, which a workflow names in its search')
+    .option('--tag <name:value>', 'only executions with this tag, which a workflow names in its tags')
     .option('--code <code>', 'only executions that ended with this failure code, or have a question about it')
     .option(
       '--plan <hash>',

@@ -101,7 +101,7 @@ export type {
   Mapped,
   MapLimits,
   StepHandle,
-  TolerateOptions,
+  MayFailOptions,
   UncertainHandle,
   WaitOptions,
 } from './author/builder/waiting-steps.ts';

@@ -38,7 +38,7 @@ const PARAMETERS: Readonly<Record<string, Schema & { readonly description: strin
   atRisk: { description: 'Only executions that may not end well or in time without help.' },
   key: { description: 'Only the one that was started with this idempotency key; with `workflow`.' },
   tag: {
-    description: "Only executions with this tag, as 'name:value', which a workflow names in its `search`.",
+    description: "Only executions with this tag, as 'name:value', which a workflow names in its `tags`.",
   },
   code: { description: 'Only executions that ended with this failure, or ask about it.' },
   plan: {

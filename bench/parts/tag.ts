@@ -1,5 +1,5 @@
 /**
- * What a tag that a workflow's `search` names adds to an execution: the same five steps with
+ * What a tag that a workflow's `tags` name adds to an execution: the same five steps with
  * and without, counted on the wire.
  *
  * Owns: the two runs, the limit. Does not own: the units (`meter.ts`).
@@ -41,7 +41,7 @@ export async function tagPrice(executions: number): Promise<TagPrice> {
     return {
       writeUnits: more('writeUnits'),
       usdPerMillionExecutions: usd,
-      limits: [atMost('a tag that search names, requests alone', '$ per million executions', 0.65, usd)],
+      limits: [atMost('a tag that a workflow names, requests alone', '$ per million executions', 0.65, usd)],
     };
   } finally {
     await stage.strike();

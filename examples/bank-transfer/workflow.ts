@@ -23,7 +23,7 @@ export type Transfer = z.infer<typeof Transfer>;
 const options: WorkflowOptions<Transfer> = {
   input: Transfer,
   within: '3d',
-  search: ['transfer'],
+  tags: ['transfer'],
   // A customer who pays ten thousand wages at once does not delay another's rent.
   fairBy: ({ from }) => from.account,
 };

@@ -75,7 +75,7 @@ const Order = z.object({
 });
 export type Order = z.infer<typeof Order>;
 
-const options = { input: Order, within: '6h', search: ['environment'] } as const;
+const options = { input: Order, within: '6h', tags: ['environment'] } as const;
 export const cloudProvisioning = workflow('cloud-provisioning', options, (w) => {
   const { environment, region, otherwise, machines, replica } = w.input;
   const site = w.child(

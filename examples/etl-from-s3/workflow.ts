@@ -46,7 +46,7 @@ const etlPage = workflow('etl-page', { input: page, within: '4h' }, (w) => {
   const list = w.step('list', extractObject, w.input, { recovery: [PATIENCE] });
   const files = w.map('files', etlFile, list.output.names, (name) => ({ bucket, key: name }), {
     concurrency: 10, // as many sessions as the warehouse has
-    tolerate: '2%',
+    mayFail: '2%',
   });
   const { copy, upTo, more } = list.output;
   return { copy, upTo, more, bad: files.output.failed };
@@ -62,7 +62,7 @@ export const etlFromS3 = workflow('etl-from-s3', { input: SourceObject, within: 
       until: (last) => eq(last.more, false),
       // From the copy: a manifest that is written again meanwhile is another batch.
       next: (last, given) => ({ bucket: given.bucket, key: last.copy, from: last.upTo }),
-      atMost: 200,
+      maxRounds: 200,
     },
   );
   return { files: pages.output.last.upTo, pages: pages.output.rounds };

@@ -23,7 +23,7 @@ export const holidayBooking = workflow('holiday-booking', { input: Trip, within:
 
   const flight = w.step('flight', bookFlight, { trip, to }, how);
   // Only when it is certain that there is no room in the first one is the other one asked.
-  const first = w.step('hotel', bookHotel, { trip, hotel }, { ...how, tolerate: true });
+  const first = w.step('hotel', bookHotel, { trip, hotel }, { ...how, mayFail: true });
   const other = w.step(
     'other-hotel',
     bookHotel,
@@ -31,7 +31,7 @@ export const holidayBooking = workflow('holiday-booking', { input: Trip, within:
     { ...how, when: failed(first) },
   );
   // Who gets no car takes the bus.
-  const car = w.step('car', rentCar, { trip }, { ...how, tolerate: true });
+  const car = w.step('car', rentCar, { trip }, { ...how, mayFail: true });
 
   const confirmed = w.callback('confirmed', {
     output: z.object({ by: Text }),
@@ -44,7 +44,7 @@ export const holidayBooking = workflow('holiday-booking', { input: Trip, within:
     'itinerary',
     sendMail,
     { trip, to: 'traveller', text: confirmed.output.by },
-    { recovery: [PATIENCE], tolerate: true },
+    { recovery: [PATIENCE], mayFail: true },
   );
   // When all is given back, and not before: they call the traveller.
   w.onFailure(

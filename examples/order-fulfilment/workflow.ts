@@ -30,7 +30,7 @@ const Order = z.object({ orderId: Id, email: Id, address: Id, items: Items, tota
 export type Order = z.infer<typeof Order>;
 
 const UNDO = retry(10, { delay: '500ms', maxDelay: '5s' });
-const options = { input: Order, within: '15m', search: ['orderId'] } as const;
+const options = { input: Order, within: '15m', tags: ['orderId'] } as const;
 export const orderFulfilment = workflow('order-fulfilment', options, (w) => {
   const { orderId, email } = w.input;
   const undo = UNDO;
@@ -58,7 +58,7 @@ export const orderFulfilment = workflow('order-fulfilment', options, (w) => {
     'notify',
     notifyCustomer,
     { orderId, email, trackingNumber: ship.output.trackingNumber },
-    { recovery: [PATIENCE], tolerate: true },
+    { recovery: [PATIENCE], mayFail: true },
   );
   // When all is given back: the customer hears of it once, and not before it is true.
   w.onFailure(
@@ -77,7 +77,7 @@ export const orderFulfilment = workflow('order-fulfilment', options, (w) => {
  */
 export const preorder = workflow(
   'preorder',
-  { ...options, lane: { by: ({ orderId }) => orderId, atMost: 1, waitAtMost: '30m' } },
+  { ...options, concurrency: { key: ({ orderId }) => orderId, limit: 1, waitWithin: '30m' } },
   (w) => {
     const { orderId, email, total: amount } = w.input;
     const how = { recovery: [PATIENCE], undo: UNDO } as const;
@@ -110,7 +110,7 @@ export const preorder = workflow(
       'notify',
       notifyCustomer,
       { orderId, email, trackingNumber },
-      { recovery: [PATIENCE], tolerate: true, when: succeeded(ship), after: [charge] },
+      { recovery: [PATIENCE], mayFail: true, when: succeeded(ship), after: [charge] },
     );
     w.onFailure(
       'tell-customer',

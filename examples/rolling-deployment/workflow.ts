@@ -49,7 +49,7 @@ const deployBatch = workflow(
     const { version, hosts } = w.input;
     const deployed = w.map('hosts', deployHost, hosts, (host) => ({ host, version }), {
       concurrency: OUT_OF_WORK,
-      tolerate: '10%',
+      mayFail: '10%',
     });
     const soak = w.wait('soak', { for: SOAK, after: [deployed] });
     const question = { version, hosts, limit: MOST_ERRORS };

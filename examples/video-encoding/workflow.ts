@@ -28,7 +28,7 @@ const videoRendition = workflow(
   (w) => {
     const { chunks, height } = w.input;
     const each = w.map('chunks', videoChunk, chunks, (chunk) => ({ chunk, height }), {
-      // As many encoders as there are. No `tolerate`: a film without one of its chunks is none.
+      // As many encoders as there are. No `mayFail`: a film without one of its chunks is none.
       concurrency: 2,
     });
     return { segments: each.output.items };

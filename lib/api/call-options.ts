@@ -45,7 +45,7 @@ export interface ListOptions {
   readonly atRisk?: true;
   /** The idempotency key of the start; with `workflow` alone. */
   readonly key?: string;
-  /** 'name:value', of a tag that a workflow names in its `search`. */
+  /** 'name:value', of a tag that a workflow names in its `tags`. */
   readonly tag?: string;
   /** The code of the failure that it ended with, or of an open incident; not with `tag`. */
   readonly code?: string;

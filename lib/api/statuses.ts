@@ -6,7 +6,7 @@
 
 export const STATUS = {
   'bad-input': 400,
-  'bad-lane': 400,
+  'bad-concurrency': 400,
   'bad-priority': 400,
   'bad-json': 400,
   'bad-request': 400,

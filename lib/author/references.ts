@@ -224,7 +224,7 @@ const endedAs = (step: Named, outcome: string): Condition => {
  */
 export const succeeded = (step: Named): Condition => endedAs(step, 'succeeded');
 /**
- * The step has failed, it is tolerated (`tolerate: true`), and nothing of it is
+ * The step has failed, it is tolerated (`mayFail: true`), and nothing of it is
  * under way or to be undone any more.
  */
 export const failed = (step: Named): Condition => endedAs(step, 'failed');

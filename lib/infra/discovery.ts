@@ -112,7 +112,7 @@ export function checkLanes(workflows: readonly FoundWorkflow[]): void {
       known.set(name, { workflow, atMost });
       if (other !== undefined && other.atMost !== atMost)
         throw new DiscoveryError(
-          `lane '${name}' has atMost ${other.atMost} in workflow '${other.workflow}' and ${atMost} in '${workflow}': one name is one lane; write the same number, or give one of them another name`,
+          `lane '${name}' has the limit ${other.atMost} in workflow '${other.workflow}' and ${atMost} in '${workflow}': one name is one lane; write the same number, or give one of them another name`,
         );
     }
 }

@@ -71,13 +71,13 @@ export async function listed(
   return scheduler.ports.store.list({ ...filter, workflows, limit, ...given({ cursor }) });
 }
 
-/** @throws SteadfastError `bad-request`: no workflow names the tag in `search`, so no index has it */
+/** @throws SteadfastError `bad-request`: no workflow names the tag in `tags`, so no index has it */
 function refuseUnknownTag({ workflows }: Scheduler, { tag }: ListFilter): void {
   const known = new Set([...workflows.values()].flatMap(({ workflow }) => workflow.plan.search ?? []));
   if (tag === undefined || known.has(tag.name)) return;
   throw refuse(
     'bad-request',
-    `no workflow has '${tag.name}' in its search; there are: ${[...known].sort().join(', ') || 'none'}`,
+    `no workflow has '${tag.name}' in its tags; there are: ${[...known].sort().join(', ') || 'none'}`,
   );
 }
 

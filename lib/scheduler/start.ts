@@ -98,7 +98,7 @@ export interface StartRequest {
  * Starts an execution, or returns the one that the same key started. While its
  * workflow is paused it is born paused.
  * @throws SteadfastError `unknown-workflow`, `unknown-execution` (the one to make good for), `bad-input`
- * (details: the schema's issues), `bad-lane`, `bad-priority`, `key-reused`, `unknown-caller`
+ * (details: the schema's issues), `bad-concurrency`, `bad-priority`, `key-reused`, `unknown-caller`
  */
 export async function start(scheduler: Scheduler, request: StartRequest): Promise<Execution> {
   try {
@@ -116,7 +116,7 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
  * same start nevertheless (S11).
  */
 const REFUSED_NOW: ReadonlySet<string> = new Set([
-  'bad-lane',
+  'bad-concurrency',
   'bad-priority',
   'bad-input',
   'too-large',
@@ -198,7 +198,7 @@ export async function startOf(
 
 const MAX_PRIORITY = 9;
 
-/** @throws SteadfastError `bad-lane`, `bad-priority` */
+/** @throws SteadfastError `bad-concurrency`, `bad-priority` */
 function laneOfStart(
   ports: Ports,
   plan: Plan,
@@ -207,7 +207,7 @@ function laneOfStart(
 ): Pick<Execution, 'lane'> {
   const found = laneFor(ports, plan, input);
   if ('problem' in found)
-    throw refuse('bad-lane', `the input of workflow '${plan.workflow}': ${found.problem}`);
+    throw refuse('bad-concurrency', `the input of workflow '${plan.workflow}': ${found.problem}`);
   if (priority === undefined) return found;
   if (found.lane === undefined)
     throw refuse(

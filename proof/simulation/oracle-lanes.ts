@@ -152,7 +152,7 @@ export class OracleLanes {
       if (lateMs > CLOCKS_DIFFER_MS) problems.push(`N1 its time began ${lateMs} ms before its place`);
     }
     if (lane.announced === true && before.execution.lane?.announced !== true) kinds.leftLate += 1;
-    if (step?.failure?.code === 'no-place' && step.status === 'failed') {
+    if (step?.failure?.code === 'concurrency-timeout' && step.status === 'failed') {
       kinds.noPlace += 1;
       this.#judgeNoPlace(problems, execution);
     }

@@ -102,7 +102,7 @@ export function judgeRounds(
     if (known?.status === 'retrying') kinds.roundTriedAgain += 1;
     if (known?.status === 'failed' || known?.status === 'fenced') kinds.roundGoesOn += 1;
   }
-  if (after.failure?.code === 'at-most' && known?.status === 'running') kinds.roundsAtMost += 1;
+  if (after.failure?.code === 'too-many-rounds' && known?.status === 'running') kinds.roundsAtMost += 1;
   if (after.status === 'tolerated' && (to?.done ?? 0) > 0) kinds.roundsTolerated += 1;
   if (after.status === 'done' && known?.status === 'running')
     judgeDone(problems, step, before, after, read, kinds);

@@ -58,7 +58,7 @@ export const pay = workflow(
 );
 export const steps = (w: WorkflowBuilder<Order>) => {
   const one = w.step('one', charge, w.input);
-  const two = w.step('two', charge, w.input, { tolerate: true });
+  const two = w.step('two', charge, w.input, { mayFail: true });
   const three = w.step('three', charge, w.input, { when: eq(w.input.order, 'x') });
   return {
     one,
@@ -69,7 +69,7 @@ export const steps = (w: WorkflowBuilder<Order>) => {
     approval: w.approval('approval', { within: '1m' }),
     child: w.child('child', pay, w.input),
     list: w.map('list', charge, w.input.lines, (item) => ({ order: item, lines: [] })),
-    rounds: w.repeat('rounds', charge, w.input, { until: (last) => eq(last.order, 'x'), atMost: 3 }),
+    rounds: w.repeat('rounds', charge, w.input, { until: (last) => eq(last.order, 'x'), maxRounds: 3 }),
     late: w.onFailure('late', charge, w.input),
     failure: w.failure,
     input: w.input,

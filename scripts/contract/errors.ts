@@ -22,7 +22,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     means: 'The input does not fit the schema of the workflow or of the agent.',
     next: 'Correct what `details.issues` names.',
   },
-  'bad-lane': {
+  'bad-concurrency': {
     means: 'The input has no key for the lane: a text of 1 to 1,000 characters, or a whole number.',
     next: 'Give the field that the lane of the workflow reads.',
   },

@@ -167,12 +167,12 @@ export const FAILURE_CODES: readonly Codes[] = [
         'Ask the service; allow more time.',
       ],
       [
-        'no-place',
+        'concurrency-timeout',
         'The execution got no place in its lane in time.',
         'Raise the limit of the lane or the time to wait, or start fewer at once.',
       ],
       [
-        'at-most',
+        'too-many-rounds',
         'The condition of a `repeat` did not hold after as many rounds as are allowed.',
         'Allow more rounds, or mend what should have made it hold.',
       ],

@@ -44,7 +44,7 @@ const OF_START = errors(
   OF_BODY,
   OF_CALLER,
   'bad-input',
-  'bad-lane',
+  'bad-concurrency',
   'bad-priority',
   'unknown-workflow',
   'unknown-execution',

@@ -233,7 +233,7 @@ it('gives a message to its queue if the attempt might not end in time, before it
 
 it('sends what follows from a failure that is tolerated', async () => {
   const some = workflow('some', { input: anyObject, within: '2h' }, (w) => {
-    const tried = w.step('tried', agents[0]!, {}, { tolerate: true, recovery: [] });
+    const tried = w.step('tried', agents[0]!, {}, { mayFail: true, recovery: [] });
     w.step('then', agents[1]!, {}, { after: [tried] });
   });
   const fails = { execute: () => Promise.reject(new PermanentError('no')) };

@@ -80,14 +80,14 @@ it('counts on demand the open executions that have an agent in their plan, deplo
 
 it('counts on demand the open executions of a workflow that are in its lane', async () => {
   const lane = {
-    by: (input: object) => (input as { orderId: never }).orderId,
-    atMost: 1,
-    waitAtMost: '1h',
+    key: (input: object) => (input as { orderId: never }).orderId,
+    limit: 1,
+    waitWithin: '1h',
   } as const;
   const worker = flow.agents[0] as never;
   const served = workflow(
     'flow',
-    { input: z.object({ orderId: z.string() }), within: '1h', lane: { ...lane, name: 'orders' } },
+    { input: z.object({ orderId: z.string() }), within: '1h', concurrency: { ...lane, group: 'orders' } },
     (w) => void w.step('a', worker, {}, { recovery: [retry(0)] }),
   );
   const c = client(undefined, undefined, served as Workflow);

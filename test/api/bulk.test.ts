@@ -66,7 +66,7 @@ describe('POST /bulk', () => {
     [{ action: 'delete', ids: ['e-1'] }, 'action'],
     [{ action: 'retry', ids: [] }, 'ids'],
     [{ action: 'retry', ids: ['A B'] }, 'is not the id of an execution'],
-    [{ action: 'retry', filter: { tag: 'a:b' } }, 'search'],
+    [{ action: 'retry', filter: { tag: 'a:b' } }, 'in its tags'],
     [{ action: 'retry', filter: { status: 'failed', limit: '5' } }, 'unknown: limit'],
     [{ action: 'retry', ids: ['e-1'], by: 'ann' }, 'unknown: by'],
   ])('refuses %j and says what is allowed', async (body, message) => {

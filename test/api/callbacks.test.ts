@@ -25,7 +25,7 @@ const waits = workflow('waits', { input, within: '3h' }, (w) => {
   w.map('all', worker, w.input.parts, (item) => ({ item }), {
     after: [sub],
     concurrency: 2,
-    tolerate: '10%',
+    mayFail: '10%',
   });
   return { amount: paid.output.amount };
 }) as Workflow;

@@ -137,7 +137,7 @@ it('GET /executions?plan=old finds what runs a plan with which nothing new start
 });
 
 describe('GET /executions?tag=', () => {
-  const found = workflow('found', { input: anyObject, within: '1h', search: ['order', 'paid'] }, (w) => {
+  const found = workflow('found', { input: anyObject, within: '1h', tags: ['order', 'paid'] }, (w) => {
     w.step('a', anAgent('worker'), {});
   }) as Workflow;
 
@@ -160,7 +160,7 @@ describe('GET /executions?tag=', () => {
   });
 
   it.each([
-    ['tag=shop:b', /no workflow has 'shop' in its search; there are: order, paid/],
+    ['tag=shop:b', /no workflow has 'shop' in its tags; there are: order, paid/],
     ['tag=order', /name:value/],
     ['tag=order:', /name:value/],
     ['tag=order:1&code=x', /tag and code do not go together/],

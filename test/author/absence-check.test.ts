@@ -256,7 +256,7 @@ it.each<[string, (w: WorkflowBuilder<Free>, l: Free) => unknown]>([
   [
     'where a step before it was done only with it',
     (w, l) => {
-      const a = w.step('a', strict, { text: l.note }, { when: exists(l.note), tolerate: true });
+      const a = w.step('a', strict, { text: l.note }, { when: exists(l.note), mayFail: true });
       w.step('b', strict, { text: l.note }, { when: or(failed(a), failed(a)) && failed(a) });
       w.step('c', strict, { text: l.note }, { when: succeeded(a) });
     },

@@ -71,14 +71,10 @@ it.each<[string, (w: Free) => unknown, string]>([
   ],
   [
     'in what those answer that have not failed',
-    (w) => w.step('b', some, { lines: listOf(w, { tolerate: 1 }) }),
+    (w) => w.step('b', some, { lines: listOf(w, { mayFail: 1 }) }),
     'm.output.items, of which m.output.items[0].size may be absent',
   ],
-  [
-    'in those that failed',
-    (w) => itemText(w, listOf(w, { tolerate: '5%' }), 'sku'),
-    'item.sku, which may be',
-  ],
+  ['in those that failed', (w) => itemText(w, listOf(w, { mayFail: '5%' }), 'sku'), 'item.sku, which may be'],
   ['in each of them', (w) => itemText(w, listOf(w), 'size'), 'item.size, which may be absent'],
   [
     'as the first of them',
@@ -103,7 +99,7 @@ it.each<[string, (w: Free) => unknown]>([
     (w) => text(w, w.map('m', part, ['x'], () => ({})).output.items[0].sku),
   ],
   ['in what the items of a list answer', (w) => w.step('b', sized, { lines: listOf(w, {}, whole) })],
-  ['or null', (w) => w.step('b', some, { lines: listOf(w, { tolerate: 1 }, whole) })],
+  ['or null', (w) => w.step('b', some, { lines: listOf(w, { mayFail: 1 }, whole) })],
   [
     'where each agent answers it',
     (w) => text(w, w.step('p', whole, {}, { recovery: [useAgent(whole as Free)] }).output.size),

@@ -42,7 +42,7 @@ describe('an on-failure step', () => {
       "leave 'pointOfNoReturn' out",
     ],
     ['with a time of its own', { withinMs: 60_000 }, 'bad-on-failure', "leave 'within' out"],
-    ['that is tolerated', { tolerate: true }, 'bad-on-failure', "leave 'tolerate' out"],
+    ['that is tolerated', { tolerate: true }, 'bad-on-failure', "leave 'mayFail' out"],
     [
       'that ends as it is without an answer',
       { recovery: [{ kind: 'askPerson', withinMs: 5, otherwise: 'keep' }] },
@@ -195,14 +195,14 @@ describe('w.onFailure', () => {
     const spoiled = (options: object, asks = false) =>
       refusalOf(() =>
         workflow('spoiled', { input: any, within: '1h' }, (w) => {
-          const pay = w.step('pay', agent, {}, { tolerate: true });
+          const pay = w.step('pay', agent, {}, { mayFail: true });
           w.onFailure('tell', agent, {} as never, { ...options, ...(asks ? { when: failed(pay) } : {}) });
         }),
       ).message;
     expect(spoiled({ undo: { kind: 'retry', attempts: 1, firstMs: 1, maxMs: 1 } })).toContain(
       "leave 'undo' out",
     );
-    expect(spoiled({ tolerate: true })).toContain("leave 'tolerate' out");
+    expect(spoiled({ tolerate: true })).toContain("leave 'mayFail' out");
     expect(spoiled({ pointOfNoReturn: true })).toContain("leave 'pointOfNoReturn' out");
     expect(spoiled({}, true)).toContain('exists(pay.output)');
   });

@@ -27,15 +27,11 @@ const refusals: readonly [Partial<Plan>, string, string][] = [
   [{ pauseWithinMs: 0 }, 'unbounded', 'its pauseWithinMs is 0; leave it out or give a time'],
   [
     { search: ['a', 'b', 'c', 'd'] },
-    'bad-search',
-    'search has 4 names; at most 3 are allowed, because each needs an index',
+    'bad-tags',
+    'tags has 4 names; at most 3 are allowed, because each needs an index',
   ],
-  [{ search: ['a', 'a'] }, 'bad-search', "search has 'a' twice"],
-  [
-    { search: ['a:b'] },
-    'bad-search',
-    'search has "a:b"; a tag\'s name has up to 64 letters, digits and . _ -',
-  ],
+  [{ search: ['a', 'a'] }, 'bad-tags', "tags has 'a' twice"],
+  [{ search: ['a:b'] }, 'bad-tags', 'tags has "a:b"; a tag\'s name has up to 64 letters, digits and . _ -'],
   ...[5, 'tenant', { $concat: ['a'] }, { $ref: 'step:it', path: [] }].map(
     (fairBy): (typeof refusals)[number] => [
       { fairBy },

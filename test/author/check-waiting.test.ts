@@ -167,7 +167,7 @@ it('workflows are ten within one another, and no more', () => {
   });
 });
 
-const tolerance = (value: number, most: number): string => `tolerate is ${value}; allowed: 0 to ${most}`;
+const tolerance = (value: number, most: number): string => `mayFail is ${value}; allowed: 0 to ${most}`;
 it.each(
   filled<Partial<MapStep>>([
     [{}],

@@ -55,7 +55,7 @@ it.each<[string, readonly Stage[], string, string]>([
     'another agent',
     [useAgent(agent)],
     'bad-stage',
-    "write retry, withInput or askPerson; for another workflow instead, write 'tolerate: true' here, and add a child with 'when: failed(…)'",
+    "write retry, withInput or askPerson; for another workflow instead, write 'mayFail: true' here, and add a child with 'when: failed(…)'",
   ],
   ['a person first', [askPerson(), retry(1)], 'unreachable-stage', 'askPerson must be the last stage'],
   [
@@ -93,7 +93,7 @@ describe('a list of workflows', () => {
 
   it('has a child in the place of an agent for each item, and its parts have children as steps', () => {
     const { plan, agents, children } = over(inner, {
-      tolerate: '5%',
+      mayFail: '5%',
       undo: 'none',
       recovery: [withInput({ at: 'x' })],
     });

@@ -84,11 +84,11 @@ it('also of an input that the recovery tries', () => {
 });
 
 it('a search that no input has, and what is named like a password, is named', () => {
-  const made = workflow('pay', { input: Input, within: '1h', search: ['idd'] }, (w) => {
+  const made = workflow('pay', { input: Input, within: '1h', tags: ['idd'] }, (w) => {
     w.approval('ok', { within: '1m', show: { password: w.input.id, amount: 1 } });
   });
   expect(oddNames(made as Workflow, jsonSchemaOf).map(({ kind, message }) => [kind, message])).toEqual([
-    ['unknownSearch', expect.stringContaining("search has 'idd', which its input does not have")],
+    ['unknownSearch', expect.stringContaining("tags has 'idd', which its input does not have")],
     ['secret', expect.stringContaining("its input has 'apiKey'")],
     ['secret', expect.stringContaining("step 'ok': it shows 'password'")],
   ]);

@@ -1,20 +1,24 @@
 /** What is refused of lanes: what could wait for ever, or act without a place. */
 
 import * as z from 'zod/mini';
-import { type LaneOptions, workflow } from '../../lib/author/builder/workflow.ts';
+import { type ConcurrencyOptions, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { anAgent } from '../engine/harness.ts';
 
 const input = z.object({ account: z.string() });
 const worker = anAgent('worker');
-const LANE: LaneOptions<{ account: string }> = { by: ({ account }) => account, atMost: 2, waitAtMost: '1h' };
+const LANE: ConcurrencyOptions<{ account: string }> = {
+  key: ({ account }) => account,
+  limit: 2,
+  waitWithin: '1h',
+};
 const aStep = (w: { step: (...of: unknown[]) => unknown }): void => {
   w.step('a', worker, {});
 };
 const flow = (lane: object | undefined = LANE, build?: (w: never) => void): Workflow =>
   workflow(
     'flow',
-    { input, within: '3h', ...(lane === undefined ? {} : { lane: { ...LANE, ...lane } }) },
+    { input, within: '3h', ...(lane === undefined ? {} : { concurrency: { ...LANE, ...lane } }) },
     (build as never) ?? aStep,
   ) as Workflow;
 const reasonOf = (make: () => unknown): string => {
@@ -31,7 +35,7 @@ const above = (inner: Workflow, options: object, own: object = {}): Workflow =>
   }) as Workflow;
 
 it('is the first step, and each other waits for it itself', () => {
-  const { plan } = workflow('flow', { input, within: '3h', lane: LANE }, (w) => {
+  const { plan } = workflow('flow', { input, within: '3h', concurrency: LANE }, (w) => {
     const a = w.step('a', worker, {});
     w.step('b', worker, { a: a.output as never });
   });
@@ -44,12 +48,12 @@ it('is the first step, and each other waits for it itself', () => {
 });
 
 it.each([
-  ['no places', { atMost: 0 }, 'bad-lane'],
-  ['too many', { atMost: 101 }, 'bad-lane'],
-  ['a name that is none', { name: 'No' }, 'bad-lane'],
-  ['a key that is not of the input', { by: () => 'a' as never }, 'bad-lane'],
-  ['a list for a key', { by: (given: { account: never }) => [given.account] as never }, 'bad-lane'],
-  ['no end of the wait', { waitAtMost: undefined }, 'unbounded'],
+  ['no places', { limit: 0 }, 'bad-concurrency'],
+  ['too many', { limit: 101 }, 'bad-concurrency'],
+  ['a name that is none', { group: 'No' }, 'bad-concurrency'],
+  ['a key that is not of the input', { key: () => 'a' as never }, 'bad-concurrency'],
+  ['a list for a key', { key: (given: { account: never }) => [given.account] as never }, 'bad-concurrency'],
+  ['no end of the wait', { waitWithin: undefined }, 'unbounded'],
 ])('refuses %s', (_what, lane, reason) => {
   expect(reasonOf(() => flow(lane))).toBe(reason);
 });
@@ -70,9 +74,9 @@ it('refuses a lane within a lane, however deep, and on-failure steps there', () 
   const between = workflow('between', { input, within: '2h' }, (w) => {
     w.child('sub', flow(), { account: 'a' } as never, { undo: 'none' });
   }) as Workflow;
-  expect(reasonOf(() => above(flow(), { undo: 'none' }, { lane: LANE }))).toBe('lane-in-lane');
-  expect(reasonOf(() => above(between, {}, { lane: LANE }))).toBe('lane-in-lane');
-  expect(reasonOf(() => above(late, {}, { lane: LANE }))).toBe('on-failure-in-lane');
+  expect(reasonOf(() => above(flow(), { undo: 'none' }, { concurrency: LANE }))).toBe('lane-in-lane');
+  expect(reasonOf(() => above(between, {}, { concurrency: LANE }))).toBe('lane-in-lane');
+  expect(reasonOf(() => above(late, {}, { concurrency: LANE }))).toBe('on-failure-in-lane');
   expect(reasonOf(() => above(late, {}))).toBe('accepted');
 });
 

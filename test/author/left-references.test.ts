@@ -51,7 +51,7 @@ test.each<[string, (w: Free, paid: Free) => unknown]>([
       const rounds = {
         next: (last: Free) => ({ x: last.x }),
         until: (last: Free) => eq(last.y, 1),
-        atMost: 2,
+        maxRounds: 2,
       };
       w.repeat('e', pay, { gift }, rounds);
       w.onFailure('f', pay, { id: orElse(paid.output.name, 'none'), code: w.failure.code });

@@ -49,8 +49,8 @@ it('types refuse one of an agent', () => {
 it.each<[string, (w: Untyped) => unknown, string]>([
   [
     'a step',
-    (w) => w.step('s', one, w.input, { tolerat: true }),
-    "'tolerat' is not an option; did you mean 'tolerate'?",
+    (w) => w.step('s', one, w.input, { mayFial: true }),
+    "'mayFial' is not an option; did you mean 'mayFail'?",
   ],
   [
     'a step, from elsewhere',
@@ -81,7 +81,11 @@ it.each<[string, (w: Untyped) => unknown, string]>([
     (w) => w.map('s', inner, w.input, item, { timeout: '1m' }),
     "'timeout' is not an option",
   ],
-  ['rounds', (w) => w.repeat('s', one, w.input, { until: () => true, atMst: 3 }), "did you mean 'atMost'?"],
+  [
+    'rounds',
+    (w) => w.repeat('s', one, w.input, { until: () => true, maxRound: 3 }),
+    "did you mean 'maxRounds'?",
+  ],
   ['an on-failure step', (w) => w.onFailure('s', one, w.input, { recovry: [] }), "did you mean 'recovery'?"],
 ])('of %s', (_, build, message) => {
   refuses(built(build), `workflow 'flow', step 's': `);
@@ -93,10 +97,10 @@ it('of a workflow and its lane', () => {
     built(() => undefined, { pauseWithn: '1h' }),
     "workflow 'flow': 'pauseWithn' is not an option; did you mean 'pauseWithin'?",
   );
-  const lane = { by: () => 'x', atMost: 1, waitAtMst: '1h' };
+  const concurrency = { key: () => 'x', limit: 1, waitWthin: '1h' };
   refuses(
-    built(() => undefined, { lane }),
-    "step 'lane': 'waitAtMst' is not an option; did you mean 'waitAtMost'?",
+    built(() => undefined, { concurrency }),
+    "step 'concurrency': 'waitWthin' is not an option; did you mean 'waitWithin'?",
   );
 });
 
@@ -171,8 +175,8 @@ describe('what authors of other systems write first is named with what to write'
       'after is not a list: write it in brackets, after: [step]',
     );
     refuses(
-      built(() => undefined, { search: 'id' }),
-      "search is not a list: write it in brackets, search: ['orderId']",
+      built(() => undefined, { tags: 'id' }),
+      "tags is not a list: write it in brackets, tags: ['orderId']",
     );
   });
 

@@ -73,7 +73,7 @@ describe('without a condition', () => {
       'a failure deep inside',
       [{ x: failureOf('sure') }],
       'failure-not-tolerated',
-      "'tolerate: true' on 'sure'",
+      "'mayFail: true' on 'sure'",
     ],
     [
       'a question deep inside',

@@ -57,7 +57,7 @@ describe('refused is', () => {
         return undefined;
       },
       'failure-not-tolerated',
-      "say 'tolerate: true' on 'car'",
+      "say 'mayFail: true' on 'car'",
     ],
     [
       'the failure of a step that must not fail',
@@ -67,12 +67,12 @@ describe('refused is', () => {
         return undefined;
       },
       'failure-not-tolerated',
-      "say 'tolerate: true' on 'car'",
+      "say 'mayFail: true' on 'car'",
     ],
     [
       'the failure of a list',
       (w) => {
-        const all = w.map('all', cars, w.input as never, () => ({}), { tolerate: 1 });
+        const all = w.map('all', cars, w.input as never, () => ({}), { mayFail: 1 });
         w.step('b', cars, {}, { when: failed(all) });
         return undefined;
       },
@@ -82,7 +82,7 @@ describe('refused is', () => {
     [
       'the output of a step that may fail',
       (w) => {
-        const car = w.step('car', cars, {}, { tolerate: true });
+        const car = w.step('car', cars, {}, { mayFail: true });
         w.step('b', cars, { x: car.output.id as never });
         return undefined;
       },
@@ -91,7 +91,7 @@ describe('refused is', () => {
     ],
     [
       'what is returned of a step that may fail, which no condition could guard',
-      (w) => ({ x: w.step('car', cars, {}, { tolerate: true }).output.id as never }),
+      (w) => ({ x: w.step('car', cars, {}, { mayFail: true }).output.id as never }),
       'output-may-be-missing',
       "'car' may fail: write orElse(car.output.id, …)",
     ],
@@ -108,7 +108,7 @@ describe('refused is', () => {
     [
       'a failure that need not be one',
       (w) => {
-        const car = w.step('car', cars, {}, { tolerate: true });
+        const car = w.step('car', cars, {}, { mayFail: true });
         w.step('b', cars, { x: present(car.failure.code) }, { when: not(succeeded(car)) });
         return undefined;
       },
@@ -118,7 +118,7 @@ describe('refused is', () => {
     [
       'a condition of which only a part says so',
       (w) => {
-        const car = w.step('car', cars, {}, { tolerate: true });
+        const car = w.step('car', cars, {}, { mayFail: true });
         w.step('b', cars, { x: present(car.output.id) }, { when: or(succeeded(car), eq(w.input.ok, true)) });
         return undefined;
       },
@@ -127,27 +127,27 @@ describe('refused is', () => {
     ],
     [
       'a missing value in the output',
-      (w) => ({ id: w.step('car', cars, {}, { tolerate: true }).output.id }),
+      (w) => ({ id: w.step('car', cars, {}, { mayFail: true }).output.id }),
       'output-may-be-missing',
       'orElse(car.output.id',
     ],
     [
       'a point of no return',
       (w) => {
-        w.step('car', cars, {}, { tolerate: true, pointOfNoReturn: true });
+        w.step('car', cars, {}, { mayFail: true, pointOfNoReturn: true });
         return undefined;
       },
       'tolerated-point-of-no-return',
-      "Leave 'tolerate' out",
+      "Leave 'mayFail' out",
     ],
     [
       'a share of a step that is no list',
       (w) => {
-        w.step('car', cars, {}, { tolerate: '5%' as never });
+        w.step('car', cars, {}, { mayFail: '5%' as never });
         return undefined;
       },
       'bad-tolerance',
-      "write 'tolerate: true'",
+      "write 'mayFail: true'",
     ],
   ])('%s', (_name, build, reason, says) => {
     const refusal = refusalOf(build);
@@ -158,12 +158,12 @@ describe('refused is', () => {
 
 it('accepted is what says what holds instead, or when it is there', () => {
   const { plan } = flow((w) => {
-    const car = w.step('car', cars, {}, { tolerate: true });
+    const car = w.step('car', cars, {}, { mayFail: true });
     const bus = w.step(
       'bus',
       cars,
       { x: present(car.failure.code) },
-      { when: and(failed(car), eq(w.input.ok, true)), tolerate: true },
+      { when: and(failed(car), eq(w.input.ok, true)), mayFail: true },
     );
     // That the bus succeeded says that the car failed.
     w.step(
@@ -193,7 +193,7 @@ it('accepted is what says what holds instead, or when it is there', () => {
 
 it('a plan that uses none of it is what it was', () => {
   const { plan } = flow((w) => {
-    w.step('car', cars, {}, { tolerate: false });
+    w.step('car', cars, {}, { mayFail: false });
     return undefined;
   });
   expect(plan.steps[0]).not.toHaveProperty('tolerate');
@@ -202,7 +202,7 @@ it('a plan that uses none of it is what it was', () => {
 it('types say what may be missing', () => {
   flow((w) => {
     const sure = w.step('sure', cars, {});
-    const car = w.step('car', cars, {}, { tolerate: true });
+    const car = w.step('car', cars, {}, { mayFail: true });
     const gift = w.wait('gift', { for: '1m', when: eq(w.input.ok, true) });
     const strict = declareAgent('strict', { input: Out, output: Out, effect: 'idempotent' }) as Agent<
       { id: string },

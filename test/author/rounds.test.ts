@@ -31,14 +31,14 @@ const copies = (options: object) => () =>
       'all',
       copy,
       { at: 1 },
-      { until: (last) => eq(last.more, false), next: (last) => ({ at: last.at }), atMost: 3, ...options },
+      { until: (last) => eq(last.more, false), next: (last) => ({ at: last.at }), maxRounds: 3, ...options },
     );
   });
 
 it.each<[string, Options, string, string]>([
-  ['no bound', { atMost: 0 }, 'unbounded', 'its atMost is 0; allowed: 1 to 1000 rounds'],
-  ['too many rounds', { atMost: 1_001 }, 'unbounded', 'its atMost is 1001'],
-  ['a part of a round', { atMost: 1.5 }, 'unbounded', 'its atMost is 1.5'],
+  ['no bound', { maxRounds: 0 }, 'unbounded', 'its maxRounds is 0; allowed: 1 to 1000 rounds'],
+  ['too many rounds', { maxRounds: 1_001 }, 'unbounded', 'its maxRounds is 1001'],
+  ['a part of a round', { maxRounds: 1.5 }, 'unbounded', 'its maxRounds is 1.5'],
   ['no end', { until: undefined }, 'bad-rounds', "its 'until' reads no value of a round"],
   ['an end that is always the same', { until: () => eq(1 as never, 2) }, 'bad-rounds', 'reads no value'],
   [
@@ -47,7 +47,7 @@ it.each<[string, Options, string, string]>([
     'bad-stage',
     'its recovery may only have retry and askPerson',
   ],
-  ['a failure that is tolerated', { tolerate: true }, 'bad-tolerance', "write undo: 'none'"],
+  ['a failure that is tolerated', { mayFail: true }, 'bad-tolerance', "write undo: 'none'"],
   ['a point of no return', { pointOfNoReturn: true }, 'bad-point-of-no-return', 'some of its rounds'],
   ['less time than an attempt', { within: '5s' }, 'within-too-short', 'one attempt may take'],
 ])('%s is refused', (_, options, reason, message) => {
@@ -63,7 +63,7 @@ it.each<[string, Options, string, string]>([
 it('a workflow with a point of no return is refused', () => {
   expect(() =>
     workflow('points', { input: z.object({}), within: '1h' }, (w) => {
-      w.repeat('all', point, { at: 1 }, { until: (last) => eq(last.more, false), atMost: 3 });
+      w.repeat('all', point, { at: 1 }, { until: (last) => eq(last.more, false), maxRounds: 3 });
     }),
   ).toThrow(/has a point of no return \('copy'\), and some of its rounds would be past it/);
 });
@@ -81,7 +81,7 @@ it('what a round answered is read by its own step alone', () => {
             stray = last.at;
             return eq(last.more, false);
           },
-          atMost: 3,
+          maxRounds: 3,
         },
       );
       w.step('after', copy, { at: stray as number }, { after: ['all'] });
@@ -89,9 +89,9 @@ it('what a round answered is read by its own step alone', () => {
   ).toThrow(/an expression reads the last of a round outside of the round/);
 });
 
-it('retry, askPerson, undo: none and tolerate are taken', () => {
+it('retry, askPerson, undo: none and mayFail are taken', () => {
   expect(
-    copies({ recovery: [retry(2), askPerson({ within: '10m' })], undo: 'none', tolerate: true }),
+    copies({ recovery: [retry(2), askPerson({ within: '10m' })], undo: 'none', mayFail: true }),
   ).not.toThrow();
 });
 
@@ -105,7 +105,7 @@ describe('what is there when another round begins', () => {
         {
           until: (last) => (until === 'says' ? not(exists(last.next)) : eq(last.rows, 0)),
           next: (last) => ({ from: present(last.next) }),
-          atMost: 3,
+          maxRounds: 3,
         },
       );
       return { rows: all.output.last.rows, next: orElse(all.output.last.next, 'none') };
@@ -127,7 +127,7 @@ describe('what is there when another round begins', () => {
         'all',
         copy,
         { at: 1 },
-        { until: (last) => eq((last as never as { mroe: typeof last.more }).mroe, false), atMost: 2 },
+        { until: (last) => eq((last as never as { mroe: typeof last.more }).mroe, false), maxRounds: 2 },
       );
     });
     expect(referenceProblems(wrong, jsonSchemaOf)).toEqual([
@@ -140,14 +140,18 @@ it('next and until are typed by the answer and the input of a round', () => {
   workflow('typed', { input: z.object({}), within: '1h' }, (w) => {
     const [a, b] = [{ from: 'a' }, { at: 1 }];
     // @ts-expect-error an optional field may be absent
-    w.repeat('a', read, a, { until: ({ next }) => exists(next), next: (x) => ({ from: x.next }), atMost: 1 });
+    w.repeat('a', read, a, {
+      until: ({ next }) => exists(next),
+      next: (x) => ({ from: x.next }),
+      maxRounds: 1,
+    });
     // @ts-expect-error no such field
-    w.repeat('b', copy, b, { until: (last) => eq(last.none, 1), atMost: 1 });
+    w.repeat('b', copy, b, { until: (last) => eq(last.none, 1), maxRounds: 1 });
     // @ts-expect-error a number is wanted
-    w.repeat('c', copy, b, { until: (x) => eq(x.more, true), next: () => ({ at: 'x' }), atMost: 1 });
+    w.repeat('c', copy, b, { until: (x) => eq(x.more, true), next: () => ({ at: 'x' }), maxRounds: 1 });
     // @ts-expect-error a number is wanted
-    w.repeat('d', copy, a, { until: (last) => eq(last.more, false), atMost: 1 });
-    const all = w.repeat('e', copy, b, { until: (last, given) => eq(last.at, given.at), atMost: 1 });
+    w.repeat('d', copy, a, { until: (last) => eq(last.more, false), maxRounds: 1 });
+    const all = w.repeat('e', copy, b, { until: (last, given) => eq(last.at, given.at), maxRounds: 1 });
     return { rounds: all.output.rounds, last: all.output.last.at };
   });
 });

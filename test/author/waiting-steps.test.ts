@@ -193,15 +193,15 @@ describe('a list', () => {
     ['100%', { percent: 100 }],
     ['12.25%', { percent: 12.25 }],
   ])('tolerates %j', (tolerate, expected) => {
-    expect(of({ tolerate })).toMatchObject({ tolerate: expected });
+    expect(of({ mayFail: tolerate })).toMatchObject({ tolerate: expected });
   });
   it.each(['5', '%', 'x5%', '5%x', '1000%', '5.%', '.5%', '5.x%', '-5%', '5 %'])(
     'does not tolerate %j',
     (tolerate) => {
-      const refused = refusalOf(() => of({ tolerate }));
+      const refused = refusalOf(() => of({ mayFail: tolerate }));
       expect([refused.code, refused.message, refused.details]).toEqual([
         'workflow-refused',
-        `workflow 'flow', step 'm': tolerate is '${tolerate}'; allowed: a number of items and '5%'`,
+        `workflow 'flow', step 'm': mayFail is '${tolerate}'; allowed: a number of items and '5%'`,
         { workflow: 'flow', step: 'm', reason: 'bad-tolerance' },
       ]);
     },

@@ -27,7 +27,7 @@ const [hold, take, assign, confirm, mail] = AGENTS.map((name) => anAgent(name)) 
 
 const booking = workflow(
   'group-booking',
-  { input: anyObject, within: '3d', search: ['bookingId', 'hotel'] },
+  { input: anyObject, within: '3d', tags: ['bookingId', 'hotel'] },
   (w) => {
     const held = w.step('hold', hold, {});
     const manager = w.approval('manager', {
@@ -48,7 +48,7 @@ const booking = workflow(
       },
     );
     const confirmed = w.step('confirm', confirm, {}, { after: [rooms, cleared] });
-    w.step('mail', mail, {}, { after: [confirmed], tolerate: true });
+    w.step('mail', mail, {}, { after: [confirmed], mayFail: true });
     w.onFailure('tell', mail, {});
   },
 ) as unknown as Workflow;

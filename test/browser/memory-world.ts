@@ -39,11 +39,11 @@ const below = workflow('below', { input: anyObject, within: '1d' }, (w) => {
 
 export const everything = workflow(
   'everything',
-  { input: anyObject, within: '7d', search: ['orderId'] },
+  { input: anyObject, within: '7d', tags: ['orderId'] },
   (w) => {
     const first = w.step('first', works, { note: w.input['note'] } as never);
     w.step('skipped', works, {}, { when: exists(w.input['never'] as never), after: [first] });
-    const may = w.step('may-fail', refuses, {}, { tolerate: true, recovery: [retry(0)], after: [first] });
+    const may = w.step('may-fail', refuses, {}, { mayFail: true, recovery: [retry(0)], after: [first] });
     const list = w.map('list', works, w.input['list'] as never, (item: unknown) => ({ item }) as never, {
       after: [first],
     });

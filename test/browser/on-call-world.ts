@@ -20,7 +20,7 @@ const carrier = anAgent('carrier', { effect: 'probed' });
 const mailer = anAgent('mailer', { effect: 'none', undo: 'none' });
 
 const orderOf = (within: '2h' | '3h'): Workflow =>
-  workflow('order', { input: anyObject, within, search: ['orderId'] }, (w) => {
+  workflow('order', { input: anyObject, within, tags: ['orderId'] }, (w) => {
     const charge = w.step('charge', card, { amount: w.input['amount'] } as never, { recovery: [retry(0)] });
     const ship = w.step('ship', carrier, { to: w.input['orderId'] } as never, {
       after: [charge],

@@ -16,7 +16,7 @@ const input = z.object({ orderId: z.string(), amount: z.number() });
 const below = workflow('below', { input, within: '1h' }, (w) => {
   w.step('reserve', anAgent('stock'), {});
 });
-const pay = workflow('pay', { input, within: '1h', search: ['customer'] }, (w) => {
+const pay = workflow('pay', { input, within: '1h', tags: ['customer'] }, (w) => {
   const part = w.child('part', below as unknown as Workflow, w.input as never);
   w.step('charge', anAgent('bank', { undo: 'none' }), { amount: w.input.amount } as never, {
     recovery: [retry(0)],

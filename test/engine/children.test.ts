@@ -158,7 +158,7 @@ const losingWrites =
     return { ...world, store: Object.assign(Object.create(world.store) as typeof world.store, { write }) };
   };
 
-const lists = (limits: { concurrency?: number; tolerate?: number | `${number}%` }): Workflow =>
+const lists = (limits: { concurrency?: number; mayFail?: number | `${number}%` }): Workflow =>
   workflow('lists', { input, within: '3h' }, (w) => {
     const { items } = w.input as never as { items: never };
     const all = w.map(
@@ -255,7 +255,10 @@ describe('a map', () => {
     ['3%', 'compensated'],
   ] as const)('that tolerates %s of 60 with two failures ends %s', async (tolerate, status) => {
     const { implementation } = book(({ n }) => n === 3 || n === 40);
-    const world = harness(lists({ tolerate }), { 'agent-a': implementation, 'agent-b': implementation });
+    const world = harness(lists({ mayFail: tolerate }), {
+      'agent-a': implementation,
+      'agent-b': implementation,
+    });
     const { id } = await world.begin({ items: upTo(60) });
     const end = await world.run(id);
     expect(end.execution.status).toBe(status);

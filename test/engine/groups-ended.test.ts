@@ -159,7 +159,7 @@ describe('when its tries are over', () => {
 
   it('and it may fail, its failure is tolerated, and not before', async () => {
     const may = workflow('may', { input, within: '3h' }, (w) => {
-      const up = w.child('up', inner as never, {} as never, { recovery: [retry(1)], tolerate: true });
+      const up = w.child('up', inner as never, {} as never, { recovery: [retry(1)], mayFail: true });
       w.step('after', plain, {}, { ...once, after: [up] });
     }) as Workflow;
     const h = harness(may, failing('fails', 'fails', 'works'));

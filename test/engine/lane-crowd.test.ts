@@ -18,7 +18,7 @@ const flow = workflow(
   {
     input: z.object({ account: z.string() }),
     within: '10m',
-    lane: { by: (given) => given.account, atMost: 1, waitAtMost: '30d' },
+    concurrency: { key: (given) => given.account, limit: 1, waitWithin: '30d' },
   },
   (w) => void w.step('only', anAgent('worker'), {}),
 );

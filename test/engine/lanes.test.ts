@@ -18,10 +18,13 @@ import { anAgent, drain, type Harness, harness, settle } from './harness.ts';
 const input = z.object({ account: z.any(), fails: z.optional(z.boolean()) });
 const worker = anAgent('worker');
 const once = { recovery: [retry(0)] };
-const byAccount = { by: (given: object) => (given as { account: never }).account, waitAtMost: '1h' } as const;
+const byAccount = {
+  key: (given: object) => (given as { account: never }).account,
+  waitWithin: '1h',
+} as const;
 
 const flowOf = (atMost = 1) =>
-  workflow('flow', { input, within: '10m', lane: { ...byAccount, atMost } }, (w) => {
+  workflow('flow', { input, within: '10m', concurrency: { ...byAccount, limit: atMost } }, (w) => {
     const first = w.step('first', worker, { fails: w.input.fails } as never, once);
     w.step('second', worker, {}, { after: [first], ...once });
   });
@@ -104,7 +107,7 @@ describe('a lane of one', () => {
   it('refuses a key that is none', async () => {
     const { h } = inLane();
     for (const account of ['', null, 1.5, 'x'.repeat(1_001), {}])
-      await expect(h.begin({ account } as never)).rejects.toMatchObject({ code: 'bad-lane' });
+      await expect(h.begin({ account } as never)).rejects.toMatchObject({ code: 'bad-concurrency' });
     expect((await h.begin({ account: 7 })).lane).toEqual((await h.begin({ account: '7' })).lane);
   });
 
@@ -138,7 +141,7 @@ describe('a lane of one', () => {
     h.clock.advanceTo(h.clock.now() + 3_600_001);
     h.implementations['worker'] = { execute: () => new Promise(() => undefined) };
     const state = await h.run(id, { deliverable: () => false });
-    expect(state.execution.cause?.failure.code).toBe('no-place');
+    expect(state.execution.cause?.failure.code).toBe('concurrency-timeout');
   });
 
   it('counts its time from its place on', async () => {

@@ -64,7 +64,7 @@ describe('200 hosts, each drained, deployed and checked', () => {
   it('succeed with 5 % that fail: those are undone, and the others stand, once each', async () => {
     const bad = new Set([3, 27, 28, 60, 99, 120, 121, 122, 180, 199]);
     const { implementations, hostsOf } = fleet(bad);
-    const h = harness(rollout({ tolerate: '5%' }), implementations as never);
+    const h = harness(rollout({ mayFail: '5%' }), implementations as never);
     const id = await begin(h, 200);
     const { execution, steps } = await h.run(id);
     expect(execution).toMatchObject({ status: 'succeeded', output: { total: 200, failed: 10 } });
@@ -86,7 +86,7 @@ describe('200 hosts, each drained, deployed and checked', () => {
 
   it('are all undone where one more fails', async () => {
     const { implementations, stands } = fleet(new Set(upTo(11)));
-    const h = harness(rollout({ tolerate: '5%' }), implementations as never);
+    const h = harness(rollout({ mayFail: '5%' }), implementations as never);
     const id = await begin(h, 200);
     expect((await h.run(id, { maxMs: 6 * 3_600_000 })).execution.status).toBe('compensated');
     expect([...stands].filter(([key]) => !key.includes('.check.'))).toEqual([]);
@@ -101,7 +101,7 @@ describe('a list of workflows', () => {
       const good = upTo(5).filter((host) => !bad.has(host));
       for (let nth = 1; nth <= 110; nth += fault === 'before' ? 2 : 3) {
         const { implementations, hostsOf } = fleet(bad);
-        const h = harness(rollout({ tolerate: 1, concurrency: 2 }), implementations as never, 1, (world) =>
+        const h = harness(rollout({ mayFail: 1, concurrency: 2 }), implementations as never, 1, (world) =>
           failingWrite(world, nth, fault),
         );
         const id = await begin(h, 5);

@@ -77,7 +77,10 @@ it('a parent learns of such an end, and is the only one', async () => {
 
 it('a place in a lane is handed on at such an end', async () => {
   const h = of(
-    flowOf({ ...silent, lane: { by: (given) => given['account'] as never, atMost: 1, waitAtMost: '10m' } }),
+    flowOf({
+      ...silent,
+      concurrency: { key: (given) => given['account'] as never, limit: 1, waitWithin: '10m' },
+    }),
   );
   const account = { account: 'a' };
   const [first, second] = [await h.begin(account), await h.begin(account)];

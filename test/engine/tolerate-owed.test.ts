@@ -20,7 +20,7 @@ describe('the undo of what failed', () => {
   /** The car is lost after it may have acted, and its undo answers as is said. */
   const flow = workflow('undone', { input: anyObject, within: '1h' }, (w) => {
     const flight = w.step('flight', flights, {}, once);
-    const car = w.step('car', cars, {}, { ...once, after: [flight], tolerate: true });
+    const car = w.step('car', cars, {}, { ...once, after: [flight], mayFail: true });
     w.step('mail', mails, {}, { after: [car] });
   });
   const lost = async (undo: () => Promise<unknown>): Promise<{ h: Harness; id: string }> => {
@@ -134,7 +134,7 @@ describe('executions of its own', () => {
   it('a child that failed and left nothing is tolerated; one that left something is not, if a condition rests on it', async () => {
     const outer = (asks: boolean, undo: () => Promise<unknown>) => {
       const flow = workflow('outer', { input: anyObject, within: '10d' }, (w) => {
-        const child = w.child('sub', inner('inner'), { ok: true }, { tolerate: true });
+        const child = w.child('sub', inner('inner'), { ok: true }, { mayFail: true });
         w.step('after', flights, {}, { ...once, after: [child], ...(asks ? { when: failed(child) } : {}) });
       });
       return harness(flow, {
@@ -164,13 +164,13 @@ describe('executions of its own', () => {
     expect(plain.announced.at(-1)?.standing?.first).toMatchObject([{ step: 'sub', effect: 'may-stand' }]);
   });
 
-  it.each([true, false])('that were stopped with it go on with it (tolerate: %s)', async (tolerate) => {
+  it.each([true, false])('that were stopped with it go on with it (mayFail: %s)', async (mayFail) => {
     const inside = workflow('inside', { input: z.object({}), within: '1h' }, (w) => {
       const slow = w.step('slow', cars, {}, once);
       w.step('mail', mails, {}, { after: [slow] });
     });
     const flow = workflow('outside', { input: anyObject, within: '10d' }, (w) => {
-      w.child('sub', inside, {}, { tolerate });
+      w.child('sub', inside, {}, { mayFail });
     });
     const slow = deferred<object>();
     const h = harness(flow, { cars: { ...does('cars'), execute: () => slow.promise }, mails: does('mails') });
@@ -197,11 +197,11 @@ describe('executions of its own', () => {
       w.step('mail', mails, {}, { recovery: [again(0)], after: [car] });
     });
     const middle = workflow('middle', { input: z.object({}), within: '10d' }, (w) => {
-      const sub = w.child('sub', inmost, {}, { tolerate: true });
+      const sub = w.child('sub', inmost, {}, { mayFail: true });
       w.step('mail', mails, {}, { recovery: [again(0)], after: [sub] });
     });
     const flow = workflow('outmost', { input: anyObject, within: '20d' }, (w) => {
-      const mid = w.child('mid', middle, {}, { tolerate: true });
+      const mid = w.child('mid', middle, {}, { mayFail: true });
       w.step('instead', flights, {}, { ...once, when: failed(mid) });
     });
     const h = harness(flow, {
@@ -221,7 +221,7 @@ describe('executions of its own', () => {
 describe('an item of a list', () => {
   it('is tolerated without a question, also where its undo failed for good; its lane goes on, and the end says what may stand', async () => {
     const flow = workflow('list', { input: z.object({ list: z.array(z.number()) }), within: '1h' }, (w) => {
-      w.map('all', cars, w.input.list, (item) => ({ item }), { ...once, tolerate: 1, concurrency: 1 });
+      w.map('all', cars, w.input.list, (item) => ({ item }), { ...once, mayFail: 1, concurrency: 1 });
     });
     const h = harness(flow, { cars: { ...does('cars'), undo: decline } });
     const dead = aProcess(h);

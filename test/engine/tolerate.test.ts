@@ -18,7 +18,7 @@ beforeEach(() => book.splice(0));
 /** A flight; a car, or else another one; a mail about what there is. */
 const holiday = workflow('holiday', { input: anyObject, within: '1h' }, (w) => {
   const flight = w.step('flight', flights, {}, once);
-  const car = w.step('car', cars, {}, { ...once, after: [flight], tolerate: true });
+  const car = w.step('car', cars, {}, { ...once, after: [flight], mayFail: true });
   const other = w.step(
     'other-car',
     flights,
@@ -26,7 +26,7 @@ const holiday = workflow('holiday', { input: anyObject, within: '1h' }, (w) => {
     { ...once, when: failed(car) },
   );
   const carId = orElse(car.output['id'] as never, orElse(other.output['id'] as never, 'none'));
-  w.step('mail', mails, { car: carId }, { recovery: [again(0)], after: [other], tolerate: true });
+  w.step('mail', mails, { car: carId }, { recovery: [again(0)], after: [other], mayFail: true });
   return { car: carId };
 });
 
@@ -141,7 +141,7 @@ describe('a step that may fail', () => {
   it('on which a condition rests stops everything where nobody says what it did (the usual default)', async () => {
     const flow = workflow('rests', { input: anyObject, within: '1h' }, (w) => {
       const flight = w.step('flight', flights, {}, once);
-      const mail = w.step('mail', mails, {}, { recovery: [again(0)], after: [flight], tolerate: true });
+      const mail = w.step('mail', mails, {}, { recovery: [again(0)], after: [flight], mayFail: true });
       w.step('letter', flights, {}, { ...once, when: failed(mail) });
     });
     const begun = async () => {
@@ -168,7 +168,7 @@ describe('a step that may fail', () => {
 
   it('can still succeed late, until its failure is tolerated or its undo has begun', async () => {
     const flow = workflow('late', { input: anyObject, within: '1h' }, (w) => {
-      const car = w.step('car', cars, {}, { ...once, tolerate: true });
+      const car = w.step('car', cars, {}, { ...once, mayFail: true });
       w.step('mail', mails, { car: present(car.output['id'] as never) }, { when: succeeded(car) });
     });
     const slow = deferred<object>();
@@ -194,8 +194,8 @@ describe('behind a point of no return', () => {
   it('a failure that is tolerated asks nobody, and its undo is made', async () => {
     const flow = workflow('point', { input: anyObject, within: '1h' }, (w) => {
       const paid = w.step('pay', flights, {}, { recovery: [again(0)], pointOfNoReturn: true });
-      const car = w.step('car', cars, {}, { ...once, after: [paid], tolerate: true });
-      w.step('mail', mails, {}, { after: [car], recovery: [again(0)], tolerate: true });
+      const car = w.step('car', cars, {}, { ...once, after: [paid], mayFail: true });
+      w.step('mail', mails, {}, { after: [car], recovery: [again(0)], mayFail: true });
     });
     const h = harness(flow, {
       flights: does('flights'),
@@ -214,7 +214,7 @@ describe('behind a point of no return', () => {
 describe('of the other kinds', () => {
   it('a rejected approval is a failure that a condition may ask for', async () => {
     const flow = workflow('asks', { input: anyObject, within: '1h' }, (w) => {
-      const yes = w.approval('yes', { within: '10m', tolerate: true });
+      const yes = w.approval('yes', { within: '10m', mayFail: true });
       w.step('go', flights, { by: orElse(yes.output.by, 'nobody') }, { when: succeeded(yes) });
       w.step('refuse', cars, { why: present(yes.failure.message) }, { when: failed(yes) });
     });

@@ -25,7 +25,7 @@ beforeEach(() => book.splice(0));
 describe('a step that is not over within its time', () => {
   it('is not tried again, and fails with `within`; what takes its place begins then', async () => {
     const flow = workflow('busy', { input: anyObject, within: '1h' }, (w) => {
-      const car = w.step('car', cars, {}, { ...PATIENT, tolerate: true });
+      const car = w.step('car', cars, {}, { ...PATIENT, mayFail: true });
       const taxi = w.step('taxi', flights, { why: present(car.failure.code) }, { when: failed(car) });
       return { id: orElse(taxi.output['id'] as never, 'none') };
     });
@@ -95,7 +95,7 @@ describe('a step that is not over within its time', () => {
   it('whose outcome is unknown is asked for first, however long that takes', async () => {
     const probed = anAgent('cars', { effect: 'probed' });
     const flow = workflow('asked', { input: anyObject, within: '1h' }, (w) => {
-      const car = w.step('car', probed, {}, { ...PATIENT, within: '40s', tolerate: true });
+      const car = w.step('car', probed, {}, { ...PATIENT, within: '40s', mayFail: true });
       w.step('taxi', flights, {}, { when: failed(car) });
     });
     const run = async (isDone: boolean) => {
@@ -203,7 +203,7 @@ describe('of the other kinds', () => {
   it('a wait until a time that comes later fails', async () => {
     const flow = workflow('waits', { input: anyObject, within: '2h' }, (w) => {
       const until = (w.input as never as { until: never }).until;
-      const wait = w.wait('wait', { until, within: '10m', tolerate: true });
+      const wait = w.wait('wait', { until, within: '10m', mayFail: true });
       w.step('car', cars, {}, { when: failed(wait) });
     });
     const h = harness(flow, { cars: does('cars') });
@@ -225,7 +225,7 @@ describe('of the other kinds', () => {
 
   it('a child is stopped and undone first, and only then what takes its place begins', async () => {
     const flow = workflow('family', { input: anyObject, within: '2h' }, (w) => {
-      const sub = w.child('sub', inner, {}, { within: '5m', tolerate: true });
+      const sub = w.child('sub', inner, {}, { within: '5m', mayFail: true });
       w.step('other', flights, { why: present(sub.failure.code) }, { when: failed(sub) });
     });
     const h = harness(flow, {

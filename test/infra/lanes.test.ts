@@ -48,6 +48,6 @@ test('the template says which workflow has which lane', () => {
 test('one name has one number of places', () => {
   expect(() => checkLanes([inLane(order, 2), inLane(report, 2)])).not.toThrow();
   expect(() => checkLanes([inLane(order, 2), inLane(report, 3)])).toThrow(
-    "lane 'customer' has atMost 2 in workflow 'order' and 3 in 'report'",
+    "lane 'customer' has the limit 2 in workflow 'order' and 3 in 'report'",
   );
 });

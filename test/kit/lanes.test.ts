@@ -11,7 +11,7 @@ const booking = workflow(
   {
     input: Order,
     within: '1h',
-    lane: { by: (input) => input.account, atMost: 1, waitAtMost: '6h' },
+    concurrency: { key: (input) => input.account, limit: 1, waitWithin: '6h' },
   },
   (w) => w.step('book', book, w.input).output,
 );

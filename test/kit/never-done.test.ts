@@ -15,7 +15,7 @@ const report = agent('report', {
 
 it('fails as not-done, and what comes instead can say so', async () => {
   const film = workflow('film', { input: Film, within: '1d' }, (w) => {
-    const made = w.step('encode', encode, w.input, { tolerate: true, recovery: [retry(0)] });
+    const made = w.step('encode', encode, w.input, { mayFail: true, recovery: [retry(0)] });
     const why = present(made.failure.code);
     const said = w.step('report', report, { why }, { when: failed(made) });
     return { why: orElse(said.output.why, 'none') };

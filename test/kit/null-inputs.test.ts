@@ -31,7 +31,7 @@ it('is what the next round is given', async () => {
     w.repeat('read', read, 'from-the-start', {
       next: (last) => last.next,
       until: (last) => eq(last.at, 3),
-      atMost: 5,
+      maxRounds: 5,
     });
   });
   const { agents, inputs } = reader();

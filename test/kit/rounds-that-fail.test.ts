@@ -14,9 +14,9 @@ describe('rounds that may fail, and do, say how many succeeded and what they ans
       {
         next: (last) => ({ from: present(last.next) }),
         until: (last) => not(exists(last.next)),
-        atMost: 1_000,
+        maxRounds: 1_000,
         within: '1m',
-        tolerate: true,
+        mayFail: true,
         recovery: [retry(1, { delay: '1s' })],
       },
     );
@@ -82,8 +82,8 @@ describe('rounds that may fail, and do, say how many succeeded and what they ans
         {
           next: (last) => ({ from: present(last.next) }),
           until: (last) => not(exists(last.next)),
-          atMost: 2,
-          tolerate: true,
+          maxRounds: 2,
+          mayFail: true,
         },
       );
       w.step('tell', tell, { rounds: orElse(pages.output.rounds, 0) }, { after: [pages] });

@@ -25,7 +25,7 @@ const asking = workflow('asking', { input: z.object({}), within: '1d' }, (w) => 
     {
       next: (last) => ({ at: last.at }),
       until: (last) => eq(last.more, false),
-      atMost: 5,
+      maxRounds: 5,
       recovery: [askPerson({ within: '1h' })],
     },
   );
@@ -41,7 +41,7 @@ const askingFirst = workflow('asking-first', { input: z.object({}), within: '1d'
     {
       next: (last) => ({ at: last.at }),
       until: (last) => eq(last.more, false),
-      atMost: 5,
+      maxRounds: 5,
       recovery: [askPerson({ within: '1h' })],
     },
   );
@@ -66,7 +66,7 @@ describe('rounds', () => {
     const run = await trial.start({ first: 'p1' });
     const { status, failure } = await run.untilEnd();
     expect(status).toBe('failed');
-    expect(failure).toMatchObject({ code: 'at-most' });
+    expect(failure).toMatchObject({ code: 'too-many-rounds' });
     expect(trial.calls(readPage)).toHaveLength(4);
   });
 
@@ -172,8 +172,8 @@ describe('rounds', () => {
         {
           next: (last) => ({ from: present(last.next) }),
           until: (last) => not(exists(last.next)),
-          atMost: 2,
-          tolerate: true,
+          maxRounds: 2,
+          mayFail: true,
         },
       );
       const instead = w.step('instead', readPage, { from: 'p9' }, { when: failed(pages) });
@@ -185,7 +185,7 @@ describe('rounds', () => {
     const { status, output } = await run.untilEnd();
     expect({ status, output }).toEqual({
       status: 'succeeded',
-      output: { why: 'at-most', rows: 9, rounds: 2 },
+      output: { why: 'too-many-rounds', rows: 9, rounds: 2 },
     });
   });
 
@@ -198,7 +198,7 @@ describe('rounds', () => {
         {
           next: (last) => ({ from: present(last.next) }),
           until: (last) => not(exists(last.next)),
-          atMost: 1_000,
+          maxRounds: 1_000,
           within: '1m',
         },
       );
@@ -225,7 +225,7 @@ describe('rounds', () => {
 
   it('ask a person again until she approves', async () => {
     const draft = workflow('draft', { input: z.object({ version: z.number() }), within: '2d' }, (w) => {
-      const read = w.approval('read', { within: '1d', tolerate: true });
+      const read = w.approval('read', { within: '1d', mayFail: true });
       return { approved: orElse(read.output.approved, false), version: w.input.version };
     });
     const review = workflow('review', { input: z.object({}), within: '9d' }, (w) => {
@@ -233,7 +233,7 @@ describe('rounds', () => {
         'drafts',
         draft,
         { version: 1 },
-        { until: (last) => eq(last.approved, true), atMost: 3 },
+        { until: (last) => eq(last.approved, true), maxRounds: 3 },
       );
       return { after: drafts.output.rounds };
     });
@@ -255,7 +255,7 @@ describe('rounds', () => {
         {
           next: (last) => ({ from: present(last.next) }),
           until: (last) => not(exists(last.next)),
-          atMost: 9,
+          maxRounds: 9,
         },
       );
       return { pages: pages.output.rounds, isLast: pages.output.last.rows };
@@ -265,7 +265,7 @@ describe('rounds', () => {
         'all',
         folder,
         { first: 'p1' },
-        { until: (last) => eq(last.pages, 2), next: () => ({ first: 'p2' }), atMost: 5 },
+        { until: (last) => eq(last.pages, 2), next: () => ({ first: 'p2' }), maxRounds: 5 },
       );
       return { rounds: all.output.rounds };
     });
@@ -290,7 +290,7 @@ describe('rounds', () => {
         'batches',
         copy,
         { at: 1 },
-        { next: (last) => ({ at: last.at }), until: (last) => eq(last.more, false), atMost: 3 },
+        { next: (last) => ({ at: last.at }), until: (last) => eq(last.more, false), maxRounds: 3 },
       );
     });
     let top: ReturnType<typeof level> = bottom;

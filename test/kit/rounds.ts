@@ -23,7 +23,7 @@ export const reading = workflow('reading', { input: z.object({ first: z.string()
     {
       next: (last) => ({ from: present(last.next) }),
       until: (last) => not(exists(last.next)),
-      atMost: 4,
+      maxRounds: 4,
     },
   );
   return { pages: pages.output.rounds, last: pages.output.last.rows, all: pages.output.items };
@@ -57,7 +57,7 @@ export const copying = workflow('copying', { input: z.object({}), within: '1d' }
     {
       next: (last) => ({ at: last.at }),
       until: (last) => eq(last.more, false),
-      atMost: 5,
+      maxRounds: 5,
       recovery: [retry(1, { delay: '1s' })],
     },
   );
@@ -71,7 +71,7 @@ export const keeping = workflow('keeping', { input: z.object({}), within: '1d' }
     'batches',
     batch,
     { at: 1 },
-    { next: (last) => ({ at: last.at }), until: (last) => eq(last.more, false), atMost: 5, undo: 'none' },
+    { next: (last) => ({ at: last.at }), until: (last) => eq(last.more, false), maxRounds: 5, undo: 'none' },
   );
   return { rounds: batches.output.rounds };
 });

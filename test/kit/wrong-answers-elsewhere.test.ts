@@ -163,7 +163,7 @@ describe('asked for again, work that is done is not undone for what comes of tha
       { recovery: [withInput({ n: 2 })] },
       { probe: 'none' },
     ],
-    ['it may fail', new PermanentError('no'), { tolerate: true }],
+    ['it may fail', new PermanentError('no'), { mayFail: true }],
     ['a person is its last stage', new Error('reset'), { recovery: [askPerson({ within: '1d' })] }],
     [
       'its time is over before the next try',
@@ -241,8 +241,8 @@ describe('a question that got no answer in time is said', () => {
   const unanswered = /nobody answered by 20/g;
 
   it.each<[string, unknown, typeof wrong, object]>([
-    ['of a wrong answer', 1, wrong, { tolerate: true }],
-    ['of a failure', 1, failing, { tolerate: true, recovery: [askPerson({ within: '1d' })] }],
+    ['of a wrong answer', 1, wrong, { mayFail: true }],
+    ['of a failure', 1, failing, { mayFail: true, recovery: [askPerson({ within: '1d' })] }],
     ['that ends it', 1, failing, { recovery: [askPerson({ within: '1d' })] }],
     ['of a refused input', 'text', failing, {}],
   ])('%s, once', async (_, n, handler, options) => {

@@ -222,7 +222,7 @@ describe('an answer that is no output', () => {
   });
 
   it('of a step that may fail is tolerated after half of what is left', async () => {
-    const { run, charges } = await charged(() => ({ id: 5 }), { within: '10h', more: { tolerate: true } });
+    const { run, charges } = await charged(() => ({ id: 5 }), { within: '10h', more: { mayFail: true } });
     const asked = await question(run);
     expect([asked.names, asked.otherwise]).toEqual([
       ['give-output', 'retry', 'continue', 'undo-all', 'keep'],

@@ -26,7 +26,7 @@ const overPages = (round: Workflow<Paged, Paged>): Workflow<object> =>
       {
         until: (last) => not(exists(last.token)),
         next: (last) => ({ token: present(last.token) }),
-        atMost: 500,
+        maxRounds: 500,
       },
     );
   });
@@ -88,7 +88,7 @@ async function agentAlone() {
       {
         until: (last) => not(exists(last.token)),
         next: (last) => ({ token: present(last.token) }),
-        atMost: 500,
+        maxRounds: 500,
       },
     );
   });
@@ -117,7 +117,7 @@ async function oldVersions() {
       when: gt(orElse(counted.output.count, 0), 3),
       until: (last) => not(gt(last.count, 3)),
       next: (last) => last,
-      atMost: 100,
+      maxRounds: 100,
     });
   });
   const round = workflow('page', ROUND, (w) => {
@@ -148,7 +148,7 @@ async function byOffset() {
     w.repeat('parts', part, w.input, {
       until: (last, given) => gt(given.limit, last.rows),
       next: (last, given) => ({ offset: last.offset, limit: given.limit }),
-      atMost: 500,
+      maxRounds: 500,
     });
   });
   return services.play(parts, { offset: 0, limit: 10 });

@@ -45,7 +45,7 @@ async function regenerate() {
       {},
       {
         until: (last) => not(matches(last.message, 'regenerate')),
-        atMost: 10,
+        maxRounds: 10,
       },
     );
   });
@@ -67,7 +67,7 @@ async function untilKnown(known: readonly string[], given: readonly z.infer<type
     return { said: concat(answer.output.trigger, ':', answer.output.guard) };
   });
   const check = workflow('check', { input: Empty, within: '60d' }, (w) => {
-    w.repeat('check', asking, {}, { until: (last) => isIn(last.said, known), atMost: 20 });
+    w.repeat('check', asking, {}, { until: (last) => isIn(last.said, known), maxRounds: 20 });
   });
   return services.play(check, {}, given);
 }
@@ -98,7 +98,7 @@ function openRequest(services: Services) {
     const turns = w.repeat('turns', turn, w.input, {
       until: (last) => isIn(last.trigger, ['requestRejected', 'requestApproved', 'cancellationRequested']),
       next: (last) => last,
-      atMost: 50,
+      maxRounds: 50,
     });
     return turns.output.last;
   });
@@ -126,7 +126,7 @@ function cancelRequest(services: Services) {
       {},
       {
         until: (last) => isIn(last.trigger, ['requestGone', 'cancellationRejected']),
-        atMost: 20,
+        maxRounds: 20,
       },
     );
     return asked.output.last;
@@ -152,7 +152,7 @@ async function serviceRequest() {
     const all = w.repeat('requests', round, w.input, {
       until: (last) => not(eq(last.trigger, 'cancellationRejected')),
       next: (last) => ({ trigger: last.last, last: last.last }),
-      atMost: 20,
+      maxRounds: 20,
     });
     w.step('close', closes, {}, { after: [all] });
   });

@@ -16,7 +16,7 @@ async function semaphore() {
     {
       input: z.object({ lock: Text }),
       within: '1h',
-      lane: { by: ({ lock }) => lock, atMost: 1, waitAtMost: '1d' },
+      concurrency: { key: ({ lock }) => lock, limit: 1, waitWithin: '1d' },
     },
     (w) => {
       const pause = w.wait('pause', { for: '10m' });
@@ -56,7 +56,7 @@ async function untilInStock() {
       {},
       {
         until: (last) => ne(last.status, 'temporarily-unavailable'),
-        atMost: 100,
+        maxRounds: 100,
       },
     );
   });
@@ -76,7 +76,7 @@ async function untilHosted() {
     return asked.output;
   });
   const hosting = workflow('hosting', { input: Empty, within: '1d' }, (w) => {
-    w.repeat('model', look, {}, { until: (last) => eq(last.status, 'HOSTED'), atMost: 100 });
+    w.repeat('model', look, {}, { until: (last) => eq(last.status, 'HOSTED'), maxRounds: 100 });
   });
   return services.play(hosting, {});
 }
@@ -97,7 +97,7 @@ async function untilConfigured() {
     return { workers: output.workers };
   });
   const configuring = workflow('configuring', { input: Empty, within: '1d' }, (w) => {
-    w.repeat('config', round, {}, { until: (last) => exists(last.workers), atMost: 10 });
+    w.repeat('config', round, {}, { until: (last) => exists(last.workers), maxRounds: 10 });
   });
   return services.play(configuring, {});
 }
@@ -128,11 +128,11 @@ async function load() {
   });
   const timers = services.agent('timer', Empty, Timer, () => ({ continue: (asked += 1) < 3 }));
   const round = workflow('load', { input: Empty, within: '5m' }, (w) => {
-    const run = w.step('run', runs, {}, { tolerate: true, timeout: '30s' });
+    const run = w.step('run', runs, {}, { mayFail: true, timeout: '30s' });
     return w.step('timer', timers, {}, { after: [run] }).output;
   });
   const loading = workflow('loading', { input: Empty, within: '1d' }, (w) => {
-    w.repeat('load', round, {}, { until: (last) => eq(last.continue, false), atMost: 1_000 });
+    w.repeat('load', round, {}, { until: (last) => eq(last.continue, false), maxRounds: 1_000 });
   });
   return services.play(loading, {});
 }

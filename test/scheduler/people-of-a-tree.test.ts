@@ -162,7 +162,7 @@ describe('what follows the end of a child', () => {
     w.onFailure('tell', worker, {}, { recovery: [again(0), askPerson({ within: '1h' })] });
   }) as Workflow;
   const above = workflow('above', { input, within: '3h' }, (w) => {
-    w.child('sub', failing, {}, { tolerate: true });
+    w.child('sub', failing, {}, { mayFail: true });
     w.approval('top', { within: '1h', by: 'another' });
   }) as Workflow;
 

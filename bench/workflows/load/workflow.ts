@@ -51,8 +51,8 @@ export const works30 = napper('works-30', '30s', { claimWithin: '30s', timeout: 
 
 const agentAt = (at: number) => AGENTS[at % AGENTS.length] ?? echoA;
 
-const fiveSteps = (name: string, search: readonly string[] = []) =>
-  workflow(name, { input: Payload, within: '1h', search }, (w) => {
+const fiveSteps = (name: string, tags: readonly string[] = []) =>
+  workflow(name, { input: Payload, within: '1h', tags }, (w) => {
     let before: { readonly data: unknown } = w.input;
     for (let at = 0; at < 5; at += 1) {
       before = w.step(`s${at}`, agentAt(at), before as Payload).output;

@@ -29,7 +29,7 @@ import {
   checkConstantInput,
   type ChildOptions,
   childStep,
-  type TolerateOptions,
+  type MayFailOptions,
 } from './waiting-steps.ts';
 import { defaultRecovery, planStage, recoveryProblem, undoOf } from './recovery-options.ts';
 import { planOfRound, type RepeatOptions, repeatStep } from './rounds.ts';
@@ -51,7 +51,7 @@ export interface WorkflowOptions<I> {
    * costs one write unit at the start.
    * @default none
    */
-  readonly search?: readonly string[];
+  readonly tags?: readonly string[];
   /**
    * Whose an execution is: `(input) => input.tenant`. Messages of several take turns, so that the many of
    * one do not delay the one of another; executions that it runs go with it.
@@ -69,25 +69,25 @@ export interface WorkflowOptions<I> {
    * first step, and holds it until nothing of it can act any more; one that is tried again waits again.
    * @default none: each begins at once
    */
-  readonly lane?: LaneOptions<I>;
+  readonly concurrency?: ConcurrencyOptions<I>;
 }
 
-export interface LaneOptions<I> {
+export interface ConcurrencyOptions<I> {
   /** Whose place it is: a text of 1 to 1,000 characters or a whole number of the input. */
-  readonly by: (input: Ref<I>) => Ref<string> | Ref<number>;
+  readonly key: (input: Ref<I>) => Ref<string> | Ref<number>;
   /** How many executions of one key at the same time: 1 to 100. */
-  readonly atMost: number;
-  /** How long it may wait for its place, before `within` begins; then it fails with `no-place`. */
-  readonly waitAtMost: Duration;
+  readonly limit: number;
+  /** How long it may wait for its place, before `within` begins; then it fails with `concurrency-timeout`. */
+  readonly waitWithin: Duration;
   /**
    * Workflows whose lanes have one name share their places.
    * @default the workflow's
    */
-  readonly name?: string;
+  readonly group?: string;
 }
 
 /** The options of a step that an agent performs. */
-export interface StepOptions extends AnyStepOptions, TolerateOptions {
+export interface StepOptions extends AnyStepOptions, MayFailOptions {
   /**
    * What is tried after a failure, stage by stage.
    * @default [retry(3, { delay: '1s', maxDelay: '30s' })]
@@ -111,7 +111,7 @@ export interface StepOptions extends AnyStepOptions, TolerateOptions {
 }
 
 /** The options of an on-failure step: it is never undone, and its failure changes no end. */
-export type OnFailureOptions = Omit<StepOptions, 'undo' | 'pointOfNoReturn' | 'tolerate' | 'within'>;
+export type OnFailureOptions = Omit<StepOptions, 'undo' | 'pointOfNoReturn' | 'mayFail' | 'within'>;
 
 /** The declarations so far. */
 export interface Draft {

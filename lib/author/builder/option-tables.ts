@@ -7,7 +7,7 @@
 
 import { type Keys, type KeysOf, optionProblem } from '../../core/values/options.ts';
 import { problem, refusal } from '../checks/refusal.ts';
-import type { LaneOptions, OnFailureOptions, StepOptions, WorkflowOptions } from './draft.ts';
+import type { ConcurrencyOptions, OnFailureOptions, StepOptions, WorkflowOptions } from './draft.ts';
 import type { RepeatOptions } from './rounds.ts';
 import type {
   AnyStepOptions,
@@ -16,7 +16,7 @@ import type {
   ChildOptions,
   ItemOptions,
   MapLimits,
-  TolerateOptions,
+  MayFailOptions,
   WaitOptions,
 } from './waiting-steps.ts';
 
@@ -24,29 +24,29 @@ const WORKFLOW = {
   input: true,
   within: true,
   pauseWithin: true,
-  search: true,
+  tags: true,
   fairBy: true,
   announceEnds: true,
-  lane: true,
+  concurrency: true,
 } as const satisfies KeysOf<WorkflowOptions<unknown>>;
-const LANE = {
-  by: true,
-  atMost: true,
-  waitAtMost: true,
-  name: true,
-} as const satisfies KeysOf<LaneOptions<unknown>>;
+const CONCURRENCY = {
+  key: true,
+  limit: true,
+  waitWithin: true,
+  group: true,
+} as const satisfies KeysOf<ConcurrencyOptions<unknown>>;
 
 const ANY = {
   after: true,
   when: true,
   within: true,
-  tolerate: true,
-} as const satisfies KeysOf<AnyStepOptions & TolerateOptions>;
+  mayFail: true,
+} as const satisfies KeysOf<AnyStepOptions & MayFailOptions>;
 const ANSWER = { ...ANY, remindEvery: true } as const;
-const { tolerate: _1, ...UNTOLERATED } = ANY;
+const { mayFail: _1, ...UNTOLERATED } = ANY;
 const { within: _2, ...LATE } = UNTOLERATED;
 const PERFORMED = { recovery: true, timeout: true } as const;
-const LIMITS = { concurrency: true, tolerate: true } as const satisfies KeysOf<MapLimits>;
+const LIMITS = { concurrency: true, mayFail: true } as const satisfies KeysOf<MapLimits>;
 
 /** By the method of the builder that takes them; a list's items are performed by an agent or a workflow. */
 export const STEP_OPTIONS = {
@@ -85,7 +85,7 @@ export const STEP_OPTIONS = {
     ...ANY,
     until: true,
     next: true,
-    atMost: true,
+    maxRounds: true,
     recovery: true,
     undo: true,
   } as const satisfies KeysOf<RepeatOptions<unknown, unknown>>,
@@ -95,7 +95,7 @@ export const STEP_OPTIONS = {
 const REASONED: Partial<Readonly<Record<keyof typeof STEP_OPTIONS, Keys>>> = {
   callback: { by: true, show: true },
   mapOfWorkflows: { pointOfNoReturn: true },
-  onFailure: { tolerate: true, within: true, undo: true, pointOfNoReturn: true },
+  onFailure: { mayFail: true, within: true, undo: true, pointOfNoReturn: true },
   repeat: { pointOfNoReturn: true },
 };
 
@@ -114,11 +114,11 @@ function checkOptions(
 /** @throws as `checkOptions` */
 export function checkWorkflowOptions(
   name: string,
-  options: { readonly lane?: unknown; readonly search?: unknown; readonly announceEnds?: unknown },
+  options: { readonly concurrency?: unknown; readonly tags?: unknown; readonly announceEnds?: unknown },
 ): void {
   checkOptions(name, undefined, options, WORKFLOW);
-  checkOptions(name, 'lane', options.lane, LANE);
-  checkList(name, undefined, options.search, 'search', "['orderId']");
+  checkOptions(name, 'concurrency', options.concurrency, CONCURRENCY);
+  checkList(name, undefined, options.tags, 'tags', "['orderId']");
   const { announceEnds } = options;
   if (announceEnds === undefined || typeof announceEnds === 'boolean') return;
   const message = 'announceEnds is neither true nor false: write announceEnds: false, or leave it out';

@@ -7,10 +7,10 @@
 
 import type { AgentStep, ChildStage, ChildStep, HumanStage, Plan, RetryStage } from '../../core/plan/plan.ts';
 import { type Condition, type Input, type Ref, ref, toExpr } from '../references.ts';
-import { type AnyStepOptions, childStep, type TolerateOptions } from './waiting-steps.ts';
+import { type AnyStepOptions, childStep, type MayFailOptions } from './waiting-steps.ts';
 
 /** @template I what a round is given @template O what it answers */
-export interface RepeatOptions<I, O> extends AnyStepOptions, TolerateOptions {
+export interface RepeatOptions<I, O> extends AnyStepOptions, MayFailOptions {
   /** Holds of the round that is the last: reads what it answered, and what it was given. */
   readonly until: (last: Ref<O>, given: Ref<I>) => Condition;
   /**
@@ -18,15 +18,17 @@ export interface RepeatOptions<I, O> extends AnyStepOptions, TolerateOptions {
    * @default the same again
    */
   readonly next?: (last: Ref<O>, given: Ref<I>) => Input<I>;
-  /** Rounds, without tries that failed: 1 to 1,000. If one more is needed, it fails with `at-most`. */
-  readonly atMost: number;
+  /**
+   * Rounds, without tries that failed: 1 to 1,000. If one more is needed, it fails with `too-many-rounds`.
+   */
+  readonly maxRounds: number;
   /**
    * What is tried after a round has failed: it again (`retry`), then a person. Each round begins it anew.
    * @default none: a round's failure is the step's
    */
   readonly recovery?: readonly (RetryStage | HumanStage)[];
   /**
-   * 'none': what the rounds did stays when this execution is undone. `tolerate` needs it.
+   * 'none': what the rounds did stays when this execution is undone. `mayFail` needs it.
    * @default 'required': they are undone, the latest first; of an agent without an undo 'none'
    */
   readonly undo?: 'none' | 'required';
@@ -62,7 +64,7 @@ export function repeatStep(
 ): ChildStep {
   const [last, given] = [ref<never>('last'), ref<never>('given')];
   // What the types do not take is kept, so that the plan's check refuses it.
-  const { until, next, atMost, recovery = [], ...rest } = options;
+  const { until, next, maxRounds, recovery = [], ...rest } = options;
   const step = childStep(
     name,
     plan,
@@ -75,7 +77,7 @@ export function repeatStep(
     rounds: {
       until: typeof until === 'function' ? toExpr(until(last, given)) : false,
       ...(next === undefined ? {} : { next: toExpr(next(last, given)) }),
-      atMost,
+      atMost: maxRounds,
       ...(byAgent === true ? { byAgent } : {}),
     },
   };

@@ -43,7 +43,7 @@ export interface StepHandle<O> {
   readonly output: Ref<O>;
 }
 
-/** One that may fail (`tolerate`) or be skipped (`when`). */
+/** One that may fail (`mayFail`) or be skipped (`when`). */
 export interface UncertainHandle<O> {
   /** As it was declared. */
   readonly name: string;
@@ -55,7 +55,7 @@ export interface UncertainHandle<O> {
 
 /** The options that say whether a step may pass without an output, as the author wrote them. */
 export interface Uncertain<T extends boolean, W extends Condition | undefined> {
-  readonly tolerate?: T;
+  readonly mayFail?: T;
   readonly when?: W;
 }
 
@@ -90,18 +90,18 @@ export interface AnyStepOptions {
 }
 
 /** The options of a step that need not succeed. */
-export interface TolerateOptions {
+export interface MayFailOptions {
   /**
    * It may fail: once it is certain what it did, and what it did is undone, the execution goes on, and
    * `failed(step)` holds. Without an `undo`, and where it may have acted, a person is asked; without an
    * answer it goes on and says what may stand.
    * @default false: its failure is the execution's
    */
-  readonly tolerate?: boolean;
+  readonly mayFail?: boolean;
 }
 
 /** The options of a wait: `for` a while, or `until` a time. */
-export interface WaitOptions extends AnyStepOptions, TolerateOptions {
+export interface WaitOptions extends AnyStepOptions, MayFailOptions {
   /**
    * How long to wait once its predecessors are done: a duration, or a reference to one or to a number of
    * seconds; 0 or less does not wait. Give either `for` or `until`.
@@ -112,7 +112,7 @@ export interface WaitOptions extends AnyStepOptions, TolerateOptions {
 }
 
 /** The options of callbacks and approvals. */
-export interface AnswerOptions extends AnyStepOptions, TolerateOptions {
+export interface AnswerOptions extends AnyStepOptions, MayFailOptions {
   /** How long to wait for an answer; `otherwise` says what happens without one. */
   readonly within: Duration;
   /**
@@ -177,7 +177,7 @@ export interface Approval {
 }
 
 /** The options of a step that runs another workflow. */
-export interface ChildOptions extends AnyStepOptions, TolerateOptions {
+export interface ChildOptions extends AnyStepOptions, MayFailOptions {
   /**
    * What is tried after the other workflow has failed, or its time was over: it again, as another
    * execution, also with another input (`retry`, `withInput`), then a person. A try begins only when
@@ -214,14 +214,14 @@ export interface MapLimits {
    * Items that may fail: so many, or `'5%'` of them (rounded down). Their output is then null.
    * @default 0: the first that fails for good fails the step
    */
-  readonly tolerate?: number | `${number}%`;
+  readonly mayFail?: number | `${number}%`;
 }
 
 /** The output of a list's step. */
 export interface Mapped<O> {
   /** How many items there were. */
   readonly total: number;
-  /** How many of them failed, which `tolerate` allowed. */
+  /** How many of them failed, which `mayFail` allowed. */
   readonly failed: number;
   /**
    * In the order of the list, null for a failed one. Above 100 KB together they are left out, and
@@ -250,7 +250,7 @@ function holdsConstant(when: Expr): boolean {
 
 export const baseOf = (
   name: string,
-  options: AnyStepOptions & { readonly tolerate?: unknown },
+  options: AnyStepOptions & { readonly mayFail?: unknown },
 ): Pick<WaitStep, 'name' | 'after' | 'when' | 'withinMs' | 'tolerate'> => ({
   name,
   after: afterOf(options),
@@ -259,9 +259,9 @@ export const baseOf = (
     ? {}
     : { withinMs: parseDuration(options.within, `within of step '${name}'`) }),
   // A value that is neither true nor false is kept, so that `checkPlan` refuses it.
-  ...(options.tolerate === undefined || options.tolerate === false
+  ...(options.mayFail === undefined || options.mayFail === false
     ? {}
-    : { tolerate: options.tolerate as true }),
+    : { tolerate: options.mayFail as true }),
 });
 
 function lengthOf(name: string, given: WaitOptions['for']): Pick<WaitStep, 'for' | 'forMs'> {
@@ -363,18 +363,18 @@ export function mapStep(
   each: AgentStep | ChildStep,
   options: AnyStepOptions & MapLimits,
 ): MapStep {
-  const { tolerate = 0, concurrency } = options;
-  const percent = typeof tolerate === 'string' ? /^(\d{1,3}(?:\.\d+)?)%$/.exec(tolerate)?.[1] : undefined;
-  if (typeof tolerate === 'string' && percent === undefined) {
-    const message = `tolerate is '${tolerate}'; allowed: a number of items and '5%'`;
+  const { mayFail = 0, concurrency } = options;
+  const percent = typeof mayFail === 'string' ? /^(\d{1,3}(?:\.\d+)?)%$/.exec(mayFail)?.[1] : undefined;
+  if (typeof mayFail === 'string' && percent === undefined) {
+    const message = `mayFail is '${mayFail}'; allowed: a number of items and '5%'`;
     throw refusal(workflowName, name, problem('bad-tolerance', message));
   }
   return {
     kind: 'map',
-    ...baseOf(name, { ...options, tolerate: undefined }),
+    ...baseOf(name, { ...options, mayFail: undefined }),
     over: list,
     each,
     ...(concurrency === undefined ? {} : { concurrency }),
-    tolerate: percent === undefined ? { items: Number(tolerate) } : { percent: Number(percent) },
+    tolerate: percent === undefined ? { items: Number(mayFail) } : { percent: Number(percent) },
   };
 }

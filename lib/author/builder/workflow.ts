@@ -63,7 +63,7 @@ import {
   childOf,
   type Draft,
   emptyDraft,
-  type LaneOptions,
+  type ConcurrencyOptions,
   type OnFailureOptions,
   repeatOf,
   type StepOptions,
@@ -77,7 +77,7 @@ export { askPerson, retry, useAgent, withInput } from './recovery-options.ts';
 export type { UseAgentStage } from './recovery-options.ts';
 export type { Repeated, RepeatOptions } from './rounds.ts';
 export type { OutputOf } from '../references.ts';
-export type { LaneOptions, OnFailureOptions, StepOptions, WorkflowOptions } from './draft.ts';
+export type { ConcurrencyOptions, OnFailureOptions, StepOptions, WorkflowOptions } from './draft.ts';
 
 type When = Condition | undefined;
 
@@ -87,7 +87,7 @@ interface MapBuilder {
     agent: Agent<SI, SO>,
     list: Ref<readonly Item[]>,
     input: (item: Ref<Item>, index: Ref<number>) => NoInfer<Input<SI>>,
-    options?: Omit<StepOptions, 'tolerate'> & MapLimits & { readonly when?: W },
+    options?: Omit<StepOptions, 'mayFail'> & MapLimits & { readonly when?: W },
   ): HandleOf<Mapped<SO>, false, W>;
   <Item, CI, CO, W extends When = undefined>(
     name: string,
@@ -234,8 +234,8 @@ export function workflow<I, R extends Answer>(
   const draft = emptyDraft(name, withinMs);
   const reads = fieldsRead();
   const output = built(draft, () => notingReads(reads.note, () => build(builderOf<I>(draft))));
-  const { pauseWithin, search = [], fairBy, announceEnds = true } = options;
-  const lane = options.lane && laneStep(name, options.lane);
+  const { pauseWithin, tags: tags = [], fairBy, announceEnds = true } = options;
+  const lane = options.concurrency && laneStep(name, options.concurrency);
   const { ordered, rest } = inOrder(draft.steps);
   const plan: Plan = {
     v: 1,
@@ -248,7 +248,7 @@ export function workflow<I, R extends Answer>(
     steps: inLane(lane, [...ordered, ...rest]),
     output: toExpr(output ?? {}),
     ...(draft.onFailure.length === 0 ? {} : { onFailure: draft.onFailure }),
-    ...(search.length === 0 ? {} : { search }),
+    ...(tags.length === 0 ? {} : { search: tags }),
     ...(fairBy === undefined ? {} : { fairBy: toExpr(fairBy(ref<I>('input')) ?? null) }),
     ...(announceEnds ? {} : { announceEnds }),
   };
@@ -265,14 +265,17 @@ export function workflow<I, R extends Answer>(
   return withLeft(declared, reads);
 }
 
-const laneStep = <I>(workflowName: string, { by, atMost, waitAtMost, name }: LaneOptions<I>): LaneStep => ({
+const laneStep = <I>(
+  workflowName: string,
+  { key, limit, waitWithin, group }: ConcurrencyOptions<I>,
+): LaneStep => ({
   kind: 'lane',
   name: LANE_STEP,
   after: [],
-  lane: name ?? workflowName,
-  by: toExpr(by(ref<I>('input')) ?? null),
-  atMost,
-  withinMs: parseDurationOrNone(waitAtMost, `waitAtMost of '${workflowName}'`),
+  lane: group ?? workflowName,
+  by: toExpr(key(ref<I>('input')) ?? null),
+  atMost: limit,
+  withinMs: parseDurationOrNone(waitWithin, `waitWithin of '${workflowName}'`),
 });
 
 function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
@@ -321,7 +324,7 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
       input: (item: never, index: never) => unknown,
       options: AnyStepOptions & MapLimits = {},
     ) => {
-      const { after: _after, when: _when, within: _within, tolerate: _tolerate, ...rest } = options;
+      const { after: _after, when: _when, within: _within, mayFail: _mayFail, ...rest } = options;
       const { concurrency: _concurrency, ...own } = rest;
       const given = input(ref<never>('item'), ref<never>('index'));
       let item: AgentStep | ChildStep;

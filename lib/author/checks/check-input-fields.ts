@@ -33,14 +33,14 @@ export function searchProblem(search: readonly string[]): Problem | undefined {
   const bad = search.find((name) => typeof name !== 'string' || !NAME.test(name));
   if (bad !== undefined)
     return problem(
-      'bad-search',
-      `search has ${JSON.stringify(bad)}; a tag's name has up to 64 letters, digits and . _ -`,
+      'bad-tags',
+      `tags has ${JSON.stringify(bad)}; a tag's name has up to 64 letters, digits and . _ -`,
     );
   if (search.length > MAX_SEARCH)
     return problem(
-      'bad-search',
-      `search has ${search.length} names; at most ${MAX_SEARCH} are allowed, because each needs an index`,
+      'bad-tags',
+      `tags has ${search.length} names; at most ${MAX_SEARCH} are allowed, because each needs an index`,
     );
   const twice = search.find((name, at) => search.indexOf(name) !== at);
-  return twice === undefined ? undefined : problem('bad-search', `search has '${twice}' twice`);
+  return twice === undefined ? undefined : problem('bad-tags', `tags has '${twice}' twice`);
 }

@@ -27,16 +27,20 @@ export function laneProblem(plan: Plan): { readonly step?: string; readonly prob
 }
 
 function ownProblem({ lane, by, atMost, withinMs }: LaneStep, plan: Plan): Problem | undefined {
-  if (!isName(lane)) return problem('bad-lane', `its lane's name is not allowed ([a-z][a-z0-9-]{0,47})`);
+  if (!isName(lane))
+    return problem('bad-concurrency', `its concurrency's 'group' is not allowed ([a-z][a-z0-9-]{0,47})`);
   if (!Number.isInteger(atMost) || atMost < 1 || atMost > MAX_PLACES)
-    return problem('bad-lane', `its lane's 'atMost' is ${String(atMost)}; allowed: 1 to ${MAX_PLACES}`);
+    return problem(
+      'bad-concurrency',
+      `its concurrency's 'limit' is ${String(atMost)}; allowed: 1 to ${MAX_PLACES}`,
+    );
   if (!isDurationMs(withinMs))
-    return problem('unbounded', "its lane has no 'waitAtMost', so it could wait for ever: write '1h'");
+    return problem('unbounded', "its concurrency has no 'waitWithin', so it could wait for ever: write '1h'");
   const isOfInput = sourcesIn(by).length > 0 && sourcesIn(by).every((source) => source === 'input');
   if (!isOfInput || !isOneValue(by))
     return problem(
-      'bad-lane',
-      "its lane's 'by' is not a text or a number from the input: write by: (input) => input.account",
+      'bad-concurrency',
+      "its concurrency's 'key' is not a text or a number from the input: write key: (input) => input.account",
     );
   if (plan.steps.length > 1) return undefined;
   return problem('no-end', 'it has no steps, so it would never end');
@@ -67,6 +71,6 @@ function aboveProblem(step: PlanStep, inner: Plan, plan: Plan): Problem | undefi
   }
   const withinMs = step.withinMs ?? plan.withinMs;
   if (withinMs > lane.withinMs) return undefined;
-  const message = `workflow '${inner.workflow}' may wait for its place for ${formatDuration(lane.withinMs)}, and this step has ${formatDuration(withinMs)}, wait included: write a longer 'within' here, or a shorter 'waitAtMost' there`;
+  const message = `workflow '${inner.workflow}' may wait for its place for ${formatDuration(lane.withinMs)}, and this step has ${formatDuration(withinMs)}, wait included: write a longer 'within' here, or a shorter 'waitWithin' there`;
   return problem('within-too-short', message);
 }

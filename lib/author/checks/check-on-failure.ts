@@ -76,7 +76,7 @@ function optionProblem(step: AgentStep): Problem | undefined {
     return refused('and nothing is undone any more when it begins', "leave 'pointOfNoReturn' out");
   if (step.withinMs !== undefined) return refused('whose time its recovery bounds', "leave 'within' out");
   if (step.tolerate !== undefined)
-    return refused('whose failure never changes how the execution ended', "leave 'tolerate' out");
+    return refused('whose failure never changes how the execution ended', "leave 'mayFail' out");
   if (step.recovery.some((stage) => stage.kind === 'askPerson' && stage.otherwise !== 'undo'))
     return refused(
       'and without an answer the execution ends without it',

@@ -28,8 +28,8 @@ export function outcomeProblem(expr: Expr, plan: Plan, reader?: PlanStep): Probl
     if (step === undefined || isTolerated(step)) continue;
     const instead =
       step.kind === 'map'
-        ? `a list's own 'tolerate' is for its items; read ${name}.output.failed`
-        : `say 'tolerate: true' on '${name}'`;
+        ? `a list's own 'mayFail' is for its items; read ${name}.output.failed`
+        : `say 'mayFail: true' on '${name}'`;
     const message = `it asks how '${name}' failed, but a failure of '${name}' ends the whole execution: ${instead}`;
     return problem('failure-not-tolerated', message);
   }
@@ -149,11 +149,11 @@ function unguardedBehind(expr: Expr): Reference[] {
 export function tolerateProblem(step: PlanStep): Problem | undefined {
   if (step.kind === 'map' || step.tolerate === undefined) return undefined;
   if ((step.tolerate as unknown) !== true) {
-    const message = `its tolerate is ${JSON.stringify(step.tolerate)}; write 'tolerate: true', or leave it out (a number or a share is for lists)`;
+    const message = `its mayFail is ${JSON.stringify(step.tolerate)}; write 'mayFail: true', or leave it out (a number or a share is for lists)`;
     return problem('bad-tolerance', message);
   }
   if (step.pointOfNoReturn !== true) return undefined;
   const message =
-    "the failure of a point of no return cannot be tolerated: the steps after it depend on its success. Leave 'tolerate' out, or move the part that may fail into a separate step";
+    "the failure of a point of no return cannot be tolerated: the steps after it depend on its success. Leave 'mayFail' out, or move the part that may fail into a separate step";
   return problem('tolerated-point-of-no-return', message);
 }

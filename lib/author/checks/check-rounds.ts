@@ -14,7 +14,7 @@ export const MAX_ROUNDS = 1_000;
 export function roundsProblem(step: ChildStep & { readonly rounds: Rounds }): Problem | undefined {
   const { until, atMost } = step.rounds;
   if (!Number.isInteger(atMost) || atMost < 1 || atMost > MAX_ROUNDS) {
-    const message = `its atMost is ${String(atMost)}; allowed: 1 to ${MAX_ROUNDS} rounds, or it could go on for ever`;
+    const message = `its maxRounds is ${String(atMost)}; allowed: 1 to ${MAX_ROUNDS} rounds, or it could go on for ever`;
     return problem('unbounded', message);
   }
   if (!sourcesIn(until).some((source) => source === 'last' || source === 'given')) {
@@ -43,6 +43,6 @@ function undoProblem({ tolerate, undo, pointOfNoReturn }: ChildStep): Problem | 
     );
   if (tolerate !== true || undo === 'none') return undefined;
   const message =
-    "it is repeated, and its rounds can be undone only with the whole execution: leave 'tolerate' out, or write undo: 'none' if their effects may stay";
+    "it is repeated, and its rounds can be undone only with the whole execution: leave 'mayFail' out, or write undo: 'none' if their effects may stay";
   return problem('bad-tolerance', message);
 }

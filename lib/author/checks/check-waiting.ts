@@ -210,7 +210,7 @@ function mapProblem({ concurrency, tolerate }: MapStep): Problem | undefined {
   const whole = 'percent' in tolerate || Number.isInteger(value);
   return whole && value >= 0 && value <= most
     ? undefined
-    : problem('bad-tolerance', `tolerate is ${value}; allowed: 0 to ${most}`);
+    : problem('bad-tolerance', `mayFail is ${value}; allowed: 0 to ${most}`);
 }
 
 /** @param each of a list of workflows */

@@ -173,7 +173,7 @@ function triesOfChild(step: PlanStep, plan: Plan): Problem | undefined {
   const recovery: readonly Stage[] = (child.kind === 'child' ? child.recovery : undefined) ?? [];
   if (recovery.some(({ kind }) => kind === 'useAgent')) {
     const message =
-      "no agent performs it, so useAgent changes nothing: write retry, withInput or askPerson; for another workflow instead, write 'tolerate: true' here, and add a child with 'when: failed(…)'";
+      "no agent performs it, so useAgent changes nothing: write retry, withInput or askPerson; for another workflow instead, write 'mayFail: true' here, and add a child with 'when: failed(…)'";
     return problem('bad-stage', message);
   }
   return stagesProblem(recovery, [], plan);

@@ -1,8 +1,8 @@
 /**
- * Names that are probably not what their author meant: a `search` that no input has, and what is named like a
+ * Names that are probably not what their author meant: `tags` that no input has, and what is named like a
  * password and shown to people. Said where a workflow is loaded for a deployment, as warnings.
  *
- * Owns: which names, and the words. Does not own: what `search` and `show` do (`search.ts`,
+ * Owns: which names, and the words. Does not own: what `tags` and `show` do (`search.ts`,
  * `check-waiting.ts`).
  */
 
@@ -82,7 +82,7 @@ function unknownSearch(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): OddName[
     if (!('names' in end)) return [];
     const like = nearest(key, end.names);
     const meant = like === undefined ? '' : `; did you mean '${like}'?`;
-    const message = `workflow '${workflow.name}': search has '${key}', which its input does not have, so that an execution is found by it only if its start gives a tag of that name: the input has ${end.names.join(', ') || 'no fields'}${meant}`;
+    const message = `workflow '${workflow.name}': tags has '${key}', which its input does not have, so that an execution is found by it only if its start gives a tag of that name: the input has ${end.names.join(', ') || 'no fields'}${meant}`;
     return [{ kind: 'unknownSearch' as const, workflow: workflow.name, name: key, message }];
   });
 }

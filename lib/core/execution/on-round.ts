@@ -127,7 +127,7 @@ function judged(
   if (record.children?.stop !== undefined || isTimeOver(step, state, now))
     return { kind: 'fail', changes: FAILED_FOR_TIME };
   if (number >= atMost)
-    return failure('at-most', `its 'until' did not hold after ${atMost} rounds ('atMost')`);
+    return failure('too-many-rounds', `its 'until' did not hold after ${atMost} rounds ('maxRounds')`);
   const input = next === undefined ? given : (evaluateExpression(next, scope) ?? null);
   const bytes = utf8Bytes(JSON.stringify(input));
   const mostGiven = mostBytes(state, MAX_ROUND_INPUT_BYTES);

@@ -62,7 +62,7 @@ const nextCheckAt = (execution: Execution, now: number): number =>
   now + Math.min(MAX_CHECK_MS, Math.max(FIRST_CHECK_MS, now - queuedAt(execution)));
 
 export const noPlace = ({ lane }: LaneStep): Failure => ({
-  code: 'no-place',
+  code: 'concurrency-timeout',
   message: `it got no place in lane '${lane}' in time ('waitAtMost')`,
 });
 

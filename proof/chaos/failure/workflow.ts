@@ -46,7 +46,7 @@ export const order = workflow('order', { input: Subject, within: '30m' }, (w) =>
     { orderId, email: EMAIL, trackingNumber: ship.output.trackingNumber },
     {
       ...INSISTENT,
-      tolerate: true,
+      mayFail: true,
     },
   );
   w.onFailure('tell', notifyCustomer, { orderId, email: EMAIL, reason: w.failure.message }, INSISTENT);
@@ -71,7 +71,7 @@ export const holiday = workflow('holiday', { input: Subject, within: '30m' }, (w
     {
       ...PATIENCE,
       after: [flight],
-      tolerate: true,
+      mayFail: true,
     },
   );
   const taxi = w.step(
@@ -156,7 +156,7 @@ export const rollout = workflow(
   { input: z.object({ subject: Name, hosts: z.array(Name) }), within: '2h' },
   (w) => {
     const hosts = w.map('hosts', deployHost, w.input.hosts, (host) => ({ host }), {
-      tolerate: '5%',
+      mayFail: '5%',
       concurrency: 40,
     });
     w.onFailure(

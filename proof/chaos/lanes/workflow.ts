@@ -26,7 +26,7 @@ export const laned = workflow(
     input: Input,
     within: '30m',
     fairBy: ({ tenant }) => tenant,
-    lane: { by: ({ account }) => account, atMost: AT_MOST, waitAtMost: '25m' },
+    concurrency: { key: ({ account }) => account, limit: AT_MOST, waitWithin: '25m' },
   },
   (w) => {
     const { subject, pages } = w.input;
@@ -38,7 +38,7 @@ export const laned = workflow(
       {
         until: (last) => eq(last.hasMore, false),
         next: (last, given) => ({ orderId: given.orderId, page: last.page, of: given.of, text: last.text }),
-        atMost: 10,
+        maxRounds: 10,
         recovery: [retry(6, FIRST)],
       },
     );

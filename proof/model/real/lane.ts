@@ -23,7 +23,7 @@ const input = z.object({ name: z.string(), key: z.string() });
 const inLane = (atMost: number) =>
   workflow(
     'in-lane',
-    { input, within: '5m', lane: { by: ({ key }) => key, atMost, waitAtMost: '10m' } },
+    { input, within: '5m', concurrency: { key: ({ key }) => key, limit: atMost, waitWithin: '10m' } },
     (w) => {
       w.callback('work', { output: z.object({}), within: '4m' });
     },
@@ -165,7 +165,7 @@ function problemsOf(all: readonly Snapshot[], atMost: number): readonly string[]
     ...(inside > atMost ? [`N1 ${inside} act in a lane of ${atMost}`] : []),
     ...all.flatMap(({ execution: { status, wakeAt, cause } }) => [
       ...(!isTerminal(status) && wakeAt === undefined ? ['S12 an open execution has no wake time'] : []),
-      ...(cause?.failure.code === 'no-place' ? ['L1 no place in time, though each is left'] : []),
+      ...(cause?.failure.code === 'concurrency-timeout' ? ['L1 no place in time, though each is left'] : []),
     ]),
   ];
 }

@@ -25,7 +25,7 @@ const round = workflow('round', { input: Nothing, within: '1d' }, (w) => {
   return { more: work.output.more };
 });
 const repeated = workflow('repeated', { input: Nothing, within: '2d' }, (w) => {
-  w.repeat('r', round, {}, { until: (last) => eq(last.more, false), atMost: 3 });
+  w.repeat('r', round, {}, { until: (last) => eq(last.more, false), maxRounds: 3 });
 });
 const flows = [repeated, round];
 const scheduler = createScheduler(memoryWorld(), flows, { hash: textHash, newId: () => 'none' });
