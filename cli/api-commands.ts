@@ -127,7 +127,7 @@ const ROWS: { readonly [Name in CallName]?: CommandRow<AnswerOf<Name>> } = {
   },
   retry: {
     takes: [ID],
-    does: 'continue a failed execution where it failed, or answer its questions with retry; to start one that was compensated or canceled again: start --redrive-of',
+    does: 'continue a failed execution where it failed, or answer its questions with retry; to start one that was compensated or canceled again: start --replaces',
     options: {
       ...REASON,
       '--input <json>': 'for a failed execution: another input for its failed step',

@@ -106,7 +106,7 @@ interface StartFlags {
   readonly input: string;
   readonly key?: string;
   readonly tag: Readonly<Record<string, string>>;
-  readonly redriveOf?: string;
+  readonly replaces?: string;
   readonly priority?: { readonly priority: number };
   readonly wait?: true;
 }
@@ -119,7 +119,7 @@ function addStart(program: Command, cli: Cli): void {
     .option('--input <json>', 'the input as JSON, or @file to read it from a file', '{}')
     .option('--key <key>', 'idempotency key: the same key and input return the same execution')
     .option('--tag <name:value>', 'a tag; repeat the option for more', tagsOf, {})
-    .option('--redrive-of <id>', 'the ended execution in whose place this one starts')
+    .option('--replaces <id>', 'the ended execution in whose place this one starts')
     .option('--priority <0-9>', 'in a lane: the higher, the sooner', (text) => ({ priority: Number(text) }))
     .option('--wait', 'wait until the execution ends, then show it')
     .addHelpText(
@@ -132,7 +132,7 @@ function addStart(program: Command, cli: Cli): void {
     .action(async (workflow: string, options: StartFlags, command: Command) => {
       const api = client(command);
       const key = options.key === undefined ? {} : { idempotencyKey: options.key };
-      const redrive = options.redriveOf === undefined ? {} : { redriveOf: options.redriveOf };
+      const redrive = options.replaces === undefined ? {} : { replaces: options.replaces };
       const tags = Object.keys(options.tag).length === 0 ? {} : { tags: options.tag };
       const given = { input: inputOf(options.input), ...key, ...redrive, ...tags, ...options.priority };
       const started = await api.start(workflow, given);

@@ -93,7 +93,7 @@ function fail(error: unknown, { io }: Cli, program: Command, json: boolean): num
   const { code, message, details, exit } = described(error);
   // People read the names of options, programs those of the API's fields.
   const shown = message
-    .replace(/"redriveOf": "([^"]*)"/, '--redrive-of $1')
+    .replace(/"replaces": "([^"]*)"/, '--replaces $1')
     .replace(/; without \?step= it shows all of them$/, '');
   if (json)
     io.err(

@@ -14,7 +14,7 @@ import { isSteadfastError, refuse } from '../lib/core/values/errors.ts';
 import type { Workflow } from '../lib/core/plan/workflow.ts';
 import { checkOptions } from './test-options.ts';
 import type { AgentCall } from './agent-calls.ts';
-import type { Effect, ExternalWorld } from './external-world.ts';
+import type { WorldEffect, ExternalWorld } from './external-world.ts';
 import {
   type Evidence,
   type Expectation,
@@ -39,7 +39,7 @@ export interface CrashOptions<I> extends TestOptions {
    * included. Effects of other executions may be in it.
    * @default the book of `world`; else guessed from the calls of the agents' code: see `blind` in the report
    */
-  readonly effects?: () => readonly Effect[] | Promise<readonly Effect[]>;
+  readonly effects?: () => readonly WorldEffect[] | Promise<readonly WorldEffect[]>;
   /**
    * The outside world that the agents talk to, if it is an `externalWorld()`: each of
    * their requests is broken as well.
@@ -200,8 +200,8 @@ async function runOnce<I>(
   let end = 'stuck';
   try {
     const run = await scenario(trial, input);
-    end = (await run.untilEnd(within)).status;
-    for (const other of trial.runs()) await other.untilEnd(within);
+    end = (await run.waitForEnd(within)).status;
+    for (const other of trial.runs()) await other.waitForEnd(within);
     // A process that was frozen, or taken for dead, may act after the end.
     await trial.skip(LAST_PROCESS);
     for (const late of timesOf(options.slowest)) await trial.skip(late);

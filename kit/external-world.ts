@@ -5,7 +5,7 @@
  */
 
 /** Something that took place outside. */
-export interface Effect {
+export interface WorldEffect {
   /** The attempt's `ctx.idempotencyKey`. */
   readonly key: string;
   /**
@@ -33,7 +33,7 @@ export interface ExternalWorld {
   /** A request to something else, a server of the test's for instance, that may break as the others may. */
   readonly request: <Answer>(idempotencyKey: string, perform: () => Promise<Answer>) => Promise<Answer>;
   /** Everything that ever took place. */
-  readonly effects: () => readonly Effect[];
+  readonly effects: () => readonly WorldEffect[];
 }
 
 /** What stands between an agent and the world. */

@@ -72,7 +72,7 @@ export class TestRun {
    * @param within the longest this may take, in the test's time
    * @throws SteadfastError `stuck` with what it waits for
    */
-  async untilEnd(within: Duration = LONGEST): Promise<RunState> {
+  async waitForEnd(within: Duration = LONGEST): Promise<RunState> {
     const isOver = ({ execution }: Snapshot): boolean =>
       execution.endedAt !== undefined && execution.wakeAt === undefined;
     return stateOf(await this.#until(isOver, within, 'end'));
@@ -88,7 +88,7 @@ export class TestRun {
   }
 
   /** Lets time go on until a person is asked. @throws SteadfastError `stuck` if none is */
-  async untilIncident(within: Duration = LONGEST): Promise<OpenIncident> {
+  async waitForIncident(within: Duration = LONGEST): Promise<OpenIncident> {
     await this.until((state) => state.incidents.some((one) => one.closedAt === undefined), within);
     const [first] = await this.incidents();
     return first as OpenIncident;
@@ -110,7 +110,7 @@ export class TestRun {
    * who, 'operator' unless it is said.
    * @throws SteadfastError `unknown-incident`, `already-resolved`, `unsafe-choice`, `bad-input`
    */
-  async answer(
+  async resolve(
     request: Omit<ResolutionRequest, 'incident' | 'by'> & {
       readonly incident?: number;
       readonly by?: string;
@@ -121,7 +121,7 @@ export class TestRun {
     if (number === undefined) {
       throw refuse(
         'unknown-incident',
-        `execution ${this.id} has no open question; await untilIncident() first`,
+        `execution ${this.id} has no open question; await waitForIncident() first`,
       );
     }
     const { by = 'operator', ...rest } = request;
@@ -144,7 +144,7 @@ export class TestRun {
    * Lets time go on until the callback or approval is open: the external party may answer.
    * @throws SteadfastError `unknown-step`; `stuck` when its turn does not come
    */
-  async untilAsked(step: string, within: Duration = LONGEST): Promise<RunState> {
+  async waitForQuestion(step: string, within: Duration = LONGEST): Promise<RunState> {
     await this.#token(step);
     return this.until(({ steps }) => steps[step]?.waitsUntil !== undefined, within);
   }
@@ -188,10 +188,12 @@ export class TestRun {
 
   /**
    * A person rejects, and the step fails.
+   * @param given `reason`: why; `by`: who, 'approver' unless it is said
    * @throws SteadfastError `unknown-step`, `already-closed`; `not-another`, `not-open`
    * where it must be another person's
    */
-  reject(step: string, reason = 'rejected by the test', by?: string): Promise<void> {
+  reject(step: string, given: { readonly reason?: string; readonly by?: string } = {}): Promise<void> {
+    const { reason = 'rejected by the test', by } = given;
     return this.#settle(step, { kind: 'fail', failure: { code: 'rejected', message: reason } }, by);
   }
 

@@ -18,9 +18,9 @@ export { crashEverywhere } from './crash-everywhere.ts';
 export type { CrashOptions, CrashReport, Finding } from './crash-everywhere.ts';
 export type { AgentCall, FaultOptions, LoggedLine } from './agent-calls.ts';
 export { externalWorld } from './external-world.ts';
-export type { Effect, ExternalWorld } from './external-world.ts';
+export type { WorldEffect, ExternalWorld } from './external-world.ts';
 export type { RunState, StepState } from './run-state.ts';
-export type { AgentRef, StartOptions, TestAgent, TestOptions } from './workflow-test.ts';
+export type { AgentRef, TestStartOptions, TestAgent, TestOptions } from './workflow-test.ts';
 export type { WorkflowTest } from './workflow-test.ts';
 export type { ArmedFault, CallFault, FaultHit, FaultMoment } from '../local/control/fault.ts';
 export type {
@@ -57,7 +57,7 @@ export function testWorkflow<I>(workflow: Workflow<I>, options: TestOptions): Wo
  *     const cloud = await startCloud<{ 'order-fulfilment': typeof orderFulfilment }>();
  *     cloud.kill('charge-card', { afterCall: 1, operation: 'PutItem' });
  *     const { executionId } = await cloud.client.start('order-fulfilment', { input });
- *     const { status } = await cloud.client.untilEnd(executionId);
+ *     const { status } = await cloud.client.waitForEnd(executionId);
  *     await cloud.stop();
  *
  * @throws Error that says what to do, with nothing left running
@@ -77,7 +77,7 @@ export async function startCloud<W extends KnownWorkflows = Readonly<Record<stri
  *
  *     const server = await startServer({ workflows: [orderFulfilment], agents: [chargeCard, shipOrder] });
  *     const { executionId } = await server.client.start('order-fulfilment', { input });
- *     const { status } = await server.client.untilEnd(executionId);
+ *     const { status } = await server.client.waitForEnd(executionId);
  *     await server.stop();
  *
  * @throws Error that says what to do, with nothing left running

@@ -17,7 +17,7 @@ import { effectKeyOf, keyEpoch } from '../lib/core/step/effect-key.ts';
 import { attemptedVariant } from '../lib/core/step/recovery.ts';
 import type { Shown } from '../lib/scheduler/start.ts';
 import type { AgentCall } from './agent-calls.ts';
-import type { Effect } from './external-world.ts';
+import type { WorldEffect } from './external-world.ts';
 import { StepNames } from './step-names.ts';
 
 export interface Problem {
@@ -39,7 +39,7 @@ export interface Evidence {
   readonly executions: readonly Shown[];
   readonly calls: readonly AgentCall[];
   /** The outside world's book; absent: judged by the calls. */
-  readonly effects?: readonly Effect[];
+  readonly effects?: readonly WorldEffect[];
 }
 
 /** The run without a crash, which the others are compared with. */
@@ -69,7 +69,7 @@ export function placeOf({ plan, state }: Shown, step = ''): string {
 export const performed = ({ plan, state }: Shown): Step[] =>
   Object.values(state.steps).filter(({ name }) => performedStep(plan, name) !== undefined);
 
-const kindOf = ({ kind = 'effect' }: Effect): string => kind;
+const kindOf = ({ kind = 'effect' }: WorldEffect): string => kind;
 
 export function expectationOf(evidence: Evidence): Expectation {
   const book = bookOf(evidence);
@@ -88,7 +88,7 @@ export function expectationOf(evidence: Evidence): Expectation {
   return { effects, ends: new Map(ends) };
 }
 
-function countsOf(effects: readonly Effect[]): ReadonlyMap<string, number> {
+function countsOf(effects: readonly WorldEffect[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const effect of effects) counts.set(kindOf(effect), (counts.get(kindOf(effect)) ?? 0) + 1);
   return counts;
@@ -98,7 +98,7 @@ function countsOf(effects: readonly Effect[]): ReadonlyMap<string, number> {
  * Those under the step's idempotency keys, and under keys that an author has made of them by adding
  * something.
  */
-function effectsOf(book: readonly Effect[], { plan, state }: Shown, step: Step): readonly Effect[] {
+function effectsOf(book: readonly WorldEffect[], { plan, state }: Shown, step: Step): readonly WorldEffect[] {
   const first = effectKeyOf(state.execution, step.name, 1, keyEpoch(plan, step));
   return book.filter(({ key }) => key.startsWith(first) && NUMBER_OR_MORE.test(key.slice(first.length)));
 }
@@ -157,7 +157,7 @@ const unmended = ({ plan, state }: Shown, names: StepNames): Problem[] =>
   });
 
 /** The outside world's book, or what the calls let one guess of it. */
-function bookOf({ effects, calls }: Evidence): readonly Effect[] {
+function bookOf({ effects, calls }: Evidence): readonly WorldEffect[] {
   if (effects !== undefined) return effects;
   const book: { key: string; kind: string; undone: boolean; output: string }[] = [];
   for (const call of calls) {
@@ -206,7 +206,7 @@ function endProblems(shown: Shown, expected: Expectation | undefined): Problem[]
 function doubled(
   shown: Shown,
   step: Step,
-  own: readonly Effect[],
+  own: readonly WorldEffect[],
   { effects }: Evidence,
   expected: Expectation | undefined,
 ): Wrong[] {
@@ -235,7 +235,12 @@ const doubledText = (kind: string, count: number, effects: unknown): string =>
     ? `its work was done ${count} times: the agent's code ran to its end more than once, with different answers or without an idempotent service`
     : `'${kind}' took place ${count} times`;
 
-function lost(shown: Shown, step: Step, own: readonly Effect[], expected: Expectation | undefined): Wrong[] {
+function lost(
+  shown: Shown,
+  step: Step,
+  own: readonly WorldEffect[],
+  expected: Expectation | undefined,
+): Wrong[] {
   const { plan, state } = shown;
   const { execution } = state;
   if (!isTerminal(execution.status)) return [];
@@ -260,7 +265,7 @@ function lost(shown: Shown, step: Step, own: readonly Effect[], expected: Expect
     return isThere || usual === undefined ? [] : [problem('it is done, but no effect of it is there')];
   }
   if (standing.length === 0) return [];
-  const what = `'${kindOf(standing[0] as Effect)}'`;
+  const what = `'${kindOf(standing[0] as WorldEffect)}'`;
   // Its record says itself that its failure was tolerated with what it may have left.
   if (step.status === 'tolerated' && step.mayHaveActed) return [];
   // A failed item of a list is tolerated with what cannot be undone.

@@ -65,7 +65,7 @@ export interface TestOptions {
   readonly patienceMs?: number;
 }
 
-export interface StartOptions {
+export interface TestStartOptions {
   readonly idempotencyKey?: string;
   readonly tags?: Readonly<Record<string, string>>;
   /** Who starts it, where an approval must be another person's. @default 'starter' */
@@ -85,7 +85,7 @@ const START = {
   idempotencyKey: true,
   tags: true,
   by: true,
-} as const satisfies KeysOf<StartOptions>;
+} as const satisfies KeysOf<TestStartOptions>;
 
 /** An agent by what was declared, or by its name. */
 export type AgentRef = string | { readonly spec: { readonly name: string } };
@@ -192,10 +192,10 @@ export class WorkflowTest<I> {
 
   /**
    * Starts an execution, as `POST /workflows/{name}/executions` does. Its agents work only while the test
-   * lets time go on: `untilEnd`, `until`, `skip`.
+   * lets time go on: `waitForEnd`, `until`, `skip`.
    * @throws SteadfastError `bad-input` (details: the schema's issues), `key-reused`, `too-large`
    */
-  async start(input: I, options: StartOptions = {}): Promise<TestRun> {
+  async start(input: I, options: TestStartOptions = {}): Promise<TestRun> {
     checkOptions('start', options, START);
     executions += 1;
     const { name } = this.#workflow;
@@ -268,7 +268,7 @@ export class WorkflowTest<I> {
   }
 
   /** The next calls are made so much later, whether or not their time is over by then. */
-  slow(agent: AgentRef, options: FaultOptions & { readonly by: Duration }): void {
+  delay(agent: AgentRef, options: FaultOptions & { readonly by: Duration }): void {
     const { by, ...rest } = options;
     this.#plan(agent, rest, { kind: 'slow', byMs: parseDuration(by, 'by') });
   }
@@ -277,7 +277,7 @@ export class WorkflowTest<I> {
    * The agent's process dies at the next calls: before it works, or after it
    * has worked and before it reports.
    */
-  die(agent: AgentRef, options: FaultOptions & { readonly when: 'before' | 'after' }): void {
+  kill(agent: AgentRef, options: FaultOptions & { readonly when: 'before' | 'after' }): void {
     const { when, ...rest } = options;
     this.#plan(agent, rest, { kind: when === 'before' ? 'die-before' : 'die-after' });
   }

@@ -4,7 +4,7 @@
  *     import type { orderFulfilment } from './workflows/order-fulfilment/workflow.ts';
  *     const client = createClient<{ 'order-fulfilment': typeof orderFulfilment }>({ url });
  *     const { executionId } = await client.start('order-fulfilment', { input });
- *     const { status, output } = await client.untilEnd(executionId);
+ *     const { status, output } = await client.waitForEnd(executionId);
  *
  * Owns: the package's entry for them. Does not own: anything behind it (`api/typed-client.ts`). Nothing
  * inside `lib` imports this file.

@@ -46,7 +46,7 @@ export {
   not,
   or,
   orElse,
-  present,
+  required,
   skipped,
   succeeded,
 } from './author/references.ts';

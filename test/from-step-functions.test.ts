@@ -72,7 +72,7 @@ const ORDER = { orderId: 'o-1', amount: 4_200 } as never;
 test('Task and Retry: the same again, after pauses', async () => {
   const { trial } = await trialOf('task');
   trial.fail(agents['chargeCard']!, { times: 3 });
-  const { status, output, steps } = await (await trial.start(ORDER)).untilEnd();
+  const { status, output, steps } = await (await trial.start(ORDER)).waitForEnd();
   expect([status, output, steps['charge']?.attempts]).toEqual(['succeeded', { chargeId: 'c-1' }, 4]);
 });
 
@@ -81,16 +81,18 @@ test.each([
   [4_200, 'skipped', 'done'],
 ])('Choice: an order of %s', async (amount, thorough, quick) => {
   const { trial } = await trialOf('choice');
-  const { status, output, steps } = await (await trial.start({ orderId: 'o-1', amount } as never)).untilEnd();
+  const { status, output, steps } = await (
+    await trial.start({ orderId: 'o-1', amount } as never)
+  ).waitForEnd();
   expect([status, output]).toEqual(['succeeded', { score: 7 }]);
   expect([steps['thorough']?.status, steps['quick']?.status]).toEqual([thorough, quick]);
 });
 
 test('Parallel: side by side, and a failure undoes the other branch', async () => {
   const { trial, world } = await trialOf('parallel');
-  expect((await (await trial.start(ORDER)).untilEnd()).status).toBe('succeeded');
+  expect((await (await trial.start(ORDER)).waitForEnd()).status).toBe('succeeded');
   trial.fail(agents['chargeCard']!, { with: new PermanentError('no money') });
-  expect((await (await trial.start(ORDER)).untilEnd()).status).toBe('compensated');
+  expect((await (await trial.start(ORDER)).waitForEnd()).status).toBe('compensated');
   const reserved = world.effects().filter(({ kind }) => kind === 'reserveStock');
   expect(reserved.map(({ undone }) => undone ?? false)).toEqual([false, true]);
 });
@@ -99,7 +101,7 @@ test('Map: an item may fail', async () => {
   const { trial } = await trialOf('list');
   trial.fail(agents['reserveStock']!, { with: new PermanentError('sold out') });
   const orders = Array.from({ length: 20 }, (_, at) => `o-${at}`);
-  const { status, output } = await (await trial.start({ orders } as never)).untilEnd();
+  const { status, output } = await (await trial.start({ orders } as never)).waitForEnd();
   expect([status, output]).toEqual(['succeeded', { asked: 20 }]);
 });
 
@@ -110,7 +112,7 @@ test('Wait: ten minutes, and until a time', async () => {
   await trial.skip('59m');
   expect((await run.state()).steps['cool-off']?.status).toBe('done');
   expect((await run.state()).steps['ship']?.status).toBe('pending');
-  expect((await run.untilEnd()).status).toBe('succeeded');
+  expect((await run.waitForEnd()).status).toBe('succeeded');
 });
 
 test('A loop that polls: one step, asked until its job is over', async () => {
@@ -130,7 +132,7 @@ test('A loop that polls: one step, asked until its job is over', async () => {
     undo: async () => undefined,
   } as never);
   const trial = testWorkflow(poll, { agents: [job, ships] }) as WorkflowTest<never>;
-  const { status, steps } = await (await trial.start(ORDER)).untilEnd();
+  const { status, steps } = await (await trial.start(ORDER)).waitForEnd();
   expect([status, steps['submit']?.output, steps['submit']?.attempts]).toEqual([
     'succeeded',
     { label: 'l-1' },
@@ -156,14 +158,14 @@ test('A loop that goes back: pages, until there is no token', async () => {
   const trial = await loopOf('pages', 'listObjects', ({ token = 'a' }: { token?: string }) =>
     token === 'aaa' ? {} : { token: `${token}a` },
   );
-  const { status, output } = await (await trial.start({} as never)).untilEnd();
+  const { status, output } = await (await trial.start({} as never)).waitForEnd();
   expect([status, output]).toEqual(['succeeded', { pages: 3 }]);
 });
 
 test('A loop that goes back: deletions, until none is left', async () => {
   let left = 4;
   const trial = await loopOf('deletions', 'deleteBatch', () => ({ left: (left -= 1) }));
-  const { status, tookMs } = await (await trial.start({} as never)).untilEnd();
+  const { status, tookMs } = await (await trial.start({} as never)).waitForEnd();
   expect([status, left]).toEqual(['succeeded', 0]);
   expect(tookMs).toBeGreaterThanOrEqual(180_000);
 });
@@ -172,10 +174,10 @@ test('A loop that goes back: a person who says again', async () => {
   const trial = await loopOf('again', 'writeText', () => ({}));
   const run = await trial.start({} as never);
   await trial.skip('1h');
-  await (await run.children('drafts')).at(-1)?.reject('read', 'shorter');
+  await (await run.children('drafts')).at(-1)?.reject('read', { reason: 'shorter' });
   await trial.skip('1h');
   await (await run.children('drafts')).at(-1)?.approve('read');
-  const { status, output } = await run.untilEnd();
+  const { status, output } = await run.waitForEnd();
   expect([status, output]).toEqual(['succeeded', { drafts: 2 }]);
 });
 
@@ -183,7 +185,7 @@ test('Catch: what was done is taken back, and then somebody is told', async () =
   const { trial, world } = await trialOf('caught');
   trial.fail(agents['score']!, { with: new PermanentError('no such model') });
   trial.fail(agents['ship']!, { with: new PermanentError('no such address') });
-  const { status, steps } = await (await trial.start(ORDER)).untilEnd();
+  const { status, steps } = await (await trial.start(ORDER)).waitForEnd();
   expect([status, steps['thorough']?.status, steps['quick']?.status]).toEqual([
     'compensated',
     'tolerated',
@@ -199,8 +201,8 @@ test('Catch: what was done is taken back, and then somebody is told', async () =
 test('waitForTaskToken: the party that has the token answers', async () => {
   const { trial } = await trialOf('callback');
   const run = await trial.start({ orderId: 'o-1' } as never);
-  await run.untilAsked('packed');
+  await run.waitForQuestion('packed');
   await run.complete('packed', { boxes: 2 });
-  const { status, output } = await run.untilEnd();
+  const { status, output } = await run.waitForEnd();
   expect([status, output]).toEqual(['succeeded', { boxes: 2 }]);
 });

@@ -107,7 +107,7 @@ async function seed(api: Client, store: Store, count: number): Promise<readonly 
   const first = Array.from({ length: Math.min(STARTED, count) }, (_, at) => at);
   const ids = await sideBySide(first, 4, async (order) => {
     const { executionId } = await api.start('declined', { input: { order } });
-    return (await api.untilEnd(executionId)).executionId;
+    return (await api.waitForEnd(executionId)).executionId;
   });
   const model = (await store.readExecution(ids[0] ?? '')) as Execution;
   const rest = Array.from({ length: count - ids.length }, (_, at) => at + ids.length);

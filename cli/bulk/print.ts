@@ -27,7 +27,7 @@ const leftOutText = (count: number, action: string): string =>
     ? ''
     : `Left out: ${count}; their status does not allow ${action}${action === 'retry' ? REDRIVE : ''}\n`;
 
-const REDRIVE = '; start compensated or canceled executions again with: start <workflow> --redrive-of <id>';
+const REDRIVE = '; start compensated or canceled executions again with: start <workflow> --replaces <id>';
 
 /** How far it is, and what has refused why. */
 export function progressText(view: BulkView): string {

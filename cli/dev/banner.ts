@@ -92,7 +92,7 @@ export async function tryOne(url: string, folders: readonly WorkflowFolder[], io
   const { workflow, input } = first;
   io.out(`Starting an execution of ${workflow} with ${JSON.stringify(input)} …\n`);
   const { executionId } = await client.start(workflow, { input: input as Json });
-  const view = await client.untilEnd(executionId);
+  const view = await client.waitForEnd(executionId);
   const reasons = await client.why(executionId);
   const now = Date.now();
   io.out(`\n${whyText(reasons, rowsOf(view, now), now)}\nIt ended: ${view.status}.\n`);

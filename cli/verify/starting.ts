@@ -43,7 +43,7 @@ export const is = (what: string, seen: unknown, wanted: unknown): string[] =>
 /** The execution as it has ended, or as it is after some minutes: a check must not wait for ever. */
 export async function endOf(ports: Ports, id: string): Promise<ExecutionView> {
   const viewAtEnd = async (): Promise<ExecutionView | undefined> => {
-    const view = await ports.api.get(id, { waitMs: ANSWER_WITHIN_MS });
+    const view = await ports.api.get(id, { wait: `${ANSWER_WITHIN_MS}ms` });
     return view.endedAt === undefined ? undefined : view;
   };
   return (await until(ports, viewAtEnd, END_WITHIN_MS)) ?? ports.api.get(id);

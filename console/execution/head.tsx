@@ -121,7 +121,7 @@ const Times = ({
   </>
 );
 
-const Origin = ({ view: { tags = {}, parent, redriveOf, plan } }: { view: ExecutionView }): JSX.Element => (
+const Origin = ({ view: { tags = {}, parent, replaces, plan } }: { view: ExecutionView }): JSX.Element => (
   <>
     {parent === undefined ? null : (
       <Fact name="Part of">
@@ -129,10 +129,10 @@ const Origin = ({ view: { tags = {}, parent, redriveOf, plan } }: { view: Execut
         <ShortId id={parent.executionId} />
       </Fact>
     )}
-    {redriveOf === undefined ? null : (
+    {replaces === undefined ? null : (
       <Fact name="Redrive of">
-        <a href={executionLink(redriveOf)}>
-          <ShortId id={redriveOf} />
+        <a href={executionLink(replaces)}>
+          <ShortId id={replaces} />
         </a>
       </Fact>
     )}

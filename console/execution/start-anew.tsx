@@ -34,7 +34,7 @@ export function StartAnew({ view, means, close }: AnewProps): JSX.Element {
       api.start(workflow, {
         input: answered(into, 'the input'),
         idempotencyKey: key.value === '' ? ownKey.value : key.value,
-        redriveOf: id,
+        replaces: id,
         ...(tags === undefined ? {} : { tags }),
       }),
     );

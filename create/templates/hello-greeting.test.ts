@@ -16,9 +16,9 @@ afterAll(() => office.stop());
 
 test('a greeting is posted once, although its agent was killed after it had posted it', async () => {
   const trial = testWorkflow(helloGreeting, { agents });
-  trial.die(postGreeting, { when: 'after' });
+  trial.kill(postGreeting, { when: 'after' });
   const run = await trial.start({ name: 'Ada' });
-  const { status, steps } = await run.untilEnd();
+  const { status, steps } = await run.waitForEnd();
   expect(status).toBe('succeeded');
   expect(steps['post']?.history.map(({ mode, outcome }) => `${mode}: ${outcome}`)).toEqual([
     'execute: unknown',

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import {
   crashEverywhere,
   type CrashReport,
-  type Effect,
+  type WorldEffect,
   type TestRun,
   testWorkflow,
   type WorkflowTest,
@@ -71,7 +71,7 @@ async function books(): Promise<unknown[]> {
 }
 
 /** What took place, and how often each was taken back. */
-function effects(): readonly Effect[] {
+function effects(): readonly WorldEffect[] {
   const entries = ledger();
   return entries
     .filter(({ kind }) => kind === 'hold' || kind === 'booking')
@@ -85,7 +85,7 @@ function effects(): readonly Effect[] {
 /** As started by Ann and released by Ben. */
 async function released(trial: WorkflowTest<Transfer>, transfer: Transfer): Promise<TestRun> {
   const run = await trial.start(transfer, { by: 'ann' });
-  await run.untilAsked('release');
+  await run.waitForQuestion('release');
   await run.approve('release', { by: 'ben' });
   return run;
 }
@@ -97,15 +97,15 @@ async function released(trial: WorkflowTest<Transfer>, transfer: Transfer): Prom
 async function liftedByAPerson(trial: WorkflowTest<Transfer>, transfer: Transfer): Promise<TestRun> {
   const blocks = await Promise.all([block(BEN), block(ADA)]);
   const run = await trial.start(transfer);
-  await run.untilIncident();
+  await run.waitForIncident();
   for (const lift of blocks) await lift();
-  await run.answer({ choice: 'retry', by: 'carl' });
+  await run.resolve({ choice: 'retry', by: 'carl' });
   return run;
 }
 
 test('a small transfer needs one person', async () => {
   const run = await testWorkflow(bankTransfer, { agents }).start(AT_THE_LIMIT);
-  expect((await run.untilEnd()).status).toBe('succeeded');
+  expect((await run.waitForEnd()).status).toBe('succeeded');
   expect(kinds()).toEqual(['hold', 'check', 'booking', 'booking']);
   expect(await books()).toEqual([999_000_000, 0, 2_000_000]);
 });
@@ -114,19 +114,19 @@ describe('a large one', () => {
   test('is not released by whoever started it, but by somebody else', async () => {
     const trial = testWorkflow(bankTransfer, { agents });
     const run = await trial.start(LARGE, { by: 'ann' });
-    await run.untilAsked('release');
+    await run.waitForQuestion('release');
     expect(trial.questionNews.map(({ shown }) => shown)).toEqual([
       { amount: LARGE.amount, from: LARGE.from.account, to: LARGE.to.account },
     ]);
     await expect(run.approve('release', { by: 'ann' })).rejects.toMatchObject({ code: 'not-another' });
     expect(kinds()).toEqual(['hold', 'check']);
     await run.approve('release', { by: 'ben' });
-    expect((await run.untilEnd()).status).toBe('succeeded');
+    expect((await run.waitForEnd()).status).toBe('succeeded');
   });
 
   test('that nobody releases in two days moves nothing, and is held no longer', async () => {
     const run = await testWorkflow(bankTransfer, { agents }).start(LARGE, { by: 'ann' });
-    const { status, failure } = await run.untilEnd();
+    const { status, failure } = await run.waitForEnd();
     expect([status, failure?.code]).toEqual(['compensated', 'rejected']);
     expect(kinds()).toEqual(['hold', 'check', 'release']);
   });
@@ -138,7 +138,7 @@ describe('refused before anything moves is', () => {
       ...SMALL,
       to: { ...BEN, account: 'mallory' },
     });
-    expect((await run.untilEnd()).status).toBe('compensated');
+    expect((await run.waitForEnd()).status).toBe('compensated');
     expect(kinds()).toEqual(['hold', 'release']);
   });
 
@@ -147,15 +147,15 @@ describe('refused before anything moves is', () => {
     const first = await trial.start({ ...SMALL, from: BEN, to: CLEO, amount: 900_000 });
     await first.until(({ steps }) => steps['reserve']?.status === 'done');
     const second = await trial.start({ ...SMALL, from: BEN, to: ADA, amount: 200_000 });
-    expect((await second.untilEnd()).failure?.message).toMatch("'south/ben' has not got 200000");
-    expect((await first.untilEnd()).status).toBe('succeeded');
+    expect((await second.waitForEnd()).failure?.message).toMatch("'south/ben' has not got 200000");
+    expect((await first.waitForEnd()).status).toBe('succeeded');
   });
 });
 
 test('a booking of which no answer came is found by its reference, not booked again', async () => {
   await behave({ service: 'north', mode: 'drop-reply', match: { action: 'book' }, times: 1 });
   await behave({ service: 'south', mode: 'drop-reply', match: { action: 'book' }, times: 1 });
-  expect((await (await testWorkflow(bankTransfer, { agents }).start(SMALL)).untilEnd()).status).toBe(
+  expect((await (await testWorkflow(bankTransfer, { agents }).start(SMALL)).waitForEnd()).status).toBe(
     'succeeded',
   );
   expect(kinds()).toEqual(['hold', 'check', 'booking', 'booking']);
@@ -164,13 +164,13 @@ test('a booking of which no answer came is found by its reference, not booked ag
 test('a booking that takes effect when its sender is long dead is not booked again', async () => {
   const trial = testWorkflow(bankTransfer, { agents });
   trial.lateEffect(postBooking, { by: '4s', times: 2 });
-  expect((await (await trial.start(SMALL)).untilEnd()).status).toBe('succeeded');
+  expect((await (await trial.start(SMALL)).waitForEnd()).status).toBe('succeeded');
   expect(kinds().filter((kind) => kind === 'booking')).toHaveLength(2);
 });
 
 test('what cannot be credited is booked back', async () => {
   await block(BEN);
-  expect((await (await testWorkflow(bankTransfer, { agents }).start(SMALL)).untilEnd()).status).toBe(
+  expect((await (await testWorkflow(bankTransfer, { agents }).start(SMALL)).waitForEnd()).status).toBe(
     'compensated',
   );
   expect(kinds()).toEqual(['block', 'hold', 'check', 'booking', 'reversal', 'release']);
@@ -180,15 +180,15 @@ test('what cannot be booked back either waits in clearing for a person', async (
   const trial = testWorkflow(bankTransfer, { agents });
   const blocks = await Promise.all([block(BEN), block(ADA)]);
   const run = await trial.start(SMALL);
-  const incident = await run.untilIncident();
+  const incident = await run.waitForIncident();
   expect([incident.step, incident.choices.map(({ choice }) => choice)]).toEqual([
     'debit',
     ['retry', 'skip', 'keep'],
   ]);
   expect(await books()).toEqual([999_975_000, 25_000, 1_000_000]);
   await blocks[1]();
-  await run.answer({ choice: 'retry', by: 'carl' });
-  expect((await run.untilEnd()).status).toBe('compensated');
+  await run.resolve({ choice: 'retry', by: 'carl' });
+  expect((await run.waitForEnd()).status).toBe('compensated');
   expect(await books()).toEqual([1_000_000_000, 0, 1_000_000]);
 });
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   crashEverywhere,
-  type Effect,
+  type WorldEffect,
   type TestRun,
   testWorkflow,
   type WorkflowTest,
@@ -69,7 +69,7 @@ async function standingByRegion(): Promise<Record<string, number>> {
 }
 
 /** What was made, and how often each was taken back. */
-function effects(): readonly Effect[] {
+function effects(): readonly WorldEffect[] {
   const entries = ledger();
   return entries
     .filter(({ kind }) => ['part', 'resource', 'disk', 'name'].includes(kind))
@@ -80,8 +80,8 @@ function effects(): readonly Effect[] {
     }));
 }
 
-const ended = async (order: Order): Promise<Awaited<ReturnType<TestRun['untilEnd']>>> =>
-  (await testWorkflow(cloudProvisioning, { agents }).start(order)).untilEnd();
+const ended = async (order: Order): Promise<Awaited<ReturnType<TestRun['waitForEnd']>>> =>
+  (await testWorkflow(cloudProvisioning, { agents }).start(order)).waitForEnd();
 
 test('a region takes 18 steps, of which no more than its plan says wait for each other', () => {
   const { steps } = buildRegion.plan;
@@ -106,7 +106,7 @@ test('an environment is built where it is wanted', async () => {
 test('a database is accepted first, and its one attempt holds no process until it is ready', async () => {
   const trial = testWorkflow(cloudProvisioning, { agents });
   const startedAt = trial.now();
-  expect((await (await trial.start(NORTH)).untilEnd()).status).toBe('succeeded');
+  expect((await (await trial.start(NORTH)).waitForEnd()).status).toBe('succeeded');
   const calls = trial.calls(createResource).filter(({ step }) => step.endsWith('database'));
   expect(calls.map(({ on }) => on)).toEqual(['execute', 'probe', 'probe']);
   expect(trial.now() - startedAt).toBeGreaterThan(10_000);
@@ -152,11 +152,11 @@ test('a removal that is refused, away or not answered is made again', async () =
 
 test('one that is canceled half-way leaves nothing', async () => {
   const trial = testWorkflow(cloudProvisioning, { agents });
-  trial.slow(createResource, { by: '10s', step: 'cluster' });
+  trial.delay(createResource, { by: '10s', step: 'cluster' });
   const run = await trial.start(NORTH);
   await trial.skip('5s');
   await run.cancel('the project is off');
-  expect((await run.untilEnd()).status).toBe('canceled');
+  expect((await run.waitForEnd()).status).toBe('canceled');
   expect(await standingByRegion()).toEqual({});
 });
 

@@ -100,7 +100,7 @@ const scenes: readonly Scene[] = [
     play: async (stage, subject) => {
       put(stage, subject);
       const first = await started(stage, subject);
-      await stage.client.untilEnd(first);
+      await stage.client.waitForEnd(first);
       putManifest(stage, subject);
       return await stage.until('the start of the second batch', async () =>
         (await startedBy(stage, subject)).find((id) => id !== first),

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PermanentError } from 'steadfast';
-import { crashEverywhere, type Effect, type TestRun, testWorkflow } from 'steadfast/testing';
+import { crashEverywhere, type WorldEffect, type TestRun, testWorkflow } from 'steadfast/testing';
 import { handler as extract } from './agents/extract-object.ts';
 import { handler as load } from './agents/load-rows.ts';
 import { handler as byLine } from './agents/transform-by-line.ts';
@@ -55,7 +55,7 @@ function put(files: readonly Sample[]): void {
  * What the executions have made: copies and results by their idempotency keys, and loads,
  * those that were dropped included.
  */
-function effects(): Effect[] {
+function effects(): WorldEffect[] {
   const made = [...buckets.objects.keys()].flatMap((place) => {
     const [, key, kind] = /^\/drop\/work\/(.*)\.(copy|ready)$/.exec(place) ?? [];
     return key === undefined || kind === undefined ? [] : [{ key, kind }];
@@ -73,7 +73,7 @@ test('a batch with one bad file in fifty is loaded, row by row what the good one
   const files = fiftyFiles([17]);
   put(files);
   const run = await testWorkflow(etlFromS3, { agents }).start(BATCH);
-  expect(await run.untilEnd()).toMatchObject({
+  expect(await run.waitForEnd()).toMatchObject({
     status: 'succeeded',
     output: { files: 50, pages: 1 },
   });
@@ -92,7 +92,7 @@ test('a manifest of more than a page is read in rounds, from the bytes that the 
   await run.until(() => world.warehouse.loads().length > 50);
   // Written again with other names while the second page is loaded.
   buckets.objects.set(`/drop/${BATCH.key}`, manifestOf(shortFiles(3)));
-  const { status, output } = await run.untilEnd();
+  const { status, output } = await run.waitForEnd();
   expect([status, output]).toEqual(['succeeded', { files: 120, pages: 3 }]);
   expect(world.warehouse.rows()).toEqual(sorted(all.flatMap(({ rows }) => rows)));
 });
@@ -100,7 +100,7 @@ test('a manifest of more than a page is read in rounds, from the bytes that the 
 test('a page with two bad files takes back the pages before it, the latest first', async () => {
   put(shortFiles(60, [52, 53]));
   const run = await testWorkflow(etlFromS3, { agents }).start(BATCH);
-  expect((await run.untilEnd()).status).toBe('compensated');
+  expect((await run.waitForEnd()).status).toBe('compensated');
   expect(world.warehouse.rows()).toEqual([]);
   expect(effects().filter(({ undone }) => undone !== 1)).toEqual([]);
 });
@@ -108,22 +108,22 @@ test('a page with two bad files takes back the pages before it, the latest first
 test('of a batch with two bad files in fifty nothing is left', async () => {
   put(fiftyFiles([17, 40]));
   const run = await testWorkflow(etlFromS3, { agents }).start(BATCH);
-  expect((await run.untilEnd()).status).toBe('compensated');
+  expect((await run.waitForEnd()).status).toBe('compensated');
   expect(world.warehouse.rows()).toEqual([]);
   expect(effects().filter(({ undone }) => undone !== 1)).toEqual([]);
 });
 
 test('a file that is named and is not there is a bad one', async () => {
   const run = await testWorkflow(etlFile, { agents }).start(FILE);
-  expect(await run.untilEnd()).toMatchObject({ status: 'failed', failure: { code: 'PermanentError' } });
+  expect(await run.waitForEnd()).toMatchObject({ status: 'failed', failure: { code: 'PermanentError' } });
 });
 
 test('a file at which the transform dies goes to another agent, and its rows are the same', async () => {
   const file = sampleFile(1, 500);
   put([file]);
   const trial = testWorkflow(etlFile, { agents });
-  trial.die(transformFile, { when: 'before', times: Infinity });
-  const { status, output } = await (await trial.start(FILE)).untilEnd();
+  trial.kill(transformFile, { when: 'before', times: Infinity });
+  const { status, output } = await (await trial.start(FILE)).waitForEnd();
   expect([status, output]).toEqual(['succeeded', { load: '1', rows: 500 }]);
   expect(trial.calls(transformByLine).filter(({ on }) => on === 'execute')).toHaveLength(1);
   expect(world.warehouse.rows()).toEqual(sorted(file.rows));
@@ -133,7 +133,7 @@ test('a load of which no answer came is found by its label, not loaded again', a
   put([sampleFile(1, 5)]);
   const trial = testWorkflow(etlFile, { agents });
   trial.loseReply(loadRows);
-  expect((await (await trial.start(FILE)).untilEnd()).status).toBe('succeeded');
+  expect((await (await trial.start(FILE)).waitForEnd()).status).toBe('succeeded');
   expect(world.warehouse.rows()).toHaveLength(5);
 });
 
@@ -142,9 +142,9 @@ test('a manifest that is written again changes nothing, and so does taking it ba
   put(files);
   const wanted = sorted(files.flatMap(({ rows }) => rows));
   const first = await testWorkflow(etlFromS3, { agents }).start(BATCH);
-  expect((await first.untilEnd()).status).toBe('succeeded');
+  expect((await first.waitForEnd()).status).toBe('succeeded');
   const again = await testWorkflow(etlFromS3, { agents }).start(BATCH, { idempotencyKey: 'written-again' });
-  expect((await again.untilEnd()).status).toBe('succeeded');
+  expect((await again.waitForEnd()).status).toBe('succeeded');
   expect(world.warehouse.loads().map(({ source, version }) => `${source} ${version}`)).toHaveLength(4);
   expect(world.warehouse.rows()).toEqual(wanted);
   for (const { id } of world.warehouse.loads().slice(2)) world.warehouse.drop(id);
@@ -162,7 +162,7 @@ test('the audit of the example sees a load that is counted twice, and one that i
 
 test('no output has a row in it', async () => {
   put([sampleFile(1, 500)]);
-  const { steps } = await (await testWorkflow(etlFile, { agents }).start(FILE)).untilEnd();
+  const { steps } = await (await testWorkflow(etlFile, { agents }).start(FILE)).waitForEnd();
   for (const { output } of Object.values(steps)) expect(JSON.stringify(output).length).toBeLessThan(200);
 });
 
@@ -177,7 +177,7 @@ describe('a fault at any point loses and doubles nothing', () => {
       agents,
       effects,
       scenario: (trial) => {
-        trial.die(transformFile, { when: 'after', times: Infinity });
+        trial.kill(transformFile, { when: 'after', times: Infinity });
         return start(trial);
       },
     });

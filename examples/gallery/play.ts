@@ -88,7 +88,7 @@ async function playedOnce(stage: Stage, scene: Scene, subject: string, untilAt: 
   try {
     const executionId = await inTime(scene.play(stage, subject), untilAt);
     if (executionId === undefined) return { scene, subject };
-    const end = await inTime(stage.client.untilEnd(executionId), untilAt);
+    const end = await inTime(stage.client.waitForEnd(executionId), untilAt);
     return end === undefined ? { scene, subject } : { scene, subject, end };
   } catch (error) {
     return { scene, subject, problem: messageOf(error) };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PermanentError } from 'steadfast';
 import {
   crashEverywhere,
-  type Effect,
+  type WorldEffect,
   type TestRun,
   testWorkflow,
   type WorkflowTest,
@@ -40,7 +40,7 @@ afterEach(async () => {
 const entries = (): readonly HolidayEntry[] => world.ledger as readonly HolidayEntry[];
 const KINDS = DEEDS.map(({ kind }) => kind);
 /** What took place, and how often each was taken back. */
-const effects = (): Effect[] =>
+const effects = (): WorldEffect[] =>
   entries()
     .filter(({ kind }) => KINDS.includes(kind))
     .map(({ id, kind, reference }) => ({
@@ -58,7 +58,7 @@ const mails = (): (string | undefined)[] =>
 
 async function confirmed(trial: WorkflowTest<Trip>, given: Trip): Promise<TestRun> {
   const run = await trial.start(given);
-  await run.untilAsked('confirmed');
+  await run.waitForQuestion('confirmed');
   await run.complete('confirmed', { by: 'desk 4' });
   return run;
 }
@@ -67,14 +67,14 @@ const ALL = ['car', 'mail', 'request', 'room', 'seat'];
 
 test('flight, hotel and car are booked side by side, the desk confirms, the traveller hears of it', async () => {
   const run = await confirmed(testWorkflow(holidayBooking, { agents }), trip);
-  expect(await run.untilEnd()).toMatchObject({ status: 'succeeded', output: { hotel: 'Harbour Inn' } });
+  expect(await run.waitForEnd()).toMatchObject({ status: 'succeeded', output: { hotel: 'Harbour Inn' } });
   expect([standing(), mails()]).toEqual([ALL, ['traveller']]);
 });
 
 test('three unknown outcomes at once are settled each in its own way, and nothing is booked twice', async () => {
   const trial = testWorkflow(holidayBooking, { agents });
   for (const each of [bookFlight, bookHotel, rentCar]) trial.loseReply(each);
-  const { status, steps } = await (await confirmed(trial, trip)).untilEnd();
+  const { status, steps } = await (await confirmed(trial, trip)).waitForEnd();
   expect(status).toBe('succeeded');
   // One was asked what it had done, the other was asked again.
   expect([steps['flight']?.attempts, steps['hotel']?.attempts]).toEqual([1, 2]);
@@ -83,7 +83,7 @@ test('three unknown outcomes at once are settled each in its own way, and nothin
 
 test('another hotel takes the place of one that is full, which is certain before it is asked', async () => {
   const run = await confirmed(testWorkflow(holidayBooking, { agents }), { ...trip, hotel: FULL });
-  expect(await run.untilEnd()).toMatchObject({ status: 'succeeded', output: { hotel: 'Station Hotel' } });
+  expect(await run.waitForEnd()).toMatchObject({ status: 'succeeded', output: { hotel: 'Station Hotel' } });
   expect(standing()).toEqual(ALL);
 });
 
@@ -96,7 +96,7 @@ test('a room that may be booked in the first hotel is given back before the othe
     with: new PermanentError('closed for the winter'),
   });
   const run = await confirmed(trial, trip);
-  expect(await run.untilEnd()).toMatchObject({ status: 'succeeded', output: { hotel: 'Station Hotel' } });
+  expect(await run.waitForEnd()).toMatchObject({ status: 'succeeded', output: { hotel: 'Station Hotel' } });
   const rooms = entries().filter(({ kind }) => kind.startsWith('room'));
   expect(rooms.map(({ kind }) => kind)).toEqual(['room', 'room-released', 'room']);
 });
@@ -104,7 +104,7 @@ test('a room that may be booked in the first hotel is given back before the othe
 test('who gets no car travels all the same', async () => {
   const trial = testWorkflow(holidayBooking, { agents });
   trial.fail(rentCar, { times: Infinity, with: new PermanentError('no car left') });
-  expect(await (await confirmed(trial, trip)).untilEnd()).toMatchObject({
+  expect(await (await confirmed(trial, trip)).waitForEnd()).toMatchObject({
     status: 'succeeded',
     output: { car: 'none' },
   });
@@ -112,17 +112,17 @@ test('who gets no car travels all the same', async () => {
 
 test('without a flight all is given back, and then customer service is told, once', async () => {
   const trial = testWorkflow(holidayBooking, { agents });
-  trial.slow(bookFlight, { by: '2s' });
+  trial.delay(bookFlight, { by: '2s' });
   trial.fail(bookFlight, { times: Infinity, with: new PermanentError('sold out') });
   trial.loseReply(bookHotel);
-  expect((await (await trial.start(trip)).untilEnd()).status).toMatch(/^(compensated|failed)$/);
+  expect((await (await trial.start(trip)).waitForEnd()).status).toMatch(/^(compensated|failed)$/);
   expect([standing(), mails()]).toEqual([['mail'], ['customer-service']]);
 });
 
 test('a desk that beats is waited for, one that is silent is not', async () => {
   const trial = testWorkflow(holidayBooking, { agents });
   const run = await trial.start(trip);
-  await run.untilAsked('confirmed');
+  await run.waitForQuestion('confirmed');
   for (let beats = 0; beats < 5; beats += 1) {
     await run.heartbeat('confirmed');
     await trial.skip('8s');
@@ -160,7 +160,7 @@ describe('a fault at any point loses and doubles nothing', () => {
       input: trip,
       scenario: async (trial, input) => {
         const run = await trial.start(input);
-        await run.untilAsked('confirmed');
+        await run.waitForQuestion('confirmed');
         await run.fail('confirmed', { message: 'the visa is missing' });
         return run;
       },
@@ -173,6 +173,6 @@ describe('a fault at any point loses and doubles nothing', () => {
 test('the mail comes last, and nothing is undone for one that is declined', async () => {
   const trial = testWorkflow(holidayBooking, { agents });
   trial.fail(sendMail, { times: Infinity, with: new PermanentError('no such mailbox') });
-  expect((await (await confirmed(trial, trip)).untilEnd()).status).toBe('succeeded');
+  expect((await (await confirmed(trial, trip)).waitForEnd()).status).toBe('succeeded');
   expect(standing()).toEqual(['car', 'request', 'room', 'seat']);
 });

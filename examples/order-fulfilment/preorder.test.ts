@@ -10,7 +10,7 @@ import { PermanentError } from 'steadfast';
 import {
   crashEverywhere,
   type CrashReport,
-  type Effect,
+  type WorldEffect,
   type TestRun,
   testWorkflow,
   type WorkflowTest,
@@ -72,7 +72,7 @@ const kinds = (): string[] => ledger().map(({ kind }) => kind);
  * What took place, and how often each was taken back. An authorisation that is captured stands; the order
  * that is found paid has one as well.
  */
-function effects(): readonly Effect[] {
+function effects(): readonly WorldEffect[] {
   const entries = ledger().filter(({ orderId }) => orderId === latest.orderId);
   const found = [...foundPaid].map((key) => ({ key, kind: 'authorisation', undone: 0 }));
   const done = entries
@@ -95,7 +95,7 @@ async function startedTwice(trial: WorkflowTest<Order>, input: Order): Promise<r
 async function findingsAfter(runs: readonly TestRun[]): Promise<readonly Finding[]> {
   const ended = [];
   for (const run of runs) {
-    const { status, steps } = await run.untilEnd();
+    const { status, steps } = await run.waitForEnd();
     const named = Object.entries(steps).map(([name, step]) => ({ name, status: step.status }));
     ended.push({ executionId: run.id, status, steps: named });
   }
@@ -104,21 +104,24 @@ async function findingsAfter(runs: readonly TestRun[]): Promise<readonly Finding
 
 test('the card is authorised now, and charged when the goods have left', async () => {
   const run = await testWorkflow(preorder, { agents }).start(order);
-  await run.untilAsked('release');
+  await run.waitForQuestion('release');
   expect(kinds()).toEqual(['authorisation']);
   await run.approve('release');
-  expect(await run.untilEnd()).toMatchObject({ status: 'succeeded', output: { trackingNumber: 'TRACK-3' } });
+  expect(await run.waitForEnd()).toMatchObject({
+    status: 'succeeded',
+    output: { trackingNumber: 'TRACK-3' },
+  });
   expect(kinds()).toEqual(CAPTURED);
 });
 
 test('what is not released in time, or not at all, is voided, and the customer is told', async () => {
   const trial = testWorkflow(preorder, { agents });
   trial.loseReply(authoriseCard);
-  expect((await (await trial.start(order)).untilEnd()).failure?.code).toBe('rejected');
+  expect((await (await trial.start(order)).waitForEnd()).failure?.code).toBe('rejected');
   const run = await trial.start(order);
-  await run.untilAsked('release');
-  await run.reject('release', 'the goods are damaged');
-  expect((await run.untilEnd()).status).toBe('compensated');
+  await run.waitForQuestion('release');
+  await run.reject('release', { reason: 'the goods are damaged' });
+  expect((await run.waitForEnd()).status).toBe('compensated');
   expect(kinds()).toEqual(['authorisation', 'void', 'mail', 'authorisation', 'void', 'mail']);
 });
 
@@ -127,7 +130,7 @@ test('an order whose capture is declined is not shipped, and its authorisation i
   trial.fail(chargeCard, { times: 1, with: new PermanentError('the card is blocked') });
   const run = await trial.start(order);
   await run.approve('release');
-  expect((await run.untilEnd()).status).toBe('compensated');
+  expect((await run.waitForEnd()).status).toBe('compensated');
   expect(effects().map(({ kind, undone }) => [kind, undone])).toEqual([
     ['authorisation', 1],
     ['reservation', 1],
@@ -141,7 +144,7 @@ describe('an order that is started twice', () => {
     const runs = await startedTwice(testWorkflow(preorder, { agents }), order);
     expect(await findingsAfter(runs)).toEqual([]);
     expect(kinds()).toEqual(CAPTURED);
-    expect((await runs[1]?.untilEnd())?.output).toEqual({ trackingNumber: 'paid before' });
+    expect((await runs[1]?.waitForEnd())?.output).toEqual({ trackingNumber: 'paid before' });
   });
 
   test('is authorised anew when the first one was taken back', async () => {

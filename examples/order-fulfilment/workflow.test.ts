@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PermanentError, TransientError } from 'steadfast';
-import { crashEverywhere, type Effect, testWorkflow } from 'steadfast/testing';
+import { crashEverywhere, type WorldEffect, testWorkflow } from 'steadfast/testing';
 import { handler as charge } from './agents/charge-card.ts';
 import { handler as notify } from './agents/notify-customer.ts';
 import { handler as reserve } from './agents/reserve-stock.ts';
@@ -96,7 +96,7 @@ describe('with the handlers that are deployed, against the world', () => {
       .map(({ subject }) => subject);
 
   /** The world's ledger: what took place, and how often each was taken back. */
-  function effects(): readonly Effect[] {
+  function effects(): readonly WorldEffect[] {
     const entries = ledger();
     return entries
       .filter(({ kind }) => ['charge', 'reservation', 'shipment', 'mail'].includes(kind))
@@ -110,7 +110,7 @@ describe('with the handlers that are deployed, against the world', () => {
   test('an order is fulfilled', async () => {
     const trial = testWorkflow(orderFulfilment, { agents });
     const run = await trial.start(order);
-    expect(await run.untilEnd()).toMatchObject({
+    expect(await run.waitForEnd()).toMatchObject({
       status: 'succeeded',
       output: { chargeId: 'charge-1', trackingNumber: 'TRACK-3' },
     });
@@ -122,7 +122,7 @@ describe('with the handlers that are deployed, against the world', () => {
     trial.fail(scheduleShipping, { times: 1, with: new PermanentError('no such address') });
     trial.loseReply(notifyCustomer);
     const run = await trial.start(order);
-    expect((await run.untilEnd()).status).toBe('compensated');
+    expect((await run.waitForEnd()).status).toBe('compensated');
     const kinds = ledger().map(({ kind }) => kind);
     expect(kinds.toSorted()).toEqual(['charge', 'mail', 'refund', 'release', 'repeat', 'reservation']);
     expect(kinds.slice(-2)).toEqual(['mail', 'repeat']);
@@ -134,7 +134,7 @@ describe('with the handlers that are deployed, against the world', () => {
     trial.fail(scheduleShipping, { times: 1, with: new PermanentError('no such address') });
     trial.fail(notifyCustomer, { times: 1, with: new PermanentError('no such mailbox') });
     const run = await trial.start(order);
-    expect((await run.untilEnd()).status).toBe('compensated');
+    expect((await run.waitForEnd()).status).toBe('compensated');
     expect(news()).toEqual([]);
   });
 
@@ -142,7 +142,7 @@ describe('with the handlers that are deployed, against the world', () => {
     const trial = testWorkflow(orderFulfilment, { agents });
     trial.loseReply(chargeCard);
     const run = await trial.start(order);
-    expect((await run.untilEnd()).status).toBe('succeeded');
+    expect((await run.waitForEnd()).status).toBe('succeeded');
     expect(effects().filter(({ kind }) => kind === 'charge')).toHaveLength(1);
   });
 
@@ -150,17 +150,17 @@ describe('with the handlers that are deployed, against the world', () => {
     const away = (times: number) => ({ times, with: new TransientError('503') });
     const patient = testWorkflow(orderFulfilment, { agents });
     patient.fail(reserveStock, away(4));
-    expect((await (await patient.start(order)).untilEnd()).status).toBe('succeeded');
+    expect((await (await patient.start(order)).waitForEnd()).status).toBe('succeeded');
     const tried = testWorkflow(orderFulfilment, { agents });
     tried.fail(reserveStock, away(5));
-    expect((await (await tried.start(order)).untilEnd()).status).toBe('compensated');
+    expect((await (await tried.start(order)).waitForEnd()).status).toBe('compensated');
   });
 
   test('a mail that is declined refunds nothing', async () => {
     const trial = testWorkflow(orderFulfilment, { agents });
     trial.fail(notifyCustomer, { times: 1, with: new PermanentError('no such address') });
     const run = await trial.start(order);
-    expect((await run.untilEnd()).status).toBe('succeeded');
+    expect((await run.waitForEnd()).status).toBe('succeeded');
     expect(effects().map(({ kind, undone }) => [kind, undone])).toEqual([
       ['charge', 0],
       ['reservation', 0],
@@ -170,11 +170,11 @@ describe('with the handlers that are deployed, against the world', () => {
 
   test('an order that is canceled while it is shipped leaves nothing behind', async () => {
     const trial = testWorkflow(orderFulfilment, { agents });
-    trial.slow(scheduleShipping, { by: '10s' });
+    trial.delay(scheduleShipping, { by: '10s' });
     const run = await trial.start(order);
     await trial.skip('5s');
     await run.cancel('the customer has called');
-    expect((await run.untilEnd()).status).toBe('canceled');
+    expect((await run.waitForEnd()).status).toBe('canceled');
     expect(effects().map(({ kind, undone }) => [kind, undone])).toEqual([
       ['charge', 1],
       ['reservation', 1],

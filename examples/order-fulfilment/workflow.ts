@@ -8,7 +8,7 @@
  * (`agents/`), or the services it talks to (`world.ts`).
  */
 
-import { and, exists, orElse, present, retry, succeeded, workflow } from 'steadfast';
+import { and, exists, orElse, required, retry, succeeded, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 import {
   Amount,
@@ -96,16 +96,16 @@ export const preorder = workflow(
     const ship = w.step(
       'ship',
       scheduleShipping,
-      { orderId, reservationId: present(reserve.output.reservationId), address: w.input.address },
+      { orderId, reservationId: required(reserve.output.reservationId), address: w.input.address },
       { ...how, when: succeeded(reserve) },
     );
     const charge = w.step(
       'charge',
       chargeCard,
-      { orderId, amount, authorisationId: present(authorisationId) },
+      { orderId, amount, authorisationId: required(authorisationId) },
       { ...how, when: and(succeeded(ship), exists(authorisationId)) },
     );
-    const trackingNumber = present(ship.output.trackingNumber);
+    const trackingNumber = required(ship.output.trackingNumber);
     w.step(
       'notify',
       notifyCustomer,

@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { crashEverywhere, type Effect, testWorkflow } from 'steadfast/testing';
+import { crashEverywhere, type WorldEffect, testWorkflow } from 'steadfast/testing';
 import { handler as order } from './agents/order-pickup.ts';
 import { handler as print } from './agents/print-label.ts';
 import { printLabel } from './contracts.ts';
@@ -45,7 +45,7 @@ function standing(entries = journal()): readonly Entry[] {
 
 test('a label is printed by Python, and its pickup is ordered', async () => {
   const run = await testWorkflow(parcelLabels, { agents }).start(parcel);
-  const { status, output } = await run.untilEnd();
+  const { status, output } = await run.waitForEnd();
   const [printed] = journal();
   expect([status, journal().length]).toEqual(['succeeded', 1]);
   expect(output).toEqual({ label: printed?.label, pickup: expect.any(String) });
@@ -53,13 +53,13 @@ test('a label is printed by Python, and its pickup is ordered', async () => {
 
 test('a parcel that is too heavy has its label voided by Python', async () => {
   const run = await testWorkflow(parcelLabels, { agents }).start({ ...parcel, kilograms: 31 });
-  expect((await run.untilEnd()).status).toBe('compensated');
+  expect((await run.waitForEnd()).status).toBe('compensated');
   expect(journal()).toMatchObject([{ label: expect.any(String) }, { voids: expect.any(String) }]);
 });
 
 test('an address of blanks is refused by Python, for good', async () => {
   const run = await testWorkflow(parcelLabels, { agents }).start({ ...parcel, address: ' ' });
-  const { status, steps } = await run.untilEnd();
+  const { status, steps } = await run.waitForEnd();
   expect(status).toBe('failed');
   expect(steps['print']).toMatchObject({ attempts: 1, failure: { message: 'there is no address to print' } });
   expect(journal()).toEqual([]);
@@ -69,7 +69,7 @@ test('an address of blanks is refused by Python, for good', async () => {
  * The printer's own book, and the carrier's: by idempotency key what stands there, and how often it was
  * voided.
  */
-async function effects(): Promise<readonly Effect[]> {
+async function effects(): Promise<readonly WorldEffect[]> {
   const entries = journal();
   const labels = entries.flatMap(({ key, label }) =>
     label === undefined
@@ -91,6 +91,6 @@ test('a fault at any point loses and doubles nothing, on the way there and back'
 test('a label that was printed without an answer is found, not printed again', async () => {
   const trial = testWorkflow(parcelLabels, { agents });
   trial.loseReply(printLabel);
-  expect((await (await trial.start(parcel)).untilEnd()).status).toBe('succeeded');
+  expect((await (await trial.start(parcel)).waitForEnd()).status).toBe('succeeded');
   expect(standing()).toHaveLength(1);
 });

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PermanentError } from 'steadfast';
-import { crashEverywhere, type Effect, testWorkflow } from 'steadfast/testing';
+import { crashEverywhere, type WorldEffect, testWorkflow } from 'steadfast/testing';
 import { handler as issue } from './agents/issue-token.ts';
 import { handler as mail } from './agents/mail-link.ts';
 import { issueToken, mailLink } from './contracts.ts';
@@ -32,7 +32,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const effects = (): Effect[] =>
+const effects = (): WorldEffect[] =>
   world.ledger
     .filter(({ kind }) => kind === 'token' || kind === 'mail')
     .map(({ reference, kind, id }) => ({
@@ -43,7 +43,7 @@ const effects = (): Effect[] =>
 const made = (): readonly unknown[] => effects().map(({ kind, undone }) => [kind, undone]);
 
 test('a link is mailed, and the token is in no record', async () => {
-  const { status, steps } = await (await testWorkflow(passwordReset, { agents }).start(reset)).untilEnd();
+  const { status, steps } = await (await testWorkflow(passwordReset, { agents }).start(reset)).waitForEnd();
   expect([status, made()]).toEqual([
     'succeeded',
     [
@@ -58,14 +58,14 @@ test('a token of which nobody could be told is revoked', async () => {
   const trial = testWorkflow(passwordReset, { agents });
   trial.loseReply(issueToken);
   trial.fail(mailLink, { times: Infinity, with: new PermanentError('no such mailbox') });
-  expect((await (await trial.start(reset)).untilEnd()).status).toBe('compensated');
+  expect((await (await trial.start(reset)).waitForEnd()).status).toBe('compensated');
   expect(made()).toEqual([['token', 1]]);
 });
 
 test('a mail service that is away until the token is worthless is not waited for any longer', async () => {
   const trial = testWorkflow(passwordReset, { agents });
   trial.fail(mailLink, { times: Infinity });
-  const { status, tookMs } = await (await trial.start(reset)).untilEnd();
+  const { status, tookMs } = await (await trial.start(reset)).waitForEnd();
   expect([status, made()]).toEqual(['compensated', [['token', 1]]]);
   expect(Math.round((tookMs ?? 0) / 60_000)).toBe(30);
 });

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PermanentError } from 'steadfast';
-import { crashEverywhere, type Effect, testWorkflow, type WorkflowTest } from 'steadfast/testing';
+import { crashEverywhere, type WorldEffect, testWorkflow, type WorkflowTest } from 'steadfast/testing';
 import { startWorld, type World } from '../world/server.ts';
 import { handler as check } from './agents/check-host.ts';
 import { handler as install } from './agents/install-release.ts';
@@ -57,7 +57,7 @@ function sick(trial: WorkflowTest<Fleet>, hosts: readonly string[]): WorkflowTes
 test('a fleet gets the release, but for a tenth of a batch that is sick, and at most five hosts are out of work', async () => {
   const fleet = fleetOf(3, 10);
   const trial = sick(testWorkflow(rollingDeployment, { agents }), ['host-3', 'host-30']);
-  const { status, output } = await (await trial.start(fleet)).untilEnd();
+  const { status, output } = await (await trial.start(fleet)).waitForEnd();
   expect([status, output]).toEqual(['succeeded', { version: 'v2' }]);
   expect(audit(ledger(), fleet.batches.flat())).toEqual({
     running: { v2: 28, former: 2 },
@@ -70,7 +70,7 @@ test('a fleet gets the release, but for a tenth of a batch that is sick, and at 
 test('200 hosts go back when three of a batch are sick, the last batch first, and still only five at a time', async () => {
   const fleet = fleetOf(10, 20);
   const trial = sick(testWorkflow(rollingDeployment, { agents }), ['host-61', 'host-70', 'host-80']);
-  expect((await (await trial.start(fleet)).untilEnd()).status).toBe('compensated');
+  expect((await (await trial.start(fleet)).waitForEnd()).status).toBe('compensated');
   const entries = ledger();
   expect(audit(entries, fleet.batches.flat())).toEqual({
     running: { former: 200 },
@@ -101,7 +101,7 @@ describe('the gate of a batch', () => {
     await trial.skip('1s');
     expect(trial.calls(readErrors)).toHaveLength(1);
     await failing(second, MOST_ERRORS * 3);
-    const { status, failure } = await run.untilEnd();
+    const { status, failure } = await run.waitForEnd();
     expect([status, failure?.message]).toEqual(['compensated', expect.stringContaining('batch-2')]);
     expect(trial.calls(readErrors)).toHaveLength(2); // a refusal is final
     expect(rolledBack(ledger(), fleet.batches, 'v2')).toEqual([2, 1]);
@@ -114,14 +114,14 @@ describe('the gate of a batch', () => {
   test('passes a batch at the limit: one of its two hosts may fail twice as often', async () => {
     await failing(second.slice(1), MOST_ERRORS * 2);
     const run = await testWorkflow(rollingDeployment, { agents }).start(fleet);
-    expect((await run.untilEnd()).status).toBe('succeeded');
+    expect((await run.waitForEnd()).status).toBe('succeeded');
   });
 
   test('stays shut where nothing can be read', async () => {
     const rule = { service: 'metrics', mode: 'unavailable', match: { action: 'any' } };
     await fetch(`${world.url}/behave`, { method: 'POST', body: JSON.stringify(rule) });
     const run = await testWorkflow(rollingDeployment, { agents }).start(fleet);
-    expect((await run.untilEnd()).status).toBe('compensated');
+    expect((await run.waitForEnd()).status).toBe('compensated');
     expect(rolledBack(ledger(), fleet.batches, 'v2')).toEqual([1]);
   });
 });
@@ -135,14 +135,16 @@ test('a pause in mid-fleet lets the batch under way come to its end, and no othe
   await trial.skip('3h');
   expect([(await run.state()).status, installs()]).toEqual(['paused', 8]);
   await run.resume();
-  expect((await run.untilEnd()).status).toBe('succeeded');
+  expect((await run.waitForEnd()).status).toBe('succeeded');
   expect(installs()).toBe(16);
 });
 
 test('a host is not restarted a second time because the answer was lost', async () => {
   const trial = testWorkflow(deployHost, { agents });
   trial.loseReply(installRelease);
-  expect((await (await trial.start({ host: 'host-1', version: 'v2' })).untilEnd()).status).toBe('succeeded');
+  expect((await (await trial.start({ host: 'host-1', version: 'v2' })).waitForEnd()).status).toBe(
+    'succeeded',
+  );
   expect(ledger().filter(({ kind }) => kind === 'install')).toHaveLength(1);
 });
 
@@ -152,7 +154,7 @@ test('a batch of more hosts than are undone in order is refused', async () => {
   });
 });
 
-function effects(): readonly Effect[] {
+function effects(): readonly WorldEffect[] {
   const entries = ledger();
   const deeds = entries.filter(({ kind }) => kind === 'shift' || kind === 'install');
   return deeds.map(({ id, kind, reference }) => ({

@@ -7,7 +7,7 @@
  * (`agents/`), the services it talks to (`world.ts`).
  */
 
-import { exists, present, retry, workflow } from 'steadfast';
+import { exists, required, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 import { checkHost, installRelease, readErrors, Release, shiftTraffic, Text } from './contracts.ts';
 
@@ -70,7 +70,7 @@ export const rollingDeployment = workflow('rolling-deployment', { input: Fleet, 
   const { version, batches } = w.input;
   const before: { readonly name: string }[] = [];
   for (let at = 0; at < MOST_BATCHES; at += 1) {
-    const hosts = present(batches[at]);
+    const hosts = required(batches[at]);
     const after = before.slice(-1);
     before.push(w.child(`batch-${at + 1}`, deployBatch, { version, hosts }, { after, when: exists(hosts) }));
   }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { PermanentError } from 'steadfast';
-import { crashEverywhere, type Effect, testWorkflow, type WorkflowTest } from 'steadfast/testing';
+import { crashEverywhere, type WorldEffect, testWorkflow, type WorkflowTest } from 'steadfast/testing';
 import { startWorld, type World } from '../world/server.ts';
 import { handler as encode } from './agents/encode-chunk.ts';
 import { handler as plan } from './agents/plan-chunks.ts';
@@ -51,7 +51,7 @@ const behave = (rule: object): Promise<Response> =>
 
 test('a film is cut, encoded and published as a whole', async () => {
   const run = await testWorkflow(videoEncoding, { agents }).start(upload);
-  const { status, output } = await run.untilEnd();
+  const { status, output } = await run.waitForEnd();
   expect([status, output]).toEqual(['succeeded', { page: expect.any(String), seconds: SECONDS }]);
   expect(await audited()).toEqual({
     pages: [[1080, 1080, 1080]],
@@ -66,7 +66,7 @@ test('a film with a chunk at which the encoder stalls twice is encoded in 720 li
   const trial = testWorkflow(videoEncoding, { agents });
   await standIn.film(uploadAt('harbour'), 2); // one chunk
   trial.hang(encodeChunk, { times: 2 }); // its heartbeats go on
-  const { status, tookMs } = await (await trial.start(upload)).untilEnd();
+  const { status, tookMs } = await (await trial.start(upload)).waitForEnd();
   expect(status).toBe('succeeded');
   expect(trial.calls(encodeChunk).map(({ on }) => on)).toEqual(['execute', 'execute', 'undo', 'execute']);
   expect((await audited(standIn, 2)).pages).toEqual([[720]]);
@@ -76,7 +76,7 @@ test('a film with a chunk at which the encoder stalls twice is encoded in 720 li
 test('where one chunk has no licence, all of them are encoded in 720 lines, and no file of 1080 stays', async () => {
   await behave({ service: 'licence', mode: 'decline', match: { about: 'harbour/2' } });
   const trial = testWorkflow(videoEncoding, { agents });
-  expect((await (await trial.start(upload)).untilEnd()).status).toBe('succeeded');
+  expect((await (await trial.start(upload)).waitForEnd()).status).toBe('succeeded');
   expect(await audited()).toEqual({
     pages: [[720, 720, 720]],
     doubled: 0,
@@ -89,27 +89,27 @@ test('where one chunk has no licence, all of them are encoded in 720 lines, and 
 test('a film without one of its chunks is none, and nothing of it stays', async () => {
   const trial = testWorkflow(videoEncoding, { agents });
   trial.fail(encodeChunk, { times: Infinity, with: new PermanentError('no codec') });
-  expect((await (await trial.start(upload)).untilEnd()).status).toBe('compensated');
+  expect((await (await trial.start(upload)).waitForEnd()).status).toBe('compensated');
   expect(await audited()).toEqual({ pages: [], doubled: 0, lost: 0, mixed: 0, leftBehind: [] });
 });
 
 test('a page that was published without an answer is found, not published again', async () => {
   const trial = testWorkflow(videoEncoding, { agents });
   trial.loseReply(publishFilm);
-  expect((await (await trial.start(upload)).untilEnd()).status).toBe('succeeded');
+  expect((await (await trial.start(upload)).waitForEnd()).status).toBe('succeeded');
   expect(await audited()).toMatchObject({ pages: [[1080, 1080, 1080]], doubled: 0 });
 });
 
 test('a film that is not there is not asked for again', async () => {
   const run = await testWorkflow(videoEncoding, { agents }).start({ ...upload, upload: 'lighthouse' });
-  const { status, steps } = await run.untilEnd();
+  const { status, steps } = await run.waitForEnd();
   expect([status, steps['plan']?.attempts]).toEqual(['failed', 1]);
 });
 
 /**
  * The catalogue's book and the library: what was published, and the segments that stand, by idempotency key.
  */
-async function effects(): Promise<readonly Effect[]> {
+async function effects(): Promise<readonly WorldEffect[]> {
   const entries = ledger();
   const pages = entries.filter(({ kind }) => kind === 'page');
   return [

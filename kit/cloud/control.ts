@@ -31,7 +31,7 @@ export function controlOf(system: System): Hands {
     thaw: (name) => control.thaw(name),
     delay: (name, fault) => control.delay(name, fault),
     throttle: (name, fault) => control.throttle(name, fault),
-    loseAnswers: (name, fault) => control.ambiguous(name, fault),
+    loseReply: (name, fault) => control.ambiguous(name, fault),
     restartStore: (downMs) => control.restartDynamo(downMs),
     killAtRandom: (options) =>
       killAtRandom({ agents: agentsOf(system), kill, isAtWork, clear: () => control.clearFaults() }, options),

@@ -104,7 +104,7 @@ export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
   /** The next calls are refused by AWS: too many requests. */
   readonly throttle: (name: string, fault: CallFault) => ArmedFault;
   /** The next calls are executed, and not answered. */
-  readonly loseAnswers: (name: string, fault: CallFault) => ArmedFault;
+  readonly loseReply: (name: string, fault: CallFault) => ArmedFault;
   /** kill -9 of DynamoDB, which is back after `downMs`. */
   readonly restartStore: (downMs?: number) => Promise<void>;
   /** Kills at random moments, drawn from a seed, until it is stopped. */

@@ -298,7 +298,7 @@ export interface ExecutionView extends ExecutionSummary {
   /** The latest 10. */
   readonly retries?: readonly Retried[];
   /** The execution that this one is to make good for. */
-  readonly redriveOf?: string;
+  readonly replaces?: string;
   /** While the status is `following-up`: how it ended, and when. */
   readonly end?: { readonly status: ExecutionStatus; readonly at: number };
   /**

@@ -16,7 +16,7 @@ export interface StartOptions {
   /** What it is found by beside its id: names and values, in addition to those from its input. */
   readonly tags?: Readonly<Record<string, string>>;
   /** The execution that this one is to make good for; it must exist. */
-  readonly redriveOf?: string;
+  readonly replaces?: string;
   /** 0 to 9, only for a workflow with a lane: the higher, the sooner it gets a place. @default 0 */
   readonly priority?: number;
 }

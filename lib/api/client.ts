@@ -65,19 +65,19 @@ export interface Client {
   /** Starts an execution, and answers at its end, or when `wait` is over: who may run it may read it. */
   readonly run: (workflow: string, options: RunOptions) => Promise<ExecutionView>;
   /**
-   * With `waitMs`, the answer comes when the execution has ended or the time (at most 25 s) is over.
+   * With `wait` ('20s', at most 25 s), the answer comes when the execution has ended or the time is over.
    * What would make it larger than an answer may be is left out, and named in `omitted`; with `step`,
    * it has that step alone, whole.
    */
   readonly get: (
     executionId: string,
-    options?: { readonly waitMs?: number; readonly step?: string },
+    options?: { readonly wait?: string; readonly step?: string },
   ) => Promise<ExecutionView>;
   /**
    * Asks until the execution has ended. It will: its workflow says within what time. It outlasts a restart, a
    * deployment and a busy gateway, until `signal` or `timeoutMs` ends it.
    */
-  readonly untilEnd: (executionId: string, options?: WaitOptions) => Promise<ExecutionView>;
+  readonly waitForEnd: (executionId: string, options?: WaitOptions) => Promise<ExecutionView>;
   /** What happened, the evidence, and what happens next and when. */
   readonly why: (executionId: string) => Promise<Reasons>;
   /** By any filter that an index serves; a combination that none serves is refused. */
@@ -204,23 +204,24 @@ function madeOf(options: ClientOptions, base: string): Made {
 export function createClient(options: ClientOptions): Client {
   const url = baseOf(options.url);
   const made = madeOf(options, url);
-  const get: Client['get'] = (id, { waitMs, step } = {}) =>
-    made.get(id, { wait: waitMs === undefined ? undefined : `${waitMs}ms`, step } as object);
   return {
     ...made,
     url,
-    get: async (id, how) => get(id, known('get', how, GET)),
-    untilEnd: async (id, wait) => endOf(get, id, known('untilEnd', wait, WAIT)),
+    get: async (id, how) => made.get(id, known('get', how, GET)),
+    waitForEnd: async (id, wait) => endOf(made.get, id, known('waitForEnd', wait, WAIT)),
     erase: (id) => erasedInFull(made.erase, id),
     approve: async (id, step, how) => {
       const { comment } = known('approve', how, APPROVE);
-      return made.completeCallback(approvalToken(await get(id), step), {
+      return made.completeCallback(approvalToken(await made.get(id), step), {
         output: comment === undefined ? {} : { comment },
       });
     },
     reject: async (id, step, how) => {
       const { reason = 'a person has rejected it' } = known('reject', how, REJECT);
-      return made.failCallback(approvalToken(await get(id), step), { code: 'rejected', message: reason });
+      return made.failCallback(approvalToken(await made.get(id), step), {
+        code: 'rejected',
+        message: reason,
+      });
     },
     completeCallback: (token, output) => made.completeCallback(token, output === undefined ? {} : { output }),
     workflows: async () => (await made.workflows()).items,

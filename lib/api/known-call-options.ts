@@ -8,7 +8,7 @@ import { type Keys, type KeysOf, optionProblem } from '../core/values/options.ts
 import { ApiError } from './api-error.ts';
 import type { WaitOptions } from './call-options.ts';
 
-export const GET = { waitMs: true, step: true } as const;
+export const GET = { wait: true, step: true } as const;
 export const WAIT = { signal: true, timeoutMs: true } as const satisfies KeysOf<WaitOptions>;
 export const APPROVE = { comment: true } as const;
 export const REJECT = { reason: true } as const;

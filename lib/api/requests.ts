@@ -36,7 +36,7 @@ const json = z.unknown() as z.ZodMiniType as z.ZodMiniType<Json>;
 export const startBody = z.strictObject({
   input: json,
   idempotencyKey: z.optional(key),
-  redriveOf: z.optional(z.string().check(z.regex(/^[a-z0-9-]{1,64}$/, 'it must be the id of an execution'))),
+  replaces: z.optional(z.string().check(z.regex(/^[a-z0-9-]{1,64}$/, 'it must be the id of an execution'))),
   priority: z.optional(z.int().check(z.minimum(0), z.maximum(MAX_PRIORITY))),
   tags: z.optional(
     z

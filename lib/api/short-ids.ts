@@ -47,11 +47,11 @@ export function withShortIds(client: Client): Client {
   return {
     ...client,
     start: (workflow, options) =>
-      options.redriveOf === undefined
+      options.replaces === undefined
         ? client.start(workflow, options)
-        : named(options.redriveOf, (redriveOf) => client.start(workflow, { ...options, redriveOf })),
+        : named(options.replaces, (replaces) => client.start(workflow, { ...options, replaces })),
     get: of(client.get),
-    untilEnd: of(client.untilEnd),
+    waitForEnd: of(client.waitForEnd),
     why: of(client.why),
     cancel: of(client.cancel),
     pause: of(client.pause),

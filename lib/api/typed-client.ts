@@ -36,7 +36,7 @@ export type Execution<O = Json> = Omit<ExecutionView, 'output'> & { readonly out
 type Rest<T, Keys extends keyof T> = { readonly [Key in Exclude<keyof T, Keys>]: T[Key] };
 
 export interface Client<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>
-  extends Rest<AnyClient, 'start' | 'run' | 'get' | 'untilEnd'> {
+  extends Rest<AnyClient, 'start' | 'run' | 'get' | 'waitForEnd'> {
   /** Starts an execution; without an `idempotencyKey` under one of its own, so that it is started once. */
   readonly start: <Name extends keyof W & string>(
     workflow: Name,
@@ -50,16 +50,19 @@ export interface Client<W extends KnownWorkflows = Readonly<Record<string, Workf
     workflow: Name,
     options: Omit<RunOptions, 'input'> & { readonly input: InputOf<W[Name]> },
   ) => Promise<Execution<OutputOf<W[Name]>>>;
-  /** With `waitMs` (at most 25 s), the answer comes when the execution has ended or the time is over. */
+  /** With `wait` ('20s', at most 25 s), the answer comes when the execution has ended or the time is over. */
   readonly get: <O = Json>(
     executionId: ExecutionId<O>,
-    options?: { readonly waitMs?: number; readonly step?: string },
+    options?: { readonly wait?: string; readonly step?: string },
   ) => Promise<Execution<O>>;
   /**
    * Asks until the execution has ended. It will: its workflow says within what time. It outlasts a restart, a
    * deployment and a busy gateway, until `signal` or `timeoutMs` ends it.
    */
-  readonly untilEnd: <O = Json>(executionId: ExecutionId<O>, options?: WaitOptions) => Promise<Execution<O>>;
+  readonly waitForEnd: <O = Json>(
+    executionId: ExecutionId<O>,
+    options?: WaitOptions,
+  ) => Promise<Execution<O>>;
 }
 
 /** Where the API is: behind an address, or a function. */
@@ -84,7 +87,7 @@ interface HowToCall {
   readonly as?: string;
   /**
    * How long a call that got no answer is made again, under the same key: it outlasts a restart or a
-   * deployment. Waits have a deadline of their own (`untilEnd`). @default 60_000
+   * deployment. Waits have a deadline of their own (`waitForEnd`). @default 60_000
    */
   readonly retryForMs?: number;
   /** @default the platform's fetch */
@@ -140,7 +143,7 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
     url: client.url,
     // Resolved twice it would be refused, and not say by whom it was resolved.
     resolve: client.resolve,
-    untilEnd: client.untilEnd,
+    waitForEnd: client.waitForEnd,
     start: keyed(START, client.start),
     run: keyed(START, client.run),
     cancel: keyed(COMMAND, client.cancel),

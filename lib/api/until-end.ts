@@ -11,12 +11,12 @@ import type { Erased, ExecutionView } from './answers.ts';
 import { ApiError } from './api-error.ts';
 import type { WaitOptions } from './call-options.ts';
 
-const FIRST_WAIT_MS = 1_000;
+const FIRST_WAIT = '1s';
 export const FIRST_GAP_MS = 250;
 export const MAX_GAP_MS = 5_000;
 const SLOWER = 1.5;
 
-type Get = (executionId: string, options?: { readonly waitMs?: number }) => Promise<ExecutionView>;
+type Get = (executionId: string, options?: { readonly wait?: string }) => Promise<ExecutionView>;
 
 /**
  * Asks by `get` until the execution has ended, and gives each answer; the last is the end. The API waits with
@@ -37,7 +37,7 @@ export async function* viewsUntilEnd(
   for (let asked = 0; ; asked += 1) {
     signal?.throwIfAborted();
     let wishMs = 0;
-    const view = await get(executionId, asked === 0 ? { waitMs: FIRST_WAIT_MS } : undefined).catch(
+    const view = await get(executionId, asked === 0 ? { wait: FIRST_WAIT } : undefined).catch(
       (error: unknown) => {
         if (!isTransient(error)) throw error;
         wishMs = wishOf(error);

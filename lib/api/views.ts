@@ -125,7 +125,7 @@ const history = ({ execution, steps }: Snapshot, now: number): Partial<Execution
     ? {}
     : { pauses: execution.pauses.map((pause) => pauseView({ execution, steps }, pause, now)) }),
   ...(execution.retries === undefined ? {} : { retries: execution.retries }),
-  ...(execution.redriveOf === undefined ? {} : { redriveOf: execution.redriveOf }),
+  ...(execution.replaces === undefined ? {} : { replaces: execution.replaces }),
   ...(execution.status === 'following-up' && execution.end !== undefined
     ? { end: { status: execution.end.status, at: execution.end.at } }
     : {}),

@@ -34,14 +34,14 @@ type IsOptional<T, Key extends keyof T> =
   {} extends Pick<T, Key> ? true : unknown extends T[Key] ? false : undefined extends T[Key] ? true : false;
 
 /** Texts that a type error shows. */
-export type MayBeAbsent = 'may be absent: use orElse(…), or present(…) in a step with when: exists(…)';
+export type MayBeAbsent = 'may be absent: use orElse(…), or required(…) in a step with when: exists(…)';
 /** Likewise. */
 export type MayNotSucceed =
-  'its step may fail or be skipped: use orElse(…), or present(…) in a step with when: succeeded(…)';
+  'its step may fail or be skipped: use orElse(…), or required(…) in a step with when: succeeded(…)';
 
 /**
  * A reference to what may be missing: an optional field, or the output of a step that may fail or be skipped.
- * `orElse` or `present` makes a `Ref` of it. An optional field may be given to an optional field as it is.
+ * `orElse` or `required` makes a `Ref` of it. An optional field may be given to an optional field as it is.
  */
 export type MaybeRef<T, Why extends string = string> = MaybeRefTo<T, Why> & MaybeFields<T, Why>;
 /** Any such reference. It has a name, so that a project's declarations can say it. */

@@ -252,7 +252,7 @@ export const orElse = <T, const D>(value: Perhaps<T>, instead: D): Otherwise<T, 
  * The value, where the condition of the step that reads it says that it is there:
  * `when: exists(x.output.note)`, `succeeded(x)`, `failed(x)`.
  */
-export const present = <T>(value: MaybeRef<T> | undefined): Ref<T> => value as unknown as Ref<T>;
+export const required = <T>(value: MaybeRef<T> | undefined): Ref<T> => value as unknown as Ref<T>;
 
 /** Said where a plan is refused; a minifier would change the name that a class has. */
 export const DECLARED_STEP = 'DeclaredStep';

@@ -89,7 +89,7 @@ export interface StartRequest {
   /** 0 to 9, only for a workflow with a lane: the higher, the sooner it gets a place. @default 0 */
   readonly priority?: number;
   /** The execution that this one is to make good for; it must exist. */
-  readonly redriveOf?: string;
+  readonly replaces?: string;
   /** Absent if the gateway does not say who calls. */
   readonly by?: Caller;
 }
@@ -135,8 +135,8 @@ const startedBefore = async (
 
 const inputHashOf = (
   { hash }: Scheduler,
-  { input, tags = {}, redriveOf, priority }: Pick<StartRequest, 'input' | 'tags' | 'redriveOf' | 'priority'>,
-): string => hash(canonicalJson({ input, tags, ...given({ redriveOf, priority }) }));
+  { input, tags = {}, replaces, priority }: Pick<StartRequest, 'input' | 'tags' | 'replaces' | 'priority'>,
+): string => hash(canonicalJson({ input, tags, ...given({ replaces, priority }) }));
 
 /** As `start`, of one that may be none of the authors'. */
 export async function startOf(
@@ -152,10 +152,10 @@ export async function startOf(
     throw refuse('bad-input', message, { issues: checked.list });
   }
   const { input, bytes } = acceptedInput(workflow.name, checked.value, ports);
-  const { idempotencyKey: key, tags, redriveOf, by } = request;
+  const { idempotencyKey: key, tags, replaces, by } = request;
   const people = firstPeople(scheduler, workflow.plan, by);
   const lane = laneOfStart(ports, workflow.plan, input, request.priority);
-  if (redriveOf !== undefined && !(await exists(scheduler, redriveOf))) throw unknownExecution(redriveOf);
+  if (replaces !== undefined && !(await exists(scheduler, replaces))) throw unknownExecution(replaces);
   await publishPlan(scheduler, registered);
   const held = await pausedStarts(ports, scheduler.pauses, workflow.name);
   const now = ports.clock.now();
@@ -169,7 +169,7 @@ export async function startOf(
       inputHash: inputHashOf(scheduler, request),
       ...fairGroupOf(scheduler, workflow.plan, input),
       ...lane,
-      ...given({ tags, redriveOf, startedBy: by }),
+      ...given({ tags, replaces, startedBy: by }),
       ...people,
       ...callbackKeysOf(workflow.plan, () => ports.random.id()),
       writeId: ports.random.id(),

@@ -44,7 +44,7 @@ export async function showAtEnd(scheduler: Scheduler, executionId: string, waitM
     try {
       // An end that is not announced is found by reading alone.
       const signal = first.plan.announceEnds === false ? undefined : end?.signal;
-      await untilEnd(scheduler, executionId, untilAt, signal);
+      await waitForEnd(scheduler, executionId, untilAt, signal);
       return await show(scheduler, executionId);
     } finally {
       await leave();
@@ -54,7 +54,7 @@ export async function showAtEnd(scheduler: Scheduler, executionId: string, waitM
   }
 }
 
-async function untilEnd(
+async function waitForEnd(
   { ports: { clock, store } }: Scheduler,
   executionId: string,
   untilAt: number,

@@ -24,7 +24,7 @@ import {
   onSchedule,
   orElse,
   PermanentError,
-  present,
+  required,
   remoteAgent,
   retry,
   running,
@@ -75,7 +75,7 @@ export const steps = (w: WorkflowBuilder<Order>) => {
     input: w.input,
     note: w.input.note,
     words: [concat('a', one.output.order), length(w.input.lines), orElse(w.input.note, 'x')],
-    there: present(w.input.note),
+    there: required(w.input.note),
     conditions: [and(exists(w.input.note)), succeeded(one), failed(two), skipped(three)],
   };
 };
@@ -86,7 +86,7 @@ export const event = onEvent(pay, { pattern: { source: ['x'] }, input: { order: 
 export const object = onObjectCreated(pay, { bucket: 'x', input: { order: '$.key', lines: [] } });
 
 export const client = createClient<{ pay: typeof pay }>({ url: 'http://127.0.0.1:1' });
-export const { start, run, untilEnd, get, ...others } = client;
+export const { start, run, waitForEnd: waitForEnd, get, ...others } = client;
 export const started = async () => ({ ...(await start('pay', { input: { order: 'x', lines: [] } })) });
 export const overview = async () => ({ health: await client.health(), is: await client.overview() });
 const credentials = async () => ({ accessKeyId: 'a', secretAccessKey: 'b' });
@@ -95,7 +95,7 @@ export const callers = [bearer('x'), awsSignature({ region: 'eu-west-1', credent
 export const trial = testWorkflow(pay, { agents: [handler] });
 export const trialRun = async () => {
   const own = await trial.start({ order: 'x', lines: [] });
-  return { own, end: await own.untilEnd(), why: await own.why(), calls: trial.calls() };
+  return { own, end: await own.waitForEnd(), why: await own.why(), calls: trial.calls() };
 };
 export const world = externalWorld();
 export const crashed = () => crashEverywhere(pay, { agents: [handler], input: { order: 'x', lines: [] } });

@@ -99,7 +99,7 @@ it('a file that exports another agent’s handler does nothing, and every execut
   const copied = handlerOfFile('book-hotel', agents[0] as AgentHandler);
   const trial = testWorkflow(bookTrip, { agents: insteadOf(agents, copied) });
   const copy = await trial.start({ trip: 'to Ghent' });
-  const { status, steps } = await copy.untilEnd();
+  const { status, steps } = await copy.waitForEnd();
   expect([status, steps['hotel']?.status]).toEqual(['compensated', 'failed']);
   expect(JSON.stringify(await copy.why())).toContain(
     "wrong-handler: the file of agent 'book-hotel' exports the handler of agent 'book-flight'; nothing was done",

@@ -48,7 +48,7 @@ it('has inputs and outputs by workflow', async () => {
   const view = { executionId: 'e1', status: 'succeeded', steps: [], output: { said: 'hello' } };
   const { client, requests } = answering(started, [200, view]);
   const { executionId } = await client.start('speech', { input: { text: 'hello' } });
-  const { output } = await client.untilEnd(executionId);
+  const { output } = await client.waitForEnd(executionId);
   const said: string | undefined = output?.said;
   expect(said).toBe('hello');
   expect(requests.map(({ path }) => path)).toEqual(['/workflows/speech/executions', '/executions/e1']);

@@ -41,7 +41,7 @@ it('a client calls the function as it would call the API', async () => {
   expect(await client.get(executionId, { step: 'ok' })).toMatchObject({ executionId, status: 'waiting' });
   expect((await client.list({ workflow: 'flow', limit: 1 })).items).toMatchObject([{ executionId }]);
   await client.approve(executionId, 'ok', { comment: '“yes”' });
-  expect(await client.untilEnd(executionId)).toMatchObject({ status: 'succeeded' });
+  expect(await client.waitForEnd(executionId)).toMatchObject({ status: 'succeeded' });
   expect(new Set(invoked.map(({ FunctionName }) => FunctionName))).toEqual(new Set(['scheduler']));
   expect(client.url).toBe('https://lambda/scheduler');
 });

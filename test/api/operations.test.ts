@@ -147,10 +147,10 @@ describe('a retry', () => {
     expect((await c.get(`/executions/${id}`)).body['retries']).toMatchObject([{ reason: 'fixed' }]);
     expect(errorOf(await c.post(`/executions/${id}/retry`))).toMatchObject([
       409,
-      { code: 'not-retryable', message: expect.stringContaining(`"redriveOf": "${id}"`) },
+      { code: 'not-retryable', message: expect.stringContaining(`"replaces": "${id}"`) },
     ]);
-    const next = await c.begun({ input: { orderId: 'o-2' }, redriveOf: id });
-    expect((await c.get(`/executions/${next}`)).body).toMatchObject({ redriveOf: id });
+    const next = await c.begun({ input: { orderId: 'o-2' }, replaces: id });
+    expect((await c.get(`/executions/${next}`)).body).toMatchObject({ replaces: id });
   });
 
   it('gives the failed step another input; a step without one is refused', async () => {
@@ -179,7 +179,7 @@ describe('a retry', () => {
   it('a redrive of nothing is refused', async () => {
     const c = client();
     const path = '/workflows/flow/executions';
-    const answer = await c.post(path, { input: { orderId: 'o-1' }, redriveOf: 'nothing-here' });
+    const answer = await c.post(path, { input: { orderId: 'o-1' }, replaces: 'nothing-here' });
     expect(errorOf(answer)).toMatchObject([
       404,
       { code: expect.stringMatching(/unknown-(execution|workflow)/) },

@@ -16,9 +16,9 @@ const running = view('running');
 async function asked(answers: readonly (ExecutionView | Error)[], random = 0.5, wait: WaitOptions = {}) {
   const asks: unknown[] = [];
   const slept: number[] = [];
-  const get = async (_id: string, options?: { readonly waitMs?: number }): Promise<ExecutionView> => {
+  const get = async (_id: string, options?: { readonly wait?: string }): Promise<ExecutionView> => {
     const answer = answers[Math.min(asks.length, answers.length - 1)]!;
-    asks.push(options?.waitMs);
+    asks.push(options?.wait);
     if (answer instanceof Error) throw answer;
     return answer;
   };
@@ -35,7 +35,7 @@ const times = (count: number): ExecutionView[] => Array.from({ length: count }, 
 it('has the API wait once, and asks ever more seldom, up to five seconds', async () => {
   const { end, asks, slept } = await asked([...times(11), view('succeeded')]);
   expect(end).toBe('succeeded');
-  expect(asks).toEqual([1_000, ...times(11).map(() => undefined)]);
+  expect(asks).toEqual(['1s', ...times(11).map(() => undefined)]);
   expect(slept).toEqual([250, 375, 563, 844, 1_266, 1_898, 2_848, 4_271, 5_000, 5_000, 5_000]);
 });
 

@@ -15,7 +15,7 @@ import {
   matches,
   or,
   orElse,
-  present,
+  required,
   succeeded,
   useAgent,
   withInput,
@@ -98,7 +98,7 @@ it.each<[string, (w: WorkflowBuilder<Free>, l: Free) => unknown, string]>([
   [
     'of the input',
     (w) => w.step('b', strict, { text: inFlow(w).vat }),
-    "it reads input.vat, which may be absent, and agent 'strict' needs text: write orElse(input.vat, …), or present(input.vat) and 'when: exists(input.vat)' on the step, or make text optional there",
+    "it reads input.vat, which may be absent, and agent 'strict' needs text: write orElse(input.vat, …), or required(input.vat) and 'when: exists(input.vat)' on the step, or make text optional there",
   ],
   ['of an output', (w, l) => w.step('b', strict, { text: l.note }), 'it reads look.output.note, which may'],
   [
@@ -156,7 +156,7 @@ it.each<[string, (w: WorkflowBuilder<Free>, l: Free) => unknown, string]>([
   [
     'of a whole that is given',
     (w, l) => w.child('b', noted, l),
-    "it reads look.output, of which look.output.note may be absent, and workflow 'noted' needs note: give its fields one by one, with orElse(look.output.note, …), or present(look.output) and 'when: exists(look.output.note)' on the step, or make note optional there",
+    "it reads look.output, of which look.output.note may be absent, and workflow 'noted' needs note: give its fields one by one, with orElse(look.output.note, …), or required(look.output) and 'when: exists(look.output.note)' on the step, or make note optional there",
   ],
   [
     'of the items of a list that is given',
@@ -190,7 +190,7 @@ it.each<[string, (w: WorkflowBuilder<Free>, l: Free) => unknown, string]>([
   [
     'in a condition',
     (w) => w.step('b', strict, { text: 'x' }, { when: eq(inFlow(w).vat, 'x') }),
-    "and its condition compares it: write orElse(input.vat, …), or present(input.vat) and 'when: and(exists(input.vat), …)' on the step",
+    "and its condition compares it: write orElse(input.vat, …), or required(input.vat) and 'when: and(exists(input.vat), …)' on the step",
   ],
   [
     'of which only a part of the condition says that it is there',
@@ -249,7 +249,7 @@ it.each<[string, (w: WorkflowBuilder<Free>, l: Free) => unknown]>([
       w.step(
         'b',
         strict,
-        { text: present(inFlow(w).address.city) },
+        { text: required(inFlow(w).address.city) },
         { when: and(exists(inFlow(w).address.city), eq(inFlow(w).address.city, 'Rome')) },
       ),
   ],
@@ -327,8 +327,8 @@ it('types say it as well', () => {
     w.step(
       'm',
       strict,
-      { text: present(vat) },
-      { when: and(exists(vat), eq(present(vat), 'x'), eq(urgent, true)) },
+      { text: required(vat) },
+      { when: and(exists(vat), eq(required(vat), 'x'), eq(urgent, true)) },
     );
     w.step('q', loose, {
       text: orElse(vat, lines[0]?.size),

@@ -202,7 +202,7 @@ describe('w.onFailure', () => {
     expect(spoiled({ undo: { kind: 'retry', attempts: 1, firstMs: 1, maxMs: 1 } })).toContain(
       "leave 'undo' out",
     );
-    expect(spoiled({ tolerate: true })).toContain("leave 'mayFail' out");
+    expect(spoiled({ mayFail: true })).toContain("leave 'mayFail' out");
     expect(spoiled({ pointOfNoReturn: true })).toContain("leave 'pointOfNoReturn' out");
     expect(spoiled({}, true)).toContain('exists(pay.output)');
   });

@@ -1,6 +1,6 @@
 /** References that a workflow's function reads, and that nothing in the plan has. */
 
-import { agent, and, concat, eq, exists, orElse, present, workflow } from 'steadfast';
+import { agent, and, concat, eq, exists, orElse, required, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 import { leftReferences } from '../../lib/author/left-references.ts';
 
@@ -46,7 +46,7 @@ test.each<[string, (w: Free, paid: Free) => unknown]>([
       const of = concat('gift ', paid.output.id);
       w.step('a', pay, { gift, of }, { when: and(exists(w.input.at), eq(w.input.kind, 1)) });
       w.map('b', pay, list, (item: Free, at: Free) => ({ sku: item.sku, at, x: orElse(item.y, gift) }));
-      w.approval('c', { within: '1h', show: { city: present(w.input.address.city) } });
+      w.approval('c', { within: '1h', show: { city: required(w.input.address.city) } });
       w.wait('d', { until: w.input.until, after: [paid] });
       const rounds = {
         next: (last: Free) => ({ x: last.x }),

@@ -131,7 +131,7 @@ it('of a trigger, a client and a test', async () => {
     "createClient: 'retryFor' is not an option; did you mean 'retryForMs'?",
   );
   const client = createClient({ url: 'http://127.0.0.1:1' });
-  await expect(client.get('x', { waitMS: 5 } as never)).rejects.toThrow("did you mean 'waitMs'?");
+  await expect(client.get('x', { waitt: '5s' } as never)).rejects.toThrow("did you mean 'wait'?");
   await expect(client.approve('x', 'y', { coment: 'z' } as never)).rejects.toThrow("did you mean 'comment'?");
   const agents = [one.handler({ execute: async (_, input) => input })];
   refuses(

@@ -12,7 +12,7 @@ import {
   not,
   or,
   orElse,
-  present,
+  required,
   ref,
   skipped,
   succeeded,
@@ -109,7 +109,7 @@ describe('refused is', () => {
       'a failure that need not be one',
       (w) => {
         const car = w.step('car', cars, {}, { mayFail: true });
-        w.step('b', cars, { x: present(car.failure.code) }, { when: not(succeeded(car)) });
+        w.step('b', cars, { x: required(car.failure.code) }, { when: not(succeeded(car)) });
         return undefined;
       },
       'output-may-be-missing',
@@ -119,7 +119,7 @@ describe('refused is', () => {
       'a condition of which only a part says so',
       (w) => {
         const car = w.step('car', cars, {}, { mayFail: true });
-        w.step('b', cars, { x: present(car.output.id) }, { when: or(succeeded(car), eq(w.input.ok, true)) });
+        w.step('b', cars, { x: required(car.output.id) }, { when: or(succeeded(car), eq(w.input.ok, true)) });
         return undefined;
       },
       'output-may-be-missing',
@@ -162,14 +162,14 @@ it('accepted is what says what holds instead, or when it is there', () => {
     const bus = w.step(
       'bus',
       cars,
-      { x: present(car.failure.code) },
+      { x: required(car.failure.code) },
       { when: and(failed(car), eq(w.input.ok, true)), mayFail: true },
     );
     // That the bus succeeded says that the car failed.
     w.step(
       'b',
       cars,
-      { x: [present(bus.output.id), present(car.failure.message)] },
+      { x: [required(bus.output.id), required(car.failure.message)] },
       { when: succeeded(bus) },
     );
     w.step(
@@ -210,7 +210,7 @@ it('types say what may be missing', () => {
     >;
     w.step('a', strict, { id: sure.output.id });
     w.step('b', strict, { id: orElse(car.output.id, 'none') });
-    w.step('c', strict, { id: present(car.output.id) }, { when: succeeded(car) });
+    w.step('c', strict, { id: required(car.output.id) }, { when: succeeded(car) });
     // @ts-expect-error it may be missing
     w.step('d', strict, { id: car.output.id }, { when: succeeded(car) });
     // @ts-expect-error what holds instead is no text

@@ -207,7 +207,7 @@ const limits: Row[] = [
     (concurrency): Row => [`a concurrency of ${concurrency}`, map({ concurrency }), 'bad-concurrency', 'it'],
   ),
   ...[-1, 1.5, Number.NaN, 10_001, '5', '%', '-1%', '101%', '1e1%', 'all'].map(
-    (tolerate): Row => [`a tolerance of ${tolerate}`, map({ tolerate }), 'bad-tolerance', 'it'],
+    (tolerate): Row => [`a tolerance of ${tolerate}`, map({ mayFail: tolerate }), 'bad-tolerance', 'it'],
   ),
 ];
 

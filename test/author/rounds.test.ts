@@ -1,6 +1,6 @@
 /** What is refused of a step that is repeated, what its types say, and what its references may read. */
 
-import { agent, eq, exists, askPerson, not, orElse, present, retry, withInput, workflow } from 'steadfast';
+import { agent, eq, exists, askPerson, not, orElse, required, retry, withInput, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 import { referenceProblems } from '../../lib/author/schemas/reference-check.ts';
 import { jsonSchemaOf } from '../../lib/infra/json-schema.ts';
@@ -104,7 +104,7 @@ describe('what is there when another round begins', () => {
         { from: 'a' },
         {
           until: (last) => (until === 'says' ? not(exists(last.next)) : eq(last.rows, 0)),
-          next: (last) => ({ from: present(last.next) }),
+          next: (last) => ({ from: required(last.next) }),
           maxRounds: 3,
         },
       );
@@ -117,7 +117,7 @@ describe('what is there when another round begins', () => {
 
   it('is not what nobody has asked for', () => {
     expect(referenceProblems(pages('says not'), jsonSchemaOf)).toEqual([
-      "workflow 'pages', step 'all': it reads last.next, which may be absent, and agent 'read' needs from: write orElse(last.next, …), or present(last.next) and 'until: not(exists(last.next))', beside others in or(…), or make from optional there",
+      "workflow 'pages', step 'all': it reads last.next, which may be absent, and agent 'read' needs from: write orElse(last.next, …), or required(last.next) and 'until: not(exists(last.next))', beside others in or(…), or make from optional there",
     ]);
   });
 

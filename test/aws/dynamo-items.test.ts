@@ -103,7 +103,7 @@ describe('an item', () => {
       ...anExecution(),
       pauses: [pause],
       retries: [retried],
-      redriveOf: 'e-0',
+      replaces: 'e-0',
       epoch: 2,
     } as Execution;
     expect(executionOf(executionItem(execution, 4))).toStrictEqual(execution);

@@ -73,7 +73,7 @@ it('begins with the old input, says what is wrong at its field, and leads to the
   await dialogOf(page).waitFor({ state: 'detached' });
   const next = decodeURIComponent(/executions\/([^?]+)/.exec(page.url())?.[1] ?? '');
   expect(await world.view(next)).toMatchObject({
-    redriveOf: id,
+    replaces: id,
     workflow: 'pay',
     input: { orderId: 'o-1', amount: 50 },
   });

@@ -84,17 +84,17 @@ test('a refused one says why', async () => {
 });
 
 test('a retry that is refused names the option to people, and the field to programs', async () => {
-  const message = 'it has ended as \'compensated\'; start a new execution with "redriveOf": "e0"';
+  const message = 'it has ended as \'compensated\'; start a new execution with "replaces": "e0"';
   const refusal = { status: 409, body: { error: { code: 'not-retryable', message } } };
   api.answers.push(refusal, refusal);
-  expect((await cli('retry', 'e0')).err).toContain('start a new execution with --redrive-of e0\n');
-  expect((await cli('retry', 'e0', '--json')).err).toContain('\\"redriveOf\\"');
+  expect((await cli('retry', 'e0')).err).toContain('start a new execution with --replaces e0\n');
+  expect((await cli('retry', 'e0', '--json')).err).toContain('\\"replaces\\"');
 });
 
 test('start says of which execution it is the redrive', async () => {
   api.answers.push(told('running'));
-  await cli('start', 'order', '--redrive-of', 'e0');
-  expect(api.asked[0]?.body).toEqual({ input: {}, redriveOf: 'e0' });
+  await cli('start', 'order', '--replaces', 'e0');
+  expect(api.asked[0]?.body).toEqual({ input: {}, replaces: 'e0' });
 });
 
 describe('a workflow', () => {

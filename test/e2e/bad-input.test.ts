@@ -140,7 +140,7 @@ it('has a console whose page starts executions and reads them, and whose API tak
   const url = `${stage.cloud.apiUrl}/console/api`;
   const page = createClient({ url, fetch: pageOf(stage.cloud.apiUrl), as: 'ann' });
   const { executionId } = await page.start('order-fulfilment', { input: order('by-hand') as never });
-  const view = await page.untilEnd(executionId);
+  const view = await page.waitForEnd(executionId);
   expect([view.status, view.startedBy]).toEqual(['succeeded', { kind: 'local', name: 'ann' }]);
   expect((await page.list()).items.map((item) => item.executionId)).toContain(executionId);
   const other = createClient({ url, fetch: pageOf('http://127.0.0.1:5173') });

@@ -54,7 +54,7 @@ async function start(
 }
 
 const ended = (executionId: string): Promise<View> =>
-  createClient({ url: cloud.apiUrl }).untilEnd(executionId);
+  createClient({ url: cloud.apiUrl }).waitForEnd(executionId);
 
 async function why(executionId: string): Promise<string> {
   return (await fetch(`${cloud.apiUrl}/executions/${executionId}/why`)).text();
@@ -89,7 +89,7 @@ test('a preorder that is started twice is authorised and charged once', async ()
   let token = await open();
   for (; token === undefined; token = await open()) await new Promise((done) => setTimeout(done, 200));
   await client.completeCallback(token, { approved: true });
-  const outputs = await Promise.all(ids.map(async (id) => (await client.untilEnd(id)).output));
+  const outputs = await Promise.all(ids.map(async (id) => (await client.waitForEnd(id)).output));
   expect(outputs).toEqual([
     { trackingNumber: expect.stringMatching(/^TRACK-/) },
     { trackingNumber: 'paid before' },

@@ -133,7 +133,7 @@ test('a debugger finds the author’s file in the agent’s process, stops at a 
   debug.say("exec('input.orderId')");
   await debug.heard(new RegExp(`'${input.orderId}'`));
   debug.say('cont');
-  expect((await client.untilEnd(executionId)).status).toBe('succeeded');
+  expect((await client.waitForEnd(executionId)).status).toBe('succeeded');
   system.interrupt();
   expect(await system.end).toEqual([0, expect.stringContaining('Stopped.')]);
 });

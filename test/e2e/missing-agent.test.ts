@@ -136,7 +136,7 @@ test('an agent that is gone is named everywhere, holds only its own work up, and
   await waitIsOver(executionId, 'book');
   ring();
   const ended = await until(
-    () => api.get(executionId, { waitMs: 20_000 }),
+    () => api.get(executionId, { wait: '20s' }),
     ({ endedAt }) => endedAt !== undefined,
   );
   expect(ended).toMatchObject({

@@ -103,7 +103,7 @@ const begin = async (api: Client, secret: string): Promise<string> =>
 /** Once its callback is open. */
 async function tokenOf(api: Client, id: string): Promise<string> {
   for (;;) {
-    const { steps } = await api.get(id, { waitMs: 100 });
+    const { steps } = await api.get(id, { wait: '100ms' });
     const token = steps.find(({ name }) => name === 'child-ended')?.token;
     if (token !== undefined) return token;
   }
@@ -122,7 +122,7 @@ test('a restored table takes over from a deployment at rest, and nothing acts be
     await backUp(before);
     // What the backup lacks: an answer, and a start.
     await api.completeCallback(token, ANSWER);
-    expect((await api.untilEnd(asking)).status).toBe('succeeded');
+    expect((await api.waitForEnd(asking)).status).toBe('succeeded');
     later = await begin(api, 'later');
   });
 
@@ -142,7 +142,7 @@ test('a restored table takes over from a deployment at rest, and nothing acts be
   await deployed({ restoredTable: RESTORED }, async ({ api }) => {
     await api.completeCallback(token, ANSWER);
     await api.completeCallback(await tokenOf(api, queued), ANSWER);
-    for (const id of [asking, queued]) expect((await api.untilEnd(id)).status).toBe('succeeded');
+    for (const id of [asking, queued]) expect((await api.waitForEnd(id)).status).toBe('succeeded');
     expect(await begin(api, 'later')).toBe(later);
     expect((await api.get(later)).startedAt).toBeGreaterThan(since);
   });

@@ -59,7 +59,7 @@ test('it runs the functions of the assembly, and the dev.ts beside them', () => 
 
 test('an agent that is killed when it has claimed its step is followed by another', async () => {
   const { hit } = cloud.kill('charge-card', { afterCall: 1, operation: 'PutItem' });
-  const end = await cloud.client.untilEnd(await start('killed'));
+  const end = await cloud.client.waitForEnd(await start('killed'));
   expect(await hit).toMatchObject({ outcome: 'hit', pids: [expect.any(Number)] });
   expect(end.status).toBe('succeeded');
   expect(end.steps.find(({ name }) => name === 'charge')?.attempts.length).toBeGreaterThan(1);
@@ -67,9 +67,9 @@ test('an agent that is killed when it has claimed its step is followed by anothe
 });
 
 test('answers that AWS loses and calls that it refuses change nothing of the end', async () => {
-  cloud.loseAnswers('reserve-stock', { calls: 2 });
+  cloud.loseReply('reserve-stock', { calls: 2 });
   const refused = cloud.throttle('schedule-shipping', { calls: 2 });
-  expect((await cloud.client.untilEnd(await start('unanswered'))).status).toBe('succeeded');
+  expect((await cloud.client.waitForEnd(await start('unanswered'))).status).toBe('succeeded');
   expect((await refused.hit).outcome).toBe('hit');
   expect(await done('unanswered')).toEqual(
     expect.arrayContaining(['charge', 'reservation', 'shipment', 'mail']),
@@ -83,7 +83,7 @@ test('kills at random moments are counted, by whom they hit', async () => {
   while (kills.count() === 0) {
     const names = ['one', 'two', 'three'].map((name) => `${name}-${statuses.length}`);
     const ids = await Promise.all(names.map(start));
-    const ends = Promise.all(ids.map((id) => cloud.client.untilEnd(id)));
+    const ends = Promise.all(ids.map((id) => cloud.client.waitForEnd(id)));
     // On a slow machine an attempt takes longer than it is from one kill to the next: the first will do.
     const hit = setInterval(() => kills.count() > 0 && kills.stop(), 20);
     statuses.push(...(await ends.finally(() => clearInterval(hit))).map(({ status }) => status));

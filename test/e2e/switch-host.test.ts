@@ -49,7 +49,7 @@ const many = async (from: number, to: number, make: (n: number) => Promise<strin
 /** Once it waits for its release. */
 async function tokenOf({ api }: Deployed, id: string): Promise<string> {
   for (;;) {
-    const { steps } = await api.get(id, { waitMs: 100 });
+    const { steps } = await api.get(id, { wait: '100ms' });
     const token = steps.find(({ name }) => name === 'release')?.token;
     if (token !== undefined) return token;
   }
@@ -91,7 +91,7 @@ test('agents that move into a host and back lose no open execution', async () =>
     expect(callersSince(0)).toBe(2);
     const before = calls().length;
     const slow = await many(20, 20 + SLOW, (n) => begin(on, n, true));
-    while (calls().length < before + SLOW) await on.api.get(slow[0]!, { waitMs: 100 });
+    while (calls().length < before + SLOW) await on.api.get(slow[0]!, { wait: '100ms' });
     on.cloud.control.disableMapping('pack-parcel');
     const queued = await many(20 + SLOW, 40, (n) => begin(on, n));
     ids.push(...waiting, ...slow, ...queued);
@@ -102,7 +102,7 @@ test('agents that move into a host and back lose no open execution', async () =>
   await deployed('shared', async (on) => {
     const before = calls().length;
     await release(on, (await wait(on, atHost)).values());
-    for (const id of atHost) expect((await on.api.untilEnd(id)).status).toBe('succeeded');
+    for (const id of atHost) expect((await on.api.waitForEnd(id)).status).toBe('succeeded');
     // What was in the queue or under way goes on in the host, up to its release.
     await wait(on, ids.slice(20));
     expect(callersSince(before)).toBe(1);
@@ -116,7 +116,7 @@ test('agents that move into a host and back lose no open execution', async () =>
     const before = calls().length;
     const open = [...back, ...ids.slice(30)];
     await release(on, (await wait(on, open)).values());
-    for (const id of ids) expect((await on.api.untilEnd(id)).status).toBe('succeeded');
+    for (const id of ids) expect((await on.api.waitForEnd(id)).status).toBe('succeeded');
     expect(callersSince(before)).toBe(2);
   });
   const keys = calls().map(([key]) => key);

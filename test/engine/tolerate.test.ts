@@ -3,7 +3,7 @@
  * asked about where neither can be.
  */
 
-import { failed, orElse, present, succeeded } from '../../lib/author/references.ts';
+import { failed, orElse, required, succeeded } from '../../lib/author/references.ts';
 import { retry as again, workflow } from '../../lib/author/builder/workflow.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
@@ -22,7 +22,7 @@ const holiday = workflow('holiday', { input: anyObject, within: '1h' }, (w) => {
   const other = w.step(
     'other-car',
     flights,
-    { why: present(car.failure.code) },
+    { why: required(car.failure.code) },
     { ...once, when: failed(car) },
   );
   const carId = orElse(car.output['id'] as never, orElse(other.output['id'] as never, 'none'));
@@ -169,7 +169,7 @@ describe('a step that may fail', () => {
   it('can still succeed late, until its failure is tolerated or its undo has begun', async () => {
     const flow = workflow('late', { input: anyObject, within: '1h' }, (w) => {
       const car = w.step('car', cars, {}, { ...once, mayFail: true });
-      w.step('mail', mails, { car: present(car.output['id'] as never) }, { when: succeeded(car) });
+      w.step('mail', mails, { car: required(car.output['id'] as never) }, { when: succeeded(car) });
     });
     const slow = deferred<object>();
     const h = harness(flow, { cars: { ...does('cars'), execute: () => slow.promise }, mails: does('mails') });
@@ -216,7 +216,7 @@ describe('of the other kinds', () => {
     const flow = workflow('asks', { input: anyObject, within: '1h' }, (w) => {
       const yes = w.approval('yes', { within: '10m', mayFail: true });
       w.step('go', flights, { by: orElse(yes.output.by, 'nobody') }, { when: succeeded(yes) });
-      w.step('refuse', cars, { why: present(yes.failure.message) }, { when: failed(yes) });
+      w.step('refuse', cars, { why: required(yes.failure.message) }, { when: failed(yes) });
     });
     const h = harness(flow, { flights: does('flights'), cars: does('cars') });
     const { id, callbackKeys } = await h.begin();

@@ -3,7 +3,7 @@
  * first, and pauses are given back.
  */
 
-import { failed, orElse, present } from '../../lib/author/references.ts';
+import { failed, orElse, required } from '../../lib/author/references.ts';
 import { askPerson, retry, withInput, workflow } from '../../lib/author/builder/workflow.ts';
 import { decide } from '../../lib/core/decide.ts';
 import type { Children } from '../../lib/core/records/children.ts';
@@ -26,7 +26,7 @@ describe('a step that is not over within its time', () => {
   it('is not tried again, and fails with `within`; what takes its place begins then', async () => {
     const flow = workflow('busy', { input: anyObject, within: '1h' }, (w) => {
       const car = w.step('car', cars, {}, { ...PATIENT, mayFail: true });
-      const taxi = w.step('taxi', flights, { why: present(car.failure.code) }, { when: failed(car) });
+      const taxi = w.step('taxi', flights, { why: required(car.failure.code) }, { when: failed(car) });
       return { id: orElse(taxi.output['id'] as never, 'none') };
     });
     const at: number[] = [];
@@ -226,7 +226,7 @@ describe('of the other kinds', () => {
   it('a child is stopped and undone first, and only then what takes its place begins', async () => {
     const flow = workflow('family', { input: anyObject, within: '2h' }, (w) => {
       const sub = w.child('sub', inner, {}, { within: '5m', mayFail: true });
-      w.step('other', flights, { why: present(sub.failure.code) }, { when: failed(sub) });
+      w.step('other', flights, { why: required(sub.failure.code) }, { when: failed(sub) });
     });
     const h = harness(flow, {
       flights: does('flights'),

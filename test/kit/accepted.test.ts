@@ -114,7 +114,7 @@ describe('accepted work', () => {
     const { trial, asked } = film1();
     const startedAt = trial.now();
     const run = await trial.start({});
-    const { status } = await run.untilEnd();
+    const { status } = await run.waitForEnd();
     expect(status).toBe('succeeded');
     expect(trial.calls(encode).filter(({ on }) => on === 'execute')).toHaveLength(1);
     expect(asked).toHaveLength(6);
@@ -126,7 +126,7 @@ describe('accepted work', () => {
     const run = await trial.start({});
     await trial.skip('45s');
     await run.cancel('not wanted');
-    const { status } = await run.untilEnd();
+    const { status } = await run.waitForEnd();
     expect(status).toBe('canceled');
     expect(deeds).toEqual(['undo encode', 'undo reserve']);
     expect(undone).toEqual([expect.objectContaining({ token: 'job-2' })]);
@@ -135,7 +135,7 @@ describe('accepted work', () => {
   it('is undone when its time is over, and then the next stage begins with another key', async () => {
     const { trial, deeds, undone, world } = film1({ lasts: 40 * MINUTE });
     const run = await trial.start({});
-    const { status } = await run.untilEnd();
+    const { status } = await run.waitForEnd();
     // The second attempt is not over in its time either.
     expect(status).toBe('compensated');
     expect(deeds).toEqual(['undo encode', 'undo encode', 'undo reserve']);
@@ -151,7 +151,7 @@ describe('accepted work', () => {
     expect(trial.calls(encode).filter(({ on }) => on === 'undo')).toHaveLength(1);
     expect((asked.at(-1) ?? 0) - startedAt).toBeLessThan(11 * MINUTE);
     await run.cancel('enough');
-    expect((await run.untilEnd()).status).toBe('canceled');
+    expect((await run.waitForEnd()).status).toBe('canceled');
   });
 
   it('is asked at its pace behind a point of no return, also once the time of its execution is over', async () => {

@@ -61,8 +61,8 @@ describe('agents that do what they declare', () => {
     const report = await ofGoodAgents({
       scenario: async (trial, given) => {
         const run = await soldOut(trial, given);
-        await run.untilIncident();
-        await run.answer({ choice: 'retry' });
+        await run.waitForIncident();
+        await run.resolve({ choice: 'retry' });
         return run;
       },
     });

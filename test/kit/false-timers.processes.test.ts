@@ -11,7 +11,7 @@ globalThis.Date = class extends Date { static now() { return 0; } };
 const { bookTrip, goodAgents } = await import('./test/kit/trip.ts');
 const { testWorkflow } = await import('steadfast/testing');
 const { agents } = goodAgents();
-const { status } = await (await testWorkflow(bookTrip, { agents }).start({ trip: 'to Ghent' })).untilEnd();
+const { status } = await (await testWorkflow(bookTrip, { agents }).start({ trip: 'to Ghent' })).waitForEnd();
 console.log('ended:', status);
 `;
 

@@ -37,7 +37,7 @@ it('lets one in after the other', async () => {
   const { agents, most } = observed();
   const trial = testWorkflow(booking, { agents });
   const runs = [await trial.start({ account: 'a' }), await trial.start({ account: 'a' })];
-  for (const run of runs) expect((await run.untilEnd()).status).toBe('succeeded');
+  for (const run of runs) expect((await run.waitForEnd()).status).toBe('succeeded');
   expect(most.at).toBe(1);
 });
 

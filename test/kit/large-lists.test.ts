@@ -1,6 +1,6 @@
 /** Outputs of a list that were too large to be kept: nothing is read in their place. */
 
-import { agent, and, eq, exists, orElse, present, type Workflow, workflow } from 'steadfast';
+import { agent, and, eq, exists, orElse, required, type Workflow, workflow } from 'steadfast';
 import { testWorkflow } from 'steadfast/testing';
 import * as z from 'zod/mini';
 
@@ -35,7 +35,7 @@ const flowOf = (how: Reading): Workflow =>
     const after = [all];
     if (how === 'plain') w.step('join', join, { items });
     if (how === 'orElse') w.step('join', join, { items: orElse(items, []) });
-    if (how === 'present') w.step('join', join, { items: present(items as never) });
+    if (how === 'present') w.step('join', join, { items: required(items as never) });
     if (how === 'whole') w.step('join', join, { all: all.output });
     if (how === 'child') w.child('join', part as never, { items } as never);
     if (how === 'list') w.map('join', join, items, (item) => ({ item }));
@@ -54,7 +54,7 @@ const ran = async (how: Reading, bytes: number) => {
   const run = await testWorkflow(flowOf(how), { agents: agents as never, largeValues: false }).start({
     list: [...Array(10).keys()],
   });
-  return run.untilEnd();
+  return run.waitForEnd();
 };
 
 const READERS: readonly Reading[] = ['plain', 'orElse', 'present', 'whole', 'child', 'list', 'condition'];

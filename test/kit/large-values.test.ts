@@ -42,7 +42,7 @@ const parts = () => {
 describe('a large output', () => {
   it('is read by the next step, and is shown', async () => {
     const run = await testWorkflow(flow, { agents: parts().agents }).start({});
-    const end = await run.untilEnd();
+    const end = await run.waitForEnd();
     expect([end.status, end.output]).toEqual(['succeeded', { bytes: BYTES }]);
     expect(end.steps['write']?.output).toEqual({ text: 'x'.repeat(BYTES) });
   });

@@ -29,7 +29,7 @@ describe('lateEffect', () => {
     trial.lateEffect(bookFlight, { by });
     const startedAt = trial.now();
     const run = await trial.start(input);
-    const { status } = await run.untilEnd();
+    const { status } = await run.waitForEnd();
     await trial.skip('10m');
     const flights = world.effects().filter(({ kind }) => kind === 'flight');
     return { status, verdicts, flights: flights.length, calls: trial.calls(bookFlight) };

@@ -1,6 +1,6 @@
 /** Work that a service accepted and never does fails for a reason, which other steps may read. */
 
-import { accepted, agent, failed, notDone, orElse, present, retry, workflow } from 'steadfast';
+import { accepted, agent, failed, notDone, orElse, required, retry, workflow } from 'steadfast';
 import { testWorkflow } from 'steadfast/testing';
 import * as z from 'zod/mini';
 
@@ -16,7 +16,7 @@ const report = agent('report', {
 it('fails as not-done, and what comes instead can say so', async () => {
   const film = workflow('film', { input: Film, within: '1d' }, (w) => {
     const made = w.step('encode', encode, w.input, { mayFail: true, recovery: [retry(0)] });
-    const why = present(made.failure.code);
+    const why = required(made.failure.code);
     const said = w.step('report', report, { why }, { when: failed(made) });
     return { why: orElse(said.output.why, 'none') };
   });
@@ -29,6 +29,6 @@ it('fails as not-done, and what comes instead can say so', async () => {
     report.handler({ execute: async (_ctx, input) => input }),
   ];
   const run = await testWorkflow(film, { agents }).start({ film: 'a' });
-  const { status, output, failure } = await run.untilEnd();
+  const { status, output, failure } = await run.waitForEnd();
   expect({ status, output, failure }).toEqual({ status: 'succeeded', output: { why: 'not-done' } });
 });

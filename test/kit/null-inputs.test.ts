@@ -36,7 +36,7 @@ it('is what the next round is given', async () => {
   });
   const { agents, inputs } = reader();
   const run = await testWorkflow(pages, { agents }).start({});
-  expect((await run.untilEnd()).status).toBe('succeeded');
+  expect((await run.waitForEnd()).status).toBe('succeeded');
   expect(inputs).toEqual(['from-the-start', null, null]);
 });
 
@@ -46,9 +46,9 @@ it('is what a person gives a step', async () => {
   });
   const { agents, inputs } = reader(true);
   const run = await testWorkflow(page, { agents }).start({});
-  await run.untilIncident();
-  await run.answer({ choice: 'retry-with-input', input: null });
-  expect((await run.untilEnd()).status).toBe('succeeded');
+  await run.waitForIncident();
+  await run.resolve({ choice: 'retry-with-input', input: null });
+  expect((await run.waitForEnd()).status).toBe('succeeded');
   expect(inputs).toEqual(['from-the-start', null]);
 });
 
@@ -61,8 +61,8 @@ it('is what a person gives a group', async () => {
   });
   const { agents, inputs } = reader(true);
   const run = await testWorkflow(group, { agents }).start({});
-  await run.untilIncident();
-  await run.answer({ choice: 'retry-with-input', input: null });
-  expect((await run.untilEnd()).status).toBe('succeeded');
+  await run.waitForIncident();
+  await run.resolve({ choice: 'retry-with-input', input: null });
+  expect((await run.waitForEnd()).status).toBe('succeeded');
   expect(inputs).toEqual(['from-the-start', null]);
 });

@@ -64,7 +64,7 @@ const given = () => {
 it('customer service is told once, after the refund, and the test sees that', async () => {
   const { agents, asked } = given();
   const run = await testWorkflow(order, { agents }).start({});
-  const state = await run.untilEnd();
+  const state = await run.waitForEnd();
   expect(state.status).toBe('compensated');
   expect(state.steps).toMatchObject({
     pay: { status: 'compensated' },

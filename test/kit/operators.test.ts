@@ -19,21 +19,21 @@ it('pause and resume: what is next begins after the pause', async () => {
   });
   await expect(run.retry()).rejects.toMatchObject({ code: 'not-retryable' });
   await run.resume();
-  expect((await run.untilEnd()).status).toBe('succeeded');
+  expect((await run.waitForEnd()).status).toBe('succeeded');
   await expect(run.resume()).rejects.toMatchObject({ code: 'not-resumable' });
   await expect(run.pause()).rejects.toMatchObject({ code: 'not-pausable' });
 });
 
 it('cancel and leave what has acted, and have it go on again and again', async () => {
   const trial = aTest();
-  trial.slow(confirmTrip, { by: '20s' });
+  trial.delay(confirmTrip, { by: '20s' });
   const run = await trial.start(input);
   await run.until(({ steps }) => steps['hotel']?.status === 'done' && steps['flight']?.status === 'done');
   for (const reason of ['the first', 'the second']) {
     await run.cancel(reason, { undo: false });
-    expect(await run.untilEnd()).toMatchObject({ status: 'failed', failure: { message: reason } });
+    expect(await run.waitForEnd()).toMatchObject({ status: 'failed', failure: { message: reason } });
     await run.retry();
   }
-  expect((await run.untilEnd()).status).toBe('succeeded');
+  expect((await run.waitForEnd()).status).toBe('succeeded');
   expect(trial.calls(bookHotel)).toHaveLength(1);
 });

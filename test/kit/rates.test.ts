@@ -22,7 +22,7 @@ it('begins its attempts at that pace', async () => {
   });
   const test = testWorkflow(trip, { agents: [booking], rates: { book: '2/min' } });
   const run = await test.start({});
-  expect((await run.untilEnd()).status).toBe('succeeded');
+  expect((await run.waitForEnd()).status).toBe('succeeded');
   expect(calledAt).toHaveLength(2);
   expect((calledAt[1] ?? 0) - (calledAt[0] ?? 0)).toBeGreaterThanOrEqual(30_000);
 });

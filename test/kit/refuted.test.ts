@@ -90,9 +90,9 @@ describe('a wrong answer that a person had asked for again, and that was found n
     ],
   ])('%s', async (_, world) => {
     const { run, calls } = await booking(world);
-    await run.untilIncident();
-    await run.answer({ choice: 'retry' });
-    const { status, steps } = await run.untilEnd();
+    await run.waitForIncident();
+    await run.resolve({ choice: 'retry' });
+    const { status, steps } = await run.waitForEnd();
     expect([status, steps['book']?.output, calls.execute, calls.undo]).toEqual([
       'succeeded',
       { id: 'b-1' },
@@ -104,9 +104,9 @@ describe('a wrong answer that a person had asked for again, and that was found n
 
   it('and fails then is undone for that failure, and why says so alone', async () => {
     const { run, calls } = await booking({ execute: lost, probe: (n) => (n === 1 ? done({}) : notDone()) });
-    await run.untilIncident();
-    await run.answer({ choice: 'retry' });
-    const { status, failure } = await run.untilEnd();
+    await run.waitForIncident();
+    await run.resolve({ choice: 'retry' });
+    const { status, failure } = await run.waitForEnd();
     expect([status, calls.undo]).toEqual(['compensated', 1]);
     expect(failure?.message).not.toMatch(/work is done|answer/);
     const { steps } = await run.why();
@@ -127,8 +127,8 @@ it.each<[string, World]>([
   ],
 ])('a person is asked again about a wrong answer, asked for again, that %s', async (_, world) => {
   const { run, calls } = await booking(world);
-  await run.untilIncident();
-  await run.answer({ choice: 'retry' });
-  const asked = await run.untilIncident();
+  await run.waitForIncident();
+  await run.resolve({ choice: 'retry' });
+  const asked = await run.waitForIncident();
   expect([asked.number, asked.wrongAnswer, calls.undo]).toEqual([2, '{}', 0]);
 });

@@ -1,6 +1,6 @@
 /** Rounds whose step may fail, and does: what those answered that succeeded is its output. */
 
-import { agent, exists, not, orElse, PermanentError, present, retry, workflow } from 'steadfast';
+import { agent, exists, not, orElse, PermanentError, required, retry, workflow } from 'steadfast';
 import { crashEverywhere, externalWorld, testWorkflow } from 'steadfast/testing';
 import * as z from 'zod/mini';
 import { reader, readPage } from './rounds.ts';
@@ -12,7 +12,7 @@ describe('rounds that may fail, and do, say how many succeeded and what they ans
       readPage,
       { from: w.input.first },
       {
-        next: (last) => ({ from: present(last.next) }),
+        next: (last) => ({ from: required(last.next) }),
         until: (last) => not(exists(last.next)),
         maxRounds: 1_000,
         within: '1m',
@@ -31,9 +31,9 @@ describe('rounds that may fail, and do, say how many succeeded and what they ans
 
   it('when their time is over', async () => {
     const trial = testWorkflow(held, { agents: [reader(5_000)] });
-    trial.slow(readPage, { by: '16s', times: Infinity });
+    trial.delay(readPage, { by: '16s', times: Infinity });
     const run = await trial.start({ first: 'p1' });
-    const { status, output } = await run.untilEnd();
+    const { status, output } = await run.waitForEnd();
     const items = [1, 2, 3].map(row);
     expect({ status, output }).toEqual({
       status: 'succeeded',
@@ -49,7 +49,7 @@ describe('rounds that may fail, and do, say how many succeeded and what they ans
       },
     });
     const run = await testWorkflow(held, { agents: [failing] }).start({ first: 'p1' });
-    expect((await run.untilEnd()).output).toEqual({
+    expect((await run.waitForEnd()).output).toEqual({
       why: 'child-failed',
       rounds: 2,
       last: 2,
@@ -64,7 +64,7 @@ describe('rounds that may fail, and do, say how many succeeded and what they ans
       },
     });
     const run = await testWorkflow(held, { agents: [failing] }).start({ first: 'p1' });
-    expect((await run.untilEnd()).output).toMatchObject({ rounds: 0, last: 0, items: [] });
+    expect((await run.waitForEnd()).output).toMatchObject({ rounds: 0, last: 0, items: [] });
   });
 
   it('wherever a process dies', async () => {
@@ -80,7 +80,7 @@ describe('rounds that may fail, and do, say how many succeeded and what they ans
         readPage,
         { from: w.input.first },
         {
-          next: (last) => ({ from: present(last.next) }),
+          next: (last) => ({ from: required(last.next) }),
           until: (last) => not(exists(last.next)),
           maxRounds: 2,
           mayFail: true,

@@ -8,7 +8,7 @@ import {
   not,
   orElse,
   PermanentError,
-  present,
+  required,
   retry,
   workflow,
 } from 'steadfast';
@@ -52,7 +52,7 @@ describe('rounds', () => {
   it('follow one another until one answers the end, and what all answered is gathered', async () => {
     const trial = testWorkflow(reading, { agents: [reader(3)] });
     const run = await trial.start({ first: 'p1' });
-    const { status, output } = await run.untilEnd();
+    const { status, output } = await run.waitForEnd();
     expect(status).toBe('succeeded');
     expect(output).toEqual({
       pages: 3,
@@ -64,7 +64,7 @@ describe('rounds', () => {
   it('end with at-most where one more would be needed', async () => {
     const trial = testWorkflow(reading, { agents: [reader(5)] });
     const run = await trial.start({ first: 'p1' });
-    const { status, failure } = await run.untilEnd();
+    const { status, failure } = await run.waitForEnd();
     expect(status).toBe('failed');
     expect(failure).toMatchObject({ code: 'too-many-rounds' });
     expect(trial.calls(readPage)).toHaveLength(4);
@@ -75,7 +75,7 @@ describe('rounds', () => {
     const trial = testWorkflow(copying, { agents });
     trial.fail(check, { times: Infinity, with: new PermanentError('no') });
     const run = await trial.start({});
-    expect((await run.untilEnd()).status).toBe('compensated');
+    expect((await run.waitForEnd()).status).toBe('compensated');
     expect(undone).toEqual(['batch-3', 'batch-2', 'batch-1']);
   });
 
@@ -83,7 +83,7 @@ describe('rounds', () => {
     const { agents, undone, done } = copier(4, (at) => at === 3);
     const trial = testWorkflow(copying, { agents });
     const run = await trial.start({});
-    expect((await run.untilEnd()).status).toBe('compensated');
+    expect((await run.waitForEnd()).status).toBe('compensated');
     expect(done).toEqual(['batch-1', 'batch-2']);
     expect(undone).toEqual(['batch-2', 'batch-1']);
     const rounds = await run.children('batches');
@@ -97,10 +97,10 @@ describe('rounds', () => {
     const { agents, undone, done } = copier(3, (at) => isDown && at === 2);
     const trial = testWorkflow(keeping, { agents });
     const run = await trial.start({});
-    expect((await run.untilEnd()).status).toBe('failed');
+    expect((await run.waitForEnd()).status).toBe('failed');
     isDown = false;
     await run.retry('the service is back');
-    const { status, output } = await run.untilEnd();
+    const { status, output } = await run.waitForEnd();
     expect({ status, output }).toEqual({ status: 'succeeded', output: { rounds: 3 } });
     expect(done).toEqual(['batch-1', 'batch-2', 'batch-3']);
     expect(undone).toEqual([]);
@@ -112,10 +112,10 @@ describe('rounds', () => {
     const trial = testWorkflow(asking, { agents });
     const run = await trial.start({});
     for (let asked = 0; asked < 2; asked += 1) {
-      await run.untilIncident();
-      await run.answer({ choice: 'retry' });
+      await run.waitForIncident();
+      await run.resolve({ choice: 'retry' });
     }
-    const { status, output } = await run.untilEnd();
+    const { status, output } = await run.waitForEnd();
     expect({ status, output }).toEqual({ status: 'succeeded', output: { rounds: 3 } });
     expect(done).toEqual(['batch-1', 'batch-2', 'batch-3']);
   });
@@ -126,10 +126,10 @@ describe('rounds', () => {
     const trial = testWorkflow(asking, { agents });
     const run = await trial.start({});
     for (const at of [2, 4]) {
-      await run.untilIncident();
-      await run.answer({ choice: 'retry-with-input', input: { at } });
+      await run.waitForIncident();
+      await run.resolve({ choice: 'retry-with-input', input: { at } });
     }
-    const { status, output } = await run.untilEnd();
+    const { status, output } = await run.waitForEnd();
     expect({ status, output }).toEqual({ status: 'succeeded', output: { rounds: 3 } });
     expect(done).toEqual(['batch-2', 'batch-4', 'batch-5']);
   });
@@ -141,25 +141,25 @@ describe('rounds', () => {
     trial.fail(check, { times: Infinity, with: new PermanentError('no') });
     const run = await trial.start({});
     for (let asked = 0; asked < 2; asked += 1) {
-      await run.untilIncident();
-      await run.answer({ choice: 'retry' });
+      await run.waitForIncident();
+      await run.resolve({ choice: 'retry' });
     }
-    expect((await run.untilEnd()).status).toBe('compensated');
+    expect((await run.waitForEnd()).status).toBe('compensated');
     expect(undone).toEqual(['batch-3', 'batch-2', 'batch-1']);
   });
 
   it('are undone past one that failed, of which a person has said that it left nothing', async () => {
     const { agents, undone } = copier(2);
     const trial = testWorkflow(askingFirst, { agents });
-    trial.slow(copy, { by: '15s', times: 2 });
+    trial.delay(copy, { by: '15s', times: 2 });
     const run = await trial.start({});
     await trial.skip('20s');
     await (await run.children('batches')).at(-1)?.cancel('it hangs', { undo: false });
-    await run.untilIncident();
+    await run.waitForIncident();
     await trial.skip('10m');
-    await run.answer({ choice: 'retry', nothingHappened: true });
+    await run.resolve({ choice: 'retry', nothingHappened: true });
     trial.fail(check, { times: Infinity, with: new PermanentError('no') });
-    expect((await run.untilEnd()).status).toBe('compensated');
+    expect((await run.waitForEnd()).status).toBe('compensated');
     expect(undone).toEqual(['batch-2', 'batch-1']);
   });
 
@@ -170,7 +170,7 @@ describe('rounds', () => {
         readPage,
         { from: w.input.first },
         {
-          next: (last) => ({ from: present(last.next) }),
+          next: (last) => ({ from: required(last.next) }),
           until: (last) => not(exists(last.next)),
           maxRounds: 2,
           mayFail: true,
@@ -182,7 +182,7 @@ describe('rounds', () => {
     });
     const trial = testWorkflow(either, { agents: [reader(5)] });
     const run = await trial.start({ first: 'p1' });
-    const { status, output } = await run.untilEnd();
+    const { status, output } = await run.waitForEnd();
     expect({ status, output }).toEqual({
       status: 'succeeded',
       output: { why: 'too-many-rounds', rows: 9, rounds: 2 },
@@ -196,7 +196,7 @@ describe('rounds', () => {
         readPage,
         { from: w.input.first },
         {
-          next: (last) => ({ from: present(last.next) }),
+          next: (last) => ({ from: required(last.next) }),
           until: (last) => not(exists(last.next)),
           maxRounds: 1_000,
           within: '1m',
@@ -204,23 +204,23 @@ describe('rounds', () => {
       );
     });
     const trial = testWorkflow(timed, { agents: [reader(5_000)] });
-    trial.slow(readPage, { by: '15s', times: Infinity });
+    trial.delay(readPage, { by: '15s', times: Infinity });
     const run = await trial.start({ first: 'p1' });
-    const { status, failure } = await run.untilEnd();
+    const { status, failure } = await run.waitForEnd();
     expect({ status, code: failure?.code }).toEqual({ status: 'failed', code: 'within' });
     expect(trial.calls(readPage).length).toBeLessThan(6);
   });
 
   it('do not begin while the execution is paused', async () => {
     const trial = testWorkflow(reading, { agents: [reader(3)] });
-    trial.slow(readPage, { by: '10s', times: 1 });
+    trial.delay(readPage, { by: '10s', times: 1 });
     const run = await trial.start({ first: 'p1' });
     await trial.skip('5s');
     await run.pause('for a while');
     await trial.skip('10m');
     expect(trial.calls(readPage)).toHaveLength(1);
     await run.resume('go on');
-    expect((await run.untilEnd()).output).toMatchObject({ pages: 3 });
+    expect((await run.waitForEnd()).output).toMatchObject({ pages: 3 });
   });
 
   it('ask a person again until she approves', async () => {
@@ -240,10 +240,10 @@ describe('rounds', () => {
     const trial = testWorkflow(review, { agents: [], workflows: [] });
     const run = await trial.start({});
     await trial.skip('1h');
-    await (await run.children('drafts')).at(-1)?.reject('read', 'again');
+    await (await run.children('drafts')).at(-1)?.reject('read', { reason: 'again' });
     await trial.skip('1h');
     await (await run.children('drafts')).at(-1)?.approve('read');
-    expect((await run.untilEnd()).output).toEqual({ after: 2 });
+    expect((await run.waitForEnd()).output).toEqual({ after: 2 });
   });
 
   it('may be within rounds', async () => {
@@ -253,7 +253,7 @@ describe('rounds', () => {
         readPage,
         { from: w.input.first },
         {
-          next: (last) => ({ from: present(last.next) }),
+          next: (last) => ({ from: required(last.next) }),
           until: (last) => not(exists(last.next)),
           maxRounds: 9,
         },
@@ -270,13 +270,13 @@ describe('rounds', () => {
       return { rounds: all.output.rounds };
     });
     const trial = testWorkflow(folders, { agents: [reader(3)] });
-    expect((await (await trial.start({})).untilEnd()).output).toEqual({ rounds: 2 });
+    expect((await (await trial.start({})).waitForEnd()).output).toEqual({ rounds: 2 });
   });
 
   it('say in why which round it is', async () => {
     const trial = testWorkflow(reading, { agents: [reader(3)] });
     const run = await trial.start({ first: 'p1' });
-    trial.slow(readPage, { by: '15s', times: Infinity });
+    trial.delay(readPage, { by: '15s', times: Infinity });
     await trial.skip('20s');
     const { steps, next } = await run.why();
     expect(steps[0]?.because).toBe('round 2, try 2: of at most 4 rounds; 1 before it succeeded');
@@ -307,7 +307,7 @@ describe('rounds', () => {
     const { agents, undone } = copier(2);
     const trial = testWorkflow(whole, { agents });
     trial.fail(check, { times: Infinity, with: new PermanentError('no') });
-    expect((await (await trial.start({})).untilEnd()).status).toBe('compensated');
+    expect((await (await trial.start({})).waitForEnd()).status).toBe('compensated');
     expect(undone).toEqual(['batch-2', 'batch-1']);
   });
 });

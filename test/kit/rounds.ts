@@ -1,6 +1,6 @@
 /** Workflows with rounds, and agents that are their outside world. */
 
-import { agent, eq, exists, not, PermanentError, present, retry, workflow } from 'steadfast';
+import { agent, eq, exists, not, PermanentError, required, retry, workflow } from 'steadfast';
 import { externalWorld } from 'steadfast/testing';
 import * as z from 'zod/mini';
 
@@ -21,7 +21,7 @@ export const reading = workflow('reading', { input: z.object({ first: z.string()
     readPage,
     { from: w.input.first },
     {
-      next: (last) => ({ from: present(last.next) }),
+      next: (last) => ({ from: required(last.next) }),
       until: (last) => not(exists(last.next)),
       maxRounds: 4,
     },

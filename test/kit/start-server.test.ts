@@ -16,7 +16,7 @@ it('runs workflows with their handlers, and says what happened', async () => {
   });
   try {
     const { executionId } = await server.client.start('greeting', { input: { text: 'Ada' } });
-    expect(await server.client.untilEnd(executionId)).toMatchObject({ output: { text: 'Hello, Ada' } });
+    expect(await server.client.waitForEnd(executionId)).toMatchObject({ output: { text: 'Hello, Ada' } });
     expect(events).toMatchObject([{ detail: { executionId, status: 'succeeded' } }]);
   } finally {
     await server.stop();
@@ -27,7 +27,7 @@ it('runs a folder', async () => {
   const server = await startServer({ workflows: join(import.meta.dirname, '../serve/workflows/hello') });
   try {
     const { executionId } = await server.client.start('hello', { input: { name: 'Ada' } });
-    expect(await server.client.untilEnd(executionId)).toMatchObject({ status: 'succeeded' });
+    expect(await server.client.waitForEnd(executionId)).toMatchObject({ status: 'succeeded' });
   } finally {
     await server.stop();
   }
@@ -50,7 +50,7 @@ it('begins no more attempts of an agent than its rate', async () => {
     const begun = await Promise.all(
       Array.from({ length: 8 }, () => server.client.start('greeting', { input: { text: 'Ada' } })),
     );
-    for (const { executionId } of begun) await server.client.untilEnd(executionId);
+    for (const { executionId } of begun) await server.client.waitForEnd(executionId);
     expect(calledAt).toHaveLength(8);
     // The first at once, and each other one at least a tenth of a second later.
     expect((calledAt.at(-1) ?? 0) - (calledAt[0] ?? 0)).toBeGreaterThan(500);

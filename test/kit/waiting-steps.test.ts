@@ -40,9 +40,9 @@ const scenario = async (trial: ReturnType<typeof testWorkflow<Input>>, given: In
   const run = await trial.start(given);
   await run.until(({ steps }) => (steps['there']?.children?.started ?? 0) > 0);
   const [travels] = await run.children('there');
-  await travels?.untilAsked('seat');
+  await travels?.waitForQuestion('seat');
   await travels?.complete('seat', { seat: '12A' });
-  await run.untilAsked('ok');
+  await run.waitForQuestion('ok');
   await run.approve('ok', { by: 'dee' });
   return run;
 };
@@ -51,7 +51,7 @@ describe('a run', () => {
   it('goes through a child, a list, an approval and a wait', async () => {
     const trial = testWorkflow(outing, { agents: goodAgents().agents });
     const run = await scenario(trial, input);
-    const { status, output, steps, tookMs } = await run.untilEnd();
+    const { status, output, steps, tookMs } = await run.waitForEnd();
     expect(status).toBe('succeeded');
     expect(output).toMatchObject({ seat: '12A', rooms: 3, by: 'local:dee' });
     expect(steps['rooms']?.children).toEqual({ count: 1, started: 1, ended: ['succeeded'] });
@@ -81,9 +81,9 @@ describe('a run', () => {
     await run.until(({ steps }) => (steps['there']?.children?.started ?? 0) > 0);
     const [travels] = await run.children('there');
     await travels?.complete('seat', { seat: '1' }); // before its turn
-    await run.untilAsked('ok');
-    await run.reject('ok', 'too dear');
-    const { status, failure } = await run.untilEnd();
+    await run.waitForQuestion('ok');
+    await run.reject('ok', { reason: 'too dear' });
+    const { status, failure } = await run.waitForEnd();
     expect([status, failure]).toEqual(['compensated', { code: 'rejected', message: 'too dear' }]);
     expect(world.effects()).toHaveLength(4);
     expect(world.effects().every(({ undone }) => undone)).toBe(true);
@@ -93,13 +93,13 @@ describe('a run', () => {
     const { agents } = goodAgents();
     const silent = testWorkflow(travel, { agents });
     const run = await silent.start({ trip: 'x' });
-    expect((await run.untilEnd()).failure?.code).toBe('no-answer');
+    expect((await run.waitForEnd()).failure?.code).toBe('no-answer');
     const failing = await silent.start({ trip: 'x' });
-    await failing.untilAsked('seat');
+    await failing.waitForQuestion('seat');
     await failing.heartbeat('seat');
     expect((await failing.state()).steps['seat']?.status).toBe('waiting');
     await failing.fail('seat', { code: 'full', message: 'no seat is left' });
-    expect((await failing.untilEnd()).failure).toEqual({ code: 'full', message: 'no seat is left' });
+    expect((await failing.waitForEnd()).failure).toEqual({ code: 'full', message: 'no seat is left' });
   });
 
   it('refuses what the API refuses, and names the steps there are', async () => {

@@ -19,7 +19,7 @@ const aTest = (): WorkflowTest<Input> => testWorkflow(bookTrip, { agents: goodAg
 describe('a run', () => {
   it('goes to its end in the test’s own time, in which a call takes 10 ms', async () => {
     const run = await aTest().start(input);
-    const state = await run.untilEnd();
+    const state = await run.waitForEnd();
     expect(state).toMatchObject({
       status: 'succeeded',
       output: { mail: 'mail-3' },
@@ -41,7 +41,7 @@ describe('a run', () => {
       confirm: { status: 'pending' },
     });
     expect(trial.calls()).toEqual([]);
-    trial.slow(bookHotel, { by: '1s' });
+    trial.delay(bookHotel, { by: '1s' });
     const state = await run.until(({ steps }) => steps['flight']?.status === 'done');
     expect(state.steps['hotel']).toMatchObject({ status: 'running', attempts: 1 });
   });
@@ -49,7 +49,7 @@ describe('a run', () => {
   it('tells what was called, announced and noted, and why', async () => {
     const trial = aTest();
     const run = await trial.start(input);
-    await run.untilEnd();
+    await run.waitForEnd();
     expect(trial.calls(confirmTrip)).toMatchObject([
       {
         agent: 'confirm-trip',
@@ -74,10 +74,10 @@ describe('a run', () => {
         throw new TransientError('try later');
       },
     });
-    trial.die(bookFlight, { when: 'before' });
+    trial.kill(bookFlight, { when: 'before' });
     const run = await trial.start(input);
     const beganAt = trial.now();
-    await run.untilEnd();
+    await run.waitForEnd();
     const about = { agent: 'book-hotel', on: 'execute', executionId: run.id, step: 'hotel' };
     expect(trial.logged).toEqual([
       { ...about, attempt: 1, level: 'info', message: 'asking', fields: { rooms: 1 }, at: beganAt + 10 },
@@ -93,7 +93,7 @@ describe('a run', () => {
       trial.loseReply(bookFlight);
       const run = await trial.start(input);
       const calls = trial.calls().map(({ step, on, at, outcome }) => [step, on, at, outcome]);
-      return [await run.untilEnd(), calls, trial.notes.map(({ what, step }) => [what, step])];
+      return [await run.waitForEnd(), calls, trial.notes.map(({ what, step }) => [what, step])];
     };
     expect(await once()).toEqual(await once());
   });
@@ -113,7 +113,7 @@ describe('a fault', () => {
   it('fails an agent n times, and the recovery goes on', async () => {
     const trial = aTest();
     trial.fail('book-flight', { times: 2, with: new TransientError('503', { retryAfterMs: 60_000 }) });
-    const state = await (await trial.start(input)).untilEnd();
+    const state = await (await trial.start(input)).waitForEnd();
     expect(state.status).toBe('succeeded');
     expect(state.steps['flight']).toMatchObject({ attempts: 3 });
     expect(state.steps['flight']?.history.map(({ outcome }) => outcome)).toEqual([
@@ -128,7 +128,7 @@ describe('a fault', () => {
     const { world, agents } = goodAgents();
     const trial = testWorkflow(bookTrip, { agents });
     trial.fail(bookFlight, { with: new PermanentError('sold out') });
-    const state = await (await trial.start(input)).untilEnd();
+    const state = await (await trial.start(input)).waitForEnd();
     expect(state).toMatchObject({ status: 'compensated', failure: { message: 'sold out' } });
     expect(state.steps['hotel']?.status).toBe('compensated');
     expect(world.effects()).toMatchObject([{ kind: 'hotel', undone: true }]);
@@ -140,7 +140,7 @@ describe('a fault', () => {
     const run = await trial.start(input);
     await run.until(({ steps }) => steps['hotel']?.status === 'done');
     await run.cancel('changed my mind');
-    expect((await run.untilEnd()).status).toBe('canceled');
+    expect((await run.waitForEnd()).status).toBe('canceled');
     expect(trial.calls(bookHotel).map(({ on, outcome }) => `${on} ${outcome}`)).toEqual([
       'execute returned',
       'undo open',
@@ -153,7 +153,7 @@ describe('a fault', () => {
     const { world, agents } = goodAgents();
     const trial = testWorkflow(bookTrip, { agents });
     trial.loseReply(bookFlight);
-    const state = await (await trial.start(input)).untilEnd();
+    const state = await (await trial.start(input)).waitForEnd();
     expect(state.status).toBe('succeeded');
     expect(trial.calls(bookFlight).map(({ on }) => on)).toEqual(['execute', 'probe']);
     expect(world.effects().filter(({ kind }) => kind === 'flight')).toHaveLength(1);
@@ -168,7 +168,7 @@ describe('a fault', () => {
       delays.push(ms);
       return real(run, ms);
     }) as typeof real;
-    const state = await (await trial.start(input)).untilEnd().finally(() => {
+    const state = await (await trial.start(input)).waitForEnd().finally(() => {
       globalThis.setTimeout = real;
     });
     expect(delays.filter((ms) => Number(ms ?? 0) > 0)).toEqual([]);
@@ -181,16 +181,16 @@ describe('a fault', () => {
 
   it('slows a call down within its time', async () => {
     const trial = aTest();
-    trial.slow(bookHotel, { by: '15s' });
-    const state = await (await trial.start(input)).untilEnd();
+    trial.delay(bookHotel, { by: '15s' });
+    const state = await (await trial.start(input)).waitForEnd();
     expect(state).toMatchObject({ status: 'succeeded', tookMs: 15_020 });
   });
 
   it.each(['before', 'after'] as const)('kills the process %s the work', async (when) => {
     const { world, agents } = goodAgents();
     const trial = testWorkflow(bookTrip, { agents });
-    trial.die(bookFlight, { when });
-    const state = await (await trial.start(input)).untilEnd();
+    trial.kill(bookFlight, { when });
+    const state = await (await trial.start(input)).waitForEnd();
     expect(state.status).toBe('succeeded');
     expect(state.steps['flight']?.history[0]).toMatchObject({ outcome: 'unknown' });
     expect(world.effects().filter(({ kind }) => kind === 'flight')).toHaveLength(1);
@@ -199,7 +199,7 @@ describe('a fault', () => {
   it('meets one step alone, if asked to', async () => {
     const trial = aTest();
     trial.fail(bookHotel, { step: 'another' });
-    expect((await (await trial.start(input)).untilEnd()).steps['hotel']?.attempts).toBe(1);
+    expect((await (await trial.start(input)).waitForEnd()).steps['hotel']?.attempts).toBe(1);
   });
 });
 
@@ -209,7 +209,7 @@ describe('an agent', () => {
     trial.replace(confirmTrip, {
       execute: async (_ctx, { flight, hotel }) => ({ mail: `${flight} ${hotel}` }),
     });
-    const state = await (await trial.start(input)).untilEnd();
+    const state = await (await trial.start(input)).waitForEnd();
     expect(state.output).toEqual({ mail: 'flight-1 hotel-2' });
   });
 
@@ -217,7 +217,7 @@ describe('an agent', () => {
     const trial = aTest();
     const real = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
     trial.replace(bookHotel, { execute: () => real(20).then(() => ({ booking: 'h' })) });
-    expect(await (await trial.start(input)).untilEnd()).toMatchObject({ status: 'succeeded', tookMs: 20 });
+    expect(await (await trial.start(input)).waitForEnd()).toMatchObject({ status: 'succeeded', tookMs: 20 });
   });
 
   it('may wait for its signal, which is aborted in the test’s own time', async () => {
@@ -232,7 +232,7 @@ describe('an agent', () => {
         );
       },
     });
-    const state = await (await trial.start(input)).untilEnd();
+    const state = await (await trial.start(input)).waitForEnd();
     expect(state.status).toBe('succeeded');
     expect(state.tookMs).toBeGreaterThanOrEqual(20_000);
   });
@@ -243,22 +243,22 @@ describe('people', () => {
     const trial = aTest();
     trial.fail(confirmTrip, { times: 2 });
     const run = await trial.start(input);
-    const incident = await run.untilIncident();
+    const incident = await run.waitForIncident();
     expect(incident).toMatchObject({ number: 1, step: 'confirm', kind: 'recovery' });
     expect(incident.choices.map(({ choice }) => choice)).toContain('give-output');
-    await expect(run.answer({ choice: 'give-output', output: { mail: '' } })).rejects.toMatchObject({
+    await expect(run.resolve({ choice: 'give-output', output: { mail: '' } })).rejects.toMatchObject({
       code: 'bad-input',
     });
-    await run.answer({ choice: 'give-output', output: { mail: 'by hand' } });
-    expect(await run.untilEnd()).toMatchObject({ status: 'succeeded', output: { mail: 'by hand' } });
-    await expect(run.answer({ choice: 'retry' })).rejects.toMatchObject({ code: 'unknown-incident' });
+    await run.resolve({ choice: 'give-output', output: { mail: 'by hand' } });
+    expect(await run.waitForEnd()).toMatchObject({ status: 'succeeded', output: { mail: 'by hand' } });
+    await expect(run.resolve({ choice: 'retry' })).rejects.toMatchObject({ code: 'unknown-incident' });
   });
 
   it('need not answer: the question answers itself at its deadline', async () => {
     const trial = aTest();
     trial.fail(confirmTrip, { times: 2 });
     const run = await trial.start(input);
-    await run.untilIncident();
+    await run.waitForIncident();
     await trial.skip('1h59m');
     expect((await run.state()).status).toBe('waiting');
     await trial.skip('2m');
@@ -267,7 +267,7 @@ describe('people', () => {
 
   it('cannot cancel what has ended', async () => {
     const run = await aTest().start(input);
-    await run.untilEnd();
+    await run.waitForEnd();
     await expect(run.cancel()).rejects.toMatchObject({ code: 'not-cancelable' });
   });
 });
@@ -320,7 +320,7 @@ describe('what is wrong is said', () => {
     const trial = aTest();
     trial.fail(confirmTrip, { times: 2 });
     const run = await trial.start(input);
-    await expect(run.untilEnd('1h')).rejects.toMatchObject({
+    await expect(run.waitForEnd('1h')).rejects.toMatchObject({
       code: 'stuck',
       message: expect.stringMatching(
         /did not end within 1h of the test's time: the time is over. It is waiting.*confirm: waiting/s,
@@ -336,6 +336,6 @@ test('the platform’s limits hold: a message whose process hangs to its end com
   const { only, flow } = oneStep();
   const trial = testWorkflow(flow, { agents: [only.handler({ execute: async () => ({}) } as never)] });
   trial.hang('only-agent', { times: 2 });
-  const state = await (await trial.start({})).untilEnd();
+  const state = await (await trial.start({})).waitForEnd();
   expect(state).toMatchObject({ status: 'succeeded', steps: { only: { attempts: 3 } } });
 });

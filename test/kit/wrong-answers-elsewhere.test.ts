@@ -67,7 +67,7 @@ it('of a list in several parts each part asks aloud, and listeners group by its 
   expect(trial.questionNews).toHaveLength(5);
   await trial.skip('12h');
   expect(trial.questionNews.filter(({ change }) => change === 'reminded')).toHaveLength(5);
-  for (const run of runs) await run.untilEnd();
+  for (const run of runs) await run.waitForEnd();
   expect([asksOf('closed', 0).size, asksOf('closed', 1).size]).toEqual([3, 2]);
 });
 
@@ -87,12 +87,12 @@ it('once the announced question of a part is answered, its next one is announced
   // Another is tried again, and answers wrong again: the announced one is open.
   const incidents = (await part?.incidents()) ?? [];
   const other = incidents.find(({ number }) => number !== news()[0]?.incident);
-  await part?.answer({ choice: 'retry', incident: other?.number as number });
+  await part?.resolve({ choice: 'retry', incident: other?.number as number });
   await trial.skip('1h');
   expect(news()).toHaveLength(1);
   const output = { id: 'r' };
-  await part?.answer({ choice: 'give-output', output, incident: news()[0]?.incident as number });
-  await part?.answer({ choice: 'retry' });
+  await part?.resolve({ choice: 'give-output', output, incident: news()[0]?.incident as number });
+  await part?.resolve({ choice: 'retry' });
   await trial.skip('1h');
   expect(news()).toHaveLength(2);
 });
@@ -129,7 +129,7 @@ it('of an on-failure step nobody is asked', async () => {
     mail.handler({ execute: async () => ({ id: 5 }) as never } as never),
   ];
   const trial = testWorkflow(flow, { agents });
-  const end = await (await trial.start({})).untilEnd();
+  const end = await (await trial.start({})).waitForEnd();
   expect([end.status, end.incidents]).toEqual(['failed', []]);
   expect(trial.announced.at(-1)?.onFailureFailed).toEqual([
     { step: 'mail', code: 'bad-output', mayStand: true },
@@ -147,9 +147,9 @@ it('a refused input is asked about also where the time of its step is over', asy
     w.step('strict', strict, { n: w.input.n }, { within: '1m' });
   });
   const trial = testWorkflow(flow, { agents: [strict.handler({ execute: async () => 1 } as never)] });
-  trial.slow(strict, { by: '2m' });
+  trial.delay(strict, { by: '2m' });
   const run = await trial.start({ n: 'text' });
-  expect(await run.untilIncident()).toMatchObject({ failure: { code: 'input-refused' } });
+  expect(await run.waitForIncident()).toMatchObject({ failure: { code: 'input-refused' } });
 });
 
 describe('asked for again, work that is done is not undone for what comes of that', () => {
@@ -195,14 +195,14 @@ describe('asked for again, work that is done is not undone for what comes of tha
       undo: ({ idempotencyKey }: { idempotencyKey: string }) => world.undo(idempotencyKey),
     } as never);
     const run = await testWorkflow(flow, { agents: [handler] }).start({});
-    await run.untilIncident();
-    await run.answer({ choice: 'retry' });
-    const asked = await run.untilIncident();
+    await run.waitForIncident();
+    await run.resolve({ choice: 'retry' });
+    const asked = await run.waitForIncident();
     expect(asked).toMatchObject({ number: 2, wrongAnswer: '{"id":5}' });
     expect(asked.choices.map(({ choice }) => choice)).toContain('give-output');
     expect(world.effects()).toMatchObject([{ undone: false }]);
-    await run.answer({ choice: 'give-output', output: { id: 'r' } });
-    expect((await run.untilEnd()).status).toBe('succeeded');
+    await run.resolve({ choice: 'give-output', output: { id: 'r' } });
+    expect((await run.waitForEnd()).status).toBe('succeeded');
     expect(world.effects()).toMatchObject([{ undone: false }]);
   });
 
@@ -223,11 +223,11 @@ describe('asked for again, work that is done is not undone for what comes of tha
       undo: ({ idempotencyKey }) => world.undo(idempotencyKey),
     });
     const run = await testWorkflow(flow, { agents: [handler] }).start({});
-    await run.untilIncident();
-    await run.answer({ choice: 'keep' });
-    expect((await run.untilEnd()).status).toBe('failed');
+    await run.waitForIncident();
+    await run.resolve({ choice: 'keep' });
+    expect((await run.waitForEnd()).status).toBe('failed');
     await run.retry();
-    expect(await run.untilIncident()).toMatchObject({ number: 2, wrongAnswer: '{"id":5}' });
+    expect(await run.waitForIncident()).toMatchObject({ number: 2, wrongAnswer: '{"id":5}' });
     expect(world.effects()).toMatchObject([{ undone: false }]);
   });
 });
@@ -250,8 +250,8 @@ describe('a question that got no answer in time is said', () => {
       w.step('charge', charge, w.input as never, options);
     });
     const run = await testWorkflow(flow, { agents: [handler] }).start({ n });
-    await run.untilIncident();
-    const { status, failure } = await run.untilEnd();
+    await run.waitForIncident();
+    const { status, failure } = await run.waitForEnd();
     const because = (await run.why()).steps[0]?.because ?? '';
     expect(because.match(unanswered)).toHaveLength(1);
     if (status !== 'succeeded') expect(failure?.message.match(unanswered)).toHaveLength(1);

@@ -65,13 +65,13 @@ async function charged(answer: (n: number) => unknown, ways: Ways = {}) {
 }
 
 const question = async (run: TestRun) => {
-  const asked = await run.untilIncident();
+  const asked = await run.waitForIncident();
   return { ...asked, names: asked.choices.map(({ choice }) => choice) };
 };
 
 it('why says once that the work is done, and of no unknown outcome', async () => {
   const { run } = await charged(() => ({ id: 5 }));
-  await run.untilIncident();
+  await run.waitForIncident();
   const because = (await run.why()).steps.find(({ name }) => name === 'charge')?.because ?? '';
   expect(because).toContain('the work is done, and its answer cannot be used: it does not fit');
   expect(because.match(/work is done/g)).toHaveLength(1);
@@ -94,7 +94,7 @@ describe('an answer with something in it that JSON leaves out', () => {
   ])('is the output without it: %s', async (_, answer, output) => {
     const options = { output: z.looseObject({ id: z.string() }) };
     const { run, charges } = await charged(() => answer, { options });
-    const { status, steps } = await run.untilEnd();
+    const { status, steps } = await run.waitForEnd();
     expect([status, steps['charge']?.output]).toEqual(['succeeded', output]);
     expect(charges()).toMatchObject([{ undone: false }]);
   });
@@ -103,7 +103,7 @@ describe('an answer with something in it that JSON leaves out', () => {
     const { run } = await charged(() => ({ id: 'r', note: undefined }), {
       options: { output: z.strictObject({ id: z.string() }) },
     });
-    expect((await run.untilEnd()).status).toBe('succeeded');
+    expect((await run.waitForEnd()).status).toBe('succeeded');
   });
 
   it('is left out of an answer to a callback and of what a test gives as well', async () => {
@@ -118,7 +118,7 @@ describe('an answer with something in it that JSON leaves out', () => {
     });
     const run = await testWorkflow(flow, { agents: [] }).start({ a: 'x', b: undefined } as never);
     await run.complete('seat', { seat: 1, window: undefined });
-    const end = await run.untilEnd();
+    const end = await run.waitForEnd();
     expect([end.status, end.output]).toEqual(['succeeded', { seat: { seat: 1 } }]);
     await expect(testWorkflow(flow, { agents: [] }).start({ a: new Date(0) } as never)).rejects.toThrow(
       'the input that the test gives: /a is not plain JSON but of class Date: give its toISOString()',
@@ -185,9 +185,9 @@ describe('an answer that is no output', () => {
       expect(asked.deadlineAt - asked.openedAt).toBe(DAY_MS);
       expect(charges()).toMatchObject([{ undone: false }]);
       await run
-        .answer({ choice: 'give-output', output: { id: 'given' } })
-        .catch(() => run.answer({ choice: 'keep' }));
-      const end = await run.untilEnd();
+        .resolve({ choice: 'give-output', output: { id: 'given' } })
+        .catch(() => run.resolve({ choice: 'keep' }));
+      const end = await run.waitForEnd();
       expect(end.status).toMatch(/succeeded|failed/);
       expect(charges()).toMatchObject([{ undone: false }]);
     },
@@ -195,7 +195,7 @@ describe('an answer that is no output', () => {
 
   it('is undone without an answer in time, and the end says why', async () => {
     const { run, charges } = await charged(() => ({ id: 5 }));
-    const end = await run.untilEnd();
+    const end = await run.waitForEnd();
     expect(end.status).toBe('compensated');
     expect(end.failure?.message).toMatch(
       /^the work is done, .* id: .*; a person was asked, and nobody answered by .*, so what it did is undone$/,
@@ -230,7 +230,7 @@ describe('an answer that is no output', () => {
     ]);
     expect(Math.abs(asked.deadlineAt - asked.openedAt - 5 * HOUR_MS)).toBeLessThan(60_000);
     expect(charges()).toMatchObject([{ undone: false }]);
-    expect((await run.untilEnd()).status).toBe('succeeded');
+    expect((await run.waitForEnd()).status).toBe('succeeded');
     expect(charges()).toMatchObject([{ undone: true }]);
   });
 
@@ -242,7 +242,7 @@ describe('an answer that is no output', () => {
     const asked = await question(run);
     expect([asked.otherwise, asked.deadlineAt - asked.openedAt]).toEqual(['keep', 7 * DAY_MS]);
     expect(asked.names).toEqual(['give-output', 'retry', 'keep']);
-    const end = await run.untilEnd();
+    const end = await run.waitForEnd();
     expect([end.status, end.failure?.message]).toEqual([
       'failed',
       expect.stringMatching(/so what it did stands$/),
@@ -252,7 +252,7 @@ describe('an answer that is no output', () => {
 
   it('about what has no undo stands, and the end says so', async () => {
     const { run, trial, world } = await charged(() => ({ id: 5 }), { options: { undo: 'none' } });
-    const end = await run.untilEnd();
+    const end = await run.waitForEnd();
     expect([end.status, end.failure?.message]).toEqual([
       'failed',
       expect.stringMatching(/so what it did stands$/),
@@ -270,8 +270,8 @@ describe('an answer that is no output', () => {
   it('is asked for again by a retry: under the same key', async () => {
     const { run, charges } = await charged((n) => ({ id: n === 1 ? 5 : 'r' }));
     await question(run);
-    await run.answer({ choice: 'retry' });
-    expect((await run.untilEnd()).status).toBe('succeeded');
+    await run.resolve({ choice: 'retry' });
+    expect((await run.waitForEnd()).status).toBe('succeeded');
     expect(charges()).toMatchObject([{ undone: false }]);
   });
 
@@ -283,10 +283,10 @@ describe('an answer that is no output', () => {
       probe,
     });
     expect((await question(run)).names).toEqual(['give-output', 'retry', 'undo-all', 'keep']);
-    await run.answer({ choice: 'retry' });
+    await run.resolve({ choice: 'retry' });
     expect(await question(run)).toMatchObject({ number: 2, wrongAnswer: '{"id":5}' });
-    await run.answer({ choice: 'retry' });
-    expect((await run.untilEnd()).status).toBe('succeeded');
+    await run.resolve({ choice: 'retry' });
+    expect((await run.waitForEnd()).status).toBe('succeeded');
     expect([probes, charges().length]).toEqual([2, 1]);
     expect(trial.calls().filter(({ on, agent: name }) => on === 'execute' && name === 'charge')).toHaveLength(
       1,

@@ -11,7 +11,7 @@ it('an input of 3 MB runs through two steps of functions, and is read back', asy
   try {
     const name = 'x'.repeat(3_000_000);
     const { executionId } = await cloud.client.start('hello', { input: { name } });
-    expect(await cloud.client.untilEnd(executionId)).toMatchObject({ status: 'succeeded' });
+    expect(await cloud.client.waitForEnd(executionId)).toMatchObject({ status: 'succeeded' });
     expect((await cloud.client.get(executionId)).input).toEqual({ name });
     const buckets = (await (await fetch(`${cloud.url}/_local/buckets`)).json()) as {
       readonly name: string;

@@ -67,7 +67,7 @@ export class Services {
         if (open !== undefined) await asked.complete(open[0], answer);
       }
     }
-    const { status } = await run.untilEnd();
+    const { status } = await run.waitForEnd();
     return { status, calls: this.calls.join(' ') };
   }
 }

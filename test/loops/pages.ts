@@ -1,6 +1,6 @@
 /** Loops over pages of S3, DynamoDB, Athena and others, and over what is in them. */
 
-import { exists, gt, matches, not, orElse, present, type Workflow, workflow } from 'steadfast';
+import { exists, gt, matches, not, orElse, required, type Workflow, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 import { Empty, type Loop, Services, Text } from './loop.ts';
 
@@ -25,7 +25,7 @@ const overPages = (round: Workflow<Paged, Paged>): Workflow<object> =>
       {},
       {
         until: (last) => not(exists(last.token)),
-        next: (last) => ({ token: present(last.token) }),
+        next: (last) => ({ token: required(last.token) }),
         maxRounds: 500,
       },
     );
@@ -87,7 +87,7 @@ async function agentAlone() {
       {},
       {
         until: (last) => not(exists(last.token)),
-        next: (last) => ({ token: present(last.token) }),
+        next: (last) => ({ token: required(last.token) }),
         maxRounds: 500,
       },
     );

@@ -12,10 +12,10 @@ async function reminded() {
   });
   const trial = testWorkflow(tasks, { agents: [] });
   const run = await trial.start({});
-  await run.untilAsked('task');
+  await run.waitForQuestion('task');
   await trial.skip('9h');
   await run.approve('task');
-  const { status } = await run.untilEnd();
+  const { status } = await run.waitForEnd();
   return { status, calls: trial.questionNews.map(({ change }) => change).join(' ') };
 }
 

@@ -26,7 +26,7 @@ async function semaphore() {
   const trial = testWorkflow(guarded, { agents: services.agents });
   const runs = [await trial.start({ lock: 'l' }), await trial.start({ lock: 'l' })];
   const ends = [];
-  for (const run of runs) ends.push(await run.untilEnd());
+  for (const run of runs) ends.push(await run.waitForEnd());
   const apart = (ends[1]?.tookMs ?? 0) - (ends[0]?.tookMs ?? 0);
   const { status } = ends[1] ?? { status: 'none' };
   return { status: apart >= 600_000 ? status : 'together', calls: services.calls.join(' ') };
@@ -112,7 +112,7 @@ async function sameKey() {
   const trial = testWorkflow(once, { agents: services.agents });
   const first = await trial.start({}, { idempotencyKey: 'order-1' });
   const second = await trial.start({}, { idempotencyKey: 'order-1' });
-  const { status } = await second.untilEnd();
+  const { status } = await second.waitForEnd();
   return { status: first.id === second.id ? status : 'twice', calls: services.calls.join(' ') };
 }
 

@@ -99,7 +99,7 @@ describe('a failed execution', () => {
     await expect(retry(h.scheduler, lost, { input: { to: 'ada' } })).rejects.toMatchObject({
       code: 'not-retryable',
       message: expect.stringMatching(
-        /'ship' may have acted, and another input would be another request.*redriveOf/,
+        /'ship' may have acted, and another input would be another request.*replaces/,
       ),
     });
     await expect(retry(h.scheduler, lost, { input: { amount: 1 }, step: 'charge' })).rejects.toMatchObject({

@@ -181,12 +181,12 @@ describe('what is not tried again', () => {
     expect((await h.run(id)).execution.status).toBe('compensated');
     await expect(retry(h.scheduler, id, {})).rejects.toMatchObject({
       code: 'not-retryable',
-      message: expect.stringContaining(`"redriveOf": "${id}"`),
+      message: expect.stringContaining(`"replaces": "${id}"`),
     });
-    const next = await start(h.scheduler, { workflow: 'one', input: {}, redriveOf: id });
-    expect(next).toMatchObject({ redriveOf: id, status: 'running' });
+    const next = await start(h.scheduler, { workflow: 'one', input: {}, replaces: id });
+    expect(next).toMatchObject({ replaces: id, status: 'running' });
     await expect(
-      start(h.scheduler, { workflow: 'one', input: {}, redriveOf: 'nothing' }),
+      start(h.scheduler, { workflow: 'one', input: {}, replaces: 'nothing' }),
     ).rejects.toMatchObject({ code: 'unknown-execution' });
   });
 

@@ -314,7 +314,7 @@ describe('the same start after a deployment (S11)', () => {
   it('that no longer has the execution which it makes good for is the same execution', async () => {
     const { world, first } = await deployed();
     const later = createScheduler(world, [release(() => true)], IDS);
-    const again = { ...request, idempotencyKey: 'again', redriveOf: first.id };
+    const again = { ...request, idempotencyKey: 'again', replaces: first.id };
     const redrive = await start(later, again);
     world.store.expire(first.id);
     expect((await start(later, again)).id).toBe(redrive.id);

@@ -45,7 +45,7 @@ it.each([
   const isWaiting = (line: string): boolean => line.includes('"message":"waiting"');
   await server.wrote((lines) => lines.slice(had).filter(isWaiting).length >= HEALTHY);
   const { executionId } = await client.start(`w-${agent}`, { input: {} });
-  expect(await client.untilEnd(executionId)).toMatchObject({ status: 'failed' });
+  expect(await client.waitForEnd(executionId)).toMatchObject({ status: 'failed' });
   // It was its fault, and nobody else's.
   const named = ended().filter((line) => line['agent'] === agent);
   expect(named.map((line) => line['why'])).toContainEqual(expect.stringContaining(why));
@@ -54,7 +54,7 @@ it.each([
   expect(ended().filter((line) => line['agent'] === 'waits')).toEqual([]);
   writeFileSync(file, '');
   for (const one of others) {
-    const { status, steps } = await client.untilEnd(one.executionId);
+    const { status, steps } = await client.waitForEnd(one.executionId);
     expect(status).toBe('succeeded');
     // What was interrupted has used up no try.
     expect(steps[0]?.attempts.filter(({ outcome }) => outcome === 'failed')).toEqual([]);

@@ -37,7 +37,7 @@ it.each([
     for (let isBegun = false; !isBegun; )
       isBegun = (await client.get(executionId)).steps[0]?.status === 'running';
     setMs = TEN_MINUTES;
-    const { status, steps } = await client.untilEnd(executionId);
+    const { status, steps } = await client.waitForEnd(executionId);
     expect([status, steps[0]?.attempts.map(({ outcome }) => outcome)]).toEqual(['succeeded', ['done']]);
     expect((await client.health()).findings).toEqual([]);
     await world.end();

@@ -70,7 +70,7 @@ async function whileItRuns(byMs: number): Promise<string> {
   await isUnderWay;
   machine.set(byMs);
   steps.emit('finish');
-  return (await clientOf(server).untilEnd(executionId)).status;
+  return (await clientOf(server).waitForEnd(executionId)).status;
 }
 
 async function betweenTwoRuns(byMs: number): Promise<string> {
@@ -88,7 +88,7 @@ async function betweenTwoRuns(byMs: number): Promise<string> {
   machine.set(byMs);
   const second = await machine.start(async () => ({}));
   expect(await second.resumed).toMatchObject({ executions: 1, attempts: 1 });
-  return (await clientOf(second).untilEnd(executionId)).status;
+  return (await clientOf(second).waitForEnd(executionId)).status;
 }
 
 it.each([

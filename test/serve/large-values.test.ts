@@ -34,7 +34,7 @@ it('an input of 3 MB runs through the steps, and is read back after a restart', 
   const served = servedWith(async (_input) => ({ text: _input.text.slice(0, 100_000) }));
   const first = await world.start({ served });
   const { executionId } = await clientOf(first).start('greeting', { input: { text } });
-  const ended = await clientOf(first).get(executionId, { waitMs: 20_000 });
+  const ended = await clientOf(first).get(executionId, { wait: '20s' });
   expect(ended.status).toBe('succeeded');
   await first.stop();
   expect(filesIn(`${world.file}-values`).length).toBeGreaterThanOrEqual(3);
@@ -51,7 +51,7 @@ it('an execution that is erased leaves no record and no file', async () => {
   const client = clientOf(server);
   const { executionId } = await client.start('greeting', { input: { text: 'ä'.repeat(50_000) } });
   const other = await client.start('greeting', { input: { text: 'ä'.repeat(50_000) } });
-  for (const id of [executionId, other.executionId]) await client.untilEnd(id);
+  for (const id of [executionId, other.executionId]) await client.waitForEnd(id);
   const files = filesIn(`${world.file}-values`).length;
   // A claim of it may still be written.
   await expect(client.erase(executionId)).rejects.toMatchObject({ code: 'not-erasable' });
@@ -71,7 +71,7 @@ it('what is erased is not in the file either, once its process has ended', async
   const ids: string[] = [];
   for (const times of [5, 100, 1_000]) {
     const { executionId } = await client.start('greeting', { input: { text: SECRET.repeat(times) } });
-    await client.untilEnd(executionId);
+    await client.waitForEnd(executionId);
     ids.push(executionId);
   }
   await new Promise((next) => setTimeout(next, WRITTEN_MS));

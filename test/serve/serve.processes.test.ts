@@ -92,7 +92,7 @@ it('takes no lease for lost while a step blocks the loop that is its own, and na
   await atWork(server, 3);
   const blocking = await start(server, 'block 10000');
   for (const { executionId } of [blocking, ...waiting]) {
-    const { status, steps } = await client.untilEnd(executionId);
+    const { status, steps } = await client.waitForEnd(executionId);
     expect({ status, attempt: steps.at(-1)?.attempt }).toEqual({ status: 'succeeded', attempt: 1 });
   }
   const lines = server.lines.filter((line) => line.includes('"message":"loop-blocked"'));
@@ -144,7 +144,7 @@ describe('an agent in a process of its own', () => {
     const pids: unknown[] = [];
     for (const ms of [1, 2]) {
       const { executionId } = await client.start('alone', { input: { ms } });
-      const { status, output } = await client.untilEnd(executionId);
+      const { status, output } = await client.waitForEnd(executionId);
       expect(status).toBe('succeeded');
       pids.push((output as { readonly pid: number }).pid);
     }

@@ -21,7 +21,7 @@ it('performs a workflow that is started over HTTP, and announces its end', async
   const server = await world.start({ served: echo, listeners: [(event) => void events.push(event)] });
   const client = clientOf(server);
   const { executionId } = await client.start('greeting', { input: { text: 'Ada' } });
-  const { status, output } = await client.untilEnd(executionId);
+  const { status, output } = await client.waitForEnd(executionId);
   expect({ status, output }).toEqual({ status: 'succeeded', output: { text: 'Hello, Ada' } });
   expect(events).toMatchObject([{ detailType: 'Steadfast Execution Ended', detail: { executionId } }]);
   expect(await client.list({ workflow: 'greeting' })).toMatchObject({ items: [{ executionId }] });
@@ -41,7 +41,7 @@ it('announces again what a listener has refused', async () => {
   const client = clientOf(server);
   const { executionId } = await client.start('greeting', { input: { text: 'Ada' } });
   await again;
-  expect((await client.untilEnd(executionId)).status).toBe('succeeded');
+  expect((await client.waitForEnd(executionId)).status).toBe('succeeded');
 });
 
 it('goes on with what an ended process has left, without waiting for its lease (S4, L2)', async () => {
@@ -58,7 +58,7 @@ it('goes on with what an ended process has left, without waiting for its lease (
   await first.stop();
   const second = await world.start({ served: echo });
   expect(await second.resumed).toEqual({ executions: 1, attempts: 1, missing: new Map() });
-  const view = await clientOf(second).untilEnd(executionId);
+  const view = await clientOf(second).waitForEnd(executionId);
   expect(view.status).toBe('succeeded');
   expect(view.steps.find(({ name }) => name === 'post')).toMatchObject({ status: 'done', attempt: 2 });
 });
@@ -98,7 +98,7 @@ it('finishes what is under way when it is stopped', async () => {
   finish();
   await stopped;
   const second = await world.start({ served: servedWith(() => Promise.reject(new Error('a second time'))) });
-  expect((await clientOf(second).untilEnd(executionId)).status).toBe('succeeded');
+  expect((await clientOf(second).waitForEnd(executionId)).status).toBe('succeeded');
 });
 
 it('refuses a file that another server has open', async () => {
@@ -141,7 +141,7 @@ it('says that it is down while the disk is full, and healthy with the next write
     status: 200,
     body: { status: 'healthy', findings: [] },
   });
-  expect((await clientOf(server).untilEnd(executionId)).status).toBe('succeeded');
+  expect((await clientOf(server).waitForEnd(executionId)).status).toBe('succeeded');
 });
 
 const FULL = 'the disk is full: nothing of this was written. Make room and ask again';
@@ -255,7 +255,7 @@ it('answers in this process what it answers over HTTP', async () => {
   const began = await server.answer({ method: 'POST', path, body: { input: { text: 'Ada' } } });
   expect(began).toMatchObject({ status: 202, body: { status: 'running' } });
   const { executionId } = began.body as { readonly executionId: string };
-  await clientOf(server).untilEnd(executionId);
+  await clientOf(server).waitForEnd(executionId);
   const here = await server.answer({ path: `/executions/${executionId}` });
   expect(here).toMatchObject({ status: 200, body: { status: 'succeeded', output: { text: 'Hello, Ada' } } });
   const refused = await server.answer({ method: 'POST', path, body: { input: 1 } });

@@ -47,7 +47,7 @@ export interface StepHandle<O> {
 export interface UncertainHandle<O> {
   /** As it was declared. */
   readonly name: string;
-  /** What the step has answered, if it succeeded: read it with `orElse(…)` or `present(…)`. */
+  /** What the step has answered, if it succeeded: read it with `orElse(…)` or `required(…)`. */
   readonly output: MaybeRef<O, MayNotSucceed>;
   /** Once it has failed, and that is tolerated. */
   readonly failure: MaybeRef<{ readonly code: string; readonly message: string }, MayNotSucceed>;

@@ -293,8 +293,8 @@ function wordsFor({ source, path, place }: Read, { part, isWithin }: Absent, whe
   const instead = isWithin
     ? `give its fields one by one, with orElse(${missing}, …)`
     : `write orElse(${read}, …)`;
-  const ifThere = `, or present(${read}) and '${whenText(`exists(${missing})`, when)}' on the step`;
-  const ifLast = `, or present(${read}) and 'until: not(exists(${missing}))', beside others in or(…)`;
+  const ifThere = `, or required(${read}) and '${whenText(`exists(${missing})`, when)}' on the step`;
+  const ifLast = `, or required(${read}) and 'until: not(exists(${missing}))', beside others in or(…)`;
   const target = field === '' ? '' : `, or make ${field} optional there`;
   // The condition is the whole step's: it cannot ask about an item.
   const asked = source === 'item' || source === 'given' ? '' : source === 'last' ? ifLast : ifThere;

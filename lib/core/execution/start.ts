@@ -24,7 +24,7 @@ export type NewExecution = Pick<
   | 'tags'
   | 'fairGroup'
   | 'lane'
-  | 'redriveOf'
+  | 'replaces'
   | 'parent'
   | 'callbackKeys'
   | 'startedBy'

@@ -66,7 +66,7 @@ export function retryProblem(plan: Plan, state: Snapshot, now: number): string |
 }
 
 const instead = ({ execution }: Snapshot): string =>
-  `start a new execution with "redriveOf": "${execution.id}"`;
+  `start a new execution with "replaces": "${execution.id}"`;
 
 const TAKEN_BACK: ReadonlySet<Step['status']> = new Set([
   'compensating',

@@ -173,7 +173,7 @@ export interface Execution {
   /** The latest 10. */
   readonly retries?: readonly Retried[];
   /** The execution that this one was started to make good for. */
-  readonly redriveOf?: string;
+  readonly replaces?: string;
   readonly output?: Json;
   /** The output lies beside the table: absent here, until it is loaded. */
   readonly outputAt?: ValueRef;

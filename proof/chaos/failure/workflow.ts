@@ -9,7 +9,7 @@
  * and refuse other parameters under it. `orderId` is what the outside world goes by.
  */
 
-import { concat, failed, orElse, present, retry, withInput, workflow } from 'steadfast';
+import { concat, failed, orElse, required, retry, withInput, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 import {
   chargeCard,
@@ -77,7 +77,7 @@ export const holiday = workflow('holiday', { input: Subject, within: '30m' }, (w
   const taxi = w.step(
     'taxi',
     scheduleShipping,
-    { orderId: of('taxi'), reservationId: present(car.failure.code), address: 'there' },
+    { orderId: of('taxi'), reservationId: required(car.failure.code), address: 'there' },
     {
       ...PATIENCE,
       after: [pay],

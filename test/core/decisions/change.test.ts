@@ -77,7 +77,7 @@ describe('the first record of an execution (S11, S12)', () => {
   it('says what was given, and no more', () => {
     const more = {
       tags: { a: 'b' },
-      redriveOf: 'e-0',
+      replaces: 'e-0',
       parent: { executionId: 'p', step: 's', index: 0 },
       callbackKeys: { c: 'k' },
     };

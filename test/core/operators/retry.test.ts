@@ -19,7 +19,7 @@ const plan = planOf(agentStepOf('it'));
 const failed = (records: Step[], more: Partial<Execution> = {}): Snapshot =>
   stateOf(records, { status: 'failed', endedAt: NOW - 5, cause, ...more });
 const problem = (state: Snapshot, of: Plan = plan) => retryProblem(of, state, NOW);
-const another = 'start a new execution with "redriveOf": "e-1"';
+const another = 'start a new execution with "replaces": "e-1"';
 
 it.each([
   ['succeeded', `it has ended as 'succeeded', and only a failed execution can be retried; ${another}`],
