@@ -167,6 +167,18 @@ export const lt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Conditi
 export const gt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condition =>
   condition({ $gt: [toExpr(left), toExpr(right)] });
 /**
+ * Less than or equal: of two numbers, or two texts by their UTF-16 units.
+ * @example when: lte(w.input.amount, 100)
+ */
+export const lte = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condition =>
+  condition({ $lte: [toExpr(left), toExpr(right)] });
+/**
+ * Greater than or equal: of two numbers, or two texts by their UTF-16 units.
+ * @example when: gte(w.input.amount, 100)
+ */
+export const gte = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condition =>
+  condition({ $gte: [toExpr(left), toExpr(right)] });
+/**
  * The value is there, be it null: an optional field, or the output of a step that may have failed.
  * @example when: exists(w.input.voucher)
  */

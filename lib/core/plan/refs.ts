@@ -112,6 +112,10 @@ function compare(operator: string, [left, right]: readonly (Json | undefined)[])
       return ordered(left, right) && left < (right as typeof left);
     case '$gt':
       return ordered(left, right) && left > (right as typeof left);
+    case '$lte':
+      return ordered(left, right) && left <= (right as typeof left);
+    case '$gte':
+      return ordered(left, right) && left >= (right as typeof left);
     default:
       return false;
   }
@@ -171,7 +175,7 @@ function follow(root: Json | undefined, path: Expr | undefined): Json | undefine
 
 /** Operators of the language; anything else that starts with `$` is refused when the plan is checked. */
 export const OPERATORS: ReadonlySet<string> = new Set(
-  'ref literal object concat length exists orElse and or not eq ne lt gt in matches'
+  'ref literal object concat length exists orElse and or not eq ne lt gt lte gte in matches'
     .split(' ')
     .map((name) => `$${name}`),
 );

@@ -102,6 +102,10 @@ it.each<[Json, Json, boolean, boolean]>([
   [3, '2', false, false],
 ])('%j before and after %j', (left, right, before, after) => {
   expect([valueOf({ $lt: [left, right] }), valueOf({ $gt: [left, right] })]).toEqual([before, after]);
+  // At most and at least: where there is an order, each is the other's opposite.
+  const isOrdered = typeof left === typeof right && typeof left !== 'boolean';
+  const atMostAtLeast = [valueOf({ $lte: [left, right] }), valueOf({ $gte: [left, right] })];
+  expect(atMostAtLeast).toEqual([isOrdered && !after, isOrdered && !before]);
 });
 
 it.each<[Json, Json, boolean]>([
@@ -191,10 +195,12 @@ it('these are the operators', () => {
     '$eq',
     '$exists',
     '$gt',
+    '$gte',
     '$in',
     '$length',
     '$literal',
     '$lt',
+    '$lte',
     '$matches',
     '$ne',
     '$not',
