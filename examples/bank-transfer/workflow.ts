@@ -33,7 +33,7 @@ export const bankTransfer = workflow('bank-transfer', options, (w) => {
     'reserve',
     holdFunds,
     { transfer, bank: from.bank, account: from.account, amount },
-    { recovery: [PATIENCE], undo: UNDO },
+    { recovery: [PATIENCE], retryUndo: UNDO },
   );
   const screen = w.step(
     'screen',
@@ -55,7 +55,7 @@ export const bankTransfer = workflow('bank-transfer', options, (w) => {
     'debit',
     postBooking,
     { transfer, bank: from.bank, account: from.account, side: 'debit', amount, hold: reserve.output.hold },
-    { after: [release], recovery: [PATIENCE], undo: UNDO },
+    { after: [release], recovery: [PATIENCE], retryUndo: UNDO },
   );
   // The payee may spend it at once: what is credited is not taken back.
   const credit = w.step(

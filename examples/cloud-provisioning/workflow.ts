@@ -13,7 +13,7 @@ import { checkSite, claimName, createNetworkPart, createResource, Text } from '.
 /** Waits for a service that throttles or is away. A quota is neither, and is not waited for. */
 const PATIENT = {
   recovery: [retry(6, { delay: '300ms', maxDelay: '5s' })],
-  undo: retry(12, { delay: '300ms', maxDelay: '5s' }),
+  retryUndo: retry(12, { delay: '300ms', maxDelay: '5s' }),
 } as const;
 const ASKING = { recovery: PATIENT.recovery } as const;
 

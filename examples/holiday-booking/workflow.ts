@@ -19,7 +19,7 @@ export type Trip = z.infer<typeof Trip>;
 
 export const holidayBooking = workflow('holiday-booking', { input: Trip, within: '1h' }, (w) => {
   const { trip, to, hotel, otherHotel } = w.input;
-  const how = { recovery: [PATIENCE], undo: UNDO } as const;
+  const how = { recovery: [PATIENCE], retryUndo: UNDO } as const;
 
   const flight = w.step('flight', bookFlight, { trip, to }, how);
   // Only when it is certain that there is no room in the first one is the other one asked.

@@ -33,25 +33,25 @@ const UNDO = retry(10, { delay: '500ms', maxDelay: '5s' });
 const options = { input: Order, within: '15m', tags: ['orderId'] } as const;
 export const orderFulfilment = workflow('order-fulfilment', options, (w) => {
   const { orderId, email } = w.input;
-  const undo = UNDO;
+  const retryUndo = UNDO;
 
   const charge = w.step(
     'charge',
     chargeCard,
     { orderId, amount: w.input.total },
-    { recovery: [PATIENCE], undo },
+    { recovery: [PATIENCE], retryUndo },
   );
   const reserve = w.step(
     'reserve',
     reserveStock,
     { orderId, items: w.input.items },
-    { recovery: [PATIENCE], undo },
+    { recovery: [PATIENCE], retryUndo },
   );
   const ship = w.step(
     'ship',
     scheduleShipping,
     { orderId, reservationId: reserve.output.reservationId, address: w.input.address },
-    { after: [charge], recovery: [PATIENCE], undo },
+    { after: [charge], recovery: [PATIENCE], retryUndo },
   );
   // A mail that is declined refunds nothing.
   w.step(
@@ -80,7 +80,7 @@ export const preorder = workflow(
   { ...options, concurrency: { key: ({ orderId }) => orderId, limit: 1, waitWithin: '30m' } },
   (w) => {
     const { orderId, email, total: amount } = w.input;
-    const how = { recovery: [PATIENCE], undo: UNDO } as const;
+    const how = { recovery: [PATIENCE], retryUndo: UNDO } as const;
     const authorise = w.step('authorise', authoriseCard, { orderId, amount }, how);
     const { authorisationId } = authorise.output;
     const release = w.approval('release', {

@@ -27,7 +27,7 @@ export const OUT_OF_WORK = 5;
 /** One host. Exported, so that one that was sick gets the release by itself once it is well. */
 export const deployHost = workflow('deploy-host', { input: Release, within: '1h' }, (w) => {
   const { host, version } = w.input;
-  const patient = { recovery: [PATIENCE], undo: UNDO };
+  const patient = { recovery: [PATIENCE], retryUndo: UNDO };
   const drain = w.step('drain', shiftTraffic, { host, to: 'out' }, patient);
   const install = w.step('install', installRelease, { host, version }, { ...patient, after: [drain] });
   const check = w.step('check', checkHost, { host, version }, { recovery: [PATIENCE], after: [install] });

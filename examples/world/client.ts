@@ -96,8 +96,8 @@ async function refusal(request: WorldRequest, response: Response): Promise<Error
   switch (response.status) {
     case 429:
     case 503: {
-      const retryAfterMs = retryAfter(response.headers.get('retry-after'));
-      return new TransientError(message, retryAfterMs === undefined ? {} : { retryAfterMs });
+      const wish = retryAfterSeconds(response.headers.get('retry-after'));
+      return new TransientError(message, wish === undefined ? {} : { retryAfter: wish });
     }
     case 402:
     case 409:
@@ -120,8 +120,8 @@ function reasonIn(text: string): string {
 }
 
 /** Seconds, or an HTTP date; nonsense is no wish. */
-function retryAfter(header: string | null): number | undefined {
+function retryAfterSeconds(header: string | null): number | undefined {
   if (header === null) return undefined;
-  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
-  return ms > 0 ? ms : undefined;
+  const seconds = /^\d+$/.test(header.trim()) ? Number(header) : (Date.parse(header) - Date.now()) / 1_000;
+  return seconds > 0 ? seconds : undefined;
 }

@@ -289,11 +289,11 @@ function refusedInput(issues: string): Report {
 }
 
 /** The note is kept where the message must be cut. */
-function withNote(message: string, retryAfterMs: number): string {
+function withNote(message: string, retryAfter: unknown, retryAfterMs: number): string {
   const note =
     retryAfterMs <= MAX_DURATION_MS
       ? ` (its service asks to wait ${durationText(retryAfterMs)})`
-      : ` (its retryAfterMs, ${retryAfterMs}, is over a year and was ignored: give a duration, not a time)`;
+      : ` (its retryAfter, ${String(retryAfter)}, is over a year and was ignored: give a duration, not a time)`;
   return `${cut(message, MAX_FAILURE_CHARS - note.length)}${note}`;
 }
 
@@ -318,11 +318,13 @@ function thrown(error: unknown, mode: Mode, agent: string): Report {
   const mark = markOf(error);
   if (mark === 'permanent') return { kind: 'failed', codeReturned: true, permanent: true, failure };
   if (mark === 'transient') {
-    const { retryAfterMs } = error as { retryAfterMs?: number };
-    const isWish = typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs) && retryAfterMs > 0;
+    const { retryAfter } = error as { retryAfter?: string | number };
+    const retryAfterMs =
+      typeof retryAfter === 'number' ? Math.round(retryAfter * 1_000) : (lengthMsOf(retryAfter) ?? 0);
+    const isWish = Number.isFinite(retryAfterMs) && retryAfterMs > 0;
     const known = { kind: 'failed', codeReturned: true, permanent: false } as const;
     if (!isWish) return { ...known, failure };
-    const noted = { ...failure, message: withNote(failure.message, retryAfterMs) };
+    const noted = { ...failure, message: withNote(failure.message, retryAfter, retryAfterMs) };
     // An instant taken for a duration says nothing that could be kept to.
     return { ...known, failure: noted, ...(retryAfterMs <= MAX_DURATION_MS ? { retryAfterMs } : {}) };
   }

@@ -242,7 +242,7 @@ export function outputOf(
     case 'transient':
       throw new TransientError(
         message ?? 'the remote says: not done, try again',
-        retryAfterMs === undefined ? {} : { retryAfterMs },
+        given({ retryAfter: secondsOf(retryAfterMs) }),
       );
     case 'permanent':
       throw new PermanentError(message ?? 'the remote says: not done, trying again cannot help');

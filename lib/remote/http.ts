@@ -144,7 +144,7 @@ export function urlSend(target: UrlTarget): Send {
       const wish = retryAfterMs(answered['retry-after']);
       const message = `${url.host} answered ${status}`;
       if (status === 429 || (status === 503 && wish !== undefined))
-        throw new TransientError(message, wish === undefined ? {} : { retryAfterMs: wish });
+        throw new TransientError(message, wish === undefined ? {} : { retryAfter: wish / 1_000 });
       throw Object.assign(new Error(message), { code: `http-${status}` });
     });
   };
@@ -221,5 +221,5 @@ export const notInvoked = (message: string, isForGood: boolean, wish?: string): 
   const ms = retryAfterMs(wish);
   return isForGood
     ? new PermanentError(message)
-    : new TransientError(message, ms === undefined ? {} : { retryAfterMs: ms });
+    : new TransientError(message, ms === undefined ? {} : { retryAfter: ms / 1_000 });
 };

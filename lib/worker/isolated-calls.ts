@@ -67,14 +67,14 @@ const outbox = new Outbox<Word>((all) => {
 function thrownBy(error: unknown): Extract<Said, { kind: 'thrown' }> {
   // Neither its class nor its cause is sent: what follows from them is found here.
   if (isBug(error)) return { kind: 'thrown', name: error.name, message: bugText(error), code: BUG };
-  const { name, code, retryAfterMs } = Object(error) as Record<string, unknown>;
+  const { name, code, retryAfter } = Object(error) as Record<string, unknown>;
   return {
     kind: 'thrown',
     ...given({ mark: markOf(error) }),
     name: typeof name === 'string' ? name : '',
     message: failureOf(error).message,
     ...(typeof code === 'string' ? { code } : {}),
-    ...(typeof retryAfterMs === 'number' ? { retryAfterMs } : {}),
+    ...(typeof retryAfter === 'number' || typeof retryAfter === 'string' ? { retryAfter } : {}),
   };
 }
 

@@ -73,7 +73,7 @@ export type Answered =
       readonly name: string;
       readonly message: string;
       readonly code?: string;
-      readonly retryAfterMs?: number;
+      readonly retryAfter?: string | number;
     };
 
 /** Its author's code may have acted, and is over with its process. */

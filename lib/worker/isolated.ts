@@ -105,8 +105,8 @@ export class ProcessPool {
       case 'interrupted':
         throw new InterruptedError(answer.message, answer.hasBegun);
       case 'thrown': {
-        const { mark, name, message, code, retryAfterMs } = answer;
-        throw Object.assign(marked(new Error(message), mark), { name, code, retryAfterMs });
+        const { mark, name, message, code, retryAfter } = answer;
+        throw Object.assign(marked(new Error(message), mark), { name, code, retryAfter });
       }
     }
   }

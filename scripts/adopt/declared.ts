@@ -86,7 +86,7 @@ export const event = onEvent(pay, { pattern: { source: ['x'] }, input: { order: 
 export const object = onObjectCreated(pay, { bucket: 'x', input: { order: '$.key', lines: [] } });
 
 export const client = createClient<{ pay: typeof pay }>({ url: 'http://127.0.0.1:1' });
-export const { start, run, waitForEnd: waitForEnd, get, ...others } = client;
+export const { start, run, waitForEnd, get, ...others } = client;
 export const started = async () => ({ ...(await start('pay', { input: { order: 'x', lines: [] } })) });
 export const overview = async () => ({ health: await client.health(), is: await client.overview() });
 const credentials = async () => ({ accessKeyId: 'a', secretAccessKey: 'b' });

@@ -80,7 +80,7 @@ describe('a bug of the code differs from a failure of its service', () => {
   });
 
   it('a wish of the service to wait is said', async () => {
-    const failure = await failureOf(fails(new TransientError('429', { retryAfterMs: 7_000 })));
+    const failure = await failureOf(fails(new TransientError('429', { retryAfter: '7s' })));
     expect(failure.message).toBe('429 (its service asks to wait 7 s)');
   });
 });

@@ -60,7 +60,7 @@ describe('what an attempt that met a dead service leaves', () => {
   };
 
   it('known to have failed: the same stage, uncharged', async () => {
-    const { h, id } = await failing('probed', () => new TransientError('503', { retryAfterMs: 900_000 }));
+    const { h, id } = await failing('probed', () => new TransientError('503', { retryAfter: '15m' }));
     const step = await stepOf(h, id);
     expect(step).toMatchObject({
       status: 'retrying',
@@ -76,21 +76,18 @@ describe('what an attempt that met a dead service leaves', () => {
   });
 
   it('that wishes for an instant, or for a time beyond all times, is tried again as if it had no wish', async () => {
-    for (const retryAfterMs of [1e300, T0 + 60_000]) {
-      const { h, id } = await failing('probed', () => new TransientError('503', { retryAfterMs }));
+    for (const retryAfter of [1e300, T0 + 60_000]) {
+      const { h, id } = await failing('probed', () => new TransientError('503', { retryAfter }));
       const step = await stepOf(h, id);
       expect(step?.retryAt).toBeLessThan(T0 + 300_000);
       expect(step?.attempts[0]?.failure?.message).toBe(
-        `503 (its retryAfterMs, ${retryAfterMs}, is over a year and was ignored: give a duration, not a time)`,
+        `503 (its retryAfter, ${retryAfter}, is over a year and was ignored: give a duration, not a time)`,
       );
     }
   });
 
   it('that wishes for more time than is left goes on with the next stage, or fails at once', async () => {
-    const { h, id } = await failing(
-      'probed',
-      () => new TransientError('503', { retryAfterMs: 40 * 86_400_000 }),
-    );
+    const { h, id } = await failing('probed', () => new TransientError('503', { retryAfter: '40d' }));
     expect(await stepOf(h, id)).toMatchObject({ status: 'failed' });
     expect((await h.run(id)).execution).toMatchObject({ status: 'failed' });
   });

@@ -104,6 +104,17 @@ it('of a workflow and its lane', () => {
   );
 });
 
+it('undo says only whether, and retryUndo how', () => {
+  refuses(
+    built((w) => w.step('s', one, w.input, { undo: retry(3) })),
+    "step 's': undo says only whether it is undone: write undo: 'none', or retryUndo: retry(10)",
+  );
+  refuses(
+    built((w) => w.step('s', one, w.input, { undo: 'none', retryUndo: retry(3) })),
+    "step 's': with undo: 'none' there is nothing to retry: leave undo or retryUndo out",
+  );
+});
+
 it('of a stage', () => {
   refuses(() => retry(3, { dealy: '1s' } as never), "retry: 'dealy' is not an option; did you mean 'delay'?");
   refuses(

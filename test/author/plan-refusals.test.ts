@@ -158,7 +158,7 @@ const expressions: Row[] = [
 const limits: Row[] = [
   ['endless attempts', stepWith({ recovery: [retry(Number.POSITIVE_INFINITY)] }), 'endless-recovery', 'it'],
   ['too many on the second stage', stepWith({ recovery: [retry(1), retry(1e9)] }), 'endless-recovery', 'it'],
-  ['an endless undo', stepWith({ undo: retry(Number.NaN) }), 'endless-recovery', 'it'],
+  ['an endless undo', stepWith({ retryUndo: retry(Number.NaN) }), 'endless-recovery', 'it'],
   ['items that are tried for ever', map({ recovery: [retry(1e9)] }), 'endless-recovery', 'it'],
   [
     'a backoff that shrinks',

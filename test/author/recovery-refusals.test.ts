@@ -76,7 +76,7 @@ describe('a step whose agent has no lasting effect', () => {
 
   it('has nothing to take back, and is told so', () => {
     expect(agent.spec.undo).toBe('none');
-    const { message } = refusalOf(withOptions({ undo: retry(3) }));
+    const { message } = refusalOf(withOptions({ retryUndo: retry(3) }));
     expect(message).toContain("leave 'undo' out, or declare the agent with effect: 'idempotent'");
   });
 

@@ -173,11 +173,11 @@ describe('a step that an agent performs', () => {
       recovery: [{ undo: 'none' }],
     });
     expect(one('a', sure, {}, { recovery })).toMatchObject({ recovery: [{ undo }] });
-    expect(one('a', sure, {}, { undo: retry(2), recovery })).toMatchObject({
+    expect(one('a', sure, {}, { retryUndo: retry(2), recovery })).toMatchObject({
       recovery: [{ undo: retry(2) }],
       undo: retry(2),
     });
-    expect(one('a', agent, {}, { undo: retry(2) })).toStrictEqual({ ...step, undo: retry(2) });
+    expect(one('a', agent, {}, { retryUndo: retry(2) })).toStrictEqual({ ...step, undo: retry(2) });
   });
 
   it('may ask for no more time than its agent has', () => {

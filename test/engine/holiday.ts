@@ -11,7 +11,7 @@ import { anAgent, type Harness } from './harness.ts';
 import { aProcess, never } from './process.ts';
 
 export const DAY = 86_400_000;
-export const once = { recovery: [retry(0)], undo: retry(3, { delay: '1s', maxDelay: '2s' }) };
+export const once = { recovery: [retry(0)], retryUndo: retry(3, { delay: '1s', maxDelay: '2s' }) };
 
 export const flights = anAgent('flights');
 export const cars = anAgent('cars');

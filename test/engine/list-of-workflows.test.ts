@@ -12,7 +12,7 @@ import { anAgent, anyObject, type Harness, harness } from './harness.ts';
 import { failingWrite, type Fault } from './process.ts';
 
 const input = anyObject as never;
-const once = { recovery: [retry(0)], undo: retry(20, { delay: '1s', maxDelay: '2s' }) };
+const once = { recovery: [retry(0)], retryUndo: retry(20, { delay: '1s', maxDelay: '2s' }) };
 const drain = anAgent('drain');
 const deploy = anAgent('deploy');
 const check = anAgent('check', { undo: 'none' });

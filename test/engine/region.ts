@@ -15,7 +15,7 @@ const input = anyObject as never;
 const LIMITS = { lateEffectWithin: '2s' } as const;
 export const network = anAgent('network', LIMITS);
 export const cluster = anAgent('cluster', { ...LIMITS, effect: 'probed' });
-const once = { recovery: [retry(0)], undo: retry(20, { delay: '1s', maxDelay: '2s' }) };
+const once = { recovery: [retry(0)], retryUndo: retry(20, { delay: '1s', maxDelay: '2s' }) };
 
 export const site = workflow('site', { input, within: '1h' }, (w) => {
   const { region } = w.input as never as { region: Input<string> };

@@ -15,7 +15,7 @@ import { aProcess, deferred, heldWrite, never } from './process.ts';
 const worker = anAgent('worker');
 const other = anAgent('other');
 const SETTLE_MS = 5_000;
-const once = { recovery: [retry(0)], undo: retry(3, { delay: '1s', maxDelay: '2s' }) };
+const once = { recovery: [retry(0)], retryUndo: retry(3, { delay: '1s', maxDelay: '2s' }) };
 const twice = { ...once, recovery: [retry(1, { delay: '1s', maxDelay: '1s' })] };
 
 const decline = async (): Promise<never> => {

@@ -112,7 +112,7 @@ describe('a run', () => {
 describe('a fault', () => {
   it('fails an agent n times, and the recovery goes on', async () => {
     const trial = aTest();
-    trial.fail('book-flight', { times: 2, with: new TransientError('503', { retryAfterMs: 60_000 }) });
+    trial.fail('book-flight', { times: 2, with: new TransientError('503', { retryAfter: '1m' }) });
     const state = await (await trial.start(input)).waitForEnd();
     expect(state.status).toBe('succeeded');
     expect(state.steps['flight']).toMatchObject({ attempts: 3 });

@@ -177,7 +177,7 @@ describe('an agent that works', () => {
     const startedAt: number[] = [];
     const execute = async (): Promise<object> => {
       startedAt.push(h.clock.now());
-      if (startedAt.length === 1) throw new TransientError('429', { retryAfterMs: 120_000 });
+      if (startedAt.length === 1) throw new TransientError('429', { retryAfter: '2m' });
       return {};
     };
     const h = harness(single(safe), { safe: { execute, undo } });

@@ -94,10 +94,15 @@ export interface StepOptions extends AnyStepOptions, MayFailOptions {
    */
   readonly recovery?: readonly Stage[];
   /**
-   * 'none', or how its undo is retried.
-   * @default the agent's: 'none', or retry(10, { delay: '1s', maxDelay: '1m' })
+   * 'none': what it did stays when the execution is undone.
+   * @default it is undone, unless its agent has no undo
    */
-  readonly undo?: 'none' | RetryStage;
+  readonly undo?: 'none';
+  /**
+   * How its undo is retried before a person is asked.
+   * @default retry(10, { delay: '1s', maxDelay: '1m' })
+   */
+  readonly retryUndo?: RetryStage;
   /**
    * The longest time of one attempt.
    * @default the agent's
@@ -111,7 +116,10 @@ export interface StepOptions extends AnyStepOptions, MayFailOptions {
 }
 
 /** The options of an on-failure step: it is never undone, and its failure changes no end. */
-export type OnFailureOptions = Omit<StepOptions, 'undo' | 'pointOfNoReturn' | 'mayFail' | 'within'>;
+export type OnFailureOptions = Omit<
+  StepOptions,
+  'undo' | 'retryUndo' | 'pointOfNoReturn' | 'mayFail' | 'within'
+>;
 
 /** The declarations so far. */
 export interface Draft {
@@ -202,7 +210,7 @@ export function agentStepOf(
     throw refused('not-an-agent', 'the second argument is not an agent (of a list: an agent or a workflow)');
   const { spec } = agent;
   const recovery = options.recovery ?? defaultRecovery(spec);
-  const undo = options.undo ?? (options.pointOfNoReturn === true ? 'none' : undefined);
+  const undo = options.undo ?? options.retryUndo ?? (options.pointOfNoReturn === true ? 'none' : undefined);
   const unreachable = recoveryProblem(spec, recovery, undo);
   if (unreachable !== undefined) throw refused('unreachable-stage', unreachable);
   const { timeout } = options;

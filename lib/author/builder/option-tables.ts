@@ -46,11 +46,12 @@ const ANSWER = { ...ANY, remindEvery: true } as const;
 const { mayFail: _1, ...UNTOLERATED } = ANY;
 const { within: _2, ...LATE } = UNTOLERATED;
 const PERFORMED = { recovery: true, timeout: true } as const;
+const UNDONE = { undo: true, retryUndo: true, pointOfNoReturn: true } as const;
 const LIMITS = { concurrency: true, mayFail: true } as const satisfies KeysOf<MapLimits>;
 
 /** By the method of the builder that takes them; a list's items are performed by an agent or a workflow. */
 export const STEP_OPTIONS = {
-  step: { ...ANY, ...PERFORMED, undo: true, pointOfNoReturn: true } as const satisfies KeysOf<StepOptions>,
+  step: { ...ANY, ...PERFORMED, ...UNDONE } as const satisfies KeysOf<StepOptions>,
   wait: { ...ANY, for: true, until: true } as const satisfies KeysOf<WaitOptions>,
   callback: {
     ...ANSWER,
@@ -75,8 +76,7 @@ export const STEP_OPTIONS = {
     ...UNTOLERATED,
     ...PERFORMED,
     ...LIMITS,
-    undo: true,
-    pointOfNoReturn: true,
+    ...UNDONE,
   } as const satisfies KeysOf<StepOptions & MapLimits>,
   mapOfWorkflows: { ...UNTOLERATED, ...LIMITS, recovery: true, undo: true } as const satisfies KeysOf<
     ItemOptions & MapLimits & { readonly when?: unknown }
@@ -125,7 +125,13 @@ export function checkWorkflowOptions(
   throw refusal(name, undefined, problem('bad-option', message));
 }
 
-type Given = { readonly after?: unknown; readonly recovery?: unknown } | undefined;
+interface Options {
+  readonly after?: unknown;
+  readonly recovery?: unknown;
+  readonly undo?: unknown;
+  readonly retryUndo?: unknown;
+}
+type Given = Options | undefined;
 
 /** Which of a method's arguments has the options. */
 const OPTIONS_AT = { step: 3, wait: 1, callback: 1, approval: 1, child: 3, onFailure: 3, repeat: 3, map: 4 };
@@ -164,6 +170,15 @@ function checkStepOptions(
   options: Given,
 ): void {
   checkOptions(workflow, step, options, STEP_OPTIONS[kind], REASONED[kind]);
+  const { undo, retryUndo } = options ?? {};
+  if (kind !== 'onFailure' && typeof undo === 'object') {
+    const message = "undo says only whether it is undone: write undo: 'none', or retryUndo: retry(10)";
+    throw refusal(workflow, step, problem('bad-option', message));
+  }
+  if (undo === 'none' && retryUndo !== undefined) {
+    const message = "with undo: 'none' there is nothing to retry: leave undo or retryUndo out";
+    throw refusal(workflow, step, problem('bad-option', message));
+  }
   checkList(workflow, step, options?.recovery, 'recovery', '[retry(3)]');
   checkList(workflow, step, options?.after, 'after', '[step]');
   const before = (options?.after ?? []) as readonly unknown[];

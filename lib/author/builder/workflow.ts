@@ -234,7 +234,7 @@ export function workflow<I, R extends Answer>(
   const draft = emptyDraft(name, withinMs);
   const reads = fieldsRead();
   const output = built(draft, () => notingReads(reads.note, () => build(builderOf<I>(draft))));
-  const { pauseWithin, tags: tags = [], fairBy, announceEnds = true } = options;
+  const { pauseWithin, tags = [], fairBy, announceEnds = true } = options;
   const lane = options.concurrency && laneStep(name, options.concurrency);
   const { ordered, rest } = inOrder(draft.steps);
   const plan: Plan = {

@@ -30,12 +30,15 @@ export const marked = (error: Error, mark: ErrorMark | undefined): Error =>
  */
 export class TransientError extends Error {
   override name: string = 'TransientError';
-  /** The service's own wish, in ms from now; overrides the recovery's backoff where it is longer. */
-  readonly retryAfterMs: number | undefined;
+  /**
+   * The service's own wish, a duration ('5s') or seconds; overrides the recovery's backoff where it is
+   * longer.
+   */
+  readonly retryAfter: string | number | undefined;
 
-  constructor(message: string, options: { retryAfterMs?: number; cause?: unknown } = {}) {
+  constructor(message: string, options: { retryAfter?: string | number; cause?: unknown } = {}) {
     super(message, { cause: options.cause });
-    this.retryAfterMs = options.retryAfterMs;
+    this.retryAfter = options.retryAfter;
   }
 }
 

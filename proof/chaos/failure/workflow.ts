@@ -23,7 +23,7 @@ const Subject = z.object({ subject: Name });
 
 /** What kills and troubles never use up, so that an end other than planned is a finding. */
 const FIRST = { delay: '500ms', maxDelay: '2s' } as const;
-const PATIENCE = { recovery: [retry(12, FIRST)], undo: retry(20, FIRST) } as const;
+const PATIENCE = { recovery: [retry(12, FIRST)], retryUndo: retry(20, FIRST) } as const;
 /** For a step that cannot be undone. */
 const INSISTENT = { recovery: [retry(12, FIRST)] } as const;
 

@@ -13,7 +13,7 @@ export { chargeCard, notifyCustomer, reserveStock, scheduleShipping };
 
 /** What kills and troubles never use up, so that an end other than planned is a finding. */
 const FIRST = { delay: '500ms', maxDelay: '2s' } as const;
-const PATIENCE = { recovery: [retry(12, FIRST)], undo: retry(20, FIRST) } as const;
+const PATIENCE = { recovery: [retry(12, FIRST)], retryUndo: retry(20, FIRST) } as const;
 
 export const AT_MOST = 2;
 

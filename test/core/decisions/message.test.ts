@@ -151,9 +151,9 @@ describe('a name', () => {
 describe('what is said to people', () => {
   it('errors have a name, a message and what else they were given', () => {
     const cause = new Error('why');
-    const transient = new TransientError('busy', { retryAfterMs: 5, cause });
-    expect(transient).toMatchObject({ name: 'TransientError', message: 'busy', retryAfterMs: 5, cause });
-    expect(new TransientError('busy').retryAfterMs).toBeUndefined();
+    const transient = new TransientError('busy', { retryAfter: 5, cause });
+    expect(transient).toMatchObject({ name: 'TransientError', message: 'busy', retryAfter: 5, cause });
+    expect(new TransientError('busy').retryAfter).toBeUndefined();
     expect(new PermanentError('no')).toMatchObject({ name: 'PermanentError', message: 'no' });
     const refused = refuse('code', 'message', { a: 1 });
     expect(refused).toBeInstanceOf(SteadfastError);
