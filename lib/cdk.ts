@@ -13,7 +13,7 @@ export type { FolderOptions } from './infra/workflows.ts';
 export { DiscoveryError } from './infra/discovery.ts';
 export type { TriggerSources } from './infra/declared-triggers.ts';
 export type { Discovery, FoundAgent, FoundTrigger, FoundWarning, FoundWorkflow } from './infra/discovery.ts';
-export type { Agent } from './infra/deployed-agent.ts';
+export type { AgentFunction } from './infra/deployed-agent.ts';
 export type { WorkflowReference } from './infra/event-mapping.ts';
 export type { AuditClock } from './infra/audit-clock.ts';
 export type { Monitoring } from './infra/monitoring.ts';

@@ -198,15 +198,15 @@ function optionsOf(action: BulkAction, flags: Flags, times: Times): BulkOptions 
   const asked = { workflow, status, atRisk, key, tag, code, plan, ...times };
   return {
     action,
-    ...present(rest),
+    ...only(rest),
     ...(undo ? {} : { undo }),
     ...(input === undefined ? {} : { input: inputOf(input) }),
     ...(output === undefined ? {} : { output: inputOf(output, '--output') }),
-    ...(ids === undefined ? { filter: present(asked) } : { ids: idsIn(ids), ...stray(present(asked)) }),
+    ...(ids === undefined ? { filter: only(asked) } : { ids: idsIn(ids), ...stray(only(asked)) }),
   } as BulkOptions;
 }
 
-const present = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+const only = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /** Both at once are for the API to refuse. */

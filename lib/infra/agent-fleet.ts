@@ -19,7 +19,7 @@ import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { AgentHost } from './agent-hosts.ts';
-import { Agent, atRest, functionTimeout } from './deployed-agent.ts';
+import { AgentFunction, atRest, functionTimeout } from './deployed-agent.ts';
 import type { LogSettings } from './function.ts';
 import { queuePrefix } from './queue-names.ts';
 
@@ -66,9 +66,9 @@ export interface AgentFleetProps {
 
 /** All agents of a deployment. */
 export class AgentFleet extends Construct {
-  readonly agents: ReadonlyMap<string, Agent>;
+  readonly agents: ReadonlyMap<string, AgentFunction>;
   /** Beside them, and counted among them nowhere. */
-  readonly builtIn: ReadonlyMap<string, Agent>;
+  readonly builtIn: ReadonlyMap<string, AgentFunction>;
 
   /** What the names of its agents' queues begin with, and no other queue's. */
   readonly queuePrefix: string;
@@ -88,7 +88,7 @@ export class AgentFleet extends Construct {
       retentionPeriod: Duration.days(14),
     });
     const hostOf = this.makeHosts(props);
-    const made = (declared: readonly AgentDeclaration[]): ReadonlyMap<string, Agent> =>
+    const made = (declared: readonly AgentDeclaration[]): ReadonlyMap<string, AgentFunction> =>
       new Map(
         declared.map(({ name, timeoutMs, runsIn, remote }) => {
           const own = {
@@ -104,7 +104,7 @@ export class AgentFleet extends Construct {
             fleet: this,
             deadLetterQueue,
           };
-          return [name, new Agent(this, name, { ...shared, ...own })];
+          return [name, new AgentFunction(this, name, { ...shared, ...own })];
         }),
       );
     this.agents = made(agents);
@@ -149,13 +149,13 @@ export class AgentFleet extends Construct {
   }
 
   /** An author's. @throws Error naming those there are */
-  named(name: string): Agent {
+  named(name: string): AgentFunction {
     const agent = this.agents.get(name);
     if (agent !== undefined) return agent;
     throw new Error(`no agent is named '${name}'; there are ${[...this.agents.keys()].join(', ')}`);
   }
 
-  private get all(): readonly Agent[] {
+  private get all(): readonly AgentFunction[] {
     return [...this.agents.values(), ...this.builtIn.values()];
   }
 

@@ -25,7 +25,7 @@ import { Function as LambdaFunction, type IFunction } from 'aws-cdk-lib/aws-lamb
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { INDEXES } from '../aws/names.ts';
-import type { Agent } from './deployed-agent.ts';
+import type { AgentFunction } from './deployed-agent.ts';
 import type { MetricMaker } from './metrics.ts';
 
 const MINUTE = Duration.minutes(1);
@@ -50,7 +50,7 @@ const METRICS_IN_AN_ALARM = 10;
 
 export interface AlarmsProps {
   readonly metricOf: MetricMaker;
-  readonly agents: readonly Agent[];
+  readonly agents: readonly AgentFunction[];
   readonly scheduler: IFunction;
   readonly supervisor: IFunction;
   readonly table: ITable;

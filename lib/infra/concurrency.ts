@@ -9,7 +9,7 @@
 import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { Annotations, Aspects, CfnResource, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { Agent } from './deployed-agent.ts';
+import type { AgentFunction } from './deployed-agent.ts';
 import type { StartQueue } from './start-queue.ts';
 
 /** To stay unreserved: https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html */
@@ -17,7 +17,7 @@ const UNRESERVED = 100;
 const USUAL_LIMIT = 1_000;
 
 export interface Takers {
-  readonly agents: ReadonlyMap<string, Agent>;
+  readonly agents: ReadonlyMap<string, AgentFunction>;
   readonly triggers: ReadonlyMap<string, StartQueue>;
   /** The account's limit. @default that of an account that is not new and has asked for no more */
   readonly account?: number | undefined;

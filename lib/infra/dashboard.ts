@@ -26,7 +26,7 @@ import { Duration, Names } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { CHARTS, QUEUE_DIMENSION, QUEUE_CHARTS, QUEUE_NAMESPACE } from '../aws/charts.ts';
 import type { MetricName } from '../aws/names.ts';
-import type { Agent } from './deployed-agent.ts';
+import type { AgentFunction } from './deployed-agent.ts';
 import { type Detailed, detailedGraphs } from './detailed-dashboard.ts';
 import { chartGraph, chartGraphOfEach, graph, HEIGHT, type MetricBy, THIRD } from './charts.ts';
 import type { MetricMaker } from './metrics.ts';
@@ -39,7 +39,7 @@ export interface DashboardProps {
   readonly metricOf: MetricMaker;
   /** Read when the dashboard is written: more may come after it was made. */
   readonly alarms: Alarm[];
-  readonly agents: readonly Agent[];
+  readonly agents: readonly AgentFunction[];
   readonly scheduler: IFunction;
   readonly supervisor: IFunction;
   readonly api?: HttpApi;
@@ -184,7 +184,7 @@ function queues({ agents }: DashboardProps): GraphWidget[] {
  * The values are in each agent's log with its name; metrics for each agent would be charged for, and so would
  * a query on the dashboard, at each refresh. So it is saved in CloudWatch, to be run when somebody asks.
  */
-function byAgent(scope: Construct, agents: readonly Agent[]): IWidget[] {
+function byAgent(scope: Construct, agents: readonly AgentFunction[]): IWidget[] {
   const all = new Set(agents.flatMap(({ logGroup }) => logGroup ?? []));
   const logGroups = [...all].slice(0, MOST_LOG_GROUPS);
   if (logGroups.length === 0) return [];

@@ -77,7 +77,7 @@ export interface AgentProps {
 /**
  * One agent. Grant it what its external service needs: `secret.grantRead(steadfast.agent('charge-card'))`.
  */
-export class Agent extends Construct implements IGrantable {
+export class AgentFunction extends Construct implements IGrantable {
   readonly agentName: string;
   /** Messages under work at the same time; of a container nothing, for it takes none of Lambda's. */
   readonly maxConcurrency: number;

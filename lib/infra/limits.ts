@@ -15,7 +15,7 @@ import { basename, dirname } from 'node:path';
 import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { CfnResource, Stack } from 'aws-cdk-lib/core';
 import type { Construct, IConstruct } from 'constructs';
-import type { Agent } from './deployed-agent.ts';
+import type { AgentFunction } from './deployed-agent.ts';
 import type { Discovery } from './discovery.ts';
 import type { StartQueue } from './start-queue.ts';
 import { longestText, type Names, namesIn } from './token-text.ts';
@@ -31,7 +31,7 @@ const MOST_ENVIRONMENT_BYTES = 4_096;
 
 export interface Deployment {
   readonly found: Discovery;
-  readonly agents: ReadonlyMap<string, Agent>;
+  readonly agents: ReadonlyMap<string, AgentFunction>;
   readonly triggers: ReadonlyMap<string, StartQueue>;
 }
 

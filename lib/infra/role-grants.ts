@@ -11,7 +11,7 @@ import type { Construct } from 'constructs';
 import type { AgentFleet } from './agent-fleet.ts';
 import type { AuditClock } from './audit-clock.ts';
 import { addCallerSetting } from './bulk-agent.ts';
-import type { Agent } from './deployed-agent.ts';
+import type { AgentFunction } from './deployed-agent.ts';
 import { hasLanes } from './discovery.ts';
 import { allowServices, grantUse } from './encryption.ts';
 import type { SchedulerApi } from './scheduler-api.ts';
@@ -33,7 +33,7 @@ interface Whole extends Construct, Granting {
   readonly scheduler: SchedulerApi;
   readonly supervisor: SupervisorClock;
   readonly audit: AuditClock;
-  readonly agents: ReadonlyMap<string, Agent>;
+  readonly agents: ReadonlyMap<string, AgentFunction>;
 }
 
 /** All three roles decide, send and announce the end; only two of them find, each through its own index. */

@@ -21,7 +21,7 @@ import { Construct } from 'constructs';
 import { DEFAULT_WAKE_SHARDS, type DetailBy, ENV, type MetricName } from '../aws/names.ts';
 import { AgentFleet } from './agent-fleet.ts';
 import { bringToRest } from './at-rest.ts';
-import type { Agent } from './deployed-agent.ts';
+import type { AgentFunction } from './deployed-agent.ts';
 import { warnOfSilence } from './alarm-listeners.ts';
 import { AuditClock } from './audit-clock.ts';
 import { BULK_AGENT, BULK_ENTRY, bulkSettings } from './bulk-agent.ts';
@@ -213,12 +213,12 @@ export class Steadfast extends Construct {
   }
 
   /** The agents by name, each with its queue and its function or container. */
-  get agents(): ReadonlyMap<string, Agent> {
+  get agents(): ReadonlyMap<string, AgentFunction> {
     return this.#fleet.agents;
   }
 
   /** Obeys bulk actions; none with `bulkActions: false`. */
-  get bulkAgent(): Agent | undefined {
+  get bulkAgent(): AgentFunction | undefined {
     return this.#fleet.builtIn.get(BULK_AGENT.name);
   }
 
@@ -236,7 +236,7 @@ export class Steadfast extends Construct {
    * The agent of this name, to grant it what its external service needs or to change its function.
    * @throws Error naming the agents there are
    */
-  agent(name: string): Agent {
+  agent(name: string): AgentFunction {
     return this.#fleet.named(name);
   }
 

@@ -163,6 +163,17 @@ it('of a trigger, a client and a test', async () => {
 });
 
 describe('what authors of other systems write first is named with what to write', () => {
+  it('an option by another name', () => {
+    refuses(
+      built((w) => w.step('s', one, w.input, { tolerate: true })),
+      "'tolerate' is not an option; write mayFail: true",
+    );
+    refuses(
+      () => retry(3, { initialInterval: '1s' } as never),
+      "retry: 'initialInterval' is not an option; write delay: '1s'",
+    );
+  });
+
   it('an async function', () => {
     const message =
       "workflow 'flow': its function only declares steps, and nothing runs in it: remove async and await";

@@ -12,7 +12,7 @@ import { nearest } from './nearest.ts';
 export type KeysOf<Options> = Readonly<Record<keyof Options, true>>;
 export type Keys = Readonly<Record<string, true>>;
 
-/** How other systems call what is said in another way here. */
+/** How other systems, or we before, called what is said in another way here. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   retries: 'recovery: [retry(3)]',
   retry: 'recovery: [retry(3)]',
@@ -20,6 +20,25 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   maxRetries: 'recovery: [retry(3)]',
   deadline: "within: '1h'",
   dependsOn: 'after: [step]',
+  optional: 'mayFail: true',
+  tolerate: 'mayFail: true',
+  search: "tags: ['orderId']",
+  lane: "concurrency: { key: (input) => input.account, limit: 1, waitWithin: '1h' }",
+  maxConcurrency: 'concurrency: 10',
+  atMost: 'maxRounds: 100',
+  maxIterations: 'maxRounds: 100',
+  startToCloseTimeout: "timeout: '1m'",
+  heartbeatTimeout: "lease: '30s'",
+  pickup: "claimWithin: '30s'",
+  settle: "lateEffectWithin: '10s'",
+  maxNoProgress: "progressWithin: '5m'",
+  accepts: "acceptedWithin: '2h'",
+  first: "delay: '1s'",
+  initialInterval: "delay: '1s'",
+  max: "maxDelay: '1m'",
+  maximumInterval: "maxDelay: '1m'",
+  redriveOf: 'replaces: executionId',
+  waitMs: "wait: '20s'",
 };
 
 /**
