@@ -13,11 +13,16 @@
 export { createClient } from './api/typed-client.ts';
 export type {
   Answering,
+  Bulks,
+  Callbacks,
   Client,
   ClientOptions,
+  DeployedAgents,
+  DeployedWorkflows,
   Execution,
   ExecutionId,
   KnownWorkflows,
+  Questions,
 } from './api/typed-client.ts';
 export type { BulkAction, BulkOptions, BulkProgress, BulkView } from './api/bulk-answers.ts';
 export { awsSignature, bearer } from './api/authorization.ts';

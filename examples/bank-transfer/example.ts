@@ -86,10 +86,10 @@ const scenes: readonly Scene[] = [
           : undefined;
       });
       const own = await as(stage, 'ann')
-        .completeCallback(token, { approved: true })
+        .callbacks.complete(token, { approved: true })
         .catch((error: { code?: string }) => error.code);
       if (own !== 'not-another') throw new Error(`ann released her own transfer: ${JSON.stringify(own)}`);
-      await as(stage, 'ben').completeCallback(token, { approved: true });
+      await as(stage, 'ben').callbacks.complete(token, { approved: true });
       return executionId;
     },
     tell: ({ steps }) =>
@@ -116,7 +116,7 @@ const scenes: readonly Scene[] = [
         return incidents.find(({ closedAt }) => closedAt === undefined);
       });
       await post(stage, `/${ADA.bank}/blocks/${back.id}/lift`, {});
-      await as(stage, 'carl').resolve(executionId, incident.number, { choice: 'retry' });
+      await as(stage, 'carl').questions.resolve(executionId, incident.number, { choice: 'retry' });
       return executionId;
     },
     tell: ({ incidents }) =>

@@ -34,8 +34,8 @@ async function answer(stage: Stage, trip: string, executionId: string, confirms:
   const token = await asked(stage, trip, executionId);
   if (token === undefined) return;
   try {
-    await stage.client.heartbeatCallback(token);
-    if (confirms) await stage.client.completeCallback(token, { by: 'desk 4' });
+    await stage.client.callbacks.heartbeat(token);
+    if (confirms) await stage.client.callbacks.complete(token, { by: 'desk 4' });
   } catch (error) {
     if ((error as Partial<ApiError>).status !== 409) throw error;
   }

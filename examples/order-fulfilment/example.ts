@@ -33,8 +33,8 @@ async function answerReleases(stage: Stage, ids: readonly string[], isReleased: 
       const { token, waitsUntil } = steps.find(({ name }) => name === 'release') ?? {};
       if (token === undefined || waitsUntil === undefined) continue;
       const answer = isReleased
-        ? stage.client.completeCallback(token, { approved: true })
-        : stage.client.failCallback(token, { code: 'rejected', message: 'the goods are damaged' });
+        ? stage.client.callbacks.complete(token, { approved: true })
+        : stage.client.callbacks.fail(token, { code: 'rejected', message: 'the goods are damaged' });
       // Answered twice, or too late.
       await answer.catch((error: Partial<ApiError>) => {
         if (error.status !== 409) throw error;

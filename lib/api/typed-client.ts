@@ -33,10 +33,89 @@ export type ExecutionId<O = Json> = string & Answering<O>;
 /** With the output of its workflow. */
 export type Execution<O = Json> = Omit<ExecutionView, 'output'> & { readonly output?: O };
 
-type Rest<T, Keys extends keyof T> = { readonly [Key in Exclude<keyof T, Keys>]: T[Key] };
+/** The open incidents, approvals and callbacks, and their answers by people. */
+export interface Questions {
+  /** All that are open, the earliest deadline first. */
+  readonly list: AnyClient['incidents'];
+  /** Answers an incident with a choice; `choices` of it has those that are safe now. */
+  readonly resolve: AnyClient['resolve'];
+  /** A person approves what an execution waits for. */
+  readonly approve: AnyClient['approve'];
+  /** A person rejects it, and the step fails. */
+  readonly reject: AnyClient['reject'];
+}
+
+/** The answers of external systems, by the token of a callback. */
+export interface Callbacks {
+  /** The work is done, with its output. The same answer again gets the same reply. */
+  readonly complete: AnyClient['completeCallback'];
+  /** The work cannot be done: the step fails. */
+  readonly fail: AnyClient['failCallback'];
+  /** The external system is still at work. */
+  readonly heartbeat: AnyClient['heartbeatCallback'];
+}
+
+/** One command for many executions. */
+export interface Bulks {
+  /** Names the command and begins to collect the executions. Nothing acts before it is confirmed. */
+  readonly create: AnyClient['makeBulk'];
+  /** How far it has come. */
+  readonly get: AnyClient['bulk'];
+  /** Goes on collecting, for some seconds: again while its status is 'collecting'. */
+  readonly collect: AnyClient['collectBulk'];
+  /** From now on it acts, in the name of the caller. */
+  readonly confirm: AnyClient['confirmBulk'];
+  /** The same of one that approves or rejects. */
+  readonly answer: AnyClient['answerBulk'];
+}
+
+/** The workflows of the deployment. */
+export interface DeployedWorkflows {
+  /** All of them, with their counts of open executions. */
+  readonly list: AnyClient['workflows'];
+  /** One of them, with its steps as a graph and its forms. */
+  readonly get: AnyClient['workflow'];
+  /** What is started of it is born paused. */
+  readonly pause: AnyClient['pauseWorkflow'];
+  /** What is started begins again at once. */
+  readonly resume: AnyClient['resumeWorkflow'];
+}
+
+/** The agents of the deployment. */
+export interface DeployedAgents {
+  /** Their queues, their breakers, their latest failures; `needed`: how many open executions have each. */
+  readonly list: AnyClient['agents'];
+  /** Nothing new is sent to it. */
+  readonly pause: AnyClient['pauseAgent'];
+  /** Its steps are sent again. */
+  readonly resume: AnyClient['resumeAgent'];
+  /** Though its breaker is open: one trial begins, and closes it where it is answered. */
+  readonly tryNow: AnyClient['tryAgentNow'];
+}
+
+interface Groups {
+  readonly questions: Questions;
+  readonly callbacks: Callbacks;
+  readonly bulk: Bulks;
+  readonly workflows: DeployedWorkflows;
+  readonly agents: DeployedAgents;
+}
+
+type Flat =
+  | 'url'
+  | 'why'
+  | 'list'
+  | 'cancel'
+  | 'pause'
+  | 'resume'
+  | 'retry'
+  | 'erase'
+  | 'health'
+  | 'overview';
 
 export interface Client<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>
-  extends Rest<AnyClient, 'start' | 'run' | 'get' | 'waitForEnd'> {
+  extends Pick<AnyClient, Flat>,
+    Groups {
   /** Starts an execution; without an `idempotencyKey` under one of its own, so that it is started once. */
   readonly start: <Name extends keyof W & string>(
     workflow: Name,
@@ -136,22 +215,67 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
     (of: string, given: O): Promise<R> =>
       again(call)(of, { [key]: crypto.randomUUID(), ...given });
   const [START, COMMAND] = ['idempotencyKey', 'commandId'] as const;
-  return {
-    ...Object.fromEntries(
-      Object.entries(client).map(([name, call]) => [name, again(call as unknown as AnyCall)]),
-    ),
+  const calls = Object.fromEntries(
+    Object.entries(client).map(([name, call]) => [name, again(call as unknown as AnyCall)]),
+  ) as unknown as AnyClient;
+  const flat = {
+    why: calls.why,
+    list: calls.list,
+    erase: calls.erase,
+    health: calls.health,
+    overview: calls.overview,
     url: client.url,
-    // Resolved twice it would be refused, and not say by whom it was resolved.
-    resolve: client.resolve,
     waitForEnd: client.waitForEnd,
+    get: calls.get,
     start: keyed(START, client.start),
     run: keyed(START, client.run),
     cancel: keyed(COMMAND, client.cancel),
     pause: keyed(COMMAND, client.pause),
     resume: keyed(COMMAND, client.resume),
     retry: keyed(COMMAND, client.retry),
-    makeBulk: (given: BulkOptions) => again(client.makeBulk)({ [START]: crypto.randomUUID(), ...given }),
-  } as unknown as Client<W>;
+  };
+  const create: Bulks['create'] = (given: BulkOptions) =>
+    again(client.makeBulk)({ [START]: crypto.randomUUID(), ...given });
+  // Resolved twice an incident would be refused, and not say by whom it was resolved.
+  const groups = groupsOf(calls, { resolve: client.resolve, create });
+  return { ...flat, ...groups } as unknown as Client<W>;
 }
 
 type AnyCall = (...args: readonly unknown[]) => Promise<unknown>;
+
+/** Calls that are made again without an answer, but for the two that are given. */
+const groupsOf = (
+  calls: AnyClient,
+  { resolve, create }: { readonly resolve: Questions['resolve']; readonly create: Bulks['create'] },
+): Groups => ({
+  questions: {
+    list: calls.incidents,
+    resolve,
+    approve: calls.approve,
+    reject: calls.reject,
+  },
+  callbacks: {
+    complete: calls.completeCallback,
+    fail: calls.failCallback,
+    heartbeat: calls.heartbeatCallback,
+  },
+  bulk: {
+    create,
+    get: calls.bulk,
+    collect: calls.collectBulk,
+    confirm: calls.confirmBulk,
+    answer: calls.answerBulk,
+  },
+  workflows: {
+    list: calls.workflows,
+    get: calls.workflow,
+    pause: calls.pauseWorkflow,
+    resume: calls.resumeWorkflow,
+  },
+  agents: {
+    list: calls.agents,
+    pause: calls.pauseAgent,
+    resume: calls.resumeAgent,
+    tryNow: calls.tryAgentNow,
+  },
+});

@@ -118,8 +118,8 @@ it('says of one that does not answer that it took the call', async () => {
 it('makes every other call again, of whatever route', async () => {
   const paused = [202, { workflow: 'speech' }] as const;
   const { client, requests } = answering(down, [200, { workflow: 'speech', steps: [] }], down, paused);
-  await client.workflow('speech');
-  await client.pauseWorkflow('speech');
+  await client.workflows.get('speech');
+  await client.workflows.pause('speech');
   expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
     ...Array.from({ length: 2 }, () => 'GET /workflows/speech'),
     ...Array.from({ length: 2 }, () => 'POST /workflows/speech/pause'),
@@ -128,7 +128,9 @@ it('makes every other call again, of whatever route', async () => {
 
 it('does not resolve an incident twice: what came of the first is asked first', async () => {
   const { client, requests } = answering(down);
-  await expect(client.resolve('e1', 1, { choice: 'retry' })).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(client.questions.resolve('e1', 1, { choice: 'retry' })).rejects.toMatchObject({
+    code: 'unavailable',
+  });
   expect(requests).toHaveLength(1);
 });
 
@@ -141,20 +143,20 @@ it('approves and rejects by execution and step, and again where no answer came',
   const view = [200, { executionId: 'e1', status: 'waiting', steps }] as const;
   const closed = [200, { status: 'completed' }] as const;
   const { client, requests } = answering(view, new TypeError('fetch failed'), view, closed, view, view, view);
-  await client.approve('e1', 'release', { comment: 'fine' });
+  await client.questions.approve('e1', 'release', { comment: 'fine' });
   expect(requests.slice(2)).toMatchObject([
     { method: 'GET', path: '/executions/e1' },
     { path: '/callbacks/e1.release.secret/complete', body: { output: { comment: 'fine' } } },
   ]);
-  await expect(client.reject('e1', 'later')).rejects.toMatchObject({
+  await expect(client.questions.reject('e1', 'later')).rejects.toMatchObject({
     code: 'not-open',
     message: "'later' cannot be answered now: it comes after release",
   });
-  await expect(client.reject('e1', 'paid')).rejects.toMatchObject({
+  await expect(client.questions.reject('e1', 'paid')).rejects.toMatchObject({
     code: 'not-an-approval',
     details: { kind: 'callback', token: 'e1.paid.secret' },
   });
-  await expect(client.approve('e1', 'none')).rejects.toMatchObject({
+  await expect(client.questions.approve('e1', 'none')).rejects.toMatchObject({
     code: 'unknown-step',
     message: "execution e1 has no step 'none'. Its approvals are: release, later",
   });
@@ -168,8 +170,8 @@ it('calls a laptop’s API under a name', async () => {
     names.push(new Headers(init?.headers).get('x-local-user'));
     return Response.json({ status: 'completed' });
   };
-  await createClient({ url: 'http://api', fetch: send, as: 'ann' }).completeCallback('t');
-  await createClient({ url: 'http://api', fetch: send }).completeCallback('t');
+  await createClient({ url: 'http://api', fetch: send, as: 'ann' }).callbacks.complete('t');
+  await createClient({ url: 'http://api', fetch: send }).callbacks.complete('t');
   expect(names).toEqual(['ann', null]);
 });
 

@@ -40,7 +40,7 @@ it('a client calls the function as it would call the API', async () => {
   const { executionId } = await client.start('flow', { input: {}, idempotencyKey: 'a b' });
   expect(await client.get(executionId, { step: 'ok' })).toMatchObject({ executionId, status: 'waiting' });
   expect((await client.list({ workflow: 'flow', limit: 1 })).items).toMatchObject([{ executionId }]);
-  await client.approve(executionId, 'ok', { comment: '“yes”' });
+  await client.questions.approve(executionId, 'ok', { comment: '“yes”' });
   expect(await client.waitForEnd(executionId)).toMatchObject({ status: 'succeeded' });
   expect(new Set(invoked.map(({ FunctionName }) => FunctionName))).toEqual(new Set(['scheduler']));
   expect(client.url).toBe('https://lambda/scheduler');

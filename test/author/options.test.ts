@@ -143,7 +143,9 @@ it('of a trigger, a client and a test', async () => {
   );
   const client = createClient({ url: 'http://127.0.0.1:1' });
   await expect(client.get('x', { waitt: '5s' } as never)).rejects.toThrow("did you mean 'wait'?");
-  await expect(client.approve('x', 'y', { coment: 'z' } as never)).rejects.toThrow("did you mean 'comment'?");
+  await expect(client.questions.approve('x', 'y', { coment: 'z' } as never)).rejects.toThrow(
+    "did you mean 'comment'?",
+  );
   const agents = [one.handler({ execute: async (_, input) => input })];
   refuses(
     () => testWorkflow(inner, { agents, sed: 3 } as never),

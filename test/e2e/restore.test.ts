@@ -121,7 +121,7 @@ test('a restored table takes over from a deployment at rest, and nothing acts be
     since = Date.now();
     await backUp(before);
     // What the backup lacks: an answer, and a start.
-    await api.completeCallback(token, ANSWER);
+    await api.callbacks.complete(token, ANSWER);
     expect((await api.waitForEnd(asking)).status).toBe('succeeded');
     later = await begin(api, 'later');
   });
@@ -132,7 +132,7 @@ test('a restored table takes over from a deployment at rest, and nothing acts be
     expect(await api.get(asking)).toMatchObject({ status: 'running' });
     await expect(api.get(later)).rejects.toMatchObject({ code: 'unknown-execution' });
     expect(await startedSince(since, resting)).toEqual([`exec#${later}`]);
-    await expect(api.completeCallback(token, ANSWER)).rejects.toMatchObject({ code: 'at-rest' });
+    await expect(api.callbacks.complete(token, ANSWER)).rejects.toMatchObject({ code: 'at-rest' });
     await expect(begin(api, 'later')).rejects.toMatchObject({ code: 'at-rest' });
     // The messages of both wait in the agent's queue.
     expect((await api.get(queued)).steps[0]).toMatchObject({ status: 'ready', attempts: [] });
@@ -140,8 +140,8 @@ test('a restored table takes over from a deployment at rest, and nothing acts be
   });
 
   await deployed({ restoredTable: RESTORED }, async ({ api }) => {
-    await api.completeCallback(token, ANSWER);
-    await api.completeCallback(await tokenOf(api, queued), ANSWER);
+    await api.callbacks.complete(token, ANSWER);
+    await api.callbacks.complete(await tokenOf(api, queued), ANSWER);
     for (const id of [asking, queued]) expect((await api.waitForEnd(id)).status).toBe('succeeded');
     expect(await begin(api, 'later')).toBe(later);
     expect((await api.get(later)).startedAt).toBeGreaterThan(since);

@@ -80,7 +80,7 @@ test('agents that move into a host and back lose no open execution', async () =>
     return tokens;
   };
   const release = async ({ api }: Deployed, tokens: Iterable<string>): Promise<void> => {
-    for (const token of tokens) await api.completeCallback(token, {});
+    for (const token of tokens) await api.callbacks.complete(token, {});
   };
   let atHost: readonly string[] = [];
   let back: readonly string[] = [];

@@ -45,7 +45,7 @@ it('takes starts of the same moment, whose writes meet', async () => {
   const { agents, most } = observed();
   const trial = testWorkflow(booking, { agents });
   const runs = await Promise.all([1, 2, 3].map(() => trial.start({ account: 'a' })));
-  for (const run of runs) expect((await run.untilEnd()).status).toBe('succeeded');
+  for (const run of runs) expect((await run.waitForEnd()).status).toBe('succeeded');
   expect(most.at).toBe(1);
 });
 
