@@ -7,7 +7,7 @@
 export { Steadfast } from './infra/steadfast.ts';
 export { SteadfastStack } from './infra/steadfast-stack.ts';
 export type { StageSettings, SteadfastStackProps } from './infra/steadfast-stack.ts';
-export type { SteadfastProps } from './infra/steadfast-props.ts';
+export type { SteadfastProps, Tuning } from './infra/steadfast-props.ts';
 export { Workflows } from './infra/workflows.ts';
 export type { FolderOptions } from './infra/workflows.ts';
 export { DiscoveryError } from './infra/discovery.ts';

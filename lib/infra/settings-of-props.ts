@@ -40,8 +40,7 @@ export const logSettings = (
 });
 
 export const auditSettings = ({
-  auditEvery = Duration.days(1),
-  auditMegabytes = 1_000,
+  tuning: { auditEvery = Duration.days(1), auditMegabytes = 1_000 } = {},
 }: SteadfastProps): Pick<AuditClockProps, 'every' | 'megabytes'> => ({
   every: auditEvery,
   megabytes: auditMegabytes,
@@ -111,7 +110,8 @@ export function apiSettings(props: SteadfastProps): Partial<SchedulerApiProps> {
  * What functions must find in their environment; nothing where they do as they would anyway.
  * @throws Error for none of the two
  */
-export function transportSetting({ transport }: SteadfastProps): Readonly<Record<string, string>> {
+export function transportSetting({ tuning = {} }: SteadfastProps): Readonly<Record<string, string>> {
+  const { transport } = tuning;
   if (transport === undefined) return {};
   if (TRANSPORTS.includes(transport)) return { [ENV.transport]: transport };
   throw new Error(`transport is '${String(transport)}'; allowed: ${TRANSPORTS.join(' and ')}`);

@@ -27,6 +27,52 @@ import type { ApiKind, Scopes } from './scheduler-api.ts';
 import type { StartsPerSecond, TableBilling } from './state-table.ts';
 
 /** What a deployment is made of. Only `workflows` is needed. */
+/** What a deployment needs to say only when it is large, idle for long, or measured. */
+export interface Tuning {
+  /**
+   * Supervisors that each tick starts, 1 to 20, and no more than there are `wakeShards`. More of them get
+   * through a large backlog sooner; beyond the first each costs up to $13 a month, for the time in which it
+   * finds something overdue (OPERATIONS.md).
+   * @default 2
+   */
+  readonly supervisors?: number;
+  /**
+   * Between two sweeps of a supervisor that has found something due, 1 to 15 seconds. What a fault delays
+   * grows and shrinks with it, and the queries of a system that is never idle shrink and grow.
+   * @default Duration.seconds(2)
+   */
+  readonly sweepEvery?: Duration;
+  /**
+   * Shards of the wake index, 1 to 64. More are needed past about 500 changes of open executions a second
+   * each: 16 are for a thousand starts a second. Each costs some $0.16 a month in a system that is never
+   * idle. More may be had at any time; with fewer than before, the audit's next pass brings back what is open
+   * in those that are gone (OPERATIONS.md).
+   * @default 4
+   */
+  readonly wakeShards?: number;
+  /**
+   * How often the audit begins a pass through the state table, at the soonest; every two days at least, and
+   * every hour while the table has up to 50,000 records. Until a pass has come to its end, a run goes on with
+   * it every 15 minutes.
+   * @default Duration.days(1)
+   */
+  readonly auditEvery?: Duration;
+  /**
+   * How much of the state table one run of the audit reads, at most: what bounds its cost,
+   * $0.016 for 1,000 MB. What executions leave behind is removed by the same pass, so a large
+   * table with many starts a day needs more.
+   * @default 1000
+   */
+  readonly auditMegabytes?: number;
+  /**
+   * How functions and workers call DynamoDB, SQS and EventBridge: `'direct'`, without the AWS SDK's
+   * middleware, or `'sdk'`, with it, at some three times the processor time for each step. Both do the same
+   * (docs/decisions/0032-direct-calls.md).
+   * @default 'direct'
+   */
+  readonly transport?: Transport;
+}
+
 export interface SteadfastProps extends TriggerSources {
   /** The workflows to deploy: `Workflows.fromFolder('workflows')`. */
   readonly workflows: Discovery;
@@ -179,46 +225,11 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly supervisorConcurrency?: number | 'unreserved';
   /**
-   * Supervisors that each tick starts, 1 to 20, and no more than there are `wakeShards`. More of them get
-   * through a large backlog sooner; beyond the first each costs up to $13 a month, for the time in which it
-   * finds something overdue (OPERATIONS.md).
-   * @default 2
-   */
-  readonly supervisors?: number;
-  /**
-   * Between two sweeps of a supervisor that has found something due, 1 to 15 seconds. What a fault delays
-   * grows and shrinks with it, and the queries of a system that is never idle shrink and grow.
-   * @default Duration.seconds(2)
-   */
-  readonly sweepEvery?: Duration;
-  /**
-   * Shards of the wake index, 1 to 64. More are needed past about 500 changes of open executions a second
-   * each: 16 are for a thousand starts a second. Each costs some $0.16 a month in a system that is never
-   * idle. More may be had at any time; with fewer than before, the audit's next pass brings back what is open
-   * in those that are gone (OPERATIONS.md).
-   * @default 4
-   */
-  readonly wakeShards?: number;
-  /**
    * How long an ended execution is kept after its end, 24 hours or more: its idempotency key is remembered
    * for so long. Applies to what ends after the deployment.
    * @default Duration.days(30)
    */
   readonly retention?: Duration;
-  /**
-   * How often the audit begins a pass through the state table, at the soonest; every two days at least, and
-   * every hour while the table has up to 50,000 records. Until a pass has come to its end, a run goes on with
-   * it every 15 minutes.
-   * @default Duration.days(1)
-   */
-  readonly auditEvery?: Duration;
-  /**
-   * How much of the state table one run of the audit reads, at most: what bounds its cost,
-   * $0.016 for 1,000 MB. What executions leave behind is removed by the same pass, so a large
-   * table with many starts a day needs more.
-   * @default 1000
-   */
-  readonly auditMegabytes?: number;
   /**
    * Memory of every function, in MB; CPU grows with it. An agent that computes wants more: `agentSettings`.
    * @default 384
@@ -247,12 +258,10 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly tracing?: Tracing;
   /**
-   * How functions and workers call DynamoDB, SQS and EventBridge: `'direct'`, without the AWS SDK's
-   * middleware, or `'sdk'`, with it, at some three times the processor time for each step. Both do the same
-   * (docs/decisions/0032-direct-calls.md).
-   * @default 'direct'
+   * How many supervisors there are, how the wake index and the audit are cut, which calls AWS gets.
+   * @default - right for most deployments
    */
-  readonly transport?: Transport;
+  readonly tuning?: Tuning;
   /**
    * Alarms and a dashboard for the deployment.
    * @default 'alarms-and-dashboard'
@@ -312,18 +321,13 @@ export const STEADFAST_OPTIONS = {
   agentSettings: true,
   hosting: true,
   supervisorConcurrency: true,
-  supervisors: true,
-  sweepEvery: true,
-  wakeShards: true,
   retention: true,
-  auditEvery: true,
-  auditMegabytes: true,
   memorySize: true,
   logRetention: true,
   logLevel: true,
   systemLogLevel: true,
   tracing: true,
-  transport: true,
+  tuning: true,
   monitoring: true,
   metricsBy: true,
   alarmTopic: true,
@@ -331,3 +335,12 @@ export const STEADFAST_OPTIONS = {
   failureAlarmPercent: true,
   atRest: true,
 } as const satisfies KeysOf<SteadfastProps>;
+
+export const TUNING_OPTIONS = {
+  supervisors: true,
+  sweepEvery: true,
+  wakeShards: true,
+  auditEvery: true,
+  auditMegabytes: true,
+  transport: true,
+} as const satisfies KeysOf<Tuning>;

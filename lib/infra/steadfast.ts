@@ -53,7 +53,7 @@ import {
   tableSettings,
   transportSetting,
 } from './settings-of-props.ts';
-import { STEADFAST_OPTIONS, type SteadfastProps } from './steadfast-props.ts';
+import { STEADFAST_OPTIONS, type SteadfastProps, TUNING_OPTIONS } from './steadfast-props.ts';
 import { SupervisorClock } from './supervisor-clock.ts';
 import { supervisorSettings } from './supervisor-settings.ts';
 import {
@@ -151,7 +151,7 @@ export class Steadfast extends Construct {
     this.supervisor = new SupervisorClock(this, 'Supervisor', {
       ...shared,
       code: code('supervisor'),
-      settings: supervisorSettings(props),
+      settings: supervisorSettings({ ...props, ...props.tuning }),
     });
     this.audit = new AuditClock(this, 'Audit', { ...shared, code: code('audit'), ...auditSettings(props) });
     grantRoles(this, props, fleet);
@@ -339,6 +339,7 @@ export class Steadfast extends Construct {
 
   private check(props: SteadfastProps): void {
     checkOptions(`Steadfast '${this.node.id}'`, props, STEADFAST_OPTIONS);
+    checkOptions(`tuning of Steadfast '${this.node.id}'`, props.tuning, TUNING_OPTIONS);
     const { workflows, accountConcurrency, alarmTopic } = props;
     for (const { id, message } of workflows.warnings) Validations.of(this).addWarning(id, message);
     if (this.monitoring !== undefined && alarmTopic === undefined && this.isKept)
@@ -356,7 +357,7 @@ export class Steadfast extends Construct {
       ...this.valueBucket?.environment,
       [ENV.bus]: this.eventBus.eventBusName,
       [ENV.wakeBus]: this.wakeUps.bus.eventBusName,
-      [ENV.wakeShards]: String(props.wakeShards ?? DEFAULT_WAKE_SHARDS),
+      [ENV.wakeShards]: String(props.tuning?.wakeShards ?? DEFAULT_WAKE_SHARDS),
       [ENV.deployment]: this.deploymentName,
       [ENV.retentionMs]: String(checkedRetention(props.retention ?? Duration.days(30)).toMilliseconds()),
       ...(props.metricsBy === undefined ? {} : { [ENV.metricsBy]: props.metricsBy.join(',') }),

@@ -19,8 +19,7 @@ function everything(atRest: boolean): Reader {
   const vpc = new Vpc(new Stack(app, 'Net'), 'Vpc', { maxAzs: 2 }) as IVpc;
   const stack = new SteadfastStack(app, 'Test', {
     workflows: { ...FOUND, agents: [{ ...pay!, runsIn: 'container' as const }, ship!, mail!] },
-    supervisors: 8,
-    wakeShards: 8,
+    tuning: { supervisors: 8, wakeShards: 8 },
     atRest,
     canary: Duration.minutes(5),
     agentSettings: { pay: { container: { vpc } } },

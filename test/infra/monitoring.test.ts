@@ -122,7 +122,7 @@ describe('alarms', () => {
   ])(
     'of the audit look for three runs that are missing, and for a pass that is late: %s',
     (auditEvery, period, lateMs) => {
-      const changed = new Reader(makeStack(auditEvery === undefined ? {} : { auditEvery }));
+      const changed = new Reader(makeStack(auditEvery === undefined ? {} : { tuning: { auditEvery } }));
       expect(named('AuditSilent', changed).Properties).toMatchObject({
         MetricName: 'Audits',
         Statistic: 'Sum',
@@ -143,7 +143,7 @@ describe('alarms', () => {
   );
 
   test('an audit every three days is refused: what it would put in order waits for so long', () => {
-    expect(() => makeStack({ auditEvery: Duration.days(3) })).toThrow(
+    expect(() => makeStack({ tuning: { auditEvery: Duration.days(3) } })).toThrow(
       'auditEvery is 3 days; allowed: 2 days or less',
     );
   });

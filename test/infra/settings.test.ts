@@ -240,17 +240,17 @@ describe('a deployment', () => {
 
   test('calls AWS directly or by the SDK, all functions and workers alike; by anything else it is not made', () => {
     const ways = (transport?: 'direct' | 'sdk'): unknown[] => {
-      const reader = new Reader(makeStack(transport === undefined ? {} : { transport }));
+      const reader = new Reader(makeStack(transport === undefined ? {} : { tuning: { transport } }));
       return ['Scheduler', 'Supervisor', 'Agents/pay'].map(
         (path) => (reader.environmentOf(path) as Record<string, unknown>)['STEADFAST_TRANSPORT'],
       );
     };
     expect(ways()).toEqual([undefined, undefined, undefined]);
     expect(ways('sdk')).toEqual(['sdk', 'sdk', 'sdk']);
-    expect(() => makeStack({ transport: 'fax' as never })).toThrow('allowed: direct and sdk');
+    expect(() => makeStack({ tuning: { transport: 'fax' as never } })).toThrow('allowed: direct and sdk');
     const stack = new Stack(makeApp(), 'Test');
     const worker = new Role(stack, 'Worker', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') });
-    expect(addSteadfast(stack, { transport: 'sdk' }).grantWork('pay', worker)).toMatchObject({
+    expect(addSteadfast(stack, { tuning: { transport: 'sdk' } }).grantWork('pay', worker)).toMatchObject({
       STEADFAST_TRANSPORT: 'sdk',
     });
   });

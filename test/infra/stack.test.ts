@@ -310,7 +310,9 @@ describe('the audit', () => {
       reader.one('AWS::Events::Rule', 'Audit').Properties['ScheduleExpression'];
     expect(rateOf(dev)).toBe('rate(15 minutes)');
     expect(dev.environmentOf('Audit')['STEADFAST_AUDIT_EVERY_MS']).toBe('86400000');
-    expect(rateOf(new Reader(makeStack({ auditEvery: Duration.minutes(10) })))).toBe('rate(10 minutes)');
+    expect(rateOf(new Reader(makeStack({ tuning: { auditEvery: Duration.minutes(10) } })))).toBe(
+      'rate(10 minutes)',
+    );
     expect(dev.functionOf('Audit').id).not.toBe(dev.functionOf('Supervisor').id);
   });
 });

@@ -20,7 +20,7 @@ const inputsOf = (reader: Reader): unknown[] =>
 
 describe('the supervisors', () => {
   const settings = { supervisors: 7, wakeShards: 8, sweepEvery: Duration.millis(1_500) };
-  const many = new Reader(makeStack({ ...settings, supervisorConcurrency: 16 }));
+  const many = new Reader(makeStack({ tuning: settings, supervisorConcurrency: 16 }));
 
   test('are started by each tick, each told its part of how many', () => {
     expect(inputsOf(many)).toEqual(Array.from({ length: 7 }, (_, part) => ({ part, of: 7 })));
