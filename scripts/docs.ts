@@ -9,6 +9,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { printNotVerified } from '../cli/verify/page.ts';
+import { printCookbook } from './print-cookbook.ts';
 import { printFailures } from './print-failures.ts';
 import { printHttp } from './print-http.ts';
 import { printOpenapi } from './print-openapi.ts';
@@ -18,6 +19,7 @@ import { printStateMachine } from './print-state-machine.ts';
 export const PRINTED: Readonly<Record<string, () => string>> = {
   'docs/STATE-MACHINE.md': printStateMachine,
   'docs/HTTP.md': printHttp,
+  'docs/COOKBOOK.md': printCookbook,
   'docs/FAILURES.md': printFailures,
   'docs/openapi.json': printOpenapi,
   'docs/not-verified.md': printNotVerified,
