@@ -121,10 +121,7 @@ describe('start', () => {
     const { exitCode, out } = await cli('start', 'order-fulfilment', '--wait', '--json');
     expect(exitCode).toBe(4);
     expect(JSON.parse(out)).toEqual(ended);
-    expect(api.asked.map(({ path }) => path).slice(1)).toEqual([
-      '/executions/e1?wait=1000ms',
-      '/executions/e1',
-    ]);
+    expect(api.asked.map(({ path }) => path).slice(1)).toEqual(['/executions/e1?wait=1s', '/executions/e1']);
   });
 
   test('an input that is no JSON is refused before anything is sent', async () => {

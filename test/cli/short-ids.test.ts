@@ -101,5 +101,5 @@ it('reads three pages of each list at most, and asks for an id that is known onc
   };
   api.answers.push(ok(ended));
   expect((await cli('show', 'ba9b3', '--wait')).exitCode).toBe(0);
-  expect(asked().slice(-2)).toEqual([`GET /executions/${ADA}?wait=1000ms`, `GET /executions/${ADA}`]);
+  expect(asked().slice(-2)).toEqual([`GET /executions/${ADA}?wait=1s`, `GET /executions/${ADA}`]);
 });
