@@ -132,9 +132,9 @@ function addStart(program: Command, cli: Cli): void {
     .action(async (workflow: string, options: StartFlags, command: Command) => {
       const api = client(command);
       const key = options.key === undefined ? {} : { idempotencyKey: options.key };
-      const redrive = options.replaces === undefined ? {} : { replaces: options.replaces };
+      const replaced = options.replaces === undefined ? {} : { replaces: options.replaces };
       const tags = Object.keys(options.tag).length === 0 ? {} : { tags: options.tag };
-      const given = { input: inputOf(options.input), ...key, ...redrive, ...tags, ...options.priority };
+      const given = { input: inputOf(options.input), ...key, ...replaced, ...tags, ...options.priority };
       const started = await api.start(workflow, given);
       if (options.wait) {
         sayStarted(cli, command, started);

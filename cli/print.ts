@@ -128,7 +128,7 @@ export function executionText(
     ...(view.end === undefined ? [] : [['ended', endText(view.end)] as const]),
     ...askedFacts(view, invocation),
     ...standingFacts(view),
-    ...(view.replaces === undefined ? [] : [['redrive of', view.replaces] as const]),
+    ...(view.replaces === undefined ? [] : [['replaces', view.replaces] as const]),
     ...pauseFact(view, now),
     ...(view.output === undefined ? [] : [['output', JSON.stringify(view.output)] as const]),
     ...openIncidentFacts(view).flatMap((one) => [

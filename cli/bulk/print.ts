@@ -25,9 +25,9 @@ export function foundText({ action, count, leftOut, examples = [] }: BulkView): 
 const leftOutText = (count: number, action: string): string =>
   count === 0
     ? ''
-    : `Left out: ${count}; their status does not allow ${action}${action === 'retry' ? REDRIVE : ''}\n`;
+    : `Left out: ${count}; their status does not allow ${action}${action === 'retry' ? REPLACE : ''}\n`;
 
-const REDRIVE = '; start compensated or canceled executions again with: start <workflow> --replaces <id>';
+const REPLACE = '; start compensated or canceled executions again with: start <workflow> --replaces <id>';
 
 /** How far it is, and what has refused why. */
 export function progressText(view: BulkView): string {

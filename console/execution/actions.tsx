@@ -18,7 +18,7 @@ import { StartAnew } from './start-anew.tsx';
 
 type Command = Reasons['commands'][number]['command'];
 /** By the execution itself. */
-type Obeyed = Exclude<Command, 'redrive'>;
+type Obeyed = Exclude<Command, 'replace'>;
 
 interface Wording {
   readonly label: string;
@@ -40,7 +40,7 @@ const WORDING: Readonly<Record<Command, Wording>> = {
     means: 'Nothing new starts, and the effects of steps that acted stay.',
     grave: true,
   },
-  redrive: {
+  replace: {
     label: 'Start again …',
     means: 'Starts another execution of the same workflow in place of this one. This one stays as it is.',
   },
@@ -87,8 +87,8 @@ export function Actions({ view, commands, isErased, done }: ActionsProps): JSX.E
           </dl>
         </details>
       )}
-      {asked.value === undefined ? null : asked.value === 'redrive' ? (
-        <StartAnew view={view} means={WORDING.redrive.means} close={() => (asked.value = undefined)} />
+      {asked.value === undefined ? null : asked.value === 'replace' ? (
+        <StartAnew view={view} means={WORDING.replace.means} close={() => (asked.value = undefined)} />
       ) : (
         <Asked
           key={asked.value}

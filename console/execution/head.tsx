@@ -130,7 +130,7 @@ const Origin = ({ view: { tags = {}, parent, replaces, plan } }: { view: Executi
       </Fact>
     )}
     {replaces === undefined ? null : (
-      <Fact name="Redrive of">
+      <Fact name="Replaces">
         <a href={executionLink(replaces)}>
           <ShortId id={replaces} />
         </a>

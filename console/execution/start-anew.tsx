@@ -1,5 +1,5 @@
 /**
- * A redrive: another execution of the same workflow, with the input and the tags of one that has ended
+ * Another execution of the same workflow, with the input and the tags of one that has ended
  * without success, and the page of the new one.
  *
  * Owns: what it begins with. Does not own: whether it is offered (the API says so, beside `why`).

@@ -131,7 +131,7 @@ describe('a pause of a workflow', () => {
 });
 
 describe('a retry', () => {
-  it('after the undo is refused and says what to do; the new execution says of which it is the redrive', async () => {
+  it('after the undo is refused and says what to do; the new execution says which one it replaces', async () => {
     let isBroken = true;
     const c = client(async () => {
       if (isBroken) throw new PermanentError('declined');
@@ -176,7 +176,7 @@ describe('a retry', () => {
     ]);
   });
 
-  it('a redrive of nothing is refused', async () => {
+  it('one in place of nothing is refused', async () => {
     const c = client();
     const path = '/workflows/flow/executions';
     const answer = await c.post(path, { input: { orderId: 'o-1' }, replaces: 'nothing-here' });
@@ -264,11 +264,11 @@ describe('what is possible', () => {
       pause: undefined,
       resume: 'it is running',
       retry: 'it is running: its steps are tried again by themselves',
-      redrive: 'it is running',
+      replace: 'it is running',
     });
     await run(id);
-    const { redrive, ...said } = await commands();
-    expect(redrive).toBe('it has succeeded, so there is nothing to start again');
+    const { replace, ...said } = await commands();
+    expect(replace).toBe('it has succeeded, so there is nothing to start again');
     expect(Object.keys(said)).toEqual(['cancel', 'cancel-as-is', 'pause', 'resume', 'retry']);
     for (const [command, because] of Object.entries(said)) {
       const route = command === 'cancel-as-is' ? 'cancel' : command;

@@ -91,7 +91,7 @@ test('a retry that is refused names the option to people, and the field to progr
   expect((await cli('retry', 'e0', '--json')).err).toContain('\\"replaces\\"');
 });
 
-test('start says of which execution it is the redrive', async () => {
+test('start says which execution it replaces', async () => {
   api.answers.push(told('running'));
   await cli('start', 'order', '--replaces', 'e0');
   expect(api.asked[0]?.body).toEqual({ input: {}, replaces: 'e0' });

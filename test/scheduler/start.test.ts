@@ -315,9 +315,9 @@ describe('the same start after a deployment (S11)', () => {
     const { world, first } = await deployed();
     const later = createScheduler(world, [release(() => true)], IDS);
     const again = { ...request, idempotencyKey: 'again', replaces: first.id };
-    const redrive = await start(later, again);
+    const other = await start(later, again);
     world.store.expire(first.id);
-    expect((await start(later, again)).id).toBe(redrive.id);
+    expect((await start(later, again)).id).toBe(other.id);
     await expect(start(later, { ...again, idempotencyKey: 'o-3' })).rejects.toMatchObject({
       code: 'unknown-execution',
     });

@@ -1,7 +1,7 @@
 /**
  * Operators' commands: cancel, pause, resume, retry.
  *
- * Owns: when each is possible, why it is not, and the write that obeys it; when a redrive is offered. Does
+ * Owns: when each is possible, why it is not, and the write that obeys it; when another execution in its place is offered. Does
  * not own: repeated commands and refusals as errors (`scheduler/commands.ts`), what follows (`rules.ts`).
  *
  * A command is one write of the execution, which remembers the command's id. Where a command is not possible,
@@ -88,10 +88,10 @@ export function commandProblem(
 /** A command as a person sees it, with the reason why it is not possible now; without one it is. */
 export interface PossibleCommand {
   /**
-   * `cancel-as-is`: a cancel that undoes nothing. `redrive`: another execution of the workflow is
+   * `cancel-as-is`: a cancel that undoes nothing. `replace`: another execution of the workflow is
    * started, to make good for this one.
    */
-  readonly command: 'cancel' | 'cancel-as-is' | 'pause' | 'resume' | 'retry' | 'redrive';
+  readonly command: 'cancel' | 'cancel-as-is' | 'pause' | 'resume' | 'retry' | 'replace';
   readonly because?: string;
 }
 
@@ -103,7 +103,7 @@ export function possibleCommands(
   isDeployed: boolean,
 ): PossibleCommand[] {
   const asked = { reason: '' };
-  const commands: Readonly<Record<Exclude<PossibleCommand['command'], 'redrive'>, Command>> = {
+  const commands: Readonly<Record<Exclude<PossibleCommand['command'], 'replace'>, Command>> = {
     cancel: { type: 'cancel', ...asked },
     'cancel-as-is': { type: 'cancel', undo: false, ...asked },
     pause: { type: 'pause', ...asked },
@@ -114,14 +114,14 @@ export function possibleCommands(
     command: command as PossibleCommand['command'],
     ...given({ because: commandProblem(plan, state, what, now) }),
   }));
-  return [...obeyed, { command: 'redrive', ...given({ because: redriveProblem(plan, state, isDeployed) }) }];
+  return [...obeyed, { command: 'replace', ...given({ because: replaceProblem(plan, state, isDeployed) }) }];
 }
 
 /**
  * Why a start with its input is not offered to a person. The start itself accepts it: a program may know
  * better.
  */
-function redriveProblem(plan: Plan, state: Snapshot, isDeployed: boolean): string | undefined {
+function replaceProblem(plan: Plan, state: Snapshot, isDeployed: boolean): string | undefined {
   const { status, parent } = state.execution;
   if (parent !== undefined)
     return `it belongs to step '${parent.step}' of execution ${parent.executionId}, and is started by that one`;

@@ -220,18 +220,18 @@ describe('a retry of what waits', () => {
   });
 });
 
-describe('a redrive', () => {
-  const redrive = (state: Snapshot, isDeployed = true, of: Plan = plan) =>
-    possibleCommands(of, state, NOW, isDeployed).find(({ command }) => command === 'redrive');
+describe('an execution in place of another', () => {
+  const replace = (state: Snapshot, isDeployed = true, of: Plan = plan) =>
+    possibleCommands(of, state, NOW, isDeployed).find(({ command }) => command === 'replace');
   const undone = recordOf('it', 'compensated');
 
   it.each(['compensated', 'canceled'] as const)('is offered for what has ended as %s', (status) => {
-    expect(redrive(as(status))).toStrictEqual({ command: 'redrive' });
+    expect(replace(as(status))).toStrictEqual({ command: 'replace' });
   });
 
   it('is offered for what has failed where a retry is not possible, and never beside one', () => {
-    expect(redrive(as('failed', {}, [undone]))).toStrictEqual({ command: 'redrive' });
-    expect(redrive(as('failed', {}, [recordOf('it', 'failed')]))?.because).toBe(
+    expect(replace(as('failed', {}, [undone]))).toStrictEqual({ command: 'replace' });
+    expect(replace(as('failed', {}, [recordOf('it', 'failed')]))?.because).toBe(
       'it goes on where it failed: retry it',
     );
   });
@@ -245,13 +245,13 @@ describe('a redrive', () => {
       "it belongs to step 'ship' of execution e-0, and is started by that one",
     ],
   ])('is not offered for what %s', (_, state, because) => {
-    expect(redrive(state)?.because).toBe(because);
+    expect(replace(state)?.because).toBe(because);
   });
 
   it('is not offered where the workflow cannot be started', () => {
     const state = as('compensated');
-    expect(redrive(state, false)?.because).toBe(`workflow '${plan.workflow}' is not deployed any more`);
+    expect(replace(state, false)?.because).toBe(`workflow '${plan.workflow}' is not deployed any more`);
     const bulk = { ...plan, workflow: 'steadfast-bulk' };
-    expect(redrive(state, false, bulk)?.because).toBe('it is a bulk action: make another one');
+    expect(replace(state, false, bulk)?.because).toBe('it is a bulk action: make another one');
   });
 });
