@@ -228,7 +228,7 @@ it('what an attempt is given is in the author’s reference, each member once', 
     log: true,
     accepted: true,
   };
-  const table = read('docs/WORKFLOWS.md').split('| `ctx` | what it is |')[1]?.split('\n\n')[0] ?? '';
+  const table = read('docs/WRITING-AGENTS.md').split('| `ctx` | what it is |')[1]?.split('\n\n')[0] ?? '';
   const names = matches(table, /^\| ([^|]*) \|/gm).flatMap((cell) => matches(cell, /`(\w+)/g));
   expect(names.sort()).toEqual(Object.keys(given).sort());
 });

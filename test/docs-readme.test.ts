@@ -81,10 +81,10 @@ test('the workflows that are shown can be built', async () => {
   const { sendParcels } = await load<{ agents: { spec: { name: string } }[] }>('failures.ts');
   expect(sendParcels?.agents.map(({ spec }) => spec.name)).toEqual(['book-parcel', 'book-courier']);
   const { delivery } = await load<{ plan: { steps: { kind: string }[] } }>('waiting.ts');
-  const kinds = ['child', 'map', 'approval', 'wait', 'wait', 'agent'];
-  expect(delivery?.plan.steps.map(({ kind }) => kind)).toEqual(kinds);
-  const names = ['holiday', 'trailer', 'launch', 'purchase', 'fleet'];
-  const others = ['tolerated.ts', 'in-time.ts', 'groups.ts', 'on-failure.ts', 'lines.ts'];
+  const kinds = ['wait', 'wait', 'agent', 'callback', 'agent', 'approval', 'agent', 'child', 'map'];
+  expect(delivery?.plan.steps.map(({ kind }) => kind).toSorted()).toEqual(kinds.toSorted());
+  const names = ['holiday', 'trailer', 'launch', 'purchase', 'fleet', 'pages'];
+  const others = ['tolerated.ts', 'in-time.ts', 'groups.ts', 'on-failure.ts', 'lines.ts', 'rounds.ts'];
   const built = await Promise.all(others.map((name) => load<{ readonly name: string }>(name)));
   expect(names.map((name, at) => built[at]?.[name]?.name)).toEqual(names);
   const { orderFulfilment } = await load<{ plan: { steps: { name: string }[] } }>('order.ts');

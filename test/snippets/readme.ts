@@ -6,7 +6,16 @@ import { blockWith, type Files, namedBlocks, read } from './blocks.ts';
 
 const readme = read('README.md');
 const firstProject = read('docs/FIRST-PROJECT.md');
-const guide = read('docs/WORKFLOWS.md');
+const GUIDE = [
+  'WORKFLOWS',
+  'WRITING-AGENTS',
+  'WHEN-IT-FAILS',
+  'PARTS-THAT-FAIL',
+  'AFTER-A-FAILURE',
+  'WAITING',
+  'CONCURRENCY',
+] as const;
+const guide = GUIDE.map((page) => read(`docs/${page}.md`)).join('\n');
 
 /** The files of the first project. */
 export const firstFiles: Files = new Map(namedBlocks(firstProject));
@@ -87,12 +96,34 @@ export const fleet = workflow('fleet', { input: Hosts, within: '5d' }, (w) => {
   const { hosts } = w.input;
   ${blockWith(guide, 'deployHost, hosts')}
   return { total: rollout.output.total };
-});
-const Refund = z.object({ orderId: z.string(), amount: z.number() });
-export const refund = workflow('refund', { input: Refund, within: '5d' }, (w) => {
-  ${blockWith(guide, "'release'")}
 });`;
-
+/** One of each kind of step that waits, as docs/WAITING.md shows them. */
+const waiting = `import { agent, exists, required, retry, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+const performs = <const I extends z.ZodMiniObject>(name: string, input: I) =>
+  agent(name, { input, output: z.null(), effect: 'idempotent', undo: 'none' });
+const sendMail = performs('send-mail', z.object({ to: z.string() }));
+const askBank = performs('ask-bank', z.object({ order: z.string(), answerTo: z.string() }));
+const payOut = performs('pay-out', z.object({ amount: z.number() }));
+const packItem = performs('pack-item', z.object({ sku: z.string(), place: z.number() }));
+const payment = workflow('payment', { input: z.object({ order: z.string() }), within: '2d' }, (w) => {
+  w.step('ask', askBank, { order: w.input.order, answerTo: 'nobody' });
+});
+const Order = z.object({
+  orderId: z.string(),
+  email: z.string(),
+  amount: z.number(),
+  skus: z.array(z.string()),
+  notBefore: z.optional(z.iso.datetime({ offset: true })),
+});
+export const delivery = workflow('delivery', { input: Order, within: '14d' }, (w) => {
+  ${blockWith(guide, "w.wait('rest'")}
+  ${blockWith(guide, "w.callback('paid'")}
+  ${blockWith(guide, "w.approval('release'")}
+  ${blockWith(guide, "w.child('pay'")}
+  ${blockWith(guide, "w.map('pack'")}
+  return { packed: pack.output.total, by: check.output.by, pay: pay.output, amount: paid.output.amount };
+});`;
 const others = {
   'order.ts': orderWorkflow,
   'handler.ts': handler,
@@ -106,7 +137,8 @@ const others = {
   'triggers.ts': blockWith(read('docs/TRIGGERS.md'), 'onSchedule').replace('workflow.js', 'workflow.ts'),
   'dev.ts': blockWith(guide, 'startDev'),
   'failures.ts': blockWith(guide, 'bookCourier'),
-  'waiting.ts': blockWith(guide, 'w.callback'),
+  'waiting.ts': waiting,
+  'rounds.ts': blockWith(guide, 'export const pages'),
   'remote.ts': blockWith(read('docs/AGENTS-ELSEWHERE.md'), 'PARCELS_TOKEN'),
   'tolerated.ts': blockWith(guide, 'export const holiday'),
   'in-time.ts': blockWith(guide, 'export const trailer'),

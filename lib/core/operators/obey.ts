@@ -1,8 +1,9 @@
 /**
  * Operators' commands: cancel, pause, resume, retry.
  *
- * Owns: when each is possible, why it is not, and the write that obeys it; when another execution in its place is offered. Does
- * not own: repeated commands and refusals as errors (`scheduler/commands.ts`), what follows (`rules.ts`).
+ * Owns: when each is possible, why it is not, and the write that obeys it; when another execution in its
+ * place is offered. Does not own: repeated commands and refusals as errors (`scheduler/commands.ts`), what
+ * follows (`rules.ts`).
  *
  * A command is one write of the execution, which remembers the command's id. Where a command is not possible,
  * nothing is decided; the caller asks `commandProblem` for the reason.
