@@ -55,7 +55,16 @@ const docs = textOf('docs', '.md');
 const tests = textOf('test', '.test.ts');
 /** What an author writes for it, where that is not the key without its unit. Empty: no author does. */
 const WORDS: Readonly<Record<string, string>> = {
-  firstMs: 'first',
+  firstMs: 'delay',
+  maxMs: 'maxDelay',
+  pickupMs: 'claimWithin',
+  settleMs: 'lateEffectWithin',
+  maxNoProgressMs: 'progressWithin',
+  acceptsMs: 'acceptedWithin',
+  tolerate: 'mayFail',
+  atMost: 'maxRounds',
+  search: 'tags',
+  lane: 'concurrency',
   remindMs: 'remindEvery',
   byAgent: 'repeat',
   kind: '',
