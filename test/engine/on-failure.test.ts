@@ -305,7 +305,7 @@ describe('an execution that is tried again', () => {
   it('tells of its next end anew, under another key', async () => {
     const book = deskBook();
     const kept = workflow('kept', { input: anyObject, within: '1h' }, (w) => {
-      w.step('flight', flights, {}, { ...once, undo: 'none' });
+      w.step('flight', flights, {}, { recovery: once.recovery, undo: 'none' });
       w.onFailure('tell', desk, { code: w.failure.code });
     });
     const h = harness(kept, { flights: { execute: decline }, desk: { execute: book.execute as never } });
