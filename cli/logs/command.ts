@@ -160,7 +160,7 @@ const insights = (
 ): Insights => insightsOf({ calls: callsOf(cli, command), clock: CLOCK, stack }, view, wanted);
 
 const nothingText = ({ level, stack }: Flags): string =>
-  `no lines${level === 'trace' ? '' : ` from level ${level} on`}: a healthy step logs only at level DEBUG (docs/OPERATIONS.md says how to switch it on)${
+  `no lines${level === 'trace' ? '' : ` from level ${level} on`}: a healthy step logs only at level DEBUG (docs/ALARMS.md says how to switch it on)${
     stack === undefined
       ? '; if this API keeps its data in another folder, name it with --data. steadfast serve keeps no log lines: they are what it prints'
       : ''

@@ -32,7 +32,7 @@ export interface Tuning {
   /**
    * Supervisors that each tick starts, 1 to 20, and no more than there are `wakeShards`. More of them get
    * through a large backlog sooner; beyond the first each costs up to $13 a month, for the time in which it
-   * finds something overdue (OPERATIONS.md).
+   * finds something overdue (docs/COST.md).
    * @default 2
    */
   readonly supervisors?: number;

@@ -13,7 +13,7 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { isTerminal } from '../../lib/core/records/state.ts';
 import { planSeen } from './on-failure.ts';
 
-/** Two clocks, each as wrong as is allowed (docs/OPERATIONS.md): what one wrote is read by the other. */
+/** Two clocks, each as wrong as is allowed (docs/ALARMS.md): what one wrote is read by the other. */
 export const CLOCKS_DIFFER_MS = 4_000;
 /** What one call takes. */
 const CALL_MS = 100;

@@ -180,7 +180,7 @@ export function planOf(host: Host, executionId: string): Plan | undefined {
   return plan;
 }
 
-/** What a clock may be wrong by (docs/OPERATIONS.md). */
+/** What a clock may be wrong by (docs/ALARMS.md). */
 const MAX_SKEW_MS = 2_000;
 
 export const newProcess = (host: Host, lifeMs: number): Process => ({

@@ -74,7 +74,7 @@ test('a package beside the code of a host is imported with the agent that needs 
 
 /**
  * In KB, minified, with the AWS clients: what a cold start has to read. The scheduler has the routes and
- * every workflow's schemas, the agent of bulk actions the schemas. What they have is in docs/OPERATIONS.md.
+ * every workflow's schemas, the agent of bulk actions the schemas. What they have is in docs/COST.md.
  */
 const budgetOf = (name: string): number => BUDGETS[name] ?? 560;
 const BUDGETS: Readonly<Record<string, number>> = { scheduler: 690, bulk: 600 };
@@ -134,7 +134,7 @@ test('the handler of an agent that a role only declares is refused when it is ca
 });
 
 test('the sizes in the operators’ guide are those that are deployed, within a twentieth', () => {
-  const guide = readFileSync(join(PROJECT_ROOT, 'docs', 'OPERATIONS.md'), 'utf8');
+  const guide = readFileSync(join(PROJECT_ROOT, 'docs', 'COST.md'), 'utf8');
   const rows = [...guide.matchAll(/^\| `([a-z/-]+)`[^|]* \| (\d+) \| (\d+) \| \d+ \| \d+ \|$/gm)];
   const names = rows.map(([, name]) => name);
   expect(names).toEqual(['scheduler', 'starter', 'agents/charge-card', 'supervisor', 'audit']);

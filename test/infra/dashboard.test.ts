@@ -132,7 +132,7 @@ describe('metrics by workflow and by agent', () => {
     expect(drawn('Steadfast').every((metric) => metric.length === 3)).toBe(true);
     expect(reader.environmentOf('Scheduler')).not.toHaveProperty('STEADFAST_METRICS_BY');
     expect(widgets.some(({ properties }) => String(properties['title']).includes('by workflow'))).toBe(false);
-    const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
+    const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'COST.md'), 'utf8');
     const [workflow, agent] = [DETAILED_METRICS.workflow, DETAILED_METRICS.agent].map(
       (names) => Object.keys(names).length,
     ) as [number, number];

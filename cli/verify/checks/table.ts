@@ -98,7 +98,7 @@ bulk | A bulk action may do all that it must. | executions | probes | both of it
 metrics | Metrics arrive under these names. | traces | probes | each with data
 logs-command | \`steadfast logs\` and \`console\` find the stack’s lines and charts. | person
 traces | A trace crosses a queue (\`tracing\`). | absent
-prices | [The prices](OPERATIONS.md#what-it-costs) are the bill within a third. | long
+prices | [The prices](COST.md#what-it-costs) are the bill within a third. | long
 alarm-news | An alarm reaches the topic’s subscribers. | person
 # Agents elsewhere
 remote | An agent invokes its \`remoteFunction\` for ten minutes. | absent

@@ -77,7 +77,7 @@ describe('on a laptop', () => {
     const { out, err } = await cli('--since', '1m', '--level', 'error');
     expect([out, err]).toEqual([
       '',
-      'no lines from level error on: a healthy step logs only at level DEBUG (docs/OPERATIONS.md says how to switch it on); if this API keeps its data in another folder, name it with --data. steadfast serve keeps no log lines: they are what it prints\n',
+      'no lines from level error on: a healthy step logs only at level DEBUG (docs/ALARMS.md says how to switch it on); if this API keeps its data in another folder, name it with --data. steadfast serve keeps no log lines: they are what it prints\n',
     ]);
   });
 
