@@ -142,7 +142,7 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
         { command: 'pause' },
         { command: 'resume', because: 'it is running' },
         { command: 'retry', because: 'it is running: its steps are tried again by themselves' },
-        { command: 'redrive', because: 'it is running' },
+        { command: 'replace', because: 'it is running' },
       ],
     },
   },
