@@ -198,15 +198,16 @@ function optionsOf(action: BulkAction, flags: Flags, times: Times): BulkOptions 
   const asked = { workflow, status, atRisk, key, tag, code, plan, ...times };
   return {
     action,
-    ...only(rest),
+    ...defined(rest),
     ...(undo ? {} : { undo }),
     ...(input === undefined ? {} : { input: inputOf(input) }),
     ...(output === undefined ? {} : { output: inputOf(output, '--output') }),
-    ...(ids === undefined ? { filter: only(asked) } : { ids: idsIn(ids), ...stray(only(asked)) }),
+    ...(ids === undefined ? { filter: defined(asked) } : { ids: idsIn(ids), ...stray(defined(asked)) }),
   } as BulkOptions;
 }
 
-const only = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+/** What a person has written of them. */
+const defined = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /** Both at once are for the API to refuse. */

@@ -87,15 +87,12 @@ export const ANSWERS: readonly Choice[] = CHOICES;
 
 /** What a start answers: the execution, also where an earlier start of the same key made it. */
 export interface Started {
-  /** Names the execution in every other call. */
   readonly executionId: string;
-  /** How it stands now. */
   readonly status: ExecutionStatus;
 }
 
 /** What became of an execution that is to be erased. */
 export interface Erased {
-  /** The execution that is erased. */
   readonly executionId: string;
   /** `erasing`: there is more of it than one call removes. */
   readonly status: 'erased' | 'erasing';

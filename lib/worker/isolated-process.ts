@@ -175,13 +175,7 @@ export class OwnProcess {
   ): Promise<Answered> {
     const { executionId, step, attempt, idempotencyKey, accepted, signal } = ctx;
     const number = (this.#calls += 1);
-    const known = {
-      executionId,
-      step,
-      attempt,
-      idempotencyKey,
-      ...(accepted === undefined ? {} : { accepted }),
-    };
+    const known = { executionId, step, attempt, idempotencyKey, ...given({ accepted }) };
     let settle: (answer: Answered) => void = () => undefined;
     const answered = new Promise<Answered>((answer) => (settle = answer));
     const one: UnderWay = { number, caller, ctx, settle };
