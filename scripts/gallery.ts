@@ -29,7 +29,7 @@ async function project(): Promise<string> {
   const [{ filename }] = JSON.parse(await run(ROOT, line)) as [{ readonly filename: string }];
   cpSync(join(ROOT, 'examples'), join(cwd, 'examples'), {
     recursive: true,
-    filter: (path) => !path.endsWith('.test.ts') && !path.endsWith('/demo'),
+    filter: (path) => !/(?:\.test\.ts|\/demo|\/peers)$/.test(path),
   });
   const own = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<
     'dependencies' | 'devDependencies',

@@ -214,6 +214,11 @@ function exampleLayer(path: string): [string, Layer] {
       folder,
       { may: [...PACKAGE, 'lib/cdk.ts', 'aws-cdk-lib/', 'zod/mini', 'examples/world/'], builtins: true },
     ];
+  if (path.startsWith('examples/beside/peers/'))
+    return [
+      'examples/beside/peers/',
+      { may: ['examples/beside/services.ts', '@restatedev/restate-sdk', '@dbos-inc/dbos-sdk'] },
+    ];
   const shows = /\/(?:example|example\.test)\.ts$/.test(path) ? [...SHOWN, ...PACKAGE] : [];
   const drives = path.includes('/demo/') || path.endsWith('.test.ts');
   const may = ['lib/index.ts', 'lib/client.ts', 'zod/mini', ...OUTSIDE, ...shows, ...(drives ? PACKAGE : [])];
