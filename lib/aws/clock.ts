@@ -21,25 +21,42 @@ export interface MachineTime {
 
 export const MACHINE: MachineTime = { wall: () => Date.now(), elapsed: () => performance.now() };
 
+/** Between these lay the machine's time when `elapsed` was nought. */
+interface WallOrigin {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The time of day is in whole ms, cut off, and a process may stand still between two readings. */
+function wallOriginOf({ wall, elapsed }: MachineTime): WallOrigin {
+  const before = elapsed();
+  const at = wall();
+  return { from: at - elapsed(), to: at + 1 - before };
+}
+
 export class ProcessClock implements Clock {
   readonly #machine: MachineTime;
   /** This clock's time, and the machine's, when `elapsed` was nought. */
   #origin: number;
-  #wallOrigin: number;
+  #wallOrigin: WallOrigin;
 
   constructor(machine: MachineTime = MACHINE) {
     this.#machine = machine;
-    this.#wallOrigin = machine.wall() - machine.elapsed();
-    this.#origin = this.#wallOrigin;
+    this.#wallOrigin = wallOriginOf(machine);
+    this.#origin = this.#wallOrigin.from;
   }
 
   readonly now = (): number => Math.round(this.#origin + this.#machine.elapsed());
 
-  /** An invocation begins: the process may have been frozen since the last one. */
+  /**
+   * An invocation begins: the process may have been frozen since the last one. Only a step that is certain
+   * counts: what two readings differ by, added at each invocation, would take this clock seconds ahead.
+   */
   readonly resume = (): void => {
-    const wallOrigin = this.#machine.wall() - this.#machine.elapsed();
-    this.#origin += Math.max(0, wallOrigin - this.#wallOrigin);
-    this.#wallOrigin = wallOrigin;
+    const read = wallOriginOf(this.#machine);
+    const isForward = read.from > this.#wallOrigin.to;
+    if (isForward) this.#origin += read.from - this.#wallOrigin.from;
+    if (isForward || read.to < this.#wallOrigin.from) this.#wallOrigin = read;
   };
 
   /** @param byMs how far it is behind the store's; below zero: ahead of it */

@@ -39,6 +39,19 @@ describe('the clock of a process', () => {
     expect(clock.now()).toBe(NOW + HOUR_MS + 1_000);
   });
 
+  it('does not gain by invocations, though the time of day is in whole ms and read with a delay', () => {
+    let passed = 0;
+    // Every hundredth time the process stands still between two readings.
+    let readings = 0;
+    const elapsed = (): number => (passed += (readings += 1) % 100 === 0 ? 20.3 : 0.003);
+    const clock = new ProcessClock({ wall: () => Math.floor(NOW + elapsed()), elapsed });
+    for (let invocations = 0; invocations < 20_000; invocations += 1) {
+      passed += 3.7;
+      clock.resume();
+    }
+    expect(Math.abs(clock.now() - NOW - passed)).toBeLessThanOrEqual(25);
+  });
+
   it('does not go back at an invocation', () => {
     const { clock, set } = machine();
     set(-HOUR_MS);

@@ -93,4 +93,12 @@ export const PORTS: readonly Mutant[] = [
     replace: 'deadline()',
     killer: jest('agent/interrupted', 'a claim notes whole milliseconds'),
   },
+  {
+    id: 'clock-gains-by-invocations',
+    bug: 'What two readings of the clock differ by is added at each invocation: a busy process runs ahead.',
+    file: 'lib/aws/clock.ts',
+    find: 'read.from > this.#wallOrigin.to',
+    replace: 'read.from > this.#wallOrigin.from',
+    killer: jest('aws/clock', 'does not gain by invocations'),
+  },
 ];
