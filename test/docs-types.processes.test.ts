@@ -9,6 +9,7 @@ import { basename, join } from 'node:path';
 import { ROOT, written } from './snippets/blocks.ts';
 import { deployFiles } from './snippets/deploy.ts';
 import { exampleFiles } from './snippets/examples.ts';
+import { durableFiles, temporalFiles } from './snippets/from-others.ts';
 import { machines, stepFunctionsFiles } from './snippets/from-step-functions.ts';
 import { readmeFiles } from './snippets/readme.ts';
 import { testingFiles } from './snippets/testing.ts';
@@ -18,6 +19,8 @@ const PAGES = {
   testing: testingFiles,
   deploy: deployFiles,
   'step-functions': stepFunctionsFiles,
+  temporal: temporalFiles,
+  'durable-functions': durableFiles,
   examples: exampleFiles,
 } as const;
 

@@ -1,0 +1,36 @@
+/**
+ * Compiles what is shown of other systems with the types of their makers: `examples/beside/peers`, and the
+ * blocks of code on the pages that lead from them here. Run by `npm run beside`, which installs them first.
+ *
+ * Does not own: our own code there, which `npm test` runs and `npm run test:processes` compiles.
+ */
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+const PEERS = join(ROOT, 'examples', 'beside', 'peers');
+const PAGES = ['FROM-TEMPORAL', 'FROM-DURABLE-FUNCTIONS'];
+/** Theirs is named so, ours `ts`; the first line of each is its file. */
+const THEIRS = /^```typescript\n\/\/ ([\w-]+\.ts)\n([\s\S]*?)^```$/gm;
+
+const folder = join(PEERS, '.steadfast');
+for (const page of PAGES) {
+  const text = readFileSync(join(ROOT, 'docs', `${page}.md`), 'utf8');
+  const blocks = [...text.matchAll(THEIRS)];
+  if (blocks.length === 0) throw new Error(`docs/${page}.md shows no code of theirs`);
+  mkdirSync(join(folder, page), { recursive: true });
+  for (const [, name = '', code = ''] of blocks) writeFileSync(join(folder, page, name), code);
+}
+const config = { extends: '../tsconfig.json', include: ['..', '.'] };
+writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+try {
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  execFileSync(process.execPath, [tsc, '-p', folder], { stdio: 'inherit' });
+  console.log('what is shown of other systems compiles');
+} catch {
+  process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true });
+}
