@@ -17,6 +17,7 @@ import { obey } from './operators/obey.ts';
 import { enter } from './operators/enter.ts';
 import { answerIncident } from './operators/resolution.ts';
 import { closeCallback } from './questions/callback.ts';
+import { deriveWaiting } from './questions/life.ts';
 import { planDuring } from './plan/on-failure.ts';
 import type { Plan } from './plan/plan.ts';
 import { type Decision, nothing } from './decisions/decision.ts';
@@ -46,14 +47,16 @@ export function decide(whole: Plan, stored: Snapshot, event: Event): Decision {
 /**
  * The rules see the effective state: one write ends a pause, or begins a retry, for all steps, and the steps'
  * own records do not show it yet. Once the end is certain, the plan is only its on-failure steps. What every
- * write may need is added last: the question of a callback that ended is closed, an ended execution keeps its
- * place in a lane until it can no longer act, the wake time is brought forward, a risk is recorded.
+ * write may need is added last: the question of a callback that ended is closed, the questions say whether
+ * the execution waits, an ended one keeps its place in a lane until it can no longer act, the wake time is
+ * brought forward, a risk is recorded.
  */
 function decideLoaded(whole: Plan, stored: Snapshot, event: Event): Decision {
   const state = effectiveState(whole, stored);
   const plan = planDuring(whole, stored.execution);
   const decided = decideOn(plan, state, event);
-  const placed = keepPlace(whole, state, closeCallback(state, event, decided));
+  const asked = deriveWaiting(state, event, closeCallback(state, event, decided));
+  const placed = keepPlace(whole, state, asked);
   return noticeRisk(plan, state, event.now, bringForward(whole, state, event, placed));
 }
 

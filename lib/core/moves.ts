@@ -127,13 +127,11 @@ export type StepEvent = keyof typeof STEP_EVENTS;
 /** What can happen to an execution, and what it means. */
 export const EXECUTION_EVENTS = {
   'set-wake-time': 'it was evaluated, and has its next wake time',
-  adopt: 'it was written together with a step that no lease covers',
-  ask: 'a person is asked',
-  resolve: 'an incident was resolved, and others are open',
-  'resolve-last': 'the last open incident was resolved, or the last open approval closed',
+  adopt: 'it was written together with a step that no lease covers, or with a question',
+  ask: 'an incident or an approval is open: a person is asked',
+  resolve: 'no incident and no approval is open any more',
   pause: 'an operator paused it: nothing new starts',
-  resume: 'the pause is over',
-  'resume-waiting': 'the pause is over, and incidents or approvals are open',
+  resume: 'the pause is over; it waits again at once, in the same write, if a person is asked',
   succeed: 'every step is done, skipped or tolerated',
   stop: 'a step failed for good, the deadline passed, or an operator canceled',
   keep: 'a point of no return was passed before it could be stopped: what has acted stays',

@@ -22,7 +22,8 @@ import { PORTS } from './catalogue/ports.ts';
 import { SERVE } from './catalogue/serve.ts';
 import { STOPS } from './catalogue/stops.ts';
 import { TEMPLATE } from './catalogue/template.ts';
-import { QUESTIONS, TURNS } from './catalogue/turns-and-questions.ts';
+import { QUESTIONS } from './catalogue/questions.ts';
+import { TURNS } from './catalogue/turns.ts';
 import { WHOLES } from './catalogue/wholes.ts';
 import type { Mutant } from './mutant.ts';
 

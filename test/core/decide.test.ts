@@ -15,13 +15,14 @@ import { CLOCKS_DIFFER_MS } from '../../lib/core/step/process-deadline.ts';
 import { effectOf } from '../../lib/core/step/effect.ts';
 import { stepToFence } from '../../lib/core/step/ready.ts';
 import { MAX_DELAY_MS } from '../../lib/core/supervision/wake-time.ts';
-import { EXECUTION_MOVES, STEP_MOVES } from '../../lib/core/transitions.ts';
+import { STEP_MOVES } from '../../lib/core/transitions.ts';
 import { MemoryStore } from '../../lib/memory/world.ts';
 import {
   anyEvent,
   deliveries,
   evaluations,
   everywhere,
+  expectLegalMove,
   heartbeats,
   type Judge,
   reported,
@@ -74,9 +75,7 @@ describe('a decision', () => {
         const before = state.steps[write.step.name]?.status ?? 'ready';
         expect(Object.values(STEP_MOVES[before]).flat()).toContain(write.step.status);
       }
-      if (write?.execution !== undefined) {
-        expect(Object.values(EXECUTION_MOVES[state.execution.status])).toContain(write.execution.status);
-      }
+      if (write?.execution !== undefined) expectLegalMove(state, write);
     });
   });
 

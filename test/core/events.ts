@@ -8,10 +8,13 @@ import * as fc from 'fast-check';
 import { decide } from '../../lib/core/decide.ts';
 import { effectiveState } from '../../lib/core/execution/effective-state.ts';
 import { agentStep } from '../../lib/core/plan/plan.ts';
-import type { Decision } from '../../lib/core/decisions/decision.ts';
+import type { Decision, Write } from '../../lib/core/decisions/decision.ts';
 import type { Event, Admissions, Report } from '../../lib/core/decisions/events.ts';
 import type { Message } from '../../lib/core/decisions/message.ts';
+import { isPersonAsked, type Snapshot, withWrite } from '../../lib/core/records/snapshot.ts';
+import { isForward } from '../../lib/core/records/state.ts';
 import { openWork } from '../../lib/core/step/ready.ts';
+import { EXECUTION_MOVES } from '../../lib/core/transitions.ts';
 import { check, drawn, runsOf } from './check.ts';
 import { type Case, messages, mixedCases as cases, NOW } from './states.ts';
 
@@ -147,6 +150,16 @@ export const commands: fc.Arbitrary<Event> = fc.constantFrom<Event>(
 );
 export const anyEvent = (given: Case): fc.Arbitrary<Event> =>
   fc.oneof(deliveries(given), toBlockedAgents(given), evaluations, reported, heartbeats, deaths, commands);
+
+/** By one move of the table; what goes forward then is waiting if a person is asked, and only then. */
+export function expectLegalMove(state: Snapshot, write: Write): void {
+  const { status } = withWrite(state, write).execution;
+  const ways = Object.values(EXECUTION_MOVES[state.execution.status]);
+  const after = withWrite(state, write);
+  if (!isForward(status) || after.questions === undefined) return expect(ways).toContain(status);
+  expect(ways.some(isForward)).toBe(true);
+  expect(status).toBe(isPersonAsked(after) ? 'waiting' : 'running');
+}
 
 export const RUNS = 900;
 export type Judge = (given: Case, event: Event, decision: Decision) => void;

@@ -147,23 +147,16 @@ const EXECUTION_ROWS = `
   running      stop        compensating
   waiting      set-wake-time waiting
   waiting      adopt       waiting
-  waiting      ask         waiting
-  waiting      resolve     waiting
-  waiting      resolve-last  running
+  waiting      resolve     running
   waiting      pause       paused
   waiting      stop        compensating
   paused       set-wake-time paused
   paused       adopt       paused
-  paused       ask         paused
-  paused       resolve     paused
   paused       resume      running
-  paused       resume-waiting  waiting
   paused       succeed     succeeded
   paused       stop        compensating
   compensating set-wake-time compensating
   compensating adopt       compensating
-  compensating ask         compensating
-  compensating resolve     compensating
   compensating keep        compensating
   compensating compensate  compensated
   compensating fail        failed
@@ -171,8 +164,6 @@ const EXECUTION_ROWS = `
   compensating follow-up   following-up
   following-up set-wake-time following-up
   following-up adopt       following-up
-  following-up ask         following-up
-  following-up resolve     following-up
   following-up compensate  compensated
   following-up fail        failed
   following-up cancel      canceled

@@ -58,14 +58,10 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
     return writing(execution.id, { step }, evaluateNext([event.step], fresh), note);
   }
   // Nor does a person have to answer what the work has answered.
-  const answered = resolvedBySuccess(state, event.step, event);
-  const adopted = executionAfter(execution, answered.move, event, {});
-  return writing(
-    execution.id,
-    { step, execution: adopted, question: answered.question },
-    evaluateNext([event.step]),
-    { what: 'adopted', ...about, ms },
-  );
+  const question = resolvedBySuccess(state, event.step, event);
+  const adopted = executionAfter(execution, 'adopt', event, {});
+  const note = { what: 'adopted', ...about, ms };
+  return writing(execution.id, { step, execution: adopted, question }, evaluateNext([event.step]), note);
 }
 
 /** Under the lease it is the end of the attempt; later nothing but a time changes, which no lease covers. */

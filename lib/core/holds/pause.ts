@@ -25,7 +25,7 @@ import {
 import { type Decision, evaluateNext, IDLE, writing } from '../decisions/decision.ts';
 import { given } from '../values/given.ts';
 import type { Incident } from '../records/question.ts';
-import { askedAboutPause, openQuestions, type Snapshot } from '../records/snapshot.ts';
+import { askedAboutPause, type Snapshot } from '../records/snapshot.ts';
 import { holdsFrom, type Pause, pauseDeadlineAt } from '../records/pauses.ts';
 import { type Cause, type Execution, isLeased, pauseOf, type Step } from '../records/state.ts';
 import { leaseEndsAt } from '../step/lease.ts';
@@ -154,8 +154,7 @@ export function goOn(
 ): Decision {
   const { execution } = state;
   const pause = pauseOf(execution);
-  const isAsked = openQuestions(state).some(({ kind }) => kind !== 'pause' && kind !== 'callback');
-  const goesOn = executionAfter(execution, isAsked ? 'resume-waiting' : 'resume', inputs, {
+  const goesOn = executionAfter(execution, 'resume', inputs, {
     ...changes,
     ...endedPause(execution, inputs.now, by),
     deadlineAt: execution.deadlineAt + Math.max(0, inputs.now - (pause?.at ?? inputs.now)),

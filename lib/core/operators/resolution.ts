@@ -45,7 +45,7 @@ import { vouchedFor } from '../waiting/child-tries.ts';
 import { choicesFor, resolutionProblem } from '../questions/choices.ts';
 import { resolveDeadline, timeAgain } from '../questions/deadline.ts';
 import { resolved } from '../questions/incident.ts';
-import { changed, movedBy, waitsForThisAlone } from '../questions/life.ts';
+import { changed, movedBy } from '../questions/life.ts';
 import { endPause } from '../holds/pause.ts';
 import { pausesSince } from '../step/within.ts';
 
@@ -105,10 +105,8 @@ export function resolve(
     const stopped = stop(state, inputs, cause, question);
     return writing(execution.id, { ...stopped.write, step }, stopped.next, note);
   }
-  const move = waitsForThisAlone(state, incident) ? 'resolve-last' : 'resolve';
-  const goesOn = executionAfter(execution, move, inputs, {
-    ...(mayBeStopped(plan, state) ? {} : timeAgain(plan, execution, inputs.now)),
-  });
+  const time = mayBeStopped(plan, state) ? {} : timeAgain(plan, execution, inputs.now);
+  const goesOn = executionAfter(execution, 'adopt', inputs, time);
   const records = { execution: goesOn, step, question };
   return writing(execution.id, records, evaluateNext([incident.step]), note);
 }
@@ -238,23 +236,27 @@ function undoResolution(
   return stepAfter(record, 'compensated', inputs, { changedAt: inputs.now, mayHaveActed: false });
 }
 
-/** The incident of a step that a late success resolves, and what becomes of the execution. */
+/** The incident of a step that a late success resolves. */
 export function resolvedBySuccess(
   state: Snapshot,
   step: string,
   inputs: DecisionInputs,
-): { readonly question?: Incident; readonly move: 'adopt' | 'resolve-last' } {
+): Incident | undefined {
   const asked = openIncidents(state).find(({ kind, step: about }) => kind === 'recovery' && about === step);
-  if (asked === undefined) return { move: 'adopt' };
-  const move = waitsForThisAlone(state, asked) ? 'resolve-last' : 'adopt';
-  return { question: resolved(asked, { closedBy: 'moot' }, inputs), move };
+  return asked && resolved(asked, { closedBy: 'moot' }, inputs);
 }
 
 /** What an evaluation does with open incidents: one is moot, its deadline has moved, or its time is over. */
 export function closeDueIncidents(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decision | undefined {
   const { execution } = state;
   for (const incident of openIncidents(state)) {
-    if (isMoot(plan, state, incident)) return mootIncident(state, incident, inputs);
+    if (isMoot(plan, state, incident))
+      return changed(
+        state,
+        [],
+        { question: resolved(incident, { closedBy: 'moot' }, inputs) },
+        'incident-moot',
+      );
     const paused = pausesSince(execution, incident.openedAt, incident.movedFor);
     if (isForward(execution.status) && paused.until > (incident.movedFor ?? 0))
       return changed(
@@ -296,16 +298,4 @@ export function choiceOfTime(plan: Plan, state: Snapshot, incident: Incident): C
   if (step === undefined) return mayBeStopped(plan, state) ? 'undo-all' : 'keep';
   const isPast = wayBackBeside(plan, state, step) === 'closed' || mayBePast(step, state.steps[step.name]);
   return isPast ? 'keep' : 'undo-all';
-}
-
-/** Where no other incident is open, the execution waits for no person any more. */
-function mootIncident(state: Snapshot, incident: Incident, inputs: DecisionInputs): Decision {
-  const { execution } = state;
-  const records = {
-    execution: waitsForThisAlone(state, incident)
-      ? executionAfter(execution, 'resolve-last', inputs, {})
-      : undefined,
-    question: resolved(incident, { closedBy: 'moot' }, inputs),
-  };
-  return writing(execution.id, records, evaluateNext([]), { what: 'incident-moot', step: incident.step });
 }

@@ -10,20 +10,13 @@
  */
 
 import { type CallbackStep, graphOf, isCallback } from '../plan/plan.ts';
-import {
-  blankStep,
-  executionAfter,
-  type DecisionInputs,
-  stepAfter,
-  moveExecution,
-} from '../decisions/change.ts';
+import { blankStep, executionAfter, stepAfter } from '../decisions/change.ts';
 import { alsoAffected, type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Evaluation, Event } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
-import { given } from '../values/given.ts';
-import { type CallbackQuestion, isOpen, type Question } from '../records/question.ts';
-import { callbackOf, isPersonAsked, openQuestions, type Snapshot } from '../records/snapshot.ts';
-import type { Execution, Step } from '../records/state.ts';
+import { type CallbackQuestion, isOpen } from '../records/question.ts';
+import { callbackOf, openQuestions, type Snapshot } from '../records/snapshot.ts';
+import type { Step } from '../records/state.ts';
 import { leftOutIn } from '../step/left-out.ts';
 import { applies, isTurn } from '../step/turn.ts';
 import { timeOverAt } from '../step/within.ts';
@@ -50,10 +43,9 @@ export const askForAnswer: Rule = {
     const remindAt = nextReminder(step, event.now, deadlineAt);
     const asked = { kind, step: name, otherwise, deadlineAt, remindAt, shown: shownBy(step, state) };
     const question = opened<CallbackQuestion>(execution, asked, event, callbackOf(state, name));
-    // With the execution, also where its status stays: else an answer that comes now would leave it open.
-    const asks = executionAfter(execution, kind === 'approval' ? 'ask' : 'set-wake-time', event, {
-      wakeAt: Math.min(deadlineAt, remindAt ?? deadlineAt),
-    });
+    // With the execution, also of a callback: else an answer that comes now would leave it open.
+    const wakeAt = Math.min(deadlineAt, remindAt ?? deadlineAt);
+    const asks = executionAfter(execution, 'adopt', event, { wakeAt });
     return changed(state, event.affected, { execution: asks, question }, `${kind}-opened`);
   },
   says: {
@@ -96,10 +88,7 @@ export const moveDeadline: Rule = {
   says: { 'question-moved': 'the time for an answer is extended by the time of the pause' },
 };
 
-/**
- * A write that ends a step's waiting closes its question; if no person is asked any more, the execution goes
- * on as running.
- */
+/** A write that ends a step's waiting closes its question. */
 export function closeCallback(state: Snapshot, event: Event, decision: Decision): Decision {
   const { write } = decision;
   if (state.questions === undefined || write?.step === undefined) return decision;
@@ -111,19 +100,5 @@ export function closeCallback(state: Snapshot, event: Event, decision: Decision)
   const closedBy = isMoot ? 'moot' : event.type === 'callback' ? 'answer' : 'deadline';
   const outcome = isMoot ? undefined : isFailed ? 'failed' : 'done';
   const question = closed(asked, { closedBy, outcome }, event);
-  const execution = resumed(state, asked, write.execution, event);
-  return { ...decision, write: { ...write, question, ...given({ execution }) } };
-}
-
-/** The execution's record, as the write has it, once no person is asked any more. */
-function resumed(
-  state: Snapshot,
-  asked: Question,
-  written: Execution | undefined,
-  inputs: DecisionInputs,
-): Execution | undefined {
-  if (asked.kind !== 'approval' || isPersonAsked(state, asked)) return written;
-  if ((written ?? state.execution).status !== 'waiting') return written;
-  if (written !== undefined) return { ...written, status: moveExecution(written.status, 'resolve-last') };
-  return executionAfter(state.execution, 'resolve-last', inputs, {});
+  return { ...decision, write: { ...write, question } };
 }

@@ -26,7 +26,6 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isLeased, isUndecided, type Step } from '../records/state.ts';
 import { isAskedAtDeadline, lastPoint } from '../step/point-of-no-return.ts';
 import { LAST_INCIDENT_MS, openIncident, resolved } from './incident.ts';
-import { waitsForThisAlone } from './life.ts';
 import type { Rule } from '../step/rule.ts';
 
 /** After `stopAtDeadline`, which knows the executions that can be undone. */
@@ -109,10 +108,7 @@ export function resolveDeadline(
           retryAt: undefined,
         })
       : undefined;
-  const move = waitsForThisAlone(state, incident) ? 'resolve-last' : 'resolve';
-  const goesOn = executionAfter(execution, move, inputs, {
-    ...timeAgain(plan, execution, inputs.now),
-  });
+  const goesOn = executionAfter(execution, 'adopt', inputs, timeAgain(plan, execution, inputs.now));
   return writing(
     execution.id,
     { execution: goesOn, step, question },

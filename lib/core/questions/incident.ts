@@ -185,7 +185,7 @@ export function openIncident(
   const question = opened<Incident>(state.execution, { number: incidentNumber(state), ...asked }, inputs);
   // S12 who opens it may die before the evaluation that follows.
   const wakeAt = Math.min(deadlineAt, remindAt);
-  const asks = executionAfter(state.execution, 'ask', inputs, { wakeAt });
+  const asks = executionAfter(state.execution, 'adopt', inputs, { wakeAt });
   const note = { what: 'incident-opened', step };
   return writing(asks.id, { execution: asks, question }, evaluateNext(affected), note);
 }

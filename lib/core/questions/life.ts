@@ -2,9 +2,9 @@
  * The life of a question: opened, reminded, and answered, defaulted or moot.
  *
  * Owns: the record after each change, when the next reminder is due, when a change is announced and as what,
- * whether an execution still waits for a person. Does not own: when a question is opened (`incident.ts`,
- * `callback.ts`, `deadline.ts`, `holds/pause.ts`), when it is closed (`operators/resolution.ts`,
- * `callback.ts`), how an event is put on the bus (`aws/event-bus.ts`).
+ * that an execution is `waiting` while a person is asked. Does not own: when a question is opened
+ * (`incident.ts`, `callback.ts`, `deadline.ts`, `holds/pause.ts`), when it is closed
+ * (`operators/resolution.ts`, `callback.ts`), how an event is put on the bus (`aws/event-bus.ts`).
  *
  * The event bus gets each change at least once. The change is written as unannounced, then announced, then
  * written as announced; if the process dies in between, the next evaluation announces it again. While the
@@ -14,7 +14,7 @@
  * is announced; the others are `quiet`.
  */
 
-import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
+import { executionAfter, type DecisionInputs, moveExecution } from '../decisions/change.ts';
 import { type AffectedSteps, type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import { questionNews } from '../decisions/news.ts';
 import { graphOf, type HumanStage, isCallback, type Plan, type PlanStep, type Stage } from '../plan/plan.ts';
@@ -24,10 +24,18 @@ import {
   type CallbackQuestion,
   type Incident,
   isIncident,
+  isOpen,
   type Question,
+  questionKey,
 } from '../records/question.ts';
-import { hasUnannounced, isPersonAsked, openQuestions, type Snapshot } from '../records/snapshot.ts';
-import { type Execution, isForward } from '../records/state.ts';
+import {
+  hasUnannounced,
+  isPersonAsked,
+  openQuestions,
+  type Snapshot,
+  withQuestion,
+} from '../records/snapshot.ts';
+import { type Execution, isForward, isUndecided } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import type { Rule } from '../step/rule.ts';
 import { given, type OrUndefined } from '../values/given.ts';
@@ -178,6 +186,28 @@ export const announceChange: Rule = {
   says: { 'question-announced': 'a change of a question is announced' },
 };
 
-/** Whether this is the only question that keeps the execution `waiting`. */
-export const waitsForThisAlone = (state: Snapshot, question: Question): boolean =>
-  state.execution.status === 'waiting' && !isPersonAsked(state, question);
+/**
+ * Part of every decision: an execution that goes forward is `waiting` while a person is asked, and `running`
+ * otherwise. A write that opens or closes a question has the execution as well: if two writers each close one
+ * of the last two, one of them conflicts, and sees the other's when it reads again.
+ */
+export function deriveWaiting(state: Snapshot, inputs: DecisionInputs, decision: Decision): Decision {
+  const { write } = decision;
+  // Nothing was ever asked.
+  if (write === undefined || (write.question ?? state.questions) === undefined) return decision;
+  const { question, execution: written } = write;
+  const isMissing = written === undefined && question !== undefined && isOpenedOrClosed(state, question);
+  const execution = isMissing ? executionAfter(state.execution, 'adopt', inputs, {}) : written;
+  if (execution === undefined) return decision;
+  const isAsked = isPersonAsked(withQuestion(state, question));
+  const isDerived = !isForward(execution.status) || isAsked === (execution.status === 'waiting');
+  if (isDerived && !isMissing) return decision;
+  const status = isDerived ? execution.status : moveExecution(execution.status, isAsked ? 'ask' : 'resolve');
+  return { ...decision, write: { ...write, execution: { ...execution, status } } };
+}
+
+/** On the way back nothing goes by the status, and the record is left as it is. */
+const isOpenedOrClosed = ({ execution, questions }: Snapshot, question: Question): boolean => {
+  const known = questions?.[questionKey(question)];
+  return isUndecided(execution.status) && isOpen(question) !== (known !== undefined && isOpen(known));
+};

@@ -81,14 +81,9 @@ interface Written {
 export const hasUnannounced = (snapshot: Questions): boolean =>
   questionsIn(snapshot).some(({ unannounced }) => unannounced !== undefined);
 
-/**
- * A person is asked, so the execution waits. The external party of a callback is no person.
- * @param except a question that is about to be closed
- */
-export const isPersonAsked = (snapshot: Questions, except?: Question): boolean =>
-  openQuestions(snapshot).some(
-    (one) => one.kind !== 'callback' && (except === undefined || questionKey(one) !== questionKey(except)),
-  );
+/** A person is asked, so the execution waits. The external party of a callback is no person. */
+export const isPersonAsked = (snapshot: Questions): boolean =>
+  openQuestions(snapshot).some(({ kind }) => kind !== 'callback');
 
 /** The number of the next incident. */
 export const incidentNumber = (snapshot: Questions): number =>

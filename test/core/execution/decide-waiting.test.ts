@@ -14,11 +14,11 @@ import { isForward, isTerminal } from '../../../lib/core/records/state.ts';
 import { turnAt } from '../../../lib/core/step/turn.ts';
 import { horizonMs } from '../../../lib/core/step/lease.ts';
 import { nextWakeAt } from '../../../lib/core/supervision/wake-time.ts';
-import { EXECUTION_MOVES, STEP_MOVES } from '../../../lib/core/transitions.ts';
+import { STEP_MOVES } from '../../../lib/core/transitions.ts';
 import { familyOf } from '../../../lib/core/waiting/child.ts';
 import { waitsUntil } from '../../../lib/core/waiting/timer.ts';
 import { check } from '../check.ts';
-import { type Judge, judgeAll, type Pair, pairsOf } from '../events.ts';
+import { expectLegalMove, type Judge, judgeAll, type Pair, pairsOf } from '../events.ts';
 import { type Case, cases, frozen, mixedCases, NOW } from '../states.ts';
 
 const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
@@ -103,7 +103,7 @@ describe.each([
       }
       if (write?.execution === undefined) return;
       expect(write.execution.version).toBe(state.execution.version + 1);
-      expect(Object.values(EXECUTION_MOVES[state.execution.status])).toContain(write.execution.status);
+      expectLegalMove(state, write);
     }, of);
   });
 

@@ -4,6 +4,7 @@ import { timeText } from '../../../lib/core/values/text.ts';
 import { decide } from '../../../lib/core/decide.ts';
 import { resolved } from '../../../lib/core/questions/incident.ts';
 import { DEFAULT_PAUSE_MS, endPause, goOn, nextPause, underWay } from '../../../lib/core/holds/pause.ts';
+import { deriveWaiting } from '../../../lib/core/questions/life.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Children } from '../../../lib/core/records/children.ts';
 import type { Incident } from '../../../lib/core/records/question.ts';
@@ -40,6 +41,8 @@ const paused = (
     wakeAt: NOW + 5,
     ...execution,
   });
+const goingOn = (state: Snapshot, incident?: Incident) =>
+  deriveWaiting(state, inputs, goOn(state, inputs, { incident }));
 /** Its time is over now. */
 const OVER = { withinMs: 90 };
 const evaluate = (affected: 'all' | string[]) => ({ kind: 'evaluate', fresh: true, affected }) as const;
@@ -183,12 +186,12 @@ describe('what goes on', () => {
 
   it('asks on where a question about anything else is open', () => {
     const of = (more: Partial<Incident>) =>
-      goOn({ ...paused(), questions: { 1: incidentOf(more) } }, inputs).write?.execution?.status;
-    expect([of({}), of({ kind: 'pause' }), of({ closedAt: NOW })]).toStrictEqual([
-      'waiting',
-      'running',
-      'running',
-    ]);
+      goingOn({ ...paused(), questions: { 1: incidentOf(more) } }).write?.execution?.status;
+    expect([of({}), of({ closedAt: NOW })]).toStrictEqual(['waiting', 'running']);
+    const about = incidentOf({ kind: 'pause' });
+    const ofPause = { ...paused(), questions: { 1: about } };
+    const incident = { ...about, closedAt: NOW };
+    expect(goingOn(ofPause, incident).write?.execution?.status).toBe('running');
   });
 });
 

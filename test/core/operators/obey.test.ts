@@ -2,6 +2,7 @@
 
 import { decide } from '../../../lib/core/decide.ts';
 import { commandProblem, obey, possibleCommands, restOf } from '../../../lib/core/operators/obey.ts';
+import { deriveWaiting } from '../../../lib/core/questions/life.ts';
 import { obeyedOf, remembering } from '../../../lib/core/operators/remembered.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Command, Event } from '../../../lib/core/decisions/events.ts';
@@ -20,8 +21,10 @@ const commandOf = (type: Command['type'], more: object = {}): Command =>
   ({ type, commandId: 'c-new', reason: 'r', ...more }) as Command;
 const problem = (state: Snapshot, type: Command['type'], more: object = {}, of: Plan = plan) =>
   commandProblem(of, state, commandOf(type, more), NOW);
-const does = (state: Snapshot, type: Command['type'], more: object = {}, of: Plan = plan) =>
-  obey(of, state, { ...commandOf(type, more), ...inputs });
+const does = (state: Snapshot, type: Command['type'], more: object = {}, of: Plan = plan) => {
+  const decision = obey(of, state, { ...commandOf(type, more), ...inputs });
+  return decision && deriveWaiting(state, inputs, decision);
+};
 const as = (status: Execution['status'], more: Partial<Execution> = {}, records: Step[] = []) =>
   stateOf(records, { status, ...more });
 /** What is remembered of the commands with these ids, obeyed now. */

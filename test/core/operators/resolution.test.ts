@@ -4,6 +4,7 @@
 
 import { resolvedBySuccess, resolve, closeDueIncidents } from '../../../lib/core/operators/resolution.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
+import { deriveWaiting } from '../../../lib/core/questions/life.ts';
 import type { Resolution } from '../../../lib/core/decisions/events.ts';
 import type { Incident } from '../../../lib/core/records/question.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
@@ -34,7 +35,12 @@ const say = (
   answer: Partial<Resolution>,
   incident = incidentOf({ failure }),
   of: Plan = plan,
-) => resolve(of, state, incident, { choice: 'retry', closedBy: 'answer', ...answer }, inputs);
+) =>
+  deriveWaiting(
+    state,
+    inputs,
+    resolve(of, state, incident, { choice: 'retry', closedBy: 'answer', ...answer }, inputs),
+  );
 const pause: Pause = { number: 1, at: NOW - 4, reason: '', withinMs: 9 };
 const evaluate = (affected: 'all' | string[]) => ({ kind: 'evaluate', fresh: true, affected }) as const;
 const moved = { version: 2, writeId: 'w-new' };
@@ -197,21 +203,10 @@ describe('a question that a late success answers', () => {
       closedBy: 'moot',
       unannounced: ['closed'],
     };
-    expect(resolvedBySuccess(asked(), 'it', inputs)).toStrictEqual({
-      question: closed,
-      move: 'resolve-last',
-    });
-    expect(resolvedBySuccess(asked({}, second), 'it', inputs)).toStrictEqual({
-      question: closed,
-      move: 'adopt',
-    });
-    expect(resolvedBySuccess(asked({ status: 'paused' }), 'it', inputs)).toStrictEqual({
-      question: closed,
-      move: 'adopt',
-    });
-    expect(resolvedBySuccess(asked(), 'b', inputs)).toStrictEqual({ move: 'adopt' });
+    expect(resolvedBySuccess(asked(), 'it', inputs)).toStrictEqual(closed);
+    expect(resolvedBySuccess(asked(), 'b', inputs)).toBeUndefined();
     const undo = { ...asked(), questions: { 1: incidentOf({ kind: 'undo' }) } };
-    expect(resolvedBySuccess(undo, 'it', inputs)).toStrictEqual({ move: 'adopt' });
+    expect(resolvedBySuccess(undo, 'it', inputs)).toBeUndefined();
     expect(closeDueIncidents(plan, stateOf([]), inputs)).toBeUndefined();
   });
 });

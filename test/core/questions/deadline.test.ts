@@ -2,6 +2,7 @@
 
 import { decide } from '../../../lib/core/decide.ts';
 import { resolveDeadline, deadlineChoices, timeAgain } from '../../../lib/core/questions/deadline.ts';
+import { deriveWaiting } from '../../../lib/core/questions/life.ts';
 import { LAST_INCIDENT_MS } from '../../../lib/core/questions/incident.ts';
 import type { Resolution } from '../../../lib/core/decisions/events.ts';
 import type { Incident } from '../../../lib/core/records/question.ts';
@@ -118,7 +119,11 @@ describe('its answer', () => {
     questions: Object.fromEntries([question, ...others].map((one) => [one.number, one])),
   });
   const say = (state: Snapshot, answer: Partial<Resolution>, incident = question) =>
-    resolveDeadline(plan, state, incident, { choice: 'resume', closedBy: 'answer', ...answer }, inputs);
+    deriveWaiting(
+      state,
+      inputs,
+      resolveDeadline(plan, state, incident, { choice: 'resume', closedBy: 'answer', ...answer }, inputs),
+    );
   const closed = { ...question, ...moved, closedAt: NOW, closedBy: 'answer', unannounced: ['closed'] };
 
   it('goes on: the execution has its time once more', () => {

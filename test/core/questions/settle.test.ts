@@ -2,12 +2,13 @@
 
 import { pausesSince } from '../../../lib/core/step/within.ts';
 import { closeDueIncidents } from '../../../lib/core/operators/resolution.ts';
+import { deriveWaiting } from '../../../lib/core/questions/life.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import { type Incident, asIncident } from '../../../lib/core/records/question.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Pause } from '../../../lib/core/records/pauses.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import { changesOf, incidentOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
+import { callbackAsked, changesOf, incidentOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { agentStepOf, statusesWhere } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
@@ -17,7 +18,10 @@ const about = (more: Partial<Incident>, execution: Partial<Execution>, ...record
   ...stateOf(records, execution),
   questions: { 1: incidentOf(more) },
 });
-const settle = (state: Snapshot, of: Plan = plan) => closeDueIncidents(of, state, inputs);
+const settle = (state: Snapshot, of: Plan = plan) => {
+  const decision = closeDueIncidents(of, state, inputs);
+  return decision && deriveWaiting(state, inputs, decision);
+};
 const evaluate = { kind: 'evaluate', fresh: true, affected: [] } as const;
 const { step: _step, ...ofNoStep } = incidentOf();
 const moved = { version: 2, writeId: 'w-new' };
@@ -44,6 +48,19 @@ describe('a question that needs no answer any more', () => {
       next: evaluate,
       notes: [{ what: 'incident-moot', executionId: 'e-1', step: 'it' }],
     });
+  });
+
+  it('is closed with its execution also while another is open: of two that close the last ones one conflicts', () => {
+    const others = { 1: incidentOf(), 2: incidentOf({ number: 2, step: 'p' }) };
+    const of = (status: Execution['status'], questions: NonNullable<Snapshot['questions']>) => {
+      const state = { ...about({}, { status }, recordOf('it', 'retrying')), questions };
+      const { write } = settle(state) ?? {};
+      return [write?.question?.closedBy, write?.execution?.status, write?.execution?.version];
+    };
+    expect(of('waiting', others)).toStrictEqual(['moot', 'waiting', 2]);
+    expect(of('paused', others)).toStrictEqual(['moot', 'paused', 2]);
+    expect(of('compensating', others)).toStrictEqual(['moot', undefined, undefined]);
+    expect(of('waiting', { 1: incidentOf(), p: callbackAsked('p') })).toStrictEqual(['moot', 'running', 2]);
   });
 
   it('is closed in silence where it was quiet: nobody has heard of it', () => {
