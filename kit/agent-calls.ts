@@ -60,9 +60,9 @@ export interface LoggedLine {
 
 /** Which calls a planned fault meets. */
 export interface FaultOptions {
-  /** @default 1 */
+  /** How many calls; `Infinity` for all. @default 1 */
   readonly times?: number;
-  /** @default 'execute' */
+  /** Which of the agent's functions: 'execute', 'probe' or 'undo'. @default 'execute' */
   readonly on?: Mode;
   /** Calls of one step only. @default every step that the agent performs */
   readonly step?: string;

@@ -65,8 +65,11 @@ export interface TestOptions {
   readonly patienceMs?: number;
 }
 
+/** How a test starts an execution. */
 export interface TestStartOptions {
+  /** The same key with the same input is the same execution. */
   readonly idempotencyKey?: string;
+  /** What it is found by, beside those from its input. */
   readonly tags?: Readonly<Record<string, string>>;
   /** Who starts it, where an approval must be another person's. @default 'starter' */
   readonly by?: string;

@@ -12,6 +12,7 @@ import { printNotVerified } from '../cli/verify/page.ts';
 import { printCookbook } from './print-cookbook.ts';
 import { printFailures } from './print-failures.ts';
 import { printHttp } from './print-http.ts';
+import { printReference } from './print-reference.ts';
 import { printOpenapi } from './print-openapi.ts';
 import { printStateMachine } from './print-state-machine.ts';
 
@@ -21,6 +22,7 @@ export const PRINTED: Readonly<Record<string, () => string>> = {
   'docs/HTTP.md': printHttp,
   'docs/COOKBOOK.md': printCookbook,
   'docs/FAILURES.md': printFailures,
+  'docs/REFERENCE.md': printReference,
   'docs/openapi.json': printOpenapi,
   'docs/not-verified.md': printNotVerified,
 };

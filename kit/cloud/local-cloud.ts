@@ -28,8 +28,9 @@ export interface LocalCloudOptions {
   readonly only?: readonly string[];
   /** An assembly that was synthesised already (`cdk.out`): nothing is synthesised. */
   readonly assembly?: string;
-  /** The stack to run, where several hold a Steadfast; and which Steadfast, where the stack holds several. */
+  /** The stack to run, where several hold a Steadfast. */
   readonly stack?: string;
+  /** Which Steadfast, where the stack holds several. */
   readonly name?: string;
   /** Added to every function's environment, and before what a `dev.ts` gives. */
   readonly environment?: Readonly<Record<string, string>>;

@@ -49,14 +49,11 @@ export interface ListOptions {
   readonly tag?: string;
   /** The code of the failure that it ended with, or of an open incident; not with `tag`. */
   readonly code?: string;
-  /**
-   * Content hash of a plan, or 'old': any with which no new execution starts; without a
-   * status of those that are open.
-   */
+  /** A plan's hash, or 'old': plans that no new execution uses. Without `status`, open executions only. */
   readonly plan?: string;
-  /** From then on, of the time by which the list is ordered; of what is open, of the start. */
+  /** The earliest time: the start of open executions, else the time by which the list is sorted. */
   readonly since?: number;
-  /** Before then. */
+  /** Only what is before this time. */
   readonly until?: number;
   /** 1 to 100. */
   readonly limit?: number;

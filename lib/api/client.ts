@@ -60,6 +60,7 @@ export { ApiError, isTransient, viewsUntilEnd };
  * `too-many-calls`, `forbidden`, `not-steadfast`, and where requests are signed `no-credentials`.
  */
 export interface Client {
+  /** The address of the API. */
   readonly url: string;
   readonly start: (workflow: string, options: StartOptions) => Promise<Started>;
   /** Starts an execution, and answers at its end, or when `wait` is over: who may run it may read it. */
@@ -82,9 +83,11 @@ export interface Client {
   readonly why: (executionId: string) => Promise<Reasons>;
   /** By any filter that an index serves; a combination that none serves is refused. */
   readonly list: (options?: ListOptions) => Promise<ListPage>;
+  /** Ends an execution: nothing new starts, and what has acted is undone unless `undo` is false. */
   readonly cancel: (executionId: string, options?: CancelOptions) => Promise<Stopped>;
   /** Nothing new starts; what was begun goes on to its end. */
   readonly pause: (executionId: string, options?: PauseOptions) => Promise<Started>;
+  /** Ends a pause. */
   readonly resume: (executionId: string, options?: CommandOptions) => Promise<Started>;
   /**
    * A failed execution goes on where it failed, perhaps with another input; all incidents of a waiting
@@ -147,6 +150,7 @@ export interface Client {
   readonly resumeAgent: (agent: string) => Promise<AgentPauseView>;
   /** Though its breaker is open: one trial begins, and closes it where it is answered. */
   readonly tryAgentNow: (agent: string) => Promise<AgentTriedNow>;
+  /** Whether the deployment does its work: queues, breakers, supervisors, the audit. */
   readonly health: () => Promise<Health>;
   /** How much is open, at risk, waiting or ended without success: counts of the last seconds. */
   readonly overview: () => Promise<Overview>;

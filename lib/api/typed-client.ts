@@ -169,7 +169,7 @@ interface HowToCall {
    * deployment. Waits have a deadline of their own (`waitForEnd`). @default 60_000
    */
   readonly retryForMs?: number;
-  /** @default the platform's fetch */
+  /** What makes the requests. @default the platform's fetch */
   readonly fetch?: typeof fetch;
 }
 

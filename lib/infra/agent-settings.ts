@@ -100,9 +100,15 @@ export interface AgentSettings {
    * @default - none
    */
   readonly vpc?: IVpc;
-  /** @default - the private subnets */
+  /**
+   * The subnets of that network.
+   * @default - the private ones
+   */
   readonly vpcSubnets?: SubnetSelection;
-  /** @default - a new one that lets everything out */
+  /**
+   * What its function may reach in that network.
+   * @default - a new one that lets everything out
+   */
   readonly securityGroups?: readonly ISecurityGroup[];
   /**
    * A function of your own whose handler is the agent's `handler(…)`. Only `maxConcurrency`, `batchSize`,

@@ -26,7 +26,6 @@ import type { Discovery } from './discovery.ts';
 import type { ApiKind, Scopes } from './scheduler-api.ts';
 import type { StartsPerSecond, TableBilling } from './state-table.ts';
 
-/** What a deployment is made of. Only `workflows` is needed. */
 /** What a deployment needs to say only when it is large, idle for long, or measured. */
 export interface Tuning {
   /**
@@ -73,6 +72,7 @@ export interface Tuning {
   readonly transport?: Transport;
 }
 
+/** What a deployment is made of. Only `workflows` is needed. */
 export interface SteadfastProps extends TriggerSources {
   /** The workflows to deploy: `Workflows.fromFolder('workflows')`. */
   readonly workflows: Discovery;

@@ -72,6 +72,7 @@ export interface WorkflowOptions<I> {
   readonly concurrency?: ConcurrencyOptions<I>;
 }
 
+/** How many executions of one key there are at a time. */
 export interface ConcurrencyOptions<I> {
   /** Whose place it is: a text of 1 to 1,000 characters or a whole number of the input. */
   readonly key: (input: Ref<I>) => Ref<string> | Ref<number>;

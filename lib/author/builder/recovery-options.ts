@@ -23,9 +23,15 @@ import { refuse } from '../../core/values/errors.ts';
 import { type Keys, type KeysOf, optionProblem } from '../../core/values/options.ts';
 
 export interface Backoff {
-  /** @default '1s' */
+  /**
+   * The longest pause before the first of the tries; it doubles with each.
+   * @default '1s'
+   */
   readonly delay?: Duration;
-  /** @default '30s', or `delay` if that is longer */
+  /**
+   * The longest pause before any of them.
+   * @default '30s', or `delay` if that is longer
+   */
   readonly maxDelay?: Duration;
 }
 
@@ -93,7 +99,10 @@ export interface AskPersonOptions {
    * @default '7d', or the workflow's if that is shorter
    */
   readonly within?: Duration;
-  /** @default 'undo' */
+  /**
+   * What holds without an answer in time: 'undo' undoes what acted, 'keep' leaves it as it is.
+   * @default 'undo'
+   */
   readonly otherwise?: 'undo' | 'keep';
   /**
    * Sends an event this often until there is an answer.

@@ -9,7 +9,10 @@ import type { AgentStep, ChildStage, ChildStep, HumanStage, Plan, RetryStage } f
 import { type Condition, type Input, type Ref, ref, toExpr } from '../references.ts';
 import { type AnyStepOptions, childStep, type MayFailOptions } from './waiting-steps.ts';
 
-/** @template I what a round is given @template O what it answers */
+/**
+ * How rounds go on and end.
+ * @template I what a round is given @template O what it answers
+ */
 export interface RepeatOptions<I, O> extends AnyStepOptions, MayFailOptions {
   /** Holds of the round that is the last: reads what it answered, and what it was given. */
   readonly until: (last: Ref<O>, given: Ref<I>) => Condition;

@@ -128,12 +128,12 @@ export interface CallbackOptions<O> extends AnswerOptions {
   /** Any Standard Schema; an answer that does not fit is refused. */
   readonly output: StandardSchemaV1<unknown, O>;
   /**
-   * Without an answer in time the step fails, because only the external party knows its output. @default
-   * 'fail'
+   * Without an answer in time the step fails, because only the external party knows its output.
+   * @default 'fail'
    */
   readonly otherwise?: 'fail';
   /**
-   * The external party must `heartbeat` so often to show that it is still at it.
+   * The longest time between two heartbeats of the external party.
    * @default never: only the answer counts
    */
   readonly heartbeatEvery?: Duration;

@@ -64,9 +64,15 @@ export interface TriggerOptions<Input = unknown> {
 
 /** Which objects of a bucket, by their keys. */
 export interface KeyFilter {
-  /** @default - all objects */
+  /**
+   * How their keys begin: 'orders/'.
+   * @default - all objects
+   */
   readonly prefix?: string;
-  /** @default - all objects */
+  /**
+   * How their keys end: '.csv'.
+   * @default - all objects
+   */
   readonly suffix?: string;
 }
 

@@ -166,8 +166,8 @@ export interface AttemptContext {
   readonly attempt: number;
   /**
    * The same for every attempt with the same input, and for its probe and its undo: send it to the external
-   * service as idempotency key. Another stage of the recovery that changes the input or the agent has
-   * another, and so has what a person gave. Of letters in lower case, digits, dots and dashes.
+   * service as idempotency key. Another input or agent gets another key, as does an input that a person
+   * gave. Lower-case letters, digits, dots and dashes.
    */
   readonly idempotencyKey: string;
   /**
