@@ -95,10 +95,10 @@ export const PORTS: readonly Mutant[] = [
   },
   {
     id: 'clock-gains-by-invocations',
-    bug: 'What two readings of the clock differ by is added at each invocation: a busy process runs ahead.',
+    bug: 'A process that stands still between two readings of the clock takes that for a step, again and again.',
     file: 'lib/aws/clock.ts',
-    find: 'read.from > this.#wallOrigin.to',
-    replace: 'read.from > this.#wallOrigin.from',
+    find: 'from: at - elapsed()',
+    replace: 'from: at - before',
     killer: jest('aws/clock', 'does not gain by invocations'),
   },
 ];
