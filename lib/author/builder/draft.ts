@@ -22,6 +22,7 @@ import {
 } from '../../core/plan/plan.ts';
 import type { Expr } from '../../core/plan/refs.ts';
 import { type Ref, toExpr } from '../references.ts';
+import { pauseProblem } from '../checks/check-rounds.ts';
 import { problem, refusal } from '../checks/refusal.ts';
 import {
   type AnyStepOptions,
@@ -180,6 +181,8 @@ export function repeatOf(
     return build({ plan: planOfRound(workflowName, withinMs, own), undo, byAgent: true });
   }
   const other = performer as Workflow;
+  const refused = options.every === undefined ? undefined : pauseProblem(other.plan);
+  if (refused !== undefined) throw refusal(workflowName, name, refused);
   const step = build({ plan: other.plan, undo: 'required' });
   for (const one of [step.input, step.rounds?.next ?? []].flat())
     checkConstantInput(workflowName, name, other, one);

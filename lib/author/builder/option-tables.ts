@@ -86,6 +86,7 @@ export const STEP_OPTIONS = {
     until: true,
     next: true,
     maxRounds: true,
+    every: true,
     recovery: true,
     undo: true,
   } as const satisfies KeysOf<RepeatOptions<unknown, unknown>>,

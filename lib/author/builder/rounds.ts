@@ -6,7 +6,9 @@
  */
 
 import type { AgentStep, ChildStage, ChildStep, HumanStage, Plan, RetryStage } from '../../core/plan/plan.ts';
+import { type Duration, parseDuration } from '../../core/values/duration.ts';
 import { type Condition, type Input, type Ref, ref, toExpr } from '../references.ts';
+import { withPause } from './pause-between.ts';
 import { type AnyStepOptions, childStep, type MayFailOptions } from './waiting-steps.ts';
 
 /**
@@ -25,6 +27,12 @@ export interface RepeatOptions<I, O> extends AnyStepOptions, MayFailOptions {
    * Rounds, without tries that failed: 1 to 1,000. If one more is needed, it fails with `too-many-rounds`.
    */
   readonly maxRounds: number;
+  /**
+   * The pause after each round that does not end them: a wait at the end of the round's execution. A workflow
+   * that is repeated has so much more time than its `within`.
+   * @default none: the next round begins at once
+   */
+  readonly every?: Duration;
   /**
    * What is tried after a round has failed: it again (`retry`), then a person. Each round begins it anew.
    * @default none: a round's failure is the step's
@@ -67,10 +75,12 @@ export function repeatStep(
 ): ChildStep {
   const [last, given] = [ref<never>('last'), ref<never>('given')];
   // What the types do not take is kept, so that the plan's check refuses it.
-  const { until, next, maxRounds, recovery = [], ...rest } = options;
+  const { until, next, maxRounds, every, recovery = [], ...rest } = options;
+  const ends = typeof until === 'function' ? toExpr(until(last, given)) : false;
+  const pauseMs = every === undefined ? undefined : parseDuration(every, `every of step '${name}'`);
   const step = childStep(
     name,
-    plan,
+    pauseMs === undefined ? plan : withPause(longer(plan, byAgent === true ? 0 : pauseMs), ends, pauseMs),
     toExpr(first),
     { undo, ...rest, recovery: recovery as readonly ChildStage[] },
     withinMs,
@@ -78,13 +88,15 @@ export function repeatStep(
   return {
     ...step,
     rounds: {
-      until: typeof until === 'function' ? toExpr(until(last, given)) : false,
+      until: ends,
       ...(next === undefined ? {} : { next: toExpr(next(last, given)) }),
       atMost: maxRounds,
       ...(byAgent === true ? { byAgent } : {}),
     },
   };
 }
+
+const longer = (plan: Plan, byMs: number): Plan => ({ ...plan, withinMs: plan.withinMs + byMs });
 
 /** A round that an agent performs is an execution of this one step, named as the workflow around it. */
 export const planOfRound = (workflow: string, withinMs: number, step: AgentStep): Plan => ({

@@ -4,7 +4,7 @@
  * Owns: their refusals. Does not own: those of every child step (`check-waiting.ts`, `check-points.ts`).
  */
 
-import type { ChildStep, HumanStage, RetryStage, Rounds, Stage } from '../../core/plan/plan.ts';
+import type { ChildStep, HumanStage, Plan, RetryStage, Rounds, Stage } from '../../core/plan/plan.ts';
 import { sourcesIn } from '../../core/plan/refs-in.ts';
 import { problem, type Problem } from './refusal.ts';
 
@@ -23,6 +23,13 @@ export function roundsProblem(step: ChildStep & { readonly rounds: Rounds }): Pr
     return problem('bad-rounds', message);
   }
   return recoveryProblem(step.recovery) ?? undoProblem(step);
+}
+
+/** A pause is in the round, and the round would keep its place in a lane meanwhile. */
+export function pauseProblem({ workflow, steps }: Plan): Problem | undefined {
+  if (steps.every(({ kind }) => kind !== 'lane')) return undefined;
+  const message = `'${workflow}' has a 'concurrency', and would keep its place during each pause: leave 'every' out, or put the concurrency on the workflow around it`;
+  return problem('bad-rounds', message);
 }
 
 const recoveryProblem = (recovery: readonly Stage[] = []): Problem | undefined =>

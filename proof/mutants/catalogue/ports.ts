@@ -96,6 +96,7 @@ export const PORTS: readonly Mutant[] = [
   {
     id: 'clock-gains-by-invocations',
     bug: 'A process that stands still between two readings of the clock takes that for a step, again and again.',
+    rule: 'a clock follows its machine only by what is certain',
     file: 'lib/aws/clock.ts',
     find: 'from: at - elapsed()',
     replace: 'from: at - before',

@@ -1,0 +1,56 @@
+/**
+ * The pause between two rounds: a wait at the end of a round's plan, where the round does not end them.
+ *
+ * Owns: that step, and the rounds' condition as the round itself reads it. Does not own: when another round
+ * begins (`core/waiting/rounds.ts`), which knows of no pause.
+ */
+
+import type { Expr } from '../../core/plan/refs.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { stepsIn } from '../../core/plan/refs-in.ts';
+import { isJsonObject, type Json } from '../../core/values/json.ts';
+
+/** @param ends the condition that ends the rounds; reads `last` and `given` */
+export function withPause(plan: Plan, ends: Expr, forMs: number): Plan {
+  const when = { $not: asRound(ends, plan.output) };
+  const before = new Set(plan.steps.flatMap(({ after }) => after));
+  const last = plan.steps.map(({ name }) => name).filter((name) => !before.has(name));
+  const after = [...new Set([...last, ...stepsIn(when)])];
+  const name = freeName(plan.steps.map((step) => step.name));
+  const steps = [...plan.steps, { kind: 'wait', name, after, when, forMs } as const];
+  return { ...plan, steps };
+}
+
+function freeName(taken: readonly string[]): string {
+  const names = ['pause', ...taken.map((_, at) => `pause-${at + 2}`)];
+  return names.find((name) => !taken.includes(name)) ?? 'pause';
+}
+
+/** The condition in the words of the round: what it was given is its input, its answer its plan's output. */
+function asRound(expr: Expr, output: Expr): Expr {
+  if (Array.isArray(expr)) return expr.map((item) => asRound(item as Expr, output));
+  if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal')) return expr;
+  const { $ref, path = [] } = expr;
+  if ($ref === 'given') return { ...expr, $ref: 'input' };
+  if ($ref === 'last') return within(output, path as readonly Json[]);
+  return Object.fromEntries(Object.entries(expr).map(([key, item]) => [key, asRound(item, output)]));
+}
+
+/** What a path leads to in the value of an expression, as an expression. */
+function within(expr: Expr, path: readonly Json[]): Expr {
+  const [key, ...rest] = path;
+  if (typeof key !== 'string') return expr;
+  if (!isJsonObject(expr)) return NOTHING;
+  const { $ref, path: known = [], $literal, $object } = expr;
+  if ($ref !== undefined) return { ...expr, path: [...(known as Json[]), ...path] };
+  if ($literal !== undefined)
+    return isJsonObject($literal) && Object.hasOwn($literal, key)
+      ? within({ $literal: $literal[key] ?? null }, rest)
+      : NOTHING;
+  const fields = Array.isArray($object) ? ($object as [string, Expr][]) : Object.entries(expr);
+  const [, item] = fields.findLast(([name]) => name === key) ?? [];
+  return item === undefined ? NOTHING : within(item, rest);
+}
+
+/** A value that is never there: a number has no length. */
+const NOTHING: Expr = { $length: 0 };
