@@ -306,22 +306,4 @@ export const ROUNDS: readonly Mutant[] = [
     replace: ';',
     killer: jest('core/waiting/rounds', 'fails its step where what that round was given is lost'),
   },
-  {
-    id: 'pause-after-the-last-round',
-    bug: 'The pause between rounds also follows the one that ends them.',
-    rule: 'a pause follows each round that does not end them, and no other',
-    file: 'lib/author/builder/pause-between.ts',
-    find: "if ($ref === 'last') return within(output, path as readonly Json[]);",
-    replace: "if ($ref === 'last') return NOTHING;",
-    killer: jest('kit/rounds-with-pauses', 'take as many pauses as lie between them'),
-  },
-  {
-    id: 'given-of-the-round-around',
-    bug: 'Whether a pause follows is asked of a value that no round has.',
-    rule: 'a pause follows each round that does not end them, and no other',
-    file: 'lib/author/builder/pause-between.ts',
-    find: "if ($ref === 'given') return { ...expr, $ref: 'input' };",
-    replace: '',
-    killer: jest('kit/rounds-with-pauses', 'reads what a round was given'),
-  },
 ];

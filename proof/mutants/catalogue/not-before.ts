@@ -32,4 +32,22 @@ export const NOT_BEFORE: readonly Mutant[] = [
     replace: 'if (notBefore !== undefined && (!isEarly || event.fresh)) return',
     killer: jest('core/supervision/supervise', 'is asked for when it is due, and not before'),
   },
+  {
+    id: 'pause-after-the-last-round',
+    bug: 'The pause between rounds also follows the one that ends them.',
+    rule: 'a pause follows each round that does not end them, and no other',
+    file: 'lib/author/builder/pause-between.ts',
+    find: "if ($ref === 'last') return within(output, path as readonly Json[]);",
+    replace: "if ($ref === 'last') return NOTHING;",
+    killer: jest('kit/rounds-with-pauses', 'take as many pauses as lie between them'),
+  },
+  {
+    id: 'given-of-the-round-around',
+    bug: 'Whether a pause follows is asked of a value that no round has.',
+    rule: 'a pause follows each round that does not end them, and no other',
+    file: 'lib/author/builder/pause-between.ts',
+    find: "if ($ref === 'given') return { ...expr, $ref: 'input' };",
+    replace: '',
+    killer: jest('kit/rounds-with-pauses', 'reads what a round was given'),
+  },
 ];
