@@ -2,8 +2,8 @@
  * Prints docs/REFERENCE.md: what an author, a caller, a tester and a deployer may write, as comments of types
  * say it.
  *
- * Owns: which types are shown, in which order, and how. Does not own: what is said of them (`lib`, `kit`), how
- * it is read (`contract/members.ts`).
+ * Owns: which types are shown, in which order, and how. Does not own: what is said of them (`lib`, `kit`) and
+ * how it is read (`contract/members.ts`).
  */
 
 import {
