@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import type { AttemptContext } from '../lib/core/plan/agent.ts';
+import { PRINTED } from '../scripts/docs.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** This file invents ids and names. */
@@ -101,6 +102,20 @@ describe('a decision', () => {
       'docs/decisions/2.md',
     ]);
   });
+});
+
+/** A page longer than this is two: nobody finds what is in it. Printed ones are looked up, not read. */
+const MOST_WORDS_OF_A_PAGE = 3_000;
+const LONGER = new Set([...Object.keys(PRINTED), 'docs/ARCHITECTURE.md']);
+
+it(`no page but the glossary's has more than ${MOST_WORDS_OF_A_PAGE} words`, () => {
+  const long = documents.filter(
+    (path) =>
+      /^docs\/[\w-]+\.md$/.test(path) &&
+      !LONGER.has(path) &&
+      read(path).trim().split(/\s+/).length > MOST_WORDS_OF_A_PAGE,
+  );
+  expect(long).toEqual([]);
 });
 
 const commentsOf = (text: string): string =>
