@@ -127,7 +127,7 @@ export const fullStep = (changes: Partial<Step> = {}): Step =>
         left: true,
         compensating: 3,
       },
-      restartedAfter: { 0: 6 },
+      restartedAfter: { 1: 6 },
     },
     output: { chargeId: 'c-1', nested: [{ a: null }] },
     failure: { code: 'x', message: 'ÿ' },

@@ -106,7 +106,10 @@ export interface Children {
   readonly lateUntil?: number;
   /** Only of a step that is repeated. */
   readonly rounds?: RoundsSoFar;
-  /** By index: the version of an end after which it is to be tried again; only a later one counts. */
+  /**
+   * By number, of a list the place of the item, else the try, from 1: the version of an end after which it is
+   * to be tried again, or was. Only a later one counts. News may come late, also while a round is undone.
+   */
   readonly restartedAfter?: Readonly<Record<string, number>>;
 }
 
@@ -116,11 +119,6 @@ export interface RoundsSoFar {
   readonly done: number;
   /** The numbers of tries that failed, and that others followed: 100 at most. */
   readonly failed?: readonly number[];
-  /**
-   * By the number of a try that went on after it had failed: the version of that end. News of it may come
-   * late, also while the try is undone.
-   */
-  readonly restartedAfter?: Readonly<Record<string, number>>;
   /** What the latest is given; absent: what the step gives the first. */
   readonly input?: Json;
   /** What the latest is given lies beside the table: absent here, until it is loaded. */

@@ -75,7 +75,7 @@ export function restartProblem(
 export function childrenRestarted(record: Step, children: Children): Children {
   const failed = Object.entries(children.ended).filter(([, { status }]) => status === 'failed');
   const ended = Object.entries(children.ended).filter(([, { status }]) => status !== 'failed');
-  const versions = failed.map(([index, { version }]) => [index, version] as const);
+  const versions = failed.map(([index, { version }]) => [tryOf(children) + Number(index), version] as const);
   const { stop: _, ...kept } = children;
   return {
     ...kept,
@@ -98,13 +98,13 @@ export function triedAgain(record: Step, { stop: _over, ...children }: Children)
 export const isCanceledKeepingEffects = ({ status, end, cause }: Execution): boolean =>
   (end?.status ?? status) === 'failed' && cause?.kind === 'cancel';
 
+/** The version of the end after which it is tried again, or was. */
+export const restartedAfter = (children: Children | undefined, index: number): number | undefined =>
+  children?.restartedAfter?.[tryOf(children) + index];
+
 /** The version that an end must be later than to be news. */
 export const knownVersion = (children: Children | undefined, index: number): number =>
-  Math.max(
-    children?.ended[index]?.version ?? 0,
-    children?.restartedAfter?.[index] ?? 0,
-    children?.rounds?.restartedAfter?.[tryOf(children)] ?? 0,
-  );
+  Math.max(children?.ended[index]?.version ?? 0, restartedAfter(children, index) ?? 0);
 
 /**
  * The child has failed and was not tried again since its parent learned of that: only the write that

@@ -134,13 +134,6 @@ function roundsAfterFailure(children: Children | undefined): RoundsSoFar {
   return { ...rounds, failed: failed.slice(0, MOST_FAILED) };
 }
 
-/** They keep which end of the try at hand counts no more. */
-function withRestart(rounds: RoundsSoFar, children: Children | undefined): RoundsSoFar {
-  const version = children?.restartedAfter?.[0];
-  if (version === undefined) return rounds;
-  return { ...rounds, restartedAfter: { ...rounds.restartedAfter, [tryOf(children)]: version } };
-}
-
 /** The record of an execution under the next number, whether a try failed before it or a round succeeded. */
 export const nextUnderCounter = (
   children: Children | undefined,
@@ -152,7 +145,7 @@ export const nextUnderCounter = (
   tolerated: 0,
   ended: {},
   try: tryOf(children) + 1,
-  ...given({ epoch: children?.epoch, rounds: rounds && withRestart(rounds, children) }),
+  ...given({ epoch: children?.epoch, rounds, restartedAfter: children?.restartedAfter }),
   ...triesActUntil(children),
 });
 

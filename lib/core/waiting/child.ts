@@ -43,7 +43,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
 import { isLostFailure, leftOutIn, leftOutOfList, lostOfRound } from '../step/left-out.ts';
 import { hasOpenChildren, isUnbegun, scopeOf } from '../step/turn.ts';
-import { epochOfIds, knownVersion } from './child-retry.ts';
+import { epochOfIds, knownVersion, restartedAfter } from './child-retry.ts';
 import { givenToTry, inputOfTry, tryOf } from './child-tries.ts';
 import { inputOf, itemsOf, MAX_PART_BYTES, partsOf, roomFor, shareOf } from './map.ts';
 
@@ -145,8 +145,11 @@ function startsOf(step: ChildStep | MapStep, { execution, steps }: Snapshot) {
       ...planSinceOf(step, execution),
       ...given({ root: execution.parent?.root ?? (part ? undefined : rootNamed(execution)) }),
     },
-    ...given({ fairGroup: execution.fairGroup, tags: part ? execution.tags : undefined }),
-    ...restartedAfterOf(record, index),
+    ...given({
+      fairGroup: execution.fairGroup,
+      tags: part ? execution.tags : undefined,
+      restartedAfter: restartedAfter(record?.children, index),
+    }),
   });
 }
 
@@ -178,11 +181,6 @@ const unreadable = (own: Expr, snapshot: Snapshot, record: Step | undefined): Fa
   lostOfRound(snapshot, record) ?? leftOutIn(own, snapshot);
 
 const rootNamed = ({ workflow, tags }: Execution): Root => ({ workflow, ...given({ tags }) });
-
-const restartedAfterOf = (record: Step | undefined, index: number): Pick<ChildStart, 'restartedAfter'> => {
-  const version = record?.children?.restartedAfter?.[index];
-  return version === undefined ? {} : { restartedAfter: version };
-};
 
 /** The next child executions to start, of a step whose turn it is or that has begun. */
 export function nextStarts(

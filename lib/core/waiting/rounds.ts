@@ -64,7 +64,7 @@ export function earlierRounds(children: Children): readonly number[] | undefined
 
 const sumOf = ({ rounds = NONE, ended }: Children): RoundsSoFar => ({
   done: rounds.done + 1,
-  ...given({ failed: rounds.failed, restartedAfter: rounds.restartedAfter }),
+  ...given({ failed: rounds.failed }),
   ...(rounds.left === true || ended[0]?.left === true ? { left: true } : {}),
 });
 
@@ -104,11 +104,10 @@ export const goesBack = (record: Step): boolean => {
 
 /** The record that says which number is undone next; its execution is recalled after that. */
 export function roundBefore(record: Step, children: Children, inputs: DecisionInputs): Step {
-  const { restartedAfter: _restarted, ...kept } = children;
   return stepAfter(record, 'stop-children', inputs, {
     changedAt: inputs.now,
     children: {
-      ...kept,
+      ...children,
       started: 1,
       ended: {},
       stop: { goal: 'recall', below: 0 },

@@ -255,10 +255,10 @@ export const ROUNDS: readonly Mutant[] = [
   {
     id: 'restarts-of-rounds-forgotten',
     rule: 'an end that was followed by a retry counts no more',
-    bug: 'Of rounds that went on after a retry only the latest is known: the old end of another counts.',
+    bug: 'Once another round has begun, the old end of one that went on after a retry counts.',
     file: 'lib/core/waiting/child-tries.ts',
-    find: 'restartedAfter: { ...rounds.restartedAfter, [tryOf(children)]: version }',
-    replace: 'restartedAfter: { [tryOf(children)]: version }',
+    find: 'rounds, restartedAfter: children?.restartedAfter }',
+    replace: 'rounds }',
     killer: jest('core/waiting/rounds', 'keeps of each round after which of its ends it went on'),
   },
   {
@@ -284,8 +284,8 @@ export const ROUNDS: readonly Mutant[] = [
     rule: 'what an earlier round or try may still do is remembered',
     bug: 'The next number forgets until when the one before may act.',
     file: 'lib/core/waiting/child-tries.ts',
-    find: '  ...given({ epoch: children?.epoch, rounds: rounds && withRestart(rounds, children) }),\n  ...triesActUntil(children),\n',
-    replace: '  ...given({ epoch: children?.epoch, rounds: rounds && withRestart(rounds, children) }),\n',
+    find: '  ...given({ epoch: children?.epoch, rounds, restartedAfter: children?.restartedAfter }),\n  ...triesActUntil(children),\n',
+    replace: '  ...given({ epoch: children?.epoch, rounds, restartedAfter: children?.restartedAfter }),\n',
     killer: jest('core/waiting/rounds', 'keeps until when those before it may act'),
   },
   {

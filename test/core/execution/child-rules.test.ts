@@ -159,7 +159,7 @@ describe('executions to start', () => {
   });
 
   it.each<[string, WantedValue['holder'], Partial<Children>]>([
-    ['failed and is to go on (seed 592)', 'input', { restartedAfter: { 0: 4 } }],
+    ['failed and is to go on (seed 592)', 'input', { restartedAfter: { 1: 4 } }],
     ['is a round that was not begun (seed 994)', 'step.it', { try: 2, rounds: { done: 1, inputAt: LOST } }],
   ])('of what is lost take their place before the step may fail: one that %s', (_, holder, more) => {
     const step = childOf('it', {

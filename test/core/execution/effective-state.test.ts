@@ -125,7 +125,13 @@ describe('a step with executions of its own, of an earlier epoch', () => {
       epoch: 3,
       changedAt: NOW - 50,
       failure: null,
-      children: { ...failed, epoch: 2, started: 1, ended: { 0: end('succeeded') }, restartedAfter: { 1: 6 } },
+      children: { ...failed, epoch: 2, started: 1, ended: { 0: end('succeeded') }, restartedAfter: { 2: 6 } },
+    });
+  });
+  it('keeps which ends of its earlier tries count no more', () => {
+    const tried = childrenOf(1, { 0: end('failed', 9) }, { try: 3, restartedAfter: { 1: 4 } });
+    expect(counted(map, of('failed', tried), retried)).toMatchObject({
+      children: { restartedAfter: { 1: 4, 3: 9 } },
     });
   });
   it('is asked about anew, whatever was said of its last failure (simulation seed 110000139)', () => {

@@ -60,9 +60,9 @@ describe('the execution of a child step', () => {
   });
 
   it('goes on, if it failed before, where its parent heard of that', () => {
-    const children = childrenOf(1, {}, { restartedAfter: { 0: 6 } });
+    const children = childrenOf(1, {}, { restartedAfter: { 1: 6 } });
     expect(startsOf(child, {}, [recordOf('sub', 'running', { children })])[0]?.restartedAfter).toBe(6);
-    const others = childrenOf(1, {}, { restartedAfter: { 1: 6 } });
+    const others = childrenOf(1, {}, { restartedAfter: { 1: 6 }, try: 2 });
     expect(startsOf(child, {}, [recordOf('sub', 'running', { children: others })])[0]).not.toHaveProperty(
       'restartedAfter',
     );
