@@ -1,6 +1,6 @@
 /** Six small workflows, to be read beside the same in Restate and DBOS (`peers/`). */
 
-import { agent, eq, not, workflow } from 'steadfast';
+import { agent, eq, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 import { book, cancel, copyPage, payBack, post, readJob, submit } from './services.ts';
 
@@ -51,23 +51,22 @@ const payer = pay.handler({
 const Film = z.object({ film: z.string() });
 const Job = z.object({ id: z.string() });
 const start = agent('start', { input: Film, output: Job, effect: 'idempotent', undo: 'none' });
-const look = agent('read', {
+const ask = agent('read', {
   input: Job,
   output: z.object({ isDone: z.boolean(), url: z.string() }),
   effect: 'none',
 });
-const round = workflow('round', { input: Job, within: '5m' }, (w) => {
-  const read = w.step('read', look, w.input);
-  w.wait('pause', { for: '30s', when: not(read.output.isDone) });
-  return read.output;
-});
 export const encoding = workflow('encoding', { input: Film, within: '3h' }, (w) => {
   const job = w.step('start', start, w.input);
-  const end = w.repeat('read', round, job.output, { until: (last) => last.isDone, maxRounds: 300 });
+  const end = w.repeat('read', ask, job.output, {
+    until: (last) => last.isDone,
+    every: '30s',
+    maxRounds: 300,
+  });
   return { url: end.output.last.url };
 });
 const starter = start.handler({ execute: (ctx, { film }) => submit(ctx.idempotencyKey, film) });
-const looker = look.handler({ execute: (_ctx, { id }) => readJob(id) });
+const asker = ask.handler({ execute: (_ctx, { id }) => readJob(id) });
 
 // Loop
 const Page = z.object({ cursor: z.string() });
@@ -99,4 +98,4 @@ const writer = write.handler({
   execute: (ctx, { account, amount }) => post(ctx.idempotencyKey, account, amount),
 });
 
-export const agents = [greeter, ...bookers, payer, starter, looker, copier, writer];
+export const agents = [greeter, ...bookers, payer, starter, asker, copier, writer];
