@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
- * `npm create steadfast@latest`: a new project, or Steadfast added to the CDK app in this folder.
+ * `npm create steadfast@latest`: makes a new project, or adds Steadfast to the CDK app in this folder. It
+ * overwrites no file.
  *
- * Owns: the arguments, the order, what is said. Does not own: what is written (`write.mjs`), what is found
- * out of an app that exists (`project.mjs`). A file that is there is never overwritten.
+ * Owns: arguments and output. Does not own: the files (`write.mjs`), what the app is like (`project.mjs`).
  */
 
 import './node-version.cjs';
@@ -14,11 +14,11 @@ import { parseArgs } from 'node:util';
 import { managerOf, projectAt } from './project.mjs';
 import { addToApp, newApp, Refusal } from './write.mjs';
 
-/** As it was called: a package manager names itself, a clone of the repository does not. */
+/** Package managers name themselves here; a start from a clone of the repository does not. */
 const AGENT = process.env.npm_config_user_agent;
 const COMMAND = AGENT ? 'npm create steadfast@latest' : 'node create/index.mjs';
 const OWN = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8'));
-/** Before the first release there is nothing that npm could install. */
+/** False before the first release: npm has nothing to install. */
 const isPublished = OWN.version !== '0.0.0';
 
 const HELP = `${COMMAND} [folder] ${AGENT ? '[-- options]' : '[options]'}

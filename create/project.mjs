@@ -1,8 +1,7 @@
 /**
- * What is found out of a CDK app: ES modules or CommonJS, who installs its packages, who runs its
- * tests, in which repository it is.
+ * Reads what a CDK app is like: its kind of modules, package manager, test runner and repository.
  *
- * Owns: the reading. Does not own: what is written because of it (`write.mjs`).
+ * Does not own: what is written because of it (`write.mjs`).
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -12,15 +11,14 @@ const MANAGERS = {
   npm: { lock: 'package-lock.json', add: ['npm', 'install'], run: 'npm', ci: 'npm ci' },
   pnpm: {
     lock: 'pnpm-lock.yaml',
-    // It refuses a package whose install script nobody has decided on; this records
-    // the decision for later installs.
+    // pnpm refuses a package with an install script until somebody has allowed it; this records it.
     add: ['pnpm', 'add', '--allow-build=esbuild'],
     run: 'pnpm',
     ci: 'pnpm install --frozen-lockfile',
   },
   yarn: { lock: 'yarn.lock', add: ['yarn', 'add'], run: 'yarn', ci: 'yarn install --frozen-lockfile' },
 };
-/** Yarn since 2, which ignores that, as Yarn 1 ignores this. */
+/** The option of Yarn 2 and later; each Yarn ignores the other's. */
 const MODERN_YARN_CI = 'yarn install --immutable';
 
 /** The nearest folder with one of these, here or above. */
@@ -31,7 +29,7 @@ function folderWith(names, root) {
   }
 }
 
-/** By its lock file, here or above (a workspace has one), else by who runs this. */
+/** The package manager of the lock file, here or above (a workspace's), else the one that runs this. */
 export function managerOf(root, agent = '') {
   const place = folderWith(
     Object.values(MANAGERS).map(({ lock }) => lock),
@@ -42,16 +40,16 @@ export function managerOf(root, agent = '') {
   return names.find(isHere) ?? names.find((name) => agent.startsWith(`${name}/`)) ?? 'npm';
 }
 
-/** Where GitHub looks for workflows, and the app's folder below that. */
+/** The folder in which GitHub looks for workflows, and the app's folder below it. */
 function repositoryOf(root) {
   const top = folderWith(['.git'], root) ?? root;
   return { top, app: relative(top, root).replaceAll('\\', '/') };
 }
 
 /**
- * Yarn since 2 installs no `node_modules` unless it is configured to, and neither TypeScript 7 nor
- * esbuild reads what it makes instead.
- * @returns undefined where it is not at work
+ * Yarn 2 and later install no `node_modules` unless configured to, and neither TypeScript 7 nor esbuild reads
+ * what they make instead.
+ * @returns undefined if the app does not use such a Yarn
  */
 function modernYarnAt(root, agent) {
   const [settings, locked] = ['.yarnrc.yml', 'yarn.lock'].map((name) => {

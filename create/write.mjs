@@ -1,15 +1,14 @@
 /**
- * What is written: a workflow with two agents, an outside world with faults, a test, the
- * construct's line, a CI workflow.
+ * Writes the files of a new project: a workflow with two agents, a service with faults, a test, the construct
+ * in the stack, a CI workflow. A test runs the same templates against the packed package.
  *
- * Owns: the files, and that none is overwritten. Does not own: what is found out of the app (`project.mjs`).
- * The templates are what is tested against the packed package, so none of them rots.
+ * Owns: the files, and that none is overwritten. Does not own: what the app is like (`project.mjs`).
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** What was asked for cannot be done; says why, and what can. */
+/** A request that cannot be met. Its message says why, and what to do instead. */
 export class Refusal extends Error {}
 
 const TEMPLATES = join(import.meta.dirname ?? dirname(new URL(import.meta.url).pathname), 'templates');
@@ -17,7 +16,7 @@ const FOLDER = 'workflows';
 
 const filled = (text, values) =>
   text
-    // Whole lines stand in a comment.
+    // A placeholder for whole lines is a comment.
     .replace(/^\/\/ __imports__\n/, values.imports ?? '')
     .replace(/^ *# __(setup|place|types)__\n/gm, (_, name) => values[name] ?? '')
     .replaceAll(/__([a-z]+)__/g, (whole, name) => values[name] ?? whole);
@@ -37,10 +36,10 @@ function write(path, text, written) {
   written.push(path);
 }
 
-/** The stack's name takes letters, digits and dashes. */
+/** A stack's name has letters, digits and dashes, and begins with a letter. */
 const stackName = (name) => name.replaceAll(/[^A-Za-z0-9-]+/g, '-').replace(/^[^A-Za-z]+/, '') || 'App';
 
-/** The package's name is that of the folder, as npm allows it. */
+/** The folder's name with the characters that npm allows. */
 const packageName = (name) =>
   name
     .toLowerCase()
@@ -63,14 +62,14 @@ export function addToApp(project) {
   if (there.length > 0)
     throw new Refusal(`${there.join(' and ')} is there already: move it away first; nothing was written`);
   const values = {
-    // As TypeScript wants it of the two kinds of modules.
+    // TypeScript wants an extension in imports of ES modules alone.
     ending: isModule ? '.js' : '',
     folder: FOLDER,
     imports: runner === 'jest' ? '' : "import { afterAll, beforeAll, expect, test } from 'vitest';\n",
     manager: manager.name,
     install: manager.ci,
     test: manager.run('test'),
-    // Where the tests do not check types themselves.
+    // A step of its own, unless the tests check types.
     types: checksTypes(project) ? '' : '      - run: npx tsc --noEmit\n',
     setup: setupOf(manager),
     ...placeOf(project),
@@ -99,8 +98,8 @@ export function addToApp(project) {
 const checksTypes = ({ manifest }) => /\btsc\b/.test(manifest.scripts?.test ?? '');
 
 /**
- * In a folder of a repository CI works there; GitHub finds workflows at the top alone. A
- * workspace's lock file may lie above.
+ * GitHub finds workflows only at the top of a repository. For an app below it, the workflow changes to the
+ * folder of the app; a workspace's lock file may lie above that.
  */
 const placeOf = ({ repository: { app }, manager }) =>
   app === ''
@@ -110,7 +109,7 @@ const placeOf = ({ repository: { app }, manager }) =>
         lock: `, cache-dependency-path: '**/${manager.lock}'`,
       };
 
-/** setup-node keeps the cache of a manager that is there already. */
+/** Installs the package manager before setup-node, which caches only for one that is installed. */
 function setupOf({ name, modernYarn }) {
   if (name === 'pnpm') return '      - run: npm install --global pnpm\n';
   return modernYarn === undefined ? '' : '      - run: corepack enable\n';
@@ -136,7 +135,7 @@ function ignore(root, written) {
 function addScript({ root, manifest, manager: { modernYarn } }, written) {
   if (manifest.scripts?.dev !== undefined) return;
   const scripts = { ...manifest.scripts, dev: 'steadfast dev' };
-  // By it corepack knows which Yarn.
+  // Tells corepack the version of Yarn.
   const yarn = modernYarn?.version === undefined ? {} : { packageManager: `yarn@${modernYarn.version}` };
   const changed = { ...manifest, ...yarn, scripts };
   write(join(root, 'package.json'), `${JSON.stringify(changed, null, 2)}\n`, written);
@@ -145,7 +144,7 @@ function addScript({ root, manifest, manager: { modernYarn } }, written) {
 const IMPORT = "import { Steadfast, Workflows } from 'steadfast/cdk';";
 const LINE = `new Steadfast(this, 'Steadfast', { workflows: Workflows.fromFolder('${FOLDER}') });`;
 
-/** Into the one stack of `lib`, behind its `super(…)`; where that is not clear, a person adds it. */
+/** Adds the line behind `super(…)` of the only stack in `lib`. If there is no such stack, a person adds it. */
 function addConstruct(root, written) {
   const lib = join(root, 'lib');
   const stacks = existsSync(lib)

@@ -53,7 +53,7 @@ export {
   succeeded,
 } from './author/references.ts';
 // What the functions return, by name: else a project that emits declarations could not say their types.
-export type { HumanStage, InputStage, RetryStage } from './core/plan/plan.ts';
+export type { AskPersonStage, WithInputStage, RetryStage } from './core/plan/plan.ts';
 export type {
   Condition,
   Input,

@@ -24,14 +24,14 @@ test('a greeting is posted once, although its agent was killed after it had post
     'execute: unknown',
     'probe: done',
   ]);
-  // The idempotency keys of a run begin with its id.
+  // Every idempotency key of a run begins with the run's id.
   expect(office.letters().filter(({ key }) => key.startsWith(run.id))).toHaveLength(1);
 });
 
 test('a fault at any point loses and doubles no greeting', async () => {
   const effects = async () => office.letters();
   const report = await crashEverywhere(helloGreeting, { input: { name: 'Ada' }, agents, effects });
-  // What was found, where, and how it is seen again.
+  // The text says what was found, where, and how to run that fault alone.
   expect(report.findings.length === 0 ? '' : report.text).toBe('');
   expect(report.ends).toEqual({ succeeded: report.runs + 1 });
 }, 60_000);

@@ -207,7 +207,7 @@ function acceptedAnswer({ spec }: Agent, answer: Accepted): Report {
   };
   if (withinMs === undefined)
     return wrong(
-      'accepts-nothing',
+      'no-accepted-within',
       `agent '${spec.name}' is declared without 'acceptedWithin', the time that accepted work may take`,
     );
   if (token !== undefined && (typeof token !== 'string' || token.length > MAX_TOKEN_CHARS))

@@ -7,7 +7,7 @@
  * dice of its own, so that every other world stays as it was.
  */
 
-import type { AgentStep, HumanStage, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { AgentStep, AskPersonStage, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Json } from '../../lib/core/values/json.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
@@ -91,7 +91,7 @@ function randomStep(
   const previous = before.at(-1)?.name;
   const after = previous !== undefined && choice.chance(0.8) ? [previous] : [];
   const effect = choice.chance(0.5) ? 'unsafe' : choice.pick(['idempotent', 'probed'] as const);
-  const human: HumanStage = {
+  const human: AskPersonStage = {
     kind: 'askPerson',
     withinMs: choice.pick([300_000, HOUR_MS]),
     otherwise: 'undo',

@@ -11,7 +11,7 @@ import type {
   AgentStep,
   CallbackStep,
   ChildStep,
-  HumanStage,
+  AskPersonStage,
   MapStep,
   Plan,
   PlanStep,
@@ -216,7 +216,7 @@ const asPoint = (child: ChildStep, before: readonly PlanStep[]): ChildStep => ({
   ],
 });
 
-const human = (choice: Choice): HumanStage => ({
+const human = (choice: Choice): AskPersonStage => ({
   kind: 'askPerson',
   withinMs: choice.pick([300_000, 3_600_000]),
   otherwise: choice.pick(['undo', 'keep'] as const),

@@ -101,7 +101,7 @@ export const FAILURE_CODES: readonly Codes[] = [
         "Mend the agent's answer or schema. The work stands: the question that is asked says what can be done.",
       ],
       [
-        'accepts-nothing',
+        'no-accepted-within',
         'The agent answered that a service accepted the work, and its declaration does not say how long that may take.',
         'Declare it. The work goes on: the question that is asked says what can be done.',
       ],

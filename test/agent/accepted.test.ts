@@ -80,7 +80,7 @@ describe('an accepted answer', () => {
     const agent = declareAgent('worker', contract as never);
     expect(await execute(accepted({ token: 'job-1' }), agent)).toMatchObject({
       kind: 'wrong-answer',
-      failure: { code: 'accepts-nothing', message: expect.stringContaining("without 'acceptedWithin'") },
+      failure: { code: 'no-accepted-within', message: expect.stringContaining("without 'acceptedWithin'") },
     });
   });
 

@@ -5,8 +5,8 @@ import type {
   AgentStep,
   CallbackStep,
   ChildStep,
-  HumanStage,
-  InputStage,
+  AskPersonStage,
+  WithInputStage,
   MapStep,
   Plan,
   WaitStep,
@@ -80,7 +80,7 @@ export const endsAs = (status: ChildEnd['status'], clean = false): ChildEnd => (
   clean,
 });
 
-export const otherInput: InputStage = {
+export const otherInput: WithInputStage = {
   kind: 'withInput',
   input: { other: true },
   attempts: 1,
@@ -95,7 +95,10 @@ export const otherAgent: AgentStage = {
   pickupMs: 32_000,
   settleMs: 6_000,
 };
-export const personFor = (withinMs: number, otherwise: HumanStage['otherwise'] = 'undo'): HumanStage => ({
+export const personFor = (
+  withinMs: number,
+  otherwise: AskPersonStage['otherwise'] = 'undo',
+): AskPersonStage => ({
   kind: 'askPerson',
   withinMs,
   otherwise,

@@ -1,8 +1,8 @@
 /** Stages that are as short as a check allows. */
 
-import type { HumanStage, Stage } from '../../lib/core/plan/plan.ts';
+import type { AskPersonStage, Stage } from '../../lib/core/plan/plan.ts';
 
-export const askPerson = (more: Partial<HumanStage> = {}): HumanStage => ({
+export const askPerson = (more: Partial<AskPersonStage> = {}): AskPersonStage => ({
   kind: 'askPerson',
   withinMs: 1,
   otherwise: 'keep',

@@ -1,6 +1,4 @@
-/**
- * What `steadfast dev` starts beside this workflow, on this machine only. A deployment knows nothing of it.
- */
+/** Starts the workflow's external service for `steadfast dev`, on this machine. It is not deployed. */
 
 import { BAD_DAYS, startPostOffice } from './post-office__ending__';
 

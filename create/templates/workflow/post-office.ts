@@ -1,16 +1,12 @@
 /**
- * The outside world of this example: a post office with bad days. It is closed now and then, it loses
- * answers after it has taken a letter, and it does not notice that it was sent the same letter twice.
- * Replace it by a service of yours.
+ * A post office for this machine, with bad days: it is sometimes closed, sometimes loses its answer after it
+ * has taken a letter, and takes the same letter twice. Replace it with your service.
  */
 
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/**
- * What took place outside, as `crashEverywhere` wants it: by the idempotency key, of a kind,
- * and whether it was taken back.
- */
+/** A letter that was taken. `crashEverywhere` compares these fields with what the workflow says it did. */
 export interface Letter {
   readonly key: string;
   readonly kind: 'letter';
@@ -19,15 +15,12 @@ export interface Letter {
 
 export interface PostOffice {
   readonly url: string;
-  /**
-   * Every letter it ever took: one that it took twice is there twice, and one that
-   * was taken back stays in the book.
-   */
+  /** Every letter it ever took: a duplicate is listed twice, and an undone letter stays in the list. */
   readonly letters: () => readonly Letter[];
   readonly stop: () => Promise<void>;
 }
 
-/** What becomes of one letter after the other on bad days. */
+/** What happens to each letter in turn. */
 export const BAD_DAYS = ['answer lost', 'fine', 'closed', 'fine'] as const;
 
 export async function startPostOffice(days: readonly string[] = ['fine']): Promise<PostOffice> {
@@ -36,11 +29,11 @@ export async function startPostOffice(days: readonly string[] = ['fine']): Promi
   const server = createServer(async (request, response) => {
     const key = decodeURIComponent((request.url ?? '').split('/').at(-1) ?? '');
     await read(request);
-    const standing = letters.filter((letter) => letter.key === key && !letter.undone);
+    const current = letters.filter((letter) => letter.key === key && !letter.undone);
     if (request.method === 'GET')
-      return response.writeHead(standing.length > 0 ? 200 : 404).end(`receipt-${key}`);
+      return response.writeHead(current.length > 0 ? 200 : 404).end(`receipt-${key}`);
     if (request.method === 'DELETE') {
-      for (const letter of standing) letter.undone = true;
+      for (const letter of current) letter.undone = true;
       return response.writeHead(204).end();
     }
     const day = days[sent % days.length];

@@ -6,15 +6,15 @@ const Text = z.string().check(z.minLength(1));
 export const composeGreeting = agent('compose-greeting', {
   input: z.object({ name: Text }),
   output: z.object({ text: Text }),
-  effect: 'idempotent', // asked again, it does no harm
-  undo: 'none', // there is nothing to take back
+  effect: 'idempotent', // a repeated request does no harm
+  undo: 'none', // there is nothing to undo
 });
 
 export const postGreeting = agent('post-greeting', {
   input: z.object({ text: Text }),
   output: z.object({ receipt: Text }),
-  effect: 'probed', // the post office can be asked whether it has the letter
-  lease: '5s', // silent for so long, an attempt is taken for dead
+  effect: 'probed', // a repeated request posts a second letter, but the post office can be asked
+  lease: '5s', // after 5 s of silence an attempt counts as dead
 });
 
 const Input = z.object({ name: Text });

@@ -11,8 +11,8 @@ import { type Duration, parseDuration } from '../../core/values/duration.ts';
 import {
   type AgentStage,
   type AgentStep,
-  type HumanStage,
-  type InputStage,
+  type AskPersonStage,
+  type WithInputStage,
   limitsOf,
   type RetryStage,
   type Stage,
@@ -56,7 +56,7 @@ export const retry = (retries: number, backoff: Backoff = {}): RetryStage => {
 export const withInput = (
   input: unknown,
   options: Backoff & { readonly attempts?: number } = {},
-): InputStage => {
+): WithInputStage => {
   checkStage('withInput', options, ANOTHER_WAY);
   return { kind: 'withInput', input: toExpr(input), ...tries(options.attempts ?? 1, options, 'withInput') };
 };
@@ -117,9 +117,9 @@ export interface AskPersonOptions {
  * @example recovery: [retry(3), askPerson({ within: '1d', otherwise: 'keep' })]
  * @throws SteadfastError `bad-duration`, `bad-option`
  */
-export const askPerson = (options: AskPersonOptions = {}): HumanStage => {
+export const askPerson = (options: AskPersonOptions = {}): AskPersonStage => {
   checkStage('askPerson', options, HUMAN);
-  const stage: HumanStage = {
+  const stage: AskPersonStage = {
     kind: 'askPerson',
     withinMs: parseDuration(options.within ?? '7d', "askPerson's within"),
     otherwise: options.otherwise ?? 'undo',

@@ -5,7 +5,14 @@
  * (`checks/check-rounds.ts`).
  */
 
-import type { AgentStep, ChildStage, ChildStep, HumanStage, Plan, RetryStage } from '../../core/plan/plan.ts';
+import type {
+  AgentStep,
+  ChildStage,
+  ChildStep,
+  AskPersonStage,
+  Plan,
+  RetryStage,
+} from '../../core/plan/plan.ts';
 import { type Duration, parseDuration } from '../../core/values/duration.ts';
 import { type Condition, type Input, type Ref, ref, toExpr } from '../references.ts';
 import { withPause } from './pause-between.ts';
@@ -37,7 +44,7 @@ export interface RepeatOptions<I, O> extends AnyStepOptions, MayFailOptions {
    * What is tried after a round has failed: it again (`retry`), then a person. Each round begins it anew.
    * @default none: a round's failure is the step's
    */
-  readonly recovery?: readonly (RetryStage | HumanStage)[];
+  readonly recovery?: readonly (RetryStage | AskPersonStage)[];
   /**
    * 'none': what the rounds did stays when this execution is undone. `mayFail` needs it.
    * @default 'required': they are undone, the latest first; of an agent without an undo 'none'

@@ -4,7 +4,7 @@
  * Owns: their refusals. Does not own: those of every child step (`check-waiting.ts`, `check-points.ts`).
  */
 
-import type { ChildStep, HumanStage, Plan, RetryStage, Rounds, Stage } from '../../core/plan/plan.ts';
+import type { ChildStep, AskPersonStage, Plan, RetryStage, Rounds, Stage } from '../../core/plan/plan.ts';
 import { sourcesIn } from '../../core/plan/refs-in.ts';
 import { problem, type Problem } from './refusal.ts';
 
@@ -34,7 +34,7 @@ export function pauseProblem({ workflow, steps }: Plan): Problem | undefined {
 
 const recoveryProblem = (recovery: readonly Stage[] = []): Problem | undefined =>
   recovery.every(
-    (stage): stage is RetryStage | HumanStage => stage.kind === 'retry' || stage.kind === 'askPerson',
+    (stage): stage is RetryStage | AskPersonStage => stage.kind === 'retry' || stage.kind === 'askPerson',
   )
     ? undefined
     : problem(

@@ -10,7 +10,7 @@ import { isDurationMs } from '../../core/values/duration.ts';
 import { canonicalJson, isJsonObject, type Json, jsonProblem, utf8Bytes } from '../../core/values/json.ts';
 import { isName, NAME_WANTED } from '../../core/values/names.ts';
 import {
-  type HumanStage,
+  type AskPersonStage,
   isBefore,
   type AgentStep,
   expressionsOf,
@@ -179,7 +179,7 @@ function triesOfChild(step: PlanStep, plan: Plan): Problem | undefined {
   return stagesProblem(recovery, [], plan);
 }
 
-function humanProblem(stage: HumanStage, plan: Plan): Problem | undefined {
+function humanProblem(stage: AskPersonStage, plan: Plan): Problem | undefined {
   if (!isDurationMs(stage.withinMs))
     return problem('unbounded', "its askPerson stage has no 'within', so it could wait for ever");
   if (stage.otherwise !== 'undo' && stage.otherwise !== 'keep')
@@ -190,7 +190,7 @@ function humanProblem(stage: HumanStage, plan: Plan): Problem | undefined {
   );
 }
 
-function triesProblem(stage: Exclude<Stage, HumanStage>): Problem | undefined {
+function triesProblem(stage: Exclude<Stage, AskPersonStage>): Problem | undefined {
   const known = ['retry', 'withInput', 'useAgent'].includes(stage.kind);
   const least = stage.kind === 'retry' ? 0 : 1;
   const { attempts } = stage;

@@ -23,7 +23,7 @@ export interface RetryStage extends Tries {
 }
 
 /** Other parameters, from here on. */
-export interface InputStage extends Tries {
+export interface WithInputStage extends Tries {
   readonly kind: 'withInput';
   readonly input: Expr;
 }
@@ -36,7 +36,7 @@ export interface AgentStage extends Tries, StepLimits {
 }
 
 /** A person decides; without an answer in time, `otherwise`. */
-export interface HumanStage {
+export interface AskPersonStage {
   readonly kind: 'askPerson';
   readonly withinMs: number;
   readonly otherwise: 'undo' | 'keep';
@@ -44,9 +44,9 @@ export interface HumanStage {
   readonly remindMs?: number;
 }
 
-export type Stage = RetryStage | InputStage | AgentStage | HumanStage;
+export type Stage = RetryStage | WithInputStage | AgentStage | AskPersonStage;
 /** The stages of a child step: each try is an execution of its own, of the same workflow. */
-export type ChildStage = RetryStage | InputStage | HumanStage;
+export type ChildStage = RetryStage | WithInputStage | AskPersonStage;
 
 /** The settings that a step takes from the agent that performs it. */
 export interface StepLimits {

@@ -17,7 +17,14 @@
 import { executionAfter, type DecisionInputs, moveExecution } from '../decisions/change.ts';
 import { type AffectedSteps, type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import { questionNews } from '../decisions/news.ts';
-import { graphOf, type HumanStage, isCallback, type Plan, type PlanStep, type Stage } from '../plan/plan.ts';
+import {
+  graphOf,
+  type AskPersonStage,
+  isCallback,
+  type Plan,
+  type PlanStep,
+  type Stage,
+} from '../plan/plan.ts';
 import {
   type AskedOf,
   askedOf,
@@ -121,7 +128,7 @@ function remindsEvery(plan: Plan, name = ''): { readonly remindMs?: number } {
   return step === undefined ? {} : isCallback(step) ? step : (humanOf(step) ?? {});
 }
 
-export const humanOf = (step: PlanStep): HumanStage | undefined => {
+export const humanOf = (step: PlanStep): AskPersonStage | undefined => {
   const stages: readonly Stage[] = 'recovery' in step ? (step.recovery ?? []) : [];
   return stages.find((stage) => stage.kind === 'askPerson');
 };

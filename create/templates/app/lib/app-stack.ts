@@ -7,7 +7,7 @@ export class AppStack extends Stack {
     super(scope, id, props);
     new Steadfast(this, 'Steadfast', {
       workflows: Workflows.fromFolder('workflows'),
-      // A new account has 10 concurrent executions. With 1,000 leave this out: then it is 50 an agent.
+      // For a new account, which has 10 concurrent executions. With 1,000, remove it: the default is 50.
       agentConcurrency: 2,
     });
   }

@@ -6,14 +6,14 @@ interface Answer {
   readonly receipt: string;
 }
 
-/** The post office knows a letter by its key: the same letter sent twice would be two. */
+/** The post office files each letter under its key, and does not notice a duplicate. */
 async function ask(ctx: AttemptContext, method: string, text?: string): Promise<Answer> {
-  // dev.ts sets it here, the agent's settings in your stack where it is deployed, the test for itself.
+  // Set by dev.ts on this machine, by `agentSettings` of your stack on AWS, and by the test itself.
   const office = process.env['POST_OFFICE_URL'];
   if (office === undefined) throw new PermanentError('POST_OFFICE_URL is not set');
   const response = await fetch(`${office}/letters/${ctx.idempotencyKey}`, {
     method,
-    signal: ctx.signal, // broken off when the attempt's time is over
+    signal: ctx.signal, // aborted when the attempt's time is over
     ...(text === undefined ? {} : { body: text }),
   });
   return { status: response.status, receipt: await response.text() };
@@ -22,7 +22,7 @@ async function ask(ctx: AttemptContext, method: string, text?: string): Promise<
 export const handler = postGreeting.handler({
   execute: async (ctx, input) => {
     const { status, receipt } = await ask(ctx, 'POST', input.text);
-    // It says that it did nothing. Of any other error nobody knows, and the probe finds out.
+    // 503: certainly not done. After any other error the outcome is unknown, and the probe finds out.
     if (status === 503) throw new TransientError('the post office is closed for a moment');
     if (status !== 201) throw new Error(`the post office answered ${status}`);
     return { receipt };
