@@ -20,7 +20,7 @@ import { inboxText } from './print-inbox.ts';
 import { serverTime } from './server-time.ts';
 import { stoppedText } from './print-standing.ts';
 
-/** What is typed with a command; a row's own arguments and options say what is there. */
+/** The arguments and options of a command; each row says which ones it takes. */
 export interface Given {
   readonly id: string;
   readonly step: string;
@@ -42,9 +42,9 @@ interface CommandRow<Answer> {
   readonly does: string;
   /** Each with what help says of it; an input or an output is JSON. */
   readonly options?: Readonly<Record<string, string>>;
-  /** What a row has no word for. */
+  /** Adds what a row cannot describe. */
   readonly extra?: (command: Command) => Command;
-  /** What is typed after the name. */
+  /** Examples of what follows the command's name. */
   readonly examples: readonly string[];
   /** @default the client's call, with the arguments and then the options */
   readonly call?: (api: Client, given: Given) => Promise<Answer>;

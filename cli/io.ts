@@ -1,12 +1,12 @@
 /**
- * What a command is given of the external party, and how it fails.
+ * A command's terminal, exit codes and errors.
  *
- * Owns: that nothing reaches a terminal as it was written by others, the exit codes, the form of a command to
- * type next, what a port may be. Does not own: which error has which exit code (`main.ts`).
+ * Owns: escaping, the exit codes, the form of a command to type next, the range of a port. Does not own:
+ * which error has which exit code (`main.ts`).
  *
- * A failure's message, a reason, an output may hold anything: what a terminal would obey is escaped where it
- * is written, for all commands at once, but for the ends of lines, which answers have lost before
- * (`one-line.ts`). The moves of our own are a list.
+ * A failure's message, a reason or an output may contain control sequences. They are escaped in the output of
+ * all commands; line ends were removed earlier (`one-line.ts`). The sequences that we write ourselves are a
+ * list.
  */
 
 import { setTimeout } from 'node:timers/promises';
@@ -34,7 +34,7 @@ const plain = (text: string): string => (/^[\w:/.@%+~,=-]+$/.test(text) ? text :
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Where text goes, as it is. */
+/** Streams for text, which is written unchanged. */
 export interface Terminal {
   readonly out: (text: string) => unknown;
   readonly err: (text: string) => unknown;
@@ -55,7 +55,7 @@ const MOVES = {
   rewrite: '\r\u001B[K',
 } as const;
 
-/** Where text goes; anything else in it is escaped. */
+/** Streams for text in which control characters are escaped. */
 export interface Io extends Terminal {
   /** Makes a move, on a terminal alone. */
   readonly move: (move: keyof typeof MOVES) => void;
@@ -118,7 +118,7 @@ export class CliError extends Error {
   }
 }
 
-/** Also of an error from another realm, and of what is no error at all. */
+/** The message of any thrown value, also of an error from another realm. */
 export const messageOf = (error: unknown): string =>
   (Object(error) as { message?: string }).message ?? String(error);
 

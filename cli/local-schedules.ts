@@ -16,7 +16,7 @@ interface Situation {
   readonly findings: readonly Finding[];
 }
 
-/** What is read of the overview. */
+/** The parts of the overview that are read here. */
 interface Counted {
   readonly open?: { readonly count: number; readonly atLeast?: true };
   readonly health: Situation;
@@ -28,7 +28,7 @@ const TICK = /SupervisorTick\d*[0-9A-F]{8}$/;
 const SITUATIONS = /\/(?:overview|health)$/;
 const ANSWER_WITHIN_MS = 2_000;
 
-/** As `fetch`, of an API on this machine. */
+/** A `fetch` for an API on this machine. */
 export const withSchedules =
   (send: typeof fetch): typeof fetch =>
   async (input, init) => {

@@ -118,9 +118,9 @@ function described(error: unknown): { code: string; message: string; details?: u
   };
 }
 
-/** What to do about it, where the API's message does not say so itself. */
+/** What to do about an error whose message does not say so. */
 function nextStep(code: string, message: string, program: Command): string {
-  // In an option's own words, for the API speaks of its fields.
+  // Names the option: the API's message names its own field.
   if (message.includes('nothingHappened')) return 'If you have checked, add --nothing-happened\n';
   if (/needs an input|takes no input/.test(message))
     return 'Give an input with --input JSON or --input @file\n';
@@ -128,7 +128,7 @@ function nextStep(code: string, message: string, program: Command): string {
     return 'Give an output with --output JSON or --output @file\n';
   switch (code) {
     case 'forbidden':
-      // Those of `serve` say so.
+      // Messages of `serve` name its tokens.
       if (message.includes('token of this server') || message.includes('this server’s tokens'))
         return 'Put a token of the server into STEADFAST_TOKEN; its tokens are in the file of serve --tokens\n';
       return 'Use AWS credentials that allow execute-api:Invoke on it; for a custom domain add --region <region>; put a JWT into STEADFAST_TOKEN\n';
@@ -167,7 +167,7 @@ function nextStep(code: string, message: string, program: Command): string {
   }
 }
 
-/** What is not possible with an execution, how it is says why, and what is. */
+/** Codes of commands that are not possible with one execution: its state says why, and which ones are. */
 const OF_ONE: readonly string[] = [
   'unknown-step',
   'unknown-incident',

@@ -14,9 +14,9 @@ import { steadfastIn } from './dev/project.ts';
 export interface Needed {
   /** The stack whose template was read. */
   readonly stack: string;
-  /** What the template does not have, with the open executions that may need it. */
+  /** Agents that the template lacks, with the number of open executions that may need them. */
   readonly takenAway: readonly { readonly name: string; readonly executions: number }[];
-  /** What open executions are in, and those that it starts will not be. */
+  /** Lanes of open executions that new executions will not use. */
   readonly otherLanes?: readonly LaneInUse[];
   readonly examined: number;
   readonly atLeast?: true;
@@ -48,7 +48,10 @@ export function exitOf({ takenAway, otherLanes, atLeast }: Omit<Needed, 'stack' 
   return atLeast === undefined ? EXIT.ok : EXIT.notKnown;
 }
 
-/** What is taken away, each agent and each lane with how many open executions have it in their plan. */
+/**
+ * The agents and lanes that the deployment would take away, each with the number of open executions that have
+ * it in their plan.
+ */
 export function neededText({ stack, takenAway, otherLanes = [], examined, atLeast }: Needed): string {
   const of = `${countText(examined, atLeast)} open executions`;
   const rest = atLeast === undefined ? '' : NOT_KNOWN;

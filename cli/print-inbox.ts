@@ -48,7 +48,7 @@ function tableOf(groups: readonly QuestionGroup[], now: number, atLeast: true | 
     ['OPEN FOR', (group) => durationText(now - Math.min(...group.map(({ openedAt }) => openedAt)))],
     ['OTHERWISE', (group) => otherwiseText(group, now)],
   ];
-  // What no row has is no column.
+  // Leaves out columns that are empty in every row.
   const shown = columns.filter(([, textOf]) => groups.some((group) => textOf(group) !== ''));
   return table(
     shown.map(([head]) => head),
@@ -66,7 +66,7 @@ function numberText([item, ...others]: QuestionGroup): string {
   return others.length === 0 ? String(item.number) : 'incident';
 }
 
-/** What each shows differs, and their workflow does not. */
+/** A group shows its workflow, because each question shows something else. */
 const aboutOf = ([item, ...others]: QuestionGroup): string =>
   others.length === 0 ? aboutText(item) : item.workflow;
 
@@ -103,7 +103,7 @@ function lineOf(item: AskedItem, typed: Shown['typed']): string {
     : `${typed(`show ${item.executionId}`)} (has the token of '${item.step}')`;
 }
 
-/** For all of them at once: it shows how many first, and asks. */
+/** The command that answers a whole group: it shows the number first, and asks. */
 function bulkLine(group: QuestionGroup, typed: Shown['typed']): string | undefined {
   const meant = bulkMeaning(group);
   if (meant === undefined) return undefined;

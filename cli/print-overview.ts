@@ -56,7 +56,8 @@ const withNext = (count: number, atLeast: true | undefined, command: string): st
   count === 0 ? countText(count, atLeast) : `${countText(count, atLeast)}: ${command}`;
 
 /**
- * That a supervisor found something due says that one was at work then; one that finds nothing says nothing.
+ * When a supervisor last found something due, so was certainly at work. One that finds nothing records
+ * nothing.
  */
 const sweptFact = ({ sweptAt, at }: Overview): Fact[] =>
   sweptAt === undefined

@@ -1,6 +1,6 @@
 /**
- * What `show`, `cancel` and `resolve` print of the effects that are in place, or may be,
- * and of an end that leaves them.
+ * Prints effects that are in place, or may be, for `show`, `cancel` and `resolve`, and an end that leaves
+ * them.
  */
 
 import type { ExecutionStatus, ExecutionView, IncidentView, Standing, Stopped } from '../lib/api/answers.ts';
@@ -42,7 +42,7 @@ function names(
   return [shown.join(', '), ...more].filter(Boolean).join(' ');
 }
 
-/** What stays in effect if the incident is resolved with 'keep'. */
+/** The effects that stay if the incident is resolved with 'keep'. */
 export function leavesFact({ choices = [] }: IncidentView): Facts {
   const { leaves } = choices.find(({ choice }) => choice === 'keep') ?? {};
   return leaves === undefined ? [] : [["'keep' leaves", textOf(leaves)]];
@@ -53,7 +53,7 @@ const textOf = (standing: Standing): string =>
     .map(([what, which]) => `${what}: ${which}`)
     .join('; ');
 
-/** What follows from a cancel or an answer, in a line or two. */
+/** The consequence of a cancel or an answer, in a line or two. */
 export const stoppedText = ({ executionId, status, undo, standing }: Stopped): string =>
   [
     `${executionId}  ${statusText(status, undo)}`,

@@ -28,7 +28,7 @@ import { pauseText, underWayText } from '../lib/view/deployment.ts';
 import { type Row, timesText } from '../lib/view/timeline.ts';
 import { byText, type Cells, countText, durationText, printable, table, timeText } from '../lib/view/text.ts';
 
-/** What a list has found, page by page. */
+/** The results of a list, page by page. */
 export interface Found {
   readonly items: readonly ExecutionSummary[];
   readonly more: boolean;
@@ -48,7 +48,7 @@ export function listText({ items, more, orderedBy }: Found, now: number): string
     ['BECAUSE', becauseText],
     ['CODE', ({ code }) => printable(code ?? '')],
   ];
-  // What no row has is no column.
+  // Leaves out columns that are empty in every row.
   const shown = columns.filter(([, textOf]) => items.some((item) => textOf(item) !== ''));
   const rows = items.map((item) => shown.map(([, textOf]) => textOf(item)));
   const order = orderedBy === 'wakeAt' ? 'More than 10,000 are open, listed by due time.\n' : '';
@@ -72,7 +72,10 @@ function becauseText({ risk, status, step, asked }: ExecutionSummary): string {
   return asked === undefined ? '' : 'a person is asked below it';
 }
 
-/** What a person is asked below it stands in its own row: its own record says that it is running. */
+/**
+ * The status, with the number of questions in its child executions: its own record says only that it is
+ * running.
+ */
 const statusOf = ({ status, asked }: ExecutionSummary): string =>
   asked === undefined ? status : `${status}, ${countText(asked.count, asked.atLeast)} asked below`;
 
@@ -91,7 +94,7 @@ export const incidentFact = (one: IncidentView): readonly [string, string] => [
   `${one.step === undefined ? '' : `${one.step}: `}${one.failure.message} (${(one.choices ?? []).map(({ choice }) => choice).join(', ')})`,
 ];
 
-/** What its agent answered, of a step whose work is done; nothing of other incidents. */
+/** The agent's answer, for a step whose work is done. Other incidents have none. */
 export const answerFact = (one: IncidentView): readonly (readonly [string, string])[] =>
   one.wrongAnswer === undefined ? [] : [['it answered', printable(one.wrongAnswer)]];
 
@@ -148,7 +151,7 @@ export function executionText(
   )}${childrenText(view)}${attemptsText(view)}${omittedText(view, invocation)}`;
 }
 
-/** Who is asked in its steps' executions, and the command that shows it with its answers. */
+/** Questions in child executions, with the command that shows them. */
 const askedFacts = (
   { asked }: ExecutionView,
   invocation: (line: string) => string,
@@ -169,7 +172,7 @@ export function stepText(view: ExecutionView, now: number): string {
   return `${table(['STEP', 'STATUS', 'AGENT', 'NOTE'], rows)}${attemptsText(view)}${outputs.join('')}`;
 }
 
-/** What the API has left out, and how to get it. */
+/** Names what the API left out of a large answer, and how to get it. */
 function omittedText(view: ExecutionView, invocation: (line: string) => string): string {
   const cut = view.steps.filter(({ omitted }) => omitted !== undefined).map(({ name }) => name);
   const own = view.omitted === undefined ? '' : `\nLeft out because too large: ${view.omitted.join(', ')}.\n`;

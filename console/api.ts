@@ -50,7 +50,7 @@ const token = metaOf('steadfast-token');
 
 const AS_KEY = 'steadfast-as';
 
-/** What of a text can be in a name. */
+/** Keeps the characters that a name may have. */
 const nameIn = (text: string): string =>
   Array.from(text)
     .filter((one) => AS_NAME.test(one))
@@ -148,7 +148,7 @@ export const isAnswer = (error: unknown): boolean =>
   error instanceof ApiError && error.status !== undefined && ANSWERS.has(error.status);
 const ANSWERS: ReadonlySet<number> = new Set([400, 404, 409]);
 
-/** What went wrong in words, and what to do about it. */
+/** An error in words, and what to do about it. */
 export function problemOf(error: unknown): { readonly what: string; readonly todo: string } {
   if (!(error instanceof ApiError)) return { what: String(error), todo: 'Reload the page.' };
   return { what: `${error.code}: ${error.message}`, todo: ADVICE[error.code] ?? '' };

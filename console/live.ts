@@ -1,8 +1,8 @@
 /**
- * What the page shows of the API, kept up to date: read again after 3 s, ever more seldom while nothing
- * changes, and not at all while the page is hidden. While a question is answered in a dialog, what it is
- * about stays as it is. An answer is another where it says something else: in which order DynamoDB gives the
- * fields of a record, and when the answer was made, is nothing that is shown.
+ * Keeps what the page shows up to date: reads the API again after 3 s, ever more seldom while nothing
+ * changes, and not at all while the page is hidden. While a dialog asks a question, its subject does not
+ * change. Two answers count as the same if they differ only in the order of a record's fields or in the time
+ * of the answer.
  *
  * Owns: the rhythm, and that an answer that came late never replaces a newer one. Does not own: the calls,
  * and whether an error is an answer (`api.ts`).
@@ -16,7 +16,7 @@ import { now, serverTime } from './clock.ts';
 const FIRST_MS = 3_000;
 const LAST_MS = 30_000;
 const SLOWER = 1.5;
-/** What takes longer may never be answered, and is asked again beside. */
+/** A request that takes longer may never be answered: another one is sent beside it. */
 const PATIENCE_MS = 10_000;
 
 export interface Live<T> {
@@ -32,7 +32,7 @@ interface Answer {
   readonly error: unknown;
 }
 
-/** What was shown last, so that a view that is opened again shows something at once. Only so many. */
+/** The last data of each view, so that one that is opened again shows something at once. */
 const kept = new Map<string, unknown>();
 const MOST_KEPT = 100;
 
@@ -52,8 +52,8 @@ export const failing: Signal<number> = signal(0);
 export const readAt: Signal<number> = signal(serverTime.now());
 
 /**
- * Since when a read of what is on screen has had no answer; nothing while each was
- * answered, or has said why not.
+ * Since when reads of the current view have had no answer. Undefined while each is answered or refused with a
+ * reason.
  */
 export const unansweredSince: Signal<number | undefined> = signal(undefined);
 const asked = new Map<Reading, number>();
@@ -64,7 +64,7 @@ function setAsked(reading: Reading, at: number | undefined): void {
   unansweredSince.value = asked.size === 0 ? undefined : Math.min(...asked.values());
 }
 
-/** Those on screen. */
+/** The readings of the current view. */
 const shown = new Set<Reading>();
 
 /**
@@ -199,7 +199,7 @@ export interface LiveOptions<T> {
   readonly isOver?: (data: T) => boolean;
   /** How seldom it is read at last, while nothing changes. @default LAST_MS */
   readonly lastMs?: number;
-  /** What of an answer says whether it is another. @default all of it */
+  /** The part of an answer that decides whether it is another one. @default all of it */
   readonly meant?: (data: T) => unknown;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Where the page is: the part of the address behind `#`, as `#/executions/<id>?step=ship`.
+ * The page's address behind `#`, such as `#/executions/<id>?step=ship`.
  *
  * Owns: the place as a signal, addresses of places. Does not own: what a place shows (`shell.tsx`).
  */
@@ -29,7 +29,7 @@ export function placeOf(text: string): Place {
   };
 }
 
-/** Also of what somebody typed. */
+/** Decodes a part of an address; a person may have typed one that is malformed. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

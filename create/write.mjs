@@ -144,7 +144,7 @@ function addScript({ root, manifest, manager: { modernYarn } }, written) {
 const IMPORT = "import { Steadfast, Workflows } from 'steadfast/cdk';";
 const LINE = `new Steadfast(this, 'Steadfast', { workflows: Workflows.fromFolder('${FOLDER}') });`;
 
-/** Adds the line behind `super(…)` of the only stack in `lib`. If there is no such stack, a person adds it. */
+/** Adds the line behind `super(…)` of the only stack in `lib`. Without such a stack a person adds it. */
 function addConstruct(root, written) {
   const lib = join(root, 'lib');
   const stacks = existsSync(lib)

@@ -36,7 +36,8 @@ const EVERYWHERE: readonly (readonly [RegExp, string])[] = [
   [/\b(?:trial|test)\.(?:die|slow)\(/, 'trial.die(pay)'],
   [/\brun\.answer\(/, "run.answer({ choice: 'retry' })"],
   [/\bclient\.(?:\w+(?:Callback|Bulk)|(?:pause|resume)(?:Agent|Workflow)|incidents)\(/, 'client.makeBulk()'],
-  [/['`](?:no-place|at-most)['`]/, '`no-place`'],
+  [/['`](?:no-place|at-most|accepts-nothing)['`]/, '`no-place`'],
+  [/\b(?:Human|Input)Stage\b/, 'HumanStage'],
 ];
 /** Words that a plan, a record or a message between programs has as well. */
 const ELSEWHERE_TOO: readonly (readonly [RegExp, string])[] = [

@@ -74,6 +74,18 @@ function commentsOf(file: string): Comment[] {
 const noOf: Rule = ({ text }) =>
   /^(?:… )?of /i.test(text) ? ["begins with 'Of'; begin with what the thing is or does"] : [];
 
+/**
+ * A comment whose beginning names nothing: a reader must find out what the thing below is. Applied to rooms
+ * in which each comment has been read for it.
+ */
+const noRiddle: Rule = ({ text }) =>
+  /^(?:whose|those|as|that|so many|what (?:is|was|has|of|it|no|cannot|can|must|a|an|may))\b(?! (?:is|are) )/i.test(
+    text,
+  )
+    ? ['begins with a riddle; name the thing below, then say what it does']
+    : [];
+const PLAIN_ROOMS = ['console/', 'cli/', 'create/'];
+
 /** The text between the first parenthesis and the one that closes it. */
 function parametersOf(code: string): string {
   const start = code.indexOf('(');
@@ -167,6 +179,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   'names a parameter that does not exist': params,
 };
 
+const plain = (path: string): boolean => PLAIN_ROOMS.some((room) => path.startsWith(room));
+
 const problems = (rule: Rule, file: string): string[] =>
   commentsOf(file).flatMap((comment) => rule(comment).map((problem) => `line ${comment.line} ${problem}`));
 
@@ -184,6 +198,13 @@ describe('no comment', () => {
   it.each(Object.entries(RULES))('%s', (_, rule) => {
     expect(
       files.flatMap(({ path, text }) => problems(rule, text).map((problem) => `${path} ${problem}`)),
+    ).toEqual([]);
+  });
+  it('begins with a riddle, in rooms that have been read for it', () => {
+    const read = files.filter(({ path }) => plain(path));
+    expect(read.length).toBeGreaterThan(150);
+    expect(
+      read.flatMap(({ path, text }) => problems(noRiddle, text).map((problem) => `${path} ${problem}`)),
     ).toEqual([]);
   });
 });
@@ -224,6 +245,8 @@ describe('a rule finds what is planted', () => {
     ['on one line', noOf, '/** Of a cancel. */\nconst a = 1;'],
     ['on several lines', noOf, '  /**\n   * Of a cancel:\n   * false.\n   */'],
     ['in code', noOf, 'f();\n  // Of a list the first.\n  // Another line.\n  g();'],
+    ['whose', noRiddle, '/** Whose code was called. */'],
+    ['what is', noRiddle, '/** What is asked for most. */'],
     ['a long line', narrow, `// ${'long '.repeat(22)}`],
     ['a long line among others', narrow, `/**\n * Short.\n * ${'long '.repeat(22)}\n */`],
     ['a replaced word', words, '/** What listeners are told of it. */'],
@@ -245,6 +268,7 @@ describe('a rule finds what is planted', () => {
 
   it.each<[string, Rule, string]>([
     ['a sentence that has it further on', noOf, '/** One\n * Of many. */'],
+    ['a word of a sentence', noRiddle, '/** Asks what is there. That is enough. */'],
     ['an address', narrow, `/** See\n * https://example.com/${'a'.repeat(110)}\n */`],
     ['a long line of code', narrow, `const a = '${'a'.repeat(110)}';`],
     ['a name', words, '/** As `settled` says, and as `--watch` does; what looks like one. */'],

@@ -13,8 +13,8 @@ import { regionOf, signedFetch, type SigningOptions } from '../signed-fetch.ts';
 export type Answer = Readonly<Record<string, unknown>>;
 
 /**
- * What comes before the operation in `X-Amz-Target`, with the version of JSON: `metadata.targetPrefix` and
- * `jsonVersion` of each service's model (https://github.com/boto/botocore/tree/develop/botocore/data).
+ * The prefix of `X-Amz-Target` and the version of JSON: `metadata.targetPrefix` and `jsonVersion` of each
+ * service's model (https://github.com/boto/botocore/tree/develop/botocore/data).
  */
 const TARGETS = {
   dynamodb: ['DynamoDB_20120810', '1.0'],
@@ -30,7 +30,7 @@ const FORMS = { cloudformation: '2010-05-15', sns: '2010-03-31', sts: '2011-06-1
 type JsonService = keyof typeof TARGETS;
 type RestService = 'lambda';
 
-/** Those whose actions are called otherwise than their addresses. */
+/** Services whose IAM actions have another prefix than their address. */
 const ACTIONS: Readonly<Record<string, string>> = { monitoring: 'cloudwatch', tagging: 'tag' };
 const actionOf = (service: string, operation: string): string =>
   `${ACTIONS[service] ?? service}:${operation}`;
@@ -38,7 +38,7 @@ const actionOf = (service: string, operation: string): string =>
 const TRIES = 8;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
-/** Also what is just being changed, as a mapping is while Lambda turns it on or off. */
+/** Codes of refusals that pass, such as of a mapping that Lambda is just turning on or off. */
 const BUSY =
   /Throttl|TooManyRequests|RequestLimitExceeded|LimitExceeded|InUse|Conflict|ProvisionedThroughput/;
 const GONE = /NotFound/;
@@ -62,7 +62,7 @@ export class CallError extends CliError {
 
 export interface CallsOptions extends Pick<SigningOptions, 'region' | 'credentials'> {
   readonly clock: Clock;
-  /** In place of every service's own address. */
+  /** One address for all services. */
   readonly endpoint?: string | undefined;
 }
 
@@ -191,8 +191,8 @@ export class Calls {
 }
 
 /**
- * What it was, wherever the service says it: `x-amzn-ErrorType: Name:http://…`,
- * `__type: prefix#Name`, `code`; in XML `<Code>` and `<Message>`.
+ * The code of a refusal, wherever the service puts it: `x-amzn-ErrorType: Name:http://…`, `__type:
+ * prefix#Name`, `code`; in XML `<Code>` and `<Message>`.
  */
 function refusal(answer: Response, text: string): { readonly code: string; readonly message: string } {
   const [inError] = inXml(text, 'Code');
@@ -202,7 +202,7 @@ function refusal(answer: Response, text: string): { readonly code: string; reado
   try {
     body = JSON.parse(text) as Answer;
   } catch {
-    // From a proxy in between, say.
+    // Not JSON: the answer may come from a proxy in between.
   }
   const type = answer.headers.get('x-amzn-errortype') ?? body['__type'] ?? body['code'];
   const code = typeof type === 'string' ? type.replace(/:.*$/, '').replace(/^.*#/, '') : `${answer.status}`;

@@ -1,5 +1,6 @@
 /**
- * What CloudFormation says a stack holds: at once after a deployment, while tags can be found minutes later.
+ * Asks CloudFormation what a stack holds: it knows at once after a deployment, while tags are found minutes
+ * later.
  *
  * Owns: the question and its pages. Does not own: what is made of the answer (`../verify/`).
  */
@@ -7,7 +8,7 @@
 import { type Calls, inXml, textIn } from './calls.ts';
 
 /**
- * What `Ref` gives of each resource of one type (`AWS::SNS::Topic`) that is there.
+ * `Ref` of each existing resource of one type (`AWS::SNS::Topic`).
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_ListStackResources.html
  */
 export async function idsIn(calls: Calls, stack: string, type: string): Promise<readonly string[]> {

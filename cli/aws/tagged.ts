@@ -1,5 +1,5 @@
 /**
- * What is found of a deployment by its tags.
+ * Finds the resources of a deployment by their tags.
  *
  * Owns: the question, and the refusal of a stack that there is not. Does not own: what is tagged
  * (`lib/infra/parts.ts`), what is done with what is found (`../logs/insights.ts`).

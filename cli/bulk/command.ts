@@ -206,7 +206,7 @@ function optionsOf(action: BulkAction, flags: Flags, times: Times): BulkOptions 
   } as BulkOptions;
 }
 
-/** What a person has written of them. */
+/** Keeps the options that were given. */
 const defined = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
@@ -214,7 +214,7 @@ const defined = (fields: Readonly<Record<string, unknown>>): Record<string, unkn
 const stray = (filter: Record<string, unknown>): object =>
   Object.keys(filter).length === 0 ? {} : { filter };
 
-/** With commas, blanks or lines between them. */
+/** Reads ids separated by commas, blanks or lines. */
 function idsIn(text: string): readonly string[] {
   if (!text.startsWith('@')) return words(text);
   const file = text.slice(1);

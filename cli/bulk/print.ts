@@ -3,7 +3,7 @@
 import type { BulkView } from '../../lib/api/bulk-answers.ts';
 import { printable, table, timeText } from '../../lib/view/text.ts';
 
-/** What is meant: how many, and the first of them. */
+/** How many executions the command would reach, and the first of them. */
 export function foundText({ action, count, leftOut, examples = [] }: BulkView): string {
   if (count === 0) return `No execution matches for ${action}.\n${leftOutText(leftOut, action)}`;
   const rows = examples.map((item) => [

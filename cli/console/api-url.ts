@@ -1,5 +1,5 @@
 /**
- * Where the API of a deployment is: found by its tags, at its own domain or at AWS's address.
+ * Finds the address of a deployment's API by its tags: its own domain, or AWS's address.
  *
  * Owns: that it is one. Does not own: the tags (`lib/infra/scheduler-api.ts`).
  */

@@ -1,5 +1,5 @@
 /**
- * What the console shows in place of the tokens of callbacks, and which of them a page means by it.
+ * Replaces the tokens of callbacks in what a page sees by handles, and swaps them back in what a page sends.
  *
  * Owns: that no token leaves this process towards a page, anywhere in an answer: its holder may answer, and a
  * page is copied, photographed and sent around. Does not own: who may answer (the API).
@@ -18,7 +18,7 @@ const FIELD = /(?<="token":")(?:[a-z0-9-]+\.){2,}[A-Za-z0-9-]+(?=")/g;
 /** The key in any text: 122 random bits (`lib/aws/fresh-id.ts`), behind two names. */
 const KEY = /\.(?<=[a-z0-9-]\.[a-z0-9-]{1,48}\.)[A-Za-z0-9-]{8}[Q-T][A-Za-z0-9-]{12}[AQgw](?![\w-])/g;
 const NAMES = /[a-z0-9.-]+$/;
-/** Those of an execution of twenty generations, and of its step. */
+/** Long enough for the name of an execution of twenty generations and of its step. */
 const MAX_NAMES = 1_200;
 
 /** A page shows few; what is forgotten is known again as soon as it is read again. */

@@ -25,7 +25,7 @@ export interface Call {
   readonly path: string;
   readonly query: string;
   readonly body?: string;
-  /** As whom, on the local cloud. */
+  /** The caller's name on the local cloud. */
   readonly as?: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What `/console/charts` answers: the charts of the deployment whose API this is.
+ * Answers `/console/charts` with the charts of the deployment whose API this is.
  *
  * Owns: that they are read once a minute at most, however many pages ask, and the form of a refusal. Does not
  * own: the charts (`charts.ts`), who may ask (`listener.ts`).
@@ -40,7 +40,7 @@ export class ChartSource {
     const latest = { at: this.#now(), read: this.#ask(port, signal) };
     this.#latest = latest;
     const found = await latest.read;
-    // What was refused is asked for again at once: credentials come back.
+    // A refusal is not kept: credentials may be back at the next request.
     if ('code' in found && this.#latest === latest) this.#latest = undefined;
     return found;
   }

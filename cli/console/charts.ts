@@ -28,9 +28,9 @@ import type { ShownChart, ShownCharts, ShownLine } from '../../lib/view/shown-ch
 export type GetMetricData = (asked: object) => Promise<Answer>;
 
 const MINUTE_MS = 60_000;
-/** As long as the dashboard shows at first. */
+/** The length that the dashboard shows at first. */
 const PERIODS = 180;
-/** What one call of GetMetricData may ask. */
+/** The most queries in one call of GetMetricData. */
 const MOST_QUERIES = 500;
 
 export async function readCharts(place: MetricsPlace, ask: GetMetricData, now: number): Promise<ShownCharts> {
@@ -100,7 +100,7 @@ const linesOfEach = ({ title, unit, line }: ChartOfEach, each: readonly Named[])
 
 type Values = readonly (number | null)[];
 
-/** What is asked for, and what came back. */
+/** The queries of one reading, and their results. */
 class Queries {
   readonly fromMs: number;
   readonly #toMs: number;
@@ -205,6 +205,6 @@ const keyOf = (metric: string, stat: Stat, { namespace, dimensions }: Source): s
 
 const sum = (values: Values): number => values.reduce<number>((all, value) => all + (value ?? 0), 0);
 
-/** As exact as a person reads. */
+/** Four digits: more than a person reads. */
 const rounded = (value: number | null): number | null =>
   value === null ? null : Number(value.toPrecision(4));

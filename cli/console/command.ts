@@ -59,7 +59,7 @@ ${examples(
       const { stack } = flags;
       const upstream =
         stack === undefined ? serverOf(command) : await upstreamOf(cli, command, checkedStack(stack));
-      // In the region of the deployment; where that is not known, the page says so in place of the charts.
+      // Reads in the region of the deployment. If it is not known, the page says so in place of the charts.
       const metrics = (): GetMetricData => (asked) =>
         callsOf(cli, command).json('monitoring', 'GetMetricData', asked);
       // A caller that may not read learns of it here, and not in a page.
@@ -111,7 +111,7 @@ function plainUrl(given: string): string {
 }
 
 interface Served {
-  /** What opens it, once. */
+  /** The address that opens the console, once. */
   readonly url: string;
   readonly close: () => Promise<void>;
 }

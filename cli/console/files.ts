@@ -14,7 +14,7 @@ export const CONSOLE_FOLDER: string = join(PACKAGE_ROOT, 'dist', 'console');
 
 export const isBuilt = (folder: string): boolean => existsSync(join(folder, 'index.html'));
 
-/** Where the page is; that there is none yet, as in a fresh clone of the repository, is said as well. */
+/** The page's address, or that it is not built yet, as in a fresh clone of the repository. */
 export const consoleLine = (url: string, folder: string = CONSOLE_FOLDER): string =>
   `Console: ${isBuilt(folder) ? `${url}/console/` : 'not built yet; npm run build:console builds it, also while this runs'}`;
 
@@ -46,7 +46,7 @@ export async function fileOf(folder: string, name: string): Promise<PageFile | u
   return body && { type, body, isHashed: name.startsWith('assets/') };
 }
 
-/** What the server says of itself to the page. */
+/** What the server tells the page about itself. */
 export interface Settings {
   readonly deployment: string;
   readonly readOnly: boolean;

@@ -26,9 +26,9 @@ import type { Login } from './login.ts';
 import { secret } from './secrets.ts';
 import type { Writes } from './writes.ts';
 
-/** As much as the API takes. */
+/** The API's own limit. */
 export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
-/** For the body and the API's answer together; the longest `?wait` is shorter. */
+/** Time for the body and the API's answer together; the longest `?wait` is shorter. */
 const ANSWER_WITHIN_MS = 30_000;
 const TELL_WITHIN_MS = 25_000;
 
@@ -39,15 +39,19 @@ export interface ConsoleOptions {
   /** @param port that the page was asked at */
   readonly upstream: (port: number) => Upstream;
   /**
-   * Who has opened it. @default - anyone who reaches the port: on a laptop the API itself checks no caller
-   * either
+   * Admits the person who opened the console.
+   * @default - anyone who reaches the port: on a laptop the API itself checks no caller either
    */
   readonly login?: Login;
-  /** Where each write is known as soon as it is made. @default - pages read again by themselves */
+  /** Tells pages of each write as soon as it is made. @default - pages read again by themselves */
   readonly writes?: Writes;
-  /** Where log lines of an execution are read. @default - nowhere */
+  /** Reads log lines of an execution. @default - none */
   readonly logs?: ReadLogs;
-  /** Where charts are measured. @param port that the page was asked at. @default - the page shows none */
+  /**
+   * Reads the measurements of charts.
+   * @param port that the page was asked at.
+   * @default - the page shows no charts
+   */
   readonly metrics?: (port: number) => GetMetricData;
   /** @default 30_000 */
   readonly answerWithinMs?: number;

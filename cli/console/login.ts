@@ -1,5 +1,5 @@
 /**
- * Who has opened the console of a deployment: the one browser in which the printed address was opened.
+ * Ties the console of a deployment to one browser: the one in which the printed address was opened.
  *
  * Owns: the code in that address, which works once and for a short time, and the cookie that it becomes. Does
  * not own: the page's token (`request-checks.ts`), without which the cookie is worth nothing.
@@ -10,7 +10,7 @@ import { isSame, secret } from './secrets.ts';
 export const CODE_WITHIN_MS = 2 * 60_000;
 
 export class Login {
-  /** For the address that is printed. */
+  /** The code in the printed address. */
   readonly code: string = secret();
   readonly #session = secret();
   readonly #now: () => number;

@@ -33,7 +33,7 @@ interface Found {
   readonly lines: readonly LogLine[];
   /** There were more than are read at once. */
   readonly isCut: boolean;
-  /** What the query has read, which is what is paid for. */
+  /** Bytes that the query has read, by which AWS charges. */
   readonly scannedBytes?: number;
   /** These came after those that this reading had already. */
   readonly isMore?: true;
@@ -73,7 +73,7 @@ export function awsLogs(calls: () => Calls, stack: string): ReadLogs {
 /** More pages than anybody has open; the one that was not asked for longest begins anew. */
 const MOST_READINGS = 30;
 
-/** Those that pages follow, each as far as it was read. */
+/** The readings that pages follow, each at its place. */
 class Readings<Source extends LogSource> {
   readonly #kept = new Map<string, Source>();
 

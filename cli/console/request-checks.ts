@@ -1,5 +1,5 @@
 /**
- * Who may ask the console anything: its own page, in a browser of this machine.
+ * Admits requests to the console only from its own page, in a browser of this machine.
  *
  * Owns: the checks of a request's head, in the form in which it came: nothing has been decoded, joined or
  * normalised yet. Does not own: who has opened the page (`login.ts`), which calls there are (`calls.ts`).
@@ -8,7 +8,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isSame } from './secrets.ts';
 
-/** As the API refuses. */
+/** A refusal in the API's form. */
 export interface Refusal {
   readonly status: number;
   readonly code: string;
@@ -33,8 +33,8 @@ export function targetOf({ url = '' }: IncomingMessage): { path: string; query: 
 }
 
 /**
- * By the names of this machine, and by the port that was asked: a name that a stranger's
- * name server gives away is another.
+ * Accepts the names of this machine with the port that was asked. Any other name may come from a stranger's
+ * name server (DNS rebinding).
  */
 export function hostRefusal({ headers, socket }: IncomingMessage): Refusal | undefined {
   const names = ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${socket.localPort}`);
@@ -57,7 +57,8 @@ export function tokenRefusal({ headers }: IncomingMessage, token: string): Refus
 }
 
 /**
- * What changes something comes from a page of the same origin, and as JSON, of which a browser asks first.
+ * A request that changes something comes from the same origin, and as JSON: a browser asks before it sends
+ * that to another origin.
  */
 export function writeRefusal({ headers }: IncomingMessage): Refusal | undefined {
   if (headers.origin !== `http://${headers.host}`)

@@ -1,6 +1,6 @@
 /**
- * That something was written, for pages that wait for it: on this machine a
- * page need not ask again and again.
+ * Tells waiting pages that something was written, so that a page on this machine need not ask again and
+ * again.
  *
  * Owns: how many writes there were, and who waits. Does not own: what was written (the
  * page reads it through the API).

@@ -1,6 +1,6 @@
 /**
- * What `steadfast dev` says when everything runs: where it is, three commands that work as they stand, and
- * which agents an earlier run's executions miss.
+ * The text that `steadfast dev` prints once everything runs: its address, three commands that work as they
+ * stand, and agents that executions of an earlier run lack.
  */
 
 import { createHash } from 'node:crypto';
@@ -60,8 +60,8 @@ const isFound = ({ path }: DevFolder, apiUrl: string): boolean =>
   path === resolve(DEFAULT_DATA) || apiUrl === DEFAULT_URL;
 
 /**
- * What to say of agents that executions of an earlier run name and that are no
- * longer there; nothing where all are.
+ * A warning about agents that executions of an earlier run name and that no longer exist; empty if there are
+ * none.
  */
 export async function missingAgentsText(apiUrl: string): Promise<string> {
   const { missing, examined } = await createClient({ url: apiUrl }).agents();
@@ -69,8 +69,8 @@ export async function missingAgentsText(apiUrl: string): Promise<string> {
 }
 
 /**
- * What to say of a change: of a `dev.ts` that it is not run again, for what it started may
- * hold what executions have done.
+ * A line about changed files. A changed `dev.ts` is not run again: what it started may hold what executions
+ * have done.
  */
 export function changedText(files: readonly string[], devFiles: ReadonlySet<string>, root: string): string {
   const kept = files.filter((file) => devFiles.has(join(root, file)));
@@ -139,7 +139,7 @@ function commands(apiUrl: string, first: First, idempotencyKey: string): string[
   ];
 }
 
-/** For a POSIX shell. */
+/** A text as one word of a POSIX shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** The contract derives the id from workflow and key, so a command can name an execution before it exists. */

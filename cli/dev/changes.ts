@@ -18,7 +18,7 @@ export interface Changes {
   readonly stop: () => Promise<void>;
 }
 
-/** What is built, installed or kept there is not written by authors. Folders with a dot are not either. */
+/** Folders of built or installed files. Folders with a dot are left out as well. */
 const NOT_CODE = new Set(['node_modules', 'cdk.out', 'dist', 'coverage']);
 /** Tests are run by their runner, and are no part of what is deployed. */
 const TESTS = new Set(['test', 'tests', '__tests__']);
@@ -71,7 +71,7 @@ export async function changesIn(root: string): Promise<Changes> {
     next: (isMeant = () => true) =>
       new Promise((resolve) => {
         [heard, counts] = [resolve, isMeant];
-        // What has changed meanwhile is reported at once.
+        // Reports at once what has changed since.
         tell();
       }),
     stop: async () => {

@@ -28,7 +28,7 @@ import { startSystem, type System, type SystemOptions } from './system.ts';
 import { warningsText } from './warnings.ts';
 import { everythingIn, foldersIn, projectFolders } from './workflow-folders.ts';
 
-/** What a stop may take before the process ends without it. */
+/** The time that a stop may take before the process ends without it. */
 const STOP_WITHIN_MS = 15_000;
 
 interface DevFlags {
@@ -75,7 +75,7 @@ async function dev(flags: DevFlags, io: Io): Promise<number> {
   try {
     return await start(flags, io, stopping, cleanUps);
   } catch (error) {
-    // What an interrupt broke off is no failure.
+    // An interrupt is no failure.
     if (stopping.signal.aborted) return EXIT.ok;
     throw error instanceof CliError ? error : new CliError('dev', messageOf(error), EXIT.failed);
   } finally {
@@ -161,7 +161,7 @@ interface Again extends Omit<SystemOptions, 'found' | 'inspect' | 'folder'> {
   readonly folder: DevFolder;
   readonly run: Run;
   readonly into: Inspected | undefined;
-  /** Those that are new. */
+  /** Starts the services of `dev.ts` files that are new. */
   readonly startParties: (assembly: string) => Promise<void>;
 }
 

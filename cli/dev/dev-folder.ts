@@ -25,7 +25,7 @@ export interface DevFolder {
   readonly release: () => void;
 }
 
-/** Where the data is unless `--data` says otherwise. */
+/** The folder of the data, unless `--data` names another. */
 export const DEFAULT_DATA = '.steadfast/data';
 
 /** @param directory of `--data` */
@@ -120,10 +120,7 @@ function marked(marker: string): { readonly pid?: unknown; readonly apiUrl?: unk
   }
 }
 
-/**
- * Where the API is of the `steadfast dev` that keeps its data where it is by
- * default, here or in a folder above.
- */
+/** The API of the `steadfast dev` whose data is in the usual place, here or in a folder above. */
 export function runningApi(from: string): string | undefined {
   for (let at = resolve(from); ; at = dirname(at)) {
     const { pid, apiUrl } = marked(join(at, DEFAULT_DATA, MARKER));

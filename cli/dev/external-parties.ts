@@ -56,7 +56,7 @@ async function startOne(file: string, context: DevContext): Promise<DevExternalP
   const shown = relative(process.cwd(), file);
   try {
     const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown };
-    // In a CommonJS module `default` is all that it exports.
+    // In a CommonJS module `default` is the whole export.
     const startDev = (Object(exported) as { default?: unknown }).default ?? exported;
     if (typeof startDev !== 'function') {
       throw new Error(

@@ -15,7 +15,7 @@ export interface Project {
   readonly root: string;
   /** The command that synthesises, for a shell. */
   readonly app: string;
-  /** That of cdk.json, and of cdk.context.json, which holds what was looked up in an account. */
+  /** The context of cdk.json and of cdk.context.json, which keeps what was looked up in an account. */
   readonly context: Readonly<Record<string, unknown>>;
 }
 
@@ -52,7 +52,7 @@ export interface FoundSteadfast {
   /** The folder of its stack's assembly: that of a CDK stage lies in the app's. */
   readonly assembly: string;
   readonly stack: string;
-  /** By it CDK knows the stack: in a CDK stage 'Prod/Orders', else mostly its name. */
+  /** The name by which CDK knows the stack: 'Prod/Orders' in a CDK stage, else mostly its own name. */
   readonly stackPath: string;
   /** The path of its construct, as 'Shop/Payments'. */
   readonly path: string;
@@ -71,7 +71,7 @@ export interface Chosen extends FoundSteadfast {
   readonly beside: readonly FoundSteadfast[];
 }
 
-/** What tells one Steadfast of an app from the others, where there are several. */
+/** Chooses one of several Steadfasts of an app. */
 export interface Choice {
   readonly stack?: string | undefined;
   /** The end of its construct's path, such as 'Payments'. */
@@ -139,7 +139,7 @@ function stacksIn(assembly: string): Stack[] {
   });
 }
 
-/** By the function behind the API, which every Steadfast has once. */
+/** Finds each Steadfast by the function behind its API, of which it has exactly one. */
 function steadfastsOf(
   resources: Readonly<Record<string, Resource>>,
 ): Pick<FoundSteadfast, 'path' | 'api' | 'agents' | 'lanes'>[] {

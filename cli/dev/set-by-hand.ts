@@ -1,6 +1,6 @@
 /**
- * What a person had set in the local cloud through its control, and a restart has forgotten: armed
- * faults, switched off schedules.
+ * Armed faults and schedules that were switched off: settings that a person made through the control of the
+ * local cloud, and that a restart loses.
  *
  * Owns: what is said of it. Does not own: the restart (`system.ts`), the control (`local/control`).
  */
@@ -8,7 +8,7 @@
 import type { Control } from '../../local/control/control.ts';
 
 export interface SetByHand {
-  /** For example "kill order-agent". */
+  /** Texts such as "kill order-agent". */
   readonly faults: readonly string[];
   readonly schedulesOff: readonly string[];
 }

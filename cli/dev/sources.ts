@@ -37,7 +37,7 @@ export async function sourcesOf(
     file.endsWith('.json') ||
     folders.has(dirname(file)) ||
     workflows.some((folder) => file.startsWith(folder + sep)) ||
-    // That of a workflow which is new.
+    // The file may belong to a new workflow.
     (WORKFLOW_FILE.test(basename(file)) && parents.has(dirname(dirname(file))));
 }
 
@@ -56,7 +56,7 @@ async function importedBy(
   return await filesImportedBy([...words.map((word) => resolve(root, word)), ...triggers], root);
 }
 
-/** Those of esbuild's metafile. */
+/** The files that esbuild's metafile names. */
 const inputsOf = (metafile: string, root: string): string[] =>
   Object.keys((JSON.parse(metafile) as { readonly inputs: object }).inputs)
     .filter((input) => !input.includes('node_modules/'))

@@ -12,7 +12,7 @@ import { CliError, EXIT, type Io } from '../io.ts';
 import { showProgress } from './progress.ts';
 import { type Choice, type Chosen, type Project, steadfastIn } from './project.ts';
 
-/** What an app is run with. */
+/** The settings of one run of an app. */
 export interface Run {
   readonly project: Project;
   /** Beside that of the project. */
@@ -70,7 +70,7 @@ export async function synthesise(
       CDK_VALIDATION: 'false',
       ...process.env,
       CDK_OUTDIR: outdir,
-      // As the CDK's own command line does.
+      // The CDK's own command line passes the context in the same way.
       CDK_CONTEXT_JSON: JSON.stringify({ ...own, ...context, ...PATHS }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -105,7 +105,7 @@ function kill(child: ChildProcess): void {
   else process.kill(-child.pid, 'SIGKILL');
 }
 
-/** By them a Steadfast is found, and what a resource is a part of. */
+/** Makes the CDK write paths into the template: they show which resource is a part of which Steadfast. */
 const PATHS = { 'aws:cdk:enable-path-metadata': true, 'aws:cdk:enable-asset-metadata': true };
 
 function collect(child: ChildProcess): () => string {

@@ -24,7 +24,7 @@ export interface System {
   readonly workers: readonly string[];
   /** The others of the stack: the path of the construct, where its API is. */
   readonly beside: readonly { readonly path: string; readonly apiUrl: string }[];
-  /** What starts executions beside the API, by name. */
+  /** Triggers by name: they start executions beside the API. */
   readonly triggers: readonly string[];
   /**
    * Kills the worker of an agent, and starts another, as the service would that keeps it running.
@@ -40,16 +40,16 @@ export interface SystemOptions {
   readonly port: number;
   /** Added to every function's environment. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What else answers on that port, by the beginning of its paths. */
+  /** Further handlers on that port, by the beginning of their paths. */
   readonly beside: NonNullable<CloudOptions['beside']>;
   readonly onWritten: () => void;
   /** The agent's function that a debugger attaches to. */
   readonly inspect?: Inspect;
-  /** What a test wants of the local cloud beside that. */
+  /** Settings of the local cloud for a test. */
   readonly cloud?: Pick<CloudOptions, 'schedules' | 'concurrencyPerFunction' | 'onLog'>;
 }
 
-/** What is charged for one by one on AWS costs nothing here. */
+/** Every detailed metric: AWS charges for each, this machine does not. */
 const DETAILED = { [ENV.metricsBy]: Object.keys(DETAILED_METRICS).join(',') };
 
 export async function startSystem(options: SystemOptions, io: Io): Promise<System> {
@@ -102,7 +102,7 @@ async function killedProcess(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** By their queues, which each has one of. */
+/** Finds triggers by their queues, one for each. */
 function triggersOf(cloud: Cloud, steadfast: string): string[] {
   const begin = `${steadfast}/Triggers/`;
   const paths = [...cloud.resources.values()].map(({ metadata }) => String(metadata['aws:cdk:path']));
@@ -133,8 +133,8 @@ async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
 }
 
 /**
- * What an earlier run left under way goes on now, not at the first tick a minute later. A trigger's schedule
- * is another matter: it would start an execution.
+ * Starts the supervisors now, so that an earlier run's executions go on before the first tick a minute later.
+ * A trigger's schedule is left alone: it would start an execution.
  */
 function evaluateAtOnce(cloud: Cloud): void {
   for (const { name, logicalId } of cloud.control.schedules())

@@ -20,7 +20,7 @@ const NOT_HERE: ReadonlySet<string> = new Set([
   'noContainer',
 ]);
 
-/** As the CDK writes one: the text, and by which id it is acknowledged. */
+/** A warning as the CDK writes it: the text, and the id by which it is acknowledged. */
 const WARNING = /^([^]*?) \[ack: (?:Annotation::)?steadfast:(\w+)\]$/;
 
 /** @returns lines to print; nothing where there is nothing to warn of */

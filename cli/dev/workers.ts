@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline';
 import type { Cloud } from '../../local/cloud.ts';
 import { BUNDLES, ENV } from '../../lib/aws/names.ts';
 
-/** What attempts may still take when `dev` is stopped; they go on after the next start. */
+/** The time that attempts may still take when `dev` is stopped; they go on after the next start. */
 const STOP_WITHIN_MS = 1_000;
 const KILL_AFTER_MS = 5_000;
 
@@ -59,7 +59,7 @@ function startWorker(
   environment: Readonly<Record<string, string>>,
   write: (text: string, agent: string) => void,
 ): LocalWorker {
-  // With a channel: should this process die, the worker notices and ends.
+  // The channel tells the worker if this process dies; then it ends.
   const child = spawn(process.execPath, ['--enable-source-maps', join(folder, 'main.mjs')], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -81,7 +81,8 @@ function startWorker(
 }
 
 /**
- * By its task's key the local cloud knows what it may do; without a service that runs it, no policy says so.
+ * The worker's task: by its key the local cloud knows what it may do. Without a service that runs it, no
+ * policy says so.
  */
 const taskOf = (cloud: Cloud, agent: string): string | undefined =>
   [...cloud.resources.values()].find(

@@ -1,5 +1,5 @@
 /**
- * What a workflow folder may hold for `steadfast dev` beside its workflow: `dev.ts` and `example-input.json`.
+ * Finds the files of workflow folders that only `steadfast dev` reads: `dev.ts` and `example-input.json`.
  *
  * Owns: where they are. Does not own: which workflows there are; synthesis finds
  * those, and the API lists them.
@@ -18,14 +18,17 @@ export interface WorkflowFolder {
   readonly exampleInput: string | undefined;
 }
 
-/** What a laptop runs costs nothing: every folder, unless cdk.json names some. */
+/** Context that loads every folder, unless cdk.json names some: on a laptop they cost nothing. */
 export const everythingIn = ({ context }: Project): Readonly<Record<string, unknown>> =>
   context['steadfast:only'] === undefined ? { 'steadfast:only': '*' } : {};
 
-/** Where workflow folders are, unless cdk.json says another place. */
+/** The parents of workflow folders, unless cdk.json names others. */
 const PARENTS = ['workflows', 'examples'];
 
-/** In the order in which synthesis finds them; the one that `steadfast:try` of cdk.json names comes first. */
+/**
+ * The workflow folders in the order of the synthesis; the one that `steadfast:try` of cdk.json names comes
+ * first.
+ */
 export function projectFolders({ root, context }: Pick<Project, 'root' | 'context'>): WorkflowFolder[] {
   const only = listOf(context['steadfast:only']);
   const parents = listOf(context['steadfast:folders']) ?? PARENTS;
@@ -78,7 +81,7 @@ function folderAt(path: string, name: string): WorkflowFolder {
   };
 }
 
-/** As the CDK app reads them: an array, or a text with commas. */
+/** A list of the context: an array, or a text with commas. */
 function listOf(value: unknown): string[] | undefined {
   if (typeof value === 'string') return value.split(',').map((item) => item.trim());
   return Array.isArray(value) ? value.map(String) : undefined;

@@ -1,6 +1,6 @@
 /**
- * Where the plan of a picture comes from: the API, or for a workflow that is not deployed the
- * project around the working directory.
+ * Finds the plan of a picture: from the API, or for a workflow that is not deployed from the project around
+ * the working directory.
  *
  * Owns: the order in which they are asked. Does not own: the calls (`api/client.ts`), where workflow folders
  * are (`../dev/workflow-folders.ts`).
@@ -52,7 +52,7 @@ export async function planSource(api: Client, wanted: string, cwd: string): Prom
   );
 }
 
-/** What is read of a plan; the workflow's own copy of the library may be another version. */
+/** The parts of a workflow that are read here; its own copy of the library may be another version. */
 interface WorkflowLike {
   readonly kind: 'steadfast:workflow';
   readonly name: string;

@@ -17,7 +17,7 @@ const ANSWER_WITHIN_MS = 2_000;
 const WHY = /\/executions\/[^/]+(?=\/why$)/u;
 
 /**
- * As `fetch`, of an API on this machine: command line and page say the same of a process that ended.
+ * A `fetch` for an API on this machine that adds to `why` how a silent process ended, as its logs say.
  * @param logs a folder with a log for each function; by default, the folder of the local cloud that answers
  */
 export function fetchWithExits(send: typeof fetch, logs?: string): typeof fetch {

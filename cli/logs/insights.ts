@@ -68,7 +68,7 @@ export class Insights implements LogSource {
   readonly #seen = new Set<string>();
   #from: number;
   #groups: readonly string[] | undefined;
-  /** What the queries have read, which is what is paid for. */
+  /** Bytes that the queries have read, by which AWS charges. */
   scannedBytes = 0;
   /** A query had more lines than it may return. */
   isCut = false;
@@ -111,7 +111,7 @@ export class Insights implements LogSource {
     const { calls, clock, wanted } = this.#options;
     const { queryId } = await calls.json('logs', 'StartQuery', {
       logGroupNames,
-      // In seconds, both included.
+      // Seconds, both included.
       startTime: Math.floor(this.#from / 1_000),
       endTime: Math.ceil(to / 1_000),
       queryString: queryFor(wanted),

@@ -40,7 +40,7 @@ export class LocalFiles implements LogSource {
         EXIT.failed,
       );
     const lines: LogLine[] = [];
-    // Those with an underscore are the local cloud's own.
+    // Logs with an underscore are the local cloud's own.
     for (const name of names.filter((one) => one.endsWith('.log') && !one.startsWith('_')).sort())
       await this.#readFile(name, lines);
     return inOrder(lines);

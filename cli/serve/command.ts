@@ -132,7 +132,7 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
   }
 }
 
-/** For this user alone: what is in it are inputs, and tokens of callbacks. */
+/** Only this user may read the folder: it holds inputs, and tokens of callbacks. */
 function makeFolder(folder: string, data: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

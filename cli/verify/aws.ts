@@ -62,7 +62,7 @@ export async function outputsOf(calls: Calls, StackName: string): Promise<Readon
 /** https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html: the CDK's own qualifier. */
 const QUALIFIER = 'hnb659fds';
 
-/** Where the version of the bootstrap stack is that the CDK would use in a folder. */
+/** The parameter with the version of the bootstrap stack that the CDK would use in a folder. */
 export function bootstrapIn(root: string): string {
   const file = join(root, 'cdk.json');
   const { context } = existsSync(file) ? readObject(file) : {};

@@ -1,5 +1,5 @@
 /**
- * What a check is: data, and how it is run through ports.
+ * A check as data, which is run through ports.
  *
  * Owns: the types, and the two ways in which a row of docs/not-verified.md is answered. Does not own: the
  * checks (`checks/`), the ports' answers (`local.ts`, `aws.ts`), the order (`run.ts`).
@@ -9,7 +9,7 @@
 
 import type { Need, Ports } from './ports.ts';
 
-/** In this order. */
+/** The phases in their order. */
 export const PHASES = ['preflight', 'executions', 'traces', 'faults', 'aftermath', 'teardown'] as const;
 export type Phase = (typeof PHASES)[number];
 
@@ -40,12 +40,12 @@ export type Run = (ports: Ports) => Promise<Finding>;
 export interface Check extends PageRow {
   readonly phase: Phase;
   readonly needs: readonly Need[];
-  /** What must be so, beside the row, for a report. */
+  /** The expected result, for a report beside the row. */
   readonly expected: string;
   readonly run: Run;
 }
 
-/** What no program checks. */
+/** A row that no program checks. */
 export interface ByHand extends PageRow {
   /** Why not. */
   readonly byHand: string;
@@ -56,7 +56,7 @@ export const isCheck = (entry: Entry): entry is Check => 'run' in entry;
 
 export interface Finding {
   readonly ok: boolean;
-  /** What was seen: figures, ids, names. */
+  /** The figures, ids and names that were seen. */
   readonly evidence: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What an interrupt does to a run of `verify`: no check begins, and what was made is removed.
+ * Ends a run of `verify` after an interrupt: no further check begins, and what was made is removed.
  *
  * Owns: the signals, and where a run stops. Does not own: how something is removed (`throwaway.ts`).
  *
@@ -14,7 +14,7 @@ export interface Interrupt {
   readonly off: () => void;
 }
 
-/** Also where a terminal is closed, or a connection to it breaks. */
+/** SIGHUP comes when a terminal is closed, or a connection to it breaks. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const NEVER = new Promise<never>(() => {});
 

@@ -80,7 +80,7 @@ const linesIn = (folder: string, texts: readonly string[]): string[] =>
     .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
     .filter((line) => texts.some((text) => line.includes(text)));
 
-/** What the policies of the template refused, in AWS's words. */
+/** Calls that the template's policies refused, in AWS's words. */
 async function denials(control: Control, texts: readonly string[]): Promise<string[]> {
   const all = (await control('denials')) as readonly { readonly message: string }[];
   return texts.includes('AccessDenied') ? all.map(({ message }) => message) : [];

@@ -1,5 +1,5 @@
 /**
- * What checks ask of the deployment that they verify.
+ * What checks ask of the deployment that they verify: the types of their ports.
  *
  * Owns: the ports' types. Does not own: who answers: an account (`aws.ts`), a local cloud (`local.ts`), a
  * test.
@@ -54,7 +54,7 @@ export interface AccountFacts {
   readonly logPolicies: () => Promise<readonly number[]>;
 }
 
-/** What CloudFormation and SNS say of the stack. */
+/** Facts about the stack from CloudFormation and SNS. */
 export interface StackFacts {
   /** Resources that are not as its template has them. */
   readonly drifted: () => Promise<readonly string[]>;
@@ -62,7 +62,7 @@ export interface StackFacts {
   readonly subscribers: () => Promise<number>;
 }
 
-/** What the stack of `verify` has beside a Steadfast. */
+/** Calls of what the stack of `verify` has beside a Steadfast. */
 export interface Probes {
   /** Effects under a key, each request one. */
   readonly effects: (key: string) => Promise<number>;

@@ -1,5 +1,5 @@
 /**
- * What an account and the local cloud answer alike, by AWS's own calls.
+ * Calls of AWS's APIs that an account and the local cloud answer alike.
  *
  * Owns: the calls of DynamoDB, SQS, EventBridge and CloudWatch. Does not own: the table of effects
  * (`stack/workflows/proof/effects.ts`), how a call is made (`../aws/calls.ts`).

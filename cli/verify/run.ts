@@ -12,7 +12,7 @@ import type { Ports } from './ports.ts';
 export interface Result {
   readonly entry: Entry;
   readonly outcome: 'held' | 'failed' | 'not run';
-  /** What was seen, or why it was not run. */
+  /** The evidence, or why the check was not run. */
   readonly evidence: string;
   readonly tookMs: number;
 }

@@ -1,7 +1,4 @@
-/**
- * What CloudFormation and SNS say of a stack in an account. Owns: the calls, and what is read of their
- * answers. Reads alone.
- */
+/** Reads facts about a stack of an account from CloudFormation and SNS. */
 
 import { type Calls, inXml, plainOf, textIn } from '../aws/calls.ts';
 import { idsIn } from '../aws/stack-resources.ts';

@@ -68,7 +68,7 @@ export async function until<Found>(
   }
 }
 
-/** What is delivered twice comes within seconds. */
+/** A second delivery comes within seconds. */
 const TWICE_WITHIN_MS = 10_000;
 /** The answer a while after the first one: what must happen once may happen again. */
 export async function again<Found>(

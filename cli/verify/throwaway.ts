@@ -16,7 +16,7 @@ import { CliError, CLOCK, EXIT, type Io, messageOf } from '../io.ts';
 import { cdk } from './cdk.ts';
 import { verifyProject } from './local-stack.ts';
 
-/** What every resource of the stack is tagged with; its value is the stack's name. */
+/** The tag of every resource of the stack; its value is the stack's name. */
 export const VERIFY_TAG = 'steadfast:verify';
 const UNASKED = ['--require-approval', 'never'] as const;
 /** Tags may be found some minutes late, and for some minutes after what carried them is gone. */
@@ -95,8 +95,8 @@ export function throwaway(calls: Calls, io: Io, stack: string, run = cdk, clock 
 }
 
 /**
- * As CloudFormation names them: tags may not be found yet, and a bucket that is left full is not deleted. It
- * says in words alone that there is no such stack.
+ * The buckets by CloudFormation: tags may not be found yet, and a bucket that is left full is not deleted.
+ * Only a message says that there is no such stack.
  */
 export const bucketsIn = (calls: Calls, stack: string): Promise<readonly string[]> =>
   idsIn(calls, stack, 'AWS::S3::Bucket').catch((error: unknown) => {

@@ -1,6 +1,5 @@
 /**
- * What an operator can do with an execution: each command that is possible now, and of
- * the others the reason why not.
+ * The commands for an execution: those that are possible now, and the reason why each other one is not.
  *
  * Owns: the questions before them. Does not own: whether one is possible (the API says so, beside `why`).
  */
@@ -17,7 +16,7 @@ import { Erase } from './erase.tsx';
 import { StartAnew } from './start-anew.tsx';
 
 type Command = Reasons['commands'][number]['command'];
-/** By the execution itself. */
+/** Commands that the execution itself obeys. */
 type Obeyed = Exclude<Command, 'replace'>;
 
 interface Wording {
@@ -154,7 +153,9 @@ function Asked({
   );
 }
 
-/** For a failed step. If it may have acted, the API refuses, and says why. */
+/**
+ * A form for another input of a failed step. If the step may have acted, the API refuses it, and says why.
+ */
 function OtherInput({
   view: { executionId, status, steps },
   step,

@@ -141,7 +141,7 @@ function Graph({ view, layout, step, opened, error }: GraphProps): JSX.Element {
 /** Words that say nothing to who meets them first. */
 const STRANGE = ['fenced', 'tolerated', 'unknown', 'answered', 'compensation-failed'] as const;
 
-/** What such words in the graph mean. */
+/** Explains the less common statuses that the graph shows. */
 function Meanings({ steps }: Pick<ExecutionView, 'steps'>): JSX.Element | null {
   const met = STRANGE.filter((status) => steps.some((step) => step.status === status));
   return met.length === 0 ? null : (

@@ -9,7 +9,7 @@
 import { type Signal, signal } from '@preact/signals';
 import { type LogLine, type LogLines, logLines, settings } from '../api.ts';
 
-/** In a deployment, a read is a query of CloudWatch, which has a line some seconds after it was written. */
+/** In a deployment a read is a query of CloudWatch, which has a line some seconds after it was written. */
 const EVERY_MS = settings.local ? 1_000 : 5_000;
 /** After the end, until the last lines are there. */
 const SETTLE_MS = settings.local ? 500 : 15_000;
@@ -17,7 +17,7 @@ const SETTLE_MS = settings.local ? 500 : 15_000;
 const MOST = 1_000;
 const MOST_ABOVE = 5_000;
 
-/** By its place among all that were read, so that it stays the same one. */
+/** A line with its number among all that were read, so that it keeps its identity. */
 export interface Numbered extends LogLine {
   readonly number: number;
 }
@@ -31,7 +31,7 @@ export class LogReading {
   readonly error: Signal<unknown> = signal(undefined);
   readonly isCut: Signal<boolean> = signal(false);
   readonly scannedBytes: Signal<number | undefined> = signal(undefined);
-  /** Where somebody reads: at the end, where the next one comes. */
+  /** Whether the reader is at the end, where the next line appears. */
   isAtEnd = true;
   private readonly id: string;
   private key = '';
@@ -53,7 +53,7 @@ export class LogReading {
     };
   }
 
-  /** From the beginning. What costs money is followed only when somebody says so. */
+  /** Reads from the beginning. Reading that costs money goes on only when somebody asks for it. */
   async begin(level: string, children: boolean): Promise<void> {
     this.rest();
     this.key = crypto.randomUUID();
@@ -74,7 +74,7 @@ export class LogReading {
     void this.read();
   }
 
-  /** What could not be read, from the beginning. */
+  /** Tries the whole reading again after an error. */
   again(): void {
     void this.begin(...this.asked);
   }
@@ -117,7 +117,7 @@ export class LogReading {
     } catch (refused) {
       if (round !== this.round) return;
       this.error.value = refused;
-      // What an answer that was lost had in it comes again with all others.
+      // A new key: lines of the lost answer come again with all others.
       this.key = crypto.randomUUID();
       if (this.follows.peek() === 'following') this.follows.value = 'paused';
     }

@@ -16,7 +16,7 @@ import type { Opening } from '../parts/graph.tsx';
 import type { Inside } from '../parts/graph-layout.ts';
 import { addressOf, place } from '../router.ts';
 
-/** By id. */
+/** Executions by their ids. */
 type Opened = Readonly<Record<string, ExecutionView>>;
 
 export const openedIn = (): readonly string[] =>
@@ -36,7 +36,7 @@ export function useOpened(): { readonly opened: Opened; readonly error: unknown 
 
 type Children = GraphStep['state'];
 
-/** Those that have begun, and of which the answer says the id. */
+/** The ids of child executions that have begun, as far as the answer has them. */
 const idsOf = (state: Children): readonly string[] =>
   state?.children?.executionIds.slice(0, state.children.started) ?? [];
 

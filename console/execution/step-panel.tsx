@@ -27,7 +27,7 @@ interface PanelProps {
   readonly step: StepView;
   readonly view: ExecutionView;
   readonly reasons: Reasons;
-  /** Where one of its executions is opened in the graph. */
+  /** The address at which the graph opens one of the step's executions. */
   readonly placeOf: (executionId: string) => string;
   readonly done: () => void;
 }

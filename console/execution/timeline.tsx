@@ -80,7 +80,7 @@ const latestOf = (view: ExecutionView): number =>
 const percent = (place: number): string => `${Math.round(place * 10_000) / 100}%`;
 
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
-/** Where there is no room for all of them. */
+/** Marks that a narrow page leaves out. */
 const SPARED: Readonly<Record<number, string>> = { 0.25: 'quarter', 0.5: 'half', 0.75: 'quarter' };
 const ANCHOR: Readonly<Record<number, string>> = { 0: 'start', 1: 'end' };
 
@@ -170,7 +170,7 @@ const classOf = ({ kind, failed, ahead }: Stretch): string =>
 const sizeOf = (one: Stretch): { y: number; height: number } =>
   isWork(one) || one.kind === 'lease' ? { y: 3, height: 14 } : { y: 7, height: 6 };
 
-/** What is too short to be seen is drawn as wide as a hair. */
+/** The smallest width of a bar, as a share: shorter attempts are still visible. */
 const LEAST = 0.003;
 
 function Bar({

@@ -86,7 +86,7 @@ function Steps({ view, reasons, hrefOf }: WhyProps): JSX.Element | null {
   );
 }
 
-/** As in the graph and the timeline beside it. */
+/** The step's state in the words of the graph and the timeline. */
 function toldOf({ name, status }: Reasons['steps'][number], view: ExecutionView): string {
   const step = view.steps.find((one) => one.name === name);
   return step?.status === status ? stateText(step, view) : status;

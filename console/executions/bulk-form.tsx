@@ -1,5 +1,5 @@
 /**
- * What is given with a bulk action: the answer, another input or an output, the step that it is of.
+ * The fields of a bulk action: an answer, another input or an output, and the step that it concerns.
  *
  * Owns: which fields go with which action, and where their schema is known. Does not own: whether what is
  * given fits (the API says so, of each execution).
@@ -19,7 +19,7 @@ import { ChoiceField, TextField, TickField } from '../parts/fields.tsx';
 import { Loading } from '../parts/states.tsx';
 import { MEANS, SIDE } from '../people/choices.ts';
 
-/** What is being filled in; nothing while there is no form for it. */
+/** The form's content; undefined while the action has no form. */
 export type Filled = Signal<Fields | undefined>;
 
 export interface Fields {
@@ -46,7 +46,7 @@ export function BulkForm(props: FormProps): JSX.Element {
     async () => (workflow === undefined ? {} : { view: await api.workflow(workflow) }),
     { isOver: () => true },
   );
-  // What is not known is typed in.
+  // Without the workflow's schema the value is typed as JSON.
   if (live.data === undefined && live.error === undefined) return <Loading what="its workflow" />;
   return <FieldsOf {...props} view={live.data?.view} />;
 }
@@ -127,7 +127,7 @@ function StepField({
   );
 }
 
-/** What is sent. @throws ApiError what is wrong with it, which is said at its fields as well */
+/** The options to send. @throws ApiError with the mistake, which the fields show as well */
 export function filledIn(filled: Filled, action: BulkAction): Partial<BulkOptions> {
   const fields = filled.peek();
   if (fields === undefined) throw new ApiError('not-filled-in', 'the form has not loaded yet');

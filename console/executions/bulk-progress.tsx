@@ -23,7 +23,7 @@ const isOver = ({ status }: BulkView): boolean => status === 'done' || status ==
 export function BulkProgress({ id, done }: { id: string; done: () => void }): JSX.Element {
   const live = useLive(`bulk ${id}`, () => api.bulk(id), { isOver, lastMs: EVERY_MS });
   const isDone = live.data !== undefined && isOver(live.data);
-  // What it has changed is on screen, too.
+  // The list on screen shows what the action has changed.
   useEffect(() => {
     if (isDone) done();
   }, [isDone]);

@@ -32,7 +32,7 @@ const SELDOM: readonly Name[] = ['retry-with-input', 'resolve', 'approve', 'reje
 interface BulkProps {
   readonly ids: readonly string[];
   readonly filters: Filters;
-  /** Where all that are meant are of one. */
+  /** The workflow of the selected executions, if it is the same for all. */
   readonly workflow: string | undefined;
   readonly clear: () => void;
 }

@@ -140,7 +140,7 @@ function oneWorkflow(items: readonly ExecutionSummary[], ids: ReadonlySet<string
   return workflows.size === 1 ? [...workflows][0] : undefined;
 }
 
-/** By the code of their failures, the most frequent first. */
+/** Counts failures by code, the most frequent first. */
 function byCause(items: readonly ExecutionSummary[]): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>();
   for (const { cause } of items)

@@ -12,7 +12,7 @@ import { deployed } from '../workflows/deployed.ts';
 import { type Filters, NAMES, SINCE_OPTIONS, STATUS_OPTIONS } from './filters.ts';
 import { serverTime } from '../clock.ts';
 
-/** What is asked for most. */
+/** The most common filters. */
 const USUAL: readonly (readonly [string, Filters])[] = [
   ['all', {}],
   ['open', { status: 'open' }],

@@ -8,7 +8,7 @@ import { STATUSES } from '../../lib/api/answers.ts';
 import type { ListOptions } from '../../lib/api/call-options.ts';
 import { instantOf } from '../../lib/view/text.ts';
 
-/** As text, each as it is in the address. */
+/** The filters as texts, as the address has them. */
 export interface Filters {
   readonly status?: string;
   readonly workflow?: string;
@@ -51,7 +51,7 @@ export const STATUS_OPTIONS: readonly (readonly [string, string])[] = [
 /** Offered; any other may be typed. */
 export const SINCE_OPTIONS: readonly string[] = ['15m', '1h', '6h', '24h', '7d', '30d', '09:00'];
 
-/** What the list is asked for; what is no status, or no instant, the API refuses in words. */
+/** The API's options for these filters. The API itself refuses an unknown status or instant. */
 export function askedFor({ status, atRisk, since, until, ...others }: Filters, now: number): ListOptions {
   return {
     ...others,

@@ -115,7 +115,7 @@ function useActive(items: readonly ExecutionSummary[], box: Box): Active {
   const at = id === undefined ? -1 : items.findIndex(({ executionId }) => executionId === id);
   if (at >= 0) lastAt.current = at;
   const move = (by: number): void => {
-    // From where it was, if it is in the list no more.
+    // Moves from the last place, also if that execution has left the list.
     const to = Math.min(items.length - 1, Math.max(0, lastAt.current + by));
     active.value = items[to]?.executionId;
     bringIn(box.current, to);

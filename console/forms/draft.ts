@@ -1,5 +1,5 @@
 /**
- * What is in the fields of a form, as it was typed: a tree beside the shape's.
+ * The content of a form as a person typed it: a tree beside the shape's tree.
  *
  * Owns: a value as a draft, and a draft as a value, or what in it is none. Does not own: the fields
  * (`schema-form.tsx`), whether the value fits its schema (the API says so).
@@ -15,10 +15,10 @@ export type Draft =
   | { readonly kind: 'fields'; readonly fields: Readonly<Record<string, Draft>>; readonly rest: Rest }
   | { readonly kind: 'items'; readonly items: readonly Draft[] };
 
-/** What the form has no field for; it is sent on as it is. */
+/** Fields of the value that the form does not show; they are sent unchanged. */
 type Rest = { readonly [key: string]: Json };
 
-/** By the place of the field: 'items.0.sku'; of the whole ''. */
+/** Mistakes by the path of their field, such as 'items.0.sku'; '' is the whole value. */
 export type Problems = ReadonlyMap<string, string>;
 
 export const placeOf = (within: string, name: string | number): string =>
@@ -52,7 +52,7 @@ export function draftOf(shape: Shape, value: Json | undefined): Draft {
   }
 }
 
-/** What can be nothing else need not be chosen. */
+/** A choice with one option is made already. */
 const firstOf = (shape: Shape): string =>
   shape.kind === 'choice' && shape.options.length === 1 ? JSON.stringify(shape.options[0]) : '';
 
@@ -98,7 +98,7 @@ function read(
   const given = shape.fields.flatMap((field): [string, Json][] => {
     const own = draft.fields[field.name];
     const at = placeOf(place, field.name);
-    // In an object that may be left out, nothing is missing until some of it is there.
+    // An optional object misses required fields only once one of its fields is filled.
     const isMissed = field.isRequired && (isRequired || hasAny(draft));
     const value = own === undefined ? undefined : read(field.shape, own, isMissed, at, problems);
     return value === undefined ? [] : [[field.name, value]];

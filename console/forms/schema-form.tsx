@@ -19,7 +19,7 @@ import { isObject, type Shape, shapeOf } from './schema.ts';
 export interface Writing {
   readonly shape: Shape;
   readonly draft: Signal<Draft>;
-  /** As JSON instead; absent while the fields are used. */
+  /** The value as JSON, if it is edited so; undefined while the fields are used. */
   readonly json: Signal<string | undefined>;
   readonly problems: Signal<Problems>;
 }
@@ -60,10 +60,7 @@ export function written({ shape, draft, json, problems }: Writing, what: string)
   throw new ApiError('not-filled-in', `${what} is not filled in correctly: see its fields`);
 }
 
-/**
- * What the API has refused, said at the fields that it names.
- * @returns whether all of it is said there
- */
+/** Shows an error of the API at the fields that it names. @returns whether the fields show all of it */
 export function refusedAt({ shape, json, problems }: Writing, error: unknown): boolean {
   const { issues } = Object(error instanceof ApiError ? error.details : undefined) as { issues?: unknown };
   if (!Array.isArray(issues) || json.value !== undefined) return false;
@@ -89,7 +86,7 @@ interface FormProps {
   /** 'Input'. */
   readonly label: string;
   readonly hint?: string;
-  /** What is said of all of it. */
+  /** A mistake that concerns the whole value. */
   readonly problem?: string | undefined;
 }
 

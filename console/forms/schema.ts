@@ -93,7 +93,7 @@ function objectOf({ properties, required }: JsonObject, root: JsonObject, depth:
   return fields.length > MAX_FIELDS ? { kind: 'json' } : { kind: 'object', fields };
 }
 
-/** Where it refers to a part of its own document; once, for a part that refers on is JSON. */
+/** Resolves one reference within the same document. A part that refers to another again is edited as JSON. */
 function resolved(schema: JsonObject, root: JsonObject): JsonObject | undefined {
   const { $ref, ...own } = schema;
   if (typeof $ref !== 'string') return schema;

@@ -16,7 +16,7 @@ import { useLive } from '../live.ts';
 import { Loading } from '../parts/states.tsx';
 import { refusedAt, SchemaForm, useWriting, type Writing, written } from './schema-form.tsx';
 
-/** What is being written; nothing while there is no form for it, and then nothing can be confirmed. */
+/** The answer that is being written. Undefined without a form: then nothing can be confirmed. */
 export type Answer = Signal<Writing | undefined>;
 
 export const useAnswer = (): Answer => useSignal<Writing | undefined>(undefined);

@@ -35,7 +35,7 @@ type AgentsProps = TableProps & { readonly agents: Agents; readonly findings: re
 const holdsUp = ({ breaker: { status, pause }, bugs }: AgentView, waits: Finding | undefined): boolean =>
   status !== 'closed' || pause !== undefined || bugs !== undefined || waits !== undefined;
 
-/** What the verdict says of those for which executions wait. */
+/** The findings about agents for which executions wait, by agent. */
 const waitsIn = (findings: readonly Finding[]): ReadonlyMap<string, Finding> =>
   new Map(
     findings.flatMap((one) =>
@@ -90,7 +90,7 @@ const COLUMNS: Columns<AgentView> = {
   Delayed: ({ queue }) => queue?.delayed,
   'Latest failure': (agent) => latestFailure(agent)?.at,
 };
-/** What says more of a column than its name. */
+/** Tooltips of columns whose name does not say enough. */
 const TITLES: Readonly<Record<string, string>> = {
   Messages:
     'In its queue, received by nobody. One that nobody takes is sent again: an execution may have several.',
@@ -139,7 +139,7 @@ function Table({
   );
 }
 
-/** What is 0 is left out: one of them is not. */
+/** Counts of 0 are left out; at least one is not 0. */
 const Missing = ({
   missing: { name, waiting, since, planned },
 }: {

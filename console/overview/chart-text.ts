@@ -23,7 +23,7 @@ export function valueText(value: number, unit: Unit): string {
 export const latestOf = ({ values }: ShownLine): number | undefined =>
   values.findLast((value) => value !== null) ?? undefined;
 
-/** In place of the picture, for readers who cannot see it. */
+/** Describes a line of a chart for readers who cannot see it. */
 export function lineText(line: ShownLine, unit: Unit): string {
   const latest = latestOf(line);
   const now = latest === undefined ? 'no value' : valueText(latest, unit);

@@ -37,8 +37,8 @@ export function Charts({ live }: { live: Live<ShownCharts> }): JSX.Element | nul
 const LEAST_PERIODS = 15;
 
 /**
- * From when something was first measured: a deployment of half an hour is no line in
- * the last tenth of three hours.
+ * Cuts a chart's empty beginning: after half an hour a deployment would be a line in the last tenth of three
+ * hours.
  */
 function sinceFirst(charts: ShownCharts): ShownCharts {
   const { deployment, queue, workflow = [], agent = [], fromAt, everyMs, periods } = charts;

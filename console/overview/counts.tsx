@@ -49,7 +49,7 @@ export function Healthy({ overview: { health, at } }: { overview: Overview }): J
   );
 }
 
-/** To what the sentence is about: what it names for a terminal, the page does by itself. */
+/** A link to what a finding is about: the page offers it where a terminal names a command. */
 function Leads({ finding: { kind } }: { finding: Finding }): JSX.Element | null {
   switch (kind) {
     case 'asked':
@@ -120,7 +120,7 @@ const Tile = ({
   </a>
 );
 
-/** What is open, by its status; each leads to its list. */
+/** Open executions by status, each with a link to its list. */
 export const OpenByStatus = ({ overview: { open } }: { overview: Overview }): JSX.Element | null =>
   open.count === 0 ? null : (
     <p class="chips">
@@ -132,7 +132,7 @@ export const OpenByStatus = ({ overview: { open } }: { overview: Overview }): JS
     </p>
   );
 
-/** By the code of their failures, the most frequent first; and how many were started in that time. */
+/** Recent failures by code, the most frequent first, beside the number of starts in that time. */
 export const ByCause = ({
   byCode,
   started,

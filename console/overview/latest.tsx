@@ -1,6 +1,6 @@
 /**
- * What waits for people and what failed last, a line for each kind: ten of one kind are one line with
- * their number, which leads to them.
+ * Open questions and the latest failures. Ten of one kind are one line with their number, which leads to
+ * their list.
  *
  * Owns: what is alike. Does not own: what is read (`overview-page.tsx`).
  */
@@ -21,7 +21,7 @@ const FEW = 6;
 
 type Ended = ListPage['items'][number];
 
-/** In their order; each kind with the first of it. */
+/** Groups items of one kind, in the order of each group's first item. */
 function grouped<T>(items: readonly T[], kindOf: (item: T) => string): readonly (readonly [T, ...T[]])[] {
   const groups = new Map<string, [T, ...T[]]>();
   for (const item of items) {

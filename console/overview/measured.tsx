@@ -1,6 +1,6 @@
 /**
- * What the charts say of one workflow or one agent, in its row: no further reading, and where
- * there is none how to have one.
+ * The charts of one workflow or agent, in its row. Reads nothing itself; without charts it says how to get
+ * them.
  */
 
 import type { JSX } from 'preact';

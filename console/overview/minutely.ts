@@ -1,6 +1,5 @@
 /**
- * What is measured, read once a minute while the page is visible: each reading of a
- * deployment's charts is charged for.
+ * Reads the charts once a minute while the page is visible: AWS charges for each reading.
  *
  * Owns: the rhythm. What the API answers is read more often (`live.ts`).
  */

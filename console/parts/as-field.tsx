@@ -1,6 +1,6 @@
 /**
- * As whom the page calls an API on this machine: so that two people on one laptop can be two, as an
- * approval by another person wants it.
+ * The name under which the page calls a local API: two people at one laptop can be two, as an approval by
+ * another person needs.
  */
 
 import type { JSX } from 'preact';
@@ -22,7 +22,7 @@ export const AsField = ({ label }: { label: string }): JSX.Element => (
       value={calledAs.value}
       onInput={(event) => {
         calledAs.value = event.currentTarget.value;
-        // What cannot be in a name is not there either where the name stays the same.
+        // Removes characters that a name may not have, also if the name itself does not change.
         event.currentTarget.value = calledAs.value;
       }}
     />

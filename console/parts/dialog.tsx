@@ -17,7 +17,7 @@ export interface Question {
   readonly confirm: string;
   /** Something that cannot be taken back. */
   readonly grave?: boolean;
-  /** What there is to confirm is known. @default true */
+  /** Whether the content to confirm is known. @default true */
   readonly isReady?: boolean;
   /** Resolves when it was done; with 'stay' there is more to ask. What it rejects with is shown. */
   readonly act: () => Promise<void | 'stay'>;

@@ -1,4 +1,4 @@
-/** What is seldom needed: as it is where there is room, and folded on a phone. */
+/** Content that is seldom needed: open on a wide page, folded on a phone. */
 
 import type { ComponentChildren, JSX } from 'preact';
 import { isNarrow } from './room.ts';

@@ -1,5 +1,5 @@
 /**
- * Where the boxes and lines of a graph are.
+ * The positions of a graph's boxes and lines.
  *
  * Owns: sizes, graphs inside of boxes, the lane of the on-failure steps, and whether it goes across
  * or down. Does not own: which lines are drawn (`lib/view/graph.ts`), what is written
@@ -10,7 +10,7 @@ import { Graph as Dagre, layout as layOut } from '@dagrejs/dagre';
 import { type Graph, type GraphStep, linesBetween } from '../../lib/view/graph.ts';
 import { LINE_HEIGHT, linesOf, type TextLine } from './graph-text.ts';
 
-/** From the edge of a box to its text, and from its top to the first line. */
+/** Distances of the text from the edge of its box, and of its first line from the top. */
 export const TEXT = { left: 14, right: 8, first: 19, below: 11 } as const;
 /**
  * How wide a box may be, the best first: a graph that fits across in a narrower
@@ -47,7 +47,7 @@ export interface Layout {
   readonly graph: Graph;
   readonly width: number;
   readonly height: number;
-  /** From left to right. */
+  /** Whether the graph runs from left to right. */
   readonly isAcross: boolean;
   readonly boxes: readonly Box[];
   readonly lines: readonly { readonly key: string; readonly points: readonly Point[] }[];

@@ -1,6 +1,5 @@
 /**
- * What is written in the box of a step, in lines that fit into it: nothing runs
- * over an edge, and little is cut.
+ * The text of a step's box, in lines that fit: no line crosses an edge, and little is cut.
  *
  * Owns: the order of the lines, and where one ends, by the font that they are drawn in. Does not own: the
  * words (`lib/view/graph.ts`), the box (`graph-layout.ts`).
@@ -21,7 +20,7 @@ export interface TextLine {
   readonly text: string;
 }
 
-/** From one baseline to the next. */
+/** The distance between two baselines. */
 export const LINE_HEIGHT = 16;
 
 /** The longest name, agent and state that is drawn; more is cut. */
@@ -97,7 +96,7 @@ let context: CanvasRenderingContext2D | null | undefined;
 let family = '';
 const known = new Map<string, number>();
 
-/** As it is drawn; a page is drawn again every few seconds, with the same texts. */
+/** The width of a text as it is drawn. Remembered: a page draws the same texts every few seconds. */
 function widthOf(text: string, look: TextLine['look']): number {
   const key = `${FONT[look]} ${text}`;
   const before = known.get(key);

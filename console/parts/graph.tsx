@@ -13,17 +13,17 @@ import { type Box, type Lane, type Layout, pathOf, TEXT } from './graph-layout.t
 import { LINE_HEIGHT, textsOf } from './graph-text.ts';
 
 export interface GraphLinks {
-  /** Where the box of a step leads to. */
+  /** The address that a step's box leads to. */
   readonly hrefOf: (step: string, graph: Graph) => string;
   readonly selected?: string | undefined;
-  /** Where a step with a child execution is opened, or closed again. */
+  /** Opens and closes a step's child execution, if it has one. */
   readonly openOf?: (step: GraphStep, graph: Graph) => Opening | undefined;
 }
 
 export interface Opening {
   readonly href: string;
   readonly isOpen: boolean;
-  /** Where it has several: which of them is opened, and where those beside it are. */
+  /** If the step has several executions: which one is open, and where its neighbours are. */
   readonly among?: {
     readonly at: number;
     readonly of: number;
@@ -97,7 +97,7 @@ function useFit(
   const across = useSignal(Number.POSITIVE_INFINITY);
   useLayoutEffect(() => {
     const measure = (): void => {
-      // In pixels, whatever the style says; a number only where there is a bound.
+      // The height in pixels, as the browser computes it; not a number without a bound.
       const most =
         box.current === null ? Number.NaN : Number.parseFloat(getComputedStyle(box.current).maxHeight);
       if (Number.isFinite(most)) room.value = most - AROUND;

@@ -1,6 +1,6 @@
 /**
- * What an operator holds back, the starts of a workflow or the calls of an agent: whether, by whom, since
- * when, and the two questions before it begins and before it ends.
+ * A pause of a workflow's starts or of an agent's calls: whether there is one, by whom, since when, and the
+ * questions before it begins and ends.
  *
  * Owns: how it is shown and asked. Does not own: what is paused (the caller says so).
  */
@@ -23,7 +23,7 @@ export interface Held {
   readonly what: string;
   readonly pause: Pause | undefined;
   readonly lastPause?: LastPause | undefined;
-  /** What follows from a pause, and from its end. */
+  /** The consequences of a pause and of its end. */
   readonly means: { readonly pause: string; readonly resume: string };
   readonly hold: (given: { readonly reason?: string; readonly within?: string }) => Promise<unknown>;
   readonly release: () => Promise<unknown>;
@@ -32,7 +32,7 @@ export interface Held {
   readonly done: () => void;
 }
 
-/** Who paused it, when and why; nothing while it is not paused. */
+/** Who paused it, when and why. Nothing while it is not paused. */
 export const PausedBy = ({ pause }: { pause: Pause | undefined }): JSX.Element | null =>
   pause === undefined ? null : (
     <span class="paused-by">

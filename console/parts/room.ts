@@ -5,7 +5,9 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 const phone = matchMedia('(max-width: 640px)');
-/** What is seldom needed is folded then, and what only a keyboard does is not said. */
+/**
+ * Whether the page is narrow: then seldom used parts are folded, and hints about the keyboard are left out.
+ */
 export const isNarrow: Signal<boolean> = signal(phone.matches);
 phone.addEventListener('change', ({ matches }) => (isNarrow.value = matches));
 

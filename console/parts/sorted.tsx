@@ -7,7 +7,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { countText } from '../../lib/api/answers.ts';
 
-/** By the name of a column what its rows are ordered by; what has none comes last, in either order. */
+/** For each column the value by which rows are sorted. Rows without one come last in either order. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => string | number | undefined>>;
 
 interface Order {

@@ -1,6 +1,5 @@
 /**
- * What a view shows while it has nothing to show: it reads, there is nothing, it
- * cannot read. Each says what to do.
+ * The states of a view without content: it reads, there is nothing, or it cannot read. Each says what to do.
  */
 
 import type { ComponentChildren, JSX } from 'preact';
@@ -16,7 +15,7 @@ export const Loading = ({ what }: { what: string }): JSX.Element => (
   </div>
 );
 
-/** In place of an action, where none can be offered. */
+/** The text in place of an action on a page that is read only. */
 export const READ_ONLY =
   'This page is read only. Executions that are started elsewhere appear here by themselves.';
 
@@ -49,7 +48,7 @@ export function Problem({ error, again }: { error: unknown; again?: () => void }
   );
 }
 
-/** What there is not is not there at the next try either: its list says what there is. */
+/** Lists to go to from an address whose subject does not exist: another try would not find it either. */
 const LISTS: Readonly<Record<string, { readonly view: string; readonly label: string }>> = {
   'unknown-execution': { view: 'executions', label: 'To the list of executions' },
   'unknown-workflow': { view: 'workflows', label: 'To the list of workflows' },

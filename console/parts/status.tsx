@@ -30,18 +30,18 @@ export const SIGN: Readonly<Record<Tone, string>> = {
   pending: '○',
 };
 
-/** Also of a status of a newer release. */
+/** Tones of statuses; a newer release may have statuses that this page does not know. */
 export const toneOfStep = (status: string): Tone => toneOf({ status: status as StepStatus });
 export const toneOfExecution = (status: string): Tone =>
   TONE_OF_EXECUTION[status as ExecutionStatus] ?? 'pending';
 
-/** Also of a status of a newer release. */
+/** Meanings of statuses; undefined for one that this page does not know. */
 export const meaningOfStep = (status: string): string | undefined => STEP_MEANS[status as StepStatus];
 
 interface StatusProps {
   readonly tone: Tone;
   readonly children: string;
-  /** What the word means. */
+  /** The meaning of the word. */
   readonly title?: string | undefined;
 }
 

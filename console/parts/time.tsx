@@ -54,7 +54,7 @@ export const Clock = ({ at }: { at: number }): JSX.Element => (
   </time>
 );
 
-/** From one instant to another, or until now. */
+/** The time between two instants, or since one. */
 export const Lasted = ({ from, to }: { from: number; to?: number | undefined }): JSX.Element => (
   <>{to === undefined ? rough(Math.max(0, now.value - from)) : durationText(Math.max(0, to - from))}</>
 );

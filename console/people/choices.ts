@@ -19,7 +19,7 @@ export const MEANS: Readonly<Record<Choice, readonly [string, string]>> = {
 
 export const GRAVE: ReadonlySet<Choice> = new Set(['undo-all', 'keep', 'skip', 'give-output']);
 
-/** What is given with it. */
+/** The value that a choice needs. */
 export const SIDE: Readonly<Partial<Record<Choice, 'input' | 'output'>>> = {
   'retry-with-input': 'input',
   'give-output': 'output',

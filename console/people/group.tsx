@@ -99,7 +99,7 @@ function AnswerAll({ group, hasMore }: Pick<GroupProps, 'group' | 'hasMore'>): J
   );
 }
 
-/** Where all are on the page, those that are seen, and no others. */
+/** The ids of a group, if all of its executions are on the page: exactly those that the person sees. */
 const named = (group: QuestionGroup): Pick<BulkOptions, 'ids'> => ({
   ids: [...new Set(group.map(({ executionId }) => executionId))],
 });

@@ -1,5 +1,6 @@
 /**
- * What became of an answer. Of two people one wins, and the other learns who that was and what they chose.
+ * The result of an answer. If two people answer at once, one wins, and the other learns who that was and what
+ * they chose.
  */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';

@@ -156,7 +156,7 @@ function Card({ item, again }: { item: Item; again: () => void }): JSX.Element {
   );
 }
 
-/** What the approval shows, its workflow, its tags: of nine approvals of one step each says which it is. */
+/** An approval's values, its workflow and its tags: they tell nine approvals of one step apart. */
 function About({ item }: { item: Item }): JSX.Element {
   const shown = isIncident(item) ? {} : (item.shown ?? {});
   const tags = pairsText(item.tags ?? {});

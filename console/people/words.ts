@@ -1,4 +1,4 @@
-/** What is said of incidents: why one was opened, what became of it. */
+/** Texts about incidents: why one was opened, how it ended. */
 
 import { callerText, type IncidentView } from '../../lib/api/answers.ts';
 

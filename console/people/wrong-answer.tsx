@@ -1,6 +1,5 @@
 /**
- * What an agent answered whose work is done and whose answer is no output, for the person who
- * says what it should have been.
+ * An agent's answer that is no output, though the work is done: shown to the person who enters the right one.
  */
 
 import type { JSX } from 'preact';

@@ -57,7 +57,7 @@ const tookOf = ({ startedAt, endedAt }: ExecutionView): number => (endedAt ?? no
 
 const BAR = 34;
 
-/** As high as it took long; the whole column leads to the execution. */
+/** A column as high as the execution's duration; all of it links to the execution. */
 function Column({ view, longest }: { view: ExecutionView; longest: number }): JSX.Element {
   const took = tookOf(view);
   const tone = toneOfExecution(view.status);

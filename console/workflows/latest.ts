@@ -45,7 +45,7 @@ async function readOne(id: string): Promise<ExecutionView | undefined> {
   return view;
 }
 
-/** By plan, how many of the first hundred open executions have it. */
+/** Counts the first hundred open executions by their plan. */
 export async function plansUnderWay(workflow: string): Promise<readonly (readonly [string, number])[]> {
   const { items } = await api.list({ workflow, status: 'open', limit: MOST_OPEN });
   return [...new Set(items.map(({ plan }) => plan))].map((plan) => [

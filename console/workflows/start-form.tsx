@@ -85,7 +85,7 @@ const Take = ({ what, value, writing }: { what: string; value: Json; writing: Wr
   </button>
 );
 
-/** With all issues of the schema, where there are some. */
+/** An error in words, with every issue of the schema, if there are some. */
 function problemIn(error: unknown): string | undefined {
   if (error === undefined) return undefined;
   const { details } = error instanceof ApiError ? error : { details: undefined };

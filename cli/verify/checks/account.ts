@@ -7,11 +7,11 @@ import type { AccountFacts } from '../ports.ts';
 
 /** https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html: the oldest that is still taken. */
 const OLDEST_BOOTSTRAP = 6;
-/** What a stack of a few agents takes at once with `agentConcurrency: 2`. */
+/** The concurrent executions that a stack of a few agents needs with `agentConcurrency: 2`. */
 const LEAST_CONCURRENCY = 10;
 /** https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html */
 const MOST_POLICY_BYTES = 5_120;
-/** What one more API adds. */
+/** The bytes that one more API adds. */
 const ROOM_BYTES = 400;
 
 export const ACCOUNT: Readonly<Record<string, Run>> = {

@@ -80,7 +80,7 @@ async function erased(ports: Ports): Promise<Finding> {
       throw error;
     }),
   );
-  // What is erased is not lost.
+  // An erased execution is not lost.
   ports.begun.delete(executionId);
   const left = await ports.api.get(executionId).then(
     ({ status }) => status,

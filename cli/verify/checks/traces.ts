@@ -15,7 +15,7 @@ const silent =
       `no line has ${texts.join(' or ')}`,
     );
 
-/** What is around the text; a line may be long, and may begin with what says little. */
+/** The surroundings of the text: a line may be long, and begin with what says little. */
 function excerpt(line: string, texts: readonly string[]): string {
   const at = Math.max(0, ...texts.map((text) => line.indexOf(text)));
   return line.slice(Math.max(0, at - BEFORE_CHARS), at + AFTER_CHARS);
@@ -25,7 +25,7 @@ const AFTER_CHARS = 400;
 
 /** A young log group may take its time. */
 const METRIC_WITHIN_MS = 5 * 60_000;
-/** Those that one run makes for certain. */
+/** Metrics that one run certainly writes. */
 const EMITTED: readonly MetricName[] = [
   'Started',
   'Succeeded',

@@ -18,7 +18,7 @@ import { SteadfastStack } from '../../../lib/infra/steadfast-stack.ts';
 
 const app = new App({ analyticsReporting: false });
 const name = String(app.node.tryGetContext('steadfast:verifyStack') ?? 'Steadfast-verify');
-// From the working directory: the package's own folder may be read-only.
+// Relative to the working directory: the package's own folder may be read-only.
 const root = process.cwd();
 const folders = [relative(root, join(import.meta.dirname, 'workflows'))];
 const workflows = await discoverWorkflows({ root, folders });

@@ -116,7 +116,7 @@ export const verifyBreaker = workflow(
   },
 );
 
-/** What triggers start; `text` is what came with the event. */
+/** The workflow that triggers start; `text` is what came with the event. */
 export const verifyEvent = workflow(
   'verify-event',
   { input: z.object({ id: z.string(), text: z.string() }), within: '15m' },
