@@ -28,7 +28,7 @@ import {
 import { asSent } from './as-sent.ts';
 import { Driver, missingAgent } from './driver.ts';
 import { connect, type ExternalWorld } from './external-world.ts';
-import { checkOptions } from './test-options.ts';
+import { checkOptions, declaredIn } from './test-options.ts';
 import type { Injects } from './process.ts';
 import { local, TestRun } from './test-run.ts';
 
@@ -39,7 +39,7 @@ export interface TestAgent {
 
 /** The agents of the test, and what of its world differs from the defaults. */
 export interface TestOptions {
-  /** One for every agent that the workflow uses, those on recoveries included. */
+  /** One for every agent of the workflow, those on recoveries included; an `httpAgent` brings its own. */
   readonly agents: readonly TestAgent[];
   /** Further workflows, such as those that run as children. */
   readonly workflows?: readonly Workflow[];
@@ -136,6 +136,8 @@ export class WorkflowTest<I> {
     this.#idPrefix = inner.idPrefix;
     const workflows = [workflow as Workflow, ...(options.workflows ?? [])];
     for (const [at, given] of options.agents.entries()) this.#add(given, at);
+    for (const declared of workflows.flatMap(declaredIn))
+      if (!this.#workers.has(declared.agent.spec.name)) this.#workers.set(declared.agent.spec.name, declared);
     this.#checkRates(options.rates ?? {});
     for (const one of workflows) {
       this.#checkComplete(one);

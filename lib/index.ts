@@ -15,6 +15,9 @@ import {
   type Verdict,
 } from './core/plan/agent.ts';
 import { type AgentHandler, agentHandler } from './agent/handler.ts';
+import type { HttpAgentOptions, Secret, SecretOptions } from './ready/declaration.ts';
+import { declaredSecret, declareHttp } from './ready/http-agent.ts';
+import { httpWork } from './ready/work.ts';
 import { relay } from './remote/relay.ts';
 import { checkedKind, type RemoteKind, type RemoteTarget } from './remote/target.ts';
 
@@ -109,6 +112,18 @@ export type {
 } from './author/builder/waiting-steps.ts';
 
 export type { AgentHandler } from './agent/handler.ts';
+export type {
+  HttpAgentOptions,
+  HttpAnswer,
+  HttpCall,
+  HttpMethod,
+  HttpOutcome,
+  HttpProbeOutcome,
+  HttpRequest,
+  OutcomeRule,
+  Secret,
+  SecretOptions,
+} from './ready/declaration.ts';
 export type { CommandTarget, LambdaTarget, RemoteKind, RemoteTarget, UrlTarget } from './remote/target.ts';
 
 type Options = AgentOptions<unknown, unknown>;
@@ -195,3 +210,51 @@ export function remoteAgent<T extends Options>(
   const remote = checkedKind(declared.spec, target);
   return Object.assign(agentHandler(declared as Agent, relay(declared.spec, target)), { remote });
 }
+
+/** What `httpAgent` gives: name it in a workflow's step. It has no file: its work is what it declares. */
+export interface HttpAgent<I, O> extends Agent<I, O> {
+  readonly handler: AgentHandler;
+  /** @internal */
+  readonly secret?: Secret;
+}
+
+/**
+ * Declares an agent whose whole work is HTTP requests: no code of its own, and the promises of any agent
+ * (docs/HTTP-AGENTS.md).
+ * @example
+ * export const chargeCard = httpAgent('charge-card', {
+ *   input: z.object({ amount: z.number() }),
+ *   output: z.object({ paymentId: z.string() }),
+ *   effect: 'idempotent',
+ *   idempotencyKey: 'idempotency-key',
+ *   auth: secret('PAYMENTS_TOKEN', { parameter: '/shop/payments-token' }),
+ *   execute: ({ input }) => ({
+ *     method: 'POST',
+ *     url: 'https://payments.example/charges',
+ *     body: { amount: input.amount },
+ *     output: ({ body }) => ({ paymentId: body('id') }),
+ *   }),
+ *   undo: 'none',
+ * });
+ * @throws SteadfastError `bad-name`, `bad-duration`, `bad-agent`
+ */
+export function httpAgent<I, O>(name: string, options: HttpAgentOptions<I, O>): HttpAgent<I, O> {
+  const { declared, work } = declareHttp(name, options);
+  let made: AgentHandler | undefined;
+  return {
+    ...declared,
+    ...(work.auth === undefined ? {} : { secret: work.auth }),
+    // Made when it is first asked for: what only declares the agent needs no logger of it.
+    get handler() {
+      return (made ??= agentHandler(declared as Agent, httpWork(work)));
+    },
+  };
+}
+
+/**
+ * A secret that an `httpAgent` sends, by its names.
+ * @example auth: secret('PAYMENTS_TOKEN', { parameter: '/shop/payments-token' })
+ * @param env the environment variable that has it in `serve`, in `dev` and in tests
+ * @throws SteadfastError `bad-secret`
+ */
+export const secret = (env: string, options?: SecretOptions): Secret => declaredSecret(env, options);

@@ -7,6 +7,7 @@
 
 import { type Agent, declareAgent } from './core/plan/agent.ts';
 import { refuse } from './core/values/errors.ts';
+import { declareHttp } from './ready/http-agent.ts';
 import type * as whole from './index.ts';
 
 export * from './index.ts';
@@ -24,3 +25,6 @@ export const agent: typeof whole.agent = (name, options) => {
 };
 
 export const remoteAgent: typeof whole.remoteAgent = (declared) => notHere(declared.spec.name) as never;
+
+export const httpAgent: typeof whole.httpAgent = (name, options) =>
+  ({ ...declareHttp(name, options).declared, handler: notHere(name) }) as never;

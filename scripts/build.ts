@@ -135,6 +135,38 @@ function reached(starts: readonly string[]): Set<string> {
 
 const program = await bundleProgram(ROOT, DIST);
 
+/**
+ * Makes one file of a module and of those that only it reaches: an agent loads one, and a package has one.
+ * @param isOwn what becomes part of it, of the paths that its modules import
+ */
+const joined = (module: string, isOwn: (path: string) => boolean): Promise<unknown> =>
+  build({
+    absWorkingDir: ROOT,
+    entryPoints: [`dist/${module}.js`],
+    outfile: `dist/${module}.js`,
+    allowOverwrite: true,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    logLevel: 'warning',
+    packages: 'external',
+    plugins: [
+      {
+        name: 'own-parts',
+        setup: (bundling) => {
+          bundling.onResolve({ filter: /^\.\.?\// }, ({ path, kind }) =>
+            kind === 'entry-point' || isOwn(path) ? undefined : { path, external: true, sideEffects: false },
+          );
+        },
+      },
+    ],
+  });
+// The rest of both folders goes with what is not reached.
+const isOfAgents = (path: string): boolean => /^(?:\.|\.\.\/remote)\/[a-z-]+\.js$/.test(path);
+const OF_AGENTS = ['lib/ready/http-agent', 'lib/ready/work', 'lib/remote/relay'];
+for (const module of OF_AGENTS) await joined(module, isOfAgents);
+
 // In place of the modules that it was made of.
 writeFileSync(
   join(DIST, 'kit/server/start-server.js'),
@@ -155,8 +187,10 @@ for (const path of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
   else if (!modules.has(file)) rmSync(join(DIST, file));
   else {
     const code = readFileSync(join(DIST, file), 'utf8');
-    // What an entry of the package reaches is there to be read.
-    writeFileSync(join(DIST, file), transformSync(code, { minify: !/^(?:kit|lib)\//.test(file) }).code);
+    // What an entry of the package reaches is there to be read, but for what was made of several.
+    const isMade = OF_AGENTS.includes(file.replace(/\.js$/, ''));
+    const minify = isMade || !/^(?:kit|lib)\//.test(file);
+    writeFileSync(join(DIST, file), transformSync(code, { minify }).code);
   }
 }
 
@@ -176,26 +210,7 @@ await build({
 writeFileSync(join(DIST, 'lib/api/typed-client.js'), "export { createClient } from '../client.js';\n");
 
 // One file: no other module shares its parts.
-await build({
-  absWorkingDir: ROOT,
-  entryPoints: [`dist/${CLOUD}.js`],
-  outfile: `dist/${CLOUD}.js`,
-  allowOverwrite: true,
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  target: 'node20',
-  logLevel: 'warning',
-  packages: 'external',
-  plugins: [
-    {
-      name: 'own-folder',
-      setup: (bundling) => {
-        bundling.onResolve({ filter: /^\.\.\// }, ({ path }) => ({ path, external: true }));
-      },
-    },
-  ],
-});
+await joined(CLOUD, (path) => path.startsWith('./'));
 for (const name of ['control', 'kill-plan', 'random', 'random-kills'])
   rmSync(join(DIST, dirname(CLOUD), `${name}.js`));
 

@@ -7,6 +7,7 @@ const FOLDER = join(import.meta.dirname, '..', 'examples', 'cookbook');
 /** In a reader's order: each is a file. */
 const RECIPES = [
   'poll',
+  'rest',
   'webhook',
   'saga',
   'approval',
@@ -22,7 +23,7 @@ const RECIPES = [
 
 const HEAD = `# Cookbook
 
-Twelve small workflows, each whole. They lie in \`examples/cookbook\`, and \`test/cookbook.test.ts\` runs them.
+Thirteen small workflows, each whole. They lie in \`examples/cookbook\`, and \`test/cookbook.test.ts\` runs them.
 \`npm run docs\` prints this page.
 `;
 

@@ -23,6 +23,7 @@ Routes: [HTTP.md](HTTP.md).
 `;
 
 const AGENT = 'lib/core/plan/agent.ts';
+const READY = 'lib/ready/declaration.ts';
 const BUILDER = 'lib/author/builder';
 const STEPS = `${BUILDER}/waiting-steps.ts`;
 const REFERENCES = 'lib/author/references.ts';
@@ -117,6 +118,22 @@ ${table(['answer', 'what it says'], verdicts)}
 ### What an attempt throws
 
 ${table(['error', 'what it says'], errors)}
+
+### httpAgent(name, options)
+
+${called('lib/index.ts', 'httpAgent')}
+
+${options(declarationIn(READY, 'HttpAgentOptions'))}
+
+A request:
+
+${options(declarationIn(READY, 'HttpRequest'))}
+
+### secret(env, where)
+
+${called('lib/index.ts', 'secret')}
+
+${options(declarationIn(READY, 'SecretOptions'))}
 
 ### remoteAgent(agent, target)
 

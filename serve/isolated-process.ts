@@ -7,7 +7,7 @@
 
 import type { AgentHandler } from '../lib/agent/handler.ts';
 import type { Implementation } from '../lib/core/plan/agent.ts';
-import { exportsOf } from '../lib/project/package-files.ts';
+import { handlerOf } from '../lib/project/package-files.ts';
 import { performCalls } from '../lib/worker/isolated-calls.ts';
 
 process.setSourceMapsEnabled(true);
@@ -17,7 +17,7 @@ const failed: Record<string, string> = {};
 for (let at = 0; at + 1 < args.length; at += 2) {
   const [name = '', file = ''] = args.slice(at);
   try {
-    const { worker } = (await exportsOf(file))['handler'] as AgentHandler;
+    const { worker } = (await handlerOf(file, name)) as AgentHandler;
     agents.set(name, worker.implementation);
   } catch (error) {
     failed[name] = error instanceof Error ? error.message : String(error);

@@ -15,7 +15,7 @@ import type { DeclaredTrigger } from '../lib/author/triggers/trigger-declaration
 import { discoverWorkflows } from '../lib/infra/discover.ts';
 import { type Discovery, DiscoveryError } from '../lib/infra/discovery.ts';
 import type { AskHandlers } from '../lib/infra/handlers.ts';
-import { exportsOf } from '../lib/project/package-files.ts';
+import { exportsOf, handlerOf } from '../lib/project/package-files.ts';
 import { writtenFile } from '../lib/project/project-files.ts';
 
 export interface ServedAgent {
@@ -78,7 +78,7 @@ async function loadAgent(
   { name, file, runsIn, remote }: Discovery['agents'][number],
 ): Promise<[string, ServedAgent]> {
   const shown = file.slice(root.length + 1);
-  const { worker } = Object(await loaded(file, shown)) as Partial<AgentHandler>;
+  const { worker } = Object(await loaded(file, shown, name)) as Partial<AgentHandler>;
   const owner = worker?.agent.spec.name;
   if (worker === undefined || owner !== name)
     throw new DiscoveryError(
@@ -90,9 +90,9 @@ async function loadAgent(
   return [name, { worker, file, isIsolated: asks && remote === undefined }];
 }
 
-async function loaded(file: string, shown: string): Promise<unknown> {
+async function loaded(file: string, shown: string, name: string): Promise<unknown> {
   try {
-    return (await exportsOf(file))['handler'];
+    return await handlerOf(file, name);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new DiscoveryError(`${shown} cannot be loaded: ${message}`, { cause: error });

@@ -1,5 +1,8 @@
 /** Each recipe of the cookbook does what its first line says. */
 
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { done, type AgentHandler } from 'steadfast';
 import { testWorkflow } from 'steadfast/testing';
 import { album, shrink } from '../examples/cookbook/fan-out.ts';
@@ -12,6 +15,7 @@ import { copyPage, copying } from '../examples/cookbook/pages.ts';
 import { ship, shipping } from '../examples/cookbook/person.ts';
 import { encodeWith, encoding } from '../examples/cookbook/poll.ts';
 import { agentSettings, locate, zoning } from '../examples/cookbook/rate.ts';
+import { buying } from '../examples/cookbook/rest.ts';
 import { bookCar, bookFlight, bookHotel, trip } from '../examples/cookbook/saga.ts';
 import { checkout, openCheckout } from '../examples/cookbook/webhook.ts';
 import { PermanentError, TransientError } from '../lib/index.ts';
@@ -27,6 +31,24 @@ it('poll: asks until the work is done', async () => {
   });
   const end = await (await testWorkflow(encoding, { agents: [handler] }).start({ film: 'f' })).waitForEnd();
   expect([end.status, end.output, percents]).toEqual(['succeeded', { url: 'films/1' }, []]);
+});
+
+it('rest: asks the services, and finds a charge whose answer was lost', async () => {
+  const asked: string[] = [];
+  const service = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url?.split('/')[1]}`);
+    if (request.method === 'POST') response.destroy();
+    else response.end(JSON.stringify({ id: 'c-1', reservation: { id: 'r-1' } }));
+  }).listen(0, '127.0.0.1');
+  await once(service, 'listening');
+  process.env['SHOP_URL'] = `http://localhost:${(service.address() as AddressInfo).port}`;
+  process.env['SHOP_TOKEN'] = 't';
+  const run = await testWorkflow(buying, { agents: [] }).start({ orderId: 'o-1', amount: 5 });
+  expect(await run.waitForEnd()).toMatchObject({ status: 'succeeded', output: { chargeId: 'c-1' } });
+  expect(asked).toEqual(['PUT reservations', 'POST charges', 'GET charges']);
+  service.closeAllConnections();
+  service.close();
+  for (const name of ['SHOP_URL', 'SHOP_TOKEN']) delete process.env[name];
 });
 
 it('webhook: goes on with the answer from outside', async () => {

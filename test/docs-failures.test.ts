@@ -6,7 +6,7 @@ import { FAILURE_CODES } from '../scripts/contract/failure-codes.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** What runs where a step or an execution fails. */
-const ROOMS = ['core', 'engine', 'agent', 'worker', 'remote'];
+const ROOMS = ['core', 'engine', 'agent', 'worker', 'remote', 'ready'];
 /** A failure is written as an object, or made by a function of its file. */
 const CODE = /\bcode: '([a-z-]+)'|\b(?:wrong|failure)\(\s*'([a-z-]+)'|\b(?:CANNOT_TELL|BUG) = '([a-z-]+)'/g;
 /** Made of a status, or of several. */

@@ -10,6 +10,7 @@ import { refuse } from '../../lib/core/values/errors.ts';
 import { startServer } from '../../serve/server.ts';
 import { IN_MEMORY } from '../../serve/sqlite/file.ts';
 import { foldersOf, loadWorkflows, type Served } from '../../serve/workflows.ts';
+import { declaredIn } from '../test-options.ts';
 import type { TestAgent } from '../workflow-test.ts';
 import type { TestServer, TestServerOptions } from './test-server.ts';
 
@@ -32,7 +33,8 @@ async function servedOf({ workflows, agents = [] }: TestServerOptions): Promise<
     const { root, folders, only } = foldersOf(resolve(workflows));
     return loadWorkflows(root, folders, only);
   }
-  const known = new Map(agents.map(({ worker }) => [worker.agent.spec.name, worker]));
+  const workers = [...workflows.flatMap(declaredIn), ...agents.map(({ worker }) => worker)];
+  const known = new Map(workers.map((worker) => [worker.agent.spec.name, worker]));
   const names = workflows.flatMap(({ agents: used }) => used.map(({ spec }) => spec.name));
   const missing = names.find((name) => !known.has(name));
   if (missing !== undefined)

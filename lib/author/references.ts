@@ -32,7 +32,8 @@ const REFERENCE = {};
 /**
  * Where a reference points: the execution's input, a step's output, how a step ended and its failure, the
  * token by which the external party answers a callback step, of a list the item and its index, of rounds what
- * the latest answered and was given, or for on-failure steps why the execution ended.
+ * the latest answered and was given, or for on-failure steps why the execution ended; in an `httpAgent` the
+ * call and its answer.
  */
 export type RefSource =
   | 'input'
@@ -41,7 +42,9 @@ export type RefSource =
   | 'item'
   | 'index'
   | 'last'
-  | 'given';
+  | 'given'
+  | 'call'
+  | 'answer';
 
 /** Called with each field that is read of a reference. */
 export type NoteRead = (source: RefSource, path: readonly string[]) => void;

@@ -20,6 +20,7 @@ import { ENV } from '../aws/names.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { AgentHost } from './agent-hosts.ts';
 import { AgentFunction, atRest, functionTimeout } from './deployed-agent.ts';
+import type { DeclaredWork } from './discovery.ts';
 import type { LogSettings } from './function.ts';
 import { queuePrefix } from './queue-names.ts';
 
@@ -39,6 +40,8 @@ export interface AgentDeclaration {
   readonly runsIn?: 'container';
   /** Absent: its file has the code itself. */
   readonly remote?: 'lambda' | 'url' | 'command';
+  /** Its whole work is declared. */
+  readonly declared?: DeclaredWork;
   /** The agents it may have to send to, itself included. */
   readonly peers: readonly string[];
 }
@@ -90,13 +93,14 @@ export class AgentFleet extends Construct {
     const hostOf = this.makeHosts(props);
     const made = (declared: readonly AgentDeclaration[]): ReadonlyMap<string, AgentFunction> =>
       new Map(
-        declared.map(({ name, timeoutMs, runsIn, remote }) => {
+        declared.map(({ name, timeoutMs, runsIn, remote, declared: work }) => {
           const own = {
             agentName: name,
             queueName: `${this.queuePrefix}${name}`,
             timeout: Duration.millis(timeoutMs),
             ...(runsIn === undefined ? {} : { runsIn }),
             ...(remote === undefined ? {} : { remote }),
+            ...(work === undefined ? {} : { declared: work }),
             code: () => code(name),
             imageFolder: () => imageFolder(name),
             settings: settings[name] ?? {},
@@ -134,11 +138,12 @@ export class AgentFleet extends Construct {
       [...hosts].flatMap(([host, names]) => {
         const members = agents
           .filter(({ name }) => names.includes(name))
-          .map(({ name, timeoutMs, isUnsafe = false }) => ({
+          .map(({ name, timeoutMs, isUnsafe = false, declared }) => ({
             name,
             timeout: functionTimeout(name, Duration.millis(timeoutMs)),
             settings: settings[name] ?? {},
             isUnsafe,
+            isDeclared: declared !== undefined,
             maxConcurrency: settings[name]?.maxConcurrency ?? shared.maxConcurrency,
           }));
         const props = { ...shared, members, code: hostCode(host) };

@@ -22,11 +22,24 @@ import type { SteadfastProps } from './steadfast-props.ts';
 import { addFunction, type FunctionSettings, type LogSettings } from './function.ts';
 
 /** What decides whether an agent may share a function. */
-export type Hostable = Pick<FoundAgent, 'name' | 'runsIn' | 'isolate' | 'remote'>;
+export type Hostable = Pick<FoundAgent, 'name' | 'runsIn' | 'isolate' | 'remote' | 'declared'>;
 
 /** The host of all agents that name none (`hosting: 'shared'`). */
 const SHARED = 'shared';
+/** The host of those whose work is declared, and who send no secret. */
+const READY = 'http';
 const NAME = /^[a-z][a-z0-9-]{0,39}$/;
+
+/**
+ * The host of those whose work is declared: those that send the same secret share one, and no other code is
+ * in it, so that none can read another's.
+ */
+function readyHost({ secret }: NonNullable<FoundAgent['declared']>): string {
+  if (secret === undefined) return READY;
+  const named = secret.parameter ?? secret.secretsManager ?? secret.env;
+  const slug = named.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  return `${READY}-${slug.replaceAll(/^-|-$/g, '')}`.slice(0, 40);
+}
 
 /** Why an agent has a function, or a process, of its own. */
 function aloneFor({ runsIn, isolate, remote }: Hostable, settings: AgentSettings): string | undefined {
@@ -53,7 +66,9 @@ export function hostsOf(
       throw refused(agent.name, `host is '${host}'; allowed: up to 40 of a-z, 0-9 and -, a letter first`);
     if (host !== undefined && why !== undefined)
       throw refused(agent.name, `host: it can share no function, for ${why}; leave out host`);
-    const name = host ?? (hosting === 'shared' && why === undefined ? SHARED : undefined);
+    const { declared } = agent;
+    const ready = why === undefined && declared !== undefined ? readyHost(declared) : undefined;
+    const name = host ?? ready ?? (hosting === 'shared' && why === undefined ? SHARED : undefined);
     if (name !== undefined) hosts.set(name, [...(hosts.get(name) ?? []), agent.name]);
   }
   return hosts;
@@ -68,6 +83,8 @@ export interface HostMember {
   readonly settings: AgentSettings;
   /** It must not act twice, and nobody can ask what it did. */
   readonly isUnsafe: boolean;
+  /** Its work is declared: it waits for a service, and takes no other's place while it does. */
+  readonly isDeclared: boolean;
   readonly maxConcurrency: number;
 }
 
@@ -173,7 +190,8 @@ function settingsFor(members: readonly HostMember[], reserved: number | undefine
   const isLimited = ({ rate, maxConcurrency }: AgentSettings): boolean =>
     rate !== undefined || maxConcurrency !== undefined;
   const carries = members.filter(
-    ({ settings, isUnsafe }) => !isLimited(settings) && (settings.carryOn ?? !isUnsafe),
+    ({ settings, isUnsafe, isDeclared }) =>
+      !isLimited(settings) && (settings.carryOn ?? !(isUnsafe || isDeclared)),
   );
   return {
     carries: carries.map(({ name }) => name),

@@ -26,12 +26,13 @@ export interface AgentSettings {
    * The function that it shares with all agents that name the same host. Each keeps its queue; memory,
    * environment, network and permissions are those of all of them, and an attempt that ends its process
    * (memory, `process.exit`, an endless loop) ends what the others' are doing there.
-   * @default - as `hosting` says
+   * @default - as `hosting` says; an `httpAgent` shares one with those that send the same secret
    */
   readonly host?: string;
   /**
    * Whether the process of the step before may begin its attempt itself, if it is in the same host.
-   * @default - yes, but for an agent that is `unsafe` or has a `rate` or a `maxConcurrency` of its own
+   * @default - yes, but for an agent that is `unsafe`, is an `httpAgent`, or has a `rate` or a
+   * `maxConcurrency` of its own
    */
   readonly carryOn?: boolean;
   /**

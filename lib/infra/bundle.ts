@@ -24,6 +24,7 @@ import { DiscoveryError } from './discovery.ts';
 import { COMPUTED } from './left-behind.ts';
 import { PACKAGE_ROOT, programFile } from '../project/package-files.ts';
 import {
+  handlerFile,
   lambda,
   scratchOf,
   writeAgentEntry,
@@ -126,7 +127,8 @@ export function bundleDeployment(
   hosts: Hosts = new Map(),
 ): ReadonlyMap<string, Bundle> {
   const hosted = new Set([...hosts.values()].flat());
-  const agents = found.agents.filter(({ name, runsIn }) => runsIn === undefined && !hosted.has(name));
+  const own = found.agents.filter(({ name, runsIn }) => runsIn === undefined && !hosted.has(name));
+  const agents = own.map((agent) => ({ ...agent, file: handlerFile(found, agent) }));
   const isolated = agents.flatMap(({ name, isolate }) => (isolate === undefined ? [] : [agentEntry(name)]));
   const roles = bundleFunctions({
     root: found.root,
@@ -165,14 +167,16 @@ export type Hosts = ReadonlyMap<string, readonly string[]>;
 
 /** Each has the code of all its agents, and beside it the packages of all. */
 function bundleHosts(
-  { root, agents }: Discovery,
+  found: Discovery,
   hosts: Hosts,
   packages: Packages,
   inspected: string | undefined,
 ): ReadonlyMap<string, Bundle> {
+  const { root, agents } = found;
   return new Map(
     [...hosts].flatMap(([host, names]) => {
-      const files = agents.filter(({ name }) => names.includes(name));
+      const members = agents.filter(({ name }) => names.includes(name));
+      const files = members.map((agent) => ({ name: agent.name, file: handlerFile(found, agent) }));
       return [
         ...bundleEntries({
           root,

@@ -22,12 +22,13 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
-import { Duration, Names, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
+import { Duration, Names, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import { AgentContainer } from './agent-container.ts';
 import { adopt, type AgentSettings, checkSettings, remoteEnvironment } from './agent-settings.ts';
 import type { AgentHost } from './agent-hosts.ts';
+import type { DeclaredWork } from './discovery.ts';
 import { addFunction, type LogSettings } from './function.ts';
 
 /** For the abort, the report and a cold start, beyond the author's own limit. */
@@ -47,6 +48,8 @@ const WORK = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisib
 /** For a worker, which asks for its own with each message. */
 const WORKER_VISIBILITY = Duration.minutes(1);
 
+type Secret = NonNullable<DeclaredWork['secret']>;
+
 export interface AgentProps {
   readonly agentName: string;
   readonly queueName: string;
@@ -54,6 +57,8 @@ export interface AgentProps {
   readonly timeout: Duration;
   readonly runsIn?: 'container';
   readonly remote?: 'lambda' | 'url' | 'command';
+  /** Its whole work is declared. */
+  readonly declared?: DeclaredWork;
   readonly code: () => Code;
   /** The folder of the image of an agent that runs in a container; none where the stack needs no code. */
   readonly imageFolder: () => string | undefined;
@@ -149,6 +154,7 @@ export class AgentFunction extends Construct implements IGrantable {
     this.grantOnQueue(this.function, CONSUME);
     this.grantRemote(this.function);
     this.grantPrincipal = props.host?.principalOf(this.agentName) ?? this.function.grantPrincipal;
+    if (props.declared?.secret !== undefined) this.grantSecret(props.declared.secret, props.settings);
   }
 
   private makeQueue(
@@ -224,6 +230,31 @@ export class AgentFunction extends Construct implements IGrantable {
     if (this.#remoteFunction === undefined) return;
     const resourceArns = [this.#remoteFunction.functionArn];
     Grants.addToPrincipal({ grantee, actions: ['lambda:InvokeFunction'], resourceArns });
+  }
+
+  /**
+   * Reading the secret that its declaration sends, and no other. If a key of your own encrypts it, grant that
+   * as well.
+   * @throws Error where nothing of the deployment has the secret
+   */
+  private grantSecret(
+    { env, parameter, secretsManager }: Secret,
+    { environment, ...own }: AgentSettings,
+  ): void {
+    if (environment?.[env] !== undefined || own.function !== undefined) return;
+    const stack = Stack.of(this);
+    const [action, resource] =
+      parameter === undefined
+        ? // Six characters that AWS adds to the name.
+          ['secretsmanager:GetSecretValue', `secretsmanager:*:secret:${secretsManager}-??????`]
+        : ['ssm:GetParameter', `ssm:*:parameter/${parameter.replace(/^\//, '')}`];
+    if (parameter === undefined && secretsManager === undefined)
+      throw new Error(
+        `agent '${this.agentName}': nothing says where the secret ${env} lies: write secret('${env}', { parameter: '/…' }) or { secretsManager: '…' }, or set agentSettings['${this.agentName}'].environment`,
+      );
+    const place = `${stack.region}:${stack.account}`;
+    const arn = `arn:${stack.partition}:${resource.replace('*', place)}`;
+    Grants.addToPrincipal({ grantee: this, actions: [action], resourceArns: [arn] });
   }
 
   private grantOnQueue(grantee: IGrantable, actions: string[]): Grant {

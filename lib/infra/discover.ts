@@ -30,6 +30,7 @@ import {
   type AgentLike,
   agentsIn,
   asksAnother,
+  declaredWorkOf,
   lanesOf,
   loadModule,
   remoteOf,
@@ -150,7 +151,7 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
           `${relativeToRoot(file)}: two agents are named '${spec.name}'; give one of them another name, or declare it once and use it in both workflows`,
         );
       }
-      if (agentFile(folder, spec.name) === undefined) {
+      if (declaredWorkOf(agent) === undefined && agentFile(folder, spec.name) === undefined) {
         const expected = join(folder, AGENT_FOLDER, `${spec.name}${extname(file)}`);
         const like = misnamedFile(spec.name, folder, exported);
         const meant = like === undefined ? '' : `; did you mean ${like}?`;
@@ -164,10 +165,11 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
   }
   for (const agent of agentsIn(module)) {
     const { name } = agent.spec;
-    if (!used.has(name) && agentFile(folder, name) !== undefined) used.set(name, agent);
+    const isThere = declaredWorkOf(agent) !== undefined || agentFile(folder, name) !== undefined;
+    if (!used.has(name) && isThere) used.set(name, agent);
   }
   const of = { folder, module, relativeToRoot };
-  const { agents, files } = await foundAgents([...used.values()], peers, of);
+  const { agents, files } = await foundAgents([...used.values()], peers, of, file);
   const workflows = exported.map((one) => foundWorkflow(one, file, folder));
   const warnings = [
     ...exported.flatMap(({ workflow }) => warningsOf(workflow, file, relativeToRoot(file))),
@@ -181,16 +183,25 @@ async function foundAgents(
   used: readonly AgentLike[],
   peers: ReadonlyMap<string, ReadonlySet<string>>,
   { folder, module, relativeToRoot }: FolderFiles,
+  workflow: string,
 ): Promise<Pick<LoadedFolder, 'agents' | 'files'>> {
   const agents: FoundAgent[] = [];
   const files: AgentFile[] = [];
-  for (const { spec } of used) {
+  for (const agent of used) {
+    const { spec } = agent;
     const { name, timeoutMs, runsIn, isolate, effect } = spec;
-    const implementation = agentFile(folder, name) as string;
+    const declared = declaredWorkOf(agent);
+    const own = agentFile(folder, name);
+    if (declared !== undefined && own !== undefined)
+      throw new DiscoveryError(
+        `${relativeToRoot(own)} does nothing: the work of agent '${name}' is declared by httpAgent; remove the file, or declare the agent by agent(…)`,
+      );
+    const implementation = own ?? workflow;
     const shown = relativeToRoot(implementation);
-    const remote = await remoteOf(implementation, shown, name);
-    // What is remote has been loaded, and has no parts of its own.
-    if (remote === undefined) files.push({ file: implementation, shown, spec, exported: module });
+    const remote = declared === undefined ? await remoteOf(implementation, shown, name) : undefined;
+    // What is remote has been loaded, and has no parts of its own; what is declared was checked where it is.
+    if (remote === undefined && declared === undefined)
+      files.push({ file: implementation, shown, spec, exported: module });
     agents.push({
       name,
       timeoutMs,
@@ -198,6 +209,7 @@ async function foundAgents(
       ...(isolate === undefined || remote !== undefined ? {} : { isolate }),
       ...(effect === 'unsafe' ? { isUnsafe: true } : {}),
       ...(remote === undefined ? {} : { remote }),
+      ...(declared === undefined ? {} : { declared }),
       file: implementation,
       peers: [...(peers.get(name) ?? [])].sort(),
     });

@@ -21,6 +21,15 @@ export class DiscoveryError extends Error {
   }
 }
 
+/** Where the secret lies on AWS that an agent sends whose work is declared. */
+export interface DeclaredWork {
+  readonly secret?: {
+    readonly env: string;
+    readonly parameter?: string;
+    readonly secretsManager?: string;
+  };
+}
+
 /** An agent whose handler was found in an `agents` folder. */
 export interface FoundAgent {
   /** Its name: that of its file. */
@@ -35,7 +44,9 @@ export interface FoundAgent {
   readonly isUnsafe?: true;
   /** What does its work, of an agent in another language (`remoteAgent`). */
   readonly remote?: 'lambda' | 'url' | 'command';
-  /** The file that exports `handler`. */
+  /** Its whole work is declared (`httpAgent`). */
+  readonly declared?: DeclaredWork;
+  /** The file that exports `handler`; of one whose work is declared the workflow's, which declares it. */
   readonly file: string;
   /** All agents of the workflows it takes part in, itself included: those it may have to send to. */
   readonly peers: readonly string[];

@@ -64,7 +64,14 @@ export interface AgentLike {
   readonly spec: Pick<FoundAgent, 'name' | 'timeoutMs' | 'runsIn' | 'isolate'> & DeclaredSpec;
   readonly input?: unknown;
   readonly output?: unknown;
+  /** What does its work, where that is declared. */
+  readonly handler?: unknown;
+  readonly secret?: NonNullable<FoundAgent['declared']>['secret'];
 }
+
+/** What is found of an agent whose work is declared; nothing of one that has a file. */
+export const declaredWorkOf = ({ handler, secret }: AgentLike): FoundAgent['declared'] =>
+  'worker' in Object(handler) ? (secret === undefined ? {} : { secret }) : undefined;
 
 type Module = Readonly<Record<string, unknown>>;
 

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { programFile } from '../project/package-files.ts';
-import type { Discovery } from './discovery.ts';
+import type { Discovery, FoundAgent } from './discovery.ts';
 
 /** Where modules are generated: never committed, as the CDK's own output. */
 export const scratchOf = (root: string): string => join(root, 'cdk.out', '.steadfast');
@@ -33,6 +33,20 @@ export function writeWorkflowsModule(found: Discovery): string {
     '',
   ];
   return writeGenerated(folder, 'workflows', lines.join('\n'));
+}
+
+/** What exports an agent's handler: its file, or what is written of an agent whose work is declared. */
+export function handlerFile(found: Discovery, { name, file, declared }: FoundAgent): string {
+  if (declared === undefined) return file;
+  const folder = scratchOf(found.root);
+  const own = JSON.stringify(name);
+  const lines = [
+    `import * as module from ${JSON.stringify(modulePath(folder, file))};`,
+    'const agents = Object.values(module).flatMap((one: any) => [one, ...(one?.agents ?? [])]);',
+    `export const handler = agents.find((one) => one?.spec?.name === ${own}).handler;`,
+    '',
+  ];
+  return writeGenerated(folder, 'declared-agent', lines.join('\n'));
 }
 
 /**

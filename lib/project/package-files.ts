@@ -60,6 +60,28 @@ export async function exportsOf(file: string): Promise<Readonly<Record<string, u
   return whole['__esModule'] === true ? whole : module;
 }
 
+/**
+ * The handler that an agent's file exports; of an agent whose work is declared that of the declaration, which
+ * a workflow of the file uses, or which the file exports.
+ */
+export async function handlerOf(file: string, name: string): Promise<unknown> {
+  const module = await exportsOf(file);
+  return module['handler'] ?? declaredHandler(module, name);
+}
+
+interface Declaring {
+  readonly spec?: { readonly name?: string };
+  readonly handler?: unknown;
+  readonly agents?: readonly Declaring[];
+}
+
+/** Structural: nothing here knows the library. */
+function declaredHandler(module: Readonly<Record<string, unknown>>, name: string): unknown {
+  const exported = Object.values(module).map((value) => Object(value) as Declaring);
+  const agents = exported.flatMap((one) => [one, ...(Array.isArray(one.agents) ? one.agents : [])]);
+  return agents.find(({ spec }) => spec?.name === name)?.handler;
+}
+
 function rootAbove(folder: string): string {
   for (let at = folder; ; at = dirname(at)) {
     const file = join(at, 'package.json');

@@ -19,6 +19,7 @@ import { NOT_BEFORE } from './catalogue/not-before.ts';
 import { ORDERS } from './catalogue/orders.ts';
 import { PAUSES } from './catalogue/pauses.ts';
 import { PORTS } from './catalogue/ports.ts';
+import { READY } from './catalogue/ready.ts';
 import { SERVE } from './catalogue/serve.ts';
 import { STOPS } from './catalogue/stops.ts';
 import { TEMPLATE } from './catalogue/template.ts';
@@ -49,6 +50,7 @@ export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
   'changes of a question': QUESTIONS,
   'executions carried on': CARRIED,
   pauses: PAUSES,
+  'declared requests': READY,
 };
 
 export const MUTANTS: readonly Mutant[] = Object.values(CONCEPTS).flat();

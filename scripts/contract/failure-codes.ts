@@ -224,11 +224,26 @@ export const FAILURE_CODES: readonly Codes[] = [
     ],
   },
   {
-    heading: 'Agents elsewhere',
+    heading: 'Agents elsewhere, and HTTP agents',
     rows: [
       [
+        'bad-request',
+        'The request of an HTTP agent cannot be made of its input, or its address is not set; nothing was sent.',
+        'Mend the input or the declaration; the message names the part.',
+      ],
+      [
+        'private-address',
+        'The address of an HTTP agent is private, or its name has a private one; nothing was sent.',
+        'If it is meant, declare `allowPrivateAddresses: true`.',
+      ],
+      [
+        'no-secret',
+        'The secret of an HTTP agent cannot be read; nothing was sent.',
+        'Create the parameter or secret that the message names, or set the variable.',
+      ],
+      [
         'bad-answer',
-        'The program, function or server answered with something that is not an answer.',
+        'The program, function or server answered with something that is not an answer; an HTTP agent reads JSON.',
         'See the contract in [AGENTS-ELSEWHERE.md](AGENTS-ELSEWHERE.md#in-another-language).',
       ],
       ['answer-too-large', 'The answer has more bytes than allowed.', 'Return a reference.'],

@@ -38,6 +38,8 @@ export interface Scope {
   readonly index?: number;
   readonly last?: Json;
   readonly given?: Json;
+  /** By its source: what a declared request reads beside the input (`ready/`). */
+  readonly others?: Readonly<Record<string, Json | undefined>>;
 }
 
 /**
@@ -159,7 +161,7 @@ function sourceValue(source: Expr, scope: Scope): Json | undefined {
     case 'failure':
       return scope[kind]?.(step);
     default:
-      return undefined;
+      return scope.others?.[kind ?? ''];
   }
 }
 

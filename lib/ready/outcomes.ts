@@ -1,0 +1,91 @@
+/**
+ * What an answer says of the work, where its author has not said it.
+ *
+ * Owns: the table (printed in docs/HTTP-AGENTS.md; a test compares them). Does not own: the author's own
+ * rules (`work.ts`), what follows from an outcome (`core/step/report.ts`).
+ *
+ * S6 `transient` and `permanent` say that this request did nothing. What does not say so for certain is
+ * `unknown`: a proxy answers 5xx also for a connection that broke behind it.
+ */
+
+import type { Effect } from '../core/plan/agent.ts';
+import type { HttpMethod, HttpOutcome, HttpProbeOutcome } from './declaration.ts';
+import { isReading, type Result } from './send.ts';
+
+export type CallKind = 'execute' | 'probe' | 'undo';
+
+/** An answer, and what it answers. */
+export interface Seen {
+  readonly result: Result;
+  readonly method: HttpMethod;
+  readonly effect: Effect;
+  readonly acceptsWork: boolean;
+  /** What is read of the body is there. */
+  readonly isWhole: boolean;
+}
+
+interface Facts extends Seen {
+  readonly status: number;
+}
+type Says = readonly [execute: HttpOutcome, probe: HttpProbeOutcome, undo: Exclude<HttpOutcome, 'accepted'>];
+
+const UNKNOWN: Says = ['unknown', 'unknown', 'unknown'];
+const REFUSED: Says = ['permanent', 'unknown', 'permanent'];
+const LATER: Says = ['transient', 'unknown', 'transient'];
+
+const isGone = ({ status }: Facts): boolean => status === 404 || status === 410;
+/** Asks to come again later, before anything was done. */
+const isPutOff = ({ status, result }: Facts): boolean =>
+  status === 425 ||
+  status === 429 ||
+  (status === 503 && result.kind === 'answered' && result.headers['retry-after'] !== undefined);
+/** Perhaps by an earlier request of the same step, which had no answer. */
+const isConflict = ({ status, effect }: Facts): boolean =>
+  (status === 409 || status === 412) && (effect === 'idempotent' || effect === 'probed');
+
+/** The first row that fits counts: the answer, as docs/HTTP-AGENTS.md says it, and what it says. */
+export const OUTCOMES: readonly (readonly [string, (seen: Facts) => boolean, Says])[] = [
+  [
+    'nothing was sent, and never will be: a private address, a request that cannot be made',
+    ({ result }) => result.kind === 'not-sent' && result.isForGood === true,
+    REFUSED,
+  ],
+  [
+    'nothing was sent: no such name, refused, no certificate, no connection in 10 s, no secret',
+    ({ result }) => result.kind === 'not-sent',
+    LATER,
+  ],
+  ['sent, and no answer: cut off, or the time is over', ({ result }) => result.kind === 'no-answer', UNKNOWN],
+  ['a body that is read, and is cut, too large or not JSON', ({ isWhole }) => !isWhole, UNKNOWN],
+  [
+    '202, with `acceptedWithin`',
+    ({ status, acceptsWork }) => status === 202 && acceptsWork,
+    ['accepted', 'running', 'unknown'],
+  ],
+  ['202 without', ({ status }) => status === 202, ['unknown', 'running', 'unknown']],
+  ['other 2xx', ({ status }) => status >= 200 && status < 300, ['done', 'done', 'done']],
+  ['404, 410 to a DELETE', (seen) => isGone(seen) && seen.method === 'DELETE', ['done', 'notDone', 'done']],
+  ['other 404, 410', isGone, ['permanent', 'notDone', 'permanent']],
+  ['425, 429; 503 with `Retry-After`', isPutOff, LATER],
+  ["409, 412, of effect 'idempotent' or 'probed'", isConflict, UNKNOWN],
+  [
+    '301, 302, 303 to another method than GET and HEAD',
+    ({ status, method }) => [301, 302, 303].includes(status) && !isReading(method),
+    UNKNOWN,
+  ],
+  [
+    'other 3xx and 4xx, but for 408',
+    ({ status }) => status >= 300 && status < 500 && status !== 408,
+    REFUSED,
+  ],
+  ['all else: 408, 5xx', () => true, UNKNOWN],
+];
+
+const CALLS: readonly CallKind[] = ['execute', 'probe', 'undo'];
+
+/** What the table says. */
+export function outcomeOf(call: CallKind, seen: Seen): HttpOutcome | HttpProbeOutcome {
+  const status = seen.result.kind === 'answered' ? seen.result.status : 0;
+  const [, , says = UNKNOWN] = OUTCOMES.find(([, fits]) => fits({ ...seen, status })) ?? [];
+  return says[CALLS.indexOf(call)] ?? 'unknown';
+}

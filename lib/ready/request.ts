@@ -1,0 +1,123 @@
+/**
+ * Makes the request of a call from what was declared and what the call has.
+ *
+ * Owns: the address, the encoding of what is put into it, headers, the body. Does not own: the secret's value
+ * (`secret.ts`), the connection (`send.ts`).
+ *
+ * H3 no value of an input leads to another host or path than was declared: segments and the query are
+ * encoded. S17 what cannot be made is said by the part's name, not by its value.
+ */
+
+import { evaluateExpression, type Expr, type Scope } from '../core/plan/refs.ts';
+import type { Json } from '../core/values/json.ts';
+import type { RequestData } from './declaration.ts';
+
+export interface MadeRequest {
+  readonly url: URL;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Nothing can be sent. */
+export class UnmadeError extends Error {
+  override readonly name = 'UnmadeError';
+  /** Another deployment may bring what lacks. */
+  readonly isForNow: boolean;
+
+  constructor(message: string, isForNow = false) {
+    super(message);
+    this.isForNow = isForNow;
+  }
+}
+
+/** What a literal address, or one that came from elsewhere, has wrong; without the address. */
+export function urlProblem(text: string, hasSecret: boolean): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['https:', 'http:'].includes(url.protocol))
+    return 'the url is not an address; allowed: one such as https://payments.example/charges';
+  if (url.username !== '' || url.password !== '')
+    return 'the url holds a user or a password; leave them out and use auth: secret(…)';
+  if (hasSecret && url.protocol === 'http:' && !isHere(url))
+    return 'a secret would go over http, unencrypted; use https:';
+  return undefined;
+}
+
+/** This machine. */
+export const isHere = ({ hostname }: URL): boolean => HERE.has(hostname);
+const HERE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** @throws UnmadeError */
+export function madeRequest(request: RequestData, scope: Scope, hasSecret: boolean): MadeRequest {
+  const valueOf = (expr: Expr): Json | undefined => evaluateExpression(expr, scope);
+  const url = addressOf(request, valueOf, hasSecret);
+  const segments = request.path.map((expr, at) => segmentOf(valueOf(expr), at));
+  if (segments.length > 0) url.pathname = [url.pathname.replace(/\/$/, ''), ...segments].join('/');
+  for (const [name, expr] of Object.entries(request.query))
+    for (const value of [valueOf(expr)].flat()) {
+      if (value === undefined || value === null) continue;
+      if (typeof value === 'object')
+        throw new UnmadeError(`query '${name}' has neither a text nor a number nor a truth value`);
+      url.searchParams.append(name, String(value));
+    }
+  const headers: Record<string, string> = { accept: 'application/json' };
+  for (const [name, expr] of Object.entries(request.headers))
+    headers[name.toLowerCase()] = headerValue(valueOf(expr), `header '${name}'`);
+  if (request.body === undefined) return { url, headers };
+  headers['content-type'] ??= 'application/json';
+  return { url, headers, body: bodyOf(valueOf(request.body), headers['content-type']) };
+}
+
+function addressOf(
+  { url, isUrlFromEnv }: RequestData,
+  valueOf: (expr: Expr) => Json | undefined,
+  hasSecret: boolean,
+): URL {
+  const { env = '' } = isUrlFromEnv ? (url as { readonly env: string }) : {};
+  const text = isUrlFromEnv ? process.env[env] : valueOf(url as Expr);
+  if (isUrlFromEnv && (text === undefined || text === ''))
+    throw new UnmadeError(
+      `the environment variable ${env} is not set; set it in agentSettings[…].environment`,
+      true,
+    );
+  if (typeof text !== 'string') throw new UnmadeError('the url reads a text that is not there');
+  const problem = urlProblem(text, hasSecret);
+  if (problem !== undefined) throw new UnmadeError(problem, isUrlFromEnv);
+  const made = new URL(text);
+  made.hash = '';
+  return made;
+}
+
+function segmentOf(value: Json | undefined, at: number): string {
+  const text = typeof value === 'number' ? String(value) : value;
+  if (typeof text !== 'string' || text === '' || text === '.' || text === '..')
+    throw new UnmadeError(`path[${at}] is not a text or a number that names one thing`);
+  return encodeURIComponent(text.toWellFormed());
+}
+
+/** @throws UnmadeError */
+export function headerValue(value: Json | undefined, what: string): string {
+  const text = typeof value === 'number' ? String(value) : value;
+  if (typeof text === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(text)) return text;
+  throw new UnmadeError(`${what} is not a text of characters that a header may have`);
+}
+
+const FORM = 'application/x-www-form-urlencoded';
+
+function bodyOf(value: Json | undefined, type: string): string {
+  if (value === undefined) throw new UnmadeError('the body reads a value that is not there');
+  const kind = type.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (kind === FORM) return formOf(value);
+  return typeof value === 'string' && !/[/+]json$/.test(kind) ? value : JSON.stringify(value);
+}
+
+function formOf(value: Json): string {
+  const form = new URLSearchParams();
+  for (const [name, item] of Object.entries(Object(value) as Readonly<Record<string, Json>>))
+    for (const one of [item].flat()) {
+      if (typeof one === 'object' && one !== null)
+        throw new UnmadeError(`body '${name}' is not a field of a form`);
+      form.append(name, String(one));
+    }
+  return form.toString();
+}

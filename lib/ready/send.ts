@@ -1,0 +1,183 @@
+/**
+ * One request and what came of it: bounded in time and size, and to addresses that were checked.
+ *
+ * Owns: the connection, redirects, which addresses a name may have. Does not own: what follows from an
+ * answer (`outcomes.ts`), how the request is made (`request.ts`).
+ *
+ * H1 nothing is connected to but an address that was checked: the connection gets the checked list, and does
+ * not ask for the name again. H2 before the connection, nothing was sent; after it, anything may have been
+ * (S6). So each request has a connection of its own: one that was kept may be closed already, and would leave
+ * an unknown outcome for nothing. No value of a request is in what is reported (S17).
+ */
+
+import { lookup } from 'node:dns/promises';
+import { type IncomingHttpHeaders, type IncomingMessage, request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import type { AbortSignalLike } from '../core/plan/agent.ts';
+import { isPublic } from './addresses.ts';
+import type { HttpMethod } from './declaration.ts';
+
+/** For the name, the connection and its encryption. */
+const CONNECT_WITHIN_MS = 10_000;
+/** Routers in between (NAT gateways after 350 s) forget a connection without traffic. */
+const KEEP_ALIVE_EVERY_MS = 60_000;
+const MOST_REDIRECTS = 5;
+const CUT = 'broken-connection';
+
+export interface Outgoing {
+  readonly method: HttpMethod;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignalLike;
+  readonly maxBytes: number;
+  readonly allowsPrivate: boolean;
+}
+
+export interface Answered {
+  readonly kind: 'answered';
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Or the code of why there is no whole one. */
+  readonly body: Buffer | string;
+}
+
+/** What came of a request. Nothing of `not-sent` has left; of `no-answer` all may have. */
+export type Result =
+  | Answered
+  | { readonly kind: 'not-sent'; readonly code: string; readonly isForGood?: true }
+  | { readonly kind: 'no-answer'; readonly code: string };
+
+interface Address {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** What a test may have of its own: names, and which addresses are public. */
+export interface Net {
+  readonly resolve: (host: string) => Promise<readonly Address[]>;
+  readonly isPublic: (address: string) => boolean;
+}
+const NET: Net = { resolve: (host) => lookup(host, { all: true }), isPublic };
+
+/** Never rejects. */
+export async function send(first: Outgoing, net: Net = NET): Promise<Result> {
+  let next = first;
+  for (let hops = 0; ; hops += 1) {
+    const found = await addressesOf(next, net);
+    if ('kind' in found) return found;
+    const result = await exchange(next, found.addresses);
+    const to = result.kind === 'answered' && hops < MOST_REDIRECTS ? redirectOf(next, result) : undefined;
+    if (to === undefined) return result;
+    next = { ...next, url: to };
+  }
+}
+
+/** H1. A name of which one address is private is refused whole. */
+async function addressesOf(
+  { url, allowsPrivate }: Outgoing,
+  net: Net,
+): Promise<{ readonly addresses: readonly Address[] } | Result> {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const family = isIP(host);
+  try {
+    const addresses = family > 0 ? [{ address: host, family }] : await net.resolve(host);
+    if (addresses.length === 0) return { kind: 'not-sent', code: 'ENOTFOUND' };
+    if (!allowsPrivate && addresses.some(({ address }) => !net.isPublic(address)))
+      return { kind: 'not-sent', code: 'private-address', isForGood: true };
+    return { addresses };
+  } catch (error) {
+    return { kind: 'not-sent', code: codeOf(error) };
+  }
+}
+
+const pinned =
+  (addresses: readonly Address[]): LookupFunction =>
+  (_name, { all }, answer) => {
+    const [first] = addresses;
+    if (all === true) answer(null, [...addresses]);
+    else answer(null, first?.address ?? '', first?.family ?? 0);
+  };
+
+/** To the same origin, and only of a request that is then sent as it was. */
+function redirectOf({ method, url }: Outgoing, { status, headers }: Answered): URL | undefined {
+  const { location = '' } = headers;
+  const isSame = [307, 308].includes(status) || ([301, 302, 303].includes(status) && isReading(method));
+  if (!isSame || location === '' || !URL.canParse(location, url.href)) return undefined;
+  const to = new URL(location, url);
+  return to.origin === url.origin && to.username === '' && to.password === '' ? to : undefined;
+}
+
+export const isReading = (method: HttpMethod): boolean => method === 'GET' || method === 'HEAD';
+
+const codeOf = (error: unknown): string => {
+  const { code } = Object(error) as { readonly code?: unknown };
+  return typeof code === 'string' ? code : CUT;
+};
+
+function exchange(out: Outgoing, addresses: readonly Address[]): Promise<Result> {
+  const { method, url, headers, body, signal } = out;
+  const isTls = url.protocol === 'https:';
+  return new Promise((resolve) => {
+    let isConnected = false;
+    let answer: IncomingMessage | undefined;
+    const asked = (isTls ? tlsRequest : plainRequest)(url, {
+      method,
+      agent: false,
+      lookup: pinned(addresses),
+      headers: {
+        ...headers,
+        'accept-encoding': 'identity',
+        ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+      },
+    });
+    const end = (result: Result): void => {
+      signal.removeEventListener('abort', abort);
+      resolve(result);
+      asked.destroy();
+    };
+    const broken = (code: string): void => {
+      if (answer !== undefined) return end(answered(answer, code === 'AbortError' ? code : CUT));
+      end({ kind: isConnected ? 'no-answer' : 'not-sent', code });
+    };
+    const abort = (): void => broken('AbortError');
+    signal.addEventListener('abort', abort);
+    asked.on('socket', (socket) => {
+      socket.setKeepAlive(true, KEEP_ALIVE_EVERY_MS);
+      const timer = setTimeout(() => broken('ETIMEDOUT'), CONNECT_WITHIN_MS);
+      socket.once('close', () => clearTimeout(timer));
+      socket.once(isTls ? 'secureConnect' : 'connect', () => {
+        isConnected = true;
+        clearTimeout(timer);
+      });
+    });
+    asked.on('error', (error) => broken(codeOf(error)));
+    asked.on('close', () => broken(CUT));
+    asked.on('response', (response) => {
+      answer = response;
+      readBody(response, out.maxBytes, (read) => end(answered(response, read)));
+    });
+    if (signal.aborted) abort();
+    else asked.end(body);
+  });
+}
+
+const answered = ({ statusCode = 0, headers }: IncomingMessage, body: Answered['body']): Answered => ({
+  kind: 'answered',
+  status: statusCode,
+  headers,
+  body,
+});
+
+function readBody(response: IncomingMessage, maxBytes: number, end: (read: Buffer | string) => void): void {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  response.on('data', (part: Buffer) => {
+    bytes += part.byteLength;
+    parts.push(part);
+    if (bytes > maxBytes) end('answer-too-large');
+  });
+  response.on('error', () => end(CUT));
+  response.on('end', () => end(response.complete ? Buffer.concat(parts) : CUT));
+}

@@ -1,0 +1,218 @@
+/**
+ * The work of an agent whose requests are declared: execute, probe and undo.
+ *
+ * Owns: from the call to its request, and from its answer to what an author's code would return or throw.
+ * Does not own: the table of outcomes (`outcomes.ts`), claims, heartbeats and reports: to those this is
+ * author code like any other.
+ */
+
+import {
+  accepted,
+  type AttemptContext,
+  cannotTell,
+  done,
+  type Implementation,
+  MAX_ASK_AFTER_MS,
+  MIN_ASK_AFTER_MS,
+  notDone,
+  running,
+  type Verdict,
+} from '../core/plan/agent.ts';
+import { evaluateExpression, type Expr, type Scope } from '../core/plan/refs.ts';
+import { refsIn } from '../core/plan/refs-in.ts';
+import { PermanentError, TransientError } from '../core/values/errors.ts';
+import { given } from '../core/values/given.ts';
+import type { Json } from '../core/values/json.ts';
+import type { HttpWork, RequestData } from './declaration.ts';
+import { type CallKind, outcomeOf } from './outcomes.ts';
+import { headerValue, isHere, madeRequest, UnmadeError } from './request.ts';
+import { type Answered, type Net, type Outgoing, type Result, send } from './send.ts';
+import { forget, secretValue } from './secret.ts';
+
+/** What one call found. */
+interface Found {
+  readonly outcome: ReturnType<typeof outcomeOf>;
+  readonly output?: Json | undefined;
+  readonly token?: Json | undefined;
+  readonly progress?: Json | undefined;
+  readonly code: string;
+  readonly message: string;
+  /** Seconds. */
+  readonly wish?: number | undefined;
+}
+
+/** @param net for tests */
+export function httpWork(work: HttpWork, net?: Net): Implementation<unknown, unknown> {
+  const ask = (kind: CallKind, ctx: AttemptContext, input: unknown, output?: unknown): Promise<Found> =>
+    found({ work, kind, request: work[kind] as RequestData, scope: scopeOf(ctx, input, output) }, ctx, net);
+  return {
+    execute: async (ctx, input) => {
+      const one = await ask('execute', ctx, input);
+      if (one.outcome === 'accepted')
+        return accepted(given({ token: textOf(one.token), askAfter: askAfterOf(one.wish) }));
+      return doneOrThrown(one);
+    },
+    ...(work.probe === undefined
+      ? {}
+      : { probe: async (ctx, input) => verdictOf(await ask('probe', ctx, input)) }),
+    ...(work.undo === undefined
+      ? {}
+      : { undo: async (ctx, input, output) => doneOrThrown(await ask('undo', ctx, input, output)) }),
+  };
+}
+
+function doneOrThrown({ outcome, output, message, code, wish }: Found): unknown {
+  if (outcome === 'done') return output;
+  const error =
+    outcome === 'transient'
+      ? new TransientError(message, given({ retryAfter: wish }))
+      : outcome === 'permanent'
+        ? new PermanentError(message)
+        : new Error(message);
+  throw Object.assign(error, { code });
+}
+
+function verdictOf({ outcome, output, progress, message, wish }: Found): Verdict<unknown> {
+  if (outcome === 'done') return done(output);
+  if (outcome === 'notDone') return notDone();
+  if (outcome !== 'running') return cannotTell(message);
+  const token = typeof progress === 'number' ? progress : textOf(progress);
+  return running(given({ progress: token, askAfter: askAfterOf(wish) }));
+}
+
+const textOf = (value: Json | undefined): string | undefined =>
+  typeof value === 'number' ? String(value) : typeof value === 'string' ? value : undefined;
+
+const askAfterOf = (wish: number | undefined): number | undefined =>
+  wish === undefined
+    ? undefined
+    : Math.min(Math.max(wish, MIN_ASK_AFTER_MS / 1_000), MAX_ASK_AFTER_MS / 1_000);
+
+/** One call, as it was declared and with its values. */
+interface Call {
+  readonly work: HttpWork;
+  readonly kind: CallKind;
+  readonly request: RequestData;
+  readonly scope: Scope;
+}
+
+const scopeOf = (
+  { idempotencyKey, accepted: known }: AttemptContext,
+  input: unknown,
+  output: unknown,
+): Scope => {
+  const call = { idempotencyKey, ...given({ token: known?.token, output }) };
+  return { input: input as Json, output: () => undefined, others: { call: call as Json } };
+};
+
+async function found(call: Call, ctx: AttemptContext, net: Net | undefined): Promise<Found> {
+  try {
+    return judged(call, await sent(call, ctx, net));
+  } catch (error) {
+    if (!(error instanceof UnmadeError)) throw error;
+    const outcome = call.kind === 'probe' ? 'unknown' : error.isForNow ? 'transient' : 'permanent';
+    return { outcome, code: 'bad-request', message: `nothing was sent: ${error.message}` };
+  }
+}
+
+async function sent({ work, request, scope }: Call, ctx: AttemptContext, net?: Net): Promise<Result> {
+  const { auth, keyHeader, maxAnswerBytes: maxBytes } = work;
+  const made = madeRequest(request, scope, auth !== undefined);
+  // Whoever sets the variable to this machine, as tests do, means it.
+  const allowsPrivate = work.allowsPrivate || (request.isUrlFromEnv && isHere(made.url));
+  const headers = {
+    ...made.headers,
+    ...(keyHeader === undefined ? {} : { [keyHeader]: ctx.idempotencyKey }),
+  };
+  const { method } = request;
+  const out: Outgoing = { ...made, method, headers, signal: ctx.signal, maxBytes, allowsPrivate };
+  if (auth === undefined) return await send(out, net);
+  const once = async (): Promise<Result> => {
+    const value = `${auth.prefix}${await secretValue(auth, ctx.signal)}`;
+    const own = { [auth.header]: headerValue(value, `the secret ${auth.env}`) };
+    return await send({ ...out, headers: { ...headers, ...own } }, net);
+  };
+  const result = await once();
+  // Refused before anything was done, perhaps for a secret that was changed since it was read.
+  return result.kind === 'answered' && result.status === 401 && forget(auth) ? await once() : result;
+}
+
+/** Rules first, then the table. What is read of a body that is not there leaves the outcome unknown. */
+function judged({ work: { effect, acceptsWork }, kind, request, scope }: Call, result: Result): Found {
+  const { method, rules, output } = request;
+  const body = result.kind === 'answered' ? bodyOf(result) : { json: null };
+  const lacks = 'lacks' in body ? body.lacks : undefined;
+  const answer = answerOf(result, 'json' in body ? body.json : undefined);
+  const full: Scope = { ...scope, others: { ...scope.others, answer } };
+  const valueOf = (expr: Expr | undefined): Json | undefined =>
+    expr === undefined ? undefined : evaluateExpression(expr, full);
+  const seen = { result, method, effect, acceptsWork };
+  const isJudged = lacks === undefined || !readsBody(rules);
+  const rule = result.kind === 'answered' ? rules.find(({ when }) => valueOf(when) === true) : undefined;
+  const known = (rule?.is as Found['outcome'] | undefined) ?? outcomeOf(kind, { ...seen, isWhole: true });
+  const isOutputRead = known === 'done' && kind !== 'undo' && (output === undefined || readsBody(output));
+  const isWhole = lacks === undefined || (isJudged && !isOutputRead);
+  return {
+    outcome: isWhole ? known : outcomeOf(kind, { ...seen, isWhole }),
+    output: output === undefined ? (answer['body'] ?? null) : valueOf(output),
+    token: valueOf(request.token),
+    progress: valueOf(request.progress),
+    wish: result.kind === 'answered' ? retryAfterOf(result) : undefined,
+    ...saidOf(result, isWhole ? undefined : lacks),
+  };
+}
+
+const readsBody = (exprs: unknown): boolean =>
+  refsIn(exprs as Expr).some(({ source, path }) => source === 'answer' && path[0] === 'body');
+
+const answerOf = (result: Result, body: Json | undefined): Readonly<Record<string, Json>> => {
+  if (result.kind !== 'answered') return {};
+  const headers = Object.entries(result.headers).map(([name, value]) => [name, [value].flat().join(', ')]);
+  const { status } = result;
+  return { status, headers: Object.fromEntries(headers) as Json, ...given({ body }) };
+};
+
+/** JSON, or a text where its type says so. */
+function bodyOf({ body, headers }: Answered): { readonly json: Json } | { readonly lacks: string } {
+  if (typeof body === 'string') return { lacks: body };
+  if (![undefined, 'identity'].includes(headers['content-encoding'])) return { lacks: 'bad-answer' };
+  const text = body.toString('utf8');
+  if (text.trim() === '') return { json: null };
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (/^text\/(?!json|html)/.test(type)) return { json: text };
+  try {
+    return { json: JSON.parse(text) as Json };
+  } catch {
+    return { lacks: 'bad-answer' };
+  }
+}
+
+function saidOf(result: Result, lacks: string | undefined): Pick<Found, 'code' | 'message'> {
+  if (result.kind === 'not-sent')
+    return { code: result.code, message: `nothing was sent: ${WHY[result.code] ?? result.code}` };
+  if (result.kind === 'no-answer')
+    return { code: result.code, message: 'the request was sent, and there was no answer' };
+  const { status } = result;
+  if (lacks === undefined) return { code: `http-${status}`, message: `the service answered ${status}` };
+  return {
+    code: lacks,
+    message: `the service answered ${status}, and its body cannot be read: ${WHY[lacks] ?? lacks}`,
+  };
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  'private-address': 'the address is private; allow it with allowPrivateAddresses: true',
+  'answer-too-large': 'it has more bytes than maxAnswerBytes',
+  'bad-answer': 'it is not JSON',
+  'broken-connection': 'the connection broke',
+};
+
+/** In seconds. A date counts by the service's own clock, where it says that. */
+function retryAfterOf({ headers }: Answered): number | undefined {
+  const text = headers['retry-after']?.trim() ?? '';
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  const at = Date.parse(text);
+  const now = Date.parse(headers.date ?? '');
+  if (!Number.isFinite(at)) return undefined;
+  return Math.max(0, Math.ceil((at - (Number.isFinite(now) ? now : Date.now())) / 1_000));
+}
