@@ -25,7 +25,7 @@ import type { Host, Process } from './process.ts';
 /** One call of an agent's code. */
 export interface AgentCall {
   readonly agent: string;
-  /** As the agent declares it. */
+  /** The agent's declared effect. */
   readonly effect: Effect;
   readonly on: Mode;
   readonly executionId: string;
@@ -40,7 +40,7 @@ export interface AgentCall {
    * never called because of a fault.
    */
   outcome: 'open' | 'returned' | 'refused' | 'threw';
-  /** What it returned. */
+  /** The result; absent if the call threw or never answered. */
   answer?: unknown;
 }
 
@@ -99,7 +99,7 @@ const lostReply = (): Error => new Error('the reply was lost (by the test)');
 const givenUp = (lateMs: number): Error =>
   new Error(`the connection broke (by the test); the request takes effect ${formatDuration(lateMs)} later`);
 
-/** Who works under an idempotency key. */
+/** The worker and the call that act under an idempotency key. */
 interface AtWork {
   readonly process: Process;
   readonly spec: AgentSpec;
@@ -119,7 +119,7 @@ export class AgentCalls {
   readonly #host: Host;
   readonly #faults: { readonly fault: PlannedFault; left: number }[] = [];
   readonly #underWay = new Set<UnderWay>();
-  /** Who worked last under an idempotency key. */
+  /** The latest worker under each idempotency key. */
   readonly #workers = new Map<string, AtWork>();
 
   constructor(host: Host) {
@@ -308,8 +308,8 @@ export class AgentCalls {
 }
 
 /**
- * What the agent's author must change if effects this late do harm; nothing if its `lateEffectWithin` covers
- * them.
+ * The change that the agent's author must make if effects this late do harm. Undefined if its
+ * `lateEffectWithin` covers them.
  */
 const adviceOn = ({ name, settleMs }: AgentSpec, lateMs: number): string | undefined =>
   lateMs <= settleMs

@@ -1,5 +1,5 @@
 /**
- * What a test gives to the system, as a client would have sent it: as JSON.
+ * Turns what a test gives into JSON, as a client would have sent it.
  *
  * Owns: that a test passes where a client does, and is refused where it would be. Does not own: what JSON
  * leaves out (`core/values/json.ts`), the check against a schema (`scheduler/`).

@@ -30,7 +30,7 @@ import { checkSlowest, type Slowest, slowestMs, timesOf, unsaid } from './slowes
 import type { TestRun } from './test-run.ts';
 import { TEST, type TestOptions, WorkflowTest } from './workflow-test.ts';
 
-/** What is run again and again, with a crash at another point each time. */
+/** The workflow's input, its world and the faults to try. */
 export interface CrashOptions<I> extends TestOptions {
   /** The input of every run. */
   readonly input: I;
@@ -46,8 +46,8 @@ export interface CrashOptions<I> extends TestOptions {
    */
   readonly world?: ExternalWorld;
   /**
-   * What happens in a run: faults of the external party, a cancel, resolutions of incidents. What it leaves
-   * open is run to its end.
+   * The course of a run: faults of the external party, a cancel, resolutions of incidents. Whatever is still
+   * open afterwards is run to its end.
    * @default (trial, input) => trial.start(input)
    */
   readonly scenario?: (trial: WorkflowTest<I>, input: I) => Promise<TestRun>;
@@ -88,13 +88,13 @@ const CRASH = {
 export interface Finding extends Problem {
   /** 'none' when it happens without any fault. */
   readonly point: string;
-  /** What was struck: 'charge-card writes step 'charge' as done'. */
+  /** The call or message that was struck: 'charge-card writes step 'charge' as done'. */
   readonly about: string;
   /** How to run this alone. */
   readonly replay: string;
 }
 
-/** What came of all crashes. */
+/** The result of all runs. */
 export interface CrashReport {
   /** Empty: nothing is lost, doubled or stuck. */
   readonly findings: readonly Finding[];
@@ -106,11 +106,11 @@ export interface CrashReport {
   readonly ends: Readonly<Record<string, number>>;
   /** All points, in the order in which a run comes to them. */
   readonly points: readonly string[];
-  /** What this test could not see. */
+  /** The limits of this test: agents and effects that it cannot judge. */
   readonly blind: readonly string[];
   /**
-   * What no run came to, in words: agents that never acted, agents with an undo that was never called. Give a
-   * scenario that comes to them. Empty where points were left out.
+   * Agents that never acted, and agents with an undo that was never called, in words. Give a scenario that
+   * reaches them. Empty where points were left out.
    */
   readonly untouched: readonly string[];
   /** All of it in words. */
@@ -247,7 +247,7 @@ function findingOf(workflow: { readonly name: string }, problem: Problem, point:
   };
 }
 
-/** Whose code was called in any of the runs. */
+/** Agents whose code was called in any of the runs. */
 class Called {
   readonly #acted = new Set<string>();
   readonly #undone = new Set<string>();

@@ -30,9 +30,9 @@ import { StepNames } from './step-names.ts';
 
 export interface DriverOptions {
   readonly workflows: readonly Workflow[];
-  /** By the agent's name; read at each delivery. */
+  /** Workers by agent; read at each delivery. */
   readonly workers: ReadonlyMap<string, Worker>;
-  /** By the agent's name: how many attempts may begin, such as '50/s'. */
+  /** How many attempts of an agent may begin, such as '50/s', by agent. */
   readonly rates: Readonly<Record<string, string>>;
   readonly largeValues: boolean;
   readonly injects: Injects;
@@ -52,8 +52,8 @@ interface Letter {
 }
 
 /**
- * As deployed: the function's time beyond the agent's timeout, and its queue's
- * visibility, receives, and the tick.
+ * Times of a deployment: the function's beyond the agent's timeout, the queue's visibility and receives, the
+ * tick.
  */
 const SPARE_MS = 15_000;
 const VISIBILITY_FACTOR = 6;
@@ -292,7 +292,7 @@ async function answersIn(calls: readonly Promise<void>[], realMs: number): Promi
   return answered;
 }
 
-/** What is missing, and what to pass. */
+/** An error that names the missing implementation, and what to pass. */
 export const missingAgent = (agent: string, forWhat: string): Error =>
   refuse(
     'missing-agent',
@@ -301,7 +301,7 @@ export const missingAgent = (agent: string, forWhat: string): Error =>
 
 /** Longer than a client's key: the text of a plan. */
 const PLAN_LENGTH = 300;
-/** By their texts: every process hashes the same few plans anew, and that is a third of all its work. */
+/** Hashes of plans by their text: every process hashes the same few plans anew, a third of all its work. */
 const planHashes = new Map<string, string>();
 
 function hash(text: string): string {

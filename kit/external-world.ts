@@ -9,7 +9,7 @@ export interface WorldEffect {
   /** The attempt's `ctx.idempotencyKey`. */
   readonly key: string;
   /**
-   * What it was, where one step does several things: two effects of one key and one kind are one too many.
+   * The kind of effect, if one step has several: two effects of one key and one kind are one too many.
    * @default 'effect'
    */
   readonly kind?: string;
@@ -36,7 +36,7 @@ export interface ExternalWorld {
   readonly effects: () => readonly WorldEffect[];
 }
 
-/** What stands between an agent and the world. */
+/** A function between an agent and the world. */
 export type Wire = <Answer>(idempotencyKey: string, perform: () => Promise<Answer>) => Promise<Answer>;
 
 interface Entry {
@@ -48,7 +48,7 @@ interface Entry {
 
 const wires = new WeakMap<ExternalWorld, Wire>();
 
-/** From now on requests to this world go through `wire`. */
+/** Routes the requests to this world through `wire` from now on. */
 export const connect = (world: ExternalWorld, wire: Wire): unknown => wires.set(world, wire);
 
 /** A new, empty outside world. */

@@ -23,7 +23,7 @@ import type { StepNames } from './step-names.ts';
  */
 export type Injects = (point: string, about: string, advice?: string) => boolean;
 
-/** What all processes of a run share. */
+/** The state that all processes of a run share. */
 export interface Host {
   readonly world: MemoryWorld;
   readonly injects: Injects;
@@ -121,7 +121,7 @@ export function startProcess(host: Host, name: string, processDeadlineAt: number
 
 type Call = (method: string, args: readonly unknown[], perform: () => Promise<unknown>) => Promise<unknown>;
 
-/** Those whose calls change something. */
+/** The ports whose calls change something. */
 const portsThrough = (world: MemoryWorld, call: Call): Ports => ({
   ...world,
   store: through(world.store, call),
@@ -154,7 +154,7 @@ const through = <Port extends object>(port: Port, call: Call): Port =>
     },
   });
 
-/** For people: which record, which message. */
+/** Names the record or message of a call for people. */
 function aboutCall(names: StepNames, method: string, args: readonly unknown[]): string {
   if (method === 'write') {
     if ('givenUntil' in (args[0] as object)) return 'takes a slot of its rate';

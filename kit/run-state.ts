@@ -26,7 +26,7 @@ export interface StepState {
   readonly status: StepStatus | 'pending';
   /** Tries to execute so far. */
   readonly attempts: number;
-  /** What it answered; absent until it is done. */
+  /** Its answer; absent until it is done. */
   readonly output?: Json;
   /** Why it failed. */
   readonly failure?: Failure;
@@ -48,17 +48,17 @@ export interface StepState {
 
 /** How a run stands: its status, its output, its steps. */
 export interface RunState {
-  /** As the API has it. */
+  /** The status as the API says it. */
   readonly status: ExecutionStatus;
-  /** What the workflow's function returned, resolved; absent unless it has succeeded. */
+  /** The workflow's output; absent unless it has succeeded. */
   readonly output?: Readonly<Record<string, Json>>;
   /** Why it left the straight path. */
   readonly failure?: Failure;
-  /** By name; on-failure steps once the execution has ended without success. */
+  /** Steps by name; on-failure steps once the execution has ended without success. */
   readonly steps: Readonly<Record<string, StepState>>;
   /** Incidents, resolved ones included. */
   readonly incidents: readonly Incident[];
-  /** From the start to the end, in ms of the test's time; absent while it runs. */
+  /** The time from start to end, in ms of the test's time; absent while it runs. */
   readonly tookMs?: number;
 }
 

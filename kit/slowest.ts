@@ -17,7 +17,7 @@ export type Slowest = Duration | Readonly<Record<string, Duration>>;
 export const timesOf = (slowest: Slowest = {}): readonly Duration[] =>
   typeof slowest === 'string' ? [slowest] : Object.values(slowest);
 
-/** In ms; undefined where it was not said. */
+/** The agent's slowest time in ms; undefined if none was given. */
 export function slowestMs(slowest: Slowest | undefined, agent: string): number | undefined {
   const said = typeof slowest === 'string' ? slowest : slowest?.[agent];
   return said === undefined ? undefined : parseDuration(said, 'slowest');
@@ -37,7 +37,7 @@ export function checkSlowest({ agents }: WithAgents, slowest: Slowest | undefine
   throw refuse('unknown-agent', `slowest names '${stranger}'; the agents are: ${known.join(', ')}`);
 }
 
-/** For the report: the agents whose `lateEffectWithin` was believed. */
+/** Agents whose `lateEffectWithin` was trusted, for the report. */
 export function unsaid(
   { agents }: WithAgents,
   slowest: Slowest | undefined,

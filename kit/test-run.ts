@@ -26,7 +26,7 @@ import { type RunState, stateOf, stuckMessage } from './run-state.ts';
 
 /** An incident of a run that waits for an answer. */
 export interface OpenIncident extends Incident {
-  /** Those that are safe now; the others say what they need or when they become safe. */
+  /** The choices that are safe now; the others say what they need or when they become safe. */
   readonly choices: readonly {
     readonly choice: Choice;
     readonly needs?: 'nothingHappened';
@@ -35,7 +35,7 @@ export interface OpenIncident extends Incident {
   }[];
 }
 
-/** Who gives a command. */
+/** The person who gives a command. */
 interface Operator {
   /** 'operator' unless it is said. */
   readonly by?: string;
@@ -277,7 +277,7 @@ export class TestRun {
     await this.#ask((scheduler) => command(scheduler, this.id, request));
   }
 
-  /** As it is now; no time passes. */
+  /** The state as it is now; no time passes. */
   async state(): Promise<RunState> {
     return stateOf(await this.#driver.show(this.id));
   }
@@ -287,7 +287,10 @@ export class TestRun {
     return this.#driver.show(this.id);
   }
 
-  /** As `GET /executions/{id}/why`: what happened, on what evidence, and what happens next and when. */
+  /**
+   * The answer of `GET /executions/{id}/why`: what happened, on what evidence, and what happens next and
+   * when.
+   */
   async why(): Promise<Explanation> {
     const { plan, state } = await this.#driver.show(this.id);
     return explain(plan, state, this.#driver.world.clock.now());

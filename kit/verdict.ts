@@ -34,7 +34,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** What a run left behind. */
+/** The records and calls of a run. */
 export interface Evidence {
   readonly executions: readonly Shown[];
   readonly calls: readonly AgentCall[];
@@ -44,9 +44,9 @@ export interface Evidence {
 
 /** The run without a crash, which the others are compared with. */
 export interface Expectation {
-  /** By `placeOf`: how many effects of each kind a step had, and which agent performed it. */
+  /** The number of effects of each kind, and the agent, by `placeOf` a step. */
   readonly effects: ReadonlyMap<string, Usual>;
-  /** By `placeOf`: how the executions ended. */
+  /** The ends of executions, by `placeOf`. */
   readonly ends: ReadonlyMap<string, string>;
 }
 
@@ -65,7 +65,7 @@ export function placeOf({ plan, state }: Shown, step = ''): string {
   return `${plan.workflow}${way}/${step}`;
 }
 
-/** Those of an execution that agents perform; nothing else acts on the external party by itself. */
+/** The steps of an execution that agents perform: nothing else acts outside. */
 export const performed = ({ plan, state }: Shown): Step[] =>
   Object.values(state.steps).filter(({ name }) => performedStep(plan, name) !== undefined);
 
@@ -94,18 +94,15 @@ function countsOf(effects: readonly WorldEffect[]): ReadonlyMap<string, number> 
   return counts;
 }
 
-/**
- * Those under the step's idempotency keys, and under keys that an author has made of them by adding
- * something.
- */
+/** Effects under the step's idempotency keys, and under keys that an author has made by extending them. */
 function effectsOf(book: readonly WorldEffect[], { plan, state }: Shown, step: Step): readonly WorldEffect[] {
   const first = effectKeyOf(state.execution, step.name, 1, keyEpoch(plan, step));
   return book.filter(({ key }) => key.startsWith(first) && NUMBER_OR_MORE.test(key.slice(first.length)));
 }
 
 /**
- * What may follow the first key of a step in its others; a name does not go on
- * with a letter, a digit or a dash.
+ * The text that may follow a step's first key in its other keys. A name does not go on with a letter, a digit
+ * or a dash.
  */
 const NUMBER_OR_MORE = /^(-\d+)?(?![a-z0-9-])/;
 
@@ -130,7 +127,7 @@ export function problemsOf(evidence: Evidence, expected?: Expectation): Problem[
 export const namesOf = ({ executions }: Evidence): StepNames =>
   new StepNames(executions.map(({ state }) => state.execution));
 
-/** What is wrong with a step. */
+/** A problem of one step. */
 type Wrong = Pick<Problem, 'kind' | 'message'>;
 
 const aboutOf =
@@ -162,7 +159,7 @@ function bookOf({ effects, calls }: Evidence): readonly WorldEffect[] {
   const book: { key: string; kind: string; undone: boolean; output: string }[] = [];
   for (const call of calls) {
     const acted = call.outcome === 'returned' || call.outcome === 'threw';
-    // What has no lasting effect outside may run as often as it likes.
+    // An agent without lasting effects may run any number of times.
     if (!acted || call.effect === 'none') continue;
     const own = book.filter((effect) => effect.key === call.idempotencyKey);
     if (call.on === 'undo' && call.outcome === 'returned') for (const effect of own) effect.undone = true;
@@ -258,7 +255,7 @@ function lost(
       .filter((kind) => !standing.some((effect) => kindOf(effect) === kind))
       .map((kind) => problem(`it is done, but '${kind}' did not take place or was undone`));
   }
-  // What follows the end is never undone: it is there, or the step says that it is not.
+  // An on-failure step is never undone: its effect is there, or the step says that it is not.
   if (isOnFailure(plan, step.name)) {
     const isThere = standing.length > 0 || isGiven(state, step) || step.status !== 'done';
     const usual = expected?.effects.get(placeOf(shown, step.name));

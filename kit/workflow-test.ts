@@ -1,5 +1,5 @@
 /**
- * What a test holds in its hands: a workflow with its agents, in memory, and the executions it started.
+ * A workflow with its agents in memory, and the executions that a test starts of it.
  *
  * Owns: the test's vocabulary (start, skip, fail, replace, until …) and its refusals. Does not own: what
  * happens (`driver.ts`, which runs the production roles), how a state is shown (`run-state.ts`).
@@ -44,11 +44,11 @@ export interface TestOptions {
   /** Further workflows, such as those that run as children. */
   readonly workflows?: readonly Workflow[];
   /**
-   * By agent how many attempts may begin, as `agentSettings` says it: `{ 'charge-card': '50/s' }`.
+   * How many attempts of each agent may begin, as `agentSettings` says it: `{ 'charge-card': '50/s' }`.
    * @default as many as come
    */
   readonly rates?: Readonly<Record<string, string>>;
-  /** As the stack has it: values above 32 KB lie beside the table, up to 16 MB each. @default true */
+  /** Whether values above 32 KB lie beside the table, up to 16 MB each, as in a deployment. @default true */
   readonly largeValues?: boolean;
   /**
    * Seeds the random part of the backoffs: the same seed gives the same run.
@@ -69,9 +69,9 @@ export interface TestOptions {
 export interface TestStartOptions {
   /** The same key with the same input is the same execution. */
   readonly idempotencyKey?: string;
-  /** What it is found by, beside those from its input. */
+  /** Tags, beside those from its input. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** Who starts it, where an approval must be another person's. @default 'starter' */
+  /** The person who starts it, where an approval must be another person's. @default 'starter' */
   readonly by?: string;
 }
 
@@ -95,10 +95,10 @@ export type AgentRef = string | { readonly spec: { readonly name: string } };
 
 const STARTS_AT = 1_700_000_000_000;
 
-/** What `crashEverywhere` adds. */
+/** Options that only `crashEverywhere` gives. */
 export interface Inner {
   readonly injects?: Injects;
-  /** By the agent's name: how late its service may act, in ms, where that is known. */
+  /** How late an agent's service may act, in ms, if that is known. */
   readonly slowestMs?: (agent: string) => number | undefined;
   /** Prefix of the executions' ids. @default the workflow's name */
   readonly idPrefix?: string;
@@ -108,11 +108,13 @@ export interface Inner {
 /** Unique to this process: tests that share external services must not share idempotency keys. */
 let executions = 0;
 
-/** Those whose references are sound: `crashEverywhere` makes a test of the same workflow for every crash. */
+/**
+ * Workflows whose references are sound: `crashEverywhere` makes a test of the same workflow for every crash.
+ */
 const checked = new WeakSet<Workflow>();
 
 /**
- * What synthesis would refuse is no surprise behind a test that went well.
+ * Refuses the references that synthesis refuses, so that a workflow which passes its tests can be deployed.
  * @throws SteadfastError `workflow-refused`
  */
 function checkReferences(workflow: Workflow): void {
@@ -127,7 +129,7 @@ export class WorkflowTest<I> {
   readonly #workflow: Workflow<I>;
   readonly #workers = new Map<string, Worker>();
   readonly #driver: Driver;
-  /** Also of idempotency keys, for tests that start the same over and over. */
+  /** A prefix of executions and idempotency keys, for tests that start the same over and over. */
   readonly #idPrefix: string | undefined;
 
   /** Made by `testWorkflow`. @internal */
@@ -234,7 +236,7 @@ export class WorkflowTest<I> {
     return this.#driver.world.clock.now();
   }
 
-  /** From now on the agent works like this; functions that are not given stay as they were. */
+  /** Replaces functions of an agent from now on; those that are not given stay. */
   replace<AI, AO>(agent: Agent<AI, AO>, implementation: Partial<Implementation<AI, AO>>): void {
     const name = this.#known(agent);
     const worker = this.#workers.get(name) as Worker;
@@ -295,22 +297,22 @@ export class WorkflowTest<I> {
     return book.filter((call) => call.agent === name);
   }
 
-  /** What the agents' code wrote by `ctx.log`, in order, at every level. */
+  /** Lines that the agents' code wrote by `ctx.log`, in order, at every level. */
   get logged(): readonly LoggedLine[] {
     return this.#driver.calls.logged;
   }
 
-  /** What was announced of questions (incidents, approvals, callbacks) on the event bus, in order. */
+  /** Announcements of questions (incidents, approvals, callbacks) on the event bus, in order. */
   get questionNews(): readonly QuestionNews[] {
     return this.#driver.world.questionNews;
   }
 
-  /** What was announced of ends on the event bus, in order. */
+  /** Announcements of ends on the event bus, in order. */
   get announced(): readonly Ended[] {
     return this.#driver.world.announced;
   }
 
-  /** What the roles wrote to the log, in order. */
+  /** Log lines of the roles, in order. */
   get notes(): readonly Note[] {
     return this.#driver.world.notes;
   }

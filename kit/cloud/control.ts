@@ -57,7 +57,7 @@ function killedWorker(system: System, agent: string): ArmedFault {
   return { id: `worker-${agent}`, hit };
 }
 
-/** By the paths of their functions; the others have workers. */
+/** Agents by the paths of their functions; the others have workers. */
 function agentsOf({ cloud, workers }: System): readonly string[] {
   const paths = [...cloud.resources.values()].flatMap(({ type, metadata, logicalId }) =>
     type === 'AWS::Lambda::Function' && /\/Agents\/[^/]+\/Function\//.test(String(metadata['aws:cdk:path']))

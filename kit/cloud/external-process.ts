@@ -11,13 +11,13 @@ import { ioOf, messageOf } from '../../cli/io.ts';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the process is given. */
+/** The task of the process. */
 export interface ExternalTask {
   readonly folders: readonly WorkflowFolder[];
   readonly dataDir: string;
 }
 
-/** What it answers, once. */
+/** The one answer of the process. */
 export type ExternalStarted =
   | { readonly environment: Readonly<Record<string, string>> }
   | { readonly problem: string };

@@ -9,7 +9,7 @@ import type { FaultMoment } from '../../local/control/fault.ts';
 import { type Draws, drawsOf } from './random.ts';
 
 export interface PlannedKill {
-  /** From the start. */
+  /** Ms since the start. */
   readonly atMs: number;
   readonly target: string;
   readonly moment: FaultMoment;

@@ -1,5 +1,5 @@
 /**
- * What `startCloud` takes and gives: a project on the local cloud, in the hands of a test or a script.
+ * The options of `startCloud` and its result: a project on the local cloud, for a test or a script.
  *
  * Owns: the types. Does not own: how it is started (`start-cloud.ts`), the random kills (`random-kills.ts`).
  */
@@ -8,7 +8,7 @@ import type { KeysOf } from '../../lib/core/values/options.ts';
 import type { Client, KnownWorkflows } from '../../lib/api/typed-client.ts';
 import type { ArmedFault, CallFault, FaultMoment } from '../../local/control/fault.ts';
 
-/** What a local cloud runs, and where it keeps its state. */
+/** Which project a local cloud runs, and how. */
 export interface LocalCloudOptions {
   /**
    * The folder of the CDK app, or one below it.
@@ -81,11 +81,9 @@ export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
   readonly client: Client<W>;
   /** Holds the tables, the queues and the logs. */
   readonly folder: string;
-  /** What every function has in its environment: of `environment`, and of each `dev.ts`. */
+  /** The environment that every function has: of `environment`, and of each `dev.ts`. */
   readonly environment: Readonly<Record<string, string>>;
-  /**
-   * What the cloud itself has complained about: a request that no policy allows, an event that went nowhere.
-   */
+  /** Complaints of the cloud itself: a request that no policy allows, an event that went nowhere. */
   readonly problems: readonly string[];
   /** The processes of each agent and each role. */
   readonly functions: () => readonly LocalFunctionState[];
@@ -138,7 +136,7 @@ export interface LocalFunctionState {
   readonly name: string;
   /** 'frozen': it has answered, and nothing runs in it until the next invocation, as on Lambda. */
   readonly processes: readonly { readonly pid: number; readonly state: 'busy' | 'idle' | 'frozen' }[];
-  /** Since the local cloud started. */
+  /** Invocations since the local cloud started. */
   readonly invocations: number;
 }
 
@@ -152,7 +150,7 @@ export interface LocalCallCount {
   readonly operation: string;
   /** The table, queue, bus or bucket that was called. */
   readonly resource: string;
-  /** Since the counts began. */
+  /** Calls since the counts began. */
   readonly calls: number;
   /** Answered with an error. */
   readonly errors: number;
@@ -168,9 +166,9 @@ export interface LocalBucket {
 
 /** An event of the local bus. */
 export interface LocalEvent {
-  /** Who put it. */
+  /** The event's sender. */
   readonly source: string;
-  /** What it is. */
+  /** The event's type. */
   readonly detailType: string;
   /** Its body. */
   readonly detail: unknown;
@@ -190,7 +188,7 @@ export interface RandomKillOptions {
 export interface RandomKills {
   /** Processes killed so far. */
   readonly count: () => number;
-  /** By agent or role. */
+  /** Kills by agent or role. */
   readonly byFunction: () => Readonly<Record<string, number>>;
   /** No more kills; what has not struck is withdrawn. */
   readonly stop: () => void;

@@ -13,7 +13,7 @@ import type { FaultHit, FaultMoment } from '../../local/control/fault.ts';
 import { type PlannedKill, plannedKill } from './kill-plan.ts';
 import type { RandomKillOptions, RandomKills } from './local-cloud.ts';
 
-/** What can be killed, and how. */
+/** The processes that can be killed, and how. */
 export interface Killable {
   readonly agents: readonly string[];
   readonly kill: (name: string, when: FaultMoment) => { readonly hit: Promise<FaultHit> };
@@ -23,7 +23,7 @@ export interface Killable {
 
 const EVERY_MS = 1_000;
 const SUPERVISOR = 'supervisor';
-/** As often as the scheduler three times less. */
+/** The scheduler is drawn three times as often as the supervisor. */
 const ROLES = ['scheduler', 'scheduler', 'scheduler', SUPERVISOR];
 
 export function killAtRandom(what: Killable, options: RandomKillOptions): RandomKills {

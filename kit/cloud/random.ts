@@ -1,7 +1,7 @@
 /** Owns: random numbers from a seed, and the few ways they are drawn. Pure: the same seed, the same draws. */
 
 export interface Draws {
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   readonly random: () => number;
   /** Whole, from `low` to `high`, both included. */
   readonly between: (low: number, high: number) => number;

@@ -114,7 +114,7 @@ async function startIn<W extends KnownWorkflows>(
   };
 }
 
-/** With `workflows`, an app that consists of them; an assembly needs none. */
+/** The project to run; with `workflows` an app that consists of them. An assembly needs no app. */
 function projectOf({ project = '.', app, workflows, assembly }: LocalCloudOptions): Project {
   const cwd = resolve(project);
   if (workflows === undefined) return findProject(cwd, assembly === undefined ? app : 'none');

@@ -1,5 +1,5 @@
 /**
- * What `startServer` takes and gives: workflows behind a real HTTP API, in the test's own process.
+ * The options of `startServer` and its result: workflows behind a real HTTP API, in the test's own process.
  *
  * Owns: the types. Does not own: how it is started (`start-server.ts`), the server (`serve/`).
  */
@@ -9,9 +9,12 @@ import type { Client, KnownWorkflows } from '../../lib/api/typed-client.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { TestAgent } from '../workflow-test.ts';
 
-/** What a test server serves, and where. */
+/** The workflows of a test server, and its file. */
 export interface TestServerOptions {
-  /** Those that can be started; or a folder as `steadfast serve` takes one, with its agents and schedules. */
+  /**
+   * The workflows that can be started; or a folder as `steadfast serve` takes one, with its agents and
+   * schedules.
+   */
   readonly workflows: readonly Workflow[] | string;
   /** One for every agent of workflows that are not in a folder. */
   readonly agents?: readonly TestAgent[];
@@ -22,7 +25,7 @@ export interface TestServerOptions {
   readonly file?: string;
   /** Is called with each event that AWS's bus would get; one that rejects hears of it again. */
   readonly onEvent?: (event: TestServerEvent) => Promise<void> | void;
-  /** By agent how many attempts may begin, such as '50/s'. @default as many as come */
+  /** How many attempts of each agent may begin, such as '50/s'. @default as many as come */
   readonly rates?: Readonly<Record<string, string>>;
   /** How long attempts may go on when it is stopped, in ms. @default 0 */
   readonly stopWithinMs?: number;
@@ -42,9 +45,9 @@ export const SERVER = {
 
 /** An event that the server announced. */
 export interface TestServerEvent {
-  /** Who announced it. */
+  /** The event's sender. */
   readonly source: string;
-  /** What it is. */
+  /** The event's type. */
   readonly detailType: string;
   /** Epoch ms. */
   readonly at: number;
@@ -58,7 +61,7 @@ export interface TestServer<W extends KnownWorkflows = KnownWorkflows> {
   readonly url: string;
   /** Calls it, typed by its workflows. */
   readonly client: Client<W>;
-  /** What a server before it has left in the file is made good. */
+  /** Resolves once all that an earlier server left in the file goes on. */
   readonly resumed: Promise<unknown>;
   /** Ends the process; its file is removed unless it was named. */
   readonly stop: () => Promise<void>;
