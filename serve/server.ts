@@ -12,6 +12,7 @@ import { routes } from '../lib/api/routes.ts';
 import { MACHINE, type MachineTime } from '../lib/aws/clock.ts';
 import { OPENAPI_FILE } from '../lib/aws/names.ts';
 import { type OpenNow, openNow } from '../lib/aws/open-now.ts';
+import type { Telemetry } from '../lib/aws/ports.ts';
 import { tellAll } from '../lib/aws/telemetry.ts';
 import { BULK } from '../lib/core/plan/built-in.ts';
 import { refuse, sayable } from '../lib/core/values/errors.ts';
@@ -20,23 +21,15 @@ import { docsText } from '../lib/project/package-files.ts';
 import type { Scheduler } from '../lib/scheduler/start.ts';
 import { Grace } from '../lib/supervisor/outage.ts';
 import { startFrom } from '../lib/scheduler/starter.ts';
-import { byPath, type Listeners } from '../local/http/by-path.ts';
-import { type Listener, listenersAsBus } from './announcer.ts';
+import { byPath } from '../local/http/by-path.ts';
+import { listenersAsBus } from './announcer.ts';
 import { AwaitedEnds } from './awaited-ends.ts';
 import { BlockedSteps, lineOf } from './blocked.ts';
 import { newBoot } from './boot.ts';
 import { EndingClock } from './ending-clock.ts';
+import { EventOutbox } from './event-outbox.ts';
 import { valuesOf } from './folder-values.ts';
-import {
-  type Answers,
-  answersOf,
-  apiListener,
-  dated,
-  type Fetches,
-  type HttpServer,
-  listenAt,
-  LOOPBACK,
-} from './http.ts';
+import { type Answers, answersOf, apiListener, dated, type HttpServer, listenAt, LOOPBACK } from './http.ts';
 import { LatestTime } from './latest-time.ts';
 import { LoopClock } from './loop-clock.ts';
 import { MessageQueue } from './message-queue.ts';
@@ -45,7 +38,8 @@ import { plannedIn } from './planned.ts';
 import { resume, type Resumed } from './resume.ts';
 import { host, hostBulk, MOST_BULK_PAGES, type Roles, schedulerOf } from './roles.ts';
 import { keepSchedules } from './schedules.ts';
-import { openDatabase, TABLE_NAME } from './sqlite/client.ts';
+import type { ServerOptions } from './server-options.ts';
+import { type Database, openDatabase, TABLE_NAME } from './sqlite/client.ts';
 import { auditAlways, supervise } from './supervisor.ts';
 import { saidValues } from './said-values.ts';
 import { JUMP_MS, jumpText, SteadyTime } from './steady-time.ts';
@@ -55,60 +49,6 @@ import { Watchdog } from './watchdog.ts';
 import { TroubleBook } from './worker-troubles.ts';
 import { within } from './within.ts';
 import { Workers, WORKER_MEMORY_MB } from './workers.ts';
-import type { Served } from './workflows.ts';
-
-export interface ServerOptions {
-  readonly served: Served;
-  /** The SQLite file; made if missing. */
-  readonly file: string;
-  /** 0 takes any free one. */
-  readonly port: number;
-  /** @default 127.0.0.1; another needs tokens */
-  readonly host?: string;
-  readonly tokens?: Tokens;
-  /** Attempts of an agent at the same time. @default 100 */
-  readonly concurrency?: number;
-  /**
-   * Where agents' code runs: in processes of its own, which are ended in the place of this one, or in this
-   * one.
-   * @default 'in-process', but for those of `isolate`
-   */
-  readonly agents?: 'workers' | 'in-process';
-  /** The memory that each of those processes may have, in MB. @default 2,048 */
-  readonly workerMemoryMb?: number;
-  /**
-   * Agents each of whose attempts has a process of its own, which can be killed.
-   * @default those that say `isolate`, or run in containers on AWS
-   */
-  readonly isolate?: readonly string[];
-  /** By agent how many attempts may begin, such as '50/s'. @default as many as come */
-  readonly rates?: Readonly<Record<string, string>>;
-  /** How long an ended execution is kept. @default 30 days */
-  readonly retentionMs?: number;
-  /** How long attempts and calls may go on when it is stopped. @default 20 s */
-  readonly stopWithinMs?: number;
-  /**
-   * The process is the server's own: it is ended when nothing else ends an attempt (`watchdog.ts`).
-   * @default false, as in a test
-   */
-  readonly isOwnProcess?: boolean;
-  /** Writes no log lines and no metrics. @default false */
-  readonly isQuiet?: boolean;
-  /** Takes each line of metrics, once a minute, as CloudWatch reads it. */
-  readonly onMetrics?: (line: string) => void;
-  /** What else answers on the port, by the beginning of its paths. */
-  readonly beside?: (api: Api) => Listeners;
-  readonly listeners?: readonly Listener[];
-  /** Called once when the file can no longer be read or written: then the server is of no use. */
-  readonly onBroken?: (error: Error) => void;
-  /** Before each commit: what it throws counts as said by the disk. For tests. */
-  readonly onCommit?: () => void;
-  /** For tests. @default the machine's */
-  readonly machine?: MachineTime;
-}
-
-/** Answers a call in this process, as the port does. */
-export type Api = Fetches;
 
 export interface Server {
   readonly url: string;
@@ -144,10 +84,15 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
+async function expireAll(database: Database, { now }: EndingClock): Promise<void> {
+  while ((await database.expire(now())) > 0);
+}
+
 /** What the loops ask of the file beside their ports. */
 interface FileCalls {
   readonly expire: () => unknown;
   readonly open: () => Promise<OpenNow>;
+  readonly outbox?: EventOutbox;
 }
 
 const NONE: Resumed['missing'] = new Map();
@@ -266,12 +211,14 @@ class Running {
     const queue = new MessageQueue();
     const blocked = new BlockedSteps((found) => own.logger.warn('loop-blocked', lineOf(found)));
     const ends = new AwaitedEnds();
+    const { client } = database;
+    const outbox = this.#outbox(client, own);
     const parts = {
-      client: database.client,
+      client,
       findAtRisk: database.findAtRisk,
       values: saidValues(await valuesOf(file), unkeptValues, worded),
       queue,
-      announcer: listenersAsBus(new Set([ends.listener, ...listeners])),
+      announcer: listenersAsBus(new Set([ends.listener, ...listeners, ...(outbox ? [outbox.listener] : [])])),
       ends,
       clock: this.#clock,
       random: this.#boot,
@@ -291,11 +238,15 @@ class Running {
     return {
       roles,
       loop,
-      expire: async () => {
-        while ((await database.expire(this.#clock.now())) > 0);
-      },
+      ...given({ outbox }),
+      expire: () => expireAll(database, this.#clock),
       open: () => openNow(database.client, TABLE_NAME, agents, this.#clock.now(), database.counted),
     };
+  }
+
+  #outbox(client: Database['client'], { logger }: Telemetry): EventOutbox | undefined {
+    const { eventsTo: to } = this.#options;
+    return to && new EventOutbox({ client, clock: this.#clock, logger, to });
   }
 
   #hostAgents(roles: Roles, loop: LoopClock): void {
@@ -337,7 +288,7 @@ class Running {
   #loops(
     { ports, plans }: Roles,
     loop: LoopClock,
-    { expire, open }: FileCalls,
+    { expire, open, outbox }: FileCalls,
   ): { readonly loops: Promise<unknown>[]; readonly resumed: Promise<Resumed> } {
     const { signal } = this.#stopping;
     loop.start();
@@ -363,6 +314,7 @@ class Running {
     };
     const loops = [
       resumed,
+      ...(outbox === undefined ? [] : [outbox.run(signal)]),
       supervise({ ...supervisor, clock: loop }, memory, telemetry, { open, takeMissing }, signal),
       auditAlways(withTelemetry(ports, audit), audit, { retentionMs: this.#retentionMs }, expire, signal),
     ];

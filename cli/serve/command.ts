@@ -11,7 +11,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../../local/clock.ts';
 import { metricData } from '../../local/metrics/metric-data.ts';
 import { MetricStore } from '../../local/metrics/metric-store.ts';
-import type { Api, Server, ServerOptions } from '../../serve/server.ts';
+import type { Server } from '../../serve/server.ts';
+import type { Api, ServerOptions } from '../../serve/server-options.ts';
 import type { Served } from '../../serve/workflows.ts';
 import { CONSOLE_FOLDER, consoleLine } from '../console/files.ts';
 import { consoleListener } from '../console/listener.ts';
@@ -35,6 +36,7 @@ interface ServeFlags {
   readonly rate?: readonly string[];
   readonly retention: number;
   readonly stopWithin: number;
+  readonly eventsTo?: string;
 }
 
 export function addServe(program: Command, cli: Cli): void {
@@ -64,6 +66,10 @@ export function addServe(program: Command, cli: Cli): void {
     .option('--rate <limits...>', 'how many attempts of an agent may begin: <agent>=50/s or <agent>=30/min')
     .option('--retention <days>', 'how long an ended execution is kept', wholeNumber, 30)
     .option('--stop-within <seconds>', 'how long attempts may go on after SIGTERM', wholeNumber, 20)
+    .option(
+      '--events-to <url>',
+      'POST each event there, signed with STEADFAST_EVENTS_SECRET: docs/SERVE.md#events',
+    )
     .addHelpText(
       'after',
       `
@@ -86,12 +92,15 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
   const beganAt = performance.now();
   try {
     // Loaded here: the other commands have no use for a server.
-    const [{ startServer }, { loadProject }, { Tokens }, { fetchOf }] = await Promise.all([
+    const [{ startServer }, { loadProject }, { Tokens }, { fetchOf }, { eventTarget }] = await Promise.all([
       import('../../serve/server.ts'),
       import('../../serve/project.ts'),
       import('../../serve/tokens.ts'),
       import('../../serve/http.ts'),
+      import('../../serve/signed-event.ts'),
     ]);
+    const { eventsTo: url } = flags;
+    const eventsTo = url && eventTarget(url, io.env['STEADFAST_EVENTS_SECRET']);
     const served = await loadProject(resolve(folder));
     const file = resolve(flags.data);
     makeFolder(dirname(file), flags.data);
@@ -106,6 +115,7 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     const server = await startServer({
       ...options(flags, served),
       ...(tokens.size === 0 ? withConsole(fetchOf, io) : {}),
+      ...(eventsTo ? { eventsTo } : {}),
       file,
       tokens,
     });

@@ -7,7 +7,8 @@ import * as z from 'zod/mini';
 import type { AgentHandler } from '../../lib/agent/handler.ts';
 import { agent, type AttemptContext, retry, workflow } from '../../lib/index.ts';
 import { type Client, createClient } from '../../lib/client.ts';
-import { startServer, type Server, type ServerOptions } from '../../serve/server.ts';
+import { startServer, type Server } from '../../serve/server.ts';
+import type { ServerOptions } from '../../serve/server-options.ts';
 import type { Served } from '../../serve/workflows.ts';
 
 const text = z.object({ text: z.string() });

@@ -4,7 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerEvent } from '../../serve/announcer.ts';
 import { fetchOf } from '../../serve/http.ts';
-import type { Api } from '../../serve/server.ts';
+import type { Api } from '../../serve/server-options.ts';
 import { Tokens } from '../../serve/tokens.ts';
 import { clientOf, servedWith, testServer, type TestServer } from './served.ts';
 

@@ -1,0 +1,262 @@
+/** Events that are sent to somebody else's URL: signed, at least once, given up after a day. */
+
+import { createHmac } from 'node:crypto';
+import { createServer, type Server as HttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { EventOutbox } from '../../serve/event-outbox.ts';
+import { eventTarget } from '../../serve/signed-event.ts';
+import { openDatabase } from '../../serve/sqlite/client.ts';
+import { IN_MEMORY } from '../../serve/sqlite/file.ts';
+import type { Clock } from '../../lib/core/ports.ts';
+import { clientOf, servedWith, testServer, type TestServer } from './served.ts';
+
+const SECRET = `whsec_${Buffer.from('a'.repeat(32)).toString('base64')}`;
+/** What has not come by then does not come. */
+const LATE_MS = 20_000;
+const HOUR_MS = 3_600_000;
+
+interface Came {
+  readonly id: string;
+  readonly seconds: string;
+  readonly signature: string;
+  readonly body: string;
+}
+
+/** A receiver; `answers` says with what, and 'nothing' keeps the caller waiting. */
+async function receiver(answers: (came: Came, at: number) => number | 'nothing' = () => 204) {
+  const came: Came[] = [];
+  let heard = (): void => undefined;
+  const server: HttpServer = createServer((request, response) => {
+    void text(request).then((body) => {
+      const header = (name: string): string => String(request.headers[name]);
+      const [id, seconds, signature] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(header);
+      const one = { id: id ?? '', seconds: seconds ?? '', signature: signature ?? '', body };
+      came.push(one);
+      const status = answers(one, came.length);
+      if (status !== 'nothing') response.writeHead(status, { location: '/elsewhere' }).end();
+      heard();
+    });
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  const { port } = server.address() as AddressInfo;
+  return {
+    came,
+    to: eventTarget(`http://127.0.0.1:${port}/hooks?token=secret`, SECRET),
+    /** Once so many have come. */
+    count: async (wanted: number): Promise<void> => {
+      const late = setTimeout(() => heard(), LATE_MS);
+      const untilAt = performance.now() + LATE_MS;
+      while (came.length < wanted && performance.now() < untilAt)
+        await new Promise<void>((again) => (heard = again));
+      clearTimeout(late);
+      expect(came.length).toBeGreaterThanOrEqual(wanted);
+    },
+    end: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+type Receiver = Awaited<ReturnType<typeof receiver>>;
+
+/** Time goes on when all sleep: to the end of the sleep, or as far as is said. */
+class TestClock implements Clock {
+  at = Date.parse('2026-11-30T12:00:00Z');
+  slept: number[] = [];
+  #wake: (() => void) | undefined;
+  #asleep: (() => void) | undefined;
+
+  readonly now = (): number => this.at;
+
+  readonly sleep: Clock['sleep'] = (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) return resolve();
+      const wake = (): void => {
+        this.#wake = undefined;
+        resolve();
+      };
+      signal?.addEventListener('abort', wake);
+      this.slept.push(ms);
+      this.#wake = () => {
+        this.at += Math.max(0, ms);
+        wake();
+      };
+      this.#asleep?.();
+    });
+
+  async asleep(): Promise<void> {
+    if (this.#wake === undefined) await new Promise<void>((there) => (this.#asleep = there));
+  }
+
+  async pass(): Promise<void> {
+    await this.asleep();
+    this.#wake?.();
+  }
+}
+
+const ended = (executionId: string, at = 1_000) => ({
+  source: 'steadfast',
+  detailType: 'Steadfast Execution Ended',
+  at,
+  detail: { executionId, endedAt: at },
+});
+
+describe('an outbox', () => {
+  let open: { readonly to: Receiver; readonly stop: () => Promise<void> }[] = [];
+  afterEach(async () => {
+    for (const { to, stop } of open) {
+      await stop();
+      to.end();
+    }
+    open = [];
+  });
+
+  async function outbox(answers?: Parameters<typeof receiver>[0]) {
+    const to = await receiver(answers);
+    const clock = new TestClock();
+    const database = openDatabase(IN_MEMORY, { onBroken: () => undefined });
+    const said: (readonly [string, object])[] = [];
+    const say = (what: string, fields: object): void => void said.push([what, fields]);
+    const logger = { warn: say, info: say, error: say } as never;
+    const box = new EventOutbox({ client: database.client, clock, logger, to: to.to });
+    const stopping = new AbortController();
+    let running: Promise<void> | undefined;
+    open.push({
+      to,
+      stop: async () => {
+        stopping.abort();
+        await running;
+        database.close();
+      },
+    });
+    const run = (): void => {
+      running = box.run(stopping.signal);
+    };
+    return { to, clock, said, box, run };
+  }
+
+  it('sends an event with the signature that Standard Webhooks describes', async () => {
+    const { to, box, run, clock } = await outbox();
+    await box.listener(ended('e-1'));
+    run();
+    await to.count(1);
+    const { id, seconds, signature, body } = to.came[0] as Came;
+    expect(JSON.parse(body)).toEqual({
+      source: 'steadfast',
+      'detail-type': 'Steadfast Execution Ended',
+      time: '1970-01-01T00:00:01.000Z',
+      detail: { executionId: 'e-1', endedAt: 1_000 },
+    });
+    expect(seconds).toBe(String(clock.at / 1_000));
+    const key = Buffer.from('a'.repeat(32));
+    const wanted = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64');
+    expect(signature).toBe(`v1,${wanted}`);
+  });
+
+  it('sends in the order of the events, each once, also those that come later', async () => {
+    const { to, box, run, clock } = await outbox();
+    await box.listener(ended('e-2', 2_000));
+    await box.listener(ended('e-1', 1_000));
+    await box.listener(ended('e-1', 1_000));
+    run();
+    await to.count(2);
+    await clock.asleep();
+    await box.listener(ended('e-3', 3_000));
+    await to.count(3);
+    await clock.asleep();
+    expect(to.came.map(({ body }) => /e-\d/.exec(body)?.[0])).toEqual(['e-1', 'e-2', 'e-3']);
+  });
+
+  it.each([500, 404, 302])(
+    'sends what was answered with %i again, under its id, and holds up no other',
+    async (status) => {
+      const { to, box, run, clock, said } = await outbox(({ body }, at) =>
+        body.includes('e-1') && at < 5 ? status : 200,
+      );
+      await box.listener(ended('e-1', 1_000));
+      await box.listener(ended('e-2', 2_000));
+      run();
+      await to.count(2);
+      for (let at = 0; at < 3; at += 1) await clock.pass();
+      await to.count(5);
+      await clock.asleep();
+      expect(to.came.map(({ body }) => /e-\d/.exec(body)?.[0])).toEqual(['e-1', 'e-2', 'e-1', 'e-1', 'e-1']);
+      expect(new Set(to.came.filter((_, at) => at !== 1).map(({ id }) => id)).size).toBe(1);
+      expect(clock.slept.slice(0, 3)).toEqual([1_000, 2_000, 4_000]);
+      const origin = to.to.url.split('/hooks')[0];
+      expect(said).toEqual([
+        ['events-not-taken', { to: origin, detail: `HTTP ${status}` }],
+        ['events-taken-again', { to: origin }],
+      ]);
+    },
+  );
+
+  it('gives up what nobody takes for a day, and says so', async () => {
+    const { to, box, run, clock, said } = await outbox(({ body }) => (body.includes('e-1') ? 400 : 200));
+    await box.listener(ended('e-1'));
+    run();
+    await to.count(1);
+    const began = clock.at;
+    for (let passed = 0; passed < 400 && said.length < 2; passed += 1) await clock.pass();
+    await clock.asleep();
+    expect(clock.at - began).toBeGreaterThanOrEqual(24 * HOUR_MS);
+    expect(clock.at - began).toBeLessThan(24 * HOUR_MS + 2 * 300_000);
+    expect(said[1]).toEqual(['event-given-up', expect.objectContaining({ detail: 'HTTP 400' })]);
+    const times = to.came.length;
+    await clock.pass();
+    await clock.asleep();
+    expect(to.came).toHaveLength(times);
+  });
+
+  it('asks a receiver that does not answer once a minute, with one event', async () => {
+    const { to, box, run, clock } = await outbox();
+    to.end();
+    await box.listener(ended('e-1', 1_000));
+    await box.listener(ended('e-2', 2_000));
+    run();
+    for (let at = 0; at < 9; at += 1) await clock.pass();
+    expect(clock.slept.slice(0, 8)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+  });
+});
+
+describe('a server', () => {
+  let world: TestServer;
+  beforeEach(() => {
+    world = testServer();
+  });
+  afterEach(() => world.end());
+  const served = servedWith(async (input) => ({ text: input.text }));
+
+  it('ends executions while nobody takes their events, and the next one sends them', async () => {
+    const mute = await receiver(() => 'nothing');
+    const first = await world.start({ served, eventsTo: mute.to, stopWithinMs: 0 });
+    const ids: string[] = [];
+    for (const name of ['Ada', 'Grace']) {
+      const { executionId } = await clientOf(first).start('greeting', { input: { text: name } });
+      expect((await clientOf(first).get(executionId, { wait: '20s' })).status).toBe('succeeded');
+      ids.push(executionId);
+    }
+    await mute.count(1);
+    await first.stop();
+    mute.end();
+    const hearing = await receiver();
+    await world.start({ served, eventsTo: hearing.to });
+    await hearing.count(2);
+    hearing.end();
+    const told = hearing.came.map(({ body }) => JSON.parse(body) as { detail: { executionId: string } });
+    expect(told.map(({ detail }) => detail.executionId)).toEqual(ids);
+    expect(hearing.came.map(({ id }) => id)).toContain(mute.came[0]?.id);
+  });
+});
+
+it.each([
+  ['no URL', 'hooks', SECRET, 'begins with https:// or http://'],
+  ['another protocol', 'ftp://example.com', SECRET, 'begins with https:// or http://'],
+  ['a password', 'https://a:b@example.com', SECRET, 'no name or password'],
+  ['no secret', 'https://example.com', undefined, 'needs STEADFAST_EVENTS_SECRET'],
+  ['a short secret', 'https://example.com', 'whsec_c2hvcnQ=', '24 bytes or more'],
+])('%s is refused', (_, url, secret, message) => {
+  expect(() => eventTarget(url, secret)).toThrow(message);
+});
