@@ -16,7 +16,7 @@ import type { Json } from '../lib/core/values/json.ts';
 import { type Attempt, isForward, isTerminal, type Step } from '../lib/core/records/state.ts';
 import { isTurn } from '../lib/core/step/turn.ts';
 import type { ExecutionStatus, StepStatus } from '../lib/core/moves.ts';
-import { waitsUntil } from '../lib/core/waiting/timer.ts';
+import { waitsUntil } from '../lib/core/waiting/waits.ts';
 import type { Shown } from '../lib/scheduler/start.ts';
 import type { RunEnd } from './driver.ts';
 

@@ -44,7 +44,7 @@ import { leftOutOf } from '../core/step/history.ts';
 import { shownStatus } from '../core/step/turn.ts';
 import { childIds, idsOfTries } from '../core/waiting/child.ts';
 import { itemsSoFar } from '../core/waiting/map.ts';
-import { waitsUntil } from '../core/waiting/timer.ts';
+import { waitsUntil } from '../core/waiting/waits.ts';
 import { rootOf } from '../core/values/names.ts';
 import type {
   AcceptedView,

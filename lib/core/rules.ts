@@ -29,8 +29,8 @@ import { failStep, keepEffects, stopAtDeadline } from './execution/stop.ts';
 import { endAtTime, outdateSweeps, wakeEarlier } from './execution/time-rules.ts';
 import { tolerate } from './execution/tolerate.ts';
 import { askAboutDeadline } from './questions/deadline.ts';
-import { askForAnswer, moveDeadline } from './questions/callback.ts';
-import { announceChange, remind } from './questions/life.ts';
+import { askForAnswer } from './questions/callback.ts';
+import { announceChange, moveDeadline, remind } from './questions/life.ts';
 import { askAboutPause, waitForLate } from './holds/pause.ts';
 import { giveUpDeferred } from './step/defer.ts';
 import type { Rule } from './step/rule.ts';
@@ -40,6 +40,7 @@ import type { ExecutionStatus } from './moves.ts';
 const LAST: readonly Rule[] = [wakeEarlier, announceChange, outdateSweeps];
 const FORWARD: readonly Rule[] = [
   endLease,
+  moveDeadline,
   closeIncidents,
   endChildren,
   readAnswers,
@@ -55,7 +56,6 @@ const FORWARD: readonly Rule[] = [
   askForAnswer,
   endAtTime,
   useLane,
-  moveDeadline,
   remind,
   endOverTime,
   beginTry,

@@ -1,7 +1,7 @@
 /**
  * Why, for steps that no agent performs: until when one waits and for whom, how far its executions are.
  *
- * Owns: these words. Does not own: the rules, which are asked (`waiting/timer.ts`, `waiting/child.ts`), or
+ * Owns: these words. Does not own: the rules, which are asked (`waiting/waits.ts`, `waiting/child.ts`), or
  * how an explanation is put together (`why.ts`).
  */
 
@@ -29,7 +29,7 @@ import { childIds } from '../core/waiting/child.ts';
 import { isCleanEnd, tryOf } from '../core/waiting/child-tries.ts';
 import { itemsSoFar } from '../core/waiting/map.ts';
 import { roundOf } from '../core/waiting/rounds.ts';
-import { waitsUntil } from '../core/waiting/timer.ts';
+import { untilOf } from '../core/waiting/waits.ts';
 import { type Happened, inBrackets, itemsText, type Next } from './words.ts';
 import { timeText } from '../core/values/text.ts';
 
@@ -39,7 +39,7 @@ export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | unde
   if (step.kind === 'agent') return undefined;
   if (hasChildren(step)) return record && becauseOfChildren(step, record);
   if (step.kind === 'lane') return becauseOfLane(step, record);
-  const untilAt = isForward(state.execution.status) ? waitsUntil(step, state) : undefined;
+  const untilAt = isForward(state.execution.status) ? untilOf(step, state) : undefined;
   switch (record?.status) {
     case undefined:
     case 'ready':

@@ -2,7 +2,7 @@
  * Callbacks: the external party answers a step through the API.
  *
  * Owns: the token, the check of an answer, repeated answers, and what is refused with which code. Does not
- * own: what an answer writes (`core/waiting/timer.ts`).
+ * own: what an answer writes (`core/waiting/waits.ts`).
  *
  * The token's bearer may answer: its last part is a fresh id that only this execution's record
  * and the party that was given the token know. An answer that is repeated because its first

@@ -25,6 +25,7 @@ import { STOPS } from './catalogue/stops.ts';
 import { TEMPLATE } from './catalogue/template.ts';
 import { QUESTIONS } from './catalogue/questions.ts';
 import { TURNS } from './catalogue/turns.ts';
+import { WAITS } from './catalogue/waits.ts';
 import { WHOLES } from './catalogue/wholes.ts';
 import type { Mutant } from './mutant.ts';
 
@@ -48,6 +49,7 @@ export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
   'lives and erasure': LIVES,
   'turns of shares and slots': TURNS,
   'changes of a question': QUESTIONS,
+  'the table of waits': WAITS,
   'executions carried on': CARRIED,
   pauses: PAUSES,
   'declared requests': READY,

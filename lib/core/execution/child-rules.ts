@@ -40,9 +40,8 @@ import {
 import { afterTry, isCleanEnd, nextTryBegun, tryOf } from '../waiting/child-tries.ts';
 import { isStartDue } from '../waiting/map.ts';
 import { goesBack, roundBefore } from '../waiting/rounds.ts';
-import { endsAt, mayPassTime } from '../waiting/timer.ts';
+import { untilOf } from '../waiting/waits.ts';
 import { roundToRead } from './on-round.ts';
-import { OVER } from './time-rules.ts';
 
 const written = (state: Snapshot, event: Evaluation, step: Step, what: string): Decision =>
   writing(state.execution.id, { step }, evaluateNext(alsoAffected(event.affected, step.name)), {
@@ -308,13 +307,14 @@ function stopping(
 
 /**
  * The time of a step is over: what belongs to it is stopped and undone, what has succeeded before is left to
- * what follows. That is recorded first, because an end may arrive before the next write.
+ * what follows. That is recorded first, because an end may arrive before the next write. When it is due,
+ * `endAtTime` says.
  */
 export const endOverTime: Rule = {
   apply: (plan, state, event) => {
     for (const step of parents(plan, event)) {
       const { children } = state.steps[step.name] ?? {};
-      const isOver = (endsAt(step, state) ?? Number.POSITIVE_INFINITY) <= event.now;
+      const isOver = (untilOf(step, state) ?? Number.POSITIVE_INFINITY) <= event.now;
       const isToEnd = isOver || isEnding(children);
       const family = isToEnd ? familyOf(step, state, children !== undefined) : undefined;
       // What can have no executions fails for that.
@@ -327,13 +327,6 @@ export const endOverTime: Rule = {
     }
     return undefined;
   },
-  dueAt: (plan, state) =>
-    plan.steps
-      .filter((step) => !mayPassTime(step, state))
-      .flatMap((step) => {
-        const at = endsAt(step, state);
-        return at === undefined ? [] : [{ at, step: step.name, coming: () => OVER }];
-      }),
   says: {
     'stop-children': 'executions of a step are stopped',
     'children-stopped': 'the executions of a step are stopped',

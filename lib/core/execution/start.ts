@@ -11,7 +11,7 @@ import { searched } from '../plan/search.ts';
 import type { ChildStart } from '../records/children.ts';
 import type { Execution } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
-import { externalTimes } from '../waiting/timer.ts';
+import { externalTimes } from '../waiting/waits.ts';
 
 /** `life` is made by `lifeOf`: the execution that the store keeps has the life of the start which won. */
 export type NewExecution = Pick<

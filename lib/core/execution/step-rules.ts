@@ -77,7 +77,6 @@ export const closeIncidents: Rule = {
   says: {
     'incident-timed-out': 'the time for an answer is over',
     'incident-moot': 'an open question is closed, because the execution went another way',
-    'question-moved': 'the time for an answer is extended by the time of the pause',
     compensating: 'the time for an answer is over: what has acted is undone',
     resumed: 'the time for an answer is over: the pause ends',
     'incident-resolved': 'the time for an answer is over',

@@ -2,10 +2,10 @@
  * The rules of an evaluation for what the time alone ends: a wait, a callback or an approval without
  * an answer, the time of a step.
  *
- * Owns: when each is due, and how it is said. Does not own: what is written (`waiting/timer.ts`).
+ * Owns: when each is due, and how it is said. Does not own: what is written (`waiting/waits.ts`).
  */
 
-import { type CallbackStep, isCallback, isForAnother, type Plan, type PlanStep } from '../plan/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import { executionAfter } from '../decisions/change.ts';
 import { alsoAffected, evaluateNext, IDLE, writing } from '../decisions/decision.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -16,10 +16,7 @@ import type { Coming, Rule } from '../step/rule.ts';
 import { duePromptly } from './try-now.ts';
 import { turnAt } from '../step/turn.ts';
 import { send } from '../supervision/dispatch.ts';
-import { endsAt, externalTimes, mayPassTime, passTime, waitsUntil } from '../waiting/timer.ts';
-
-/** The time of a step is over, and it fails. */
-export const OVER: Coming = { what: 'the time of a step is over and it fails', who: 'supervisor' };
+import { externalTimes, passTime, untilOf, WAITS } from '../waiting/waits.ts';
 
 export const endAtTime: Rule = {
   apply: (plan, state, event) => {
@@ -29,42 +26,17 @@ export const endAtTime: Rule = {
     return writing(state.execution.id, { step }, next, { what: `step-${step.status}`, step: step.name });
   },
   dueAt: (plan, state) =>
-    plan.steps
-      .filter((step) => mayPassTime(step, state))
-      .flatMap((step) => {
-        const untilAt = waitsUntil(step, state);
-        const at = untilAt ?? endsAt(step, state);
-        if (at === undefined) return [];
-        const coming = (): Coming => (untilAt === undefined ? OVER : answerOrTime(step, state));
-        return [
-          { at: untilAt === undefined ? at : Math.max(at, turnAt(step, state)), step: step.name, coming },
-        ];
-      }),
+    plan.steps.flatMap((step) => {
+      const untilAt = untilOf(step, state);
+      if (untilAt === undefined) return [];
+      const coming = (): Coming => WAITS[step.kind].coming(step, state.steps[step.name]);
+      return [{ at: Math.max(untilAt, turnAt(step, state)), step: step.name, coming }];
+    }),
   says: {
     'step-done': 'a step is over: its time has come, or its answer counts now',
     'step-failed': 'a step fails: its time is over',
   },
 };
-
-/** What ends the waiting of a step, and what holds when nothing does. */
-function answerOrTime(step: PlanStep, state: Snapshot): Coming {
-  if (step.kind === 'lane')
-    return { what: 'it fails, unless its lane has a place before', who: 'supervisor' };
-  if (!isCallback(step)) return { what: 'its time comes', who: 'supervisor' };
-  if (state.steps[step.name]?.status === 'answered') return { what: 'its answer counts', who: 'supervisor' };
-  return {
-    what: `${whomText(step)}; without an answer it ${IN_SILENCE[step.otherwise ?? 'fail']}`,
-    who: step.kind === 'approval' ? 'person' : 'external-party',
-  };
-}
-
-const IN_SILENCE = { approve: 'is approved', reject: 'is rejected', fail: 'fails' } as const;
-
-function whomText(step: CallbackStep): string {
-  if (step.kind === 'approval')
-    return `${isForAnother(step) ? 'another person' : 'a person'} approves or rejects`;
-  return `the external party answers${step.heartbeatMs === undefined ? '' : ' or sends a heartbeat'}`;
-}
 
 /**
  * S12 a wait or a callback whose turn has come, or work that was deferred for a dead service, may be due

@@ -1,8 +1,8 @@
 /**
  * Resolutions of incidents: a person's, or the default when the time is over.
  *
- * Owns: what each resolution writes, when the default holds, and that an incident's deadline stands still
- * during a pause. Does not own: the choices (`choices.ts`).
+ * Owns: what each resolution writes, when the default holds, when an incident is moot. Does not own: the
+ * choices (`choices.ts`), that its deadline stands still during a pause (`questions/life.ts`).
  *
  * A resolution is one transaction of all records concerned: of two operators one wins, the other reads why.
  * L1 every incident is resolved by its deadline at the latest. A resolution during a pause takes effect when
@@ -29,7 +29,6 @@ import { incidentIn, openIncidents, type Snapshot } from '../records/snapshot.ts
 import {
   type Cause,
   type Execution,
-  isForward,
   isPerforming,
   isSatisfied,
   isTerminal,
@@ -45,9 +44,8 @@ import { vouchedFor } from '../waiting/child-tries.ts';
 import { choicesFor, resolutionProblem } from '../questions/choices.ts';
 import { resolveDeadline, timeAgain } from '../questions/deadline.ts';
 import { resolved } from '../questions/incident.ts';
-import { changed, movedBy } from '../questions/life.ts';
+import { changed } from '../questions/life.ts';
 import { endPause } from '../holds/pause.ts';
-import { pausesSince } from '../step/within.ts';
 
 /** An answer that is not possible now changes nothing; the caller asks `resolutionProblem` for the reason. */
 export function answerIncident(plan: Plan, state: Snapshot, event: EventOf<'resolve'>): Decision {
@@ -246,7 +244,7 @@ export function resolvedBySuccess(
   return asked && resolved(asked, { closedBy: 'moot' }, inputs);
 }
 
-/** What an evaluation does with open incidents: one is moot, its deadline has moved, or its time is over. */
+/** What an evaluation does with open incidents: one is moot, or its time is over. */
 export function closeDueIncidents(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decision | undefined {
   const { execution } = state;
   for (const incident of openIncidents(state)) {
@@ -256,14 +254,6 @@ export function closeDueIncidents(plan: Plan, state: Snapshot, inputs: DecisionI
         [],
         { question: resolved(incident, { closedBy: 'moot' }, inputs) },
         'incident-moot',
-      );
-    const paused = pausesSince(execution, incident.openedAt, incident.movedFor);
-    if (isForward(execution.status) && paused.until > (incident.movedFor ?? 0))
-      return changed(
-        state,
-        [],
-        { question: movedBy(incident, paused.ms, inputs, { movedFor: paused.until }) },
-        'question-moved',
       );
     if (incident.deadlineAt > inputs.now || !holdsNow(execution, incident)) continue;
     return resolve(

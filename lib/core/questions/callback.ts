@@ -2,26 +2,26 @@
  * The question of an approval or a callback: put into the inbox when its turn comes, closed when its waiting
  * ends.
  *
- * Owns: when it is opened, moved and closed, and what that writes. Does not own: what every question has
- * (`life.ts`), until when the step waits (`waiting/timer.ts`), an answer (`waiting/callback.ts`).
+ * Owns: when it is opened and closed, and what that writes. Does not own: what every question has
+ * (`life.ts`), until when the step waits (`waiting/waits.ts`), an answer (`waiting/callback.ts`).
  *
  * It is open only while its step waits for an answer and its execution has not ended: it is opened in one
  * transaction with the execution, and the write that ends the step's waiting closes it (`closeCallback`).
  */
 
-import { type CallbackStep, graphOf, isCallback } from '../plan/plan.ts';
+import { type CallbackStep, isCallback } from '../plan/plan.ts';
 import { blankStep, executionAfter, stepAfter } from '../decisions/change.ts';
 import { alsoAffected, type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Evaluation, Event } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
 import { type CallbackQuestion, isOpen } from '../records/question.ts';
-import { callbackOf, openQuestions, type Snapshot } from '../records/snapshot.ts';
+import { callbackOf, type Snapshot } from '../records/snapshot.ts';
 import type { Step } from '../records/state.ts';
 import { leftOutIn } from '../step/left-out.ts';
-import { applies, isTurn } from '../step/turn.ts';
 import { timeOverAt } from '../step/within.ts';
 import { shownBy } from '../waiting/shown.ts';
-import { changed, closed, movedBy, nextReminder, opened } from './life.ts';
+import { untilOf } from '../waiting/waits.ts';
+import { changed, closed, nextReminder, opened } from './life.ts';
 import type { Rule } from '../step/rule.ts';
 
 /** There is no answer, and one would be taken: in these statuses, when it is the step's turn. */
@@ -69,24 +69,8 @@ function isToOpen(step: CallbackStep, state: Snapshot): boolean {
   const known = callbackOf(state, step.name);
   // The changes of its question of an earlier epoch are announced first.
   if (known !== undefined && (isOpen(known) || known.unannounced !== undefined)) return false;
-  const status = state.steps[step.name]?.status ?? 'ready';
-  return isUnanswered(status) && isTurn(step, state) && applies(step, state);
+  return state.steps[step.name]?.status !== 'answered' && untilOf(step, state) !== undefined;
 }
-
-/** After a pause, which gives its time back to the step. */
-export const moveDeadline: Rule = {
-  apply: (plan, state, event) => {
-    for (const question of openQuestions(state)) {
-      const step = graphOf(plan).step.get(question.step ?? '');
-      if (!isCallback(step)) continue;
-      const ms = timeOverAt(step, state) - question.deadlineAt;
-      if (ms !== 0)
-        return changed(state, event.affected, { question: movedBy(question, ms, event) }, 'question-moved');
-    }
-    return undefined;
-  },
-  says: { 'question-moved': 'the time for an answer is extended by the time of the pause' },
-};
 
 /** A write that ends a step's waiting closes its question. */
 export function closeCallback(state: Snapshot, event: Event, decision: Decision): Decision {

@@ -1,10 +1,10 @@
 /**
  * The life of a question: opened, reminded, and answered, defaulted or moot.
  *
- * Owns: the record after each change, when the next reminder is due, when a change is announced and as what,
- * that an execution is `waiting` while a person is asked. Does not own: when a question is opened
- * (`incident.ts`, `callback.ts`, `deadline.ts`, `holds/pause.ts`), when it is closed
- * (`operators/resolution.ts`, `callback.ts`), how an event is put on the bus (`aws/event-bus.ts`).
+ * Owns: the record after each change, also that a pause gives its time back, when the next reminder is due,
+ * when a change is announced and as what, that an execution is `waiting` while a person is asked. Does not
+ * own: when a question is opened (`incident.ts`, `callback.ts`, `deadline.ts`, `holds/pause.ts`), when it is
+ * closed (`operators/resolution.ts`, `callback.ts`), how an event is put on the bus (`aws/event-bus.ts`).
  *
  * The event bus gets each change at least once. The change is written as unannounced, then announced, then
  * written as announced; if the process dies in between, the next evaluation announces it again. While the
@@ -45,6 +45,7 @@ import {
 import { type Execution, isForward, isUndecided } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import type { Rule } from '../step/rule.ts';
+import { pausesSince, timeOverAt } from '../step/within.ts';
 import { given, type OrUndefined } from '../values/given.ts';
 
 type Fields<Kept> = Omit<
@@ -102,17 +103,34 @@ export function closed<Kept extends Question>(
   });
 }
 
-/** The record with its times later, as after a pause, which gives the time back. */
-export const movedBy = <Kept extends Question>(
-  question: Kept,
-  ms: number,
-  inputs: DecisionInputs,
-  changes: Changes = {},
-): Kept => {
-  const { deadlineAt, remindAt } = question;
-  const times = { deadlineAt: deadlineAt + ms, remindAt: remindAt === undefined ? undefined : remindAt + ms };
-  return questionAfter(question, inputs, { ...times, ...changes });
+/** Before any deadline of a question holds: a pause gives its time back. */
+export const moveDeadline: Rule = {
+  apply: (plan, state, event) => {
+    for (const question of openQuestions(state)) {
+      const { ms, ...changes } = movedSince(plan, state, question);
+      if (ms === 0) continue;
+      const { remindAt } = question;
+      const moved = questionAfter(question, event, {
+        ...changes,
+        deadlineAt: question.deadlineAt + ms,
+        remindAt: remindAt === undefined ? undefined : remindAt + ms,
+      });
+      return changed(state, event.affected, { question: moved }, 'question-moved');
+    }
+    return undefined;
+  },
+  says: { 'question-moved': 'the time for an answer is extended by the time of the pause' },
 };
+
+/** The time of an approval or a callback is its step's. */
+function movedSince(plan: Plan, state: Snapshot, question: Question): { ms: number; movedFor?: number } {
+  if (isIncident(question)) {
+    const { ms, until } = pausesSince(state.execution, question.openedAt, question.movedFor);
+    return { ms, movedFor: until };
+  }
+  const step = graphOf(plan).step.get(question.step);
+  return { ms: isCallback(step) ? timeOverAt(step, state) - question.deadlineAt : 0 };
+}
 
 /** The time of the next reminder, if it comes before the deadline. */
 export const nextReminder = (

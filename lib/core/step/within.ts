@@ -2,7 +2,7 @@
  * The time of a step (`within`): from its turn on, all its attempts, waits and retries.
  *
  * Owns: when it is over, with the time of pauses given back. Does not own: what is
- * written then (`waiting/timer.ts`, of executions of its own `waiting/child.ts`), the
+ * written then (`waiting/waits.ts`, of executions of its own `waiting/child.ts`), the
  * abort of an attempt (`agent/attempt.ts`).
  *
  * When it is over nothing new of the step begins. What settles an outcome (a probe, the undo, a person who

@@ -38,7 +38,7 @@ import { applies, hasOpenChildren, isEnding, isTurnToBegin, isUnbegun } from '..
 import { tryTimes } from '../waiting/child-tries.ts';
 import { hasEndDue } from '../waiting/child.ts';
 import { isStartDue } from '../waiting/map.ts';
-import { isWaiting } from '../waiting/timer.ts';
+import { isWaiting } from '../waiting/waits.ts';
 
 /**
  * SQS delays a message by 15 minutes at most; what is due later is sent when it is due, by the supervisor.

@@ -2,7 +2,7 @@
  * The answer to a callback or an approval step, which comes from outside through the API.
  *
  * Owns: when an answer can be taken, and what it writes. Does not own: who may answer (the token,
- * `scheduler/callbacks.ts`), when there was no answer in time (`waiting/timer.ts`).
+ * `scheduler/callbacks.ts`), when there was no answer in time (`waiting/waits.ts`).
  *
  * An answer is covered by no lease, so it is one transaction of the step and the execution, whose wake time
  * it brings forward (S12). An answer before the step's turn is kept and counts when the turn comes: an
@@ -25,7 +25,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, isUndecided, pauseOf, type Step } from '../records/state.ts';
 import { applies, isTurn } from '../step/turn.ts';
 import { timeText } from '../values/text.ts';
-import { over, waitsUntil } from './timer.ts';
+import { over, untilOf } from './waits.ts';
 
 /** Why an answer cannot be taken, or nothing. Once its time is over none is, whoever notices that first. */
 export function callbackProblem(
@@ -40,7 +40,7 @@ export function callbackProblem(
   if (!isCallback(step)) return 'no such callback';
   const record = snapshot.steps[name]?.status ?? 'ready';
   if (!canMoveStep(record, 'answer')) return `'${name}' is ${record} already`;
-  const untilAt = waitsUntil(step, snapshot);
+  const untilAt = untilOf(step, snapshot);
   // During a pause no time goes by.
   const isOver = untilAt !== undefined && Math.min(now, pauseOf(snapshot.execution)?.at ?? now) >= untilAt;
   return isOver ? `the time for its answer was over at ${timeText(untilAt)}` : undefined;

@@ -17,8 +17,8 @@ export const QUESTIONS: readonly Mutant[] = [
     rule: 'a pause gives the time back to the reminder, too',
     bug: 'The time of a reminder is not moved with the deadline.',
     file: 'lib/core/questions/life.ts',
-    find: 'remindAt: remindAt === undefined ? undefined : remindAt + ms }',
-    replace: 'remindAt }',
+    find: 'remindAt: remindAt === undefined ? undefined : remindAt + ms,',
+    replace: 'remindAt,',
     killer: jest(
       'scheduler/reminders',
       'stands still during a pause, and is given back with that of the answer',
@@ -28,9 +28,9 @@ export const QUESTIONS: readonly Mutant[] = [
     id: 'moved-again-and-again',
     rule: 'a pause moves a deadline once',
     bug: 'Each evaluation moves the deadline of an incident once more.',
-    file: 'lib/core/operators/resolution.ts',
-    find: 'movedBy(incident, paused.ms, inputs, { movedFor: paused.until })',
-    replace: 'movedBy(incident, paused.ms, inputs, {})',
+    file: 'lib/core/questions/life.ts',
+    find: 'return { ms, movedFor: until };',
+    replace: 'return { ms, ...given({ movedFor: question.movedFor ?? until * 0 }) };',
     killer: jest('core/questions/settle', 'the deadline of a question, after a pause'),
   },
   {

@@ -91,7 +91,7 @@ export const WHOLES: readonly Mutant[] = [
   {
     id: 'heartbeats-move-the-deadline',
     bug: "Heartbeats move a callback's deadline.",
-    file: 'lib/core/waiting/timer.ts',
+    file: 'lib/core/waiting/waits.ts',
     find: '    timeOverAt(step, snapshot),\n    aliveAt',
     replace: '    timeOverAt(step, snapshot) + aliveAt - turnAt(step, snapshot),\n    aliveAt',
     killer: simulated(),

@@ -16,7 +16,7 @@ import { horizonMs } from '../../../lib/core/step/lease.ts';
 import { nextWakeAt } from '../../../lib/core/supervision/wake-time.ts';
 import { STEP_MOVES } from '../../../lib/core/transitions.ts';
 import { familyOf } from '../../../lib/core/waiting/child.ts';
-import { waitsUntil } from '../../../lib/core/waiting/timer.ts';
+import { waitsUntil } from '../../../lib/core/waiting/waits.ts';
 import { check } from '../check.ts';
 import { expectLegalMove, type Judge, judgeAll, type Pair, pairsOf } from '../events.ts';
 import { type Case, cases, frozen, mixedCases, NOW } from '../states.ts';

@@ -2,7 +2,7 @@
 
 import { pausesSince } from '../../../lib/core/step/within.ts';
 import * as fc from 'fast-check';
-import { waitsUntil } from '../../../lib/core/waiting/timer.ts';
+import { waitsUntil } from '../../../lib/core/waiting/waits.ts';
 import { withPause } from '../../../lib/core/holds/pause.ts';
 import type { CallbackStep } from '../../../lib/core/plan/plan.ts';
 import type { Execution } from '../../../lib/core/records/state.ts';

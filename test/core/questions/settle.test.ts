@@ -8,7 +8,7 @@ import { type Incident, asIncident } from '../../../lib/core/records/question.ts
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Pause } from '../../../lib/core/records/pauses.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import { callbackAsked, changesOf, incidentOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
+import { callbackAsked, changesOf, incidentOf, planOf, recordOf, inputs, see, stateOf } from '../one-step.ts';
 import { agentStepOf, statusesWhere } from '../small-steps.ts';
 import { NOW } from '../states.ts';
 
@@ -115,7 +115,7 @@ describe('the deadline of a question, after a pause', () => {
   const opened = { openedAt: NOW - 9, deadlineAt: NOW };
   it('is moved by as long as that lasted', () => {
     const state = about(opened, { status: 'waiting', pauses: [over] }, waiting);
-    const { write, ...rest } = settle(state) ?? {};
+    const { write, ...rest } = see(plan, state, { affected: [] });
     expect(write).toStrictEqual({ executionId: 'e-1', question: expect.anything() });
     expect(changesOf(incidentOf(opened), write?.question)).toStrictEqual({
       ...moved,
@@ -131,7 +131,7 @@ describe('the deadline of a question, after a pause', () => {
 
   it('is moved once, and when the pause is over', () => {
     const of = (more: Partial<Incident>, execution: Partial<Execution>) =>
-      settle(about({ ...opened, ...more }, { pauses: [over], ...execution }, waiting))?.notes[0]?.what;
+      see(plan, about({ ...opened, ...more }, { pauses: [over], ...execution }, waiting)).notes[0]?.what;
     expect(of({ movedFor: 1 }, { status: 'waiting' })).toBe('incident-timed-out');
     expect(of({ movedFor: 0 }, { status: 'waiting' })).toBe('question-moved');
     expect(of({}, { status: 'paused', pauses: [over, { ...pause, number: 2 }] })).toBeUndefined();

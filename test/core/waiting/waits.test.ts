@@ -1,18 +1,28 @@
 /** Waits, callbacks and approvals: until when, and by what they are over (S12, L1). */
 
 import { timeOf } from '../../../lib/core/values/duration.ts';
-import type { CallbackStep, PlanStep, WaitStep } from '../../../lib/core/plan/plan.ts';
+import type { CallbackStep, LaneStep, PlanStep, WaitStep } from '../../../lib/core/plan/plan.ts';
 import type { Json } from '../../../lib/core/values/json.ts';
 import { endAtTime } from '../../../lib/core/execution/time-rules.ts';
 import type { Pause } from '../../../lib/core/records/pauses.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { RULES } from '../../../lib/core/rules.ts';
-import { EXECUTION_STATUSES } from '../../../lib/core/moves.ts';
-import { externalTimes, passTime, waitsUntil } from '../../../lib/core/waiting/timer.ts';
+import { EXECUTION_STATUSES, type StepStatus } from '../../../lib/core/moves.ts';
+import { externalTimes, passTime, untilOf, waitsUntil } from '../../../lib/core/waiting/waits.ts';
 import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
+import {
+  agentStepOf,
+  callbackOf,
+  childOf,
+  childrenOf,
+  mapOf,
+  statusesWhere,
+  waitOf,
+} from '../small-steps.ts';
 import { planStep } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
 
+const STOP = { goal: 'stop', below: 0 } as const;
 const TURN = NOW - 10_000;
 const callback: CallbackStep = { kind: 'callback', name: 'c', after: ['it'], withinMs: 10_000 };
 const wait: WaitStep = { kind: 'wait', name: 'w', after: ['it'], forMs: 10_000 };
@@ -185,5 +195,49 @@ describe('a callback', () => {
     const answered = (more: Partial<Step>) => passed(recordOf('c', 'answered', { changedAt: 1, ...more }));
     expect(answered({ output: 5 })).toEqual({ ...over, status: 'done' });
     expect(answered({ failure: { code: 'x', message: 'y' } })).toEqual({ ...over, status: 'failed' });
+  });
+});
+
+describe('a step of each kind', () => {
+  const lane: LaneStep = { kind: 'lane', name: 'it', after: [], lane: 'l', by: 1, atMost: 1, withinMs: 9 };
+  const within = { withinMs: 9 } as const;
+  const running = { children: childrenOf({}) };
+  const own: StepStatus[] = ['ready', 'running', 'retrying'];
+  const rows: [PlanStep, StepStatus[], Partial<Step>][] = [
+    [waitOf('it'), ['ready'], {}],
+    [callbackOf('it'), ['ready', 'waiting', 'answered'], {}],
+    [callbackOf('it', { kind: 'approval' }), ['ready', 'waiting', 'answered'], {}],
+    [lane, ['ready', 'waiting'], {}],
+    [agentStepOf('it'), [], {}],
+    [agentStepOf('it', within), ['ready', 'retrying'], {}],
+    [childOf('it', within), own, running],
+    [mapOf('it', within), own, running],
+    // They are stopped already.
+    [mapOf('it', within), ['ready', 'retrying'], { children: childrenOf({}, { stop: STOP }) }],
+  ];
+  it.each(rows)(
+    '%#: waits in these statuses, once it is its turn and its condition holds',
+    (of, open, more) => {
+      const opens = (step: PlanStep, records: Step[] = []) =>
+        statusesWhere(
+          (record) => untilOf(step, stateOf([...records, record], { startedAt: NOW })) !== undefined,
+          more,
+        );
+      expect(opens(of).toSorted()).toEqual(open.toSorted());
+      expect(opens({ ...of, after: ['a'] })).toEqual([]);
+      expect(opens({ ...of, after: ['a'] }, [recordOf('a', 'done')]).toSorted()).toEqual(open.toSorted());
+      const begun = ['retrying', 'running'];
+      expect(opens({ ...of, when: false }).toSorted()).toEqual(
+        open.filter((one) => begun.includes(one)).toSorted(),
+      );
+    },
+  );
+
+  it('is due at its time, with its executions or without', () => {
+    const due = (of: PlanStep, record: Step) =>
+      endAtTime.dueAt?.(planOf(of), stateOf([record], { startedAt: NOW }), { readAt: NOW, work: [] });
+    const told = { at: NOW + 9, step: 'it', coming: expect.anything() };
+    expect(due(agentStepOf('it', within), recordOf('it', 'retrying'))).toEqual([told]);
+    expect(due(mapOf('it', within), recordOf('it', 'running', running))).toEqual([told]);
   });
 });

@@ -1,0 +1,198 @@
+/**
+ * WAITS[kind]: until when a step of each kind waits, what is written once that time has come, how it is said.
+ *
+ * Owns: a wait for a time, for an answer and for a place, and the time of a step that waits for none of them
+ * (`within`). Does not own: an answer (`callback.ts`), its question in the inbox (`questions/callback.ts`),
+ * a place (`lane.ts`), the stop of executions whose time is over (`execution/child-rules.ts`), the order of
+ * the rules (`rules.ts`).
+ *
+ * L1 every wait ends by its time, and what it is then is in the row. A new kind of wait is a row.
+ */
+
+import { isIncident } from '../records/question.ts';
+import { lengthMsOf, lengthProblem, timeOf, timeProblem } from '../values/duration.ts';
+import {
+  type CallbackStep,
+  hasChildren,
+  isForAnother,
+  type LaneStep,
+  type Plan,
+  type PlanStep,
+  type WaitStep,
+} from '../plan/plan.ts';
+import { evaluateExpression, type Expr } from '../plan/refs.ts';
+import { blankStep, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
+import type { Failure } from '../values/failure.ts';
+import type { Json } from '../values/json.ts';
+import type { StepEvent } from '../moves.ts';
+import { openQuestions, type Snapshot } from '../records/snapshot.ts';
+import { isForward, type Step } from '../records/state.ts';
+import { leftOutIn } from '../step/left-out.ts';
+import type { Coming } from '../step/rule.ts';
+import { applies, isTurn, scopeOf, turnAt } from '../step/turn.ts';
+import { FAILED_FOR_TIME, pausedSince, timeOverAt } from '../step/within.ts';
+import { noPlace } from './lane.ts';
+
+interface Wait<Of extends PlanStep> {
+  /** Until when, of one whose turn it is; nothing where it does not wait, or not any more. */
+  until(step: Of, snapshot: Snapshot, record: Step | undefined): number | undefined;
+  /** The step once that time has come. */
+  atTime(step: Of, snapshot: Snapshot, record: Step, inputs: DecisionInputs): Step;
+  /** What ends it, and what holds if nothing does. */
+  coming(step: Of, record: Step | undefined): Coming;
+}
+
+const TIME: Wait<WaitStep> = {
+  until: (step, snapshot, record) =>
+    isIn(record, 'ready') ? Math.min(elapsesAt(step, snapshot) ?? 0, timeOverAt(step, snapshot)) : undefined,
+  atTime: (step, snapshot, record, inputs) => {
+    const elapsed = elapsesAt(step, snapshot);
+    if (elapsed === undefined) return over(record, 'fail', inputs, { failure: badTime(step, snapshot) });
+    if (elapsed > timeOverAt(step, snapshot)) return overTime(record, inputs);
+    return over(record, 'elapse', inputs, {});
+  },
+  coming: () => ({ what: 'its time comes', who: 'supervisor' }),
+};
+
+const ANSWER: Wait<CallbackStep> = {
+  until: (step, snapshot, record) => {
+    if (record?.status === 'answered') return 0;
+    return isIn(record, 'ready', 'waiting') ? expiresAt(step, snapshot, record) : undefined;
+  },
+  atTime: (step, _snapshot, record, inputs) =>
+    record.status === 'answered'
+      ? over(record, record.failure === undefined ? 'complete' : 'reject', inputs, {})
+      : unanswered(step, record, inputs),
+  coming: (step, record) => {
+    if (record?.status === 'answered') return { what: 'its answer counts', who: 'supervisor' };
+    const isApproval = step.kind === 'approval';
+    const beat = step.heartbeatMs === undefined ? '' : ' or sends a heartbeat';
+    const person = `${isForAnother(step) ? 'another person' : 'a person'} approves or rejects`;
+    const ends = isApproval ? person : `the external party answers${beat}`;
+    return {
+      what: `${ends}; without an answer it ${IN_SILENCE[step.otherwise ?? 'fail']}`,
+      who: isApproval ? 'person' : 'external-party',
+    };
+  },
+};
+
+const IN_SILENCE = { approve: 'is approved', reject: 'is rejected', fail: 'fails' } as const;
+
+const PLACE: Wait<LaneStep> = {
+  until: (step, snapshot, record) =>
+    isIn(record, 'ready', 'waiting') ? timeOverAt(step, snapshot) : undefined,
+  atTime: (step, _snapshot, record, inputs) => over(record, 'expire', inputs, { failure: noPlace(step) }),
+  coming: () => ({ what: 'it fails, unless its lane has a place before', who: 'supervisor' }),
+};
+
+/** The time of a step that waits for none of these; no attempt of it is under way. */
+const WITHIN: Wait<PlanStep> = {
+  until: (step, snapshot, record) => {
+    const isRunning = hasChildren(step) && isIn(record, 'running') && record?.children?.stop === undefined;
+    return isRunning || isIn(record, 'ready', 'retrying') ? timeOverAt(step, snapshot) : undefined;
+  },
+  atTime: (_step, _snapshot, record, inputs) => overTime(record, inputs),
+  coming: () => ({ what: 'the time of a step is over and it fails', who: 'supervisor' }),
+};
+
+const isIn = (record: Step | undefined, ...statuses: Step['status'][]): boolean =>
+  statuses.includes(record?.status ?? 'ready');
+
+export const WAITS: Readonly<Record<PlanStep['kind'], Wait<PlanStep>>> = {
+  wait: TIME,
+  callback: ANSWER,
+  approval: ANSWER,
+  lane: PLACE,
+  agent: WITHIN,
+  child: WITHIN,
+  map: WITHIN,
+};
+
+/** Until when a step waits, or has its time; nothing before its turn, and where it does neither. */
+export function untilOf(step: PlanStep, snapshot: Snapshot): number | undefined {
+  const wait = WAITS[step.kind];
+  const record = snapshot.steps[step.name];
+  if ((wait === WITHIN && step.withinMs === undefined) || !isTurn(step, snapshot)) return undefined;
+  const isBegun = isIn(record, 'retrying', 'running');
+  return isBegun || applies(step, snapshot) ? wait.until(step, snapshot, record) : undefined;
+}
+
+/** Whether the step waits for a time, an answer or a place, and until when. */
+export const waitsUntil = (step: PlanStep, snapshot: Snapshot): number | undefined =>
+  WAITS[step.kind] === WITHIN ? undefined : untilOf(step, snapshot);
+
+/** When a wait whose turn has come is over; nothing when the data names no time. */
+function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
+  if (step.forMs !== undefined) return turnAt(step, snapshot) + step.forMs;
+  const isLeftOut = leftOutIn(exprOf(step), snapshot) !== undefined;
+  if (isLeftOut) return undefined;
+  if (step.for === undefined) return timeOf(readOf(step, snapshot));
+  const lengthMs = lengthMsOf(readOf(step, snapshot));
+  return lengthMs === undefined ? undefined : turnAt(step, snapshot) + lengthMs;
+}
+
+const exprOf = (step: WaitStep): Expr => step.for ?? step.until ?? null;
+const readOf = (step: WaitStep, snapshot: Snapshot): Json | undefined =>
+  evaluateExpression(exprOf(step), scopeOf(snapshot));
+
+const badTime = (step: WaitStep, snapshot: Snapshot): Failure =>
+  leftOutIn(exprOf(step), snapshot) ?? {
+    code: 'bad-time',
+    message: (step.for === undefined ? timeProblem : lengthProblem)(readOf(step, snapshot)),
+  };
+
+/** When the time for the answer is over, or that for the next heartbeat. */
+function expiresAt(step: CallbackStep, snapshot: Snapshot, record: Step | undefined): number {
+  const aliveAt = Math.max(turnAt(step, snapshot), record?.progressAt ?? 0);
+  return Math.min(
+    timeOverAt(step, snapshot),
+    aliveAt + (step.heartbeatMs ?? Number.POSITIVE_INFINITY) + pausedSince(snapshot.execution, aliveAt),
+  );
+}
+
+/** The default without an answer in time. An approval by default names no approver. */
+function unanswered({ kind, otherwise }: CallbackStep, record: Step, inputs: DecisionInputs): Step {
+  if (otherwise === 'approve')
+    return over(record, 'elapse', inputs, { output: { approved: true }, failure: undefined, by: undefined });
+  const failure =
+    otherwise === 'reject'
+      ? { code: 'rejected', message: 'it was not answered in time, and counts as rejected' }
+      : { code: 'no-answer', message: `the ${kind} was not answered in time` };
+  return over(record, 'expire', inputs, { failure, by: undefined });
+}
+
+/** Known to be done, and asked for again: a person is asked before it is undone. */
+function overTime(record: Step, inputs: DecisionInputs): Step {
+  const move = record.wrongAnswer !== undefined && record.mayHaveActed ? 'overdue' : 'expire';
+  return over(record, move, inputs, { ...FAILED_FOR_TIME, retryAt: undefined });
+}
+
+export const over = (record: Step, event: StepEvent, inputs: DecisionInputs, changes: StepChanges): Step =>
+  stepAfter(record, event, inputs, { changedAt: inputs.now, ...changes });
+
+/** The times of all steps, and those of reminders. */
+export const externalTimes = (plan: Plan, snapshot: Snapshot): number[] =>
+  isForward(snapshot.execution.status)
+    ? [
+        ...plan.steps.flatMap((step) => untilOf(step, snapshot) ?? []),
+        ...openQuestions(snapshot).flatMap((one) => (isIncident(one) ? [] : (one.remindAt ?? []))),
+      ]
+    : [];
+
+/** Some wait for a time or for an answer. */
+export const isWaiting = (plan: Plan, snapshot: Snapshot): boolean =>
+  isForward(snapshot.execution.status) && plan.steps.some((step) => waitsUntil(step, snapshot) !== undefined);
+
+/** Executions of its own are stopped first; between two tries there are none. */
+const mayPassTime = (step: PlanStep, { steps }: Snapshot): boolean =>
+  !hasChildren(step) || steps[step.name]?.status === 'retrying';
+
+/** The first step that is over because its time has come, or because it was answered before its turn. */
+export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs): Step | undefined {
+  for (const step of plan.steps) {
+    if (!mayPassTime(step, snapshot) || (untilOf(step, snapshot) ?? inputs.now + 1) > inputs.now) continue;
+    const record = snapshot.steps[step.name] ?? blankStep(step.name, snapshot.execution);
+    return WAITS[step.kind].atTime(step, snapshot, record, inputs);
+  }
+  return undefined;
+}
