@@ -1,6 +1,6 @@
 /**
- * What a test's options say: the refusal of one that there is not (a misspelled one would be left out in
- * silence, in JavaScript), and the agents that need not be given.
+ * Refuses a test's option that does not exist (in JavaScript a misspelled one would be ignored in silence),
+ * and finds the agents that need not be given.
  *
  * Does not own: which options there are (tables beside their types, which the compiler holds equal to them).
  */
@@ -16,7 +16,7 @@ export function checkOptions(of: string, options: unknown, keys: Keys): void {
   if (found !== undefined) throw refuse('bad-option', `${of}: ${found}`);
 }
 
-/** Those whose work is declared (`httpAgent`) bring it along, if the test has none in its place. */
+/** Workers of agents whose work is declared (`httpAgent`): a test need not give them. */
 export const declaredIn = ({ agents }: Pick<Workflow, 'agents'>): readonly Worker[] =>
   agents.flatMap((agent) => {
     const { worker } = Object((agent as { handler?: unknown }).handler) as { worker?: Worker };

@@ -5,8 +5,20 @@
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { accepted, type DeclaredAgent, done, PermanentError, running, type Workflow } from 'steadfast';
+import {
+  accepted,
+  agent as anAgent,
+  type DeclaredAgent,
+  done,
+  eq,
+  orElse,
+  PermanentError,
+  running,
+  type Workflow,
+  workflow,
+} from 'steadfast';
 import { externalWorld, testWorkflow, type WorkflowTest } from 'steadfast/testing';
+import * as z from 'zod/mini';
 import { written } from './snippets/blocks.ts';
 import { machines, stepFunctionsFiles, workflowNames } from './snippets/from-step-functions.ts';
 
@@ -20,6 +32,9 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
+/** Workflows whose state machine the page has in words. */
+const IN_WORDS = ['parallel', 'wait'];
+
 test('each state machine is followed by a workflow', () => {
   expect(workflowNames).toEqual([
     'task',
@@ -30,11 +45,10 @@ test('each state machine is followed by a workflow', () => {
     'poll',
     'pages',
     'deletions',
-    'again',
     'caught',
     'callback',
   ]);
-  expect(machines).toHaveLength(workflowNames.length);
+  expect(machines).toHaveLength(workflowNames.filter((name) => !IN_WORDS.includes(name)).length);
 });
 
 const OUTPUTS: Readonly<Record<string, object>> = {
@@ -144,14 +158,14 @@ test('A loop that polls: one step, asked until its job is over', async () => {
 /** A workflow of the page that has an agent of its own. */
 async function loopOf(
   name: string,
-  agent: string,
+  own: string,
   execute: (input: never) => object,
 ): Promise<WorkflowTest<never>> {
   const file = (await import(join(root, `${name}.ts`))) as Record<string, unknown>;
-  const own = (file[agent] as DeclaredAgent<never>).handler({
+  const handler = (file[own] as DeclaredAgent<never>).handler({
     execute: async (_: unknown, input: never) => execute(input),
   } as never);
-  return testWorkflow(file[name] as Workflow, { agents: [own] }) as WorkflowTest<never>;
+  return testWorkflow(file[name] as Workflow, { agents: [handler] }) as WorkflowTest<never>;
 }
 
 test('A loop that goes back: pages, until there is no token', async () => {
@@ -171,8 +185,24 @@ test('A loop that goes back: deletions, until none is left', async () => {
 });
 
 test('A loop that goes back: a person who says again', async () => {
-  const trial = await loopOf('again', 'writeText', () => ({}));
-  const run = await trial.start({} as never);
+  const Empty = z.object({});
+  const writeText = anAgent('write-text', {
+    input: Empty,
+    output: Empty,
+    effect: 'idempotent',
+    undo: 'none',
+  });
+  const draft = workflow('draft', { input: Empty, within: '3d' }, (w) => {
+    const text = w.step('write', writeText, {});
+    const read = w.approval('read', { within: '2d', after: [text], mayFail: true });
+    return { approved: orElse(read.output.approved, false) };
+  });
+  const again = workflow('again', { input: Empty, within: '30d' }, (w) => {
+    const drafts = w.repeat('drafts', draft, {}, { until: (last) => eq(last.approved, true), maxRounds: 10 });
+    return { drafts: drafts.output.rounds };
+  });
+  const trial = testWorkflow(again, { agents: [writeText.handler({ execute: async () => ({}) })] });
+  const run = await trial.start({});
   await trial.skip('1h');
   await (await run.children('drafts')).at(-1)?.reject('read', { reason: 'shorter' });
   await trial.skip('1h');

@@ -16,17 +16,16 @@ export const SERVE = `\`steadfast serve\` on its own, \`-- --only-peers serve,db
 | Restate | 2,676 | 7.7 | 0.66 |
 | openworkflow | 1,555 | 82.9 | 0.42 |
 
-Of its time in process SQLite takes 34 %, waits for the disk included; items and rows 18, garbage 17, engine, roles and decisions 15,
-the API 5. Of what HTTP adds, half is the client's \`fetch\`, in the same process, a third the server and Node's streams.`;
+Of its time in process SQLite takes 34 %, items and rows 18, garbage 17, engine, roles and decisions 15, the API 5. Half of what
+HTTP adds is the client's \`fetch\`.`;
 
 export const FINDINGS = `## What follows from it
 
-- **Small payloads are cheap, large ones are not.** A step costs two write units while its item stays below 1 KB, and one more for
-  each started KB of output. Keep large things elsewhere and hand on where they are.
+- **Small payloads are cheap.** A step costs two write units while its item stays below 1 KB, and one more for each started KB.
 - **Batches pay.** \`agentSettings: { batchSize: 10 }\` cuts the cost of SQS and invocations to a fifth under load. It is not the
-  default: a process that dies takes ten attempts with it, and code that computes without a pause keeps ten leases from renewal.
-- **Waiting in a queue costs.** A step that waits longer than its pickup time costs three write units about every 30 s. A long step
-  costs its heartbeats, and almost as much again of a supervisor's writes.`;
+  default: a process that dies takes ten attempts with it.
+- **Waiting in a queue costs**, beyond \`claimWithin\` three write units about every 30 s. A long step costs its heartbeats, and almost
+  as much again of a supervisor's writes.`;
 
 export const NOT_MEASURED = `## What is not measured
 

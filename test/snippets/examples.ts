@@ -60,7 +60,8 @@ function exportsOf(path: string): string[] {
 const EXPORTS = ENTRIES.map(exportsOf);
 
 function fileOf(example: string): string {
-  const words = new Set(example.match(/[A-Za-z_]\w*/g));
+  // A text is no name.
+  const words = new Set(example.replaceAll(/'[^'\n]*'/g, "''").match(/[A-Za-z_]\w*/g));
   const imports = EXPORTS.flatMap((names, at) => {
     const used = names.filter((name) => words.has(name));
     return used.length === 0 ? [] : [`import { ${used.join(', ')} } from '${PACKAGES[at] ?? ''}';`];
