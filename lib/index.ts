@@ -12,12 +12,20 @@ import {
   type AgentOptions,
   type AttemptContext,
   declareAgent,
+  type Implementation,
   type Verdict,
 } from './core/plan/agent.ts';
 import { type AgentHandler, agentHandler } from './agent/handler.ts';
-import type { HttpAgentOptions, Secret, SecretOptions } from './ready/declaration.ts';
+import type {
+  HttpAgentOptions,
+  HttpWork,
+  InvokeOptions,
+  PublishOptions,
+  Secret,
+  SecretOptions,
+} from './ready/declaration.ts';
+import { declareInvoke, declarePublish } from './ready/aws-agents.ts';
 import { declaredSecret, declareHttp } from './ready/http-agent.ts';
-import { httpWork } from './ready/work.ts';
 import { relay } from './remote/relay.ts';
 import { checkedKind, type RemoteKind, type RemoteTarget } from './remote/target.ts';
 
@@ -120,7 +128,10 @@ export type {
   HttpOutcome,
   HttpProbeOutcome,
   HttpRequest,
+  Invocation,
+  InvokeOptions,
   OutcomeRule,
+  PublishOptions,
   Secret,
   SecretOptions,
 } from './ready/declaration.ts';
@@ -239,16 +250,68 @@ export interface HttpAgent<I, O> extends Agent<I, O> {
  * @throws SteadfastError `bad-name`, `bad-duration`, `bad-agent`
  */
 export function httpAgent<I, O>(name: string, options: HttpAgentOptions<I, O>): HttpAgent<I, O> {
-  const { declared, work } = declareHttp(name, options);
+  return readyAgent(declareHttp(name, options));
+}
+
+function readyAgent<I, O>({ declared, work }: ReturnType<typeof declareHttp<I, O>>): HttpAgent<I, O> {
   let made: AgentHandler | undefined;
   return {
     ...declared,
     ...(work.auth === undefined ? {} : { secret: work.auth }),
     // Made when it is first asked for: what only declares the agent needs no logger of it.
     get handler() {
-      return (made ??= agentHandler(declared as Agent, httpWork(work)));
+      return (made ??= agentHandler(declared as Agent, whenCalled(work)));
     },
   };
+}
+
+/** Loaded with the first call: who declares such agents need not perform them. */
+function whenCalled(work: HttpWork): Implementation<unknown, unknown> {
+  type Part = (...given: readonly unknown[]) => Promise<never>;
+  const part =
+    (name: 'execute' | 'probe' | 'undo'): Part =>
+    async (...given) => {
+      const { httpWork } = await import('./ready/work.ts');
+      return await (httpWork(work)[name] as Part)(...given);
+    };
+  return {
+    execute: part('execute'),
+    ...(work.probe === undefined ? {} : { probe: part('probe') }),
+    ...(work.undo === undefined ? {} : { undo: part('undo') }),
+  };
+}
+
+/**
+ * Declares an agent that invokes a Lambda function and waits for it (docs/HTTP-AGENTS.md).
+ * @example
+ * export const resize = invoke('resize', {
+ *   input: z.object({ image: z.string() }),
+ *   output: z.object({ thumbnail: z.string() }),
+ *   effect: 'idempotent',
+ *   execute: ({ input, idempotencyKey }) => ({
+ *     function: 'image-resizer',
+ *     payload: { image: input.image, key: idempotencyKey },
+ *   }),
+ *   undo: 'none',
+ * });
+ * @throws SteadfastError `bad-name`, `bad-duration`, `bad-agent`
+ */
+export function invoke<I, O>(name: string, options: InvokeOptions<I, O>): HttpAgent<I, O> {
+  return readyAgent(declareInvoke(name, options));
+}
+
+/**
+ * Declares an agent that sends a message to a queue or a topic, or an event to a bus (docs/HTTP-AGENTS.md).
+ * @example
+ * export const announce = publish('announce', {
+ *   input: z.object({ orderId: z.string() }),
+ *   effect: 'idempotent',
+ *   to: { bus: 'default', source: 'shop', detailType: 'Order Shipped' },
+ * });
+ * @throws SteadfastError `bad-name`, `bad-duration`, `bad-agent`
+ */
+export function publish<I>(name: string, options: PublishOptions<I>): HttpAgent<I, Record<string, never>> {
+  return readyAgent(declarePublish(name, options));
 }
 
 /**

@@ -7,6 +7,7 @@
 
 import { type Agent, declareAgent } from './core/plan/agent.ts';
 import { refuse } from './core/values/errors.ts';
+import { declareInvoke, declarePublish } from './ready/aws-agents.ts';
 import { declareHttp } from './ready/http-agent.ts';
 import type * as whole from './index.ts';
 
@@ -26,5 +27,11 @@ export const agent: typeof whole.agent = (name, options) => {
 
 export const remoteAgent: typeof whole.remoteAgent = (declared) => notHere(declared.spec.name) as never;
 
+const onlyDeclared = ({ declared }: { readonly declared: object }, name: string): never =>
+  ({ ...declared, handler: notHere(name) }) as never;
 export const httpAgent: typeof whole.httpAgent = (name, options) =>
-  ({ ...declareHttp(name, options).declared, handler: notHere(name) }) as never;
+  onlyDeclared(declareHttp(name, options), name);
+export const invoke: typeof whole.invoke = (name, options) =>
+  onlyDeclared(declareInvoke(name, options), name);
+export const publish: typeof whole.publish = (name, options) =>
+  onlyDeclared(declarePublish(name, options), name);

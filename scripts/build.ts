@@ -164,8 +164,9 @@ const joined = (module: string, isOwn: (path: string) => boolean): Promise<unkno
   });
 // The rest of both folders goes with what is not reached.
 const isOfAgents = (path: string): boolean => /^(?:\.|\.\.\/remote)\/[a-z-]+\.js$/.test(path);
-const OF_AGENTS = ['lib/ready/http-agent', 'lib/ready/work', 'lib/remote/relay'];
-for (const module of OF_AGENTS) await joined(module, isOfAgents);
+const OF_AGENTS = ['lib/ready/aws-agents', 'lib/ready/http-agent', 'lib/ready/work', 'lib/remote/relay'];
+for (const module of OF_AGENTS)
+  await joined(module, (path) => isOfAgents(path) && path !== './http-agent.js');
 
 // In place of the modules that it was made of.
 writeFileSync(
@@ -240,6 +241,11 @@ const { outputFiles } = await build({
       setup: (bundling) => {
         bundling.onResolve({ filter: /\/server\/start-server\.js$/ }, () => ({
           path: '../bin/test-server.js',
+          external: true,
+        }));
+        // Rarely loaded, by `import()`, so there is one of it for both kinds.
+        bundling.onResolve({ filter: /\/ready\/work\.js$/ }, () => ({
+          path: '../lib/ready/work.js',
           external: true,
         }));
         bundling.onResolve({ filter: /\/cloud\/start-cloud\.js$/ }, () => ({

@@ -129,6 +129,18 @@ A request:
 
 ${options(declarationIn(READY, 'HttpRequest'))}
 
+### invoke(name, options)
+
+${called('lib/index.ts', 'invoke')}
+
+${options(declarationIn(READY, 'InvokeOptions'), declarationIn(READY, 'Invocation'))}
+
+### publish(name, options)
+
+${called('lib/index.ts', 'publish')}
+
+${options(declarationIn(READY, 'PublishOptions'))}
+
 ### secret(env, where)
 
 ${called('lib/index.ts', 'secret')}

@@ -90,13 +90,13 @@ const byRequire = (root: string): Plugin => ({
   },
 });
 
-/** What starts programs that lie beside it stays where it is. */
+/** What starts programs that lie beside it stays where it is, and so does what is rarely loaded. */
 const rooms = (dist: string): Plugin => ({
   name: 'rooms',
   setup: (bundling) => {
-    bundling.onResolve({ filter: /^\.\.\/.*\b(local|worker)\// }, ({ path, kind, resolveDir }) => {
+    bundling.onResolve({ filter: /^\.\.?\/.*\b(local|worker|ready)\// }, ({ path, kind, resolveDir }) => {
       const file = relative(dist, join(resolveDir, path)).replaceAll('\\', '/');
-      if (kind !== 'dynamic-import' || !/^(local|lib\/worker)\//.test(file)) return undefined;
+      if (kind !== 'dynamic-import' || !/^(local|lib\/(worker|ready))\//.test(file)) return undefined;
       return { path: `../${file}`, external: true };
     });
   },

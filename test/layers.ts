@@ -147,6 +147,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   // Agents that are declared whole: what declares them writes references as a workflow does.
   'lib/ready/declaration.ts': { may: ['lib/core/', 'lib/author/ref-types.ts'] },
+  'lib/ready/aws-agents.ts': { may: ['lib/core/', 'lib/author/', 'lib/ready/'] },
   'lib/ready/http-agent.ts': { may: ['lib/core/', 'lib/author/references.ts', 'lib/ready/'] },
   'lib/ready/': { may: ['lib/core/', 'lib/remote/http.ts'], builtins: true },
   'lib/index.ts': {
@@ -160,7 +161,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
   },
   // The same names for functions that host no agent of an author's.
-  'lib/without-handlers.ts': { may: ['lib/core/', 'lib/ready/http-agent.ts', 'lib/index.ts'] },
+  'lib/without-handlers.ts': { may: ['lib/core/', 'lib/ready/', 'lib/index.ts'] },
   'local/': { may: [], builtins: true },
   // A client of DynamoDB over a file: of ours it knows the table's keys and indexes.
   'serve/sqlite/': { may: ['lib/aws/names.ts', '@aws-sdk/client-dynamodb', 'libsql'], builtins: true },

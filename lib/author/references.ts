@@ -44,7 +44,8 @@ export type RefSource =
   | 'last'
   | 'given'
   | 'call'
-  | 'answer';
+  | 'answer'
+  | 'env';
 
 /** Called with each field that is read of a reference. */
 export type NoteRead = (source: RefSource, path: readonly string[]) => void;

@@ -9,6 +9,7 @@
 import type { Condition, Input, MaybeRef, MayBeAbsent, MayNotSucceed, Ref } from '../author/ref-types.ts';
 import type { AgentOptions, Effect } from '../core/plan/agent.ts';
 import type { Expr } from '../core/plan/refs.ts';
+import type { Json } from '../core/values/json.ts';
 
 /** The methods that a request may have. */
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -142,6 +143,70 @@ export interface HttpAgentOptions<I, O>
   readonly allowPrivateAddresses?: boolean;
 }
 
+/** A text that stands in an environment variable of the agent's function. */
+export interface FromEnvironment {
+  readonly env: string;
+}
+
+/** One call of a Lambda function, which is waited for. */
+export interface Invocation<Outcome extends string, O>
+  extends Pick<HttpRequest<Outcome, O>, 'outcomes' | 'output' | 'token' | 'progress'> {
+  /** Its name or ARN, or `{ env }`, the variable that has it. */
+  readonly function: string | FromEnvironment;
+  /** What it is given. @default - the step's input */
+  readonly payload?: unknown;
+}
+
+type Invoking<From, Outcome extends string, O> =
+  | Invocation<Outcome, O>
+  | ((call: From) => Invocation<Outcome, O>);
+
+/** What is declared of an agent that invokes a function. */
+export interface InvokeOptions<I, O>
+  extends Omit<
+    HttpAgentOptions<I, O>,
+    'execute' | 'probe' | 'undo' | 'idempotencyKey' | 'auth' | 'allowPrivateAddresses'
+  > {
+  /** The call that does the work. A function that ends with an error leaves the outcome unknown. */
+  readonly execute: Invoking<
+    Pick<HttpCall<NoInfer<I>, NoInfer<O>>, 'input' | 'idempotencyKey'>,
+    HttpOutcome,
+    NoInfer<O>
+  >;
+  /** The call that asks whether it was done. Its answer is the output, unless `outcomes` say otherwise. */
+  readonly probe?: Invoking<Omit<HttpCall<NoInfer<I>, NoInfer<O>>, 'output'>, HttpProbeOutcome, NoInfer<O>>;
+  /** The call that takes the work back, or 'none'. */
+  readonly undo?:
+    | 'none'
+    | Invoking<HttpCall<NoInfer<I>, NoInfer<O>>, Exclude<HttpOutcome, 'accepted'>, never>;
+}
+
+/** What is declared of an agent that publishes a message. */
+export interface PublishOptions<I>
+  extends Pick<AgentOptions<I, unknown>, 'input' | 'timeout' | 'lease' | 'claimWithin' | 'lateEffectWithin'> {
+  /**
+   * 'idempotent' where receivers know a message by its attribute `idempotencyKey`, or bear it twice, and of
+   * FIFO, which drops a repeated one for five minutes; 'unsafe' where nobody may get it twice.
+   */
+  readonly effect: 'idempotent' | 'unsafe';
+  /** A queue by its URL, a topic by its ARN, a bus by its name or ARN; each also as `{ env }`. */
+  readonly to:
+    | { readonly queue: string | FromEnvironment; readonly group?: string }
+    | { readonly topic: string | FromEnvironment; readonly group?: string }
+    | { readonly bus: string | FromEnvironment; readonly source: string; readonly detailType: string };
+  /** The message, or the event's detail. @default - the step's input */
+  readonly message?: unknown;
+}
+
+/** A call of AWS, which is signed. */
+export interface AwsCall {
+  readonly service: 'lambda' | 'sqs' | 'sns' | 'events';
+  /** The variables that it reads. */
+  readonly env: readonly string[];
+  /** The body of the call that has this message. */
+  readonly shape?: (message: Json, idempotencyKey: string) => Json;
+}
+
 /** A request as data. */
 export interface RequestData {
   readonly method: HttpMethod;
@@ -166,6 +231,7 @@ export interface HttpWork {
   readonly acceptsWork: boolean;
   readonly keyHeader?: string;
   readonly auth?: Secret;
+  readonly aws?: AwsCall;
   readonly maxAnswerBytes: number;
   readonly allowsPrivate: boolean;
 }

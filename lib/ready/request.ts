@@ -31,6 +31,9 @@ export class UnmadeError extends Error {
   }
 }
 
+export const notSet = (env: string): string =>
+  `the environment variable ${env} is not set; set it in agentSettings[…].environment`;
+
 /** What a literal address, or one that came from elsewhere, has wrong; without the address. */
 export function urlProblem(text: string, hasSecret: boolean): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -48,7 +51,12 @@ export const isHere = ({ hostname }: URL): boolean => HERE.has(hostname);
 const HERE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** @throws UnmadeError */
-export function madeRequest(request: RequestData, scope: Scope, hasSecret: boolean): MadeRequest {
+export function madeRequest(
+  request: RequestData,
+  scope: Scope,
+  hasSecret: boolean,
+  shape: (message: Json) => Json = (message) => message,
+): MadeRequest {
   const valueOf = (expr: Expr): Json | undefined => evaluateExpression(expr, scope);
   const url = addressOf(request, valueOf, hasSecret);
   const segments = request.path.map((expr, at) => segmentOf(valueOf(expr), at));
@@ -65,7 +73,9 @@ export function madeRequest(request: RequestData, scope: Scope, hasSecret: boole
     headers[name.toLowerCase()] = headerValue(valueOf(expr), `header '${name}'`);
   if (request.body === undefined) return { url, headers };
   headers['content-type'] ??= 'application/json';
-  return { url, headers, body: bodyOf(valueOf(request.body), headers['content-type']) };
+  const message = valueOf(request.body);
+  if (message === undefined) throw new UnmadeError('the body reads a value that is not there');
+  return { url, headers, body: bodyOf(shape(message), headers['content-type']) };
 }
 
 function addressOf(
@@ -75,11 +85,7 @@ function addressOf(
 ): URL {
   const { env = '' } = isUrlFromEnv ? (url as { readonly env: string }) : {};
   const text = isUrlFromEnv ? process.env[env] : valueOf(url as Expr);
-  if (isUrlFromEnv && (text === undefined || text === ''))
-    throw new UnmadeError(
-      `the environment variable ${env} is not set; set it in agentSettings[…].environment`,
-      true,
-    );
+  if (isUrlFromEnv && (text === undefined || text === '')) throw new UnmadeError(notSet(env), true);
   if (typeof text !== 'string') throw new UnmadeError('the url reads a text that is not there');
   const problem = urlProblem(text, hasSecret);
   if (problem !== undefined) throw new UnmadeError(problem, isUrlFromEnv);
@@ -104,8 +110,7 @@ export function headerValue(value: Json | undefined, what: string): string {
 
 const FORM = 'application/x-www-form-urlencoded';
 
-function bodyOf(value: Json | undefined, type: string): string {
-  if (value === undefined) throw new UnmadeError('the body reads a value that is not there');
+function bodyOf(value: Json, type: string): string {
   const kind = type.split(';')[0]?.trim().toLowerCase() ?? '';
   if (kind === FORM) return formOf(value);
   return typeof value === 'string' && !/[/+]json$/.test(kind) ? value : JSON.stringify(value);

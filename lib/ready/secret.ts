@@ -9,6 +9,7 @@
 
 import { TransientError } from '../core/values/errors.ts';
 import { signed } from '../remote/http.ts';
+import { endpointOf } from './aws-endpoint.ts';
 import type { AbortSignalLike } from '../core/plan/agent.ts';
 import type { Secret } from './declaration.ts';
 import { send } from './send.ts';
@@ -75,12 +76,9 @@ async function ask(
   secret: Secret,
   signal: AbortSignalLike,
 ): Promise<unknown> {
-  const region = process.env['AWS_REGION'];
-  if (region === undefined)
+  const { url, region } = endpointOf(service) ?? {};
+  if (url === undefined || region === undefined)
     throw unread(secret, `neither the environment variable ${secret.env} is set nor AWS_REGION`);
-  const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
-  const own = process.env[`AWS_ENDPOINT_URL_${service === 'ssm' ? 'SSM' : 'SECRETS_MANAGER'}`];
-  const url = new URL(own ?? process.env['AWS_ENDPOINT_URL'] ?? `https://${service}.${region}.${suffix}/`);
   const body = JSON.stringify(call);
   const plain = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target };
   const headers = await signed({ url, headers: plain, body, service, region });

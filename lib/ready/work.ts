@@ -23,9 +23,11 @@ import { refsIn } from '../core/plan/refs-in.ts';
 import { PermanentError, TransientError } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
 import type { Json } from '../core/values/json.ts';
-import type { HttpWork, RequestData } from './declaration.ts';
+import { signed } from '../remote/http.ts';
+import { endpointOf } from './aws-endpoint.ts';
+import type { AwsCall, HttpWork, RequestData } from './declaration.ts';
 import { type CallKind, outcomeOf } from './outcomes.ts';
-import { headerValue, isHere, madeRequest, UnmadeError } from './request.ts';
+import { headerValue, isHere, madeRequest, notSet, UnmadeError } from './request.ts';
 import { type Answered, type Net, type Outgoing, type Result, send } from './send.ts';
 import { forget, secretValue } from './secret.ts';
 
@@ -102,7 +104,11 @@ const scopeOf = (
   output: unknown,
 ): Scope => {
   const call = { idempotencyKey, ...given({ token: known?.token, output }) };
-  return { input: input as Json, output: () => undefined, others: { call: call as Json } };
+  return {
+    input: input as Json,
+    output: () => undefined,
+    others: { call: call as Json, env: process.env as Json },
+  };
 };
 
 async function found(call: Call, ctx: AttemptContext, net: Net | undefined): Promise<Found> {
@@ -116,8 +122,12 @@ async function found(call: Call, ctx: AttemptContext, net: Net | undefined): Pro
 }
 
 async function sent({ work, request, scope }: Call, ctx: AttemptContext, net?: Net): Promise<Result> {
-  const { auth, keyHeader, maxAnswerBytes: maxBytes } = work;
-  const made = madeRequest(request, scope, auth !== undefined);
+  const { auth, aws, keyHeader, maxAnswerBytes: maxBytes } = work;
+  const lacking = aws?.env.find((name) => (process.env[name] ?? '') === '');
+  if (lacking !== undefined) throw new UnmadeError(notSet(lacking), true);
+  const { shape } = aws ?? {};
+  const shaped = shape && ((message: Json): Json => shape(message, ctx.idempotencyKey));
+  const made = madeRequest(request, scope, auth !== undefined, shaped);
   // Whoever sets the variable to this machine, as tests do, means it.
   const allowsPrivate = work.allowsPrivate || (request.isUrlFromEnv && isHere(made.url));
   const headers = {
@@ -126,6 +136,7 @@ async function sent({ work, request, scope }: Call, ctx: AttemptContext, net?: N
   };
   const { method } = request;
   const out: Outgoing = { ...made, method, headers, signal: ctx.signal, maxBytes, allowsPrivate };
+  if (aws !== undefined) return await send({ ...(await signedCall(aws, out)), allowsPrivate: true }, net);
   if (auth === undefined) return await send(out, net);
   const once = async (): Promise<Result> => {
     const value = `${auth.prefix}${await secretValue(auth, ctx.signal)}`;
@@ -135,6 +146,15 @@ async function sent({ work, request, scope }: Call, ctx: AttemptContext, net?: N
   const result = await once();
   // Refused before anything was done, perhaps for a secret that was changed since it was read.
   return result.kind === 'answered' && result.status === 401 && forget(auth) ? await once() : result;
+}
+
+/** At the service of this region, with this process's role. @throws TransientError without credentials */
+async function signedCall({ service }: AwsCall, out: Outgoing): Promise<Outgoing> {
+  const place = endpointOf(service);
+  if (place === undefined) throw new UnmadeError(notSet('AWS_REGION'), true);
+  const url = new URL(`${out.url.pathname}${out.url.search}`, place.url);
+  const { headers, body = '' } = out;
+  return { ...out, url, headers: await signed({ url, headers, body, service, region: place.region }) };
 }
 
 /** Rules first, then the table. What is read of a body that is not there leaves the outcome unknown. */

@@ -10,7 +10,7 @@ import { FOUND, project } from './fixture.ts';
 import { makeStack, Reader, statementsIn } from './template.ts';
 
 const WORKFLOW = `
-  import { agent, httpAgent, secret, workflow } from 'steadfast';
+  import { agent, httpAgent, publish, secret, workflow } from 'steadfast';
   const any = { '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } } as never;
   const declared = (name: string, more: object) => httpAgent(name, {
     input: any, output: any, effect: 'unsafe', undo: 'none', ...more,
@@ -18,7 +18,7 @@ const WORKFLOW = `
   });
   const pay = declared('pay', { auth: secret('PAY', { parameter: '/shop/pay-token' }) });
   const mail = declared('mail', {});
-  export const old = declared('old', {});
+  export const old = publish('old', { input: any, effect: 'unsafe', to: { topic: { env: 'TOPIC' } } });
   const pack = agent('pack', { input: any, output: any, effect: 'none' });
   export const order: unknown = workflow('order', { input: any, within: '1h' }, (w) => {
     w.step('pay', pay, {});
@@ -75,6 +75,8 @@ it('bundles them with the code that sends requests, which the roles and other ag
       ([name, code]) => name.endsWith('.mjs') && Buffer.from(code).toString().includes('private-address'),
     );
   const entries = ['http', 'http-shop-pay-token'].map(hostEntry);
+  const inputs = entries.flatMap((entry) => Object.keys(bundles.get(entry)?.metafile.inputs ?? {}));
+  expect(inputs.filter((path) => /@aws-sdk\/client-(?!dynamodb|sqs|eventbridge)/.test(path))).toEqual([]);
   expect([...entries, 'scheduler', 'supervisor', agentEntry('pack')].map(sends)).toEqual([
     true,
     true,
