@@ -5,7 +5,7 @@
  * only the roles need (tokens, write ids, versions, dispatches) stay inside.
  */
 
-import { effectiveState } from '../core/execution/effective-state.ts';
+import { stateAfterRetry } from '../core/execution/after-retry.ts';
 import { outputOf } from '../core/execution/output.ts';
 import { askedBelow } from '../explain/asked-below.ts';
 import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
@@ -106,7 +106,7 @@ export function executionView(
   now: number,
   asked: Bounded<InboxKey> = NONE,
 ): ExecutionView {
-  const state = effectiveState(plan, stored);
+  const state = stateAfterRetry(plan, stored);
   return {
     ...executionSummary(state.execution, now, asked),
     ...history(state, now),
@@ -212,7 +212,7 @@ function awaited(step: PlanStep, state: Snapshot): Pick<StepView, 'waitsUntil' |
 
 /** The reply to a stop or a resolution: how the execution goes on, and what is in effect now. */
 export function stoppedView({ execution, ...stored }: Snapshot, plan: Plan): Stopped {
-  const state = effectiveState(plan, { execution, ...stored });
+  const state = stateAfterRetry(plan, { execution, ...stored });
   return {
     executionId: execution.id,
     status: execution.status,

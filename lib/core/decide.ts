@@ -8,7 +8,7 @@
  * count as one), then sends. S15 a decision takes effect once: the second time its version is outdated.
  */
 
-import { effectiveState } from './execution/effective-state.ts';
+import { stateAfterRetry } from './execution/after-retry.ts';
 import { decideLane } from './execution/lane-rules.ts';
 import { decideChildren } from './execution/on-child.ts';
 import { deliver } from './execution/on-message.ts';
@@ -45,14 +45,14 @@ export function decide(whole: Plan, stored: Snapshot, event: Event): Decision {
 }
 
 /**
- * The rules see the effective state: one write ends a pause, or begins a retry, for all steps, and the steps'
- * own records do not show it yet. Once the end is certain, the plan is only its on-failure steps. What every
+ * The rules see the state after a retry: one write retries an execution, for all steps, and the steps' own
+ * records do not show it yet. Once the end is certain, the plan is only its on-failure steps. What every
  * write may need is added last: the question of a callback that ended is closed, the questions say whether
  * the execution waits, an ended one keeps its place in a lane until it can no longer act, the wake time is
  * brought forward, a risk is recorded.
  */
 function decideLoaded(whole: Plan, stored: Snapshot, event: Event): Decision {
-  const state = effectiveState(whole, stored);
+  const state = stateAfterRetry(whole, stored);
   const plan = planDuring(whole, stored.execution);
   const decided = decideOn(plan, state, event);
   const asked = deriveWaiting(state, event, closeCallback(state, event, decided));

@@ -6,7 +6,7 @@
  * what is done. The past is in `history.ts`.
  */
 
-import { effectiveState } from '../core/execution/effective-state.ts';
+import { stateAfterRetry } from '../core/execution/after-retry.ts';
 import { isOnFailure, planDuring, shownSteps } from '../core/plan/on-failure.ts';
 import { graphOf, type Plan, type PlanStep } from '../core/plan/plan.ts';
 import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
@@ -69,7 +69,7 @@ export function explain(
   breakers: Breakers = new Map(),
   asked: Bounded<InboxKey> = { items: [] },
 ): Explanation {
-  const state = effectiveState(plan, stored);
+  const state = stateAfterRetry(plan, stored);
   const during = planDuring(plan, state.execution);
   const work = openWork(during, state);
   const coming = comingOf(during, state, work, now);

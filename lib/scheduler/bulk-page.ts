@@ -12,7 +12,7 @@
  */
 
 import { incidentsIn, openQuestions } from '../core/records/snapshot.ts';
-import { effectiveState } from '../core/execution/effective-state.ts';
+import { stateAfterRetry } from '../core/execution/after-retry.ts';
 import {
   appliedOnce,
   type Bulk,
@@ -232,7 +232,7 @@ async function answerApproval(
   executionId: string,
 ): Promise<unknown> {
   const { state: stored, plan } = await show(scheduler, executionId);
-  const state = effectiveState(plan, stored);
+  const state = stateAfterRetry(plan, stored);
   const { action, step, reason, comment } = command;
   const answer: CallbackAnswer =
     action === 'approve'

@@ -10,7 +10,7 @@
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { effectiveState } from '../core/execution/effective-state.ts';
+import { stateAfterRetry } from '../core/execution/after-retry.ts';
 import { type CallbackStep, graphOf, isCallback, type Plan } from '../core/plan/plan.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 import { type Caller, callerText, personOf } from '../core/values/caller.ts';
@@ -53,16 +53,16 @@ export async function closeCallback(
     const { state, plan, step } = await shownFor(scheduler, executionId, name, token);
     const answer = await checkedAnswer(scheduler, plan, step, given, by);
     // One that failed before the execution was tried again is open once more.
-    const effective = effectiveState(plan, state);
-    const repeated = await withValues(ports, effective, (known) =>
+    const counted = stateAfterRetry(plan, state);
+    const repeated = await withValues(ports, counted, (known) =>
       isRepeated(scheduler, step, known, answer, by),
     );
-    if (repeated.made) return present({ by: effective.steps[name]?.by });
+    if (repeated.made) return present({ by: counted.steps[name]?.by });
     const inputs = decisionInputsOf(ports);
-    const problem = callbackProblem(plan, effective, name, inputs.now);
+    const problem = callbackProblem(plan, counted, name, inputs.now);
     if (problem !== undefined) {
-      const isLate = canMoveStep(effective.steps[name]?.status ?? 'ready', 'answer');
-      const after = isLate ? await ended(scheduler, plan, name, { state, readAt }) : effective;
+      const isLate = canMoveStep(counted.steps[name]?.status ?? 'ready', 'answer');
+      const after = isLate ? await ended(scheduler, plan, name, { state, readAt }) : counted;
       const { status = after.execution.status, by: first } = after.steps[name] ?? {};
       // The token of an approval is given to people, who may know of each other.
       const who = step.kind === 'approval' && first !== undefined ? { by: first } : {};
@@ -72,7 +72,7 @@ export async function closeCallback(
         ...who,
       });
     }
-    const acted = await entryOfAnswer(scheduler, effective, step, answer, by);
+    const acted = await entryOfAnswer(scheduler, counted, step, answer, by);
     const about = { step: name, answer, ...acted, ...present({ by }) };
     const event = { type: 'callback', ...about, ...inputs } as const;
     const { decision } = await decideWith(ports, plan, state, event);

@@ -12,7 +12,7 @@
 import { type Breaker, OPEN_FRESH_MS, notBeforeOf, withoutCooldown } from '../core/step/breaker.ts';
 import type { TryNow } from '../core/decisions/events.ts';
 import { waitingFor } from '../core/execution/try-now.ts';
-import { effectiveState } from '../core/execution/effective-state.ts';
+import { stateAfterRetry } from '../core/execution/after-retry.ts';
 import { isSteadfastError } from '../core/values/errors.ts';
 import { planDuring } from '../core/plan/on-failure.ts';
 import type { Plan } from '../core/plan/plan.ts';
@@ -146,7 +146,7 @@ async function waitingIn(
   try {
     const readAt = scheduler.ports.clock.now();
     const { state, plan } = await show(scheduler, executionId);
-    const steps = waitingFor(planDuring(plan, state.execution), effectiveState(plan, state), wanted);
+    const steps = waitingFor(planDuring(plan, state.execution), stateAfterRetry(plan, state), wanted);
     return steps.length === 0
       ? undefined
       : { state, plan, readAt, steps: steps.map(({ record }) => record.name) };

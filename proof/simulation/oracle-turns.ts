@@ -26,7 +26,7 @@ export function turnOf(step: PlanStep, { execution, steps }: Snapshot): number |
 }
 
 /** What a record counts as after a retry of its execution; nothing for one that begins anew. */
-export function effectiveStep(
+export function stepAfterRetry(
   step: PlanStep,
   record: Step | undefined,
   execution: Execution,

@@ -6,7 +6,7 @@
 import type { NotBefore } from '../../lib/core/records/state.ts';
 import * as fc from 'fast-check';
 import { decide } from '../../lib/core/decide.ts';
-import { effectiveState } from '../../lib/core/execution/effective-state.ts';
+import { stateAfterRetry } from '../../lib/core/execution/after-retry.ts';
 import { agentStep } from '../../lib/core/plan/plan.ts';
 import type { Decision, Write } from '../../lib/core/decisions/decision.ts';
 import type { Event, Admissions, Report } from '../../lib/core/decisions/events.ts';
@@ -47,7 +47,7 @@ export const holds: fc.Arbitrary<{ notBefore?: NotBefore }> = fc.constantFrom(
 
 /** Messages that are true: what the state itself says should be on its way. */
 export const trueMessages = ({ plan, state }: Case): Message[] =>
-  openWork(plan, effectiveState(plan, state)).map(({ step, mode, attempt }) => ({
+  openWork(plan, stateAfterRetry(plan, state)).map(({ step, mode, attempt }) => ({
     v: 1,
     execution: 'e-1',
     step: step.name,
@@ -169,7 +169,7 @@ type Decided = readonly [...Pair, decision: Decision];
 
 /** The judge sees the state as `decide` counts it. */
 const decided = ([given, event]: Pair): Decided => [
-  { ...given, state: effectiveState(given.plan, given.state) },
+  { ...given, state: stateAfterRetry(given.plan, given.state) },
   event,
   decide(given.plan, given.state, event),
 ];

@@ -2,7 +2,7 @@
  * The retry of a failed execution: it goes on where it failed, under the next epoch.
  *
  * Owns: when that is safe, and the one write that does it (F8). Does not own: what the steps of the earlier
- * epoch count as then (`execution/effective-state.ts`), the resolutions of open incidents (`resolution.ts`).
+ * epoch count as then (`execution/after-retry.ts`), the resolutions of open incidents (`resolution.ts`).
  *
  * S18 another input is another request, under another effect key: only a step that has no effect can be given
  * one, and its record begins again, with that input, in the write of the retry.

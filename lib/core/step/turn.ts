@@ -139,7 +139,7 @@ export const turnAt = (step: PlanStep, snapshot: Snapshot): number =>
     ...step.after.map((name) => snapshot.steps[name]?.changedAt ?? 0),
   );
 
-/** The step has not begun: it has no record, or one that counts as none (`execution/effective-state.ts`). */
+/** The step has not begun: it has no record, or one that counts as none (`execution/after-retry.ts`). */
 export const isUnbegun = (record: Step | undefined): boolean =>
   record === undefined || record.status === 'ready';
 

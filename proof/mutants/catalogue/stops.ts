@@ -28,7 +28,7 @@ export const STOPS: readonly Mutant[] = [
     file: 'lib/core/waiting/child-retry.ts',
     find: 'restartedAfter: { ...children.restartedAfter, ...Object.fromEntries(versions) }',
     replace: 'restartedAfter: Object.fromEntries(versions)',
-    killer: jest('core/execution/effective-state', 'keeps which ends of its earlier tries count no more'),
+    killer: jest('core/execution/after-retry', 'keeps which ends of its earlier tries count no more'),
   },
   {
     id: 'restarts-by-index-alone',
@@ -37,7 +37,7 @@ export const STOPS: readonly Mutant[] = [
     file: 'lib/core/waiting/child-retry.ts',
     find: '[tryOf(children) + Number(index), version]',
     replace: '[1 + Number(index), version]',
-    killer: jest('core/execution/effective-state', 'keeps which ends of its earlier tries count no more'),
+    killer: jest('core/execution/after-retry', 'keeps which ends of its earlier tries count no more'),
   },
   {
     id: 'old-end-of-a-round',

@@ -15,7 +15,7 @@ import { keyEpoch, effectKeyOf } from '../../../lib/core/step/effect-key.ts';
 import { openWork } from '../../../lib/core/step/ready.ts';
 import { planDuring } from '../../../lib/core/plan/on-failure.ts';
 import { endOf } from '../../../lib/core/waiting/child-end.ts';
-import { effectiveState } from '../../../lib/core/execution/effective-state.ts';
+import { stateAfterRetry } from '../../../lib/core/execution/after-retry.ts';
 import { nextWakeAt } from '../../../lib/core/supervision/wake-time.ts';
 import { inputs, recordOf, see, stateOf } from '../one-step.ts';
 import { planStep, planWith } from '../../author/refusals.ts';
@@ -162,7 +162,7 @@ describe('an on-failure step of an earlier end', () => {
   it('begins as if it had no record, under a key of this one', () => {
     const attempts = [{ number: 3, mode: 'execute', claimedAt: 1, endedAt: 2, outcome: 'done' }] as const;
     const before = told({ attempt: 3, key: 2, keyVariant: 1, output: {}, attempts, token: 't' });
-    const { steps, execution } = effectiveState(plan, at([failed, before], { epoch: 2 }));
+    const { steps, execution } = stateAfterRetry(plan, at([failed, before], { epoch: 2 }));
     const anew = steps['tell'] as Step;
     expect(anew).toMatchObject({
       status: 'ready',
@@ -177,7 +177,7 @@ describe('an on-failure step of an earlier end', () => {
     expect([anew.output, anew.token]).toEqual([undefined, undefined]);
     expect(effectKeyOf(execution, 'tell', 1, keyEpoch(plan, anew))).toBe('e-1.on-failure-2.tell.life1');
     expect(effectKeyOf(execution, 'it', 2, keyEpoch(plan, failed))).toBe('e-1.it.life1-2');
-    const running = effectiveState(plan, at([failed, before], { epoch: 2, status: 'running' }));
+    const running = stateAfterRetry(plan, at([failed, before], { epoch: 2, status: 'running' }));
     expect(running.steps['tell']).toBe(before);
   });
 });

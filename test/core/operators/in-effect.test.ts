@@ -1,7 +1,7 @@
 /** What an execution has in effect, by every status of its steps and every end of their executions. */
 
 import * as fc from 'fast-check';
-import { effectiveState } from '../../../lib/core/execution/effective-state.ts';
+import { stateAfterRetry } from '../../../lib/core/execution/after-retry.ts';
 import {
   leftByFailing,
   standingAtEnd,
@@ -143,7 +143,7 @@ it("an answer of 'keep' leaves all that is in effect; of an undo that failed, wh
 it('whatever the state, the numbers count what there is, and no more than twenty are told', () => {
   check(
     fc.property(mixedCases, ({ plan, state }) => {
-      const { stands, mayStand, first, view } = standingOf(plan, effectiveState(plan, state));
+      const { stands, mayStand, first, view } = standingOf(plan, stateAfterRetry(plan, state));
       expect(first).toHaveLength(Math.min(20, stands + mayStand));
       expect(view).toBe('/executions/e-1');
       for (const { step } of first) expect(Object.hasOwn(state.steps, step)).toBe(true);

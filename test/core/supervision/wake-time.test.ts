@@ -3,7 +3,7 @@
 import * as fc from 'fast-check';
 import { decide } from '../../../lib/core/decide.ts';
 import { RULES } from '../../../lib/core/rules.ts';
-import { effectiveState } from '../../../lib/core/execution/effective-state.ts';
+import { stateAfterRetry } from '../../../lib/core/execution/after-retry.ts';
 import { newExecution } from '../../../lib/core/execution/start.ts';
 import { agentSteps, type Plan, type WaitStep } from '../../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
@@ -18,7 +18,7 @@ import { agentStepOf } from '../small-steps.ts';
 import { cases as stored, instant, NOW, plans } from '../states.ts';
 
 /** As `decide` sees them. */
-const cases = stored.map(({ plan, state }) => ({ plan, state: effectiveState(plan, state) }));
+const cases = stored.map(({ plan, state }) => ({ plan, state: stateAfterRetry(plan, state) }));
 
 const SUSPENDED = ['running', 'probing', 'compensating'];
 const FINISHED = ['done', 'skipped', 'fenced', 'compensated', 'compensation-failed'];

@@ -1,12 +1,12 @@
 /**
- * What the stored records count as under the status and the epoch that their execution has now.
+ * What the stored records count as once their execution was retried, by its epoch and its status.
  *
  * Owns: that a step which failed or was fenced before a retry of its execution begins again, and that the
  * on-failure steps begin anew if it fails once more. Does not own: when that takes place
  * (`operators/retry.ts`).
  *
  * Nothing is written here: one write retries an execution, whatever the number of steps. Each step takes its
- * new status over with its own next write (F8). `decide` applies this first, so every rule sees the effective
+ * new status over with its own next write (F8). `decide` applies this first, so every rule sees these
  * records alone; their versions are the stored ones, on which the writes are conditional. S2 by the tables.
  */
 
@@ -28,11 +28,11 @@ import {
 } from '../waiting/child-retry.ts';
 
 /** The same snapshot when every record counts as what is stored. @param plan as it is stored */
-export function effectiveState(plan: Plan, state: Snapshot): Snapshot {
+export function stateAfterRetry(plan: Plan, state: Snapshot): Snapshot {
   let steps: Record<string, Step> | undefined;
   for (const step of stepsOf(plan, state.execution)) {
     const record = state.steps[step.name];
-    const counted = record && effectiveStep(plan, step, record, state.execution);
+    const counted = record && stepAfterRetry(plan, step, record, state.execution);
     if (counted === undefined || counted === record) continue;
     steps ??= { ...state.steps };
     steps[step.name] = counted;
@@ -43,7 +43,7 @@ export function effectiveState(plan: Plan, state: Snapshot): Snapshot {
 const stepsOf = (plan: Plan, { status }: Execution): readonly PlanStep[] =>
   status === 'following-up' ? [...plan.steps, ...onFailureSteps(plan)] : plan.steps;
 
-function effectiveStep(plan: Plan, step: PlanStep, record: Step, execution: Execution): Step {
+function stepAfterRetry(plan: Plan, step: PlanStep, record: Step, execution: Execution): Step {
   const stale = record.epoch < execution.epoch;
   if (plan.onFailure !== undefined && isOnFailure(plan, step.name))
     return stale ? renewedStep(record, execution) : record;

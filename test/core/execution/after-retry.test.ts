@@ -1,6 +1,6 @@
 /** What stored records count as under the status and the epoch that their execution has now (S2, S6, F8). */
 
-import { effectiveState } from '../../../lib/core/execution/effective-state.ts';
+import { stateAfterRetry } from '../../../lib/core/execution/after-retry.ts';
 import type { AgentStep, CallbackStep, ChildStep, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { StepStatus } from '../../../lib/core/moves.ts';
@@ -16,7 +16,7 @@ const retries = [
 const retried: Partial<Execution> = { epoch: 3, retries };
 const counted = (step: PlanStep, record: Step, execution: Partial<Execution>) => {
   const state = stateOf([record], execution);
-  const after = effectiveState(planOf(step), state);
+  const after = stateAfterRetry(planOf(step), state);
   if (after === state) return undefined;
   expect({ ...after, steps: {} }).toEqual({ ...state, steps: {} });
   // Nothing is written by it.
@@ -160,7 +160,7 @@ describe('a step with executions of its own, of an earlier epoch', () => {
   it.each([null, 0, { a: 2 }])('begins its tries with what a person gave it last: %j', (givenInput) => {
     const child: ChildStep = { kind: 'child', name: 'list', after: [], recovery: [] } as never;
     const record = { ...of('fenced', undefined), keyInput: { a: 1 }, keyVariant: 0, givenInput };
-    const after = effectiveState(planOf(child), stateOf([record], retried)).steps['list'];
+    const after = stateAfterRetry(planOf(child), stateOf([record], retried)).steps['list'];
     expect([after?.keyInput, after?.givenInput]).toStrictEqual([givenInput, undefined]);
   });
 });
@@ -168,7 +168,7 @@ describe('a step with executions of its own, of an earlier epoch', () => {
 it('the rest of the snapshot stays as it is', () => {
   const plan = planOf(recovering, { ...recovering, name: 'b' }, { ...recovering, name: 'c' });
   const state = stateOf([old('failed'), recordOf('b', 'done'), recordOf('c', 'fenced')], retried);
-  const after = effectiveState(plan, state);
+  const after = stateAfterRetry(plan, state);
   expect(Object.entries(after.steps).map(([name, { status }]) => [name, status])).toEqual([
     ['it', 'ready'],
     ['b', 'done'],
