@@ -54,7 +54,7 @@ export interface CloudOptions {
   readonly stack?: string;
   /** Logical id of the API at `/`; default is the first. */
   readonly api?: string;
-  /** Where tables, queues and logs live; made if missing. */
+  /** The folder of tables, queues and logs; made if missing. */
   readonly dataDir: string;
   /** Deletes the data of earlier runs first. */
   readonly fresh?: boolean;
@@ -65,8 +65,8 @@ export interface CloudOptions {
   /** Most processes per function, where the template sets no reserved concurrency. Default 10. */
   readonly concurrencyPerFunction?: number;
   /**
-   * What answers on the HTTP API's port beside the APIs, by the beginning of its
-   * paths: `{ '/console': listener }`.
+   * Further handlers on the port of the HTTP API, by the beginning of their paths: `{ '/console': listener
+   * }`.
    */
   readonly beside?: Listeners;
   /** Called after each call that has written to a table. */
@@ -82,7 +82,7 @@ export interface CloudOptions {
   readonly onLog?: (line: LogLine) => void;
   /** Keeps what indexes showed so many ms ago, for queries that a fault has answered as of then. */
   readonly indexesLateMs?: number;
-  /** What the cloud itself has to say: dropped events, crashes of its parts. */
+  /** Called with problems of the cloud itself: dropped events, crashes of its parts. */
   readonly onProblem?: (message: string) => void;
   /**
    * A request that the policies of the template refuse; reported once for each function, action and resource.
@@ -103,7 +103,7 @@ export interface Cloud {
   readonly apiUrl: string;
   /** Address for AWS clients outside (`AWS_ENDPOINT_URL`). */
   readonly gatewayUrl: string;
-  /** Where code runs as it does on AWS: away from every project. Goes with the cloud. */
+  /** The folder from which code runs, away from every project as on AWS. It is removed with the cloud. */
   readonly codeFolder: string;
   readonly outputs: Readonly<Record<string, string>>;
   readonly resources: ReadonlyMap<string, ResolvedResource>;
@@ -227,7 +227,7 @@ function keptMetrics(
   return metrics;
 }
 
-/** Where the cloud listens. */
+/** The ports on which the cloud listens. */
 interface Sockets {
   readonly main: Listening;
   readonly gateway: Listening;

@@ -1,5 +1,5 @@
 /**
- * What a server is told at its start.
+ * The options of a server.
  *
  * Does not own: what each of it does (`server.ts` names the file).
  */

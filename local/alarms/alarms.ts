@@ -27,7 +27,7 @@ export interface AlarmSpec {
   readonly metric: MetricName | undefined;
   readonly stat: string;
   readonly periodMs: number;
-  /** So many of the last periods have to be bad. */
+  /** How many of the last periods have to be bad. */
   readonly bad: number;
   readonly of: number;
   readonly threshold: number;
@@ -37,7 +37,7 @@ export interface AlarmSpec {
   readonly actions: Readonly<Record<AlarmState, readonly string[]>>;
 }
 
-/** What the control shows. */
+/** An alarm as the control shows it. */
 export interface AlarmView {
   readonly logicalId: string;
   readonly name: string;

@@ -187,9 +187,7 @@ export class Control {
     this.#parts.counts.reset();
   }
 
-  /**
-   * What the policies refused since the start or the last reset, once for each function, action and resource.
-   */
+  /** Refusals by policies since the start or the last reset, one for each function, action and resource. */
   denials(): Denial[] {
     return this.#parts.access.denials();
   }
@@ -344,7 +342,10 @@ export class Control {
     return this.#parts.bus.emitted();
   }
 
-  /** What is hit: of a function that several agents share, named by one of them, what does its work. */
+  /**
+   * The processes that a fault strikes: if the name is one agent of a shared function, those that do its
+   * work.
+   */
   #target(name: string): FaultTarget {
     const local = this.#function(name);
     const { functionName } = local.spec;
@@ -355,7 +356,7 @@ export class Control {
     return queues.length > 1 && own[0] !== undefined ? { local, queueArn: own[0] } : { local };
   }
 
-  /** By its own name, or that of an agent whose queue it takes from: several agents may share one. */
+  /** A function by its own name, or by an agent whose queue it reads: several agents may share one. */
   #function(name: string): LocalFunction {
     const { functions, sources } = this.#parts;
     return pick('function', name, functions, ({ spec: { logicalId, functionName } }) => [

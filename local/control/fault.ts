@@ -28,7 +28,7 @@ export interface CallFault {
   readonly operation?: string;
 }
 
-/** What became of a fault. */
+/** The result of a fault. */
 export interface FaultHit {
   /**
    * hit · missed: the event was over before `afterMs` · nothing: no process to hit now · cleared: withdrawn

@@ -21,7 +21,7 @@ import {
   throttlingAnswer,
 } from './fault.ts';
 
-/** What is hit: a function, or its processes that work at an event of one queue. */
+/** The target of a fault: a function, or its processes that work at an event of one queue. */
 export interface FaultTarget {
   readonly local: LocalFunction;
   readonly queueArn?: string;
@@ -120,8 +120,8 @@ export class Faults implements Interceptor {
   }
 
   async intercept(call: AwsCall): Promise<Interception> {
-    // Whose turn it is is decided now, in order of arrival, before anything is awaited.
-    // A call that a process sent before it was killed counts for no fault.
+    // Faults strike calls in order of arrival, so the one due is chosen before anything is awaited. A call
+    // that a process sent before it was killed counts for no fault.
     const due = (this.#armed.get(call.caller) ?? []).filter(
       (armed) => isAtWork(armed, armed.local.processOf(call.accessKeyId)) && this.#isDue(armed, call),
     );

@@ -9,7 +9,7 @@ import type { Clock } from '../clock.ts';
 
 export class Outages {
   readonly #clock: Clock;
-  /** By name, what cancels its end. */
+  /** Cancels the end of an outage, by name. */
   readonly #ends = new Map<string, () => void>();
 
   constructor(clock: Clock) {

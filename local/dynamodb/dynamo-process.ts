@@ -22,7 +22,7 @@ export interface DynamoAddress {
   readonly port: number;
 }
 
-/** Where DynamoDB calls go. */
+/** The server that takes DynamoDB's calls. */
 export interface DynamoServer {
   readonly address: DynamoAddress;
   /** Whether calls are accepted now; false while it is kept down. */

@@ -102,7 +102,7 @@ const pause = (ms: number): Promise<void> =>
 const fieldsIn = (value: Json | undefined): Fields[] => (Array.isArray(value) ? value : []).filter(isRecord);
 const fieldsOf = (value: Json | undefined): Fields => (isRecord(value) ? value : {});
 
-/** What a write writes, each with its key or all of it. */
+/** The items of a write, each with its key or all of it. */
 function itemsOf(operation: string, body: Fields): { readonly table: string; readonly key: Fields }[] {
   const one = (request: Fields) => ({
     table: String(request['TableName']),

@@ -33,7 +33,7 @@ export interface ToldEvent {
   readonly bus?: string;
   readonly source: string;
   readonly detailType: string;
-  /** Also from `parseExact`. */
+  /** JSON of `parseExact` as well. */
   readonly detail: Json;
   readonly resources?: Json[];
 }
@@ -196,7 +196,10 @@ export class EventBus {
     );
   }
 
-  /** What cannot be delivered goes to the target's dead-letter queue, if it has one that may be reached. */
+  /**
+   * Sends an event that cannot be delivered to the target's dead-letter queue, if it has one that may be
+   * reached.
+   */
   #keep(rule: RuleSpec, { deadLetterArn }: TargetSpec, body: string): void {
     if (deadLetterArn === undefined) return;
     const queue = this.#settings.queues.byArn(deadLetterArn);
@@ -205,7 +208,10 @@ export class EventBus {
   }
 }
 
-/** As AWS counts: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevent-size.html */
+/**
+ * The size of an event by AWS's rule:
+ * https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevent-size.html
+ */
 function bytesOf({ Time, Source, DetailType, Detail, Resources }: Readonly<Record<string, unknown>>): number {
   const texts = [Source, DetailType, Detail, ...(Array.isArray(Resources) ? Resources : [])];
   return texts.reduce<number>(

@@ -23,5 +23,5 @@ export function parseExact(text: string): Json {
 export const stringifyExact = (value: Json): string =>
   JSON.stringify(value).replaceAll(MARKED, (_, token: string) => token);
 
-/** As those see it who parse numbers as usual. */
+/** The value as a reader sees it who parses numbers as usual. */
 export const plain = (value: Json): Json => JSON.parse(stringifyExact(value)) as Json;

@@ -17,7 +17,7 @@ export interface ScheduleState {
   readonly name: string;
   readonly expression: string;
   readonly enabled: boolean;
-  /** Since when it is not. */
+  /** When it was disabled. */
   readonly disabledAt?: number;
   readonly ticks: number;
   readonly lastTickAt: number | undefined;
@@ -30,7 +30,7 @@ export class Schedules {
   readonly #place: { readonly region: string; readonly accountId: string };
   readonly #ticks = new Map<string, { count: number; lastAt: number | undefined }>();
   readonly #timers = new Map<string, () => void>();
-  /** By rule. One that is disabled in the template is so since the start. */
+  /** The times at which rules were disabled. One that is disabled in the template is so since the start. */
   readonly #disabledAt = new Map<string, number>();
 
   constructor(

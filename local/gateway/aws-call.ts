@@ -13,7 +13,7 @@ export interface AwsCall {
   /** Table, queue or bucket name where the call has one. */
   readonly resource: string;
   readonly body: Buffer;
-  /** What S3 calls are about: it is in their path, not in their body. */
+  /** The object of an S3 call: it is in the path, not in the body. */
   readonly object?: ObjectCall;
 }
 

@@ -25,7 +25,7 @@ import { askingForCapacity, capacityOf, refusedCapacityOf } from './capacity.ts'
 import type { CallCounts } from './call-counts.ts';
 import type { Connections } from './connections.ts';
 
-/** What a fault decided before a call is executed. */
+/** A fault's decision about a call, before it is executed. */
 export type Interception =
   | {
       readonly kind: 'execute';
@@ -52,7 +52,7 @@ export interface Backends {
   readonly queues: QueueDirectory;
   readonly bus: EventBus;
   readonly buckets: Buckets;
-  /** What there is of a metric, for CloudWatch's questions. */
+  /** The measurements of a metric, for CloudWatch's questions. */
   readonly periods: Periods;
   readonly gatewayUrl: string;
   readonly accountId: string;

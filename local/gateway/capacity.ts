@@ -44,10 +44,10 @@ const UNIT_BYTES = 1_024;
 const TRANSACTION = 2;
 
 /**
- * What a write whose condition did not hold consumes: as much as one that is made, by the size of the larger
- * of the old and the new item, in a transaction twice (developer guide, "DynamoDB read and write
- * operations"). Here by the length of the new item's JSON text, which is somewhat longer than what DynamoDB
- * counts; indexes are not written. Of any other error: nothing.
+ * The capacity of a write whose condition did not hold: as much as one that is made, by the size of the
+ * larger of the old and the new item, in a transaction twice (developer guide, "DynamoDB read and write
+ * operations"). Measured here by the length of the new item's JSON text, somewhat longer than what DynamoDB
+ * counts; indexes are not written. Other errors consume nothing.
  */
 export function refusedCapacityOf(body: Buffer, answer: Buffer | string): number {
   const failure = answer.toString();

@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 
 export class Connections {
-  /** By the access key of a process. */
+  /** Open connections by the access key of their process. */
   readonly #open = new Map<string, Set<Socket>>();
 
   used(accessKeyId: string, socket: Socket): void {

@@ -1,10 +1,10 @@
 /** Owns: which listener answers on the main port, by the beginning of the path. Pure. */
 import type { IncomingMessage, RequestListener } from 'node:http';
 
-/** By the beginning of a path: '/console' is '/console' itself and all below it. */
+/** Handlers by the beginning of a path: '/console' is '/console' itself and all below it. */
 export type Listeners = Readonly<Record<string, RequestListener>>;
 
-/** As sent, without the query. */
+/** The path as it was sent, without the query. */
 export const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?', 1)[0] ?? '/';
 
 /** The listener of a path's beginning; for all others `otherwise`. */

@@ -103,7 +103,7 @@ async function answerOf(
     },
   );
   const answer = await invoke(local, JSON.stringify(event));
-  // What API Gateway calls 500, a function's address calls 502.
+  // A function's address answers 502 where API Gateway answers 500.
   return answer.statusCode === 500 && answer.body.includes('Internal Server Error')
     ? problem(502, 'Internal Server Error')
     : answer;

@@ -14,7 +14,7 @@ import { matchRoute } from './routes.ts';
 
 /** Says as whom a request is made; taken off it, for a function behind API Gateway sees no such header. */
 const USER_HEADER = 'x-local-user';
-/** What IAM allows in the name of a user. */
+/** The characters that IAM allows in a user's name. */
 const USER = /^[A-Za-z0-9+=,.@_-]{1,64}$/;
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
@@ -120,10 +120,7 @@ export function send(response: ServerResponse, answer: HttpAnswer, method: strin
   response.end(method === 'HEAD' ? undefined : answer.body);
 }
 
-/**
- * What the function has said, with what the API's configuration says of origins
- * in place of the function's own.
- */
+/** The function's answer, with the API's configuration of origins in place of the function's own. */
 function answered(
   { cors }: ApiSpec,
   { method = 'GET', headers }: IncomingMessage,
@@ -141,7 +138,7 @@ function answered(
 const isForeignWrite = ({ cors }: ApiSpec, request: IncomingMessage): boolean =>
   !mayWriteHere(request) && !(cors !== undefined && allowsOrigin(cors, request.headers.origin));
 
-/** What an API says to a preflight for which it has no route. */
+/** The answer to a preflight for which the API has no route. */
 const preflightAnswer = (api: ApiSpec, request: IncomingMessage): HttpAnswer =>
   answered(api, request, { statusCode: 204, headers: {}, cookies: [], body: Buffer.alloc(0) });
 

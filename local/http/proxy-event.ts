@@ -44,7 +44,8 @@ export function proxyEvent(request: HttpRequest, route: MatchedRoute): Json {
   const cookies = headers['cookie']?.split('; ');
   delete headers['cookie'];
   const query = queryOf(request.rawQuery);
-  // What is no UTF-8 is passed on as bytes, for the function to refuse it: as text it would be changed.
+  // Bytes that are no UTF-8 are passed on as bytes, for the function to refuse: as text they would be
+  // changed.
   const isText =
     request.body.length === 0 || (TEXT.test(headers['content-type'] ?? 'text/plain') && isUtf8(request.body));
   return {

@@ -18,7 +18,7 @@ export interface Denial {
   readonly who: string;
   readonly action: string;
   readonly resource: string;
-  /** Who, what, on what, and why, in AWS's words. */
+  /** The refusal in AWS's words: who, which action, on which resource, and why. */
   readonly message: string;
   readonly count: number;
 }
@@ -45,7 +45,7 @@ const REMEMBERED = 10_000;
 export class Access {
   readonly #policies: StackPolicies;
   readonly #onDenied: (denial: Denial) => void;
-  /** What was asked before: the policies of a running stack do not change. */
+  /** Earlier verdicts: the policies of a running stack do not change. */
   readonly #known = new Map<string, Known>();
   readonly #uses = new Map<string, Use>();
   readonly #denials = new Map<string, Denial>();

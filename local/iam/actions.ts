@@ -20,7 +20,7 @@ export interface Need {
   readonly context: Context;
 }
 
-/** What is not in a request but decides what it is about. */
+/** Facts that are not in a request but decide which resource it concerns. */
 export interface CallPlace {
   readonly region: string;
   readonly accountId: string;
@@ -42,7 +42,8 @@ const PART_ACTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a call needs; undefined for a service that is not emulated, and for what the request does not show.
+ * The permissions that a call needs; undefined for a service that is not emulated, and where the request does
+ * not show them.
  */
 export function needsOf(call: AwsCall, place: CallPlace): readonly Need[] | undefined {
   if (call.object !== undefined) return objectNeeds(call.object);

@@ -6,7 +6,7 @@ import type { Denial } from './access.ts';
 const FORBIDDEN = 403;
 const BAD_REQUEST = 400;
 
-/** What the SDK of the caller reads as its service's access error. */
+/** A refusal in the form that the caller's SDK reads as an access error of its service. */
 export function deniedAnswer(service: string, { action, message }: Denial): AwsAnswer {
   if (service === 'sqs') {
     // SQS alone writes actions in small letters.

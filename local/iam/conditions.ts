@@ -11,7 +11,7 @@ import { arnFits, type Context, expanded, fits, UnknownPolicy } from './match.ts
 
 /** One key under one operator. */
 export interface Condition {
-  /** As written: `ForAnyValue:StringLikeIfExists`. */
+  /** The operator as written: `ForAnyValue:StringLikeIfExists`. */
   readonly operator: string;
   readonly key: string;
   readonly values: readonly string[];

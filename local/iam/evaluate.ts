@@ -87,7 +87,7 @@ function matching(statements: readonly Statement[], request: Request): Matched {
   });
 }
 
-/** What is not known in a statement matters only when the rest of it fits. */
+/** An unknown part of a statement matters only when the rest of it fits. */
 function fitOf(statement: Statement, request: Request): Fit {
   const { principals, conditions } = statement;
   if (!actionMatches(statement, request) || !resourceMatches(statement, request)) return 'no';

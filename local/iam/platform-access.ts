@@ -26,7 +26,7 @@ export class PlatformAccess {
     }
   }
 
-  /** What a mapping does on its queue it does with the function's role. */
+  /** Checks a mapping's calls to its queue by the function's role. */
   mapping(functionId: string, queueArn: string): (action: string) => boolean {
     return (action) => this.#access.check(functionId, action, queueArn) === undefined;
   }

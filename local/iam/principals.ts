@@ -4,7 +4,7 @@
 import { isRecord, type Json } from '../template/json.ts';
 import { UnknownPolicy } from './match.ts';
 
-/** Who makes a request. */
+/** A caller. */
 export type Principal =
   | {
       readonly kind: 'role';
@@ -55,6 +55,6 @@ export function principalFits(element: PrincipalElement, principal: Principal): 
   return element.aws.some((each) => account.includes(each)) ? 'account' : 'no';
 }
 
-/** Who it is, as AWS's refusals say it. */
+/** The caller's name as AWS's refusals say it. */
 export const nameOf = (principal: Principal): string =>
   principal.kind === 'role' ? principal.sessionArn : principal.name;

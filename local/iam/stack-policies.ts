@@ -19,7 +19,7 @@ import type { Principal } from './principals.ts';
 import { readResourcePolicies, type ResourcePolicy } from './resource-policies.ts';
 import { readStatements, type Statement } from './statement.ts';
 
-/** Who wants what. */
+/** A caller, an action and a resource. */
 export interface AccessRequest {
   /** Logical id of a function or schedule, for its role; else a service, as `events.amazonaws.com`. */
   readonly who: string;
@@ -31,7 +31,7 @@ export interface AccessRequest {
 
 /** Something that a statement allows a principal. */
 export interface Permission extends Grant {
-  /** As in `AccessRequest`; `*` for everyone. */
+  /** The caller as in `AccessRequest`; `*` for everyone. */
   readonly who: string;
 }
 
@@ -52,7 +52,7 @@ interface Actor {
 }
 
 export class StackPolicies {
-  /** What is not checked, or not known, for people. */
+  /** Texts about what is not checked, or not known. */
   readonly notes: readonly string[];
   readonly #actors = new Map<string, Actor>();
   /** Condition keys that some policy asks for, in small letters. */
@@ -109,12 +109,12 @@ export class StackPolicies {
       : { ...verdict, because: `${verdict.because} (${unknown} is not known here)` };
   }
 
-  /** Who acts with a role of this stack, and the service that must be trusted to take it on. */
+  /** Everything that acts with a role of this stack, and the service that must be trusted to assume it. */
   actors(): { readonly who: string; readonly service: string; readonly roleArn: string }[] {
     return [...this.#actors].map(([who, { role, service }]) => ({ who, service, roleArn: role.arn }));
   }
 
-  /** Who is called so in AWS's refusals. */
+  /** The principal that AWS's refusals name so. */
   principalOf(who: string): Principal {
     return this.#actors.get(who)?.principal ?? { kind: 'service', name: who };
   }
@@ -170,7 +170,7 @@ interface Acting {
   readonly service: string;
 }
 
-/** Who acts with which role: functions, and schedules of EventBridge Scheduler. */
+/** Functions, and schedules of EventBridge Scheduler, with their roles. */
 function actorsOf(resources: readonly ResolvedResource[]): Acting[] {
   return resources.flatMap(({ type, logicalId: who, physicalName: session, properties }) => {
     const { Role, Target } = properties;

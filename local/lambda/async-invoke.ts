@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { LocalFunction } from './local-function.ts';
 
-/** What an asynchronous invocation needs of its function. */
+/** The parts of a function that an asynchronous invocation uses. */
 export type AsyncTarget = Pick<LocalFunction, 'invoke' | 'spec'>;
 
 const RETRY_AFTER_MS = [60_000, 120_000];

@@ -7,7 +7,10 @@ import { devNull } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Guardian } from '../processes/guardian.ts';
 
-/** What a function may see of the user's environment. AWS settings of the user must not leak into it. */
+/**
+ * Variables of the user's environment that a function may see. AWS settings of the user must not leak into
+ * it.
+ */
 const PASSED_ON = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot', 'LANG', 'NODE_EXTRA_CA_CERTS'];
 const REFILL_AFTER_MS = 100;
 

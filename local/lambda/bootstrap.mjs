@@ -34,7 +34,7 @@ process.on('uncaughtException', (error) => {
 /** Imports the handler's module: `dir/file.export`, in the runtime's order of endings. */
 async function load({ env, directory, handler: name }) {
   Object.assign(process.env, env);
-  // What ps shows.
+  // The name in `ps`.
   process.title = `steadfast ${env.AWS_LAMBDA_FUNCTION_NAME ?? name}`;
   try {
     process.chdir(directory);

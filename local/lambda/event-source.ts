@@ -18,7 +18,7 @@ import type { MappingSpec } from '../template/stack-model.ts';
 import type { InvocationResult } from './function-process.ts';
 import type { LocalFunction } from './local-function.ts';
 
-/** What a mapping needs of its function. */
+/** The parts of a function that a mapping uses. */
 export type BatchTarget = Pick<LocalFunction, 'invoke' | 'freeSlots' | 'onFree'>;
 
 /** Whether the function's role allows the mapping an action (`sqs:ReceiveMessage`, …) on its queue. */

@@ -32,7 +32,7 @@ export interface ProcessOptions {
   readonly onExit: () => void;
 }
 
-/** What the process gets once, before its first event. */
+/** The one message that the process gets before its first event. */
 export interface InitMessage {
   readonly env: Readonly<Record<string, string>>;
   readonly directory: string;
@@ -131,7 +131,7 @@ export class FunctionProcess {
     return this.#running?.requestId;
   }
 
-  /** What it is serving, as JSON text. */
+  /** The event under way, as JSON text. */
   get event(): string | undefined {
     return this.#running?.event;
   }

@@ -13,7 +13,7 @@ export interface Surroundings {
   readonly codeRoot: string;
 }
 
-/** What a function needs to run, from its description. */
+/** The settings of a function from its description. */
 export function functionSettings(
   spec: FunctionSpec,
   assembly: Assembly,
@@ -27,7 +27,7 @@ export function functionSettings(
     environment: {
       ...spec.environment,
       ...around.environment,
-      // As Lambda tells a function's own logger; without one set, a laptop leaves nothing out.
+      // Lambda sets this variable for a function's own logger; without a level, a laptop leaves nothing out.
       ...(spec.logLevel === undefined ? {} : { AWS_LAMBDA_LOG_LEVEL: spec.logLevel }),
       AWS_LAMBDA_FUNCTION_NAME: spec.functionName,
       AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',

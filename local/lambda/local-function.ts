@@ -13,7 +13,7 @@ import { FunctionProcess, type InvocationResult } from './function-process.ts';
 import { isWritten } from './log-level.ts';
 import { platformLine } from './platform-line.ts';
 
-/** What a function needs to run. */
+/** The settings that a function needs to run. */
 export interface FunctionSettings {
   readonly spec: FunctionSpec;
   /** The folder of its bundle. */
@@ -21,9 +21,7 @@ export interface FunctionSettings {
   readonly environment: Readonly<Record<string, string>>;
   readonly maxProcesses: number;
   readonly idleAfterMs: number;
-  /**
-   * Where a debugger reaches its single process, which is there from the start and which no time limit ends.
-   */
+  /** The debugger's port. The function then has a single process, from the start and without a time limit. */
   readonly inspectPort?: number;
   readonly onLine: (functionName: string, pid: number, stream: 'stdout' | 'stderr', line: string) => void;
   /** Called right before an event is handed to a process that is ready for it (faults at the next event). */
@@ -87,7 +85,7 @@ export class LocalFunction {
     return this.#isThrottled;
   }
 
-  /** As with a reserved concurrency of 0: every event is refused, and what is under way goes on. */
+  /** Refuses every event, as with a reserved concurrency of 0; work under way goes on. */
   throttle(on: boolean): void {
     this.#isThrottled = on;
     for (const listener of this.#freeListeners) listener();

@@ -7,9 +7,8 @@
 import type { InvocationResult } from './function-process.ts';
 
 /**
- * In the form of a function that logs JSON, with what its text form says of a death.
+ * A death of a process in the form of a function that logs JSON, with the words of its text form.
  * https://docs.aws.amazon.com/lambda/latest/dg/telemetry-schema-reference.html#platform-report
- *
  * @returns undefined for an event that was answered, also by an error, or that no process has got
  */
 export function platformLine(result: InvocationResult, requestId: string, at: Date): string | undefined {

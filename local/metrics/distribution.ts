@@ -7,7 +7,7 @@
  *   than 2 % count as one another.
  */
 
-/** As a line of the file has it. */
+/** A distribution as a line of the file has it. */
 export interface KeptDistribution {
   readonly count: number;
   readonly sum: number;

@@ -9,7 +9,7 @@
  */
 import { isRecord, type Json } from '../template/json.ts';
 
-/** What tells one metric from another. */
+/** The parts of a metric's name, which tell it from others. */
 export interface MetricName {
   readonly namespace: string;
   readonly name: string;
@@ -28,7 +28,7 @@ const MOST_VALUES = 100;
 const MOST_DIMENSIONS = 30;
 const LONGEST_VALUE = 1_024;
 
-/** What a line measures; nothing for a line that is no metric. */
+/** The measurements of a line; none for a line that is no metric. */
 export function measuredBy(line: string): readonly Measured[] {
   if (line.length > LONGEST_LINE || !line.includes('"_aws"')) return [];
   const root = parsed(line);

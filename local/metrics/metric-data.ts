@@ -18,7 +18,7 @@ export class MetricDataError extends Error {
   }
 }
 
-/** What there is of a metric, by period. */
+/** A metric's measurements by period. */
 export type Periods = (
   metric: MetricName,
   fromMs: number,

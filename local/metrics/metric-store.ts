@@ -26,7 +26,7 @@ interface Series {
 
 export interface MetricStoreOptions {
   readonly clock: Clock;
-  /** Where they are kept from one start to the next. @default they begin anew */
+  /** The file that keeps them from one start to the next. @default they begin anew */
   readonly file?: string;
   readonly onProblem: (message: string) => void;
 }
@@ -130,7 +130,7 @@ export class MetricStore {
     for (const minute of minutes.keys()) if (!this.#isKept(minute * MINUTE_MS)) minutes.delete(minute);
   }
 
-  /** What a clock of elsewhere puts into another day is of no use here. */
+  /** Whether a time is near enough to be kept: another clock may put a measurement into another day. */
   #isKept(at: number): boolean {
     return Math.abs(this.#options.clock.now() - at) <= KEPT_MS;
   }

@@ -17,7 +17,7 @@ export interface ObjectCall {
     | 'unknown';
   readonly bucket: string;
   readonly key: string;
-  /** What is listed. */
+  /** The range of a list. */
   readonly range?: ListRange;
 }
 
@@ -35,7 +35,9 @@ export interface ListedObject {
 }
 
 const MOST_LISTED = 1_000;
-/** What a list may ask for; by folders, and with a token in the place of a key, none can be had. */
+/**
+ * Parameters that a list may have; lists by folders, or with a token in place of a key, are not supported.
+ */
 const LIST_NAMES: ReadonlySet<string> = new Set(['list-type', 'max-keys', 'prefix', 'start-after', 'x-id']);
 
 const OPERATIONS: Readonly<Record<string, ObjectCall['operation']>> = {
@@ -94,7 +96,7 @@ export function listAnswer(
   return { statusCode: 200, headers: { 'content-type': 'application/xml' }, body };
 }
 
-/** As S3 orders keys. */
+/** Compares keys in the order of S3. */
 export const bytesOf = (one: string, other: string): number =>
   Buffer.compare(Buffer.from(one), Buffer.from(other));
 

@@ -15,7 +15,7 @@ interface Waiting<T> {
   readonly order: number;
 }
 
-/** Those without a group wait in one line, since none of them has another under work. */
+/** The line of messages without a group: none of them has another one under work. */
 const NO_GROUP = '';
 
 export class FairLine<T> {

@@ -17,7 +17,7 @@ export interface JournalRecord {
   readonly message: StoredMessage;
 }
 
-/** Where a queue writes its changes. */
+/** The file to which a queue writes its changes. */
 export interface QueueJournal {
   /** The messages of the last run, in order. Called once, first. */
   load(): StoredMessage[];

@@ -35,7 +35,7 @@ export interface ReceivedMessage {
   readonly receiveCount: number;
 }
 
-/** What a sender says. */
+/** A sender's request. */
 export interface SendRequest {
   readonly body: string;
   readonly attributes?: Readonly<Record<string, AttributeValue>>;
@@ -45,7 +45,7 @@ export interface SendRequest {
   readonly traceHeader?: string | undefined;
 }
 
-/** What a receiver says. */
+/** A receiver's request. */
 export interface ReceiveRequest {
   readonly max: number;
   readonly visibilityTimeoutMs?: number | undefined;
@@ -58,7 +58,7 @@ export function receiptHandleOf(messageId: string, receiveCount: number): string
   return Buffer.from(`${messageId}#${receiveCount}`).toString('base64url');
 }
 
-/** What a receipt handle names, or undefined when it is none of ours. */
+/** The message that a receipt handle names; undefined if it is none of ours. */
 export function readReceiptHandle(handle: string): { messageId: string; receiveCount: number } | undefined {
   const match = /^([0-9a-f-]{36})#(\d+)$/.exec(Buffer.from(handle, 'base64url').toString());
   return match === null ? undefined : { messageId: match[1] ?? '', receiveCount: Number(match[2]) };

@@ -20,13 +20,13 @@ import {
   wholeNumber,
 } from './request-checks.ts';
 
-/** What an operation may use. */
+/** The parts that an operation may use. */
 export interface SqsContext {
   readonly queues: QueueDirectory;
   /** Address of the gateway, for queue URLs. */
   readonly gatewayUrl: string;
   readonly accountId: string;
-  /** Who calls: the SenderId of what is sent. */
+  /** The caller: the SenderId of sent messages. */
   readonly senderId: string;
   /** `X-Amzn-Trace-Id` of the request. */
   readonly traceHeader: string | undefined;

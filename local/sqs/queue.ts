@@ -48,7 +48,7 @@ interface Waiter {
   readonly tryReceive: () => boolean;
 }
 
-/** What an attempt to use a receipt handle came to. */
+/** The result of using a receipt handle. */
 export type HandleResult = 'done' | 'invalid' | 'notInFlight';
 
 export class Queue {

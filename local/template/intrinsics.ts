@@ -8,7 +8,7 @@
  */
 import { isRecord, type Json, TemplateError } from './json.ts';
 
-/** What the evaluator needs to know about the stack around the value. */
+/** Facts about the stack around the value. */
 export interface Scope {
   /** The value of `Ref: name` (parameter, pseudo parameter or resource), or undefined when there is none. */
   ref(name: string): Json | undefined;
@@ -16,7 +16,7 @@ export interface Scope {
   attribute(logicalId: string, attribute: string): Json;
   /** Whether the named condition of the template holds. */
   condition(name: string): boolean;
-  /** What stands for another stack's export, or nothing where it may not be read. */
+  /** A value for another stack's export; undefined where it may not be read. */
   imported(name: string): Json | undefined;
   /** `Mappings` of the template. */
   mapping(map: string, topKey: string, secondKey: string): Json | undefined;

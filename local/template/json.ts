@@ -18,8 +18,8 @@ export class TemplateError extends Error {
 }
 
 /**
- * What is right for AWS, and not run here. The stack runs without it: it is listed,
- * and refused when it is called.
+ * A construct that is right for AWS and not supported here. The stack runs without it: it is listed, and
+ * refused when it is called.
  */
 export class NotRunHere extends TemplateError {}
 

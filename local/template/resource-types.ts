@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import type { Json } from './json.ts';
 
-/** Where the stack is said to run, and where the local servers listen. */
+/** The stack's account and region, and the addresses of the local servers. */
 export interface StackPlace {
   readonly stackName: string;
   readonly region: string;
@@ -159,7 +159,7 @@ export const RUN_TYPES: Readonly<Record<string, ResourceType>> = {
       RegionalDomainName: (resource, { region }) => `${bucketName(resource)}.s3.${region}.amazonaws.com`,
     },
   },
-  // What functions write goes to files; the group is there for the policies that name it.
+  // A log group exists only for the policies that name it; functions write to files.
   'AWS::Logs::LogGroup': {
     nameProperty: 'LogGroupName',
     maxNameLength: 512,

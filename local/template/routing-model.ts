@@ -75,7 +75,7 @@ export function rateMs(expression: string): number | undefined {
   return match === null || unitMs === undefined ? undefined : Number(match[1]) * unitMs;
 }
 
-/** What is read of a resource; nothing, and a line in the list, for what does not run here. */
+/** Reads a resource; gives nothing for one that does not run here, and lists it. */
 export type OrListed = <Spec>(resource: ResolvedResource, read: () => Spec) => Spec[];
 
 /** Puts APIs, stages, routes and integrations together. */

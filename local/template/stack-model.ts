@@ -100,7 +100,7 @@ const SECOND_MS = 1000;
 const DEFAULT_RETENTION_S = 345_600;
 const MAX_MESSAGE_BYTES = 1_048_576;
 
-/** What does not run of a resource, if anything. */
+/** The parts of a resource that do not run, if there are any. */
 function listed({ logicalId, type, runs, imports }: ResolvedResource): string[] {
   if (!runs) return SILENT_TYPES.has(type) ? [] : [`${logicalId} (${type})`];
   const foreign = `it reads what other stacks export: ${imports.join(', ')}`;
@@ -244,7 +244,7 @@ function turnsOnEvents({ type, properties }: ResolvedResource, bucket: ResolvedR
   return Ref === bucket.logicalId && isRecord(configuration) && 'EventBridgeConfiguration' in configuration;
 }
 
-/** With the buckets from elsewhere that a rule names: like a bus from elsewhere, they are there as well. */
+/** Adds the buckets outside the stack that a rule names: like a bus outside, they exist as well. */
 function withListenedTo(own: readonly BucketSpec[], rules: readonly RuleSpec[]): BucketSpec[] {
   const names = rules.flatMap(({ pattern }) => {
     const { source, detail } = Object(pattern) as { readonly source?: Json; readonly detail?: Json };

@@ -23,7 +23,7 @@ import {
 /** One resource of the stack. */
 export interface ResolvedResource extends NamedResource {
   readonly type: string;
-  /** What `Ref` gives. */
+  /** The value of `Ref`. */
   readonly ref: string;
   /** Resolved for types that run, and for alarms where they can be; the raw template for inert ones. */
   readonly properties: Readonly<Record<string, Json>>;
@@ -69,7 +69,7 @@ class Resolver implements Scope {
   readonly #raw: Readonly<Record<string, Record<string, Json>>>;
   readonly #template: Readonly<Record<string, Json>>;
   readonly #names = new Map<string, string>();
-  /** By the resource that is being read. */
+  /** Imports by the resource that is being read. */
   readonly #imports = new Map<string, Set<string>>();
   #reading: string | undefined;
   /** Guards against a name property that refers to itself. */
