@@ -14,7 +14,7 @@ import type { PlanCache } from '../lib/engine/plans.ts';
 import type { Telemetry } from '../lib/aws/ports.ts';
 import type { Deliver } from './message-queue.ts';
 
-/** For the abort, the report and its repetitions, beyond the author's own limit. */
+/** Time for the abort, the report and its repetitions, beyond the author's own limit. */
 export const SPARE_MS = 11_000;
 
 export interface AgentParts {

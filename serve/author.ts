@@ -1,7 +1,7 @@
 /**
- * What is published loads `steadfast` and `zod/mini` once: workflows get the entries that share their files
- * with the command line (`scripts/program.ts`), not those of many modules. A project's own copy of zod in
- * another version stays what it loads.
+ * Loads `steadfast` and `zod/mini` once in a published package: workflows get the entries that share their
+ * files with the command line (`scripts/program.ts`). A project's own copy of zod in another version stays
+ * what it loads.
  *
  * Owns: which file a name becomes in this process. Does not own: how a package is found, which is Node's.
  * In the repository there is one of each anyway.
@@ -14,10 +14,10 @@ import { pathToFileURL } from 'node:url';
 import { PACKAGE_ROOT, programFile } from '../lib/project/package-files.ts';
 import type { SharedPackage } from './compiled/compile.ts';
 
-/** By the address that Node finds, the one that is loaded. */
+/** Files in place of others, by the address that Node finds. */
 type Shared = Readonly<Record<string, string>>;
 
-/** For a Node whose hooks are in a thread of their own; text, so that it is a file of no format. */
+/** A loader for a Node whose hooks run in a thread of their own; text, so that it is a file of no format. */
 const HOOK = `
 let shared;
 export const initialize = (given) => { shared = given; };

@@ -75,7 +75,7 @@ export class BlockedSteps {
   }
 }
 
-/** Where one step is certain, with its execution, so that a query for it finds the line. */
+/** Names the step and its execution if it is certain, so that a query for it finds the line. */
 export function lineOf({ ms, steps, isCertain }: Blocked): Record<string, unknown> {
   const [one] = steps;
   if (isCertain && one !== undefined) return { ms, ...correlated(one) };

@@ -25,7 +25,7 @@ import { TABLE_NAME } from './sqlite/client.ts';
 const PARTITION = 'serve#events';
 /** Events of one read. */
 const PAGE = 50;
-/** As senders of webhooks usually wait. */
+/** The time that senders of webhooks usually wait. */
 const ANSWER_WITHIN_MS = 15_000;
 const FIRST_GAP_MS = 1_000;
 const LONGEST_GAP_MS = 5 * 60_000;
@@ -48,12 +48,12 @@ interface Waiting {
   readonly at: number;
 }
 
-/** What became of one request: 'silent' if nothing answered. */
+/** The result of one request: 'silent' if nothing answered. */
 type Sent = 'taken' | 'refused' | 'silent';
 
 export class EventOutbox {
   readonly #parts: Parts;
-  /** Those that were refused, with when they are sent again; a new process sends all at once. */
+  /** Events that were refused, and when they are sent again; a new process sends all at once. */
   readonly #again = new Map<string, { readonly tries: number; readonly at: number }>();
   #silences = 0;
   #news = new AbortController();
@@ -80,7 +80,7 @@ export class EventOutbox {
     while (!stopping.aborted) {
       this.#news = new AbortController();
       const again = AbortSignal.any([stopping, this.#news.signal]);
-      // What the file refuses now it may give a second later.
+      // An error of the file may pass within a second.
       const nextAt = await this.#sendAll(stopping).catch(() => clock.now() + FIRST_GAP_MS);
       // One that answers nothing is left alone for its time, whatever comes meanwhile.
       const until = this.#silences > 0 ? stopping : again;

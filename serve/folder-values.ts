@@ -37,7 +37,7 @@ export function folderValues(folder: string, most = PAGE): LargeValues & LargeVa
         await written(draft, json);
         await placed(draft, fileOf(key), folder);
       } catch (error) {
-        // What is left of it would take room on a disk that may be full.
+        // A rest of the draft would take room on a disk that may be full.
         await rm(draft, { force: true });
         throw error;
       }
@@ -57,18 +57,18 @@ export function folderValues(folder: string, most = PAGE): LargeValues & LargeVa
       for (const key of keys) {
         const file = fileOf(key);
         await rm(file, { force: true });
-        // What was answered is gone after a power cut, too.
+        // The removal survives a power cut once it is answered.
         await syncFolder(await removeEmpty(dirname(file), folder)).catch(absent);
       }
     },
   };
 }
 
-/** Those of the process that has the file open. */
+/** The values of the process that has the file open. */
 export async function valuesOf(file: string): Promise<LargeValues & LargeValueInventory> {
   if (file === IN_MEMORY) return memoryValues();
   const folder = valuesFolderOf(file);
-  // What a process that died has not placed.
+  // Drafts of a process that died before it placed them.
   await rm(join(folder, DRAFTS), { recursive: true, force: true });
   return folderValues(folder);
 }
@@ -131,7 +131,7 @@ async function placed(draft: string, file: string, top: string, tries = 1): Prom
 /** This user alone reads it. */
 const folderFor = (file: string): Promise<unknown> => mkdir(dirname(file), { recursive: true, mode: 0o700 });
 
-/** From a folder up to the one that has the name of the topmost. */
+/** Syncs each folder from one up to the topmost, which has its name. */
 async function syncNames(from: string, top: string): Promise<void> {
   const last = dirname(top);
   for (let at = from; at.length > last.length; at = dirname(at)) await syncFolder(at);
@@ -160,7 +160,7 @@ async function removeEmpty(path: string, top: string): Promise<string> {
   return removeEmpty(dirname(path), top);
 }
 
-/** In the order of the keys: a name counts with the slash behind it. */
+/** Keys in order: a name counts with the slash behind it. */
 async function* keysIn(
   path: string,
   before: string,

@@ -34,7 +34,7 @@ const problem = (status: number, code: string, message: string, headers = {}): A
   body: JSON.stringify({ error: { code, message } }),
 });
 
-/** Who calls without a token, on this machine: what is allowed in a name is what IAM allows of a user's. */
+/** The name of a caller without a token, on this machine: the characters that IAM allows in a user's name. */
 const USER = /^[A-Za-z0-9+=,.@_-]{1,64}$/;
 
 const BAD_NAME = {
@@ -42,7 +42,7 @@ const BAD_NAME = {
   message: `${AS_HEADER}: letters, digits and +=,.@_- are allowed, up to 64`,
 };
 
-/** What the routes read of a caller, in the form in which a gateway says it. */
+/** A caller in the form in which a gateway names one. */
 export const vouched = (name: string): object => ({
   requestContext: { authorizer: { jwt: { claims: { iss: LOCAL, sub: name } } } },
 });
@@ -60,7 +60,7 @@ export const dated = (app: Fetches, now: () => number): Fetches => ({
   },
 });
 
-/** For what is of this process itself, as the console: the port's own way in is not taken. */
+/** A `fetch` for parts of this process, such as the console: it does not go through the port. */
 export const fetchOf =
   (app: Fetches): typeof fetch =>
   async (input, init) => {
@@ -74,7 +74,7 @@ export const fetchOf =
 export interface ListenerParts {
   /** The time that each answer says, also a refusal. */
   readonly now: () => number;
-  /** What Prometheus is answered. */
+  /** The answer to Prometheus. */
   readonly metrics: () => string;
 }
 
@@ -123,7 +123,7 @@ async function answerTo(
 
 interface Asked {
   readonly method: string;
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   readonly body: Buffer;
   /** A header's, by its name in small letters. */
@@ -148,10 +148,10 @@ async function plainAnswer(
   return { status: answer.status, headers: Object.fromEntries(answer.headers), text };
 }
 
-/** What a caller in this process asks of the API, without HTTP. */
+/** A call of the API from this process, without HTTP. */
 export interface Call {
   readonly method?: 'GET' | 'POST';
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   readonly body?: unknown;
 }

@@ -23,7 +23,7 @@ import type { Execution, Step } from '../lib/core/records/state.ts';
 const MOST_EXECUTIONS = 1_000;
 /** Characters of the records of one execution. */
 const MOST_CHARS = 20_000;
-/** What a record has beside what an author or a caller gives. */
+/** The size of a record beyond what an author or a caller gives. */
 const RECORD_CHARS = 500;
 /** A value takes about so many, beside its own. */
 const VALUE_CHARS = 8;

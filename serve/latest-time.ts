@@ -11,7 +11,10 @@ import type { Telemetry } from '../lib/aws/ports.ts';
 import type { SteadyTime } from './steady-time.ts';
 
 const KEY = { [TABLE.pk]: { S: 'serve#time' }, [TABLE.sk]: { S: 'time' } } as const;
-/** What is written after the latest may have lasted so much longer when the next process reads it. */
+/**
+ * The time between two writes: the next process may take what happened after the latest one to have lasted so
+ * much longer.
+ */
 const EVERY_MS = 5_000;
 const WHEN_IDLE = 12;
 /** A server that is started again is off for less. */

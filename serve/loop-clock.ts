@@ -15,7 +15,7 @@
 import type { Clock } from '../lib/core/ports.ts';
 
 export const TURN_MS = 50;
-/** What is called a block: some heartbeats of short leases come late. */
+/** The length of a block: some heartbeats of short leases come late. */
 export const BLOCKED_MS = 1_000;
 const TURNS = 3;
 

@@ -31,7 +31,7 @@ interface EmbeddedHead {
 type Embedded = EmbeddedHead & Readonly<Record<string, number | readonly number[] | undefined>>;
 
 export class MetricTotals {
-  /** By name, then by labels. */
+  /** Totals by name, then by labels. */
   readonly #totals = new Map<string, Map<string, Total>>();
 
   /** @param line of one role, as CloudWatch reads it */

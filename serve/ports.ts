@@ -1,5 +1,5 @@
 /**
- * What the roles of this process work with: the same adapters as on AWS, over the client of one file.
+ * The ports of the roles in this process: the same adapters as on AWS, over the client of one file.
  *
  * Owns: which adapter stands behind which port. Does not own: the adapters (`lib/aws/dynamo-*.ts`), the
  * client (`sqlite/client.ts`), what is remembered (`known-executions.ts`). No supervisor is called: the one
@@ -142,7 +142,7 @@ export class Telemetries {
     for (const meter of this.#meters) meter.flush();
   }
 
-  /** What has been counted since the start, for Prometheus. */
+  /** The totals since the start, for Prometheus. */
   text(): string {
     this.flush();
     return this.#totals.text();

@@ -1,5 +1,5 @@
 /**
- * What the process before this one has left: its attempts are dead, its messages are lost.
+ * Repairs what the process before this one has left: its attempts are dead, its messages are lost.
  *
  * Owns: that both are made good at the start, instead of when leases and pickup times are over. Does not own:
  * what follows from a death (`lib/engine/death.ts`), which messages an execution needs (`lib/core`).
@@ -26,14 +26,17 @@ export interface Resumed {
   readonly executions: number;
   /** Attempts whose deaths were recorded. */
   readonly attempts: number;
-  /** By agent that is not here: the executions that wait for it now. */
+  /** Executions that wait for an agent that is not here, by agent. */
   readonly missing: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 export interface ResumeOptions {
   /** Whether this process has made the token of a lease. */
   readonly isOurs: (token: string) => boolean;
-  /** What is due later had no message under way; an attempt it may have had, if a clock was wrong. */
+  /**
+   * The end of the repair: executions due later had no message under way, but may have had an attempt, if a
+   * clock was wrong.
+   */
   readonly untilAt: number;
   readonly stopping: AbortSignal;
 }
@@ -107,7 +110,7 @@ const missingFor = ({ queue }: Ports, plan: Plan, state: Snapshot): readonly str
     return agent === undefined || queue.reaches?.(agent) !== false ? [] : [agent];
   });
 
-/** Those under a lease, and those that lost one and may be waited for. */
+/** Attempts under a lease, and those that lost one and may be waited for. */
 const deadIn = (
   { steps }: Snapshot,
   isOurs: (token: string) => boolean,

@@ -43,7 +43,7 @@ export const schedulerOf = ({ ports, telemetries }: Roles, workflows: readonly W
 
 export interface HostedAgent {
   readonly worker: Worker;
-  /** What does its work, where that is not the worker's own. */
+  /** The performer of its work, if it is not the worker itself. */
   readonly apart?: Pick<Worker, 'implementation' | 'enter'>;
   /** Attempts at the same time. */
   readonly limit: number;

@@ -23,7 +23,7 @@ const UNITS: Readonly<Record<string, number>> = { minute: 1, hour: 60, day: 1_44
 /** The clock may be set meanwhile. */
 const LONGEST_SLEEP_MS = MINUTE_MS;
 const AGAIN_MS = 5_000;
-/** What was missed longer ago is not made up. */
+/** Occasions missed longer ago are not made up. */
 const MADE_UP_MS = 24 * 3_600_000;
 
 /** The first time after that, in epoch ms; nothing where there is none any more. */
@@ -42,7 +42,7 @@ export function nextAfter({ schedule, timeZone = 'Etc/UTC' }: ScheduleTrigger['o
   const fields = cronFields(schedule)?.map((field, at) =>
     at === WEEKDAY_AT ? lastIsSaturday(field) : field,
   );
-  // As AWS counts the days of the week, 1 is Sunday; its ranges may begin with a number: 0/15.
+  // AWS's days of the week: 1 is Sunday. Its ranges may begin with a number: 0/15.
   const options = { timezone: timeZone, paused: true, alternativeWeekdays: true, sloppyRanges: true };
   const cron = new Cron(`0 ${fields?.join(' ')}`, options);
   return (at) => {
@@ -89,7 +89,7 @@ export async function keepSchedule(declared: ScheduleTrigger, parts: SchedulePar
     try {
       next ??= nextAfter(declared.options);
       latest = within(latest ?? (await firstLatest(trigger, parts)), clock.now());
-      // Where there is none any more, one comes if the clock is set back.
+      // A schedule without a next occasion has one if the clock is set back.
       const dueAt = latestDue(next, latest, clock.now()) ?? next(latest) ?? Number.POSITIVE_INFINITY;
       if (dueAt > clock.now()) await clock.sleep(Math.min(dueAt - clock.now(), LONGEST_SLEEP_MS), stopping);
       else {

@@ -27,8 +27,7 @@ export interface ServerOptions {
   /** Attempts of an agent at the same time. @default 100 */
   readonly concurrency?: number;
   /**
-   * Where agents' code runs: in processes of its own, which are ended in the place of this one, or in this
-   * one.
+   * Whether agents' code runs in processes of its own, which are ended in place of this one, or in this one.
    * @default 'in-process', but for those of `isolate`
    */
   readonly agents?: 'workers' | 'in-process';
@@ -39,7 +38,7 @@ export interface ServerOptions {
    * @default those that say `isolate`, or run in containers on AWS
    */
   readonly isolate?: readonly string[];
-  /** By agent how many attempts may begin, such as '50/s'. @default as many as come */
+  /** How many attempts of each agent may begin, such as '50/s'. @default as many as come */
   readonly rates?: Readonly<Record<string, string>>;
   /** How long an ended execution is kept. @default 30 days */
   readonly retentionMs?: number;
@@ -54,7 +53,7 @@ export interface ServerOptions {
   readonly isQuiet?: boolean;
   /** Takes each line of metrics, once a minute, as CloudWatch reads it. */
   readonly onMetrics?: (line: string) => void;
-  /** What else answers on the port, by the beginning of its paths. */
+  /** Further handlers on the port, by the beginning of their paths. */
   readonly beside?: (api: Api) => Listeners;
   readonly listeners?: readonly Listener[];
   /** Whom events are sent to, signed, at least once. @default nobody */
@@ -63,6 +62,6 @@ export interface ServerOptions {
   readonly onBroken?: (error: Error) => void;
   /** Before each commit: what it throws counts as said by the disk. For tests. */
   readonly onCommit?: () => void;
-  /** For tests. @default the machine's */
+  /** The machine's time, for tests. @default the machine's */
   readonly machine?: MachineTime;
 }

@@ -56,7 +56,7 @@ export interface Server {
   readonly workflows: readonly string[];
   /** Answers a call in this process as the port does. */
   readonly answer: Answers;
-  /** What the process before has left, once it is made good. */
+  /** Resolves once all that an earlier process left goes on. */
   readonly resumed: Promise<Resumed>;
   readonly stop: () => Promise<void>;
 }
@@ -65,7 +65,7 @@ const CONCURRENCY = 100;
 const STOP_WITHIN_MS = 20_000;
 const RETENTION_MS = 30 * 24 * 3_600_000;
 const METRICS_EVERY_MS = 60_000;
-/** For an evaluation, and for what is left of a page of the audit. */
+/** Time for an evaluation, and for the rest of a page of the audit. */
 const LOOPS_END_MS = 2_000;
 /** The longest gap between two messages for one piece of work, with the time in which one is taken. */
 const LONGEST_GAP_MS = 30 * 60_000;
@@ -88,7 +88,7 @@ async function expireAll(database: Database, { now }: EndingClock): Promise<void
   while ((await database.expire(now())) > 0);
 }
 
-/** What the loops ask of the file beside their ports. */
+/** Calls of the loops to the file, beside their ports. */
 interface FileCalls {
   readonly expire: () => unknown;
   readonly open: () => Promise<OpenNow>;
@@ -133,7 +133,7 @@ class Running {
   /** Nothing ran here for so long. */
   #stood(ms: number, blocked: BlockedSteps): void {
     blocked.noticed(ms);
-    // What authors' code does in this process is ended by a thread of its own (`watchdog.ts`).
+    // In this process a thread of its own ends authors' code (`watchdog.ts`).
     if (this.#areApart) this.#away(ms);
   }
 
@@ -189,7 +189,7 @@ class Running {
       own.logger.error('file-broken', { detail: error.message });
       this.#options.onBroken?.(error);
     };
-    // What the log and a caller may have of it: the whole sentence.
+    // The error for log and callers: the whole sentence.
     const worded = ({ message }: Error): Error => refuse('not-kept', message);
     const unkept = new UnkeptWrites(this.#clock, own.logger);
     const unkeptValues = new UnkeptWrites(this.#clock, own.logger, VALUES_LAST_MS);
@@ -276,7 +276,7 @@ class Running {
     return workers;
   }
 
-  /** What runs in this process alone. */
+  /** Limits attempts that run in this process; undefined if they run in processes of their own. */
   #watched(): Roles['until'] {
     if (this.#options.isOwnProcess !== true || this.#areApart) return undefined;
     const names = [...this.#options.served.agents.keys(), BULK.name];
@@ -304,7 +304,7 @@ class Running {
     const untilAt = this.#clock.now() + LONGEST_GAP_MS + this.#longestLeaseMs;
     const resumed = resume(supervisor, plans, { isOurs: this.#boot.isOurs, untilAt, stopping: signal });
     const memory = { plans, grace: this.#grace };
-    // What waits for an agent that is not here is met by a supervisor half a minute later.
+    // Executions whose agent is not here; a supervisor meets them half a minute later.
     let missing: Resumed['missing'] = NONE;
     void resumed.then((found) => (missing = found.missing)).catch(() => undefined);
     const takeMissing = (): Resumed['missing'] => {

@@ -14,7 +14,7 @@ export interface EventTarget {
 }
 
 const ENCODED = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
-/** As the specification has it: of a key in bytes. */
+/** The shortest key in bytes, by the specification. */
 const SHORTEST_SECRET = 24;
 
 /**
@@ -38,7 +38,7 @@ export function eventTarget(url: string, secret: string | undefined): EventTarge
   return { url, secret: key };
 }
 
-/** In the form of EventBridge, as on AWS's bus. */
+/** An event in the form of EventBridge, as on AWS's bus. */
 export const eventText = ({ source, detailType, at, detail }: ServerEvent): string =>
   JSON.stringify({ source, 'detail-type': detailType, time: new Date(at).toISOString(), detail });
 

@@ -22,7 +22,7 @@ const SWEEP_EVERY_MS = 1_000;
 /** After so long the metrics of sweeps are written. */
 const TICK_MS = 60_000;
 const AUDIT_EVERY_MS = 60_000;
-/** From the beginning of a pass of the audit to the next. */
+/** The time from the beginning of a pass of the audit to the next. */
 const PASS_EVERY_MS = 3_600_000;
 /** Pages of large values in one run, up to 1,000 each. */
 const VALUE_PAGES = 5;
@@ -35,11 +35,14 @@ const untilStopped = <P extends Pick<Ports, 'clock'>>(ports: P, stopping: AbortS
   clock: { now: ports.clock.now, sleep: (ms, signal) => ports.clock.sleep(ms, signal ?? stopping) },
 });
 
-/** What a supervisor asks of the process that it is in. */
+/** The calls of a supervisor to the process that it is in. */
 export interface Beside {
   /** Counts what is open, once a minute. */
   readonly open: () => Promise<OpenNow>;
-  /** By agent: the executions that wait for it in vain, met by others than its sweeps since it was asked. */
+  /**
+   * Executions that wait for an agent in vain, found by others than its sweeps since it was last asked, by
+   * agent.
+   */
   readonly takeMissing: () => Missing;
 }
 

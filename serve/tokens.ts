@@ -14,7 +14,7 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 
 /** Shorter ones are guessed. */
 const LEAST_CHARS = 16;
-/** What a header may have; another one would let nobody in. */
+/** The characters that a header may have; a token with another one would let nobody in. */
 const SENDABLE = /^[\x21-\x7e]+$/;
 /** The caller whose token has no name beside it. */
 const UNNAMED = 'token';
@@ -93,7 +93,7 @@ const ROUTES = KNOWN.map((route) => {
   return { method, path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), kind: kindOf(route) };
 });
 
-/** What a call needs: of one that no route takes, whatever changes something needs all. */
+/** The scopes that a call needs. A call of no route needs all of them if it changes something. */
 export function kindsOf(method: string, url: string): readonly CallKind[] {
   const asked = method === 'HEAD' ? 'GET' : method;
   const path = url.replace(/[?#].*$/, '');

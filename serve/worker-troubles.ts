@@ -1,5 +1,5 @@
 /**
- * What agents of this process have done to the processes that run them, of late.
+ * Recent deaths of processes that the code of agents has caused.
  *
  * Owns: how it adds up, and how long it is news. Does not own: whose fault an end is
  * (`lib/worker/isolated-process.ts`), when an agent gets processes of its own (`workers.ts`).
@@ -10,7 +10,7 @@ import type { WorkerEnds, WorkerTroubles } from '../lib/core/records/worker-ends
 
 /** An end of a process that several agents share. */
 export interface Ended {
-  /** Whose fault it was, where that is known. */
+  /** The agent at fault, if it is known. */
   readonly agent?: string;
   readonly atWork: readonly string[];
   readonly now: number;
@@ -19,7 +19,7 @@ export interface Ended {
 
 export class TroubleBook {
   readonly #lost = new Map<string, LostAttempts>();
-  /** By the agent at fault; of those that are not known, by nothing. */
+  /** Ends by the agent at fault; under undefined those whose agent is not known. */
   readonly #ends = new Map<string | undefined, Omit<WorkerEnds, 'agent' | 'oneOf'>>();
   #atWork = new Map<string, number>();
 

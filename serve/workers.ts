@@ -37,14 +37,14 @@ export interface WorkersOptions {
   /** The bound of each process. */
   readonly memoryMb: number;
   readonly now: () => number;
-  /** For how many ms the server has run (`loop-clock.ts`). */
+  /** Ms that the server has run (`loop-clock.ts`). */
   readonly ran: () => number;
-  /** What status, health and page say. */
+  /** Troubles that status, health and page show. */
   readonly troubles: TroubleBook;
   readonly log: (what: string, fields: Readonly<Record<string, unknown>>) => void;
 }
 
-/** By agent how often its code has ended a process. */
+/** How often an agent's code has ended a process, by agent. */
 interface Ends {
   readonly times: number;
   /** Towards a process of its own: a block alone is enough. */
@@ -65,7 +65,7 @@ export class Workers {
   constructor(options: WorkersOptions) {
     const { agents, isolate, areApart, ran } = options;
     this.#options = options;
-    // What is in no file cannot be loaded elsewhere.
+    // An agent without a file cannot be loaded in another process.
     const named = [...agents].filter(([, { file }]) => file !== undefined);
     const isAlone = ([name, one]: [string, ServedAgent]): boolean => one.isIsolated || isolate.includes(name);
     const namesOf = (some: typeof named): readonly string[] => some.map(([name]) => name);
@@ -97,7 +97,7 @@ export class Workers {
     return [...(this.#shared === undefined ? [] : [this.#shared]), ...this.#own.values()];
   }
 
-  /** What performs the agent's attempts; nothing if the server's own process does. */
+  /** The performer of the agent's attempts; undefined if the server's own process performs them. */
   of({ agent }: Worker): Pick<Worker, 'implementation' | 'enter'> | undefined {
     const { name } = agent.spec;
     if (!this.#isolated.has(name) && !this.#sharing.includes(name)) return undefined;
@@ -131,7 +131,7 @@ export class Workers {
   #programOf(names: readonly string[]): Program {
     const files = names.map((name) => this.#options.agents.get(name)?.file ?? '');
     const loaded = files.map(loadedFile);
-    // What was compiled needs no loader of TypeScript.
+    // Compiled files need no loader of TypeScript.
     const isCompiled = loaded.every((file, at) => file !== files[at]);
     return {
       entry: programFile('serve/isolated-process'),
@@ -141,7 +141,7 @@ export class Workers {
     };
   }
 
-  /** From where the server was started. */
+  /** The file, relative to where the server was started. */
   #fileOf(name: string): string | undefined {
     const file = this.#options.agents.get(name)?.file;
     return file && relative(process.cwd(), file);
@@ -168,7 +168,7 @@ export class Workers {
     const isAlone = !isShared || isMoved ? ({ isAlone: true } as const) : {};
     if (atWork.includes(agent))
       troubles.lost(agent, now, { why, ...given({ file: this.#fileOf(agent) }), ...isAlone });
-    // Where its code cannot be loaded, each of its attempts fails, and says so.
+    // Each attempt of an agent whose code cannot be loaded fails, and says so.
     else if (isLoad !== true) troubles.ended({ agent, atWork, now, why });
     log('worker-ended', {
       agent,

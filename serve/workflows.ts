@@ -34,7 +34,7 @@ export interface Served {
   readonly warnings: readonly string[];
 }
 
-/** In this process, where the modules are loaded anyway. */
+/** Checks handlers in this process, where the modules are loaded anyway. */
 const ask: AskHandlers = (files) =>
   Promise.all(
     files.map(async (file) => {
@@ -99,13 +99,10 @@ async function loaded(file: string, shown: string, name: string): Promise<unknow
   }
 }
 
-/** Where workflow folders are in a project. */
+/** The places of workflow folders in a project. */
 const PARENTS = ['.', 'workflows', 'examples'];
 
-/**
- * What is meant by a folder: one workflow's, or one that holds such folders.
- * @throws DiscoveryError
- */
+/** The workflow folders that a path means: itself, or those in it. @throws DiscoveryError */
 export function foldersOf(folder: string): {
   readonly root: string;
   readonly folders: readonly string[];

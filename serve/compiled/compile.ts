@@ -23,16 +23,16 @@ export interface SharedPackage {
 }
 
 export interface CompileOptions {
-  /** Where the results will lie: names of packages are looked up from there. */
+  /** The folder of the results: names of packages are looked up from there. */
   readonly into: string;
-  /** By the name that an author imports. */
+  /** Packages by the name that an author imports. */
   readonly shared: Readonly<Record<string, SharedPackage>>;
 }
 
 export interface Compiled {
   /** Text by file: of the project's, and of the manifests that say what kind they are. */
   readonly inputs: ReadonlyMap<string, string>;
-  /** By file of the project; absent where it was refused. */
+  /** Results by file of the project; absent where it was refused. */
   readonly outputs?: ReadonlyMap<string, Output>;
 }
 
@@ -112,7 +112,7 @@ class Project {
     return text;
   }
 
-  /** As Node tells them apart, by the ending or the nearest manifest. */
+  /** The kind of module by Node's rule: the ending, or the nearest manifest. */
   #kindOf(file: string): Kind {
     const ending = extname(file);
     if (!ENDINGS.includes(ending)) throw new Refused(file);

@@ -1,5 +1,5 @@
 /**
- * What was compiled at an earlier start, kept below `node_modules`, where Node finds the same packages.
+ * Keeps results of an earlier start below `node_modules`, where Node finds the same packages.
  *
  * Owns: whether it is still what the files say, and that half of it is never loaded. Does not own: how a file
  * is compiled (`compile.ts`).
@@ -13,12 +13,12 @@ import { dirname, join } from 'node:path';
 import type { CompileOptions, Compiled } from './compile.ts';
 import { hashOf } from './hash.ts';
 
-/** By file of the project the one to load in its place. */
+/** The file to load in place of one of the project, by that file. */
 export type Instead = ReadonlyMap<string, string>;
 
 export interface KeptOptions {
   readonly shared: CompileOptions['shared'];
-  /** What else a result depends on, such as the version that made it. */
+  /** Further causes of a result, such as the version that made it. */
   readonly by: string;
   /** Loaded when it is needed: esbuild is as much as all the rest. */
   readonly compile: (files: readonly string[], options: CompileOptions) => Promise<Compiled>;
@@ -27,7 +27,7 @@ export interface KeptOptions {
 interface Manifest {
   readonly key: string;
   readonly inputs: Readonly<Record<string, string>>;
-  /** By file: its result, and the hash of that. Absent where it was refused. */
+  /** Results and their hashes by file. Absent where it was refused. */
   readonly outputs?: Readonly<Record<string, { readonly name: string; readonly hash: string }>>;
 }
 
@@ -61,7 +61,7 @@ export async function compiledFor(
 function packagesAbove(file: string): string | undefined {
   for (let at = dirname(file); at !== dirname(at); at = dirname(at)) {
     const found = join(at, 'node_modules');
-    // Where Node looks from there: a link to it is no folder of its own.
+    // Node looks from the real folder, not from a link to it.
     if (statSync(found, { throwIfNoEntry: false })?.isDirectory()) return realpathSync(found);
   }
   return undefined;

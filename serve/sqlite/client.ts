@@ -40,7 +40,7 @@ export interface DatabaseOptions {
   readonly table?: string;
   /** Bounds the file, in pages of 8 KB: behind it the disk counts as full. @default as large as the disk */
   readonly mostPages?: number;
-  /** What is rejected with where the file is in trouble, as a full disk is. @default that, as it is */
+  /** Makes the error for a file in trouble, such as a full disk. @default the error as it is */
   readonly worded?: (trouble: Error) => Error;
   /** Is called once, when the disk can no longer be read or written: all further commands are rejected. */
   readonly onBroken?: (error: Error) => void;
@@ -62,8 +62,8 @@ export interface Database {
    */
   readonly counted: (partitions: readonly string[], prefix: string) => readonly [number, number];
   /**
-   * Those at risk, which SQLite finds for a tenth of what reading and parsing all that is open takes. Others
-   * act between two partitions.
+   * Finds executions at risk: SQLite takes a tenth of the time that reading and parsing all open ones takes.
+   * Other calls may act between two partitions.
    */
   readonly findAtRisk: (
     partitions: readonly string[],

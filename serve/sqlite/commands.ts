@@ -43,7 +43,7 @@ interface Part extends Key {
   readonly given: Given;
   readonly showsStored: boolean;
   readonly write: (before: Stored | undefined) => void;
-  /** Where all that is asked is that it is not there: writes it then, and reads nothing first. */
+  /** Writes an item that must not exist, without reading first. */
   readonly add?: (() => boolean) | undefined;
 }
 
@@ -54,7 +54,7 @@ function partOf(key: Key, input: Conditional, bytes: number, write: Part['write'
   const { ConditionExpression } = input;
   const condition = ConditionExpression === undefined ? undefined : expressionOf(ConditionExpression);
   refuseUnused(input, [condition]);
-  // What of it is read is kept: the caller may change the rest.
+  // The parts that are read are copied: the caller may change the rest.
   const given = {
     ExpressionAttributeNames: input.ExpressionAttributeNames,
     ExpressionAttributeValues: input.ExpressionAttributeValues,

@@ -14,7 +14,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { invalid } from './refusals.ts';
 import { compare, isEqual, type Item } from './values.ts';
 
-/** What a call gives for the names and values that its expressions leave open. */
+/** The names and values that a call gives for its expressions. */
 export interface Given {
   readonly ExpressionAttributeNames?: Record<string, string> | undefined;
   readonly ExpressionAttributeValues?: Item | undefined;
@@ -207,7 +207,7 @@ function isOrdered(
   one: AttributeValue | undefined,
   other: AttributeValue | undefined,
 ): boolean {
-  // What is not there is equal to nothing, and so unequal.
+  // A missing value is equal to nothing, and so unequal.
   if (one === undefined || other === undefined) return order === '<>';
   if (order === '=') return isEqual(one, other);
   if (order === '<>') return !isEqual(one, other);

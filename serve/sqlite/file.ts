@@ -76,8 +76,8 @@ interface OpenOptions {
 }
 
 /**
- * What it makes, this user alone may read: inputs are in it, and tokens of callbacks. A file that is there
- * keeps its mode, which SQLite gives to its log.
+ * Opens the file, and makes it readable for this user alone: it holds inputs, and tokens of callbacks. An
+ * existing file keeps its mode, which SQLite gives to its log.
  * @throws FileRefused, in a sentence
  */
 export function openFile(given: string, options: OpenOptions = {}): OpenFile {
@@ -112,7 +112,7 @@ function openNow(given: string, { mostPages, onRemoved = nothing }: OpenOptions)
       // Waits for a commit of a process whose lock was removed: its next commit finds that out.
       db.exec('BEGIN IMMEDIATE; COMMIT');
       if (mostPages !== undefined) db.exec(`PRAGMA max_page_count = ${mostPages}`);
-      // With the log, which the file is marked for.
+      // Syncs the folder, with the log that the file is marked for.
       syncFolder(dirname(file));
     } catch (error) {
       db.close();
@@ -163,7 +163,7 @@ export function unlinked(given: string): string {
   }
 }
 
-/** What is closed is whole without its log; where the disk is full, the log stays beside it. */
+/** A closed file is whole without its log; if the disk is full, the log stays beside it. */
 function takeOverLog(db: Sqlite.Database): void {
   try {
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -231,7 +231,7 @@ function prepare(db: Sqlite.Database, file: string, isWithLog: boolean): void {
   if (isNew) db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL');
-  // What is removed or replaced is overwritten: a free page would keep it for as long as the file grows.
+  // Overwrites removed and replaced content: a free page would keep it for as long as the file grows.
   db.exec('PRAGMA secure_delete = ON');
   db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   if (!isNew) return;

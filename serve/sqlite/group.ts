@@ -27,7 +27,7 @@ interface Waiting {
 type Made = readonly [settle: (value: never) => void, value: unknown];
 
 interface GroupEvents {
-  /** What the callers get for it. */
+  /** Makes the error that the callers get. */
   readonly worded: (trouble: Error) => Error;
   /** The disk can no longer be read or written. */
   readonly broken: (error: Error) => void;
@@ -38,7 +38,7 @@ interface GroupEvents {
   readonly committed: () => void;
   /** Whether the disk takes more. */
   readonly mayGrow: () => boolean;
-  /** What was written since the last commit is not there. */
+  /** Called when writes since the last commit were taken back. */
   readonly takenBack: () => void;
 }
 
@@ -128,7 +128,7 @@ export class CommitGroup {
       // A full disk has made SQLite do so already.
       if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
     } catch {
-      // What cannot be taken back was not committed either.
+      // A write that cannot be taken back was not committed either.
     }
   }
 }

@@ -21,7 +21,7 @@ export class InPlace {
   readonly #inodes: ReadonlyMap<string, number | undefined>;
   #timer: NodeJS.Timeout | undefined;
 
-  /** To be made once all of them are there. */
+  /** Make it once all of these files exist. */
   constructor(file: string) {
     this.#file = file;
     this.#lock = `${file}-lock`;

@@ -1,5 +1,5 @@
 /**
- * What a key condition says of the range that a query reads. Pure.
+ * Turns a key condition into the range that a query reads. Pure.
  *
  * Owns: the forms that DynamoDB takes: the partition's key is equal to a value, and the key that sorts is in
  * one range. Does not own: the grammar (`expressions.ts`), reading the range (`table.ts`).

@@ -48,7 +48,7 @@ export function keyOnly(item: Item | undefined): Key {
 /** One text for one key. */
 export const keyText = ({ pk, sk }: Key): string => JSON.stringify([pk, sk]);
 
-/** Where a page ended, as the next call gives it. */
+/** The end of a page, as the next call gives it. */
 export function lastKey(row: Row | Key, index?: TableIndex): Item {
   const own: Item = { [TABLE.pk]: { S: row.pk }, [TABLE.sk]: { S: row.sk } };
   if (index === undefined || !('item' in row)) return own;

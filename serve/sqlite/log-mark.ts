@@ -15,7 +15,7 @@ import type Sqlite from 'libsql';
 
 /** A bit of the number that is the format otherwise. */
 const MARK = 0x1_0000;
-/** Where SQLite has that number in the main file. */
+/** The place of that number in SQLite's main file. */
 const AT = 60;
 
 export const formatIn = (userVersion: number): number => userVersion & ~MARK;

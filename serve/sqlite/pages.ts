@@ -101,7 +101,7 @@ function segmentOf(pk: string, segments: number): number {
   return (hash >>> 0) % segments;
 }
 
-/** What a page shows of the rows that it reads. */
+/** The rows of a page as it shows them. */
 interface Shown {
   readonly given: Given;
   readonly index: TableIndex | undefined;

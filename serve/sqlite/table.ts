@@ -14,7 +14,7 @@ import { RecentRows, Stored } from './recent-rows.ts';
 import { type Cell, COLUMNS, cellsOf, NONE } from './schema.ts';
 import { compareTexts, type Item, measured } from './values.ts';
 
-/** What is to be written, made ready before its commit. */
+/** A write that is made ready before its commit. */
 export interface Ready {
   readonly pk: string;
   readonly sk: string;
@@ -101,7 +101,7 @@ export class Table {
     return row && new Stored({ pk, sk }, row[0], row[1]);
   }
 
-  /** What was written last may have been taken back. */
+  /** Forgets the latest items: they may have been taken back. */
   forget(): void {
     this.#recent.clear();
   }

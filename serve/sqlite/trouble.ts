@@ -1,5 +1,5 @@
 /**
- * What can go wrong with the file, in sentences.
+ * Errors of the file in sentences.
  *
  * Owns: which of SQLite's errors means what, and whether asking again may do. Does not own: DynamoDB's own
  * refusals (`refusals.ts`), what becomes of the commands (`group.ts`).
@@ -7,7 +7,7 @@
 
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 
-/** What libsql throws; a class of its own realm, so known by its fields. */
+/** An error of libsql; its class is of another realm, so its fields tell. */
 interface SqliteError {
   readonly code?: string;
   readonly message?: string;
@@ -60,7 +60,7 @@ export const olderFile = (file: string, format: number, known: number): FileRefu
 export const foreignFile = (file: string): FileRefused =>
   new FileRefused(`${file} is a SQLite file, but not one of Steadfast's. Name another with --data`);
 
-/** To SQLite it would be whole, as of its last checkpoint. */
+/** SQLite would take such a file for whole, as of its last checkpoint. */
 export const withoutLog = (file: string, format: number): FileRefused =>
   new FileRefused(
     `${file} was copied while it was served, without ${file}-wal, in which its latest writes are: copy both, or make the copy by sqlite3 <file> '.backup <copy>'. To serve it without them: sqlite3 ${file} 'PRAGMA user_version = ${format}'`,
@@ -72,7 +72,7 @@ export const otherName = (file: string): FileRefused =>
     `${file} is another name of a file (a hard link) that is served by its own name, beside which its log is: serve it by that one, or make a copy by sqlite3 <its own name> '.backup <copy>'`,
   );
 
-/** To SQLite it would be a new one, and what was under way would be begun anew. */
+/** SQLite would take such a file for a new one, and work under way would begin anew. */
 export const emptiedFile = (file: string): FileRefused =>
   new FileRefused(
     `${file} is empty, and has been served before: put back a whole copy, or remove it with ${file}-lock to begin anew`,
@@ -90,7 +90,7 @@ export const brokenOffFile = (file: string): FileRefused =>
     `${file} is empty, as a copy is that broke off: put back a whole copy, or remove it to begin anew`,
   );
 
-/** What this process writes from now on is lost at its end, or another process writes as well. */
+/** Writes of this process from now on are lost at its end, or another process writes as well. */
 export const removedFile = (file: string, part: string): FileRefused =>
   new FileRefused(
     `${file} is no longer the file that is served: its ${part} was removed or replaced. Put back what was moved, then start again`,
