@@ -69,7 +69,7 @@ const WORDS: Readonly<Record<string, string>> = {
   byAgent: 'repeat',
   kind: '',
   v: '',
-  whole: '',
+  onFailureOf: '',
   // The sum of its steps'.
   tolerated: '',
 };
@@ -95,7 +95,7 @@ const NOT_SHOWN: Readonly<Record<string, string>> = {
   maxNoProgressMs: LIMIT,
   acceptsMs: LIMIT,
   v: 'the form of the record',
-  whole: 'what it was made of',
+  onFailureOf: 'what it was made of',
   tolerated: 'each step shows its own',
   pauseWithinMs: 'each pause shows it',
   fairBy: 'each execution has its group',
@@ -106,7 +106,7 @@ const NOT_DRAWN: Readonly<Record<string, string>> = {
   search: 'nothing is decided by it',
   pauseWithinMs: 'each pause of a world says it',
   tolerated: 'made of the steps when the plan is built',
-  whole: 'made when a part of the plan is taken',
+  onFailureOf: 'made when a part of the plan is taken',
   fairBy: 'the order of messages alone: `test/serve` and the queues have it',
 };
 

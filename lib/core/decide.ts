@@ -18,7 +18,7 @@ import { enter } from './operators/enter.ts';
 import { answerIncident } from './operators/resolution.ts';
 import { closeCallback } from './questions/callback.ts';
 import { deriveWaiting } from './questions/life.ts';
-import { planDuring } from './plan/on-failure.ts';
+import { planInStatus } from './plan/on-failure.ts';
 import type { Plan } from './plan/plan.ts';
 import { type Decision, nothing } from './decisions/decision.ts';
 import type { Event } from './decisions/events.ts';
@@ -32,12 +32,12 @@ import { keepPlace } from './waiting/lane.ts';
 
 /**
  * If a rule needs a large value that is not loaded, the decision only asks for the value (V4).
- * @param whole the plan as it was read, as `stored` was
+ * @param storedPlan the plan as it was read, as `stored` was
  * @returns the write, the messages to send after it, and what the caller does next
  */
-export function decide(whole: Plan, stored: Snapshot, event: Event): Decision {
+export function decide(storedPlan: Plan, stored: Snapshot, event: Event): Decision {
   try {
-    return decideLoaded(whole, stored, event);
+    return decideLoaded(storedPlan, stored, event);
   } catch (error) {
     if (!(error instanceof NotLoaded)) throw error;
     return nothing({ kind: 'load', value: error.wanted });
@@ -51,13 +51,13 @@ export function decide(whole: Plan, stored: Snapshot, event: Event): Decision {
  * the execution waits, an ended one keeps its place in a lane until it can no longer act, the wake time is
  * brought forward, a risk is recorded.
  */
-function decideLoaded(whole: Plan, stored: Snapshot, event: Event): Decision {
-  const state = stateAfterRetry(whole, stored);
-  const plan = planDuring(whole, stored.execution);
+function decideLoaded(storedPlan: Plan, stored: Snapshot, event: Event): Decision {
+  const state = stateAfterRetry(storedPlan, stored);
+  const plan = planInStatus(storedPlan, stored.execution);
   const decided = decideOn(plan, state, event);
   const asked = deriveWaiting(state, event, closeCallback(state, event, decided));
-  const placed = keepPlace(whole, state, asked);
-  return noticeRisk(plan, state, event.now, bringForward(whole, state, event, placed));
+  const placed = keepPlace(storedPlan, state, asked);
+  return noticeRisk(plan, state, event.now, bringForward(storedPlan, state, event, placed));
 }
 
 function decideOn(plan: Plan, state: Snapshot, event: Event): Decision {

@@ -6,7 +6,7 @@
  * not own: what happens next (`why.ts`), whether anything is late in the whole deployment (`GET /health`).
  */
 
-import { planDuring } from '../core/plan/on-failure.ts';
+import { planInStatus } from '../core/plan/on-failure.ts';
 import type { Plan, PlanStep } from '../core/plan/plan.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { isTerminal, type Step } from '../core/records/state.ts';
@@ -33,7 +33,7 @@ export function warningsOf(
 ): string[] {
   const missing = isTerminal(state.execution.status)
     ? []
-    : planDuring(plan, state.execution).steps.flatMap((step) => missingFor(step, state, work, isDeployed));
+    : planInStatus(plan, state.execution).steps.flatMap((step) => missingFor(step, state, work, isDeployed));
   return [...lateSupervisor(state, now), ...missing];
 }
 

@@ -7,7 +7,7 @@
  */
 
 import { stateAfterRetry } from '../core/execution/after-retry.ts';
-import { isOnFailure, planDuring, shownSteps } from '../core/plan/on-failure.ts';
+import { isOnFailure, planInStatus, shownSteps } from '../core/plan/on-failure.ts';
 import { graphOf, type Plan, type PlanStep } from '../core/plan/plan.ts';
 import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
 import { UNANSWERED } from '../core/values/failure.ts';
@@ -70,7 +70,7 @@ export function explain(
   asked: Bounded<InboxKey> = { items: [] },
 ): Explanation {
   const state = stateAfterRetry(plan, stored);
-  const during = planDuring(plan, state.execution);
+  const during = planInStatus(plan, state.execution);
   const work = openWork(during, state);
   const coming = comingOf(during, state, work, now);
   const askedOf = ({ name }: PlanStep): AskedBelow | undefined => askedBelow(asked, state.execution.id, name);
@@ -172,7 +172,7 @@ function becauseAccepted({ attempt, accepted, failure }: Step): string {
 
 /** The consequence of a failure that is not decided on yet. */
 function failedFor(plan: Plan, step: PlanStep, state: Snapshot): string {
-  const goesOn = isForward(state.execution.status) || plan.whole !== undefined;
+  const goesOn = isForward(state.execution.status) || plan.onFailureOf !== undefined;
   if (goesOn && isBetweenStages(state.steps[step.name]))
     return '; nobody can be asked what it did, so it is undone, and then its next stage follows';
   if (goesOn && mayFail(plan, step, state.steps[step.name]))
@@ -196,7 +196,7 @@ const chosenBy = (state: Snapshot, step: string, choice: Choice): boolean =>
 
 function becauseUnbegun(plan: Plan, step: PlanStep, state: Snapshot): string {
   if (state.execution.status === 'paused') return 'it has not begun, and the execution is paused';
-  if (!isForward(state.execution.status) && plan.whole === undefined) return 'it was never started';
+  if (!isForward(state.execution.status) && plan.onFailureOf === undefined) return 'it was never started';
   const open = step.after.filter((name) => !isSatisfied(state.steps[name]));
   if (!isTurn(step, state)) return `it waits for ${open.map((name) => `'${name}'`).join(', ')}`;
   return step.kind === 'agent' ? 'it waits for an agent to take it' : 'it is to begin';

@@ -17,7 +17,7 @@
  *   which name the other executions, go last.
  */
 
-import { wholeOf } from '../core/plan/on-failure.ts';
+import { storedPlanOf } from '../core/plan/on-failure.ts';
 import type { Erasure, Page, StoredValue } from '../core/ports.ts';
 import { valuesOf } from '../core/records/large-values.ts';
 import type { Execution, Step } from '../core/records/state.ts';
@@ -94,7 +94,7 @@ async function refuseUnfinished(erasing: Erasing, id: string, records: readonly 
       throw notErasable(`${id} has ended, and its end is not announced yet: try again in a minute`);
     const plan = await planOf(ports.store, plans, execution.plan);
     const own = stepsIn(records).filter(({ life }) => life === execution.life);
-    const untilAt = lateUntil(wholeOf(plan), Object.fromEntries(own.map((step) => [step.name, step])));
+    const untilAt = lateUntil(storedPlanOf(plan), Object.fromEntries(own.map((step) => [step.name, step])));
     if (untilAt > ports.clock.now())
       throw notErasable(`an attempt of ${id} may still be acting: try again after ${timeText(untilAt)}`);
     const { writtenWithinMs = WRITTEN_WITHIN_MS } = erasure;

@@ -14,7 +14,7 @@ import type { TryNow } from '../core/decisions/events.ts';
 import { waitingFor } from '../core/execution/try-now.ts';
 import { stateAfterRetry } from '../core/execution/after-retry.ts';
 import { isSteadfastError } from '../core/values/errors.ts';
-import { planDuring } from '../core/plan/on-failure.ts';
+import { planInStatus } from '../core/plan/on-failure.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { changeRecord } from '../engine/change-record.ts';
@@ -146,7 +146,7 @@ async function waitingIn(
   try {
     const readAt = scheduler.ports.clock.now();
     const { state, plan } = await show(scheduler, executionId);
-    const steps = waitingFor(planDuring(plan, state.execution), stateAfterRetry(plan, state), wanted);
+    const steps = waitingFor(planInStatus(plan, state.execution), stateAfterRetry(plan, state), wanted);
     return steps.length === 0
       ? undefined
       : { state, plan, readAt, steps: steps.map(({ record }) => record.name) };

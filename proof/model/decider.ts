@@ -7,7 +7,7 @@
  */
 
 import { newExecution } from '../../lib/core/execution/start.ts';
-import { performedStep, planDuring } from '../../lib/core/plan/on-failure.ts';
+import { performedStep, planInStatus } from '../../lib/core/plan/on-failure.ts';
 import type { AgentStep, Plan } from '../../lib/core/plan/plan.ts';
 import type { AffectedSteps, Decision, Next } from '../../lib/core/decisions/decision.ts';
 import type { ChildEnd } from '../../lib/core/records/children.ts';
@@ -245,7 +245,7 @@ export class Decider {
     const record = this.step(stored.steps[step] as number);
     return (
       record !== undefined &&
-      adoptsLateSuccess(record, mayStillSucceed(planDuring(this.plan, state.execution), planned, state))
+      adoptsLateSuccess(record, mayStillSucceed(planInStatus(this.plan, state.execution), planned, state))
     );
   }
 

@@ -2,7 +2,7 @@
 
 import { checkPlan } from '../../lib/author/checks/check.ts';
 import { agentsNamed, type AgentStep, type Plan } from '../../lib/core/plan/plan.ts';
-import { onFailureSteps, performedStep, planDuring, shownSteps } from '../../lib/core/plan/on-failure.ts';
+import { onFailureSteps, performedStep, planInStatus, shownSteps } from '../../lib/core/plan/on-failure.ts';
 import { concat, eq, failed, orElse } from '../../lib/author/references.ts';
 import { askPerson, workflow } from '../../lib/author/builder/workflow.ts';
 import { stateOf } from '../core/one-step.ts';
@@ -159,13 +159,13 @@ describe('w.onFailure', () => {
     ]);
     expect(agents).toHaveLength(1);
     expect([...agentsNamed(plan)]).toEqual(['worker']);
-    expect(planDuring(plan, { status: 'running' })).toBe(plan);
-    const during = planDuring(plan, { status: 'following-up' });
+    expect(planInStatus(plan, { status: 'running' })).toBe(plan);
+    const during = planInStatus(plan, { status: 'following-up' });
     expect(during).toMatchObject({
-      whole: plan,
+      onFailureOf: plan,
       steps: [{ name: 'tell', tolerate: true }, { name: 'file' }],
     });
-    expect(planDuring(during, { status: 'following-up' })).toBe(during);
+    expect(planInStatus(during, { status: 'following-up' })).toBe(during);
     expect([performedStep(plan, 'pay')?.name, performedStep(during, 'tell')?.name]).toEqual(['pay', 'tell']);
     expect(onFailureSteps(during)).toBe(during.steps);
   });

@@ -4,7 +4,7 @@
 
 import * as fc from 'fast-check';
 import { decide } from '../../lib/core/decide.ts';
-import { planDuring } from '../../lib/core/plan/on-failure.ts';
+import { planInStatus } from '../../lib/core/plan/on-failure.ts';
 import { agentStep, agentSteps, dependentsOf, isBefore } from '../../lib/core/plan/plan.ts';
 import type { Decision } from '../../lib/core/decisions/decision.ts';
 import type { Event } from '../../lib/core/decisions/events.ts';
@@ -46,7 +46,7 @@ describe('a decision', () => {
         const { write, wakeTime } = decide(plan, far, event);
         const written = write?.execution;
         if (written === undefined || isTerminal(written.status) || wakeTime === 'as-written') return;
-        expect(written.wakeAt).toBeLessThanOrEqual(NOW + horizonMs(planDuring(plan, written), state));
+        expect(written.wakeAt).toBeLessThanOrEqual(NOW + horizonMs(planInStatus(plan, written), state));
         brought += 1;
       },
       anyEvent,

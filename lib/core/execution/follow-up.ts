@@ -14,7 +14,7 @@
  * no end waits for ever.
  */
 
-import { onFailureSteps, wholeOf } from '../plan/on-failure.ts';
+import { onFailureSteps, storedPlanOf } from '../plan/on-failure.ts';
 import type { Plan } from '../plan/plan.ts';
 import {
   executionAfter,
@@ -83,7 +83,7 @@ export const notifyOfEnd: Rule = {
     });
     return {
       ...writing(execution.id, { execution: notified }, evaluateNext(event.affected)),
-      notifyParent: { parent, end: endOf(wholeOf(plan), state) },
+      notifyParent: { parent, end: endOf(storedPlanOf(plan), state) },
     };
   },
   says: { evaluate: 'its end is reported to its parent' },

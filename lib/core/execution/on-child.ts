@@ -15,7 +15,7 @@ import {
   type MapStep,
   type Plan,
 } from '../plan/plan.ts';
-import { wholeOf } from '../plan/on-failure.ts';
+import { storedPlanOf } from '../plan/on-failure.ts';
 import { outputsIn } from '../plan/refs-in.ts';
 import {
   endedPause,
@@ -224,7 +224,7 @@ function again(plan: Plan, state: Snapshot, endVersion: number, inputs: Decision
   const { execution } = state;
   const isDue =
     execution.parent !== undefined && isToGoOn(execution, endVersion) && !isCanceledKeepingEffects(execution);
-  if (!isDue || restartProblemOf(wholeOf(plan), state) !== undefined) return nothing();
+  if (!isDue || restartProblemOf(storedPlanOf(plan), state) !== undefined) return nothing();
   // Until its on-failure steps are over, and its end announced, it does not go on; to be
   // asked for that once is enough.
   if (execution.end?.again === true) return nothing();

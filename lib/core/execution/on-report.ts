@@ -45,7 +45,7 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
           ...event,
           mayFail: mayStillSucceed(plan, planStep, state),
           isOverTime: isTimeOver(planStep, state, event.now),
-          isOnFailure: plan.whole !== undefined,
+          isOnFailure: plan.onFailureOf !== undefined,
           ...(before?.mode === undefined ? {} : { unbounded: hasNoDeadline(before.mode, execution) }),
           ...(isForward(execution.status) ? { overAt: overAt(planStep, state, event.now) } : {}),
         });

@@ -122,7 +122,7 @@ function written(plan: Plan, state: Snapshot, event: Evaluation, planned: PlanSt
   const records = { step, execution: executionAfter(execution, 'set-wake-time', event, {}) };
   const next = evaluateNext(alsoAffected(event.affected, step.name));
   // An on-failure step should have reported a failure to someone and did not. Nothing else is logged for it.
-  const isLast = plan.whole !== undefined && step.status === 'tolerated';
+  const isLast = plan.onFailureOf !== undefined && step.status === 'tolerated';
   return writing(execution.id, records, next, {
     what: isLast ? 'on-failure-failed' : NOTES[move],
     step: step.name,

@@ -6,7 +6,7 @@
  */
 
 import type { Json } from '../values/json.ts';
-import { wholeOf } from './on-failure.ts';
+import { storedPlanOf } from './on-failure.ts';
 import { type LaneStep, type Plan, type PlanStep, workflowIn } from './plan.ts';
 import { evaluateExpression } from './refs.ts';
 
@@ -16,7 +16,7 @@ const MAX_KEY_CHARS = 1_000;
 
 /** The step that waits for a place: the first, if there is one. */
 export function laneOf(plan: Plan): LaneStep | undefined {
-  const [first] = wholeOf(plan).steps;
+  const [first] = storedPlanOf(plan).steps;
   return first?.kind === 'lane' ? first : undefined;
 }
 

@@ -18,41 +18,43 @@ import { type AgentStep, agentStep, type Plan, type PlanStep } from './plan.ts';
 const plans = new WeakMap<Plan, Plan>();
 
 /** @param plan of the execution, as it is stored or as it is during its status */
-export const planDuring = (plan: Plan, { status }: Pick<Execution, 'status'>): Plan =>
-  status === 'following-up' && plan.whole === undefined ? onFailurePlan(plan) : plan;
+export const planInStatus = (plan: Plan, { status }: Pick<Execution, 'status'>): Plan =>
+  status === 'following-up' && plan.onFailureOf === undefined ? onFailurePlan(plan) : plan;
 
 function onFailurePlan(plan: Plan): Plan {
   const known = plans.get(plan);
   if (known !== undefined) return known;
   const { onFailure = [], ...rest } = plan;
   const steps = onFailure.map((step): AgentStep => ({ ...step, tolerate: true }));
-  const made: Plan = { ...rest, steps, output: {}, whole: plan };
+  const made: Plan = { ...rest, steps, output: {}, onFailureOf: plan };
   plans.set(plan, made);
   return made;
 }
 
 /** The plan as it is stored. */
-export const wholeOf = (plan: Plan): Plan => plan.whole ?? plan;
+export const storedPlanOf = (plan: Plan): Plan => plan.onFailureOf ?? plan;
 
 /** As they are decided on: each may fail. */
 export const onFailureSteps = (plan: Plan): readonly AgentStep[] =>
-  wholeOf(plan).onFailure === undefined ? [] : (onFailurePlan(wholeOf(plan)).steps as readonly AgentStep[]);
+  storedPlanOf(plan).onFailure === undefined
+    ? []
+    : (onFailurePlan(storedPlanOf(plan)).steps as readonly AgentStep[]);
 
 export const isOnFailure = (plan: Plan, name: string): boolean =>
-  wholeOf(plan).onFailure?.some((step) => step.name === name) === true;
+  storedPlanOf(plan).onFailure?.some((step) => step.name === name) === true;
 
 /** The steps that there is something to say of: its own, and once they have begun its on-failure steps. */
 export const shownSteps = (plan: Plan, { execution, steps }: Snapshot): readonly PlanStep[] => {
-  const { onFailure } = wholeOf(plan);
+  const { onFailure } = storedPlanOf(plan);
   const isLater = onFailure !== undefined && (hasEnd(execution) || execution.retries !== undefined);
   const begun = isLater
     ? onFailureSteps(plan).filter(({ name }) => steps[name] !== undefined || !isOver(execution))
     : [];
-  return [...wholeOf(plan).steps, ...begun];
+  return [...storedPlanOf(plan).steps, ...begun];
 };
 
 const isOver = ({ status }: Execution): boolean => status !== 'following-up';
 
 /** The step of that name, of either list, if an agent performs it. */
 export const performedStep = (plan: Plan, name: string): AgentStep | undefined =>
-  agentStep(wholeOf(plan), name) ?? onFailureSteps(plan).find((step) => step.name === name);
+  agentStep(storedPlanOf(plan), name) ?? onFailureSteps(plan).find((step) => step.name === name);

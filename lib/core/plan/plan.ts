@@ -193,10 +193,8 @@ export interface Plan {
    * first; absent where nothing does.
    */
   readonly onFailure?: readonly AgentStep[];
-  /**
-   * Set while an execution is following up: the stored plan, from which this one is derived. @see planDuring
-   */
-  readonly whole?: Plan;
+  /** Only while an execution is following up: the stored plan, whose on-failure steps these are. */
+  readonly onFailureOf?: Plan;
 }
 
 export const PLAN_LIMITS = { bytes: 256 * 1024, steps: 1_000, attempts: 1_000 } as const;

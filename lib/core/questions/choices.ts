@@ -9,7 +9,7 @@
  * lies behind a point of no return.
  */
 
-import { planDuring } from '../plan/on-failure.ts';
+import { planInStatus } from '../plan/on-failure.ts';
 import { isTolerated } from '../plan/outcomes.ts';
 import { type AgentStep, agentStep, type ChildStep, graphOf, type Plan } from '../plan/plan.ts';
 import type { Resolution } from '../decisions/events.ts';
@@ -26,9 +26,9 @@ import { deadlineChoices } from './deadline.ts';
 import { timeText } from '../values/text.ts';
 
 /** The choices that are safe now, and for those that are not yet or not without a word, why. */
-export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now: number): Offered[] {
+export function choicesFor(storedPlan: Plan, state: Snapshot, incident: Incident, now: number): Offered[] {
   if (incident.closedAt !== undefined) return [];
-  const plan = planDuring(whole, state.execution);
+  const plan = planInStatus(storedPlan, state.execution);
   const undoAll = { choice: 'undo-all' } as const;
   const isPaused = state.execution.status === 'paused';
   const goesOn = isPaused || isPerforming(state.execution.status);
@@ -85,7 +85,7 @@ export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now
         ? [{ ...undoAll, ...(mayBePast(step, record) ? careful : {}) }]
         : []),
     // It has its end already, which no on-failure step changes.
-    ...(plan.whole === undefined ? [{ choice: 'keep' } as const] : []),
+    ...(plan.onFailureOf === undefined ? [{ choice: 'keep' } as const] : []),
   ];
 }
 

@@ -113,7 +113,7 @@ function termsOf(
   const record = state.steps[step.name] as Step;
   const human = humanOf(step);
   // No time of the execution's bounds it, and it has its end in any case.
-  if (plan.whole !== undefined)
+  if (plan.onFailureOf !== undefined)
     return { deadlineAt: now + (human?.withinMs ?? UNDECLARED_MS), otherwise: 'continue' };
   const isFree = wayBackBeside(plan, state, step) !== 'closed' && !mayBePast(step, record);
   const leftMs = isFree ? Math.max(0, state.execution.deadlineAt - now) : Number.POSITIVE_INFINITY;

@@ -30,7 +30,7 @@ export function toleratedAt(plan: Plan, step: PlanStep, record: Step): number | 
   if (step.kind !== 'agent') return answersOwed(step, record) > 0 ? undefined : actsUntil;
   if (isOwed) return undefined;
   // Nothing of an on-failure step is undone: that it acted, where that is certain, is no question.
-  const isKnown = plan.whole !== undefined && record.wrongAnswer !== undefined;
+  const isKnown = plan.onFailureOf !== undefined && record.wrongAnswer !== undefined;
   const isSaid = isKnown || record.afterFailure === 'continue' || isItem;
   return is !== 'none' && !isSaid ? 'person' : actsUntil;
 }

@@ -16,7 +16,7 @@
 
 import type { Away } from '../values/away.ts';
 import { asIncident } from '../records/question.ts';
-import { planDuring } from '../plan/on-failure.ts';
+import { planInStatus } from '../plan/on-failure.ts';
 import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
 import type { Decision } from '../decisions/decision.ts';
@@ -123,7 +123,7 @@ export function bringForward(
   const before = state.execution.wakeAt ?? Number.POSITIVE_INFINITY;
   // A new status or a resolution may reopen steps, so the horizon then regards every step as unfinished.
   const isMoved = written.status !== state.execution.status || asIncident(write.question) !== undefined;
-  const horizonAt = inputs.now + horizonMs(planDuring(plan, written), isMoved ? undefined : state);
+  const horizonAt = inputs.now + horizonMs(planInStatus(plan, written), isMoved ? undefined : state);
   const wakeAt = Math.min(before, written.wakeAt ?? before, horizonAt);
   return { ...decision, write: { ...write, execution: { ...written, wakeAt } } };
 }

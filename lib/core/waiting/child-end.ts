@@ -6,7 +6,7 @@
  */
 
 import type { Plan } from '../plan/plan.ts';
-import { wholeOf } from '../plan/on-failure.ts';
+import { storedPlanOf } from '../plan/on-failure.ts';
 import type { ChildEnd } from '../records/children.ts';
 import { endVersionOf } from '../records/in-lane.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -61,6 +61,6 @@ function stillActing(plan: Plan, { execution, steps }: Snapshot): Pick<ChildEnd,
   const isDone = execution.status === 'succeeded';
   return given({
     actsUntil: isDone ? undefined : after(untilOfAll(plan.steps, steps, 'actsUntil')),
-    lateUntil: execution.parent?.inLane === true ? after(lateUntil(wholeOf(plan), steps)) : undefined,
+    lateUntil: execution.parent?.inLane === true ? after(lateUntil(storedPlanOf(plan), steps)) : undefined,
   });
 }

@@ -162,14 +162,14 @@ export const lateUntil = ({ steps: planned, onFailure = [] }: Plan, steps: Snaps
   untilOfAll([...planned, ...onFailure], steps, 'lateUntil');
 
 /** The write that ends an execution says until when it holds its place, and which version is its end. */
-export function keepPlace(whole: Plan, state: Snapshot, decision: Decision): Decision {
+export function keepPlace(storedPlan: Plan, state: Snapshot, decision: Decision): Decision {
   const { write } = decision;
   const after = write?.execution;
   if (write === undefined || after?.lane === undefined) return decision;
   if (!isTerminal(after.status) || isTerminal(state.execution.status)) return decision;
   const { checkAt: _, ...lane } = after.lane;
   const steps = write.step === undefined ? state.steps : { ...state.steps, [write.step.name]: write.step };
-  const freeAt = Math.max(lane.freeAt ?? 0, lateUntil(whole, steps));
+  const freeAt = Math.max(lane.freeAt ?? 0, lateUntil(storedPlan, steps));
   const ended = { ...lane, freeAt, endVersion: after.end?.version ?? after.version };
   return { ...decision, write: { ...write, execution: { ...after, lane: ended } } };
 }

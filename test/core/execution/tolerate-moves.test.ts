@@ -180,13 +180,13 @@ it('why it failed is told by its last attempt that failed, not by what came afte
 describe('an on-failure step', () => {
   it('that fails is told as what was not told', () => {
     const whole = planOf(a);
-    const plan: Plan = { ...planOf(a), whole };
+    const plan: Plan = { ...planOf(a), onFailureOf: whole };
     const notes = (status: Step['status'], more: Partial<Step> = {}) =>
       written(plan, recordOf('a', status, { failure, ...more }), { status: 'following-up', wakeAt: NOW })
         .notes;
     expect(notes('failed')).toEqual(['on-failure-failed']);
     expect(notes('compensation-failed', acted)).not.toContain('on-failure-failed');
-    const asked = { ...planOf(plain), whole };
+    const asked = { ...planOf(plain), onFailureOf: whole };
     const record = recordOf('a', 'failed', { ...acted, failure });
     expect(written(asked, record, { status: 'following-up', wakeAt: NOW }).notes).toEqual(['no-undo']);
   });
