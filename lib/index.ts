@@ -71,6 +71,7 @@ export type {
   MaybeRef,
   MaybeRefTo,
   MayBeAbsent,
+  MayNotFail,
   MayNotSucceed,
   Ref,
   RefTo,
@@ -182,7 +183,11 @@ export interface DeclaredAgent<T extends Options> extends Agent<In<T>, Out<T>> {
 }
 
 /** A misspelled option: what is inferred from an object is not checked for keys that are too many. */
-type NoOther<T> = { readonly [Key in Exclude<keyof T, keyof Options>]: never };
+type NoOther<T> = {
+  readonly [Key in Exclude<keyof T, keyof Options>]: {
+    readonly 'an agent has no option of this name': never;
+  };
+};
 
 /**
  * Declares an agent: its contract and its limits. The implementation comes with

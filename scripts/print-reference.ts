@@ -165,7 +165,7 @@ function stepsPart(): string {
     map: [declarationIn(STEPS, 'MapLimits')],
     repeat: [declarationIn(`${BUILDER}/rounds.ts`, 'RepeatOptions')],
   };
-  const several: Readonly<Record<string, string>> = { map: 'MapBuilder', repeat: 'RepeatBuilder' };
+  const several: Readonly<Record<string, string>> = { map: 'MapBuilder' };
   const sections = builder.members
     .filter(({ name }) => name in own || name === 'onFailure')
     .map((one) => {

@@ -39,6 +39,10 @@ export type MayBeAbsent = 'may be absent: use orElse(…), or required(…) in a
 export type MayNotSucceed =
   'its step may fail or be skipped: use orElse(…), or required(…) in a step with when: succeeded(…)';
 
+/** Likewise, of a failure. */
+export type MayNotFail =
+  'its step may not have failed: use orElse(…), or required(…) in a step with when: failed(…)';
+
 /**
  * A reference to what may be missing: an optional field, or the output of a step that may fail or be skipped.
  * `orElse` or `required` makes a `Ref` of it. An optional field may be given to an optional field as it is.

@@ -18,6 +18,7 @@ export type {
   MaybeRef,
   MaybeRefTo,
   MayBeAbsent,
+  MayNotFail,
   MayNotSucceed,
   OutputOf,
   Ref,

@@ -139,9 +139,9 @@ describe('what is there when another round begins', () => {
 it('next and until are typed by the answer and the input of a round', () => {
   workflow('typed', { input: z.object({}), within: '1h' }, (w) => {
     const [a, b] = [{ from: 'a' }, { at: 1 }];
-    // @ts-expect-error an optional field may be absent
     w.repeat('a', read, a, {
       until: ({ next }) => exists(next),
+      // @ts-expect-error an optional field may be absent
       next: (x) => ({ from: x.next }),
       maxRounds: 1,
     });
@@ -154,4 +154,21 @@ it('next and until are typed by the answer and the input of a round', () => {
     const all = w.repeat('e', copy, b, { until: (last, given) => eq(last.at, given.at), maxRounds: 1 });
     return { rounds: all.output.rounds, last: all.output.last.at };
   });
+});
+
+it('a mistake in the options is reported there, by the types and when it is built', () => {
+  const rounds = () =>
+    workflow('rounds', { input: z.object({}), within: '1h' }, (w) => {
+      // @ts-expect-error no bound
+      w.repeat('f', copy, { at: 1 }, { until: (last) => eq(last.more, false) });
+    });
+  expect(rounds).toThrow('its maxRounds is undefined');
+  const list = () =>
+    workflow('list', { input: z.object({ all: z.array(z.number()) }), within: '1h' }, (w) => {
+      w.map('g', copy, w.input.all, (at) => ({ at }), {
+        // @ts-expect-error no such option
+        maxConcurrency: 2,
+      });
+    });
+  expect(list).toThrow("'maxConcurrency' is not an option; write concurrency: 10");
 });

@@ -23,6 +23,7 @@ const SHOP: Readonly<Record<string, string>> = {
   sendMail: 'declare const sendMail: steadfast.Agent<{ to: string; subject?: string }>;',
   sendContract: 'declare const sendContract: steadfast.Agent<{ replyTo: string }>;',
   payOut: 'declare const payOut: steadfast.Agent<{ amount: number }>;',
+  readReport: 'declare const readReport: steadfast.Agent<{ day: string }, { state: string }>;',
   makeThumbnail: 'declare const makeThumbnail: steadfast.Agent<{ key: string }>;',
 };
 

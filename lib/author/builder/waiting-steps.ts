@@ -28,6 +28,7 @@ import {
   type Input,
   type MayBeAbsent,
   type MaybeRef,
+  type MayNotFail,
   type MayNotSucceed,
   type Ref,
   ref,
@@ -50,7 +51,7 @@ export interface UncertainHandle<O> {
   /** What the step has answered, if it succeeded: read it with `orElse(…)` or `required(…)`. */
   readonly output: MaybeRef<O, MayNotSucceed>;
   /** Once it has failed, and that is tolerated. */
-  readonly failure: MaybeRef<{ readonly code: string; readonly message: string }, MayNotSucceed>;
+  readonly failure: MaybeRef<{ readonly code: string; readonly message: string }, MayNotFail>;
 }
 
 /** The options that say whether a step may pass without an output, as the author wrote them. */
@@ -168,7 +169,7 @@ type Shown = Ref<unknown> | MaybeRef<unknown, MayBeAbsent> | string | number | b
 
 /** The output of an approval. */
 export interface Approval {
-  /** Always: a rejection is a failure. */
+  /** Always true: a rejection fails the step. To go on after one: `mayFail: true`, and `when: failed(…)`. */
   readonly approved: true;
   /** Who, as the API's authorizer says: `arn:…`, `jwt:issuer subject`; absent if it does not say. */
   readonly by?: string;

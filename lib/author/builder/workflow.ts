@@ -81,36 +81,22 @@ export type { ConcurrencyOptions, OnFailureOptions, StepOptions, WorkflowOptions
 
 type When = Condition | undefined;
 
+/** TypeScript reports a mistake against the last one: most lists are an agent's. */
 interface MapBuilder {
-  <Item, SI, SO, W extends When = undefined>(
-    name: string,
-    agent: Agent<SI, SO>,
-    list: Ref<readonly Item[]>,
-    input: (item: Ref<Item>, index: Ref<number>) => NoInfer<Input<SI>>,
-    options?: Omit<StepOptions, 'mayFail'> & MapLimits & { readonly when?: W },
-  ): HandleOf<Mapped<SO>, false, W>;
   <Item, CI, CO, W extends When = undefined>(
     name: string,
-    other: Workflow<CI, CO>,
+    performer: Workflow<CI, CO>,
     list: Ref<readonly Item[]>,
     input: (item: Ref<Item>, index: Ref<number>) => NoInfer<Input<CI>>,
     options?: ItemOptions & MapLimits & { readonly when?: W },
   ): HandleOf<Mapped<CO>, false, W>;
-}
-
-interface RepeatBuilder {
-  <SI, SO, T extends boolean = false, W extends When = undefined>(
+  <Item, SI, SO, W extends When = undefined>(
     name: string,
-    agent: Agent<SI, SO>,
-    first: NoInfer<Input<SI>>,
-    options: NoInfer<RepeatOptions<SI, SO>> & Uncertain<T, W>,
-  ): HandleOf<Repeated<SO>, T, W>;
-  <CI, CO, T extends boolean = false, W extends When = undefined>(
-    name: string,
-    other: Workflow<CI, CO>,
-    first: NoInfer<Input<CI>>,
-    options: NoInfer<RepeatOptions<CI, CO>> & Uncertain<T, W>,
-  ): HandleOf<Repeated<CO>, T, W>;
+    performer: Agent<SI, SO>,
+    list: Ref<readonly Item[]>,
+    input: (item: Ref<Item>, index: Ref<number>) => NoInfer<Input<SI>>,
+    options?: Omit<StepOptions, 'mayFail'> & MapLimits & { readonly when?: W },
+  ): HandleOf<Mapped<SO>, false, W>;
 }
 
 /**
@@ -200,10 +186,22 @@ export interface WorkflowBuilder<I> {
    */
   readonly map: MapBuilder;
   /**
-   * Has an agent, or a workflow, do a round after the other, each an execution of its own, until one answers
-   * what ends them. One round at least. For what asks again until something is so, and for pages.
+   * Runs rounds one after another, each an execution of its own, until `until` holds for one; at least one
+   * runs. For pages, and to poll a status. A service that accepts a job and works on it for long is better
+   * polled by its agent's own `probe` (`acceptedWithin`).
+   * @example
+   * w.repeat('wait', readReport, { day: w.input.orderId }, {
+   *   until: (last) => eq(last.state, 'ready'),
+   *   every: '30s',
+   *   maxRounds: 200,
+   * });
    */
-  readonly repeat: RepeatBuilder;
+  readonly repeat: <RI, RO, T extends boolean = false, W extends When = undefined>(
+    name: string,
+    performer: Agent<RI, RO> | Workflow<RI, RO>,
+    first: NoInfer<Input<RI>>,
+    options: NoInfer<RepeatOptions<RI, RO>> & Uncertain<T, W>,
+  ) => HandleOf<Repeated<RO>, T, W>;
 }
 
 /** What an author's function may return; a reference has a type that is no record's. */
