@@ -78,7 +78,7 @@ export async function neededAgents({ ports: { store, clock }, plans }: Scheduler
   };
 }
 
-/** Those that stand in the way now, and those that open executions may come to. */
+/** Agents that executions wait for now, and those that open executions may come to. */
 async function missingAgentsOf(
   scheduler: Scheduler,
   shards: readonly ShardReceipt[],

@@ -102,7 +102,7 @@ export interface Erased {
 export interface Stopped extends Started {
   /** False: nothing is undone, what has acted stays. */
   readonly undo?: false;
-  /** What is in effect now; of no success. */
+  /** Effects that are in place now; absent after a success. */
   readonly standing?: Standing;
 }
 
@@ -303,7 +303,7 @@ export interface ExecutionView extends ExecutionSummary {
    * execution above all others alone.
    */
   readonly people?: People;
-  /** What is in effect, or may be; of no success. */
+  /** Effects that are in place, or may be; absent after a success. */
   readonly standing?: Standing;
   /** Incidents, open and resolved. */
   readonly incidents: readonly IncidentView[];
@@ -326,7 +326,7 @@ type Inner = 'version' | 'writeId' | 'life' | 'unannounced' | keyof AskedOf;
 
 /** A question to a person about what failed or is paused: open, or how it was answered. */
 export interface IncidentView extends Omit<Incident, Inner | 'quiet'> {
-  /** Those that are safe now; `needs` and `notBefore` say under which condition. */
+  /** The choices that are safe now; `needs` and `notBefore` say under which condition. */
   readonly choices?: readonly {
     readonly choice: Choice;
     readonly needs?: string;

@@ -41,8 +41,8 @@ export const bearer =
   };
 
 /**
- * As the AWS SDK's providers of credentials give them:
- * `fromNodeProviderChain()`, `fromCognitoIdentityPool(…)`.
+ * Credentials in the form of the AWS SDK's providers: `fromNodeProviderChain()`,
+ * `fromCognitoIdentityPool(…)`.
  */
 export interface AwsCredentials {
   /** The public half of the key. */
@@ -143,7 +143,7 @@ async function hmac(key: Uint8Array<ArrayBuffer>, text: string): Promise<Uint8Ar
   return new Uint8Array(await crypto.subtle.sign('HMAC', imported, bytes(text)));
 }
 
-/** As RFC 3986 wants it: of what `encodeURIComponent` leaves, these are encoded as well. */
+/** Encodes by RFC 3986, which encodes more characters than `encodeURIComponent`. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replaceAll(
     /[!'()*]/g,

@@ -18,8 +18,8 @@ export interface BulkOptions {
   /** The command that each of them gets. */
   readonly action: BulkAction;
   /**
-   * As of `GET /executions`; its times are those of now, so that what comes
-   * later is not meant. This or `ids`.
+   * A filter of `GET /executions`, with its times as of now, so that later executions are left alone. Give
+   * this or `ids`.
    */
   readonly filter?: Omit<ListOptions, 'limit' | 'cursor'>;
   /** These executions, up to 5,000. */
@@ -73,7 +73,7 @@ export interface BulkView {
   readonly leftOut: number;
   /** Why, as its caller said. */
   readonly reason?: string;
-  /** What has happened to an execution after that is not meant. */
+  /** When it was created: later changes of an execution are left alone. */
   readonly createdAt: number;
   /** Who asked for it; absent where the authorizer of the API does not say. */
   readonly createdBy?: Caller;

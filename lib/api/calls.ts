@@ -50,7 +50,7 @@ export const CALLS = {
   'GET /openapi.json': { name: 'openapi', has: 'openapi' },
 } as const satisfies Readonly<Record<string, Call>>;
 
-/** As the gateway names it: method and path. */
+/** Method and path, as the gateway names a route. */
 export type Route = keyof typeof CALLS;
 
 /** Apart from the calls, because no client reads it. */

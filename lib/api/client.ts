@@ -140,7 +140,7 @@ export interface Client {
   readonly heartbeatCallback: (token: string) => Promise<CallbackOutcome>;
   readonly workflows: () => Promise<readonly WorkflowView[]>;
   readonly workflow: (workflow: string) => Promise<WorkflowView>;
-  /** What is started of it is born paused. */
+  /** Pauses starts: each execution that is started begins paused. */
   readonly pauseWorkflow: (workflow: string, options?: PauseWorkflowOptions) => Promise<WorkflowPauseView>;
   readonly resumeWorkflow: (workflow: string) => Promise<WorkflowPauseView>;
   /** Their queues, their breakers, their latest failures; `needed`: how many open executions have each. */

@@ -96,7 +96,7 @@ export interface WorkflowStepView {
   /** A wait has one of `forMs`, `for` and `until`. */
   readonly forMs?: number;
   readonly for?: Json;
-  /** As the plan has it: a time, or where it is read from. */
+  /** A time, or where it is read from, as the plan has it. */
   readonly until?: Json;
   readonly withinMs?: number;
   /** Only for a callback or an approval. */
@@ -199,9 +199,9 @@ export interface MissingAgent {
 
 /** The agents of a deployment. */
 export interface Agents {
-  /** Those that are deployed, by name. */
+  /** Deployed agents, by name. */
   readonly items: readonly AgentView[];
-  /** Those that open executions need and that are not deployed. */
+  /** Agents that open executions need and that are not deployed. */
   readonly missing: readonly MissingAgent[];
   /** Open executions whose plans were read, those that are due soonest. */
   readonly examined: number;
@@ -241,7 +241,7 @@ export interface Health {
    * them runs out, what is to be done.
    */
   readonly says: string;
-  /** What is wrong, the worst first; empty while nothing is. */
+  /** Findings, the worst first; empty while there are none. */
   readonly findings: readonly Finding[];
   /** For how long the oldest wake time has been overdue; 0 where none is. */
   readonly oldestOverdueMs: number;
@@ -313,7 +313,7 @@ export interface WorkflowCounts {
     /** New executions start with it. */
     readonly isCurrent: boolean;
   }[];
-  /** What is started of it is born paused. Absent while it is not. */
+  /** The pause of its starts: each execution that is started begins paused. Absent while there is none. */
   readonly pause?: PausedStarts;
 }
 
@@ -338,7 +338,7 @@ export interface Overview {
   readonly at: number;
   /** The worst first, as `/health` says it. */
   readonly health: Pick<Health, 'status' | 'says' | 'findings' | 'oldestOverdueMs'>;
-  /** What is under way. */
+  /** Open executions. */
   readonly open: {
     readonly count: number;
     readonly atLeast?: true;
@@ -374,7 +374,7 @@ export interface Overview {
     readonly count: number;
     readonly atLeast?: true;
     readonly byKind: Readonly<Partial<Record<Question['kind'], number>>>;
-    /** Whose time is over first. */
+    /** The question whose time ends first. */
     readonly next?: {
       readonly executionId: string;
       readonly kind: Question['kind'];
@@ -383,7 +383,7 @@ export interface Overview {
   };
   /** The counts of each workflow. */
   readonly workflows: readonly WorkflowCounts[];
-  /** Those that are not closed. */
+  /** Breakers that are not closed. */
   readonly breakers: readonly { readonly agent: string; readonly breaker: BreakerView }[];
   /**
    * Agents that are not deployed, how many executions wait for each, about, and

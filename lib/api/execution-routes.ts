@@ -112,7 +112,7 @@ export const EXECUTION_ROUTES = {
 
 const STEP_WITHOUT_INPUT = 'step needs an input; without one, all failed steps are retried';
 
-/** What is started, with the key of the header or the body. */
+/** The request of a start, with the key of the header or the body. */
 function startOf(c: Context, workflow: string, body: Omit<StartRequest, 'workflow' | 'by'>): StartRequest {
   const key = given({ idempotencyKey: keyOf(c, body.idempotencyKey) });
   return { ...body, ...key, workflow, input: asJson(body.input), ...callerOf(c) };
@@ -123,7 +123,7 @@ async function viewNow(
   { state: known, plan }: Shown,
   step?: string,
 ): Promise<ExecutionView> {
-  // What is under way was read by now, and no later.
+  // The time of the reading: records are no newer.
   const now = scheduler.ports.clock.now();
   const asked = await askedOf(scheduler, known);
   const state = await withShown(scheduler.ports, known, step);

@@ -1,6 +1,6 @@
 /**
- * What is wrong with a deployment, as facts: what is overdue, which agents are missing, which
- * services fail, what else is at risk.
+ * Collects facts about what is wrong with a deployment: overdue executions, missing agents, failing services,
+ * other risks.
  *
  * Owns: what is put together, and its bound. Does not own: the order and the words
  * (`explain/situation.ts`), what is read of each (`health.ts`, `agents.ts`).
@@ -25,8 +25,8 @@ const MOST_READ = 500;
 const PAGE = 100;
 
 /**
- * Those at risk now, by the index and then by their own records. While none is,
- * this is one query of each shard.
+ * Executions at risk now, by the index and then by their own records. While there are none, this is one query
+ * of each shard.
  */
 export async function readAtRisk({ ports, workflows }: Scheduler, now: number): Promise<AtRisk> {
   const items: Execution[] = [];

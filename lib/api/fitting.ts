@@ -25,7 +25,7 @@ const MENTION_BYTES = 40;
 /** Characters of each reason, where the reasons of all steps would be too large. */
 const SHORT_CHARS = 200;
 
-/** What is left, in bytes. */
+/** The bytes that are left. */
 class Room {
   #left = MAX_ANSWER_BYTES;
 

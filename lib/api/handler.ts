@@ -19,7 +19,7 @@ import type { Workflow } from '../core/plan/workflow.ts';
 import { IDS } from '../scheduler/ids.ts';
 import { createScheduler } from '../scheduler/start.ts';
 
-/** What is beside the code. */
+/** Reads a file beside the code. */
 const beside = (file: string): Promise<string> =>
   readFile(join(fromEnvironment('LAMBDA_TASK_ROOT'), file), 'utf8');
 const openapi = (): Promise<string> => beside(OPENAPI_FILE);

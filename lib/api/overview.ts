@@ -87,8 +87,8 @@ const ofAuthors = ({ open, ended, ...more }: Survey): Survey => ({
 });
 
 /**
- * What is at risk: of all that is open where all of it was counted, else what was looked for and found, for
- * then those at risk may be among the others.
+ * Executions at risk: of all open ones if all were counted; else those that a search found, for others at
+ * risk may be among the rest.
  */
 const riskyIn = ({ items, atLeast }: Survey['open'], found: AtRisk, now: number): Risky =>
   atLeast === undefined ? { items: items.filter((key) => atRiskSince(key, now) !== undefined) } : found;
@@ -167,7 +167,7 @@ function inboxCounts({ items, atLeast }: Survey['inbox']): Overview['inbox'] {
   };
 }
 
-/** Those that can be started, and those of which there is anything left. */
+/** Workflows that can be started, and those with records. */
 function byWorkflow(
   scheduler: Scheduler,
   { open, ended, inbox }: Survey,
@@ -207,8 +207,7 @@ const kindOfOther = (isRun: boolean): Pick<WorkflowCounts, 'isChild' | 'isGone'>
   isRun ? { isChild: true } : { isGone: true };
 
 /**
- * Those that can be started, and those that their steps run: a workflow that
- * only ever was a child is not gone.
+ * Workflows that can be started, and those that their steps run: one that only ever was a child is not gone.
  */
 const workflowsWithin = (plans: readonly Plan[]): ReadonlySet<string> =>
   new Set(

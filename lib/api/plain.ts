@@ -7,7 +7,7 @@
 
 import type { Context } from 'hono';
 
-/** As much of a `Request` as the routes read. */
+/** The parts of a `Request` that the routes read. */
 export interface PlainRequest {
   readonly method: string;
   /** Whole. */
@@ -16,7 +16,7 @@ export interface PlainRequest {
   readonly arrayBuffer: () => Promise<Uint8Array>;
 }
 
-/** As much of a `Response` as a caller reads. */
+/** The parts of a `Response` that a caller reads. */
 export interface PlainAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -194,7 +194,7 @@ export function parsePause(text: string): number {
   throw refuse('bad-request', `within is ${text}; it can be at most 30d, and then a person is asked`);
 }
 
-/** What is asked of a pause. @throws as `parsePause` */
+/** The options of a pause. @throws as `parsePause` */
 export const pauseOf = <Rest extends object>({
   within,
   ...asked
@@ -267,8 +267,7 @@ const HEADER_KEY = /^[!-+\--~]([ -+\--~]*[!-+\--~])?$/;
  * @throws SteadfastError `bad-request`
  */
 export function keyOf(c: Context, inBody: string | undefined): string | undefined {
-  // As the gateway has passed it on: on its way into a request what is not ASCII becomes something
-  // else, and nothing is left out.
+  // The gateway's own event: in a `Request`, characters that are not ASCII would become others.
   const { event } = (c.env ?? {}) as { event?: { headers?: Readonly<Record<string, string | undefined>> } };
   const sent = event?.headers?.[KEY_HEADER] ?? c.req.header(KEY_HEADER);
   if (sent === undefined) return inBody;

@@ -17,7 +17,7 @@ import type { Measured } from './health.ts';
 /** What the routes are served from. */
 export interface ServedFrom {
   readonly scheduler: Scheduler;
-  /** Those of supervisors and audit, for `/health`. */
+  /** Receipts of supervisors and audit, for `/health`. */
   readonly receipts: Receipts | undefined;
   /** Reads the contract as text, for `/openapi.json`. */
   readonly openapi: () => Promise<string>;
@@ -33,7 +33,7 @@ export interface RouteCall extends ServedFrom {
   readonly named: string;
 }
 
-/** What is absent is left out, never `undefined`: JSON and queries know no such value. */
+/** Absent fields are left out, never `undefined`: JSON and queries know no such value. */
 type Sent<Schema extends z.ZodMiniObject> = {
   [Field in keyof z.output<Schema>]: Exclude<z.output<Schema>[Field], undefined>;
 };

@@ -75,9 +75,9 @@ export interface DeployedWorkflows {
   readonly list: AnyClient['workflows'];
   /** One of them, with its steps as a graph and its forms. */
   readonly get: AnyClient['workflow'];
-  /** What is started of it is born paused. */
+  /** Pauses starts: each execution that is started begins paused. */
   readonly pause: AnyClient['pauseWorkflow'];
-  /** What is started begins again at once. */
+  /** Ends the pause: executions that are started begin at once. */
   readonly resume: AnyClient['resumeWorkflow'];
 }
 

@@ -87,7 +87,7 @@ export async function erasedInFull(
   return answer;
 }
 
-/** What has begun to go goes on after a restart. */
+/** An erasure that has begun goes on after a restart. */
 const ERASING_MS = 60_000;
 
 const codeOf = (error: unknown): unknown => (Object(error) as { code?: unknown }).code;

@@ -57,7 +57,7 @@ export interface LeftReference {
   readonly stack: string | undefined;
 }
 
-/** Those of a workflow, and of the workflows that it runs. */
+/** Left references of a workflow, and of the workflows that it runs. */
 export function leftReferences(workflow: Workflow): LeftReference[] {
   const { name, children } = workflow;
   const left = (workflow as { readonly [LEFT]?: readonly Read[] })[LEFT] ?? [];

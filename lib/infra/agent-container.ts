@@ -104,7 +104,9 @@ export const CONTAINER_OPTIONS = {
   stopTimeout: true,
 } as const satisfies KeysOf<ContainerSettings>;
 
-/** As Powertools reads it, whose word for FATAL is another; in a function Lambda sets the level. */
+/**
+ * Powertools' variable for the level, with a word of its own for FATAL. In a function Lambda sets the level.
+ */
 const LEVEL_VARIABLE = 'POWERTOOLS_LOG_LEVEL';
 /** Kept of the stop for the messages that are given back. */
 const STOP_RESERVE_MS = 10_000;

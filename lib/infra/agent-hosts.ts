@@ -139,7 +139,7 @@ export class AgentHost extends Construct {
         [ENV.hosted]: JSON.stringify(settingsFor(members, reserved)),
       },
       logs: level === undefined ? logs : { ...logs, level },
-      // As of an agent's own function (`deployed-agent.ts`).
+      // The same as for an agent's own function (`deployed-agent.ts`).
       recursiveLoop: RecursiveLoop.ALLOW,
       ...(tracing === undefined ? {} : { tracing }),
       ...(reserved === undefined ? {} : { reservedConcurrentExecutions: reserved }),

@@ -30,7 +30,7 @@ import type { MetricMaker } from './metrics.ts';
 
 const MINUTE = Duration.minutes(1);
 const FIVE_MINUTES = Duration.minutes(5);
-/** What is due is evaluated within a tick; twice that is late. */
+/** Executions that are due are evaluated within a tick; twice that is late. */
 const OVERDUE = Duration.minutes(2);
 /** One run of the audit may be late, and one may be killed. */
 const MISSED_AUDITS = 3;
@@ -77,7 +77,7 @@ type Settings = Pick<AlarmProps, 'metric' | 'threshold' | 'alarmDescription'> & 
 
 export class Alarms extends Construct {
   readonly all: readonly Alarm[];
-  /** Those that are raised by having no data any more: `INSUFFICIENT_DATA`. */
+  /** Alarms that mean missing data: they are raised by `INSUFFICIENT_DATA`. */
   readonly ofSilence: ReadonlySet<Alarm>;
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {

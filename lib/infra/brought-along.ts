@@ -120,7 +120,7 @@ function needsOf(owner: Owner, folder: string): (readonly [string, string])[] {
   });
 }
 
-/** As Node looks for it. */
+/** Finds a package by Node's rule. */
 function installed(name: string, from: string): string | undefined {
   for (let at = from; ; at = dirname(at)) {
     const path = join(at, 'node_modules', name);

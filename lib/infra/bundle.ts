@@ -87,10 +87,7 @@ export interface BundleProps {
    * @default - none
    */
   readonly agents?: Readonly<Record<string, string>>;
-  /**
-   * Those of the agents' functions that are bundled as `lambdas/isolated-agent.ts`.
-   * @default - none
-   */
+  /** Agents whose functions are bundled as `lambdas/isolated-agent.ts`. @default - none */
   readonly isolated?: readonly string[];
   /**
    * Module name → file, for names that no package has.

@@ -18,7 +18,7 @@ const MOST_MINUTES = 60;
 /** One for each, so that several stacks of an app share the bundles of what was found. */
 const made = new WeakMap<Discovery, Discovery>();
 
-/** What was found, with the canary beside it. @throws Error naming what is allowed */
+/** Adds the canary to the workflows that were found. @throws Error naming what is allowed */
 export function withCanary(found: Discovery, every: Duration | undefined): Discovery {
   if (every === undefined) return found;
   const minutes = every.toMinutes({ integral: false });

@@ -25,8 +25,8 @@ import { leftBehind } from './left-behind.ts';
 const INSPECTED = 'steadfast:inspected';
 type Bundles = ReturnType<typeof bundleDeployment>;
 /**
- * What was found is bundled once, for however many stacks: stages of an app
- * differ in settings, and mostly not in code.
+ * Bundles of workflows, made once for all stacks: stages of an app differ in settings, and mostly not in
+ * code.
  */
 const bundled = new WeakMap<Discovery, Map<string, Bundles>>();
 

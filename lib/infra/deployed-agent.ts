@@ -69,7 +69,7 @@ export interface AgentProps {
   readonly memorySize: number;
   readonly tracing?: Tracing;
   readonly encryptionKey?: IKey;
-  /** What is set for this agent alone. */
+  /** Settings of this agent alone. */
   readonly settings: AgentSettings;
   /** The function that it shares with others. @default - it has its own */
   readonly host?: AgentHost;

@@ -1,5 +1,5 @@
 /**
- * What is found in workflow folders.
+ * The contents of workflow folders.
  *
  * Owns: the shape, and the error of what is found wrong. Does not own: the search (`discover.ts`).
  */
@@ -53,7 +53,7 @@ export interface FoundAgent {
 }
 
 export interface FoundLane {
-  /** Whose lane it is: the workflow that was found, or one below it. */
+  /** The workflow with the lane: the one that was found, or one below it. */
   readonly workflow: string;
   readonly name: string;
   readonly atMost: number;
@@ -87,7 +87,7 @@ export interface FoundTrigger {
   readonly file: string;
   /** The name under which `triggers.ts` exports it. */
   readonly exportName: string;
-  /** What was declared. */
+  /** The declared trigger. */
   readonly trigger: DeclaredTrigger;
 }
 
@@ -128,14 +128,14 @@ export function checkLanes(workflows: readonly FoundWorkflow[]): void {
     }
 }
 
-/** What is odd but does not prevent a deployment. */
+/** An oddity that does not prevent a deployment. */
 export interface FoundWarning {
   /**
    * Names kind and place, so that acknowledging one warning acknowledges no other:
    * 'steadfast:testedReference[order/input.gift]'.
    */
   readonly id: string;
-  /** What is wrong and what to write, with file and line where they are known. */
+  /** The mistake and what to write, with file and line where they are known. */
   readonly message: string;
 }
 

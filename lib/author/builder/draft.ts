@@ -54,8 +54,8 @@ export interface WorkflowOptions<I> {
    */
   readonly tags?: readonly string[];
   /**
-   * Whose an execution is: `(input) => input.tenant`. Messages of several take turns, so that the many of
-   * one do not delay the one of another; executions that it runs go with it.
+   * The tenant of an execution: `(input) => input.tenant`. Messages of different tenants take turns, so that
+   * a backlog of one does not delay another; child executions count with their parent.
    * @default none: in the order of their messages
    */
   readonly fairBy?: (input: Ref<I>) => Ref<string> | Ref<number>;
@@ -75,7 +75,7 @@ export interface WorkflowOptions<I> {
 
 /** How many executions of one key there are at a time. */
 export interface ConcurrencyOptions<I> {
-  /** Whose place it is: a text of 1 to 1,000 characters or a whole number of the input. */
+  /** The key that shares places: a text of 1 to 1,000 characters or a whole number of the input. */
   readonly key: (input: Ref<I>) => Ref<string> | Ref<number>;
   /** How many executions of one key at the same time: 1 to 100. */
   readonly limit: number;
@@ -91,7 +91,7 @@ export interface ConcurrencyOptions<I> {
 /** The options of a step that an agent performs. */
 export interface StepOptions extends AnyStepOptions, MayFailOptions {
   /**
-   * What is tried after a failure, stage by stage.
+   * The stages that are tried after a failure, one after the other.
    * @default [retry(3, { delay: '1s', maxDelay: '30s' })]
    */
   readonly recovery?: readonly Stage[];

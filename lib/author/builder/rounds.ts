@@ -41,7 +41,8 @@ export interface RepeatOptions<I, O> extends AnyStepOptions, MayFailOptions {
    */
   readonly every?: Duration;
   /**
-   * What is tried after a round has failed: it again (`retry`), then a person. Each round begins it anew.
+   * The stages that are tried after a round has failed: it again (`retry`), then a person. Each round begins
+   * anew with the first.
    * @default none: a round's failure is the step's
    */
   readonly recovery?: readonly (RetryStage | AskPersonStage)[];

@@ -15,8 +15,8 @@ export interface WhyEnded {
   /** The step that failed; there is none after a cancel or a deadline. */
   readonly step: MaybeRef<string>;
   /**
-   * As of the failed step, or 'canceled', 'deadline'; 'compensation-failed' where
-   * what was done could not be undone.
+   * The code of the failed step, or 'canceled', 'deadline'; 'compensation-failed' where something could not
+   * be undone.
    */
   readonly code: Ref<string>;
   /** For people; may quote what a service has said. */

@@ -11,7 +11,7 @@ import { problem, type Problem } from './refusal.ts';
 
 /** An index each, of which each costs a write unit at the start. */
 export const MAX_SEARCH = 3;
-/** As a tag's name, but a request says `name:value`. */
+/** The characters of a tag's name; none is a colon, as a request writes `name:value`. */
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
 export function fairProblem(fairBy: Expr | undefined): Problem | undefined {

@@ -1,5 +1,5 @@
 /**
- * What is refused of a workflow with a lane, or of one above such.
+ * Refuses mistakes of a workflow with a lane, or of one above such a workflow.
  *
  * Does not own: the lane's step and its key (`core/plan/lane.ts`), who gets a place (`core/waiting/lane.ts`).
  */

@@ -18,7 +18,7 @@ import { problem, type Problem } from './refusal.ts';
 const mayHaveNoOutput = (step: PlanStep): boolean => isTolerated(step) || step.when !== undefined;
 
 /**
- * What is wrong with the outcomes, failures and outputs that an expression reads.
+ * The mistake of an expression that reads outcomes, failures and outputs.
  * @param reader the step, with its own condition; none for what the workflow returns
  */
 export function outcomeProblem(expr: Expr, plan: Plan, reader?: PlanStep): Problem | undefined {
@@ -59,7 +59,7 @@ export function outcomeProblem(expr: Expr, plan: Plan, reader?: PlanStep): Probl
 export const whenText = (condition: string, when: Expr | undefined): string =>
   `when: ${when === undefined ? condition : `and(${condition}, …)`}`;
 
-/** Whose failure an expression asks about: `failed(x)`, x.failure. */
+/** The steps whose failure an expression reads: `failed(x)`, x.failure. */
 const failuresIn = (expr: Expr): string[] => [
   ...new Set([
     ...refsIn(expr).flatMap(({ source }) => (source.startsWith('failure:') ? [source.slice(8)] : [])),

@@ -218,10 +218,7 @@ function unsafeProblem(step: AgentStep): Problem | undefined {
   return problem('unsafe-without-person', message);
 }
 
-/**
- * What has no lasting effect has nothing to take back, and can be no point
- * behind which nothing is taken back.
- */
+/** An agent without a lasting effect has nothing to undo, and can be no point of no return. */
 function noneProblem(step: AgentStep): Problem | undefined {
   const agents = [step, ...step.recovery.filter((stage) => stage.kind === 'useAgent')];
   const none = agents.filter(({ effect }) => effect === 'none');

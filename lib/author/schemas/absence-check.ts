@@ -30,7 +30,7 @@ import type { Workflow } from '../../core/plan/workflow.ts';
 
 /** Where an expression's value is put. */
 interface Place {
-  /** As the author would say it: "agent 'tell' needs vat". */
+  /** The sentence for the author: "agent 'tell' needs vat". */
   readonly needs: string;
   readonly field: string;
   /** The schema of its value; absent if it is not known. */
@@ -66,7 +66,7 @@ export function absenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf):
         : [`workflow '${name}', step '${step.name}': ${wordsFor(read, absent, step.when)}`];
     });
   });
-  // What is absent in the workflow's own output is left out of it; in an expression there it must be there.
+  // A field of the workflow's output that is absent is left out; in an expression there it must exist.
   const ofOutput = readsIn(plan.output, ANYTHING).flatMap((read) => {
     const absent = absentIn(sourceOf(read.source), read, []);
     return absent === undefined ? [] : [`workflow '${name}', its output: ${wordsFor(read, absent)}`];

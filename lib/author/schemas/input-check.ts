@@ -28,7 +28,7 @@ import {
   ownOf,
 } from './known-schema.ts';
 
-/** What is given to whom. */
+/** An input and the step that gets it. */
 export interface GivenInput {
   readonly given: Expr;
   /** "agent 'charge'" */
@@ -98,7 +98,7 @@ function valueOf(expr: Expr): unknown {
   return Object.hasOwn(expr, '$literal') ? expr['$literal'] : HOLE;
 }
 
-/** Those of an object; nothing where an operator makes the value. */
+/** The fields of an object; undefined where an operator makes the value. */
 function fieldsOf(expr: JsonObject): readonly (readonly [string, Expr])[] | undefined {
   if (Object.hasOwn(expr, '$object')) return expr['$object'] as unknown as [string, Expr][];
   return Object.keys(expr).some((key) => key.startsWith('$')) ? undefined : Object.entries(expr);

@@ -1,6 +1,6 @@
 /**
- * What is known of a value before it exists: the schema of each source that a reference may
- * read, and where a path in it leads.
+ * Knows a value's schema before the value exists: the schema of each source that a reference may read, and
+ * where a path in it leads.
  *
  * Owns: the schemas of the sources, the walk along a path, and whether a schema lets something be absent.
  * Does not own: what is refused (`reference-check.ts`, `absence-check.ts`).
@@ -285,7 +285,7 @@ function intoMade({ fields, list }: Made, key: string): Step {
   return INDEX.test(key) ? { known: list.item, mayBeAbsent: Number(key) >= list.sure } : { names: [] };
 }
 
-/** Those of a union; nothing where it is none. */
+/** The branches of a union; undefined for any other schema. */
 export function branchesOf(known: Known): readonly Known[] | undefined {
   if ('several' in known) return known.several;
   if ('fields' in known) return undefined;

@@ -35,7 +35,7 @@ export function isLikeSecret(name: string): boolean {
   return SECRETS.includes(last) || SECRET_PAIRS.includes(two) || joined.includes(last);
 }
 
-/** Those of a workflow, and of those that it runs. */
+/** Odd names of a workflow, and of those that it runs. */
 export function oddNames(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): OddName[] {
   const { name, plan, children } = workflow;
   const place = `workflow '${name}'`;

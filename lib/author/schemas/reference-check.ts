@@ -31,8 +31,8 @@ import { refsIn } from '../../core/plan/refs-in.ts';
 import type { Workflow } from '../../core/plan/workflow.ts';
 
 /**
- * What is wrong with the references of a workflow and of those that it runs, each with its
- * step and what there is instead.
+ * The mistakes in the references of a workflow and of those that it runs, each with its step and the fields
+ * that exist instead.
  */
 export function referenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): string[] {
   const { plan, name, children } = workflow;

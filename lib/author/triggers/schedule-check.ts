@@ -53,7 +53,7 @@ const FIELDS: readonly Field[] = [
 ];
 const [DAY_AT, WEEKDAY_AT] = [2, 4];
 
-/** What is wrong with it; nothing where AWS takes it. */
+/** The mistake of a schedule; undefined if AWS takes it. */
 export const scheduleProblem = ({ schedule, timeZone }: ScheduleSource): string | undefined =>
   expressionProblem(schedule) ?? (timeZone === undefined ? undefined : zoneProblem(timeZone));
 
