@@ -20,7 +20,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { build, transformSync } from 'esbuild';
 import { build as buildPage } from 'vite';
 import { neededDeclarations } from './declarations.ts';
@@ -136,13 +136,21 @@ function reached(starts: readonly string[]): Set<string> {
 const program = await bundleProgram(ROOT, DIST);
 
 /**
- * Makes one file of a module and of those that only it reaches: an agent loads one, and a package has one.
+ * Makes one file of modules of one folder, and of those that only they reach.
+ * @param module whose place it takes, without an ending
  * @param isOwn what becomes part of it, of the paths that its modules import
  */
-const joined = (module: string, isOwn: (path: string) => boolean): Promise<unknown> =>
+const joined = (
+  module: string,
+  parts: readonly string[],
+  isOwn: (path: string) => boolean,
+): Promise<unknown> =>
   build({
     absWorkingDir: ROOT,
-    entryPoints: [`dist/${module}.js`],
+    stdin: {
+      contents: parts.map((part) => `export * from './${part}.js';\n`).join(''),
+      resolveDir: join(DIST, dirname(module)),
+    },
     outfile: `dist/${module}.js`,
     allowOverwrite: true,
     bundle: true,
@@ -155,18 +163,28 @@ const joined = (module: string, isOwn: (path: string) => boolean): Promise<unkno
       {
         name: 'own-parts',
         setup: (bundling) => {
-          bundling.onResolve({ filter: /^\.\.?\// }, ({ path, kind }) =>
-            kind === 'entry-point' || isOwn(path) ? undefined : { path, external: true, sideEffects: false },
+          bundling.onResolve({ filter: /^\.\.?\// }, ({ path }) =>
+            isOwn(path) ? undefined : { path, external: true, sideEffects: false },
           );
         },
       },
     ],
   });
+
+/** What performs agents that are declared, or elsewhere: in the place of the first of its parts. */
+const OF_AGENTS = {
+  'lib/ready/work': ['work'],
+  'lib/ready/http-agent': ['http-agent', 'aws-agents'],
+  'lib/remote/relay': ['relay', 'target'],
+};
 // The rest of both folders goes with what is not reached.
-const isOfAgents = (path: string): boolean => /^(?:\.|\.\.\/remote)\/[a-z-]+\.js$/.test(path);
-const OF_AGENTS = ['lib/ready/aws-agents', 'lib/ready/http-agent', 'lib/ready/work', 'lib/remote/relay'];
-for (const module of OF_AGENTS)
-  await joined(module, (path) => isOfAgents(path) && path !== './http-agent.js');
+for (const [module, parts] of Object.entries(OF_AGENTS))
+  await joined(module, parts, (path) => /^(?:\.|\.\.\/remote)\/[a-z-]+\.js$/.test(path));
+for (const entry of ['lib/index.js', 'lib/without-handlers.js']) {
+  const code = readFileSync(join(DIST, entry), 'utf8');
+  const moved = code.replaceAll('ready/aws-agents.js', 'ready/http-agent.js');
+  writeFileSync(join(DIST, entry), moved.replaceAll('remote/target.js', 'remote/relay.js'));
+}
 
 // In place of the modules that it was made of.
 writeFileSync(
@@ -189,7 +207,7 @@ for (const path of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
   else {
     const code = readFileSync(join(DIST, file), 'utf8');
     // What an entry of the package reaches is there to be read, but for what was made of several.
-    const isMade = OF_AGENTS.includes(file.replace(/\.js$/, ''));
+    const isMade = Object.hasOwn(OF_AGENTS, file.replace(/\.js$/, ''));
     const minify = isMade || !/^(?:kit|lib)\//.test(file);
     writeFileSync(join(DIST, file), transformSync(code, { minify }).code);
   }
@@ -211,7 +229,7 @@ await build({
 writeFileSync(join(DIST, 'lib/api/typed-client.js'), "export { createClient } from '../client.js';\n");
 
 // One file: no other module shares its parts.
-await joined(CLOUD, (path) => path.startsWith('./'));
+await joined(CLOUD, [basename(CLOUD)], (path) => path.startsWith('./'));
 for (const name of ['control', 'kill-plan', 'random', 'random-kills'])
   rmSync(join(DIST, dirname(CLOUD), `${name}.js`));
 
