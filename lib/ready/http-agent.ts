@@ -156,6 +156,8 @@ function workProblem(spec: AgentSpec, work: HttpWork): string | undefined {
   const lacking = partsOf(spec).find((part) => work[part] === undefined);
   if (lacking !== undefined)
     return `${lacking} is missing, which it needs as it is declared: declare the request`;
+  if (!work.acceptsWork && execute.rules.some(({ is }) => is === 'accepted'))
+    return "an outcome is 'accepted': declare acceptedWithin, the time that accepted work may take";
   const useless = uselessPartsOf(spec).find((part) => work[part] !== undefined);
   if (useless !== undefined) return `an '${spec.effect}' effect cannot be probed; leave ${useless} out`;
   if (keyHeader !== undefined && !isHeader(keyHeader))

@@ -282,6 +282,7 @@ describe('a declaration is refused', () => {
       { execute: { ...execute, outcomes: { 409: 'ok' } } },
       "'ok' is not an outcome; there are done",
     ],
+    ['for accepting', { execute: { ...execute, outcomes: { 202: 'accepted' } } }, 'declare acceptedWithin'],
     ['for a status', { execute: { ...execute, outcomes: { 4: 'done' } } }, 'a key is not a status'],
     [
       'for an outcome of another call',
