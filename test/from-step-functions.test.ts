@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 /** Workflows whose state machine the page has in words. */
-const IN_WORDS = ['parallel', 'wait'];
+const IN_WORDS = ['parallel', 'wait', 'deletions'];
 
 test('each state machine is followed by a workflow', () => {
   expect(workflowNames).toEqual([

@@ -17,12 +17,11 @@ export interface Page {
   readonly taken: (machine: Beside['machine']) => string;
 }
 
-const NOTES = `- **The same work, not the same way.** Every engine runs five steps that do nothing, one after the other, and each hands on 100
-  bytes. Processor time and memory are those of the whole process tree.
+const NOTES = `- Every engine runs five steps that do nothing, one after the other, and each hands on 100 bytes. Processor time and memory are
+  those of the whole process tree.
 - **Ours, above, runs on a local cloud**, over HTTP through a gateway to emulators, each function a process. The others run their
-  steps in the process that asks, beside one server or file.
-- **Durable means different things.** "Durable by" says what is on the disk before the next step begins. Ours loses no step in a power
-  cut, but perhaps messages, which the supervisor sends again.
+  steps in the process that asks.
+- "Durable by" says what is on the disk before the next step begins. Ours may lose messages in a power cut; they are sent again.
 - **Settings are the engines' own**, with [exceptions](../bench/README.md). The supervisor's clock does not run.`;
 
 export function besidePage(peers: readonly Peer[], how: Omit<Beside, 'peers'>, page: Page): string {

@@ -30,8 +30,8 @@ export const FINDINGS = `## What follows from it
 export const NOT_MEASURED = `## What is not measured
 
 - Nothing ran on AWS. Units are counted on the wire of the local cloud, whose DynamoDB reports consumed capacity by AWS's rules.
-  Lambda's durations are a model: an assumed latency of each call, and processor time measured here and stretched to the share of a
-  processor that 384 MB have. Cold starts, throttling, retries and faults of AWS are in no figure.
+  Lambda's durations are a model: assumed latencies, and processor time stretched to the share that 384 MB have. Cold starts,
+  throttling, retries and faults of AWS are in no figure.
 - One receive and one delete for each batch are added for the poller between queue and function.
 - Data transfer, KMS, the agents' own work; of rivals also their functions' invocations and time.
 - Faults while thousands of executions are overdue.`;

@@ -55,7 +55,7 @@ function limits(verdicts: readonly Verdict[]): string {
   ];
   return [
     '## Limits',
-    `The benchmarks judge ${verdicts.length} of their figures: ${missed.length === 0 ? 'all are met' : `${missed.length} are missed`}${absent.length === 0 ? '' : `, ${absent.length} are not measured`}. Each section says when it was taken, from which commit (with a +: changed since), and the load averages of a minute and of five.`,
+    `The benchmarks judge ${verdicts.length} of their figures: ${missed.length === 0 ? 'all are met' : `${missed.length} are missed`}${absent.length === 0 ? '' : `, ${absent.length} are not measured`}. A + behind a commit: changed since.`,
     ...(rows.length === 0 ? [] : [tableOf(['judged', 'limit', 'measured'], rows)]),
   ].join('\n\n');
 }
@@ -133,7 +133,7 @@ function bill({ cases }: CostReport): string {
   };
   return [
     '## The whole bill',
-    `\`npm run bench:bill\`: a month at defaults with four agents, in chains of five at rest, 100 B a step: settings × counts × prices of ${PRICES.asOf}. The other services' sums leave out the functions that do the work; Express keeps no execution beyond five minutes, repeats the whole of it, and tells nobody afterwards what happened.`,
+    `\`npm run bench:bill\`: a month at defaults with four agents, in chains of five at rest, 100 B a step: settings × counts × prices of ${PRICES.asOf}. The other services' sums leave out the functions that do the work; Express keeps no execution beyond five minutes.`,
     tableOf(
       ['$ a month', ...MONTHS.map(([what]) => what)],
       [
@@ -186,7 +186,7 @@ const beside = ({ peers, peersTaken }: SpeedReport, chart: Chart): string[] =>
 function scale({ series, machine }: ScaleReport): string {
   return [
     '## Growth',
-    `\`npm run bench:scale\`. Taken ${span(series.map(({ taken: at }) => when(at)))} on ${machine.processors} processors and ${machine.memoryGb} GB, Node ${machine.node}. Each row has its smallest and its largest size, and the exponent of value ~ size^exponent: 0 is constant, 1 grows alike. A plan is at most 256 KB, so a chain of these steps ends at 924.`,
+    `\`npm run bench:scale\`. Taken ${span(series.map(({ taken: at }) => when(at)))} on ${machine.processors} processors and ${machine.memoryGb} GB, Node ${machine.node}. Exponent: of value ~ size^exponent, so 0 is constant, 1 grows alike. A plan is at most 256 KB, so a chain of these steps ends at 924.`,
     tableOf(
       ['what', 'unit', 'from', 'to', 'exponent'],
       series.map(({ what, unit, points, exponent }) => [
