@@ -13,7 +13,7 @@
 import { callbackKeysOf, type NewExecution, newExecution, placeHolder } from '../core/execution/start.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { RandomSource, Ports, Store } from '../core/ports.ts';
-import type { ChildEnd, ChildStart, Family, ParentNotice, StopGoal } from '../core/records/children.ts';
+import type { ChildEnd, ChildStart, Planned, ParentNotice, StopGoal } from '../core/records/children.ts';
 import type { AffectedSteps, Decision, Next } from '../core/decisions/decision.ts';
 import type { ChildrenDone } from '../core/decisions/events.ts';
 import type { Failure } from '../core/values/failure.ts';
@@ -95,7 +95,7 @@ export async function withChildren(
 
 async function started(
   ports: Ports,
-  { step, family, starts }: { step: string; family: Family; starts: readonly ChildStart[] },
+  { step, planned, starts }: { step: string; planned: Planned; starts: readonly ChildStart[] },
   reconcile: Reconcile,
 ): Promise<ChildrenDone> {
   let failure: Failure | undefined;
@@ -108,7 +108,7 @@ async function started(
   return {
     type: 'started',
     step,
-    family,
+    planned,
     started: (last?.parent.index ?? -1) + 1,
     ended: byIndex(starts, ends),
     ...given({ failure }),
@@ -247,9 +247,9 @@ const endIn = (plan: Plan, state: Snapshot): ChildEnd | undefined =>
 type Stopping = Extract<Next, { readonly kind: 'stop-children' }>;
 
 async function stopped(ports: Ports, how: Stopping, reconcile: Reconcile): Promise<ChildrenDone> {
-  const { step, family, starts, goal, below } = how;
+  const { step, planned, starts, goal, below } = how;
   const ends = await sideBySide(starts, SIDE_BY_SIDE, (start) => stopChild(ports, start, goal, reconcile));
-  return { type: 'stopped', step, family, goal, below, ended: byIndex(starts, ends) };
+  return { type: 'stopped', step, planned, goal, below, ended: byIndex(starts, ends) };
 }
 
 /** @returns how it ended, when it has; one that is being undone notifies its parent later */

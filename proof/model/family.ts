@@ -204,12 +204,12 @@ export class FamilyMachine implements Explorable<Family> {
     const { end, how, problems } =
       work.kind === 'start-children' ? this.#start(family, start) : this.#stop(family, start, work);
     const ended = end === undefined ? {} : { 0: end };
-    const { step, family: all } = work;
+    const { step, planned } = work;
     const epochs = start.parent.epoch === undefined ? NO : ['a child of a later epoch is not modelled'];
     const event =
       work.kind === 'start-children'
-        ? ({ type: 'started', step, family: all, started: 1, ended } as const)
-        : ({ type: 'stopped', step, family: all, goal: work.goal, below: work.below, ended } as const);
+        ? ({ type: 'started', step, planned, started: 1, ended } as const)
+        : ({ type: 'stopped', step, planned, goal: work.goal, below: work.below, ended } as const);
     return { event, how, problems: [...problems, ...epochs] };
   }
 

@@ -276,11 +276,11 @@ describe('many executions', () => {
       const { next } = evaluate(state);
       if (next.kind !== 'stop-children') throw new Error(next.kind);
       sizes.push(next.starts.length);
-      const { step, family, below } = next;
+      const { step, planned, below } = next;
       const { write } = decide(flow.plan, state, {
         type: 'stopped',
         step,
-        family,
+        planned,
         goal: next.goal,
         below,
         ended: {},

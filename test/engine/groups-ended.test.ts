@@ -212,7 +212,7 @@ describe('an input that the other workflow does not accept', () => {
     const { id } = await h.begin({ must: 5 });
     const { execution } = await h.state(`${id}.up.0`);
     const start = { id: execution.id, planId: execution.plan, input: { must: 5 }, parent: execution.parent };
-    const next = { kind: 'start-children', step: 'up', family: {}, starts: [start] } as never;
+    const next = { kind: 'start-children', step: 'up', planned: {}, starts: [start] } as never;
     expect(await withChildren(h.scheduler.ports, next, async () => undefined)).toMatchObject({
       failure: { code: 'input-refused' },
       ended: { 0: { status: 'canceled' } },

@@ -9,7 +9,7 @@
  */
 
 import type { LaneWork } from '../records/lane.ts';
-import type { ChildStart, Family, ParentNotice, StopGoal } from '../records/children.ts';
+import type { ChildStart, Planned, ParentNotice, StopGoal } from '../records/children.ts';
 import type { Failure } from '../values/failure.ts';
 import { given, type OrUndefined } from '../values/given.ts';
 import type { WantedValue } from '../records/large-values.ts';
@@ -77,14 +77,14 @@ export type Next =
   | {
       readonly kind: 'start-children';
       readonly step: string;
-      readonly family: Family;
+      readonly planned: Planned;
       readonly starts: readonly ChildStart[];
     }
   /** Stop these executions, and take the place of those that do not exist; then say so (`stopped`). */
   | {
       readonly kind: 'stop-children';
       readonly step: string;
-      readonly family: Family;
+      readonly planned: Planned;
       readonly starts: readonly ChildStart[];
       readonly goal: StopGoal;
       /** None below this index is left to be stopped then. */

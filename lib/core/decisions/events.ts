@@ -9,7 +9,7 @@
 import type { Away } from '../values/away.ts';
 import type { Caller } from '../values/caller.ts';
 import type { DecisionInputs } from './change.ts';
-import type { ChildEnd, Children, Family, StopGoal } from '../records/children.ts';
+import type { ChildEnd, Children, Planned, StopGoal } from '../records/children.ts';
 import type { LaneDone } from '../records/lane.ts';
 import type { AffectedSteps } from './decision.ts';
 import type { Failure } from '../values/failure.ts';
@@ -105,7 +105,7 @@ export type ChildrenDone =
   | {
       readonly type: 'started';
       readonly step: string;
-      readonly family: Family;
+      readonly planned: Planned;
       /** All below this index are. */
       readonly started: number;
       readonly ended: Children['ended'];
@@ -115,7 +115,7 @@ export type ChildrenDone =
   | {
       readonly type: 'stopped';
       readonly step: string;
-      readonly family: Family;
+      readonly planned: Planned;
       readonly goal: StopGoal;
       /** All below this index are. */
       readonly below: number;

@@ -16,7 +16,7 @@ import {
   type PlanStep,
 } from '../plan/plan.ts';
 import { blankStep, executionAfter, type ExecutionChanges, stepAfter } from '../decisions/change.ts';
-import type { Family, StopGoal } from '../records/children.ts';
+import type { Planned, StopGoal } from '../records/children.ts';
 import { alsoAffected, type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
@@ -29,7 +29,7 @@ import { dependentsClearAt } from '../step/ready.ts';
 import { applies, hasOpenChildren, isEnding, isTurn, isUnbegun, mayHaveChildren } from '../step/turn.ts';
 import type { Rule } from '../step/rule.ts';
 import { FAILED_FOR_TIME, isTimeOver } from '../step/within.ts';
-import { childIds, childrenFailure, familyOf, lostFamily, nextStarts } from '../waiting/child.ts';
+import { childIds, childrenFailure, plannedOf, placesToTake, nextStarts } from '../waiting/child.ts';
 import {
   childrenStopped,
   indexesToStop,
@@ -65,17 +65,18 @@ export const startChildren: Rule = {
       if (isUnbegun(record) ? !applies(step, state) : record?.status !== 'running') continue;
       // Asked first: to say what is to be started takes as long as the list.
       if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
-      const family = familyOf(step, state);
-      if ('code' in family) {
-        if (step.kind === 'child' && record?.children !== undefined) return takingPlaces(step, state, family);
+      const planned = plannedOf(step, state);
+      if ('code' in planned) {
+        if (step.kind === 'child' && record?.children !== undefined)
+          return takingPlaces(step, state, planned);
         const blank = record ?? blankStep(step.name, state.execution);
-        const why = { status: 'failed', changedAt: event.now, failure: family } as const;
+        const why = { status: 'failed', changedAt: event.now, failure: planned } as const;
         const failed = stepAfter(blank, 'fail', event, why);
         return written(state, event, failed, 'step-failed');
       }
-      const starts = nextStarts(step, family, record);
+      const starts = nextStarts(step, planned, record);
       if (starts.length === 0 && !isUnbegun(record)) continue;
-      return nothing({ kind: 'start-children', step: step.name, family, starts });
+      return nothing({ kind: 'start-children', step: step.name, planned, starts });
     }
     return undefined;
   },
@@ -90,8 +91,8 @@ export const startChildren: Rule = {
  * as for a retry or a next round: their places are taken first, and the step fails by that (S10).
  */
 function takingPlaces(step: ChildStep | MapStep, state: Snapshot, refused: Failure): Decision {
-  const family = lostFamily(step, state, refused);
-  return nothing({ kind: 'start-children', step: step.name, family, starts: family.starts });
+  const planned = placesToTake(step, state, refused);
+  return nothing({ kind: 'start-children', step: step.name, planned, starts: planned.starts });
 }
 
 /** What says whether and for what a step begins, where that is lost. */
@@ -99,8 +100,8 @@ function lostIn(step: ChildStep | MapStep, state: Snapshot): Failure | undefined
   if (state.values === undefined || state.values.lost.size === 0) return undefined;
   const condition = leftOutIn(step.when, state);
   if (condition !== undefined || !applies(step, state)) return condition;
-  const family = familyOf(step, state);
-  return 'code' in family && isLostFailure(family) ? family : undefined;
+  const planned = plannedOf(step, state);
+  return 'code' in planned && isLostFailure(planned) ? planned : undefined;
 }
 
 /** A step whose executions have ended is over; what they answered is gathered first. */
@@ -258,16 +259,16 @@ export const stopChildren: Rule = {
     const left = keepsEffects(state);
     const way = left ? 'free' : wayBack(plan, state);
     if (way !== 'free' && way !== 'stoppable') return undefined;
-    const families = plan.steps
+    const stoppable = plan.steps
       .filter(hasChildren)
       .filter(({ pointOfNoReturn }) => way === 'free' || pointOfNoReturn === true);
     // The fence comes first: what may be starting at this moment may depend on what is to be undone.
-    const starting = families.filter((step) => mayHaveChildren(step, state));
-    for (const step of starting.length > 0 ? starting : families) {
+    const starting = stoppable.filter((step) => mayHaveChildren(step, state));
+    for (const step of starting.length > 0 ? starting : stoppable) {
       if (event.failing?.includes(step.name) === true) continue;
-      const family = dueToStop(plan, step, state, left, event.now);
-      if (family === undefined) continue;
-      return stopping(step, family, left ? 'leave' : isKept(step) ? 'stop' : 'recall', state, event);
+      const planned = dueToStop(plan, step, state, left, event.now);
+      if (planned === undefined) continue;
+      return stopping(step, planned, left ? 'leave' : isKept(step) ? 'stop' : 'recall', state, event);
     }
     return undefined;
   },
@@ -289,20 +290,20 @@ export const stopChildren: Rule = {
 /** The executions that are stopped next; when all are, the record says so. */
 function stopping(
   { name: step }: PlanStep,
-  family: Family,
+  planned: Planned,
   goal: StopGoal,
   state: Snapshot,
   event: Evaluation,
 ): Decision {
-  const count = family.starts.length;
+  const count = planned.starts.length;
   const wanted = new Set(indexesToStop(count, state.steps[step]?.children, goal));
-  const all = family.starts.filter(({ parent }) => wanted.has(parent.index));
+  const all = planned.starts.filter(({ parent }) => wanted.has(parent.index));
   if (all.length === 0) {
-    const stopped = childrenStopped(state, { step, family, goal, below: count, ended: {} }, event);
+    const stopped = childrenStopped(state, { step, planned, goal, below: count, ended: {} }, event);
     return written(state, event, stopped, 'children-stopped');
   }
   const below = all.length > MAX_STOPS ? (all[MAX_STOPS]?.parent.index ?? count) : count;
-  return nothing({ kind: 'stop-children', step, family, starts: all.slice(0, MAX_STOPS), goal, below });
+  return nothing({ kind: 'stop-children', step, planned, starts: all.slice(0, MAX_STOPS), goal, below });
 }
 
 /**
@@ -316,11 +317,11 @@ export const endOverTime: Rule = {
       const { children } = state.steps[step.name] ?? {};
       const isOver = (untilOf(step, state) ?? Number.POSITIVE_INFINITY) <= event.now;
       const isToEnd = isOver || isEnding(children);
-      const family = isToEnd ? familyOf(step, state, children !== undefined) : undefined;
+      const planned = isToEnd ? plannedOf(step, state, children !== undefined) : undefined;
       // What can have no executions fails for that.
-      if (family === undefined || 'code' in family) continue;
-      if (children?.stop !== undefined) return stopping(step, family, 'stop', state, event);
-      const begun = { step: step.name, family, goal: 'stop', below: 0, ended: {} } as const;
+      if (planned === undefined || 'code' in planned) continue;
+      if (children?.stop !== undefined) return stopping(step, planned, 'stop', state, event);
+      const begun = { step: step.name, planned, goal: 'stop', below: 0, ended: {} } as const;
       const decision = written(state, event, childrenStopped(state, begun, event), 'children-stopped');
       // A process that read it before a pause does not know that its time stands still.
       return withExecution(decision, state, event);
@@ -340,7 +341,7 @@ export const endOverTime: Rule = {
 const wasRecalled = ({ status, children }: Step): boolean =>
   status === 'done' && Object.values(children?.ended ?? {}).some((end) => end.status !== 'succeeded');
 
-const NOBODY: Family = { starts: [], items: 0, tolerated: 0 };
+const NO_CHILDREN: Planned = { starts: [], items: 0, tolerated: 0 };
 
 function dueToStop(
   plan: Plan,
@@ -348,7 +349,7 @@ function dueToStop(
   state: Snapshot,
   left: boolean,
   now: number,
-): Family | undefined {
+): Planned | undefined {
   const record = state.steps[step.name];
   const underWay = mayHaveChildren(step, state);
   // One that waits and has left nothing was fenced.
@@ -358,6 +359,6 @@ function dueToStop(
   if (!underWay && !owes) return undefined;
   const clearAt = underWay || open ? 0 : dependentsClearAt(plan, step, state);
   if (clearAt === undefined || clearAt > now) return undefined;
-  const family = familyOf(step, state, true);
-  return 'code' in family ? NOBODY : family;
+  const planned = plannedOf(step, state, true);
+  return 'code' in planned ? NO_CHILDREN : planned;
 }

@@ -153,7 +153,7 @@ export interface ChildStart {
 }
 
 /** All the executions that a step will have. */
-export interface Family {
+export interface Planned {
   readonly starts: readonly ChildStart[];
   readonly items: number;
   readonly tolerated: number;

@@ -44,11 +44,11 @@ export type Stopped = Omit<Extract<ChildrenDone, { readonly type: 'stopped' }>, 
  */
 export function childrenStopped(
   { execution, steps }: Snapshot,
-  { step: name, family, goal, below, ended }: Stopped,
+  { step: name, planned, goal, below, ended }: Stopped,
   inputs: DecisionInputs,
 ): Step {
   const before = steps[name] ?? blankStep(name, execution);
-  const { starts, items, tolerated } = family;
+  const { starts, items, tolerated } = planned;
   const { stop: _, ...known } = before.children ?? { count: starts.length, items, tolerated, ended: {} };
   const isForTime = isForward(execution.status);
   return stepAfter(before, 'stop-children', inputs, {

@@ -30,7 +30,7 @@ import {
   stepAfter,
   canMoveStep,
 } from '../decisions/change.ts';
-import type { ChildEnd, Children, ChildStart, Family, Root } from '../records/children.ts';
+import type { ChildEnd, Children, ChildStart, Planned, Root } from '../records/children.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { EventOf } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
@@ -67,7 +67,7 @@ const idsOf = (execution: Pick<Execution, 'id' | 'epoch'>, record: Step | undefi
 export const childIdOf = (ids: Ids, step: string, index: number): string =>
   `${ids.id}.${keyPartOf(step)}.${index}${ids.epoch > 1 || ids.try > 1 ? `-e${ids.epoch}t${ids.try}` : ''}`;
 
-const only = (start: ChildStart): Family => ({ starts: [start], items: 1, tolerated: 0 });
+const only = (start: ChildStart): Planned => ({ starts: [start], items: 1, tolerated: 0 });
 
 /** Its place is theirs. */
 const inLaneOf = ({ lane, parent }: Execution): { readonly inLane?: true } =>
@@ -81,7 +81,7 @@ const planSinceOf = (step: ChildStep | MapStep, execution: Execution): { readonl
  * The step's executions, which its predecessors' outputs determine; or why there can be none.
  * @param toStop they are stopped, and what they were given does not matter any more
  */
-export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop = false): Family | Failure {
+export function plannedOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop = false): Planned | Failure {
   const { execution } = snapshot;
   const record = snapshot.steps[step.name];
   const scope = scopeOf(snapshot);
@@ -106,7 +106,7 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop =
   }
   const leftOut = leftOutOfList(step, snapshot);
   if (leftOut !== undefined && !(toStop && isLostFailure(leftOut))) return leftOut;
-  if (leftOut !== undefined) return lostFamily(step, snapshot);
+  if (leftOut !== undefined) return placesToTake(step, snapshot);
   const list = evaluateExpression(step.over, scope);
   if (!Array.isArray(list)) return { code: 'not-a-list', message: "the value of 'over' is not a list" };
   if (list.length > MAX_ITEMS) {
@@ -158,7 +158,7 @@ function startsOf(step: ChildStep | MapStep, { execution, steps }: Snapshot) {
  * has read it before may be starting the first of them, so S10 all places that those may have are named.
  * @param refused why none of them begins that has not
  */
-export function lostFamily(step: ChildStep | MapStep, snapshot: Snapshot, refused?: Failure): Family {
+export function placesToTake(step: ChildStep | MapStep, snapshot: Snapshot, refused?: Failure): Planned {
   const { execution, steps } = snapshot;
   // One more than are started before a record says so: it is free, so its place is taken and the step fails.
   const most = step.kind === 'child' ? 1 : MAX_STARTS + 1;
@@ -185,18 +185,18 @@ const rootNamed = ({ workflow, tags }: Execution): Root => ({ workflow, ...given
 /** The next child executions to start, of a step whose turn it is or that has begun. */
 export function nextStarts(
   step: ChildStep | MapStep,
-  family: Family,
+  planned: Planned,
   record: Step | undefined,
 ): readonly ChildStart[] {
   const started = record?.children?.started ?? 0;
   const count = Math.min(roomFor(step, record?.children), MAX_STARTS);
-  return family.starts.slice(started, started + count);
+  return planned.starts.slice(started, started + count);
 }
 
 /** Executions of a step that were started. */
 interface Started {
   readonly step: string;
-  readonly family: Family;
+  readonly planned: Planned;
   /** Those below are. */
   readonly started: number;
   /** Those that were found ended: a canceled place-holder. */
@@ -206,7 +206,7 @@ interface Started {
 /** The record after executions were started. */
 export function childrenStarted(
   { execution, steps }: Snapshot,
-  { step: name, family, started, ended }: Started,
+  { step: name, planned, started, ended }: Started,
   inputs: DecisionInputs,
 ): Step {
   const before = steps[name] ?? blankStep(name, execution);
@@ -215,9 +215,9 @@ export function childrenStarted(
     ...(before.status === 'ready' ? { changedAt: inputs.now } : {}),
     children: {
       ...children,
-      count: family.starts.length,
-      items: family.items,
-      tolerated: family.tolerated,
+      count: planned.starts.length,
+      items: planned.items,
+      tolerated: planned.tolerated,
       started: Math.max(started, children?.started ?? 0),
       ended: laterEnds(children?.ended ?? {}, ended),
     },
@@ -277,9 +277,9 @@ function recordChildEnded(
   const news = { [event.index]: event.end };
   if (record?.children === undefined) {
     // Faster than the starter's own record, or than that of who stops it, who may not know its list any more.
-    const family = familyOf(step, state, state.execution.status === 'compensating');
-    if ('code' in family || !isUnbegun(record)) return undefined;
-    return childrenStarted(state, { step: step.name, family, started: 0, ended: news }, event);
+    const planned = plannedOf(step, state, state.execution.status === 'compensating');
+    if ('code' in planned || !isUnbegun(record)) return undefined;
+    return childrenStarted(state, { step: step.name, planned, started: 0, ended: news }, event);
   }
   const children = { ...record.children, ended: laterEnds(record.children.ended, news) };
   // Also of a step that is over: the notice of a stopped child may come before its stopping is recorded.

@@ -17,8 +17,8 @@ export const STOPS: readonly Mutant[] = [
     rule: 'what has succeeded before the time of its step was over is left to what follows',
     bug: 'When the time of a step is over, what of it has succeeded is undone at once.',
     file: 'lib/core/execution/child-rules.ts',
-    find: "return stopping(step, family, 'stop', state, event);",
-    replace: "return stopping(step, family, 'recall', state, event);",
+    find: "return stopping(step, planned, 'stop', state, event);",
+    replace: "return stopping(step, planned, 'recall', state, event);",
     killer: jest('core/execution/child-rules', 'are stopped once that is recorded'),
   },
   {

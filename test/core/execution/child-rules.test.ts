@@ -110,7 +110,7 @@ describe('executions to start', () => {
       next: {
         kind: 'start-children',
         step: 'it',
-        family: { starts: [expect.objectContaining({ id: 'e-1.it.0' })], items: 1, tolerated: 0 },
+        planned: { starts: [expect.objectContaining({ id: 'e-1.it.0' })], items: 1, tolerated: 0 },
         starts: [expect.objectContaining({ id: 'e-1.it.0' })],
       },
       notes: [],

@@ -15,7 +15,7 @@ import { turnAt } from '../../../lib/core/step/turn.ts';
 import { horizonMs } from '../../../lib/core/step/lease.ts';
 import { nextWakeAt } from '../../../lib/core/supervision/wake-time.ts';
 import { STEP_MOVES } from '../../../lib/core/transitions.ts';
-import { familyOf } from '../../../lib/core/waiting/child.ts';
+import { plannedOf } from '../../../lib/core/waiting/child.ts';
 import { waitsUntil } from '../../../lib/core/waiting/waits.ts';
 import { check } from '../check.ts';
 import { expectLegalMove, type Judge, judgeAll, type Pair, pairsOf } from '../events.ts';
@@ -48,8 +48,8 @@ const tellings: fc.Arbitrary<Event> = fc
 const GOALS = ['recall', 'leave'] as const;
 const doings = ({ plan, state }: Case): fc.Arbitrary<Event> => {
   const families = plan.steps.filter(hasChildren).flatMap((step) => {
-    const family = familyOf(step, state);
-    return 'code' in family ? [] : [[step.name, family] as const];
+    const planned = plannedOf(step, state);
+    return 'code' in planned ? [] : [[step.name, planned] as const];
   });
   const nothing = { starts: [], items: 0, tolerated: 0 };
   return fc
@@ -59,12 +59,12 @@ const doings = ({ plan, state }: Case): fc.Arbitrary<Event> => {
       fc.integer({ min: 0, max: 3 }),
       fc.dictionary(fc.constantFrom('0', '1', '2'), end),
     )
-    .map(([[step, family], type, started, ended]) =>
+    .map(([[step, planned], type, started, ended]) =>
       type === 'gathered'
         ? { type, step, outputs: [[1, null], 'x'], ...inputs }
         : type === 'started'
-          ? { type, step, family, started, ended, ...inputs }
-          : { type, step, family, goal: GOALS[started] ?? 'stop', below: started, ended, ...inputs },
+          ? { type, step, planned, started, ended, ...inputs }
+          : { type, step, planned, goal: GOALS[started] ?? 'stop', below: started, ended, ...inputs },
     );
 };
 

@@ -5,7 +5,7 @@
 
 import { decide } from '../../../lib/core/decide.ts';
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
-import type { Children, Family } from '../../../lib/core/records/children.ts';
+import type { Children, Planned } from '../../../lib/core/records/children.ts';
 import type { Decision } from '../../../lib/core/decisions/decision.ts';
 import type { ChildEvent } from '../../../lib/core/decisions/events.ts';
 import type { Json } from '../../../lib/core/values/json.ts';
@@ -21,7 +21,7 @@ const nothing: Decision = { sends: [], next: { kind: 'idle' }, notes: [] };
 const on = (state: Snapshot, event: object, plan: Plan = familyPlan): Decision =>
   decide(plan, state, { ...event, ...inputs } as ChildEvent & typeof inputs);
 const same = { version: 2, writeId: 'w-new' };
-const family = (count: number): Family => ({
+const planned = (count: number): Planned => ({
   starts: Array.from({ length: count }, (_, index) => ({
     id: `c-${index}`,
     planId: 'p',
@@ -33,7 +33,7 @@ const family = (count: number): Family => ({
 });
 
 describe('executions that were started', () => {
-  const started = { type: 'started', step: 'list', family: family(3), started: 2, ended: {} };
+  const started = { type: 'started', step: 'list', planned: planned(3), started: 2, ended: {} };
   const children = { count: 3, items: 9, tolerated: 1, started: 2, ended: {} };
 
   it('are written into their step, which is looked at', () => {
@@ -83,7 +83,7 @@ describe('executions that were stopped', () => {
   const stopped = {
     type: 'stopped',
     step: 'list',
-    family: family(3),
+    planned: planned(3),
     goal: 'recall',
     below: 2,
     ended: { 1: end('canceled') },

@@ -196,7 +196,7 @@ describe('executions to stop', () => {
     expect(stopped(childOf('it'))).toStrictEqual(one);
     expect(stops([childOf('it')], [running])).toMatchObject({
       sends: [],
-      next: { step: 'it', family: { items: 1 } },
+      next: { step: 'it', planned: { items: 1 } },
       notes: [],
     });
   });

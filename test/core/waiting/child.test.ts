@@ -7,7 +7,7 @@ import type { ChildStep, MapStep } from '../../../lib/core/plan/plan.ts';
 import type { Children } from '../../../lib/core/records/children.ts';
 import type { Json } from '../../../lib/core/values/json.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
-import { childIds, childrenStarted, familyOf, nextStarts } from '../../../lib/core/waiting/child.ts';
+import { childIds, childrenStarted, plannedOf, nextStarts } from '../../../lib/core/waiting/child.ts';
 import { child, childrenOf, end, map, parentOf } from '../family.ts';
 import { changesOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { NOW } from '../states.ts';
@@ -18,11 +18,11 @@ const familyIn = (
   input: Json = parentOf().input as Json,
   records: readonly Step[] = [],
   execution: Partial<Execution> = {},
-) => familyOf(step, stateOf(records, { input, startedAt: NOW - 5, ...execution }));
+) => plannedOf(step, stateOf(records, { input, startedAt: NOW - 5, ...execution }));
 const startsOf = (...given: Parameters<typeof familyIn>) => {
-  const family = familyIn(...given);
-  if ('code' in family) throw new Error(family.message);
-  return family.starts;
+  const planned = familyIn(...given);
+  if ('code' in planned) throw new Error(planned.message);
+  return planned.starts;
 };
 const own = { executionId: 'e-1', step: 'sub', index: 0, since: NOW - 5 };
 const over = (step: Partial<MapStep>): MapStep => ({ ...map, ...step });
@@ -165,14 +165,14 @@ describe('the executions of a list', () => {
 });
 
 describe('what is started next', () => {
-  const family = {
+  const planned = {
     starts: startsOf(map, { list: Array.from({ length: 1_500 }, () => 1) }),
     items: 1_500,
     tolerated: 0,
   };
   const indexes = (step: ChildStep | MapStep, children?: Children): number[] => {
     const record = children === undefined ? undefined : recordOf('list', 'running', { children });
-    return nextStarts(step, family, record).map(({ parent }) => parent.index);
+    return nextStarts(step, planned, record).map(({ parent }) => parent.index);
   };
 
   it('is as many as may be under way beside those that are', () => {
@@ -185,7 +185,7 @@ describe('what is started next', () => {
 });
 
 describe('the record of executions', () => {
-  const family = {
+  const planned = {
     starts: startsOf(map, { list: Array.from({ length: 60 }, () => 1) }),
     items: 60,
     tolerated: 4,
@@ -206,13 +206,13 @@ describe('the record of executions', () => {
     expect(
       changesOf(
         before,
-        childrenStarted(stateOf([before]), { step: 'list', family, started: 1, ended: news }, inputs),
+        childrenStarted(stateOf([before]), { step: 'list', planned, started: 1, ended: news }, inputs),
       ),
     ).toEqual({
       ...same,
       children: { ...children, ended: { 0: end('failed', 5), 1: news[1], 2: news[2] } },
     });
-    const done = { step: 'list', family, started: 3, ended: {} };
+    const done = { step: 'list', planned, started: 3, ended: {} };
     const more = childrenStarted(stateOf([before]), done, inputs);
     expect(more.children?.started).toBe(3);
   });
