@@ -34,7 +34,7 @@ import { performLoaded } from './task.ts';
 /** What the holder of a step knows; `state` follows its own heartbeats. */
 export interface Claim {
   readonly plan: Plan;
-  /** As it is for this attempt. */
+  /** The step with the agent and the input of this attempt. */
   readonly planStep: AgentStep;
   readonly token: string;
   readonly processDeadlineAt: number;

@@ -192,7 +192,7 @@ const isAccepted = (answer: unknown): answer is Accepted =>
 
 const MAX_TOKEN_CHARS = 1_000;
 
-/** What is no wish or no token by its type is none: the work is accepted all the same. */
+/** A wish or a token of another type is ignored: the work is accepted all the same. */
 function acceptedAnswer({ spec }: Agent, answer: Accepted): Report {
   const { acceptsMs: withinMs } = spec;
   const { token, askAfter } = answer;

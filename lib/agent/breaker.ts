@@ -37,7 +37,10 @@ import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { Latch } from './latch.ts';
 import { Unwritten } from './unwritten.ts';
 
-/** What is known of a closed one: an operator may have paused the agent since, though no call has failed. */
+/**
+ * How long the knowledge of a closed breaker lasts: an operator may have paused the agent since, though no
+ * call has failed.
+ */
 export const CLOSED_FRESH_MS = 10_000;
 /** Lost races in a row before a failure is left to be written with the next one. */
 const MAX_LAPS = 5;
@@ -57,7 +60,7 @@ const READ_MS = 1_000;
  */
 export type Pass = { readonly trial?: string; readonly notBefore?: NotBefore } | 'unread';
 
-/** What is to be written: how a trial ended, or calls that failed, or that calls are answered again. */
+/** News for the breaker's record: the end of a trial, calls that failed, or that calls are answered again. */
 type News =
   | { readonly trial: string; readonly outcome: TrialOutcome }
   | { readonly failure: Failure }
@@ -126,7 +129,7 @@ export class ProcessBreaker {
       over.end();
       if (isRead) return;
       log.note({ what: 'breaker-failed', agent: this.#agent });
-      // What is refused at once is so because there is too much to do.
+      // A refusal at once comes from too much load.
       if (tries + 1 < READ_TRIES) await clock.sleep(startedAt + READ_MS - clock.now());
     }
   }
@@ -214,7 +217,7 @@ export class ProcessBreaker {
       if (lap > 0 || isTrial) await this.#read(ports, breakers);
       const before = this.#known?.breaker;
       const inputs = decisionInputsOf(ports);
-      // What has failed and could not be written yet is written by the next failure.
+      // Failures that could not be written yet go with the next one.
       const carried = news === 'answered' ? [] : this.#unwritten.calls;
       const failed = carried.filter((one) => !one.isTrial).length;
       const calls = carried.flatMap(({ call }) => call ?? []);

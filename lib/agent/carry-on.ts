@@ -14,7 +14,7 @@ import type { PlanCache } from '../engine/plans.ts';
 import { type HostedAgent, KeptMessage, type Neighbours } from './kept-message.ts';
 import { handleMessage } from './message.ts';
 
-/** As `handleMessage`; then the execution is carried on here, as long as its next agent is a neighbour. */
+/** Handles a message, then carries the execution on here, as long as its next agent is a neighbour. */
 export async function handleAndCarryOn(
   { ports, worker }: HostedAgent,
   plans: PlanCache,

@@ -121,7 +121,7 @@ export async function handleRecord(
  * @param name of the file, and so of the agent
  */
 export function handlerOfFile(name: string, handler: AgentHandler): AgentHandler {
-  // What is no agent's handler at all was refused when it was bundled, or is a test's.
+  // A value that is no handler was refused when it was bundled, or belongs to a test.
   const { agent } = (handler.worker ?? {}) as Partial<Worker>;
   if (agent === undefined || agent.spec.name === name) return handler;
   const message = `the file of agent '${name}' exports the handler of agent '${agent.spec.name}'; nothing was done`;

@@ -32,7 +32,7 @@ type Modules = Readonly<Record<string, () => Promise<{ readonly handler: AgentHa
 type Member = HostedAgent & { readonly telemetry: Telemetry };
 type Handler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
-/** As long as Lambda gives a function to initialise. */
+/** The time that Lambda gives a function to initialise. */
 const LOAD_WITHIN_MS = 10_000;
 
 export function hostHandler(modules: Modules): Handler {

@@ -63,7 +63,7 @@ export class ProcessRate {
     return { untilAt: slot.untilAt + LATE_MS, giveBack: () => this.#giveBack(slot) };
   }
 
-  /** As many wait as slots are taken: each slot, once it begins, is for the group whose turn it is. */
+  /** Waits for a slot: each slot, once it begins, is for the group whose turn it is. */
   async #inTurn({ clock }: Ports, own: Slots, group: string | undefined): Promise<Slots> {
     const waitMs = own.fromAt - clock.now();
     if (waitMs <= 0 && this.#waiting.length === 0) return own;

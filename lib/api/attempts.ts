@@ -66,8 +66,8 @@ function inputOf(
 }
 
 /**
- * As the attempt read it, also where what it read was undone since. A token is
- * not shown: its bearer may answer.
+ * The sources as the attempt read them, also those that were undone since. Tokens are hidden: their bearer
+ * may answer.
  */
 const shownScope = (state: Snapshot): ReturnType<typeof scopeOf> => ({
   ...scopeOf(state),

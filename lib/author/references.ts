@@ -117,7 +117,10 @@ function refuseValue(what: string, instead?: string): never {
   throw refuse('not-a-value', `${what} has no value while the workflow is built: ${instead ?? other}`);
 }
 
-/** As its author most likely wrote it: 'input.name', 'pay.output.id', 'paid.token', 'item.sizes[0]'. */
+/**
+ * A reference as its author most likely wrote it: 'input.name', 'pay.output.id', 'paid.token',
+ * 'item.sizes[0]'.
+ */
 export function nameOf(source: string, path: readonly string[]): string {
   const [kind, step = ''] = source.split(':');
   return fieldText(step === '' ? source : `${step}.${kind === 'step' ? 'output' : kind}`, path);

@@ -16,7 +16,7 @@ const MOST_SINGLE = 12;
 
 type Grouped = Omit<Children, 'ended'> & { readonly ends: readonly (readonly [ChildEnd, string])[] };
 
-/** As it is where groups are no shorter. */
+/** Groups the children, unless groups are no shorter. */
 export function groupedChildren(children: Children): Children | Grouped {
   const { ended, ...rest } = children;
   const all = Object.entries(ended);

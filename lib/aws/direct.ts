@@ -80,7 +80,7 @@ interface Place {
   readonly to: RequestOptions;
 }
 
-/** As many as the SDK's own. What lies idle keeps no process alive, and TLS sessions are resumed. */
+/** The SDK's own number. Idle connections keep no process alive, and TLS sessions are resumed. */
 const CONNECTIONS = { keepAlive: true, maxSockets: 50 } as const;
 export const AGENTS = { plain: new PlainAgent(CONNECTIONS), tls: new TlsAgent(CONNECTIONS) };
 

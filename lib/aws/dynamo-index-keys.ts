@@ -204,7 +204,7 @@ class Partition {
   }
 }
 
-/** What is answered of what is read; read units are spent on all. */
+/** The items of an answer; read units are spent on all that was read. */
 export interface Answered {
   /** @default every one */
   readonly condition?: Condition | undefined;

@@ -169,7 +169,7 @@ export function jsonIn(item: Item): unknown {
 export const text = (item: Item, attribute: string): string => item[attribute]?.S ?? '';
 export const number = (item: Item, attribute: string): number => Number(item[attribute]?.N ?? Number.NaN);
 
-/** As DynamoDB counts it: names and values, and of a number about half of its digits. */
+/** The size by DynamoDB's rule: names and values, and for a number about half of its digits. */
 export const sizeOf = (item: Item): number =>
   Object.entries(item).reduce((sum, [name, { S, N }]) => {
     const bytes = N === undefined ? Buffer.byteLength(S ?? ' ') : Math.ceil(N.length / 2) + 1;

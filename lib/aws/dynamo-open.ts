@@ -1,5 +1,5 @@
 /**
- * What is open, from the index of wake times.
+ * Reads open executions from the index of wake times.
  *
  * Owns: reading all of it up to a bound, the page that is sorted by the start and the one by the wake
  * time beyond that bound. Does not own: what an index has of an execution (`dynamo-indexes.ts`), the

@@ -11,7 +11,8 @@ const VERSION_BYTE = 6;
 const VERSION_4 = 0x40;
 
 /**
- * As unguessable as a UUID, in two thirds of its length: every record has two, and is read again and again.
+ * An id as hard to guess as a UUID, in two thirds of its length: every record has two, and is read again and
+ * again.
  */
 export function freshId(): string {
   if (used === pool.length) {

@@ -94,7 +94,7 @@ export interface MeterOptions {
   readonly deployment: string;
   /** Fields of the line beside the metrics: the role, and of an agent its name. */
   readonly fields: Readonly<Record<string, string>>;
-  /** What has metrics one by one. @default nothing */
+  /** Whether workflows or agents have metrics one by one. @default nothing */
   readonly by?: ReadonlySet<DetailBy>;
   /** Takes each line of the deployment's metrics. @default - they go to standard output */
   readonly onLine?: (line: string) => void;
@@ -107,7 +107,7 @@ export function createMeter(options: MeterOptions): Meter {
   const counts = new Map<MetricName, number>();
   /** Values of one metric in the line. */
   const sizes = new Map<MetricName, number>();
-  /** What is counted is one number in the line, whose length does not depend on the load. */
+  /** A counter is one number in the line, whose length does not depend on the load. */
   const count = (values: Partial<Record<MetricName, number>>): void => {
     for (const name of Object.keys(values) as MetricName[]) {
       const value = values[name] ?? 0;

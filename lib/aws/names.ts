@@ -40,7 +40,10 @@ export const ENV = {
   auditPages: 'STEADFAST_AUDIT_PAGES',
   /** The dimension that tells this deployment's metrics from another's. */
   deployment: 'STEADFAST_DEPLOYMENT',
-  /** What has metrics one by one, with commas between them: `workflow`, `agent`. Absent: neither. */
+  /**
+   * Whether workflows or agents have metrics one by one, with commas between them: `workflow`, `agent`.
+   * Absent: neither.
+   */
   metricsBy: 'STEADFAST_METRICS_BY',
   /** Attempts that a worker performs at the same time. */
   workerConcurrency: 'STEADFAST_WORKER_CONCURRENCY',
@@ -157,7 +160,7 @@ export const SPARE_INDEXES: readonly TableIndex[] = ['spare1', 'spare2'].map((na
 export const TAGS = {
   stack: 'steadfast:stack',
   part: 'steadfast:part',
-  /** Whose costs they are, where it is one agent. */
+  /** The agent that causes the costs, if it is one alone. */
   agent: 'steadfast:agent',
   /** The API's with a domain of its own: its address. */
   url: 'steadfast:url',
@@ -266,8 +269,8 @@ export const METRICS = {
 export type MetricName = keyof typeof METRICS;
 
 /**
- * Those that a deployment may have by workflow and by agent as well (`metricsBy`), under the same names, with
- * one more dimension. A name that is only here is of no use for all together.
+ * Metrics that a deployment may have by workflow and by agent as well (`metricsBy`), under the same names,
+ * with one more dimension. A name that is only here is of no use for all together.
  */
 export const DETAILED_METRICS = {
   workflow: {

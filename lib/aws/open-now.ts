@@ -1,6 +1,6 @@
 /**
- * What is open right now, counted: incidents that wait for a person, approvals and callbacks that wait for an
- * answer, breakers that let nothing through but trials.
+ * Counts what is open now: incidents that wait for a person, approvals and callbacks that wait for an answer,
+ * breakers that let only trials through.
  *
  * Owns: the two reads. Does not own: what becomes of the numbers (`metrics.ts`), when a breaker is open
  * (`core/step/breaker.ts`).

@@ -76,7 +76,7 @@ export function signedPlace({ pathname, searchParams }: URL): SignedPlace {
   return { path: pathname.split('/').map(encoded).join('/'), query: pairs.sort().join('&') };
 }
 
-/** As S3 alone has it: the path as it is sent, whose parts are encoded once. */
+/** The path for S3 alone: as it is sent, with parts that are encoded once. */
 export const s3Place = (method: string, url: URL): SignedPlace => ({
   ...signedPlace(url),
   path: url.pathname,

@@ -24,7 +24,7 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'step-done',
   'succeeded',
   'message-dropped',
-  // As many as steps were done; the audit's own line has their number.
+  // There are as many of these as steps; the audit's own line has their number.
   'leftover-removed',
   // Sent as an event; an agent that is tried once is at its last attempt each time.
   'at-risk',

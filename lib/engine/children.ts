@@ -51,7 +51,7 @@ export type Reconcile = (
     readonly handedOn?: HandedOn;
   },
 ) => Promise<unknown>;
-/** Those that got a place in a lane from this process: it carries them on once it has done with its own. */
+/** Executions that got a place in a lane from this process: it carries them on after its own. */
 export type HandedOn = { readonly id: string; readonly planId: string }[];
 interface Known {
   readonly state: Snapshot;

@@ -1,5 +1,5 @@
 /**
- * What is done at a lane between two decisions: queue, read it, hand places on, leave.
+ * The writes at a lane between two decisions: queue, read it, hand places on, leave.
  *
  * Owns: the order of these writes; each may be repeated without harm, whoever died. Does not own: when they
  * are due (`core/execution/lane-rules.ts`), what an execution's own records say then

@@ -94,10 +94,7 @@ async function decideLoading(ports: Ports, plan: Plan, before: Snapshot, event: 
   throw new Error('a decision asked for the same value again and again');
 }
 
-/**
- * What is made of the state, with the values that it asks for.
- * @throws as the ports reject
- */
+/** Makes something of the state with the values that it asks for. @throws as the ports reject */
 export async function withValues<Made>(
   ports: Ports,
   before: Snapshot,

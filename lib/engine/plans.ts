@@ -30,7 +30,7 @@ export async function planOf(store: Store, cache: PlanCache, hash: string): Prom
   return plan;
 }
 
-/** As the newest. */
+/** Keeps a plan as the newest. */
 function keep(cache: PlanCache, hash: string, plan: Plan): void {
   cache.delete(hash);
   const oldest = cache.keys().next();

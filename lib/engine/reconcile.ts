@@ -95,7 +95,7 @@ export async function reconcile(
   }
 }
 
-/** What is evaluated, as one process has it. */
+/** The state to evaluate, as one process has it. */
 function evaluationOf(
   ports: Ports,
   { by, oversight, tryNow }: Start,

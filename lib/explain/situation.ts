@@ -19,7 +19,7 @@ import { afterStart } from './words.ts';
  */
 export type Verdict = 'healthy' | 'degraded' | 'down';
 
-/** As they are written. */
+/** The verdicts in the words that are shown. */
 export const VERDICTS: Readonly<Record<Verdict, string>> = {
   healthy: 'healthy',
   degraded: 'degraded',
@@ -106,7 +106,7 @@ const ORDER: readonly Finding['kind'][] = [
   'asked',
   'at-risk',
 ];
-/** What is due for less than this is on its way: a supervisor sweeps every two seconds. */
+/** How long something may be due before it is called overdue: a supervisor sweeps every two seconds. */
 export const OVERDUE_SAID_MS = 5_000;
 /** A process may die, and another: a supervisor sees to that. */
 const FEW_LOST = 2;

@@ -34,7 +34,7 @@ import { cut, timeText } from '../core/values/text.ts';
 export interface Explanation {
   /** The execution that is explained. */
   readonly executionId: string;
-  /** As the API has it. */
+  /** The status as the API says it. */
   readonly status: string;
   /** What happened, the oldest first. */
   readonly past: readonly Happened[];

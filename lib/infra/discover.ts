@@ -199,7 +199,8 @@ async function foundAgents(
     const implementation = own ?? workflow;
     const shown = relativeToRoot(implementation);
     const remote = declared === undefined ? await remoteOf(implementation, shown, name) : undefined;
-    // What is remote has been loaded, and has no parts of its own; what is declared was checked where it is.
+    // A remote handler has been loaded, and has no parts of its own; declared work was checked where it is
+    // declared.
     if (remote === undefined && declared === undefined)
       files.push({ file: implementation, shown, spec, exported: module });
     agents.push({

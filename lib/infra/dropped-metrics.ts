@@ -29,7 +29,7 @@ export function refuseDroppedMetrics(scope: Construct, others: () => readonly IF
 const refusal = (path: string, level: string): string =>
   `${path}: at the application log level ${level} Lambda drops this function's metrics, which count as INFO; leave out logLevel (or the Aspect that sets it); Lambda's own lines of healthy invocations are left out already`;
 
-/** As it will be in the template. */
+/** The level that the template will have. */
 function levelOf(node: IConstruct): string {
   if (!CfnResource.isCfnResource(node) || node.cfnResourceType !== 'AWS::Lambda::Function') return '';
   const { Resources } = Stack.of(node).resolve(

@@ -11,14 +11,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { jsonSchemaOf } from './json-schema.ts';
 
-/** As the API answers them: `WorkflowForms`. */
+/** The forms that the API answers: `WorkflowForms`. */
 export interface Forms {
   readonly input?: unknown;
   readonly example?: unknown;
   readonly steps?: Readonly<Record<string, { readonly input?: unknown; readonly output?: unknown }>>;
 }
 
-/** What is read of a workflow; structural, because the infrastructure does not know the core. */
+/** The parts of a workflow that are read; structural, because the infrastructure does not know the core. */
 interface Asking {
   readonly name: string;
   readonly input?: unknown;

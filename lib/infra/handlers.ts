@@ -13,7 +13,7 @@ import { spawn } from 'node:child_process';
 import { partsOf, uselessPartsOf } from '../core/plan/agent-parts.ts';
 import { programFile, typescriptLoader } from '../project/package-files.ts';
 
-/** What is read of a declaration. */
+/** The parts of a declaration that are read. */
 export type DeclaredSpec = { readonly name: string } & Partial<Parameters<typeof partsOf>[0]>;
 
 /** An agent's file, beside a workflow that is loaded. */

@@ -17,7 +17,7 @@ interface Standard {
   };
 }
 
-/** What is given to it, or what it lets through. */
+/** The value that a schema is given, or the one that it lets through. */
 export type Side = 'input' | 'output';
 
 /** What the schema lets through; nothing where its library does not say. */

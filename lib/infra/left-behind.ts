@@ -176,7 +176,7 @@ function lineOf(text: string, what: RegExp | string): number | undefined {
   return index < 0 ? undefined : index + 1;
 }
 
-/** As it is run, without comments. Where it does not parse, that is said when it is bundled. */
+/** The code as it is run, without comments. If it does not parse, bundling says so. */
 function uncommented(file: string): string {
   try {
     const loader = extname(file).endsWith('ts') ? 'ts' : 'js';

@@ -72,7 +72,7 @@ interface Folder {
   readonly resources: number;
 }
 
-/** What is deployed or left out together, with what that costs. */
+/** Workflows that are deployed or left out together, with their resources. */
 function foldersOf({ found, agents, triggers }: Deployment): Folder[] {
   const nameOf = (file: string): string => basename(dirname(file));
   const names = [...new Set(found.workflows.map(({ file }) => nameOf(file)))].sort();
@@ -117,7 +117,7 @@ function environmentsTooLarge(scope: Construct, { agents }: Deployment): string[
   });
 }
 
-/** As Lambda measures them, with names that only the deployment chooses as long as they can be. */
+/** The bytes that Lambda counts, with names that only the deployment chooses as long as they can be. */
 function environmentBytes(resource: CfnFunction, names: Names): number {
   const { variables = {} } = (resource.stack.resolve(resource.environment) ?? {}) as {
     readonly variables?: Readonly<Record<string, unknown>>;

@@ -9,7 +9,7 @@ import { Stack, Tags } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
 import { TAGS } from '../aws/names.ts';
 
-/** What is charged for by use, as far as AWS takes tags of it in every region. */
+/** Resources that AWS charges for by use, as far as every region takes tags of them. */
 const CHARGED = [
   'AWS::DynamoDB::GlobalTable',
   'AWS::Lambda::Function',

@@ -16,7 +16,7 @@ import type { ApiKind, SchedulerApiProps } from './scheduler-api.ts';
 import type { StateTableProps } from './state-table.ts';
 import type { SteadfastProps } from './steadfast-props.ts';
 
-/** Those that are given: an absent one has a default of its own. */
+/** The settings that are given: an absent one has a default of its own. */
 export function tableSettings(props: SteadfastProps): Partial<StateTableProps> {
   const { billing, deletionProtection, pointInTimeRecovery, restoredTable, startsPerSecond } = props;
   return {
@@ -64,7 +64,7 @@ export function callerSetting({
   return personalRoles.length === 0 ? {} : { [ENV.personalRoles]: personalRoles.join(' ') };
 }
 
-/** What is set of the API in front of the function, so of none. */
+/** Settings of the API in front of the function: without an API they are refused. */
 const OF_THE_API = [
   'authorizer',
   'scopes',

@@ -24,7 +24,7 @@ import { grantSending } from './grants.ts';
 import { onceInUse } from './removal.ts';
 
 const TIMEOUT = Duration.seconds(30);
-/** As AWS asks for: six times the function's timeout. */
+/** Six times the function's timeout, as AWS asks for. */
 const VISIBILITY = Duration.minutes(3);
 /** About an hour of a table that is away. What cannot start is set aside at once and does not count. */
 const MAX_RECEIVES = 20;

@@ -29,8 +29,8 @@ import { INDEXES, SPARE_INDEXES, TABLE, type TableIndex } from '../aws/names.ts'
 import { onceInUse } from './removal.ts';
 
 /**
- * What is done to the table, by purpose. A transaction needs the action of each of its parts, and all of ours
- * are puts. `test/infra/permissions.ts` lists who has what; the local cloud refuses the rest.
+ * Actions on the table by purpose. A transaction needs the action of each of its parts, and all of ours are
+ * puts. `test/infra/permissions.ts` lists who has which; the local cloud refuses the rest.
  */
 const ACTIONS = {
   decide: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'],

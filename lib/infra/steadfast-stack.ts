@@ -13,7 +13,8 @@ import { Steadfast } from './steadfast.ts';
 import { STEADFAST_OPTIONS, type SteadfastProps } from './steadfast-props.ts';
 
 /**
- * What is set at a stage. What needs a stack to be in (a key, a network, an authorizer) is made in this one.
+ * The settings of a stage. Resources that need a stack (a key, a network, an authorizer) are made in this
+ * one.
  */
 export type StageSettings = (stack: Stack) => Partial<Omit<SteadfastProps, 'workflows'>>;
 

@@ -180,7 +180,7 @@ export interface SynthesizeProps {
    * @default true
    */
   readonly validation?: boolean;
-  /** As of the construct. */
+  /** The construct's option of this name. */
   readonly hosting?: NonNullable<SteadfastStackProps['hosting']>;
 }
 

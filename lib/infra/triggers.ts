@@ -34,8 +34,8 @@ import { checkOptions } from './known-options.ts';
 import { allow, StartQueue } from './start-queue.ts';
 
 /**
- * What is needed of a bucket. The class spells optional members otherwise than
- * `IBucket` (exactOptionalPropertyTypes).
+ * The parts of a bucket that are read. The class spells optional members otherwise than `IBucket`
+ * (exactOptionalPropertyTypes).
  */
 export type BucketReference = Pick<IBucket, 'node' | 'bucketName' | 'enableEventBridgeNotification'>;
 
@@ -278,7 +278,7 @@ function refuseTokens(mapping: unknown, place: string): void {
       `${place}: a value that is known only after the deployment cannot be in a mapping; give it to a step instead`,
     );
   }
-  // What is neither is no JSON, which is said elsewhere.
+  // Anything else is no JSON, which is refused elsewhere.
   const isWalked = Array.isArray(mapping) || Object(mapping).constructor === Object;
   if (!isWalked) return;
   for (const [name, value] of Object.entries(mapping as object)) refuseTokens(value, `${place}.${name}`);

@@ -21,7 +21,7 @@ import { DiscoveryError, type FoundAgent, type FoundLane, type FoundWarning } fr
 import { nearest } from '../core/values/nearest.ts';
 import { jsonSchemaOf, noJsonIn, type Side } from './json-schema.ts';
 
-/** What is read of a plan. */
+/** The parts of a plan that are read. */
 interface PlanLike {
   readonly workflow: string;
   readonly fairBy?: unknown;
@@ -50,7 +50,7 @@ export const asksAnother = (plan: PlanLike): boolean =>
       (kind === 'approval' && by !== undefined) || (child !== undefined && asksAnother(child)),
   );
 
-/** What is read of a workflow; structural, because the infrastructure does not know the core. */
+/** The parts of a workflow that are read; structural, because the infrastructure does not know the core. */
 export interface WorkflowLike {
   readonly kind: 'steadfast:workflow';
   readonly name: string;
@@ -69,7 +69,7 @@ export interface AgentLike {
   readonly secret?: NonNullable<FoundAgent['declared']>['secret'];
 }
 
-/** What is found of an agent whose work is declared; nothing of one that has a file. */
+/** The declared work of an agent; undefined for one that has a file. */
 export const declaredWorkOf = ({ handler, secret }: AgentLike): FoundAgent['declared'] =>
   'worker' in Object(handler) ? (secret === undefined ? {} : { secret }) : undefined;
 
@@ -208,7 +208,7 @@ function placeOf(problem: string, file: string): string {
   return at < 0 ? '' : `:${text.slice(0, at).split('\n').length}`;
 }
 
-/** What is odd in a workflow, and in those that it runs. */
+/** Warnings about a workflow, and about those that it runs. */
 export function warningsOf(workflow: WorkflowLike, file: string, shown: string): FoundWarning[] {
   if (!('plan' in workflow)) return [];
   const names = oddNames(workflow as never, jsonSchemaOf).map(({ kind, workflow: of, name, message }) => ({

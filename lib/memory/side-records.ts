@@ -50,7 +50,7 @@ export const memoryWorkflowPauses = (): WorkflowPauses => memoryRecords(({ workf
 export const memoryWaits = (): Waits => memoryRecords(() => []);
 export const memoryPresences = (): Presences => memoryRecords(() => []);
 
-/** As one process has them; `presences` may be shared with others. */
+/** The wake-ups of one process; `presences` may be shared with others. */
 export const memoryWakeUps = (
   presences: Presences,
   call: (presence: Presence) => Promise<void>,

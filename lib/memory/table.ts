@@ -30,7 +30,7 @@ export class MemoryTable {
   readonly #due: Due[][];
   /** The shard in which an execution's wake time is. */
   readonly #places = new Map<string, number>();
-  /** What was beside executions that have expired. */
+  /** Records beside executions that have expired. */
   readonly #left = new Map<string, Beside[]>();
   #open = 0;
 
@@ -175,7 +175,7 @@ export class MemoryTable {
     return ids.flatMap((executionId) => this.recordsOf(executionId));
   }
 
-  /** Those of one id, of whichever life. */
+  /** The records of one id, of whichever life. */
   recordsOf(executionId: string): Found[] {
     const execution = this.#executions.get(executionId)?.execution;
     const own: Found[] =

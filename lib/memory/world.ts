@@ -62,7 +62,7 @@ export class MemoryStore implements Store {
     this.#table.reshard(shards);
   }
 
-  /** As after the end of its retention: its own record is gone, the records beside it not yet. */
+  /** Removes an execution's own record, as at the end of its retention; the records beside it stay. */
   expire(executionId: string): void {
     this.#table.expire(executionId);
   }

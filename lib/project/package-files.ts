@@ -47,7 +47,7 @@ export function loadInstead(files: ReadonlyMap<string, string>): void {
   for (const [file, other] of files) instead.set(file, other);
 }
 
-/** What is loaded in its place, or itself. */
+/** The file that is loaded in its place, or itself. */
 export const loadedFile = (file: string): string => instead.get(file) ?? file;
 
 /**

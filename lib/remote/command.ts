@@ -45,7 +45,7 @@ export function commandSend({ command, folder = process.cwd() }: CommandTarget):
 function start(command: readonly string[], folder: string): Started {
   const child = spawn('/bin/sh', ['-c', GUARD, 'sh', ...command], {
     cwd: folder,
-    // As it is now: what a test sets of it is in its own copy.
+    // Read at each call: a test changes its own copy.
     env: process.env,
     detached: true,
     // Its stderr is its log, and goes where the worker's goes.

@@ -61,7 +61,7 @@ const SEVERAL_ASKED = 'several-asked';
 /** The code with which a rejected approval fails. */
 const REJECTED = 'rejected';
 
-/** What is refused for good: trying again cannot help. */
+/** Codes of refusals for good: trying again cannot help. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'already-closed',
   'already-resolved',
@@ -249,8 +249,8 @@ async function answerApproval(
   );
   const isMeant = (name: string): boolean => (state.questions?.[name]?.openedAt ?? 0) <= createdAt;
   const meant = open.filter(isMeant);
-  // What was answered since is the same answer of the same person, or it is refused;
-  // another may have been asked after it.
+  // An answer that was given since is the same answer of the same person, or it is refused; another question
+  // may have been asked after it.
   const [answered] = names.filter(
     (name) =>
       SETTLED.has(state.steps[name]?.status ?? '') &&

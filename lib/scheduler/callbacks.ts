@@ -80,7 +80,9 @@ export async function closeCallback(
   }
 }
 
-/** What is refused as too late ends its step at once: no pause reopens it that comes before a supervisor. */
+/**
+ * Ends the step of an answer that came too late at once: no pause that comes before a supervisor reopens it.
+ */
 async function ended(
   { ports }: Scheduler,
   plan: Plan,

@@ -138,7 +138,8 @@ async function obeyed(
     const acted = command.type === 'retry' ? await acting(scheduler, plan, state, command) : {};
     const event = { ...command, ...acted, ...decisionInputsOf(ports) };
     const { decision } = await decideWith(ports, plan, state, event);
-    // What is under way is asked for without an id, or a question of the rest is not safe to answer any more.
+    // The command is under way and was repeated without an id, or a question of the rest is not safe to
+    // answer any more.
     if (decision.write === undefined && (known !== undefined || isUnderWay(execution, command)))
       return execution;
     if (decision.write === undefined) continue;

@@ -38,7 +38,7 @@ import type { Scheduler } from './start.ts';
 /** The API answers within 29 s. */
 const WITHIN_MS = 20_000;
 const AT_A_TIME = 8;
-/** As `Erasure` has it by default. */
+/** The default of `Erasure`. */
 const WRITTEN_WITHIN_MS = 60_000;
 
 /**

@@ -25,7 +25,7 @@ const REASON = 'paused by an operator';
 
 type Paused = Pick<WorkflowPause, 'pause' | 'lastPause'>;
 
-/** As it is stored now. */
+/** The pause as it is stored now. */
 export async function showPause({ ports }: Scheduler, workflow: string): Promise<Paused> {
   return pausedIn(await ports.workflowPauses?.read(workflow));
 }

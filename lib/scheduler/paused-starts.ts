@@ -32,7 +32,7 @@ export async function pausedStarts(
   if (workflowPauses === undefined) return undefined;
   const now = clock.now();
   let known = pauses.get(workflow);
-  // What was read later than now was so by a clock that was ahead.
+  // A reading later than now comes from a clock that was ahead.
   if (known === undefined || now < known.readAt || now - known.readAt >= FRESH_MS) {
     known = { readAt: now, record: workflowPauses.read(workflow) };
     pauses.set(workflow, known);

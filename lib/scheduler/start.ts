@@ -138,7 +138,7 @@ const inputHashOf = (
   { input, tags = {}, replaces, priority }: Pick<StartRequest, 'input' | 'tags' | 'replaces' | 'priority'>,
 ): string => hash(canonicalJson({ input, tags, ...given({ replaces, priority }) }));
 
-/** As `start`, of one that may be none of the authors'. */
+/** Starts an execution of a workflow that may be none of the authors'. */
 export async function startOf(
   scheduler: Scheduler,
   registered: Registered,

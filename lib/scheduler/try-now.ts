@@ -25,7 +25,7 @@ import { type Scheduler, show } from './start.ts';
 
 /** Open executions that are read, those that are due soonest. */
 const MOST_EXAMINED = 1_000;
-/** As many as a supervisor sends to an agent in a sweep. */
+/** The number that a supervisor sends to an agent in a sweep. */
 const MOST_WOKEN = 300;
 const READ_AT_ONCE = 20;
 

@@ -31,7 +31,7 @@ const LAST_LOOK_MS = 1_000;
 /** After its time the answer is still to be read and sent. */
 const ANSWER_MS = 3_000;
 
-/** As `show`, but waits up to `waitMs` for the end, unless too many do. */
+/** Shows an execution at its end, or after `waitMs`; at once if too many wait. */
 export async function showAtEnd(scheduler: Scheduler, executionId: string, waitMs: number): Promise<Shown> {
   // Before the first read: what is announced after it is signalled.
   const end = scheduler.ports.ends?.of(executionId);

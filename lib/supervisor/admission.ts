@@ -22,7 +22,7 @@ export const SENDS_PER_SWEEP = 300;
 export const FREE_SENDS = 30;
 /** With this many waiting, another message would be taken so late that it would pass for lost. */
 export const FULL_QUEUE = 3_000;
-/** As long as the longest gap between two dispatches. */
+/** The longest gap between two dispatches. */
 const MAX_DEFER_MS = 900_000;
 /** Where one message may bring the trial, the others wait at least this much longer. */
 const TRIAL_MS = 10_000;
@@ -47,7 +47,7 @@ interface RateLimit {
   wanted: number;
   sent: number;
   deferred: number;
-  /** Whose executions (`fairBy`) have had a message sent. */
+  /** Groups (`fairBy`) that have had a message sent. */
   readonly groups: Set<string>;
   /** The one message that may become the trial. */
   triedOut: boolean;

@@ -1,6 +1,6 @@
 /**
- * What is due in a shard, in fair turns: of each group's executions (`fairBy`) first the earliest of each,
- * then the second of each, and so on. Executions without a group share one turn.
+ * Reads the due executions of a shard in fair turns: of each group (`fairBy`) first the earliest one, then
+ * the second, and so on. Executions without a group share one turn.
  *
  * Owns: how far a sweep reads ahead, and the order. Does not own: the sweep (`sweep.ts`).
  *

@@ -36,7 +36,10 @@ export type Missing = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** While there are ticks nothing is overdue for this long: two ticks, so that one that fails is no outage. */
 const OUTAGE_MS = 120_000;
-/** What is away for less than this costs no lease: every heartbeat is tried again before the lease ends. */
+/**
+ * The shortest outage that counts: a shorter one costs no lease, because every heartbeat is tried again
+ * before the lease ends.
+ */
 const SHORTEST_MS = 3_000;
 /** If this many evaluations of a sweep failed, and half of all, the cause is the store, not a single item. */
 const MIN_FAILED = 3;

@@ -44,10 +44,7 @@ type World = Pick<Ports, 'clock' | 'random' | 'log'>;
  * minute is for clocks that differ.
  */
 const NEXT_TICK_MS = 2_000;
-/**
- * What was written before a promise's end is in the index by then, also where
- * the writer's clock is 2 s behind.
- */
+/** The time after which the index has every earlier write, also if the writer's clock is 2 s behind. */
 const INDEX_LAG_MS = 4_000;
 /** Sweeps that a called supervisor promises at a time: few, so that it leaves soon when nothing is due. */
 const SWEEPS_A_PROMISE = 5;
@@ -139,7 +136,7 @@ class Called implements Stay {
   readonly #presences: Presences;
   readonly #world: World;
   readonly #limits: Limits;
-  /** What was written by this one, whether or not the answer came. */
+  /** Ids that this process wrote, whether or not the answer came. */
   readonly #ids = new Set<string>();
   #mine: Pick<Presence, 'version' | 'untilAt'>;
 

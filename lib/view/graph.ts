@@ -152,7 +152,7 @@ export function childrenOf({ state }: GraphStep): string {
   return `${people}${childrenNote(others)}${ends === '' ? '' : `: ${ends}`}`;
 }
 
-/** As data, without payloads, attempts and tokens. */
+/** The graph as data, without payloads, attempts and tokens. */
 export function graphData({ workflow, plan, execution, steps }: Graph): object {
   return {
     workflow,

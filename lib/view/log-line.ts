@@ -10,7 +10,7 @@ import { printable } from './text.ts';
 export interface LogLine {
   /** Epoch ms. */
   readonly at: number;
-  /** As Powertools writes it: 'INFO', 'WARN', … */
+  /** The level in Powertools' words: 'INFO', 'WARN', … */
   readonly level: string;
   /** The file or the log group. */
   readonly source: string;
@@ -37,7 +37,7 @@ export type Level = (typeof LEVELS)[number];
 export const levelsFrom = (level: Level): readonly string[] =>
   LEVELS.slice(LEVELS.indexOf(level)).map((one) => one.toUpperCase());
 
-/** Those that lines come from, in the order of time. */
+/** A source of lines, in the order of time. */
 export interface LogSource {
   /** @returns the lines that it has not returned yet */
   next(): Promise<readonly LogLine[]>;
@@ -96,7 +96,7 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** What is the same in every line of a function, or is printed before the message. */
+/** Fields that are the same in every line of a function, or are printed before the message. */
 const ELSEWHERE: ReadonlySet<string> = new Set(
   (
     'level message timestamp service cold_start sampling_rate xray_trace_id function_arn function_memory_size ' +
@@ -104,7 +104,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** What is read of a line, each as text; '' where it has none. */
+/** The parts of a line as texts; '' for one that it lacks. */
 export interface LineParts {
   /** The agent, or the role. */
   readonly who: string;

@@ -19,7 +19,7 @@ export class ServerTime {
 
   readonly now = (): number => this.#own() + this.#aheadMs;
 
-  /** As `send`; what it answers says the time. */
+  /** Makes the call of `send`, and learns the server's time from the answer. */
   readonly through =
     (send: typeof fetch): typeof fetch =>
     async (input, init) => {

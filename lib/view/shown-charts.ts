@@ -15,7 +15,7 @@ export interface ShownLine {
 export interface ShownChart {
   readonly title: string;
   readonly unit: ChartUnit;
-  /** Those without any value are left out; of workflows, agents and queues the worst first. */
+  /** Lines with at least one value; of workflows, agents and queues the worst first. */
   readonly lines: readonly ShownLine[];
 }
 

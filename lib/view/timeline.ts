@@ -89,7 +89,7 @@ const common = (one: Stretch, { from, to }: Span): Stretch => ({
   to: Math.min(one.to, to),
 });
 
-/** What is left of each before and after a span. */
+/** The rest of each stretch before and after a span. */
 const without = (all: readonly Stretch[], { from, to }: Span): Stretch[] =>
   all
     .flatMap((one) =>

@@ -198,7 +198,7 @@ async function perform(own: Own, running: Running): Promise<void> {
 /** In which call this code runs; its call may be over. */
 const current = new AsyncLocalStorage<Running>();
 
-/** What is not an author's file is nobody's to mend. */
+/** Files that no author can mend. */
 const NOT_THEIRS = /node:|node_modules|[\\/]lib[\\/]worker[\\/]isolated/;
 
 /** The error, and the first line of the author's. */

@@ -29,7 +29,7 @@ export interface Call {
   readonly output?: unknown;
 }
 
-/** Whose call it is. */
+/** The agent whose call it is, and its lease. */
 export interface Caller {
   readonly name: string;
   readonly leaseMs: number;
@@ -46,7 +46,7 @@ export type Word =
 /** What ends a process that nobody guards: an error that nothing caught, or a call of `process.exit`. */
 export interface Fault {
   readonly kind: 'fault';
-  /** Whose it is, where that is known; its call may be over. */
+  /** The call that it belongs to, if it is known; that call may be over. */
   readonly of?: number;
   readonly agent?: string;
   readonly why: string;
@@ -84,7 +84,7 @@ export const diedOf = (why: string): Answered => ({
   message: `the process of the attempt died: ${why}`,
 });
 
-/** What is to be said in this turn, in one message; what cannot be sent fails alone. */
+/** Collects the items of one turn into one message; one that cannot be sent fails alone. */
 export class Outbox<Item> {
   readonly #send: (all: readonly Item[]) => void;
   #waiting: { readonly said: Item; readonly onFailed: (error: unknown) => void }[] = [];
@@ -120,9 +120,9 @@ export class Outbox<Item> {
 
 /** What a process has suffered of its agents. */
 export interface Trouble {
-  /** Whose fault it was, where that is known. */
+  /** The agent at fault, if it is known. */
   readonly agent?: string;
-  /** Whose calls were under way. */
+  /** The agents whose calls were under way. */
   readonly atWork: readonly string[];
   readonly why: string;
   /** It kept the loop from all others. */

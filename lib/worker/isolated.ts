@@ -31,7 +31,7 @@ const nothing = (): void => undefined;
 export class ProcessPool {
   readonly #program: Program;
   readonly #options: PoolOptions;
-  /** Those that may be given a call. */
+  /** Processes that may be given a call. */
   readonly #free: OwnProcess[] = [];
   /** How many are kept for a message that is being claimed. */
   readonly #kept: OwnProcess[] = [];

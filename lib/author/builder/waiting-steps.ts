@@ -38,7 +38,7 @@ import { sourcesIn } from '../../core/plan/refs-in.ts';
 
 /** A step that was declared: `output` may be used in the input and the condition of later steps. */
 export interface StepHandle<O> {
-  /** As it was declared. */
+  /** The name that it was declared with. */
   readonly name: string;
   /** What the step has answered, as a reference. Who reads it waits for the step. */
   readonly output: Ref<O>;
@@ -46,7 +46,7 @@ export interface StepHandle<O> {
 
 /** One that may fail (`mayFail`) or be skipped (`when`). */
 export interface UncertainHandle<O> {
-  /** As it was declared. */
+  /** The name that it was declared with. */
   readonly name: string;
   /** What the step has answered, if it succeeded: read it with `orElse(…)` or `required(…)`. */
   readonly output: MaybeRef<O, MayNotSucceed>;
@@ -180,10 +180,10 @@ export interface Approval {
 /** The options of a step that runs another workflow. */
 export interface ChildOptions extends AnyStepOptions, MayFailOptions {
   /**
-   * What is tried after the other workflow has failed, or its time was over: it again, as another
-   * execution, also with another input (`retry`, `withInput`), then a person. A try begins only when
-   * the one before has left nothing in effect; where it has, or was canceled, a person is asked at
-   * once if the recovery has `askPerson`.
+   * The stages that are tried after the other workflow has failed, or its time was over: it again, as another
+   * execution, also with another input (`retry`, `withInput`), then a person. A try begins only when the one
+   * before has left nothing in effect; where it has, or was canceled, a person is asked at once if the
+   * recovery has `askPerson`.
    * @default none: its failure is the step's
    */
   readonly recovery?: readonly ChildStage[];
