@@ -6,8 +6,7 @@
  * @see https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
  */
 
-import { and, eq, exists, gt, isIn, matches, ref } from '../author/references.ts';
-import type { Condition } from '../author/ref-types.ts';
+import { and, eq, exists, gt, isIn, matches, or, ref } from '../author/references.ts';
 import type { Agent } from '../core/plan/agent.ts';
 import { refuse } from '../core/values/errors.ts';
 import type { Json } from '../core/values/json.ts';
@@ -16,14 +15,13 @@ import type {
   AwsCall,
   FromEnvironment,
   HttpAnswer,
-  HttpRequest,
   HttpWork,
   Invocation,
   InvokeOptions,
   OutcomeRule,
   PublishOptions,
 } from './declaration.ts';
-import { declareHttp } from './http-agent.ts';
+import { declareHttp, rulesIn } from './http-agent.ts';
 
 interface DeclaredCall<I, O> {
   readonly declared: Agent<I, O>;
@@ -50,132 +48,121 @@ const ofInvoke = ({ status, header }: HttpAnswer, isProbe: boolean): OutcomeRule
 /** @throws SteadfastError `bad-name`, `bad-duration`, `bad-agent` */
 export function declareInvoke<I, O>(name: string, options: InvokeOptions<I, O>): DeclaredCall<I, O> {
   const env = new Set<string>();
-  const invoking = (given: unknown, isProbe = false): unknown => {
-    if (given === undefined || given === 'none') return given;
-    return (call: { readonly input: unknown }): HttpRequest<string, O> => {
-      const written = (
-        typeof given === 'function' ? (given as (from: object) => unknown)(call) : given
-      ) as Invocation<string, O>;
-      const stranger = optionProblem(written, INVOCATION);
-      if (stranger !== undefined) throw refuse('bad-agent', `invoke '${name}': ${stranger}`);
-      const { function: called, payload = call.input, outcomes, ...rest } = written;
-      if (typeof called !== 'string' && typeof called?.env !== 'string')
-        throw refuse('bad-agent', `invoke '${name}': function is a function's name or ARN, or { env }`);
-      if (typeof called !== 'string') env.add(called.env);
-      const own = (answer: HttpAnswer): readonly OutcomeRule<string>[] =>
-        typeof outcomes === 'function'
-          ? outcomes(answer)
-          : Object.entries(outcomes ?? {}).map(([status, is]) => ({
-              when: eq(answer.status, Number(status)),
-              is,
-            }));
-      return {
-        ...rest,
-        method: 'POST',
-        url: 'https://lambda.amazonaws.com',
-        path: [
-          '2015-03-31',
-          'functions',
-          typeof called === 'string' ? called : ref('env', [called.env]),
-          'invocations',
-        ],
-        headers: { 'x-amz-invocation-type': 'RequestResponse' },
-        body: payload,
-        outcomes: (answer) => [...own(answer), ...ofInvoke(answer, isProbe)],
-      };
+  const request = (given: unknown, call: { readonly input: unknown }, isProbe: boolean): object => {
+    const written = (typeof given === 'function' ? given(call) : given) as Invocation<string, O>;
+    const { function: called, payload = call.input, outcomes, ...rest } = written;
+    const isNamed = typeof called === 'string' || typeof called?.env === 'string';
+    const problem =
+      optionProblem(written, INVOCATION) ??
+      (isNamed ? undefined : "function is a function's name or ARN, or { env }");
+    if (problem !== undefined) throw refuse('bad-agent', `invoke '${name}': ${problem}`);
+    for (const variable of envOf(called)) env.add(variable);
+    const place = typeof called === 'string' ? called : ref('env', [called.env]);
+    return {
+      ...rest,
+      method: 'POST',
+      url: 'https://lambda.amazonaws.com',
+      path: ['2015-03-31', 'functions', place, 'invocations'],
+      headers: { 'x-amz-invocation-type': 'RequestResponse' },
+      body: payload,
+      outcomes: (answer: HttpAnswer) => [...rulesIn(outcomes, answer), ...ofInvoke(answer, isProbe)],
     };
   };
   const { execute, probe, undo, ...more } = options;
+  const invoking = (given: unknown, isProbe = false): unknown =>
+    given === undefined || given === 'none'
+      ? given
+      : (call: { readonly input: unknown }) => request(given, call, isProbe);
   const requests = { execute: invoking(execute), probe: invoking(probe, true), undo: invoking(undo) };
-  const { declared, work } = declareHttp(name, { ...more, ...requests } as never);
-  return { declared: declared as never, work: { ...work, aws: { service: 'lambda', env: [...env] } } };
+  const { declared, work } = declareHttp<I, O>(name, { ...more, ...requests } as never);
+  return { declared, work: { ...work, aws: { service: 'lambda', env: [...env] } } };
 }
 
 const ANYTHING: Agent['input'] = {
   '~standard': { version: 1, vendor: 'steadfast', validate: (value) => ({ value }) },
 };
+const JSON_CALL = { sqs: 'application/x-amz-json-1.0', events: 'application/x-amz-json-1.1' } as const;
+const FORM = 'application/x-www-form-urlencoded';
 
+const envOf = (named: string | FromEnvironment): readonly string[] =>
+  typeof named === 'string' ? [] : [named.env];
 const valueOf = (named: string | FromEnvironment): string =>
   typeof named === 'string' ? named : (process.env[named.env] ?? '');
-const keyOf = (key: string) => ({ DataType: 'String', StringValue: key });
+const textOf = (message: Json): string => (typeof message === 'string' ? message : JSON.stringify(message));
 
-const CONTENT: Readonly<Partial<Record<AwsCall['service'], string>>> = {
-  sqs: 'application/x-amz-json-1.0',
-  sns: 'application/x-www-form-urlencoded',
-  events: 'application/x-amz-json-1.1',
-};
+/** What FIFO queues and topics need; they drop a repeated message for five minutes. */
+const onceIn = (name: string, group: string | undefined, key: string): Readonly<Record<string, string>> =>
+  name.endsWith('.fifo') ? { MessageGroupId: group ?? key, MessageDeduplicationId: key } : {};
 
-/** By target: the service, what its call is named, and its body. */
-function callTo(to: PublishOptions<unknown>['to']): AwsCall & { readonly target: string } {
+/** By target: the service, and the body of its call. */
+function callTo(to: PublishOptions<unknown>['to']): AwsCall {
   if ('queue' in to)
     return {
       service: 'sqs',
-      target: 'AmazonSQS.SendMessage',
       env: envOf(to.queue),
       shape: (message, key) => {
         const QueueUrl = valueOf(to.queue);
-        const once = QueueUrl.endsWith('.fifo')
-          ? { MessageGroupId: to.group ?? key, MessageDeduplicationId: key }
-          : {};
-        const attributes = { MessageAttributes: { idempotencyKey: keyOf(key) } };
-        return { QueueUrl, MessageBody: textOf(message), ...attributes, ...once };
+        const MessageAttributes = { idempotencyKey: { DataType: 'String', StringValue: key } };
+        return {
+          QueueUrl,
+          MessageBody: textOf(message),
+          MessageAttributes,
+          ...onceIn(QueueUrl, to.group, key),
+        };
       },
     };
   if ('topic' in to)
     return {
       service: 'sns',
-      target: '',
       env: envOf(to.topic),
       shape: (message, key) => {
         const TopicArn = valueOf(to.topic);
-        const once = TopicArn.endsWith('.fifo')
-          ? { MessageGroupId: to.group ?? key, MessageDeduplicationId: key }
-          : {};
-        const entry = 'MessageAttributes.entry.1';
-        const attribute = { [`${entry}.Name`]: 'idempotencyKey', [`${entry}.Value.DataType`]: 'String' };
-        const value = { [`${entry}.Value.StringValue`]: key };
-        const call = { Action: 'Publish', Version: '2010-03-31', TopicArn, Message: textOf(message) };
-        return { ...call, ...attribute, ...value, ...once };
+        return {
+          Action: 'Publish',
+          Version: '2010-03-31',
+          TopicArn,
+          Message: textOf(message),
+          'MessageAttributes.entry.1.Name': 'idempotencyKey',
+          'MessageAttributes.entry.1.Value.DataType': 'String',
+          'MessageAttributes.entry.1.Value.StringValue': key,
+          ...onceIn(TopicArn, to.group, key),
+        };
       },
     };
   return {
     service: 'events',
-    target: 'AWSEvents.PutEvents',
     env: envOf(to.bus),
     shape: (message) => {
-      const entry = { EventBusName: valueOf(to.bus), Source: to.source, DetailType: to.detailType };
-      return { Entries: [{ ...entry, Detail: JSON.stringify(message) }] };
+      const { source: Source, detailType: DetailType } = to;
+      const Detail = JSON.stringify(message);
+      return { Entries: [{ EventBusName: valueOf(to.bus), Source, DetailType, Detail }] };
     },
   };
 }
 
-const envOf = (named: string | FromEnvironment): readonly string[] =>
-  typeof named === 'string' ? [] : [named.env];
-const textOf = (message: Json): string => (typeof message === 'string' ? message : JSON.stringify(message));
-
-/** Refused for now: too much at once, or a right that a deployment under way brings. */
-const isRefusedForNow = ({ status, body }: HttpAnswer, words: string): Condition =>
-  and(eq(status, 400), matches(body('__type'), words));
+/** S6 too much at once, a right that a deployment under way brings, an entry that the bus did not take. */
+const ofPublish = ({ status, body }: HttpAnswer): OutcomeRule<'transient'>[] =>
+  [
+    eq(status, 403),
+    and(
+      eq(status, 400),
+      or(...['*Throttl*', '*AccessDenied*'].map((words) => matches(body('__type'), words))),
+    ),
+    gt(body<number>('FailedEntryCount'), 0),
+  ].map((when) => ({ when, is: 'transient' }));
 
 /** @throws SteadfastError `bad-name`, `bad-duration`, `bad-agent` */
 export function declarePublish<I>(
   name: string,
   { to, message, ...options }: PublishOptions<I>,
 ): DeclaredCall<I, Record<string, never>> {
-  const { target, ...aws } = callTo(to);
-  const isForm = aws.service === 'sns';
-  const rules = (answer: HttpAnswer): OutcomeRule<'transient' | 'permanent'>[] => [
-    { when: eq(answer.status, 403), is: 'transient' },
-    ...(isForm
-      ? []
-      : [
-          ...['*Throttl*', '*AccessDenied*'].map((words) => ({
-            when: isRefusedForNow(answer, words),
-            is: 'transient' as const,
-          })),
-          { when: gt(answer.body<number>('FailedEntryCount'), 0), is: 'transient' as const },
-        ]),
-  ];
+  const aws = callTo(to);
+  const headers: Readonly<Record<string, string>> =
+    aws.service === 'sqs'
+      ? { 'content-type': JSON_CALL.sqs, 'x-amz-target': 'AmazonSQS.SendMessage' }
+      : aws.service === 'events'
+        ? { 'content-type': JSON_CALL.events, 'x-amz-target': 'AWSEvents.PutEvents' }
+        : { 'content-type': FORM, accept: 'text/xml' };
   const { declared, work } = declareHttp<I, Record<string, never>>(name, {
     ...options,
     output: ANYTHING as never,
@@ -184,12 +171,9 @@ export function declarePublish<I>(
     execute: (call) => ({
       method: 'POST',
       url: `https://${aws.service}.amazonaws.com`,
-      headers: {
-        'content-type': CONTENT[aws.service] ?? '',
-        ...(isForm ? {} : { 'x-amz-target': target }),
-      },
+      headers,
       body: typeof message === 'function' ? message(call) : (message ?? call.input),
-      outcomes: rules,
+      outcomes: ofPublish,
       output: () => ({}) as never,
     }),
   });

@@ -19,6 +19,7 @@ import type {
   HttpMethod,
   HttpRequest,
   HttpWork,
+  OutcomeRule,
   RequestData,
   Secret,
   SecretOptions,
@@ -29,7 +30,7 @@ import { urlProblem } from './request.ts';
 const METHODS: readonly HttpMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 /** A repeated one has its effect once, by the method's meaning. */
 const REPEATABLE: readonly HttpMethod[] = ['GET', 'HEAD', 'PUT', 'DELETE'];
-const MOST_ANSWER_BYTES = 1_048_576;
+const MOST_ANSWER_BYTES = 1_024 * 1_024;
 
 const OPTIONS = {
   input: true,
@@ -219,24 +220,22 @@ function requestData(kind: CallKind, given: unknown, hasSecret: boolean, refused
   return request;
 }
 
-function rulesOf(
-  kind: CallKind,
-  outcomes: HttpRequest<string, unknown>['outcomes'],
-  no: Refused,
-): RequestData['rules'] {
-  const statuses = typeof outcomes === 'function' ? {} : (outcomes ?? {});
-  if (Object.keys(statuses).some((status) => !/^[1-5]\d\d$/.test(status)))
+function rulesOf(kind: CallKind, outcomes: Outcomes, no: Refused): RequestData['rules'] {
+  const statuses = typeof outcomes === 'function' ? [] : Object.keys(outcomes ?? {});
+  if (statuses.some((status) => !/^[1-5]\d\d$/.test(status)))
     throw no('outcomes: a key is not a status; allowed: 100 to 599, or a function of the answer');
-  const byStatus = Object.entries(statuses).map(([status, is]) => ({
-    when: eq(ANSWER.status, Number(status)),
-    is,
-  }));
   const names = CALLS[kind].outcomes;
-  return (typeof outcomes === 'function' ? outcomes(ANSWER) : byStatus).map(({ when, is }) => {
+  return rulesIn(outcomes, ANSWER).map(({ when, is }) => {
     if (!names.includes(is)) throw no(`outcomes: '${is}' is not an outcome; there are ${names.join(', ')}`);
     return { when: toExpr(when), is };
   });
 }
+
+type Outcomes = HttpRequest<string, unknown>['outcomes'];
+export const rulesIn = (outcomes: Outcomes, answer: HttpAnswer): readonly OutcomeRule<string>[] =>
+  typeof outcomes === 'function'
+    ? outcomes(answer)
+    : Object.entries(outcomes ?? {}).map(([status, is]) => ({ when: eq(answer.status, Number(status)), is }));
 
 function requestProblem(kind: CallKind, request: RequestData, hasSecret: boolean): string | undefined {
   const { method, url, isUrlFromEnv, headers, body } = request;
