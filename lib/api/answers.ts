@@ -85,7 +85,7 @@ export type {
 export const STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES;
 export const ANSWERS: readonly Choice[] = CHOICES;
 
-/** What a start answers: the execution, also where an earlier start of the same key made it. */
+/** The answer to a start: the execution, also if an earlier start of the same key made it. */
 export interface Started {
   readonly executionId: string;
   readonly status: ExecutionStatus;
@@ -286,7 +286,7 @@ export interface PauseView extends Pause {
 export interface ExecutionView extends ExecutionSummary {
   /** By when it must end; pauses move it. */
   readonly deadlineAt: number;
-  /** What it was started with. */
+  /** The input of the execution. */
   readonly input: Json;
   /** What its workflow returned; only of a success. */
   readonly output?: Json;
@@ -315,7 +315,7 @@ export interface ExecutionView extends ExecutionSummary {
 
 /** @see Explanation */
 export interface Reasons extends Explanation {
-  /** What an operator can have done now, and of the rest why not. */
+  /** The commands that are possible now, and the reason why each other one is not. */
   readonly commands: readonly PossibleCommand[];
   /** How many entries of the past, the oldest, are left out, for the answer would be too large. */
   readonly omittedPast?: number;

@@ -1,5 +1,5 @@
 /**
- * What a client may ask of many executions, checked before anything is done with it.
+ * Checks a client's requests about many executions before anything is done with them.
  *
  * Owns: which fields go with which action. Does not own: the shape of the body (`requests.ts`).
  */

@@ -1,5 +1,5 @@
 /**
- * What a caller says with a call of the API, beside what it is about.
+ * The options that a caller gives with a call of the API.
  *
  * Does not own: what is answered (`answers.ts`), what is checked (`requests.ts`).
  */

@@ -6,7 +6,7 @@
  * describe it (`scripts/contract/routes.ts`): a route without these does not compile.
  */
 
-/** What a call is for: what a caller with a token needs a scope of its own for. */
+/** The purpose of a call: a caller with a token needs a scope for each. */
 export type CallKind = 'start' | 'run' | 'read' | 'operate' | 'callback' | 'erase';
 
 export interface Call {

@@ -40,7 +40,7 @@ export interface Workflows {
   readonly items: readonly WorkflowView[];
 }
 
-/** What a person can be asked to fill in, as far as the schemas say it. */
+/** The forms that a person can fill in, as far as the schemas say it. */
 export interface WorkflowForms {
   /** JSON Schema of the input of a start. */
   readonly input?: Json;

@@ -18,7 +18,7 @@ import type { ExecutionView, Reasons, StepView } from './answers.ts';
  * Bytes of a body inside the function's answer; the rest is for headers and the names of what is left out.
  */
 export const MAX_ANSWER_BYTES = 5_500_000;
-/** What a character of JSON text takes at most: a quote or a backslash two, any other up to three. */
+/** The most bytes of a character in JSON text: a quote or a backslash takes two, any other up to three. */
 const MOST_CHAR_BYTES = 3;
 /** For the word that a part of a step is left out. */
 const MENTION_BYTES = 40;

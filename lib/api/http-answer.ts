@@ -1,5 +1,5 @@
 /**
- * What an answer over HTTP comes to for the client: its body, or an error that says what to do.
+ * Turns an answer over HTTP into its body, or into an error that says what to do.
  *
  * Owns: which of the two. Does not own: how it is asked for (`client.ts`), the error (`api-error.ts`).
  */

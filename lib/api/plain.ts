@@ -23,7 +23,7 @@ export interface PlainAnswer {
   readonly text: string;
 }
 
-/** What a caller gives beside its request so that answers in JSON are plain. */
+/** A caller's wish for plain answers in JSON. */
 export const PLAIN = { plain: true } as const;
 
 /** Has the answers of this call made as its caller wants them. */

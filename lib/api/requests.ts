@@ -1,5 +1,5 @@
 /**
- * What a client may send: the shape of every request, and what its parts mean.
+ * The shape of every request of a client, and the meaning of its parts.
  *
  * Owns: shapes, times, filters, pages, keys. Does not own: the limits of a body and the words of a refusal
  * (`read-request.ts`), or what the requests do.
@@ -100,7 +100,7 @@ export const answerBody = z.strictObject({
   nothingHappened: z.optional(z.boolean()),
 });
 
-/** What it may be `parseLimit` says. */
+/** `parseLimit` checks the number. */
 const limit = z.optional(z.string().check(z.maxLength(20)));
 /**
  * In a list of many workflows it holds several ids; the limit is below what an HTTP API takes as a request's

@@ -51,7 +51,7 @@ export interface RouteRow<Answer extends object = object> {
 }
 
 type NameOf<One extends Route> = (typeof CALLS)[One]['name'];
-/** What a route answers: as its call of the client; that of workflows takes them out of the answer. */
+/** The answer of a route: that of the client's call; the call for workflows takes them out of it. */
 type RouteAnswer<One extends Route> =
   NameOf<One> extends 'workflows' ? Workflows : NameOf<One> extends CallName ? AnswerOf<NameOf<One>> : object;
 

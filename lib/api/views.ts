@@ -1,5 +1,5 @@
 /**
- * What a client sees of executions.
+ * The shape in which clients see executions.
  *
  * Owns: the shape of every answer. Does not own: workflows (`workflow-view.ts`), the records; fields that
  * only the roles need (tokens, write ids, versions, dispatches) stay inside.

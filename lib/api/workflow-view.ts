@@ -1,5 +1,5 @@
 /**
- * What a client sees of a workflow: its plan without the inputs of its steps.
+ * The shape in which clients see a workflow: its plan without the inputs of its steps.
  *
  * Owns: the shape of the answer. Does not own: what a client sees of executions (`views.ts`). The command
  * line draws by it what is not deployed.
@@ -33,7 +33,7 @@ export const workflowSteps = (plan: Plan): readonly WorkflowStepView[] =>
     ...specialOf(step),
   }));
 
-/** What a kind of step has and others have not. */
+/** The fields of one kind of step that others lack. */
 function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'after'> {
   switch (step.kind) {
     case 'agent':

@@ -59,7 +59,9 @@ type MaybeFields<T, Why extends string> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]-?: MaybeRef<Exclude<T[Key], undefined>, Why> }
     : unknown;
 
-/** What an author may write where a `T` is wanted: the value, a reference to it, or a structure of both. */
+/**
+ * A value that an author may write in place of a `T`: the value, a reference to it, or a structure of both.
+ */
 export type Input<T> =
   | RefTo<T>
   | (T extends string | number | boolean | null | undefined
@@ -80,8 +82,8 @@ export interface Condition {
 }
 
 /**
- * What an execution answers, of what the author's function returned. A field that may be absent is optional
- * there too, and null in a list; the output of a step that may not succeed is refused with the plan.
+ * The type of an execution's output, from what the author's function returned. A field that may be absent is
+ * optional there too, and null in a list; the output of a step that may not succeed is refused with the plan.
  */
 export type OutputOf<R> =
   R extends MaybeRef<infer T, MayBeAbsent>

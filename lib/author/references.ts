@@ -106,7 +106,7 @@ class Reference implements ProxyHandler<object> {
   }
 }
 
-/** What a sum, a product and an order of numbers ask for; a text asks for another kind of value. */
+/** The kinds of value that a sum, a product and an order of numbers ask for; a text asks for another one. */
 const NO_SUM: Readonly<Record<string, string>> = {
   number: 'let an agent compute with it, and compare in `when` with lt, gt',
 };
@@ -277,7 +277,7 @@ export const required = <T>(value: MaybeRef<T> | undefined): Ref<T> => value as 
 /** Said where a plan is refused; a minifier would change the name that a class has. */
 export const DECLARED_STEP = 'DeclaredStep';
 
-/** What a builder gives for a step. No value: a plan is refused that has one where its output is meant. */
+/** A builder's stand-in for a step. It is no value: a plan that has one in place of an output is refused. */
 export class DeclaredStep {
   static readonly name = DECLARED_STEP;
   declare readonly name: string;

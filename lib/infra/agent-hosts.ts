@@ -235,7 +235,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return fields.length === others.size && fields.every(([key, value]) => isSame(value, others.get(key)));
 }
 
-/** What may be set of a function but once. */
+/** A setting that all agents of a function must share. */
 function theSame<Value>(
   host: string,
   members: readonly HostMember[],

@@ -1,5 +1,5 @@
 /**
- * What may be set for a single agent, and how a function of your own becomes one.
+ * The settings of a single agent, and how a function of your own becomes one.
  *
  * Owns: the settings and every refusal about them. Does not own: what follows from an agent's declaration
  * in its workflow (its timeout), or the queue (`deployed-agent.ts`).

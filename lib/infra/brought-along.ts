@@ -1,5 +1,5 @@
 /**
- * What an agent's asset holds beside its bundle: the files and packages that its settings name.
+ * The files and packages beside an agent's bundle in its asset, which its settings name.
  *
  * Owns: where each lies in the asset, so that the agent's code finds it there as in a test. Does not own: the
  * bundle (`bundle.ts`), what should have been named (`left-behind.ts`).

@@ -53,8 +53,8 @@ export function bundleContainers(
 }
 
 /**
- * What an agent brings along beside its code: programs in other languages, tables.
- * What Python compiles is made anew.
+ * Copies what an agent brings along beside its code: programs in other languages, tables. Python compiles its
+ * files anew.
  */
 function copyFiles(from: string, to: string): void {
   if (existsSync(from))

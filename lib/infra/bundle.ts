@@ -246,7 +246,7 @@ export function bundleFunctions({
   try {
     return bundleEntries({ ...props, entries: { ...props.entries, ...Object.fromEntries(behind) } });
   } catch (error) {
-    // What an agent's file lacks is said of that file, not of the entry that imports it.
+    // A file that an agent lacks is reported for the agent's file, not for the entry that imports it.
     bundleEntries({ ...props, entries: agents });
     throw error;
   }

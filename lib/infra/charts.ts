@@ -11,7 +11,7 @@ import type { Chart, ChartLine, ChartOfEach, Stat } from '../aws/charts.ts';
 export const THIRD = 8;
 export const HEIGHT = 6;
 
-/** What a name is of: the deployment, a workflow, an agent, a queue. */
+/** Metrics of the deployment, a workflow, an agent or a queue. */
 export type MetricBy<Name extends string> = (name: Name, statistic: Stat, label: string) => Metric;
 
 export const graph = (title: string, left: IMetric[], right: IMetric[] = []): GraphWidget =>

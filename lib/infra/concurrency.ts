@@ -1,5 +1,5 @@
 /**
- * What a deployment may take of the account's concurrent executions, and what it sets aside of them.
+ * Compares the concurrent executions that a deployment may take with the account's.
  *
  * Owns: the sum, and what is said about it when the stack is built. Does not own: the settings.
  * The account is not known then, so what may be too much is a warning; only what no account of

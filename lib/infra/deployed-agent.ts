@@ -43,7 +43,7 @@ const MAX_RECEIVES = 5;
 
 /** What Lambda does on a queue with the function's role. */
 const CONSUME = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
-/** What a worker does, which renews the time for which others do not see a message. */
+/** Actions of a worker, which renews the time for which others do not see a message. */
 const WORK = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility'];
 /** For a worker, which asks for its own with each message. */
 const WORKER_VISIBILITY = Duration.minutes(1);
@@ -96,7 +96,7 @@ export class AgentFunction extends Construct implements IGrantable {
   /** Where it writes; a function of your own has one of your own. */
   readonly logGroup?: ILogGroup;
   readonly grantPrincipal: IPrincipal;
-  /** What no other agent finds in its environment: its rate, and what does its work in another language. */
+  /** Variables of this agent alone: its rate, and the target of its work in another language. */
   readonly ownEnvironment: Readonly<Record<string, string>>;
   readonly #remoteFunction: IFunction | undefined;
 

@@ -81,7 +81,7 @@ export async function discoverWorkflows(
 }
 
 /**
- * What may be loaded of the chosen folders by its path; nothing of it is loaded for that.
+ * The files of the chosen folders that may be loaded by their path; none is loaded for that.
  * @throws DiscoveryError where none is chosen
  */
 export function authoredFiles(props: DiscoverProps): string[] {

@@ -77,7 +77,7 @@ export interface FoundWorkflow {
   readonly lanes?: readonly FoundLane[];
   /** Absent: its schema does not say it. */
   readonly input?: InputShape;
-  /** What a person can be asked to fill in. */
+  /** The forms that a person can fill in. */
   readonly forms?: Forms;
 }
 
@@ -91,7 +91,7 @@ export interface FoundTrigger {
   readonly trigger: DeclaredTrigger;
 }
 
-/** What a folder of workflows has: what is deployed, and what its author is warned of. */
+/** The contents of a folder of workflows: resources to deploy, and warnings for its author. */
 export interface Discovery {
   /** The project's folder: relative paths start there, and generated modules are in its `cdk.out`. */
   readonly root: string;

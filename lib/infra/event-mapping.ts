@@ -12,7 +12,7 @@ import type { Startable } from '../author/triggers/trigger-declaration.ts';
 /** A workflow by its name, or itself: then the mapping must have the fields of its input. */
 export type WorkflowReference<Input = unknown> = string | Startable<Input>;
 
-/** What an event has, by name; `true`: anything may be there. */
+/** The fields of an event, by name; `true`: anything may be there. */
 export type EventShape = true | { readonly [field: string]: EventShape };
 
 const SEGMENT = /^(?:\.([A-Za-z_][\w-]*)|\[(\d+)\]|\['([^']+)'\])/;

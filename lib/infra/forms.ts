@@ -1,5 +1,5 @@
 /**
- * What a person can be asked to fill in: of a workflow the JSON Schema of its input, with an example, and of
+ * The forms that a person can fill in: for a workflow the JSON Schema of its input, with an example, and for
  * each step that of an answer by hand.
  *
  * Owns: which schemas, how large one may be, where an example is looked for. Does not own: how a

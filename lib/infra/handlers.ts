@@ -26,7 +26,7 @@ export interface AgentFile {
   readonly exported: Readonly<Record<string, unknown>>;
 }
 
-/** What an author may have meant who wrote no such part. */
+/** The declaration that an author may have meant who wrote no such part. */
 const WITHOUT_PART = {
   undo: "undo: 'none' where there is nothing to undo",
   probe: "effect: 'idempotent' where the service deduplicates",
@@ -100,7 +100,7 @@ function answersOf(
       const why = errors.split('\n').find((line) => /\bError\b/.test(line));
       if (signal === null)
         end = `its process ended with ${code}${why === undefined ? '' : `: ${why.trim()}`}`;
-      // What it had not written to its end is no answer.
+      // A line that was not written to its end is no answer.
       const lines = text.split('\n').slice(0, -1);
       resolve({ lines: lines.map((line) => JSON.parse(line) as Handled), end, isHung });
     });

@@ -33,7 +33,7 @@ export function jsonSchemaOf(schema: unknown, side: Side = 'output'): unknown {
   }
 }
 
-/** What no JSON is, as zod calls it, and what to write instead. */
+/** Types that are no JSON, as zod calls them, and what to write instead. */
 const NO_JSON: Readonly<Record<string, string>> = {
   date: 'a Date: write z.iso.datetime(), and make the Date of it in the agent',
   bigint: 'a bigint: write a text of its digits',

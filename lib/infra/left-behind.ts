@@ -1,6 +1,6 @@
 /**
- * What an agent's code looks for where it runs, and its asset does not hold: a file beside it, a package that
- * it names only then, a native module.
+ * Finds what an agent's code looks for at run time and its asset lacks: a file beside it, a package that it
+ * names only then, a native module.
  *
  * Owns: the finding of it in what was bundled, and what to write instead. Does not own: what settings bring
  * along (`brought-along.ts`).
@@ -23,9 +23,9 @@ export interface Bundled {
 }
 
 export interface LeftBehind {
-  /** What cannot work. */
+  /** Calls that cannot work. */
   readonly problems: readonly string[];
-  /** What may not work. */
+  /** Calls that may not work. */
   readonly warnings: readonly string[];
 }
 
@@ -126,7 +126,7 @@ function filesNamedIn(code: string): string[] {
   return [...new Set(found.map(([, named = '']) => named))].filter((named) => !/^[a-z]+:/.test(named));
 }
 
-/** What a code names in calls of a `require` that it made. */
+/** The packages that code names in calls of a `require` that it made. */
 function requiredIn(code: string): string[] {
   const made = [...code.matchAll(/\b([\w$]+)=createRequire\(/g)].map(([, name = '']) =>
     name.replaceAll('$', '\\$'),

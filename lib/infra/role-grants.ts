@@ -21,7 +21,7 @@ import type { SupervisorClock } from './supervisor-clock.ts';
 import type { ValueBucket } from './value-bucket.ts';
 import type { WakeUps } from './wake-ups.ts';
 
-/** What a role is granted things of. */
+/** The resources that a role is granted. */
 interface Granting {
   readonly stateTable: StateTable;
   readonly valueBucket?: ValueBucket;

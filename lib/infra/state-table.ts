@@ -263,9 +263,9 @@ function checkStarts({ warm, most }: StartsPerSecond, paid: TableBilling | undef
     );
 }
 
-/** What an execution of four steps writes, in write units: 6 and 2 a step (bench/results/cost.json). */
+/** The write units of an execution of four steps: 6 and 2 a step (bench/results/cost.json). */
 export const UNITS_A_START = 14;
-/** What it reads, in read units. */
+/** The read units of the same. */
 const READ_UNITS_A_START = 5;
 /** At most: DynamoDB adds capacity where more is used (`Capacity.autoscaled`). */
 const USED = 0.7;
@@ -284,7 +284,7 @@ const UNITS_AN_HOUR = 3_600 * USED;
 
 interface Paid {
   readonly billing: Billing;
-  /** What an index has, for so many write units of each start. */
+  /** The capacity of an index, for so many write units of each start. */
   readonly indexCapacity: (unitsAStart: number) => { readonly writeCapacity?: Capacity };
 }
 

@@ -1,5 +1,5 @@
 /**
- * What may be set of a deployment, each with its default.
+ * The settings of a deployment, each with its default.
  *
  * Owns: what can be asked of `Steadfast`. Does not own: what goes where (`settings-of-props.ts`) and what
  * comes of it (`steadfast.ts`), what may be set of one agent (`agent-settings.ts`) and of one trigger
@@ -26,7 +26,7 @@ import type { Discovery } from './discovery.ts';
 import type { ApiKind, Scopes } from './scheduler-api.ts';
 import type { StartsPerSecond, TableBilling } from './state-table.ts';
 
-/** What a deployment needs to say only when it is large, idle for long, or measured. */
+/** Settings that a deployment needs only when it is large, idle for long, or measured. */
 export interface Tuning {
   /**
    * Supervisors that each tick starts, 1 to 20, and no more than there are `wakeShards`. More of them get
@@ -72,7 +72,7 @@ export interface Tuning {
   readonly transport?: Transport;
 }
 
-/** What a deployment is made of. Only `workflows` is needed. */
+/** The settings of a deployment. Only `workflows` is required. */
 export interface SteadfastProps extends TriggerSources {
   /** The workflows to deploy: `Workflows.fromFolder('workflows')`. */
   readonly workflows: Discovery;

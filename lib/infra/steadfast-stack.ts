@@ -18,7 +18,7 @@ import { STEADFAST_OPTIONS, type SteadfastProps } from './steadfast-props.ts';
  */
 export type StageSettings = (stack: Stack) => Partial<Omit<SteadfastProps, 'workflows'>>;
 
-/** What a stack is made of: those of the deployment, and those of any stack. */
+/** The settings of a stack with one deployment: those of the deployment, and those of any stack. */
 export interface SteadfastStackProps extends StackProps, SteadfastProps {
   /**
    * Whether nobody can delete the stack before this is set otherwise.

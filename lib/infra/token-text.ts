@@ -23,7 +23,7 @@ const LONGEST_NAME: Readonly<Record<string, number>> = {
 const ARN = 'arn:aws-us-gov:dynamodb:ap-southeast-1:123456789012:table/';
 const QUEUE_ADDRESS = 'https://sqs.ap-southeast-1.amazonaws.com.cn/123456789012/';
 
-/** What a text may refer to. */
+/** The names that a text may refer to. */
 export interface Names {
   readonly stackName: string;
   /** Logical id → type of resource. */

@@ -78,7 +78,7 @@ export interface TriggersProps {
   readonly environment: Readonly<Record<string, string>>;
   readonly logs: LogSettings;
   readonly memorySize: number;
-  /** What a trigger takes at most that says nothing of it. */
+  /** The maximum concurrency of a trigger that sets none. */
   readonly maxConcurrency: number;
   readonly tracing?: Tracing;
   readonly encryptionKey?: IKey;

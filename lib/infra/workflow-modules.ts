@@ -155,7 +155,7 @@ export function workflowsOf(
   return found;
 }
 
-/** What a `triggers.ts` exports. What a trigger says is checked where it is made (`declared-triggers.ts`). */
+/** The triggers that a `triggers.ts` exports. `declared-triggers.ts` checks what they say. */
 export function triggersOf(
   module: Module,
   shown: string,

@@ -1,5 +1,5 @@
 /**
- * What a picture of a plan is made of: its steps, and of an execution how each of them is.
+ * The picture of a plan as data: its steps, and for an execution the state of each.
  *
  * Owns: which lines between steps are drawn, and what is said of a step. Does not own: how it
  * is drawn (`mermaid.ts`), where it comes from (`plan-source.ts`). No payload is in

@@ -35,7 +35,7 @@ import {
 import { defaultRecovery, planStage, recoveryProblem, undoOf } from './recovery-options.ts';
 import { planOfRound, type RepeatOptions, repeatStep } from './rounds.ts';
 
-/** What a workflow takes, how long it may take, and how its executions are found and kept apart. */
+/** The input of a workflow, how long it may take, and how its executions are found and kept apart. */
 export interface WorkflowOptions<I> {
   /** Any Standard Schema; the scheduler refuses an input that does not fit it. */
   readonly input: StandardSchemaV1<unknown, I>;

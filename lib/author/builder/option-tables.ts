@@ -191,7 +191,10 @@ function checkStepOptions(
   throw refusal(workflow, step, problem('unknown-step', message));
 }
 
-/** What an author forgets most: the brackets. @throws SteadfastError `workflow-refused` */
+/**
+ * Refuses a value in place of a list: authors forget the brackets.
+ * @throws SteadfastError `workflow-refused`
+ */
 function checkList(
   workflow: string,
   step: string | undefined,

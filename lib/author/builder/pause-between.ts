@@ -36,7 +36,7 @@ function asRound(expr: Expr, output: Expr): Expr {
   return Object.fromEntries(Object.entries(expr).map(([key, item]) => [key, asRound(item, output)]));
 }
 
-/** What a path leads to in the value of an expression, as an expression. */
+/** The expression at the end of a path within another expression. */
 function within(expr: Expr, path: readonly Json[]): Expr {
   const [key, ...rest] = path;
   if (typeof key !== 'string') return expr;

@@ -176,10 +176,10 @@ export function planStage(stage: Stage, undo: AgentStep['undo'] | undefined, wit
 }
 
 /**
- * What is wrong with a recovery that goes on in another way although nothing may ever know whether the former
- * way acted. An 'idempotent' agent need not have a probe, and without one an unknown outcome stays unknown:
- * it is undone then, before other parameters or another agent are tried. Without an undo they would be tried
- * after errors that say "not done" alone, and after a crash or a stall a person would be asked.
+ * The mistake of a recovery that goes on in another way although nothing may ever know whether the former way
+ * acted. An 'idempotent' agent need not have a probe, and without one an unknown outcome stays unknown: it is
+ * undone then, before other parameters or another agent are tried. Without an undo they would be tried after
+ * errors that say "not done" alone, and after a crash or a stall a person would be asked.
  * @param undo what the step says of its undo
  */
 export function recoveryProblem(

@@ -336,8 +336,7 @@ export const childStep = (
 });
 
 /**
- * What a step gives to another workflow, where nothing of it is read when it runs: what is
- * not accepted is found at once.
+ * Checks an input of another workflow that reads nothing at run time: a mistake is found at once.
  * @throws SteadfastError `workflow-refused`
  */
 export function checkConstantInput(

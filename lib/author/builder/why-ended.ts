@@ -1,6 +1,5 @@
 /**
- * What an author writes of an end without success: the references to why it came, and
- * the order of on-failure steps.
+ * References to why an execution ended without success, and the order of on-failure steps.
  *
  * Owns: these. Does not own: the builder (`workflow.ts`), what is refused (`check-on-failure.ts`).
  */

@@ -1,6 +1,5 @@
 /**
- * What an author writes: a workflow as data built by typed code, run once when
- * the module loads, never replayed.
+ * Builds a workflow as data from typed code, which runs once when the module loads and is never replayed.
  *
  * Owns: the builder and its defaults. Does not own: what is declared (`core/plan/workflow.ts`), recoveries
  * (`recovery-options.ts`), steps without an agent (`waiting-steps.ts`), the refusals of a plan (`check.ts`)
@@ -204,7 +203,7 @@ export interface WorkflowBuilder<I> {
   ) => HandleOf<Repeated<RO>, T, W>;
 }
 
-/** What an author's function may return; a reference has a type that is no record's. */
+/** The types that an author's function may return; a reference has a type that is no record's. */
 type Answer =
   | Readonly<Record<string, unknown>>
   | RefTo<unknown>

@@ -1,5 +1,5 @@
 /**
- * What an author may name of the input: whose an execution is, and what it is found by.
+ * Checks the fields of the input that a workflow names: its tenant, and its tags.
  *
  * Does not own: their values for an input (`core/plan/fair.ts`, `core/plan/search.ts`).
  */

@@ -150,7 +150,7 @@ function readProblem(step: AgentStep, plan: Plan, { expression }: Checks): Probl
 const isMissable = ({ source, path }: Reference): boolean =>
   source.startsWith('step:') || (source === 'failure' && path[0] === 'step');
 
-/** What a condition says is there: `exists(x.output)`, also as one of several that must hold. */
+/** The outputs that a condition proves: `exists(x.output)`, also as one of several that must hold. */
 function certainlyThere(when: Expr): string[] {
   if (!isJsonObject(when)) return [];
   const all = when['$and'];

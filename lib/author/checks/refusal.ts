@@ -49,7 +49,7 @@ export function built<R>(draft: Building, build: () => R): R {
 
 /** The steps after its first `await` are declared too late. */
 function asynchronous(name: string, result: unknown): SteadfastError {
-  // What it throws later is of no interest.
+  // Later errors of the function do not matter.
   void Promise.resolve(result).then(undefined, () => undefined);
   const message =
     'its function only declares steps, and nothing runs in it: remove async and await, and return no promise';

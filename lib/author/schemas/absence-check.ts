@@ -102,7 +102,7 @@ function readsOf(step: PlanStep, workflow: Workflow, jsonSchemaOf: JsonSchemaOf)
     case 'lane':
       return [...inCondition, ...readsIn(step.by, { ...OPERAND, needs: 'it is the key of its lane' })];
     default:
-      // What an approval shows is left out where there is none.
+      // An approval leaves out values that are absent.
       return step.show === undefined ? inCondition : [...inCondition, ...readsIn(step.show, ANYTHING)];
   }
 }
@@ -277,7 +277,7 @@ function lackingIn(
   return undefined;
 }
 
-/** What a value may be that may be null as well; nothing where it may not, or be several things else. */
+/** The other type of a value that may be null; undefined where it may not, or may be several types. */
 function withoutNull(known: Known): Known | undefined {
   const branches = branchesOf(known);
   const [only, another] = branches?.filter((one) => resolved(one)['type'] !== 'null') ?? [];

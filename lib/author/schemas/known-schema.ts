@@ -22,9 +22,7 @@ import type { Expr } from '../../core/plan/refs.ts';
 import { refsIn } from '../../core/plan/refs-in.ts';
 import type { Workflow } from '../../core/plan/workflow.ts';
 
-/**
- * What a schema lets through, or what may be given to it, as JSON Schema; nothing where that cannot be said.
- */
+/** JSON Schema of the values that a schema takes, or lets through; undefined where that cannot be said. */
 export type JsonSchemaOf = (schema: StandardSchemaV1, side?: 'input' | 'output') => unknown;
 
 /** Absent: nothing is known. */
@@ -72,7 +70,7 @@ function performerOf(
     : children.find(({ name }) => name === plan.workflow);
 }
 
-/** What a child answers, or each of its rounds. */
+/** The output of a child, or of each of its rounds. */
 function answerOf(workflow: Workflow, step: ChildStep, jsonSchemaOf: JsonSchemaOf): Known | undefined {
   const [first] = step.plan.steps;
   return outputOf(
@@ -167,7 +165,7 @@ function ofList({ over, tolerate }: MapStep, item: Known | undefined): Known {
 
 const NULL: JsonObject = { type: 'null' };
 
-/** What a workflow returns: of each field what is known of the reference that gives it. */
+/** The output of a workflow: for each field the schema of the reference that gives it. */
 function returnedBy(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Known | undefined {
   const wayOf = (expr: Expr): Way => {
     if (!isJsonObject(expr)) return BELIEVED;

@@ -61,8 +61,8 @@ export interface InputShape {
 }
 
 /**
- * What a mapping gives that the input does not have, and what it leaves out; a
- * path or a text may be anything.
+ * Fields of a mapping that the input lacks, and fields that the mapping leaves out; a path or a text may be
+ * anything.
  */
 export function mappingProblems(mapping: unknown, { schema, required }: InputShape): string[] {
   const root = schema as Json | undefined;

@@ -25,7 +25,7 @@ export interface Literal<Value = unknown> {
   readonly $literal: Value;
 }
 
-/** What may stand where the workflow's input wants a `Value`: a path, a constant, or a structure of both. */
+/** A mapping that gives a `Value` of the workflow's input: a path, a constant, or a structure of both. */
 export type InputMapping<Value = unknown> =
   | EventPath
   | Concat
