@@ -82,7 +82,7 @@ function without(record: Step, gone: readonly string[]): Changing<Step> {
   return rest;
 }
 
-/** The execution's record after a write. */
+/** The execution's record after a write. One that leaves a pause ends it, whatever it is for. */
 export function executionAfter(
   execution: Execution,
   event: ExecutionEvent,
@@ -90,11 +90,14 @@ export function executionAfter(
   changes: ExecutionChanges,
 ): Execution {
   const { outputAt, ...rest } = execution;
+  const status = moveExecution(execution.status, event);
+  const isPauseOver = execution.status === 'paused' && status !== 'paused' && changes.pauses === undefined;
   const next = {
     // Another output is another value.
     ...(outputAt === undefined || 'output' in changes || 'outputBytes' in changes ? rest : execution),
+    ...(isPauseOver ? endedPause(execution, inputs.now, changes.cause?.by) : {}),
     ...changes,
-    status: moveExecution(execution.status, event),
+    status,
     version: execution.version + 1,
     writeId: inputs.writeId,
   };
@@ -139,7 +142,6 @@ export function stop(
   const stopped = executionAfter(execution, 'stop', inputs, {
     cause: waitsAgain(execution) ? { ...cause, undo: false } : cause,
     wakeAt: inputs.now,
-    ...endedPause(execution, inputs.now, cause.by),
   });
   const note = { what: 'compensating', step: cause.step, detail: cause.kind };
   return writing(execution.id, { execution: stopped, question }, evaluateNext('all'), note);

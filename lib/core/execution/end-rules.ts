@@ -7,7 +7,7 @@
 
 import { standingAtEnd } from '../operators/in-effect.ts';
 import { isBefore, type Plan } from '../plan/plan.ts';
-import { endedPause, executionAfter } from '../decisions/change.ts';
+import { executionAfter } from '../decisions/change.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { Ended } from '../records/ended.ts';
 import { given } from '../values/given.ts';
@@ -31,7 +31,6 @@ export const succeed: Rule = {
     // not to be.
     const succeeded = executionAfter(execution, 'succeed', event, {
       ...keptOutput(plan, state),
-      ...endedPause(execution, event.now),
       ...unannounced(plan, state),
       endedAt: event.now,
     });

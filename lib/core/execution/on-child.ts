@@ -17,13 +17,7 @@ import {
 } from '../plan/plan.ts';
 import { storedPlanOf } from '../plan/on-failure.ts';
 import { outputsIn } from '../plan/refs-in.ts';
-import {
-  endedPause,
-  executionAfter,
-  type DecisionInputs,
-  stepAfter,
-  canMoveStep,
-} from '../decisions/change.ts';
+import { executionAfter, type DecisionInputs, stepAfter, canMoveStep } from '../decisions/change.ts';
 import { MAX_GATHERED_BYTES } from '../records/children.ts';
 import { MAX_WHOLE_BYTES, mostBytes } from '../records/large-values.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
@@ -214,7 +208,6 @@ function stop(
     cause,
     wakeAt: inputs.now,
     endedAt: undefined,
-    ...endedPause(execution, inputs.now),
   });
   return writing(execution.id, { execution: open }, evaluateNext('all'), { what: 'stopped-by-parent' });
 }

@@ -55,10 +55,12 @@ export function timeOverAt(step: PlanStep, snapshot: Snapshot): number {
   return sinceAt + step.withinMs + pausedSince(snapshot.execution, sinceAt);
 }
 
-/** During a pause no time goes by. */
+/** The instant by which times are over: during a pause none goes by. */
+export const countedNow = (execution: Execution, now: number): number =>
+  Math.min(now, pauseOf(execution)?.at ?? now);
+
 export const isTimeOver = (step: PlanStep, snapshot: Snapshot, now: number): boolean =>
-  step.withinMs !== undefined &&
-  Math.min(now, pauseOf(snapshot.execution)?.at ?? now) >= timeOverAt(step, snapshot);
+  step.withinMs !== undefined && countedNow(snapshot.execution, now) >= timeOverAt(step, snapshot);
 
 export const OVER_TIME: Failure = {
   code: 'within',

@@ -22,8 +22,9 @@ import {
 import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
 import type { CallbackAnswer, EventOf } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { isForward, isUndecided, pauseOf, type Step } from '../records/state.ts';
+import { isForward, isUndecided, type Step } from '../records/state.ts';
 import { applies, isTurn } from '../step/turn.ts';
+import { countedNow } from '../step/within.ts';
 import { timeText } from '../values/text.ts';
 import { over, untilOf } from './waits.ts';
 
@@ -41,8 +42,7 @@ export function callbackProblem(
   const record = snapshot.steps[name]?.status ?? 'ready';
   if (!canMoveStep(record, 'answer')) return `'${name}' is ${record} already`;
   const untilAt = untilOf(step, snapshot);
-  // During a pause no time goes by.
-  const isOver = untilAt !== undefined && Math.min(now, pauseOf(snapshot.execution)?.at ?? now) >= untilAt;
+  const isOver = untilAt !== undefined && countedNow(snapshot.execution, now) >= untilAt;
   return isOver ? `the time for its answer was over at ${timeText(untilAt)}` : undefined;
 }
 

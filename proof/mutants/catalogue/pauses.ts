@@ -6,6 +6,43 @@ import { jest, type Mutant } from '../mutant.ts';
 
 export const PAUSES: readonly Mutant[] = [
   {
+    id: 'pause-without-an-end',
+    rule: 'an execution that leaves a pause ends it',
+    bug: 'The end of an execution leaves its pause open.',
+    file: 'lib/core/decisions/change.ts',
+    find: "const isPauseOver = execution.status === 'paused' && status !== 'paused' &&",
+    replace:
+      "const isPauseOver = execution.status === 'paused' && event !== 'succeed' && status !== 'paused' &&",
+    killer: jest('core/execution/stop', 'every move out of a pause ends it'),
+  },
+  {
+    id: 'pause-ended-by-any-write',
+    rule: 'a write during a pause does not end it',
+    bug: 'Each write of a paused execution says that its pause is over.',
+    file: 'lib/core/decisions/change.ts',
+    find: "status !== 'paused' && changes.pauses === undefined;",
+    replace: 'changes.pauses === undefined;',
+    killer: jest('core/execution/stop', 'every move out of a pause ends it'),
+  },
+  {
+    id: 'pause-ended-by-nobody',
+    rule: 'a pause says who ended it',
+    bug: 'A pause that ends by a cancel does not say by whom.',
+    file: 'lib/core/decisions/change.ts',
+    find: 'endedPause(execution, inputs.now, changes.cause?.by)',
+    replace: 'endedPause(execution, inputs.now)',
+    killer: jest('core/execution/stop', 'every move out of a pause ends it'),
+  },
+  {
+    id: 'answer-late-by-a-pause',
+    rule: 'during a pause no time goes by',
+    bug: 'The time of a paused execution goes by: an answer during the pause may come too late.',
+    file: 'lib/core/step/within.ts',
+    find: '  Math.min(now, pauseOf(execution)?.at ?? now);',
+    replace: '  Math.max(now, pauseOf(execution)?.at ?? now);',
+    killer: jest('scheduler/callbacks', 'during a pause that came in time'),
+  },
+  {
     id: 'claims-what-was-read-long-ago',
     rule: 'F1 nothing begins later than a stated time after a pause',
     bug: 'A process that was frozen claims on what it read before the pause.',

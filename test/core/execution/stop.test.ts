@@ -4,11 +4,12 @@
  */
 
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
-import { endedPause } from '../../../lib/core/decisions/change.ts';
+import { endedPause, executionAfter } from '../../../lib/core/decisions/change.ts';
+import type { ExecutionEvent } from '../../../lib/core/moves.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Pause } from '../../../lib/core/records/pauses.ts';
 import type { Cause, Execution, Step } from '../../../lib/core/records/state.ts';
-import { changesOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
+import { changesOf, inputs, planOf, recordOf, see, stateOf } from '../one-step.ts';
 import {
   agentStepOf,
   callbackOf,
@@ -37,6 +38,21 @@ it('a pause that is under way ends, and none that has ended', () => {
   const of = (pauses?: Pause[]) => endedPause(executionOf(pauses === undefined ? {} : { pauses }), NOW);
   expect(of([over, pause(2)])).toStrictEqual({ pauses: [over, pause(2, { endedAt: NOW })] });
   expect([of([over]), of([]), of()]).toStrictEqual([{}, {}, {}]);
+});
+
+it('every move out of a pause ends it, by the person who ended it, and none within it does', () => {
+  const paused = executionOf({ status: 'paused', pauses: [pause(1)] });
+  const after = (event: ExecutionEvent, changes: Partial<Execution> = {}) =>
+    executionAfter(paused, event, inputs, changes);
+  const ended = [pause(1, { endedAt: NOW })];
+  for (const event of ['resume', 'succeed', 'stop'] as const) expect(after(event).pauses).toEqual(ended);
+  for (const event of ['adopt', 'set-wake-time'] as const)
+    expect(after(event)).toEqual({ ...paused, version: 2, writeId: 'w-new' });
+  const by = { kind: 'local', id: 'ann' } as unknown as NonNullable<Cause['by']>;
+  const cause: Cause = { kind: 'cancel', at: NOW, failure, by };
+  expect(after('stop', { cause }).pauses).toEqual([pause(1, { endedAt: NOW, endedBy: by })]);
+  const told = [pause(1, { endedAt: NOW - 1 })];
+  expect(after('resume', { pauses: told }).pauses).toEqual(told);
 });
 
 describe('a step that failed for good', () => {
