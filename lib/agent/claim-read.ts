@@ -24,12 +24,6 @@ const RECORDS_A_READ = 12;
  */
 const MAX_NAMES = 4;
 
-interface Read {
-  readonly state: Snapshot | undefined;
-  /** Not all of it. */
-  readonly isPart: boolean;
-}
-
 /**
  * @param mayBePart whether a part will do, if it is enough
  * @param recordsARead as of a worker
@@ -40,10 +34,9 @@ export async function readForClaim(
   message: Message,
   mayBePart: boolean,
   recordsARead: number = RECORDS_A_READ,
-): Promise<Read> {
+): Promise<Snapshot | undefined> {
   const part = mayBePart ? await readPart(ports, plans, message, recordsARead) : undefined;
-  if (part !== undefined) return { state: part, isPart: true };
-  return { state: await ports.store.read(message.execution), isPart: false };
+  return part ?? ports.store.read(message.execution);
 }
 
 async function readPart(

@@ -54,7 +54,7 @@ export async function handleMessage(
   // A claim whose answer was lost at last is read once more: it may be there.
   for (let lap = 0; lap < MAX_CLAIM_LAPS || (lap === MAX_CLAIM_LAPS && isUnsure); lap += 1) {
     const [readAt, readWithMs] = [ports.clock.now(), leftMs()];
-    const { state, isPart } = await readForClaim(ports, plans, message, lap === 0, worker.recordsARead);
+    const state = await readForClaim(ports, plans, message, lap === 0, worker.recordsARead);
     if (state === undefined) return noSuch(ports, message);
     const plan = await planOf(ports.store, plans, state.execution.plan);
     const mine = state.steps[message.step];
@@ -79,7 +79,7 @@ export async function handleMessage(
     pass = decided.pass;
     const { next } = decision;
     // For a claim, the part that was read is enough. For anything else the next lap reads all steps.
-    if (isPart && next.kind !== 'perform') continue;
+    if (state.isReadInPart === true && next.kind !== 'perform') continue;
     if (next.kind === 'give-back') return 'give-back';
     if (next.kind === 'wait') {
       await ports.clock.sleep(next.untilAt - ports.clock.now());

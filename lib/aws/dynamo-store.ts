@@ -234,7 +234,7 @@ async function readSteps(
   return partOf(executionOf(own, inputIn(inputs, inputKey)));
 
   function partOf(execution: Execution): Snapshot {
-    return { ...snapshotOf(execution, { steps }), isPart: true };
+    return { ...snapshotOf(execution, { steps }), isReadInPart: true };
   }
 }
 

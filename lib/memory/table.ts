@@ -83,7 +83,11 @@ export class MemoryTable {
     const all = this.#executions.get(executionId);
     if (all === undefined) return undefined;
     const steps = names.flatMap((name) => (all.steps[name] === undefined ? [] : [[name, all.steps[name]]]));
-    return { execution: all.execution, steps: Object.fromEntries(steps) as Snapshot['steps'], isPart: true };
+    return {
+      execution: all.execution,
+      steps: Object.fromEntries(steps) as Snapshot['steps'],
+      isReadInPart: true,
+    };
   }
 
   write({ executionId, execution, step, question }: Write): WriteResult {

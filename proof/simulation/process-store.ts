@@ -90,7 +90,9 @@ export class ProcessStore implements Store {
       () => this.#seen(this.#table.read(id))?.execution,
       async (store) => (await (store.readSteps ?? store.read)(id, []))?.execution,
     );
-    return execution && { execution, steps: Object.assign({}, ...steps) as Snapshot['steps'], isPart: true };
+    return (
+      execution && { execution, steps: Object.assign({}, ...steps) as Snapshot['steps'], isReadInPart: true }
+    );
   }
   readExecution(id: string) {
     return this.#call(
@@ -146,5 +148,9 @@ async function stepsOf(store: Store, id: string, name: string): Promise<Snapshot
   const state = await (store.readSteps ?? store.read)(id, [name]);
   if (state === undefined) return undefined;
   const step = state.steps[name];
-  return { execution: state.execution, steps: step === undefined ? {} : { [name]: step }, isPart: true };
+  return {
+    execution: state.execution,
+    steps: step === undefined ? {} : { [name]: step },
+    isReadInPart: true,
+  };
 }

@@ -11,7 +11,7 @@ export function parts(store: () => Store): void {
     for (const step of [a, b]) await store().write({ executionId: 'e-1', step });
     const part = await store().readSteps?.('e-1', ['b', 'c']);
     expect(part?.steps).toStrictEqual({ b });
-    expect(part?.isPart).toBe(true);
+    expect(part?.isReadInPart).toBe(true);
     expect(part?.execution.input).toEqual(execution.input);
     expect((await store().readSteps?.('e-1', []))?.execution.version).toBe(1);
   });

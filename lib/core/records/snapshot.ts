@@ -28,7 +28,7 @@ export interface Snapshot {
   /** Known to the process that reads, in no record; absent where it has no place beside the table. */
   readonly values?: KnownValues;
   /** Records of some steps, and no question: of all others nothing is known. */
-  readonly isPart?: true;
+  readonly isReadInPart?: true;
 }
 
 /** What a process knows of values that lie beside the table. */
@@ -67,8 +67,8 @@ export function withWrite(state: Snapshot, write: Written | undefined): Snapshot
   const { step, execution = state.execution } = write;
   const steps = step === undefined ? state.steps : { ...state.steps, [step.name]: step };
   const { questions } = withQuestion(state, write.question);
-  const { values, isPart } = state;
-  return { execution, steps, ...given({ questions, values, isPart }) };
+  const { values, isReadInPart } = state;
+  return { execution, steps, ...given({ questions, values, isReadInPart }) };
 }
 
 interface Written {

@@ -35,7 +35,7 @@ export function noticeRisk(plan: Plan, state: Snapshot, now: number, decision: D
   /** A part of the records takes nothing back: what puts it at risk may be in those that were not read. */
   function reasonFound(): RiskReason | undefined {
     const found = reasonOf(plan, execution as Execution, now, recordOf);
-    return state.isPart ? (before ?? found) : found;
+    return state.isReadInPart ? (before ?? found) : found;
   }
 
   /** A message that nobody takes is late since it could be taken, not since that was noticed. */
@@ -45,7 +45,7 @@ export function noticeRisk(plan: Plan, state: Snapshot, now: number, decision: D
   }
 
   function asksNow(): string | undefined {
-    return state.isPart ? asked : askedAbout(state, write as Write);
+    return state.isReadInPart ? asked : askedAbout(state, write as Write);
   }
 
   function recordOf({ name }: Pick<PlanStep, 'name'>): Step | undefined {

@@ -261,7 +261,7 @@ describe('risk is noticed in a write that is made anyway', () => {
   it('and a part of the records takes nothing back: the rest may hold the reason (seed 803)', () => {
     const risk = { why: 'cannot-tell', step: 'a' } as const;
     const part = (records: readonly Step[], execution: Partial<Execution>) => {
-      const state: Snapshot = { ...stateOf([...records], execution), isPart: true };
+      const state: Snapshot = { ...stateOf([...records], execution), isReadInPart: true };
       const write = { executionId: 'e-1', execution: { ...state.execution, version: 2 } };
       const decision: Decision = { write, sends: [], next: { kind: 'idle' }, notes: [] };
       return noticeRisk(plan, state, NOW, decision).write?.execution;

@@ -50,7 +50,7 @@ it.each([
   await store.write({ executionId: id, step: aStep({ name: 's' }) });
   // Two reads of each kind: the second is of what the server remembers.
   for (const _again of [1, 2]) {
-    expect(await store.readSteps(id, ['s'])).toMatchObject({ execution: { input }, isPart: true });
+    expect(await store.readSteps(id, ['s'])).toMatchObject({ execution: { input }, isReadInPart: true });
     await store.readExecution(id);
     expect(await store.read(id)).toMatchObject({ execution: { input } });
   }
