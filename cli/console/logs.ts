@@ -70,7 +70,7 @@ export function awsLogs(calls: () => Calls, stack: string): ReadLogs {
   };
 }
 
-/** More pages than anybody has open; the one that was not asked for longest begins anew. */
+/** More than anyone keeps open; beyond it, the least recently used reading is dropped and starts over. */
 const MOST_READINGS = 30;
 
 /** The readings that pages follow, each at its place. */

@@ -4,8 +4,8 @@
  *
  * Owns: whether a file that changed is one of them. Does not own: which files are observed (`changes.ts`).
  *
- * A file beside one of them may be loaded by its path, and so is one as well, and so is JSON anywhere. Where
- * the command of the app names no file that esbuild can read, every file may be one.
+ * Files in the same folder as a source count too, and so does any JSON file, because they may be loaded by
+ * path. If the app's command names no file that esbuild can read, every file counts.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

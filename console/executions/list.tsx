@@ -124,9 +124,8 @@ function useActive(items: readonly ExecutionSummary[], box: Box): Active {
 }
 
 /**
- * While the focus is in the list it follows the marked row, and is the list's
- * own while that row is not drawn.
- * @param places what may draw other rows, or the same elsewhere
+ * Keeps the focus on the marked row, or on the list while that row is not drawn.
+ * @param places values whose change may redraw or move rows
  */
 function useFocus(box: Box, id: string | undefined, places: readonly number[]): void {
   // Asked before the rows change: the one that has the focus may be about to go, and the focus with it.

@@ -21,7 +21,7 @@ export class DiscoveryError extends Error {
   }
 }
 
-/** Where the secret lies on AWS that an agent sends whose work is declared. */
+/** The names of the secret that an `httpAgent` sends. */
 export interface DeclaredWork {
   readonly secret?: {
     readonly env: string;
@@ -46,7 +46,7 @@ export interface FoundAgent {
   readonly remote?: 'lambda' | 'url' | 'command';
   /** Its whole work is declared (`httpAgent`). */
   readonly declared?: DeclaredWork;
-  /** The file that exports `handler`; of one whose work is declared the workflow's, which declares it. */
+  /** The file that exports `handler`; for an `httpAgent`, the workflow's file. */
   readonly file: string;
   /** All agents of the workflows it takes part in, itself included: those it may have to send to. */
   readonly peers: readonly string[];
