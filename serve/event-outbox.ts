@@ -29,15 +29,21 @@ const PAGE = 50;
 const ANSWER_WITHIN_MS = 15_000;
 const FIRST_GAP_MS = 1_000;
 const LONGEST_GAP_MS = 5 * 60_000;
-/** A receiver that does not answer at all is asked so often at least: all events wait for it. */
+/** A receiver that does not answer at all is asked so often at least. */
 const LONGEST_SILENCE_MS = 60_000;
+/** One after the other without an answer: the receiver is away, and not the fault of one of them. */
+const MOST_SILENT = 3;
 const GIVEN_UP_AFTER_MS = 24 * 3_600_000;
+/** The time that a server was off is no try of its receiver. */
+const TRIED_FOR_MS = 3_600_000;
 
 interface Parts {
   readonly client: DynamoDBClient;
   readonly clock: Clock;
   readonly logger: Pick<Telemetry['logger'], 'warn' | 'info' | 'error'>;
   readonly to: EventTarget;
+  /** The machine's time, by which a receiver judges how old a signature is; epoch ms. */
+  readonly wall: () => number;
 }
 
 interface Waiting {
@@ -48,14 +54,26 @@ interface Waiting {
   readonly at: number;
 }
 
-/** The result of one request: 'silent' if nothing answered. */
-type Sent = 'taken' | 'refused' | 'silent';
+/** One that was not taken: how often and since when this process has sent it, when it does again, and why. */
+interface Again {
+  readonly tries: number;
+  readonly since: number;
+  readonly at: number;
+  readonly detail: string;
+}
 
 export class EventOutbox {
   readonly #parts: Parts;
-  /** Events that were refused, and when they are sent again; a new process sends all at once. */
-  readonly #again = new Map<string, { readonly tries: number; readonly at: number }>();
-  #silences = 0;
+  /** Events that were not taken, with when they are sent again; a new process sends all at once. */
+  readonly #again = new Map<string, Again>();
+  /** Sent without an answer, since the last one that had one. */
+  #silent = 0;
+  /** Rests for a silent receiver, since it answered last. */
+  #rests = 0;
+  /** What the latest that was not taken met. */
+  #latest = '';
+  /** Since when none was taken. */
+  #failingSince: number | undefined;
   #news = new AbortController();
   /** The log has said that the receiver takes none. */
   #isSaid = false;
@@ -67,23 +85,25 @@ export class EventOutbox {
   /** Rejects where the file does not keep it: then it is announced again. */
   readonly listener: Listener = async (event) => {
     const { client, clock } = this.#parts;
-    const text = eventText(event);
     // One that is announced again is the same, and takes the place of the one before it.
-    const key = `${String(event.at).padStart(15, '0')}#${idOf(text)}`;
-    const Item = { ...keyOf(key), text: { S: text }, at: { N: String(clock.now()) } };
+    const key = `${String(event.at).padStart(15, '0')}#${idOf(event)}`;
+    const Item = { ...keyOf(key), text: { S: eventText(event) }, at: { N: String(clock.now()) } };
     await client.send(new PutItemCommand({ TableName: TABLE_NAME, Item }));
     this.#news.abort();
   };
 
   async run(stopping: AbortSignal): Promise<void> {
-    const { clock } = this.#parts;
+    const { clock, logger } = this.#parts;
     while (!stopping.aborted) {
       this.#news = new AbortController();
       const again = AbortSignal.any([stopping, this.#news.signal]);
-      // An error of the file may pass within a second.
-      const nextAt = await this.#sendAll(stopping).catch(() => clock.now() + FIRST_GAP_MS);
-      // One that answers nothing is left alone for its time, whatever comes meanwhile.
-      const until = this.#silences > 0 ? stopping : again;
+      // What the file refuses now it may give a second later.
+      const nextAt = await this.#sendAll(stopping).catch((error: unknown) => {
+        logger.warn('events-not-read', { detail: sayable(error) });
+        return clock.now() + FIRST_GAP_MS;
+      });
+      // A receiver that is away is left alone for its time, whatever comes meanwhile.
+      const until = this.#isAway ? stopping : again;
       await clock.sleep(Math.min(nextAt - clock.now(), LONGEST_GAP_MS), until);
     }
   }
@@ -93,18 +113,31 @@ export class EventOutbox {
     const { clock } = this.#parts;
     let nextAt = Number.POSITIVE_INFINITY;
     let from: Record<string, AttributeValue> | undefined;
+    // A receiver that is away is asked with one event.
+    this.#silent = this.#isAway ? MOST_SILENT - 1 : 0;
     do {
       const page = await this.#read(from);
       for (const event of page.events) {
         if (stopping.aborted) return nextAt;
         const dueAt = this.#again.get(event.key)?.at ?? 0;
-        const sent = dueAt > clock.now() ? undefined : await this.#send(event, stopping);
-        if (sent === 'silent' && !stopping.aborted) return this.#silent();
+        if (this.#isOver(event)) await this.#giveUp(event);
+        else if (!this.#isAway && dueAt <= clock.now()) await this.#send(event, stopping);
         nextAt = Math.min(nextAt, this.#again.get(event.key)?.at ?? nextAt);
+        // All behind it came later, and none of them is over.
+        if (this.#isAway && clock.now() - event.at < GIVEN_UP_AFTER_MS) return this.#rest();
       }
       from = page.from;
     } while (from !== undefined);
-    return nextAt;
+    return this.#isAway ? this.#rest() : nextAt;
+  }
+
+  get #isAway(): boolean {
+    return this.#silent >= MOST_SILENT;
+  }
+
+  #rest(): number {
+    this.#rests += 1;
+    return this.#parts.clock.now() + gapMs(this.#rests, LONGEST_SILENCE_MS);
   }
 
   async #read(from: Record<string, AttributeValue> | undefined) {
@@ -125,62 +158,74 @@ export class EventOutbox {
     return { events, from: answer.LastEvaluatedKey };
   }
 
-  async #send(event: Waiting, stopping: AbortSignal): Promise<Sent> {
-    const { clock, to } = this.#parts;
-    const headers = signedHeaders(to, event.id, event.text, clock.now());
-    let sent: Sent = 'silent';
+  async #send(event: Waiting, stopping: AbortSignal): Promise<void> {
+    const { to, wall } = this.#parts;
+    const headers = signedHeaders(to, event.id, event.text, wall());
+    let isAnswered = false;
+    let isTaken = false;
     let detail = '';
     try {
       const signal = AbortSignal.any([stopping, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
       const options = { method: 'POST', headers, body: event.text, redirect: 'manual', signal } as const;
       const answer = await fetch(to.url, options);
-      await answer.body?.cancel();
-      sent = answer.ok ? 'taken' : 'refused';
+      isAnswered = true;
+      isTaken = answer.ok;
       detail = `HTTP ${answer.status}`;
+      await answer.body?.cancel();
     } catch (error) {
-      detail = sayable(error);
+      if (!isAnswered) detail = sayable(error);
     }
-    if (stopping.aborted && sent === 'silent') return sent;
-    if (sent === 'taken') await this.#taken(event);
-    else await this.#notTaken(event, sent, detail);
-    return sent;
+    if (stopping.aborted && !isAnswered) return;
+    this.#silent = isAnswered ? 0 : this.#silent + 1;
+    if (isAnswered) this.#rests = 0;
+    if (isTaken) await this.#taken(event);
+    else this.#notTaken(event.key, detail);
   }
 
   async #taken({ key }: Waiting): Promise<void> {
+    this.#failingSince = undefined;
     await this.#remove(key);
-    this.#silences = 0;
     if (!this.#isSaid || this.#again.size > 0) return;
     this.#isSaid = false;
     this.#parts.logger.info('events-taken-again', { to: this.#origin });
   }
 
-  async #notTaken({ key, id, at }: Waiting, sent: Sent, detail: string): Promise<void> {
+  #notTaken(key: string, detail: string): void {
     const { clock, logger } = this.#parts;
     const now = clock.now();
-    if (now - at >= GIVEN_UP_AFTER_MS) {
-      await this.#remove(key);
-      logger.error('event-given-up', { id, to: this.#origin, detail });
-      return;
-    }
-    if (sent === 'refused') {
-      const tries = (this.#again.get(key)?.tries ?? 0) + 1;
-      this.#again.set(key, { tries, at: now + gapMs(tries, LONGEST_GAP_MS) });
-      this.#silences = 0;
-    }
+    const { tries = 0, since = now } = this.#again.get(key) ?? {};
+    this.#failingSince ??= now;
+    this.#latest = detail;
+    this.#again.set(key, { tries: tries + 1, since, at: now + gapMs(tries + 1, LONGEST_GAP_MS), detail });
     if (this.#isSaid) return;
     this.#isSaid = true;
     logger.warn('events-not-taken', { to: this.#origin, detail });
   }
 
-  #silent(): number {
-    this.#silences += 1;
-    return this.#parts.clock.now() + gapMs(this.#silences, LONGEST_SILENCE_MS);
+  #isOver({ key, at }: Waiting): boolean {
+    const now = this.#parts.clock.now();
+    const since = this.#again.get(key)?.since ?? this.#failingSince ?? now;
+    return now - at >= GIVEN_UP_AFTER_MS && now - since >= TRIED_FOR_MS;
   }
 
+  async #giveUp({ key, id }: Waiting): Promise<void> {
+    const { detail = this.#latest } = this.#again.get(key) ?? {};
+    await this.#remove(key);
+    this.#parts.logger.error('event-given-up', { id, to: this.#origin, detail });
+  }
+
+  /** One that the file does not let go is sent again, later. */
   async #remove(key: string): Promise<void> {
-    const Key = keyOf(key);
-    await this.#parts.client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key }));
-    this.#again.delete(key);
+    const { client, logger, clock } = this.#parts;
+    try {
+      await client.send(new DeleteItemCommand({ TableName: TABLE_NAME, Key: keyOf(key) }));
+      this.#again.delete(key);
+    } catch (error) {
+      const now = clock.now();
+      const detail = sayable(error);
+      this.#again.set(key, { tries: 1, since: now, at: now + LONGEST_SILENCE_MS, detail });
+      logger.warn('event-not-removed', { detail });
+    }
   }
 
   /** Without its path and query, which may be secret. */

@@ -246,7 +246,8 @@ class Running {
 
   #outbox(client: Database['client'], { logger }: Telemetry): EventOutbox | undefined {
     const { eventsTo: to } = this.#options;
-    return to && new EventOutbox({ client, clock: this.#clock, logger, to });
+    const { wall } = this.#machine;
+    return to && new EventOutbox({ client, clock: this.#clock, logger, to, wall });
   }
 
   #hostAgents(roles: Roles, loop: LoopClock): void {

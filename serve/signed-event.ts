@@ -29,8 +29,11 @@ export function eventTarget(url: string, secret: string | undefined): EventTarge
     throw new Error(
       '--events-to takes no name or password in its URL: the receiver knows events by their signature',
     );
-  const encoded = ENCODED.exec(secret ?? '')?.[1];
-  const key = encoded === undefined ? Buffer.from(secret ?? '') : Buffer.from(encoded, 'base64');
+  const given = secret?.trim() ?? '';
+  const encoded = ENCODED.exec(given)?.[1];
+  if (encoded === undefined && given.startsWith('whsec_'))
+    throw new Error('STEADFAST_EVENTS_SECRET begins with whsec_, and what follows is not base64');
+  const key = encoded === undefined ? Buffer.from(given) : Buffer.from(encoded, 'base64');
   if (key.length < SHORTEST_SECRET)
     throw new Error(
       `--events-to needs STEADFAST_EVENTS_SECRET, by which each event is signed: ${SHORTEST_SECRET} bytes or more, such as whsec_$(openssl rand -base64 32)`,
@@ -42,8 +45,12 @@ export function eventTarget(url: string, secret: string | undefined): EventTarge
 export const eventText = ({ source, detailType, at, detail }: ServerEvent): string =>
   JSON.stringify({ source, 'detail-type': detailType, time: new Date(at).toISOString(), detail });
 
-/** One that is announced twice has one id, by which its receiver knows it. */
-export const idOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
+/** The id of an event, which one that is announced again has too: docs/EVENTS.md names what is the same. */
+export function idOf({ detailType, at, detail }: ServerEvent): string {
+  const { executionId, incident, step, change, agent, workflow } = detail;
+  const what = [detailType, at, executionId, incident, step, change, agent, workflow];
+  return createHash('sha256').update(JSON.stringify(what)).digest('hex').slice(0, 32);
+}
 
 export function signedHeaders({ secret }: EventTarget, id: string, text: string, now: number) {
   const seconds = Math.floor(now / 1_000);

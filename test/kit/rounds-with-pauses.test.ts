@@ -129,6 +129,22 @@ describe('a pause between rounds of a workflow', () => {
     expect(undone).toEqual(['batch-2', 'batch-1']);
   });
 
+  it('keeps its name apart from those of on-failure steps', () => {
+    const tell = agent('tell', { input: z.object({}), output: z.object({}), effect: 'none', undo: 'none' });
+    const failing = workflow('failing', { input: Asked, within: '1h' }, (w) => {
+      w.onFailure('pause', tell, {});
+      return { state: w.step('ask', ask, w.input, { recovery: [retry(0)] }).output.state };
+    });
+    const all = workflow('all', { input: Asked, within: '1d' }, (w) => {
+      w.repeat('rounds', failing, w.input, {
+        until: (last) => eq(last.state, 'done'),
+        every: '1m',
+        maxRounds: 3,
+      });
+    });
+    expect(all.plan.steps[0]).toMatchObject({ plan: { steps: [{ name: 'ask' }, { name: 'pause-2' }] } });
+  });
+
   it('is refused where the round would keep its place in a lane meanwhile', () => {
     const Input = z.object({ key: z.string() });
     const single = workflow(
@@ -146,4 +162,56 @@ describe('a pause between rounds of a workflow', () => {
       }),
     ).toThrow(/'single' has a 'concurrency', and would keep its place during each pause/);
   });
+});
+
+const Round = z.object({ at: z.number() });
+const computing = workflow('computing', { input: Round, within: '1h' }, (w) => {
+  const one = w.step('ask', ask, { job: 'j', most: 1 });
+  return {
+    state: orElse(
+      w.step('more', ask, { job: one.output.state, most: 1 }, { mayFail: true }).output.state,
+      'none',
+    ),
+  };
+});
+const around =
+  (until: (last: Ref<{ state: string }>, from: Ref<{ at: number }>) => Condition, every: '1m' | '2d') => () =>
+    workflow('around', { input: Round, within: '1d' }, (w) => {
+      w.repeat('rounds', computing, w.input, { until: (last) => until(last, w.input), every, maxRounds: 3 });
+    });
+
+const either = workflow('either', { input: Round, within: '1h' }, (w) => {
+  const one = w.step('ask', ask, { job: 'j', most: 1 }, { mayFail: true });
+  return { best: orElse(one.output, { state: 'none', round: 0 }) };
+});
+
+it.each([
+  [
+    'a part of what an operator computes',
+    () =>
+      workflow('around', { input: Round, within: '1d' }, (w) => {
+        const until = (last: Ref<{ best: Answered }>) => eq(last.best.state, 'done');
+        w.repeat('rounds', either, w.input, { until, every: '1m', maxRounds: 3 });
+      }),
+    "beside 'every' its 'until' may not read 'best.state' of the answer, which 'either' computes",
+  ],
+  [
+    'what the workflow around the rounds was given',
+    around((last, from) => gte(last.state, from.at as never), '1m'),
+    "beside 'every' its 'until' may read the round's answer and what it was given, and it reads input",
+  ],
+  ['longer than the workflow lasts', around((last) => exists(last.state), '2d'), 'it pauses for 2d'],
+])('a pause is refused: %s', (_, build, message) => {
+  expect(build).toThrow(message);
+});
+
+it('asks of an answer that an operator computes as the step around the rounds does', async () => {
+  let round = 0;
+  const handler = ask.handler({
+    execute: async () => ({ state: (round += 1) < 6 ? 'running' : 'done', round }),
+  });
+  const trial = testWorkflow(around((last) => eq(last.state, 'done'), '1m')(), { agents: [handler] });
+  const run = await trial.start({ at: 1 });
+  expect((await run.waitForEnd()).status).toBe('succeeded');
+  expect(await minutes(run)).toBe(2);
 });

@@ -15,6 +15,8 @@ const SECRET = `whsec_${Buffer.from('a'.repeat(32)).toString('base64')}`;
 /** What has not come by then does not come. */
 const LATE_MS = 20_000;
 const HOUR_MS = 3_600_000;
+/** The machine's clock, which the server's own time is an hour ahead of. */
+const WALL = Date.parse('2026-11-30T11:00:00Z');
 
 interface Came {
   readonly id: string;
@@ -23,8 +25,8 @@ interface Came {
   readonly body: string;
 }
 
-/** A receiver; `answers` says with what, and 'nothing' keeps the caller waiting. */
-async function receiver(answers: (came: Came, at: number) => number | 'nothing' = () => 204) {
+/** A receiver; `answers` says with what: 'nothing' keeps the caller waiting, 'reset' cuts it off. */
+async function receiver(answers: (came: Came, at: number) => number | 'nothing' | 'reset' = () => 204) {
   const came: Came[] = [];
   let heard = (): void => undefined;
   const server: HttpServer = createServer((request, response) => {
@@ -34,7 +36,8 @@ async function receiver(answers: (came: Came, at: number) => number | 'nothing' 
       const one = { id: id ?? '', seconds: seconds ?? '', signature: signature ?? '', body };
       came.push(one);
       const status = answers(one, came.length);
-      if (status !== 'nothing') response.writeHead(status, { location: '/elsewhere' }).end();
+      if (status === 'reset') request.socket.destroy();
+      else if (status !== 'nothing') response.writeHead(status, { location: '/elsewhere' }).end();
       heard();
     });
   });
@@ -118,9 +121,17 @@ describe('an outbox', () => {
     const clock = new TestClock();
     const database = openDatabase(IN_MEMORY, { onBroken: () => undefined });
     const said: (readonly [string, object])[] = [];
+    /** Removals that the file refuses. */
+    const refusals: true[] = [];
     const say = (what: string, fields: object): void => void said.push([what, fields]);
     const logger = { warn: say, info: say, error: say } as never;
-    const box = new EventOutbox({ client: database.client, clock, logger, to: to.to });
+    const client = {
+      send: (command: object) =>
+        command.constructor.name === 'DeleteItemCommand' && refusals.splice(0, 1).length > 0
+          ? Promise.reject(new Error('the disk is full'))
+          : database.client.send(command as never),
+    } as never;
+    const box = new EventOutbox({ client, clock, logger, to: to.to, wall: () => WALL });
     const stopping = new AbortController();
     let running: Promise<void> | undefined;
     open.push({
@@ -134,11 +145,11 @@ describe('an outbox', () => {
     const run = (): void => {
       running = box.run(stopping.signal);
     };
-    return { to, clock, said, box, run };
+    return { to, clock, said, box, run, refusals };
   }
 
   it('sends an event with the signature that Standard Webhooks describes', async () => {
-    const { to, box, run, clock } = await outbox();
+    const { to, box, run } = await outbox();
     await box.listener(ended('e-1'));
     run();
     await to.count(1);
@@ -149,7 +160,7 @@ describe('an outbox', () => {
       time: '1970-01-01T00:00:01.000Z',
       detail: { executionId: 'e-1', endedAt: 1_000 },
     });
-    expect(seconds).toBe(String(clock.at / 1_000));
+    expect(seconds).toBe(String(WALL / 1_000));
     const key = Buffer.from('a'.repeat(32));
     const wanted = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64');
     expect(signature).toBe(`v1,${wanted}`);
@@ -210,14 +221,78 @@ describe('an outbox', () => {
     expect(to.came).toHaveLength(times);
   });
 
-  it('asks a receiver that does not answer once a minute, with one event', async () => {
-    const { to, box, run, clock } = await outbox();
-    to.end();
-    await box.listener(ended('e-1', 1_000));
-    await box.listener(ended('e-2', 2_000));
+  it('asks a receiver that is away once a minute, with one event', async () => {
+    const { to, box, run, clock } = await outbox(() => 'reset');
+    for (const at of [1, 2, 3, 4, 5]) await box.listener(ended(`e-${at}`, at));
     run();
-    for (let at = 0; at < 9; at += 1) await clock.pass();
+    for (let passed = 0; passed < 8; passed += 1) await clock.pass();
+    await clock.asleep();
     expect(clock.slept.slice(0, 8)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+    expect(to.came).toHaveLength(3 + 8);
+  });
+
+  it('holds up none behind one whose connection is cut', async () => {
+    const { to, box, run, clock } = await outbox(({ body }) => (body.includes('e-1') ? 'reset' : 200));
+    for (const at of [1, 2, 3]) await box.listener(ended(`e-${at}`, at));
+    run();
+    await to.count(3);
+    expect(to.came.map(({ body }) => /e-\d/.exec(body)?.[0])).toEqual(['e-1', 'e-2', 'e-3']);
+    await clock.pass();
+    await to.count(4);
+    expect(to.came[3]?.body).toContain('e-1');
+    await clock.asleep();
+  });
+
+  it('gives up none for the time that its server was off', async () => {
+    const { to, box, run, clock, said } = await outbox((_, at) => (at === 1 ? 503 : 200));
+    await box.listener(ended('e-1'));
+    clock.at += 25 * HOUR_MS;
+    run();
+    await to.count(1);
+    await clock.pass();
+    await to.count(2);
+    await clock.asleep();
+    expect(said.map(([what]) => what)).toEqual(['events-not-taken', 'events-taken-again']);
+  });
+
+  it('gives up all that are a day old together, of a receiver that is away', async () => {
+    const { to, box, run, clock, said } = await outbox();
+    to.end();
+    for (let at = 1; at <= 60; at += 1) await box.listener(ended(`e-${at}`, at));
+    run();
+    for (let passed = 0; passed < 3_000 && said.length < 61; passed += 1) await clock.pass();
+    expect(said.filter(([what]) => what === 'event-given-up')).toHaveLength(60);
+    expect(clock.at - Date.parse('2026-11-30T12:00:00Z')).toBeLessThan(24 * HOUR_MS + 10 * 60_000);
+  });
+
+  it('sends one again, later, that the file does not let go, and the others meanwhile', async () => {
+    const { to, box, run, clock, said, refusals } = await outbox();
+    refusals.push(true);
+    for (const at of [1, 2]) await box.listener(ended(`e-${at}`, at));
+    run();
+    await to.count(2);
+    await clock.pass();
+    await to.count(3);
+    await clock.asleep();
+    expect(to.came.map(({ body }) => /e-\d/.exec(body)?.[0])).toEqual(['e-1', 'e-2', 'e-1']);
+    expect(clock.slept[0]).toBe(60_000);
+    expect(said).toEqual([['event-not-removed', { detail: 'Error' }]]);
+  });
+
+  it('knows an event that is announced again by what docs/EVENTS.md names', async () => {
+    const { to, box, run, clock } = await outbox();
+    const opened = (deadlineAt: number) => ({
+      source: 'steadfast',
+      detailType: 'Steadfast Question',
+      at: 1,
+      detail: { executionId: 'e-1', incident: 1, change: 'opened', at: 1, deadlineAt },
+    });
+    await box.listener(opened(5));
+    await box.listener(opened(9));
+    run();
+    await to.count(1);
+    await clock.asleep();
+    expect(to.came.map(({ body }) => body)).toEqual([expect.stringContaining('"deadlineAt":9')]);
   });
 });
 
@@ -256,7 +331,14 @@ it.each([
   ['another protocol', 'ftp://example.com', SECRET, 'begins with https:// or http://'],
   ['a password', 'https://a:b@example.com', SECRET, 'no name or password'],
   ['no secret', 'https://example.com', undefined, 'needs STEADFAST_EVENTS_SECRET'],
+  ['a secret that is no base64', 'https://example.com', 'whsec_a-b_c', 'what follows is not base64'],
   ['a short secret', 'https://example.com', 'whsec_c2hvcnQ=', '24 bytes or more'],
 ])('%s is refused', (_, url, secret, message) => {
   expect(() => eventTarget(url, secret)).toThrow(message);
+});
+
+it('a secret that a file ends with a line is the same', () => {
+  expect(eventTarget('https://example.com', `${SECRET}\n`)).toEqual(
+    eventTarget('https://example.com', SECRET),
+  );
 });

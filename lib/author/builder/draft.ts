@@ -23,6 +23,7 @@ import {
 import type { Expr } from '../../core/plan/refs.ts';
 import { type Ref, toExpr } from '../references.ts';
 import { pauseProblem } from '../checks/check-rounds.ts';
+import { longerThanWithin } from '../checks/check-waiting.ts';
 import { problem, refusal } from '../checks/refusal.ts';
 import {
   type AnyStepOptions,
@@ -171,8 +172,14 @@ export function repeatOf(
   uses: (step: string, agents: readonly Agent[]) => void,
 ): ChildStep {
   const { workflow: workflowName, withinMs } = draft;
-  const build = (round: { plan: Plan; undo: 'none' | 'required'; byAgent?: true }): ChildStep =>
-    repeatStep(name, round, first, options, withinMs);
+  const build = (round: { plan: Plan; undo: 'none' | 'required'; byAgent?: true }): ChildStep => {
+    const refuses = (until: Expr, pauseMs: number): void => {
+      const refused =
+        pauseProblem(round.plan, until) ?? longerThanWithin(pauseMs, { withinMs }, 'it pauses for');
+      if (refused !== undefined) throw refusal(workflowName, name, refused);
+    };
+    return repeatStep(name, { ...round, refuses }, first, options, withinMs);
+  };
   if (performer?.kind !== 'steadfast:workflow') {
     const agent = performer as Agent;
     const own = agentStepOf(draft, name, agent, null, {});
@@ -181,8 +188,6 @@ export function repeatOf(
     return build({ plan: planOfRound(workflowName, withinMs, own), undo, byAgent: true });
   }
   const other = performer as Workflow;
-  const refused = options.every === undefined ? undefined : pauseProblem(other.plan);
-  if (refused !== undefined) throw refusal(workflowName, name, refused);
   const step = build({ plan: other.plan, undo: 'required' });
   for (const one of [step.input, step.rounds?.next ?? []].flat())
     checkConstantInput(workflowName, name, other, one);

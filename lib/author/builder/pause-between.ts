@@ -16,7 +16,7 @@ export function withPause(plan: Plan, ends: Expr, forMs: number): Plan {
   const before = new Set(plan.steps.flatMap(({ after }) => after));
   const last = plan.steps.map(({ name }) => name).filter((name) => !before.has(name));
   const after = [...new Set([...last, ...stepsIn(when)])];
-  const name = freeName(plan.steps.map((step) => step.name));
+  const name = freeName([...plan.steps, ...(plan.onFailure ?? [])].map((step) => step.name));
   const steps = [...plan.steps, { kind: 'wait', name, after, when, forMs } as const];
   return { ...plan, steps };
 }
@@ -32,24 +32,24 @@ function asRound(expr: Expr, output: Expr): Expr {
   if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal')) return expr;
   const { $ref, path = [] } = expr;
   if ($ref === 'given') return { ...expr, $ref: 'input' };
-  if ($ref === 'last') return within(output, path as readonly Json[]);
+  if ($ref === 'last') return valueAt(output, path as readonly Json[]) ?? NOTHING;
   return Object.fromEntries(Object.entries(expr).map(([key, item]) => [key, asRound(item, output)]));
 }
 
-/** The expression at the end of a path within another expression. */
-function within(expr: Expr, path: readonly Json[]): Expr {
+/** The expression at the end of a path within another one; nothing where only its value shows that. */
+export function valueAt(expr: Expr, path: readonly Json[]): Expr | undefined {
   const [key, ...rest] = path;
   if (typeof key !== 'string') return expr;
+  if (Array.isArray(expr))
+    return /^\d+$/.test(key) ? valueAt((expr[Number(key)] ?? null) as Expr, rest) : NOTHING;
   if (!isJsonObject(expr)) return NOTHING;
   const { $ref, path: known = [], $literal, $object } = expr;
   if ($ref !== undefined) return { ...expr, path: [...(known as Json[]), ...path] };
-  if ($literal !== undefined)
-    return isJsonObject($literal) && Object.hasOwn($literal, key)
-      ? within({ $literal: $literal[key] ?? null }, rest)
-      : NOTHING;
+  if ($literal !== undefined) return undefined;
+  if ($object === undefined && Object.keys(expr).some((name) => name.startsWith('$'))) return undefined;
   const fields = Array.isArray($object) ? ($object as [string, Expr][]) : Object.entries(expr);
   const [, item] = fields.findLast(([name]) => name === key) ?? [];
-  return item === undefined ? NOTHING : within(item, rest);
+  return item === undefined ? NOTHING : valueAt(item, rest);
 }
 
 /** A value that is never there: a number has no length. */

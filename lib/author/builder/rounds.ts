@@ -15,6 +15,7 @@ import type {
 } from '../../core/plan/plan.ts';
 import { type Duration, parseDuration } from '../../core/values/duration.ts';
 import { type Condition, type Input, type Ref, ref, toExpr } from '../references.ts';
+import type { Expr } from '../../core/plan/refs.ts';
 import { withPause } from './pause-between.ts';
 import { type AnyStepOptions, childStep, type MayFailOptions } from './waiting-steps.ts';
 
@@ -71,12 +72,14 @@ interface Performer {
   readonly plan: Plan;
   readonly undo: 'none' | 'required';
   readonly byAgent?: true;
+  /** @throws SteadfastError where the rounds cannot have such a pause */
+  readonly refuses: (until: Expr, pauseMs: number) => void;
 }
 
 /** @param withinMs of the workflow around it */
 export function repeatStep(
   name: string,
-  { plan, byAgent, undo }: Performer,
+  { plan, byAgent, undo, refuses }: Performer,
   first: unknown,
   options: RepeatOptions<never, never>,
   withinMs: number,
@@ -86,6 +89,7 @@ export function repeatStep(
   const { until, next, maxRounds, every, recovery = [], ...rest } = options;
   const ends = typeof until === 'function' ? toExpr(until(last, given)) : false;
   const pauseMs = every === undefined ? undefined : parseDuration(every, `every of step '${name}'`);
+  if (pauseMs !== undefined) refuses(ends, pauseMs);
   const step = childStep(
     name,
     pauseMs === undefined ? plan : withPause(longer(plan, byAgent === true ? 0 : pauseMs), ends, pauseMs),

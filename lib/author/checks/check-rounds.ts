@@ -5,7 +5,9 @@
  */
 
 import type { ChildStep, AskPersonStage, Plan, RetryStage, Rounds, Stage } from '../../core/plan/plan.ts';
-import { sourcesIn } from '../../core/plan/refs-in.ts';
+import type { Expr } from '../../core/plan/refs.ts';
+import { refsIn, sourcesIn } from '../../core/plan/refs-in.ts';
+import { valueAt } from '../builder/pause-between.ts';
 import { problem, type Problem } from './refusal.ts';
 
 /** Each is an execution, and what each answered is read at the end. */
@@ -25,11 +27,30 @@ export function roundsProblem(step: ChildStep & { readonly rounds: Rounds }): Pr
   return recoveryProblem(step.recovery) ?? undoProblem(step);
 }
 
-/** A pause is in the round, and the round would keep its place in a lane meanwhile. */
-export function pauseProblem({ workflow, steps }: Plan): Problem | undefined {
-  if (steps.every(({ kind }) => kind !== 'lane')) return undefined;
-  const message = `'${workflow}' has a 'concurrency', and would keep its place during each pause: leave 'every' out, or put the concurrency on the workflow around it`;
-  return problem('bad-rounds', message);
+/**
+ * A pause is in the round, which would keep its place in a lane meanwhile. First it asks the condition, and
+ * knows only what the round has.
+ * @param round its plan, without the pause
+ */
+export function pauseProblem(round: Plan, until: Expr): Problem | undefined {
+  const { workflow, steps, output } = round;
+  if (steps.some(({ kind }) => kind === 'lane')) {
+    const message = `'${workflow}' has a 'concurrency', and would keep its place during each pause: leave 'every' out, or put the concurrency on the workflow around it`;
+    return problem('bad-rounds', message);
+  }
+  const other = sourcesIn(until).find((source) => source !== 'last' && source !== 'given');
+  if (other !== undefined) {
+    const message = `beside 'every' its 'until' may read the round's answer and what it was given, and it reads ${other}: put that into what the round is given`;
+    return problem('bad-rounds', message);
+  }
+  const computed = refsIn(until).find(
+    ({ source, path }) => source === 'last' && valueAt(output, path) === undefined,
+  );
+  if (computed !== undefined) {
+    const message = `beside 'every' its 'until' may not read '${computed.path.join('.')}' of the answer, which '${workflow}' computes by an operator or a constant: answer the value of a step under a name of its own`;
+    return problem('bad-rounds', message);
+  }
+  return undefined;
 }
 
 const recoveryProblem = (recovery: readonly Stage[] = []): Problem | undefined =>

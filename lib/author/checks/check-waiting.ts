@@ -109,7 +109,11 @@ export function withinProblem(step: PlanStep, plan: Plan): Problem | undefined {
  * An external party that is promised more time than the whole execution has would lose it without a word.
  * @param what 'it waits for'
  */
-export function longerThanWithin(timeMs: number, { withinMs }: Plan, what: string): Problem | undefined {
+export function longerThanWithin(
+  timeMs: number,
+  { withinMs }: Pick<Plan, 'withinMs'>,
+  what: string,
+): Problem | undefined {
   if (timeMs <= withinMs) return undefined;
   const message = `${what} ${formatDuration(timeMs)}, but the workflow must end within ${formatDuration(withinMs)}`;
   return problem('longer-than-within', message);

@@ -37,8 +37,8 @@ export const NOT_BEFORE: readonly Mutant[] = [
     bug: 'The pause between rounds also follows the one that ends them.',
     rule: 'a pause follows each round that does not end them, and no other',
     file: 'lib/author/builder/pause-between.ts',
-    find: "if ($ref === 'last') return within(output, path as readonly Json[]);",
-    replace: "if ($ref === 'last') return NOTHING;",
+    find: 'return valueAt(output, path as readonly Json[]) ?? NOTHING;',
+    replace: 'return NOTHING;',
     killer: jest('kit/rounds-with-pauses', 'take as many pauses as lie between them'),
   },
   {
