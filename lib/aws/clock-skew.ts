@@ -23,18 +23,24 @@ const RESOLUTION_MS = 1_000;
 export class ClockSkew {
   readonly #log: Log;
   readonly #correct: ((byMs: number) => void) | undefined;
+  readonly #steps: () => number;
+  #stepsKnown = 0;
   #measureAt = 0;
   #noteAt = 0;
 
-  /** @param correct sets this process's clock, forward or (below zero) back */
-  constructor(log: Log, correct?: (byMs: number) => void) {
+  /**
+   * @param correct sets this process's clock, forward or (below zero) back
+   * @param steps how often this process's clock has followed the machine's: after each it is measured
+   */
+  constructor(log: Log, correct?: (byMs: number) => void, steps: () => number = () => 0) {
     this.#log = log;
     this.#correct = correct;
+    this.#steps = steps;
   }
 
   /** Whether an answer that comes now is to be measured. */
   isDue(now: number): boolean {
-    return now >= this.#measureAt;
+    return now >= this.#measureAt || this.#steps() !== this.#stepsKnown;
   }
 
   /**
@@ -46,6 +52,7 @@ export class ClockSkew {
     const cutAt = date === undefined ? Number.NaN : Date.parse(date);
     if (Number.isNaN(cutAt)) return false;
     this.#measureAt = receivedAt + MEASURED_EVERY_MS;
+    this.#stepsKnown = this.#steps();
     const aheadMs = sentAt - (cutAt + RESOLUTION_MS);
     const behindMs = cutAt - receivedAt;
     const ms = Math.max(aheadMs, behindMs);

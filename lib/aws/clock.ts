@@ -21,6 +21,9 @@ export interface MachineTime {
 
 export const MACHINE: MachineTime = { wall: () => Date.now(), elapsed: () => performance.now() };
 
+/** A clock that goes back by less is one that is read, and not set: what it goes forward again is no step. */
+const SET_BACK_MS = 1_000;
+
 /** Between these lay the machine's time when `elapsed` was nought. */
 interface WallOrigin {
   readonly from: number;
@@ -39,6 +42,7 @@ export class ProcessClock implements Clock {
   /** This clock's time, and the machine's, when `elapsed` was nought. */
   #origin: number;
   #wallOrigin: WallOrigin;
+  #steps = 0;
 
   constructor(machine: MachineTime = MACHINE) {
     this.#machine = machine;
@@ -55,9 +59,15 @@ export class ProcessClock implements Clock {
   readonly resume = (): void => {
     const read = wallOriginOf(this.#machine);
     const isForward = read.from > this.#wallOrigin.to;
-    if (isForward) this.#origin += read.from - this.#wallOrigin.from;
-    if (isForward || read.to < this.#wallOrigin.from) this.#wallOrigin = read;
+    if (isForward) {
+      this.#origin += read.from - this.#wallOrigin.from;
+      this.#steps += 1;
+    }
+    if (isForward || read.to < this.#wallOrigin.from - SET_BACK_MS) this.#wallOrigin = read;
   };
+
+  /** How often this clock has followed the machine's: each may have been the correction of that one. */
+  readonly steps = (): number => this.#steps;
 
   /** @param byMs how far it is behind the store's; below zero: ahead of it */
   readonly correct = (byMs: number): void => {

@@ -147,7 +147,8 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
   const shards = wakeShards();
   const table = fromEnvironment(ENV.table);
   const log = tellAll(logger, meter);
-  const dynamo = transported(new DynamoDBClient(CLIENT), { skew: new ClockSkew(log, clock.correct) });
+  const skew = new ClockSkew(log, clock.correct, clock.steps);
+  const dynamo = transported(new DynamoDBClient(CLIENT), { skew });
   const events = transported(new EventBridgeClient(CLIENT));
   const pause = (ms: number): Promise<void> => clock.sleep(ms);
   const largeValues = valuesIn(process.env, dynamo);

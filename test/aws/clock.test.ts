@@ -8,8 +8,9 @@ const HOUR_MS = 3_600_000;
 const YEARS_MS = 2 * 365 * 24 * HOUR_MS;
 
 /** A machine whose time passes when the test says so, and whose clock it sets. */
-function machine() {
-  let [wall, elapsed] = [NOW, 5_000];
+/** @param wrongMs by how much its clock is wrong when the process begins */
+function machine(wrongMs = 0) {
+  let [wall, elapsed] = [NOW + wrongMs, 5_000];
   const time: MachineTime = { wall: () => wall, elapsed: () => elapsed };
   return {
     clock: new ProcessClock(time),
@@ -84,6 +85,31 @@ describe('a clock that is wrong', () => {
       expect(Math.abs(clock.now() - NOW - 10 * 60_000)).toBeLessThanOrEqual(500);
     },
   );
+
+  it('is right at once when the machine is set right after the store has corrected this clock', () => {
+    const { clock, pass, set } = machine(-30_000);
+    const skew = new ClockSkew({ note: () => undefined }, clock.correct, clock.steps);
+    const answered = (trueNow: number): void => {
+      if (skew.isDue(clock.now())) skew.measure(clock.now(), clock.now(), new Date(trueNow).toUTCString());
+    };
+    answered(NOW);
+    expect(Math.abs(clock.now() - NOW)).toBeLessThanOrEqual(500);
+    pass(5_000);
+    set(30_000);
+    clock.resume();
+    answered(NOW + 5_000);
+    expect(Math.abs(clock.now() - NOW - 5_000)).toBeLessThanOrEqual(500);
+  });
+
+  it('does not gain by a machine whose clock goes to and fro', () => {
+    const { clock, pass, set } = machine();
+    for (let at = 0; at < 10_000; at += 1) {
+      pass(100);
+      set(at % 2 === 0 ? 5 : -5);
+      clock.resume();
+    }
+    expect(clock.now() - NOW - 1_000_000).toBeLessThanOrEqual(10);
+  });
 
   it('by no more than is allowed is left as it is', () => {
     const { clock } = machine();

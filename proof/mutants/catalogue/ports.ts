@@ -95,11 +95,11 @@ export const PORTS: readonly Mutant[] = [
   },
   {
     id: 'clock-gains-by-invocations',
-    bug: 'A process that stands still between two readings of the clock takes that for a step, again and again.',
+    bug: 'A clock that goes to and fro is followed each time that it goes forward.',
     rule: 'a clock follows its machine only by what is certain',
     file: 'lib/aws/clock.ts',
-    find: 'from: at - elapsed()',
-    replace: 'from: at - before',
-    killer: jest('aws/clock', 'does not gain by invocations'),
+    find: ' - SET_BACK_MS',
+    replace: '',
+    killer: jest('aws/clock', 'does not gain by a machine whose clock goes to and fro'),
   },
 ];
