@@ -56,11 +56,11 @@ export function timeOverAt(step: PlanStep, snapshot: Snapshot): number {
 }
 
 /** The instant by which times are over: during a pause none goes by. */
-export const countedNow = (execution: Execution, now: number): number =>
+export const nowWithoutPause = (execution: Execution, now: number): number =>
   Math.min(now, pauseOf(execution)?.at ?? now);
 
 export const isTimeOver = (step: PlanStep, snapshot: Snapshot, now: number): boolean =>
-  step.withinMs !== undefined && countedNow(snapshot.execution, now) >= timeOverAt(step, snapshot);
+  step.withinMs !== undefined && nowWithoutPause(snapshot.execution, now) >= timeOverAt(step, snapshot);
 
 export const OVER_TIME: Failure = {
   code: 'within',

@@ -24,7 +24,7 @@ import type { CallbackAnswer, EventOf } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, isUndecided, type Step } from '../records/state.ts';
 import { applies, isTurn } from '../step/turn.ts';
-import { countedNow } from '../step/within.ts';
+import { nowWithoutPause } from '../step/within.ts';
 import { timeText } from '../values/text.ts';
 import { over, untilOf } from './waits.ts';
 
@@ -42,7 +42,7 @@ export function callbackProblem(
   const record = snapshot.steps[name]?.status ?? 'ready';
   if (!canMoveStep(record, 'answer')) return `'${name}' is ${record} already`;
   const untilAt = untilOf(step, snapshot);
-  const isOver = untilAt !== undefined && countedNow(snapshot.execution, now) >= untilAt;
+  const isOver = untilAt !== undefined && nowWithoutPause(snapshot.execution, now) >= untilAt;
   return isOver ? `the time for its answer was over at ${timeText(untilAt)}` : undefined;
 }
 
