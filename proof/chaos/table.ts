@@ -10,17 +10,22 @@ import {
   executionOf,
   idOfKey,
   isExecutionItem,
+  isInputItem,
   isStepItem,
   type Item,
   planOf,
   stepOf,
+  text,
 } from '../../lib/aws/dynamo-items.ts';
+import { inputIn } from '../../lib/aws/dynamo-inputs.ts';
 import { wakeShardKey } from '../../lib/aws/dynamo-indexes.ts';
 import { DEFAULT_WAKE_SHARDS, TABLE } from '../../lib/aws/names.ts';
 import type { Cloud } from '../../local/cloud.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
-import type { Execution, Step } from '../../lib/core/records/state.ts';
+import type { Step } from '../../lib/core/records/state.ts';
 import type { TableContent } from './table-audit.ts';
+
+const PLAN_PREFIX = 'plan#';
 
 export class Table {
   readonly #client: DynamoDBClient;
@@ -66,23 +71,9 @@ export class Table {
   }
 
   async everything(): Promise<TableContent> {
-    const executions: Execution[] = [];
-    const steps = new Map<string, Record<string, Step>>();
-    const plans = new Map<string, Plan>();
-    for await (const item of this.#scan()) {
-      if (isExecutionItem(item)) executions.push(executionOf(item));
-      else if (isStepItem(item)) {
-        const step = stepOf(item);
-        const id = idOfKey(item);
-        steps.set(id, { ...steps.get(id), [step.name]: step });
-      } else if (item['plan'] !== undefined) {
-        plans.set((item['pk']?.S ?? '').slice('plan#'.length), planOf(item));
-      }
-    }
-    return {
-      plans,
-      snapshots: executions.map((execution) => ({ execution, steps: steps.get(execution.id) ?? {} })),
-    };
+    const items: Item[] = [];
+    for await (const item of this.#scan()) items.push(item);
+    return contentOf(items);
   }
 
   async *#scan(): AsyncGenerator<Item> {
@@ -103,4 +94,30 @@ export class Table {
   close(): void {
     this.#client.destroy();
   }
+}
+
+/** All that the items of a table say of executions. */
+export function contentOf(items: readonly Item[]): TableContent {
+  const inputs = new Map<string, Item[]>();
+  const steps = new Map<string, Record<string, Step>>();
+  const plans = new Map<string, Plan>();
+  const executions: Item[] = [];
+  for (const item of items) {
+    const pk = text(item, TABLE.pk);
+    if (pk.startsWith(PLAN_PREFIX)) plans.set(pk.slice(PLAN_PREFIX.length), planOf(item));
+    else if (isExecutionItem(item)) executions.push(item);
+    else if (isInputItem(item)) inputs.set(pk, [...(inputs.get(pk) ?? []), item]);
+    else if (isStepItem(item)) {
+      const step = stepOf(item);
+      const id = idOfKey(item);
+      steps.set(id, { ...steps.get(id), [step.name]: step });
+    }
+  }
+  const snapshots = executions.map((item) => {
+    const key = text(item, 'inputKey');
+    const own = inputs.get(text(item, TABLE.pk)) ?? [];
+    const execution = executionOf(item, key === '' ? undefined : inputIn(own, key));
+    return { execution, steps: steps.get(execution.id) ?? {} };
+  });
+  return { plans, snapshots };
 }
