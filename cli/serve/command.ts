@@ -122,9 +122,7 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     io.out(banner(server, { file, served, ms: performance.now() - beganAt, isOpen: tokens.size === 0 }));
     void server.resumed.then(
       ({ executions, attempts, missing }) => {
-        io.out(
-          `Resumed: ${countText(executions)} executions with work under way; ${countText(attempts)} attempts of the previous process were lost.\n`,
-        );
+        io.out(`${resumedText(executions, attempts)}\n`);
         for (const [agent, { size }] of missing)
           io.out(
             `MISSING: agent '${agent}', for which ${countText(size)} executions wait. Export its declaration from its workflow.ts, beside its successor's, with its file agents/${agent}.ts.\n`,
@@ -141,6 +139,10 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     throw error instanceof CliError ? error : new CliError('serve', messageOf(error), EXIT.failed);
   }
 }
+
+/** The line of a start that goes on with what the process before has left. */
+export const resumedText = (executions: number, attempts: number): string =>
+  `Resumed: ${countText(executions)} executions with work under way; ${countText(attempts)} attempts of the previous process were lost.`;
 
 /** Only this user may read the folder: it holds inputs, and tokens of callbacks. */
 function makeFolder(folder: string, data: string): void {

@@ -135,6 +135,13 @@ function published(folder: string): typeof FROM_SOURCE {
   return { program: join(own, 'bin', 'steadfast.cjs'), project };
 }
 
+/** The counts of a line by which a server says that it goes on; nothing in another line. */
+export function resumedIn(line: string): Pick<Resumed, 'executions' | 'attempts'> | undefined {
+  const found = /^Resumed: ([\d,]+) executions.*?; ([\d,]+) attempts/.exec(line);
+  const [executions, attempts] = (found ?? []).slice(1).map((text) => Number(text.replaceAll(',', '')));
+  return executions === undefined || attempts === undefined ? undefined : { executions, attempts };
+}
+
 function begin(args: readonly string[], port: number, { url, nextCall }: Stamps): Life {
   const beganAt = Date.now();
   const called = nextCall();
@@ -148,9 +155,8 @@ function begin(args: readonly string[], port: number, { url, nextCall }: Stamps)
     createInterface({ input: child.stdout }).on('line', (line) => {
       const [, ready] = /^Steadfast serves .*ready in (\d+) ms/.exec(line) ?? [];
       if (ready !== undefined) [upAt, readyMs] = [Date.now(), Number(ready)];
-      const [, executions, attempts] = /^Resumed: (\d+) .*?, (\d+) attempts/.exec(line) ?? [];
-      if (attempts !== undefined)
-        over({ upAt, readyMs, at: Date.now(), executions: Number(executions), attempts: Number(attempts) });
+      const counts = resumedIn(line);
+      if (counts !== undefined) over({ upAt, readyMs, at: Date.now(), ...counts });
     });
     void gone.then(() => failed(new Error('the server ended before it had resumed')));
   });

@@ -1,0 +1,16 @@
+/** The judge of a server that is killed reads what a start says. */
+
+import { resumedText } from '../../../cli/serve/command.ts';
+import { resumedIn } from '../../../proof/chaos/serve/run.ts';
+
+it.each([
+  [0, 0],
+  [12, 1],
+  [1_234, 56_789],
+])('%i executions and %i attempts', (executions, attempts) => {
+  expect(resumedIn(resumedText(executions, attempts))).toEqual({ executions, attempts });
+});
+
+it('says nothing of another line', () => {
+  expect(resumedIn('State: serve.db')).toBe(undefined);
+});
