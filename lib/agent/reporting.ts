@@ -50,10 +50,15 @@ export async function performAndReport(
   if (notBefore !== undefined) claim.notBefore = notBefore;
   // Code that has not returned keeps this process, and the message with it. Probe and undo answer otherwise.
   const mayKeep = report.kind === 'done' && report.codeReturned && !lost;
-  await deliverReport(ports, worker, claim, report, mayKeep ? kept : undefined);
+  try {
+    await deliverReport(ports, worker, claim, report, mayKeep ? kept : undefined);
+  } finally {
+    // Until `processDeadline` the author's code may still act, also if its report could not be written. A
+    // process that is given back now would be frozen and go on beside its next message, later than that (S10):
+    // it is kept busy until the code returns or the platform ends it.
+    if (!report.codeReturned) await work;
+  }
   if (report.codeReturned && !lost) return;
-  // Until `processDeadline` the author's code may still act. A process that is given back now would be frozen
-  // and go on beside its next message, so it is kept busy until its own return or the platform ends it.
   const { codeReturned } = await work;
   if (!codeReturned) return;
   // What waits for the process deadline of an attempt whose lease is over waits for nothing more (S10).

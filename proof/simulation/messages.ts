@@ -124,18 +124,21 @@ function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
   let left = batch.length;
   for (const { send, receives } of batch) {
     let handled = false;
-    handleAndCarryOn(hosted(agent), host.plans, hinted(host, send), deadline, neighbours).then(
-      (result) => {
-        handled = result === 'handled';
+    handleAndCarryOn(hosted(agent), host.plans, hinted(host, send), deadline, neighbours)
+      .then(
+        (result) => {
+          handled = result === 'handled';
+          container?.over();
+          if (carries) carried.over(process);
+        },
+        () => undefined,
+      )
+      .finally(() => {
         left -= 1;
-        container?.over();
-        if (carries) carried.over(process);
-        // The platform keeps the process warm: what is left of the author's code
-        // goes on with the next message.
+        // The platform keeps the process warm, also after an error: what is left of the author's code goes on
+        // with the next message.
         if (left === 0) process.processDeadlineAt = Number.POSITIVE_INFINITY;
-      },
-      () => undefined,
-    );
+      });
     if (receives < MAX_RECEIVES)
       host.events.plan(VISIBILITY_MS, () => {
         if (!handled) deliver(host, send, receives + 1);

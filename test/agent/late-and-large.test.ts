@@ -164,6 +164,36 @@ describe('an agent', () => {
     expect(returned).toBe(false);
   });
 
+  it('that does not return keeps its process also where no report of it can be written', async () => {
+    const slow = anAgent('slow', { effect: 'probed', timeout: '10s', lease: '10s' });
+    const only = workflow('only', { input: anyObject, within: '1h' }, (w) => {
+      w.step('work', slow, {});
+    });
+    let begun = 0;
+    const execute = () => {
+      begun += 1;
+      return new Promise<object>(() => undefined);
+    };
+    const probe = async () => ({ verdict: 'not-done' as const });
+    const h = harness(only, { slow: { ...ok, execute, probe } });
+    await h.begin();
+    const [send] = h.sent.splice(0);
+    let isOver = false;
+    void h.deliver(send!).then(
+      () => (isOver = true),
+      () => (isOver = true),
+    );
+    await settle();
+    expect(begun).toBe(1);
+    Object.assign(h.store, { write: async () => Promise.reject(new Error('the store is away')) });
+    for (let ms = 0; ms < PROCESS_MS + 10_000; ms += 1_000) {
+      await settle();
+      h.clock.advanceTo(h.clock.now() + 1_000);
+    }
+    // Nobody gives the process back before the platform ends it: the code would go on beside another message.
+    expect(isOver).toBe(false);
+  });
+
   it.each([0, 75_000])('is charged with no time in which nothing ran: %i ms', async (awayMs) => {
     const slow = anAgent('slow', { effect: 'probed', timeout: '10s', lease: '10s' });
     const only = workflow('only', { input: anyObject, within: '1h' }, (w) => {

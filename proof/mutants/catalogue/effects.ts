@@ -80,6 +80,15 @@ export const EFFECTS: readonly Mutant[] = [
     killer: simulation(),
   },
   {
+    id: 'given-back-unreported',
+    rule: 'The code of an attempt does not act after the deadline of its process.',
+    bug: 'A process whose report could not be written is given back while the code of its author still runs.',
+    file: 'lib/agent/reporting.ts',
+    find: '    if (!report.codeReturned) await work;\n',
+    replace: '',
+    killer: jest('agent/late-and-large', 'keeps its process also where no report'),
+  },
+  {
     id: 'death-before-the-group-is-gone',
     bug: 'An attempt is said to be dead while what its process has started may still run.',
     file: 'lib/worker/attempt-process.ts',
