@@ -17,18 +17,20 @@ import { check, jsonLimitsOf, mostValueBytes } from '../engine/schema.ts';
 
 type Answered = { readonly output: Json } | { readonly failure: Failure };
 
-/** Half of a character in an answer is made whole, not refused. */
+/** Repairs a lone half of a surrogate pair in an answer instead of refusing the answer. */
 const anyText = (place: Place): JsonLimits => ({ ...jsonLimitsOf(place), anyText: true });
 
 type Place = Pick<Ports, 'largeValues'>;
 
 /**
- * Bytes of UTF-8 that a person is shown of a wrong answer, which is kept in the step's record and the
- * incident's.
+ * The most bytes of UTF-8 of a wrong answer that are shown to a person. The step's record and the incident's
+ * record keep them.
  */
 export const MAX_ANSWER_BYTES = 4_096;
 
-/** An output that fits the schema, is JSON and is not too large; else why not. Never rejects. */
+/**
+ * Returns an output that fits the schema, is JSON and is not too large, or else the reason. Never rejects.
+ */
 export async function outputOf(agent: Agent, answer: unknown, place: Place = {}): Promise<Answered> {
   try {
     return await checked(agent, answer, place);
@@ -41,8 +43,8 @@ export async function outputOf(agent: Agent, answer: unknown, place: Place = {})
 async function checked(agent: Agent, answer: unknown, place: Place): Promise<Answered> {
   let fitting = await check(agent.output, answer);
   if ('issues' in fitting) {
-    // A key that is undefined is none in JSON: a schema that takes no such key
-    // may take the answer without it.
+    // In JSON a key that is undefined does not exist: a schema that refuses such a key may accept the answer
+    // without it.
     const kept = keptOf(answer, jsonLimitsOf(place));
     if (kept !== answer) fitting = await check(agent.output, kept);
   }
@@ -50,7 +52,7 @@ async function checked(agent: Agent, answer: unknown, place: Place): Promise<Ans
     return wrong('bad-output', `it does not fit the agent's schema: ${fitting.issues}`);
   const made = asJson(fitting.value, anyText(place));
   if ('problem' in made) return wrong('bad-output', made.problem);
-  // A copy: the author may go on with what was answered.
+  // Copies, because the author's code may go on changing its answer.
   const output = copyOf(wellFormed(made.json));
   const bytes = utf8Bytes(JSON.stringify(output));
   const most = mostValueBytes(place);
@@ -66,14 +68,14 @@ const wrong = (code: string, why: string): Answered => ({
 const MAX_PROGRESS_CHARS = 200;
 const MAX_NUMBER = 1e100;
 
-/** What the store can hold as it is. No number (`0 / 0`) and a number beyond any count are no progress. */
+/** Makes a token that the store can hold. Not-a-number (`0 / 0`) and an infinite number are no progress. */
 export const progressToken = (token: unknown): string | number | undefined => {
   if (typeof token !== 'number') return cut(String(token), MAX_PROGRESS_CHARS);
   if (!(Math.abs(token) <= MAX_NUMBER)) return undefined;
   return Math.abs(token) * MAX_NUMBER < 1 ? 0 : token;
 };
 
-/** For a person to read, not for a machine: what JSON cannot hold is named in its place. Never throws. */
+/** Text for a person, not for a machine: it names in its place whatever JSON cannot hold. Never throws. */
 export function answerText(answer: unknown): string {
   try {
     return cutToBytes(JSON.stringify(answer, namer()) ?? String(answer));
@@ -92,7 +94,7 @@ function cutToBytes(text: string): string {
   }
 }
 
-/** Ends a text that is long enough: an answer may be of any size. */
+/** Cuts the text off once it is long enough: an answer may be of any size. */
 function namer(): (this: unknown, key: string, value: unknown) => unknown {
   let chars = 0;
   const above: unknown[] = [];

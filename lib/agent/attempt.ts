@@ -2,8 +2,8 @@
  * One attempt from its claim to its report: the author's code, its time limit, and the
  * heartbeats that keep the lease.
  *
- * Owns: when the author's signal is aborted, when heartbeats begin and end, what is reported when time is
- * over. Does not own: what a heartbeat or a report writes (`core/step/claim.ts`), the meaning of the
+ * Owns: when the author's signal is aborted, when heartbeats begin and end, what is reported when the time
+ * runs out. Does not own: what a heartbeat or a report writes (`core/step/claim.ts`), the meaning of the
  * author's answer (`author-code.ts`).
  *
  * No heartbeat is sent after its attempt: the loop is stopped before the report.
@@ -38,20 +38,20 @@ export interface Claim {
   readonly planStep: AgentStep;
   readonly token: string;
   readonly processDeadlineAt: number;
-  /** The agent's service is dead, as the attempt has found. */
+  /** Set by the attempt when it finds that the agent's service is down. */
   notBefore?: NotBefore;
   state: Snapshot;
-  /** For the report, after its attempt: the clock before `state` was read. */
+  /** Used by the report after its attempt: the clock before `state` was read. */
   rereadAt?: number;
 }
 
-/** After the abort, for the author's code to return. */
+/** How long the author's code may take to return after the abort. */
 const ABORT_GRACE_MS = 2_000;
-/** For a heartbeat under way when the author's code has returned. */
+/** How long to wait for a heartbeat under way once the author's code has returned. */
 const HEARTBEAT_PATIENCE_MS = 1_000;
-/** For a read before it: what the claim has read holds then. */
+/** How long to wait for a read before that; afterwards what the claim has read counts. */
 const READ_PATIENCE_MS = 1_000;
-/** Kept of the process's time for the report. */
+/** Part of the process's time that is reserved for the report. */
 const REPORT_RESERVE_MS = 1_500;
 
 export function claimOf(
@@ -69,7 +69,7 @@ export interface Ran {
   readonly report: Report;
   /** Settles when the author's function has returned, which after a time-out may be long after the report. */
   readonly work: Promise<Report>;
-  /** The lease was lost: a later failure is of our making. */
+  /** The lease was lost, so we have caused a later failure ourselves. */
   readonly lost: boolean;
 }
 
@@ -92,7 +92,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
     attempt: about.attempt,
     idempotencyKey: effectKeyOf(state.execution, planStep.name, record.key, keyEpoch(claim.plan, record)),
     timeLeftMs: () => Math.max(0, Math.min(time.untilAt, time.latestAt) + skippedMs() - ports.clock.now()),
-    // Made when it is first asked for: not all code listens.
+    // Creates the signal on first use: not all code listens.
     get signal() {
       return abort.signal;
     },
@@ -102,7 +102,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
     progress: (token) => {
       const kept = progressToken(token);
       if (kept === undefined) return;
-      // The highest number holds until a heartbeat takes it along.
+      // The highest number counts until a heartbeat writes it.
       const known = pulse.progress?.token;
       if (typeof known === 'number' && !isAdvance(known, kept)) return;
       pulse.progress = { token: kept, at: ports.clock.now() };
@@ -127,14 +127,16 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
   return { report, work, lost };
 }
 
-/** A heartbeat that hangs is left behind: its write loses against the report's, or that is tried again. */
+/**
+ * Stops waiting for a heartbeat that hangs: its write loses against the report's, or the report is retried.
+ */
 async function withPatience(ports: Ports, heartbeats: Promise<void>): Promise<void> {
   const over = new Latch();
   await Promise.race([heartbeats, ports.clock.sleep(HEARTBEAT_PATIENCE_MS, over)]);
   over.end();
 }
 
-/** Nothing in a healthy step without it: no field of the context more. */
+/** Adds no field to the context of a step that has accepted no work. */
 function acceptedFor({ accepted }: LeasedStep): Pick<AttemptContext, 'accepted'> {
   if (accepted === undefined) return {};
   const { token, at, progress } = accepted;
@@ -147,7 +149,7 @@ const logOf = (worker: Worker, context: LogContext): AttemptLog => worker.logOf?
 
 /** In epoch ms. */
 interface AttemptTime {
-  /** When the time of the step is over, without pauses that the claim has not seen. */
+  /** When the step's time is over, not counting pauses that began after the claim's read. */
   readonly untilAt: number;
   /** The attempt's deadline, regardless of the step's. */
   readonly latestAt: number;
@@ -158,14 +160,12 @@ function timeOf(ports: Ports, { planStep, processDeadlineAt, state }: Claim): At
     ports.clock.now() + planStep.timeoutMs,
     processDeadlineAt - ABORT_GRACE_MS - REPORT_RESERVE_MS,
   );
-  // The time of the step is for attempts to execute: what settles an outcome has its own.
+  // The step's time counts only for attempts to execute: what resolves an outcome has its own time.
   const isTimed = state.steps[planStep.name]?.mode === 'execute';
   return { untilAt: isTimed ? timeOverAt(planStep, state) : Number.POSITIVE_INFINITY, latestAt };
 }
 
-/**
- * What the author's code reports, or what is reported for it if its time is over and it ignores the abort.
- */
+/** Returns the author's report, or our own if the time is over and the author's code ignores the abort. */
 async function inTime(
   ports: Ports,
   work: Promise<Report>,
@@ -180,7 +180,7 @@ async function inTime(
     const first = await Promise.race([work, ports.clock.sleep(limitMs, finished).then(() => undefined)]);
     if (first !== undefined) return first;
     if (latestAt + skippedMs() <= ports.clock.now()) break;
-    // While it slept a part of that time was skipped, which is none of its own.
+    // Part of that time was skipped while this process slept and does not count.
     if (untilAt > ports.clock.now()) continue;
     const laterAt = await timeOverNow(ports, claim, finished);
     if (laterAt <= ports.clock.now()) break;
@@ -191,19 +191,19 @@ async function inTime(
     work,
     ports.clock.sleep(ABORT_GRACE_MS, finished).then(() => undefined),
   ]);
-  // By the limit that its author wrote, not by the milliseconds that the clock counted.
+  // Names the limit that the author wrote, not the milliseconds that the clock counted.
   const limit =
     untilAt < latestAt ? 'the time of its step' : `timeout: '${formatDuration(claim.planStep.timeoutMs)}'`;
   const failure = { code: 'timeout', message: `the attempt took longer than ${limit}` };
   if (second === undefined) return { kind: 'unknown', codeReturned: false, failure };
-  // What the author's code passes on of the end of its signal: ours is the reason, and says the limit.
+  // The author's code may pass on our signal's AbortError. We caused it, so report the limit instead.
   if (!('failure' in second) || second.failure?.code !== 'AbortError') return second;
   return { ...second, failure };
 }
 
 /**
- * With the time of pauses that the claim has not seen; during one, when to ask again. No
- * answer from the store gives none.
+ * When the step's time is over, counting pauses since the claim; during a pause, when to ask again. If the
+ * store does not answer, the time is over now.
  */
 async function timeOverNow(ports: Ports, { planStep, state }: Claim, finished: Latch): Promise<number> {
   const execution = await Promise.race([
@@ -228,10 +228,10 @@ interface Pulse {
 }
 
 /**
- * Renews the lease until `stop`; calls `onLost` once when it is lost. A store that does not answer has taken
- * nothing away: the lease ends by its own clock and others may act on that, but the work goes on, and when
- * the store is back it is either renewed, if no other process has acted, or lost. An abort would gain nothing
- * else: what an attempt may still do is bounded by `processDeadline`, not by its lease.
+ * Renews the lease until `stop`; calls `onLost` once when it is lost. If the store does not answer, the lease
+ * is not yet lost: it ends by its own clock and others may act on that, but the work goes on. When the store
+ * is back, the lease is renewed if no other process has acted, and lost otherwise. An abort would gain
+ * nothing: `processDeadline`, not the lease, bounds what an attempt may still do.
  */
 async function keepLease(
   ports: Ports,
@@ -250,7 +250,7 @@ async function keepLease(
     pulse.isBeating = true;
     const result = await Promise.race([
       heartbeatOnce(ports, claim, pulse.progress).catch(() => 'unanswered' as const),
-      // A heartbeat that hangs past the lease's end has not renewed it.
+      // Stops waiting at the lease's end: a heartbeat that hangs until then has not renewed it.
       ports.clock.sleep(leftMs > 0 ? leftMs + 1 : everyMs, stop).then(() => 'unanswered' as const),
     ]);
     pulse.isBeating = false;
@@ -261,8 +261,8 @@ async function keepLease(
 }
 
 /**
- * A pause between heartbeats; progress ends it when the lease would not last
- * until the heartbeat after the next.
+ * Pauses between heartbeats; progress ends the pause if the lease would expire before the heartbeat after the
+ * next.
  */
 async function pause(ports: Ports, claim: Claim, pulse: Pulse, everyMs: number, stop: Latch): Promise<void> {
   const over = new Latch();
@@ -272,7 +272,7 @@ async function pause(ports: Ports, claim: Claim, pulse: Pulse, everyMs: number, 
   pulse.wake = () => {
     if (leaseUntil - ports.clock.now() < 2 * everyMs) end();
   };
-  // Never past the lease's end: an attempt that has lost it is aborted at once.
+  // Ends with the lease at the latest: an attempt that has lost its lease is aborted at once.
   const leftMs = leaseUntil - ports.clock.now();
   await ports.clock.sleep(leftMs > 0 ? Math.min(everyMs, leftMs) : everyMs, over);
   pulse.wake = undefined;

@@ -40,7 +40,7 @@ import type { ProcessBreaker } from './breaker.ts';
 import type { ProcessRate } from './process-rate.ts';
 import type { SingleFlight } from './single-flight.ts';
 
-/** What every line has that the author's code logs. */
+/** Fields of every line that the author's code logs. */
 export interface LogContext {
   readonly executionId: string;
   readonly step: string;
@@ -58,8 +58,8 @@ export interface Worker {
   readonly agent: Agent;
   readonly implementation: Implementation<unknown, unknown>;
   /**
-   * What the implementation lacks of what the agent declares: then nothing is executed that could
-   * not be asked about or taken back.
+   * The failure if the implementation lacks a part that the agent declares. Then nothing is executed, because
+   * it could not be probed or undone.
    * @default nothing
    * @internal
    */
@@ -71,20 +71,19 @@ export interface Worker {
    */
   readonly breaker?: ProcessBreaker;
   /**
-   * How many attempts a second may begin, over all processes.
+   * Limits how many attempts may begin per second, over all processes.
    * @default as many as come
    * @internal
    */
   readonly rate?: ProcessRate;
   /**
-   * What else defers the steps of an execution, as an open breaker does; asked before each claim.
+   * Another reason, besides an open breaker, to defer the steps of an execution; asked before each claim.
    * @default nothing
    * @internal
    */
   readonly deferredBy?: (ports: Ports, execution: Execution) => Promise<NotBefore | undefined>;
   /**
    * Makes a process for the author's code ready before a message is claimed.
-   * @returns what is called when the message has been handled; nothing where no process can be had
    * @default - the author's code runs in this process
    * @internal
    */
@@ -174,12 +173,12 @@ async function execute(worker: Worker, task: Task, input: unknown): Promise<Repo
   return { kind: 'wrong-answer', codeReturned: true, failure: result.failure, answer: answerText(answer) };
 }
 
-/** Nothing where it is an output. One that throws where it is read is about work that is done, too (S6). */
+/** Nothing for an output, nor for an answer that throws when it is read: that is work done, too (S6). */
 function acceptanceIn(agent: Agent, answer: unknown): Report | undefined {
   try {
     return isAccepted(answer) ? acceptedAnswer(agent, answer) : undefined;
   } catch {
-    // `outputOf` reads it as well, and says what was thrown.
+    // `outputOf` reads the answer as well, and reports what was thrown.
     return undefined;
   }
 }
@@ -265,8 +264,8 @@ async function undo(worker: Worker, task: Task, input: unknown): Promise<Report>
 }
 
 /**
- * What an implementation lacks of what its agent declares: types refuse it, and
- * nothing makes an author ask them.
+ * The failure if an implementation lacks a part that its agent declares: types refuse this, but nothing makes
+ * an author check types.
  */
 export function lackOf(
   { spec }: Agent,
@@ -300,7 +299,7 @@ function withNote(message: string, retryAfter: unknown, retryAfterMs: number): s
 function failureBy(error: unknown, agent: string): Failure {
   if (isBug(error)) return bugOf(agent, bugText(error));
   const failure = failureOf(error);
-  // In a process of its own it was found to be one.
+  // An agent's own process has already found the error to be a bug.
   return failure.code === BUG ? bugOf(agent, failure.message) : failure;
 }
 
@@ -325,7 +324,7 @@ function thrown(error: unknown, mode: Mode, agent: string): Report {
     const known = { kind: 'failed', codeReturned: true, permanent: false } as const;
     if (!isWish) return { ...known, failure };
     const noted = { ...failure, message: withNote(failure.message, retryAfter, retryAfterMs) };
-    // An instant taken for a duration says nothing that could be kept to.
+    // Ignores an instant that was given as a duration: it says nothing that could be followed.
     return { ...known, failure: noted, ...(retryAfterMs <= MAX_DURATION_MS ? { retryAfterMs } : {}) };
   }
   return { kind: 'unknown', codeReturned: mark !== 'still-acting', failure };

@@ -44,19 +44,18 @@ import { Unwritten } from './unwritten.ts';
 export const CLOSED_FRESH_MS = 10_000;
 /** Lost races in a row before a failure is left to be written with the next one. */
 const MAX_LAPS = 5;
-/** The attempt is over and its report waits. */
+/** How long the breaker may delay the report of an attempt that is over. */
 const PATIENCE_MS = 2_000;
 
 /**
- * Tries to read it before a call, and how long each has: together 2 s, less than an
- * agent has left that may claim.
+ * How often the record is read before a call, and how long each try has: 2 s together, less than an agent
+ * that may claim has left.
  */
 const READ_TRIES = 2;
 const READ_MS = 1_000;
 
 /**
- * Free to call, perhaps as the trial; deferred by an open breaker; or whether the
- * agent is paused cannot be read.
+ * The call is free, perhaps as the trial; or an open breaker defers it; or the agent's pause cannot be read.
  */
 export type Pass = { readonly trial?: string; readonly notBefore?: NotBefore } | 'unread';
 
@@ -86,10 +85,10 @@ export class ProcessBreaker {
   #answeredAt = 0;
   /** When this process last wrote that calls are answered again. */
   #saidAt = 0;
-  /** The latest answer to a call that was no probe, and when one was written. */
+  /** When a call that was not a probe was last answered, and when this was last written. */
   #actedAt: number | undefined;
   #saidActedAt = 0;
-  /** Attempts that a bug has ended and that are not written yet, and when some were. */
+  /** How many attempts a bug has ended since the last write, and when that was. */
   #bugs = 0;
   #saidBugAt = Number.NEGATIVE_INFINITY;
 
@@ -97,7 +96,7 @@ export class ProcessBreaker {
     this.#agent = agent;
   }
 
-  /** Before a call. Never rejects. @param timeoutMs the call's longest time */
+  /** Asks for leave before a call. Never rejects. @param timeoutMs the call's longest time */
   async pass(ports: Ports, timeoutMs: number): Promise<Pass> {
     const { breakers } = ports;
     if (breakers === undefined) return {};
@@ -113,7 +112,7 @@ export class ProcessBreaker {
     return given({ notBefore: notBeforeOf(this.#known.breaker, now) });
   }
 
-  /** Reads it where what is known is too old. Never rejects. */
+  /** Reads the record if the last read is too old. Never rejects. */
   async #refresh(ports: Ports, breakers: Breakers): Promise<void> {
     const { clock, log } = ports;
     for (let tries = 0; tries < READ_TRIES; tries += 1) {
@@ -129,7 +128,7 @@ export class ProcessBreaker {
       over.end();
       if (isRead) return;
       log.note({ what: 'breaker-failed', agent: this.#agent });
-      // A refusal at once comes from too much load.
+      // A store that refuses at once is overloaded: wait before the next try.
       if (tries + 1 < READ_TRIES) await clock.sleep(startedAt + READ_MS - clock.now());
     }
   }
@@ -141,7 +140,7 @@ export class ProcessBreaker {
     return now - known.readAt >= (isClosed ? CLOSED_FRESH_MS : OPEN_FRESH_MS);
   }
 
-  /** After a call that was answered. @param acted it was no probe */
+  /** Notes that a call was answered. @param acted it was not a probe */
   async answered(ports: Ports, trial: string | undefined, acted = false): Promise<void> {
     const now = ports.clock.now();
     if (now - this.#answeredAt >= WINDOW_MS) this.#answered = 0;
@@ -161,7 +160,7 @@ export class ProcessBreaker {
     await this.#tell(ports, 'answered');
   }
 
-  /** After a probe that found nothing done: where no failed call is known, nothing has to be answered. */
+  /** Notes a probe that found nothing done. Where no failed call is known, there is nothing to answer. */
   async foundNothing(ports: Ports, trial: string | undefined): Promise<void> {
     const known = this.#known?.breaker;
     if (trial !== undefined && provesNoAction(known)) return this.freed(ports, trial);
@@ -169,12 +168,15 @@ export class ProcessBreaker {
     await this.answered(ports, trial);
   }
 
-  /** After a trial that says nothing of the service: another may be made at once. */
+  /** Frees a trial that says nothing about the service: another trial may be made at once. */
   async freed(ports: Ports, trial: string): Promise<void> {
     await this.#tell(ports, { trial, outcome: 'nothing' });
   }
 
-  /** After an attempt that a bug of the agent's code has ended: operators must know, and nothing waits. */
+  /**
+   * Counts an attempt that a bug in the agent's code has ended: operators must know, and nothing waits for
+   * it.
+   */
   async bug(ports: Ports, failure: Failure): Promise<void> {
     const { breakers } = ports;
     const now = ports.clock.now();
@@ -189,7 +191,7 @@ export class ProcessBreaker {
     await Promise.race([told, ports.clock.sleep(PATIENCE_MS)]);
   }
 
-  /** After a call that failed. @returns what holds the agent back now, if anything does */
+  /** Counts a failed call. @returns why the agent is deferred now, if it is */
   async failed(
     ports: Ports,
     trial: string | undefined,
@@ -237,7 +239,7 @@ export class ProcessBreaker {
               );
       if (next === undefined && news === 'answered') return;
       if (next === undefined) {
-        // It is open already: what failed since is no news, nor will it be when it has closed.
+        // The breaker is open already: failures since then are not news, and will not be once it has closed.
         this.#unwritten.drop();
         return;
       }
@@ -268,7 +270,7 @@ export class ProcessBreaker {
 
   /** When several attempts meet a half-open breaker, the first one to write gets the trial. */
   async #try(ports: Ports, breakers: Breakers, timeoutMs: number): Promise<Pass> {
-    // What this process knows may be seconds old, and another one may have taken the trial since.
+    // What this process knows may be seconds old, and another process may have taken the trial since.
     await this.#read(ports, breakers);
     const before = this.#known?.breaker;
     const inputs = decisionInputsOf(ports);

@@ -1,9 +1,9 @@
 /**
- * Carries an execution on in one process: a message that it would send to an agent whose code it has as well,
- * it handles itself.
+ * Carries an execution on in one process: if the process also has the next agent's code, it handles that
+ * agent's message itself instead of sending it.
  *
- * Owns: that a kept message leaves by exactly one way: handled here, or sent. Does not own: which message is
- * kept, and for how long (`kept-message.ts`), what becomes of it (`message.ts`).
+ * Owns: that a kept message leaves in exactly one way: it is handled here, or sent. Does not own: which
+ * message is kept, and for how long (`kept-message.ts`), what becomes of it (`message.ts`).
  */
 
 import type { Ports } from '../core/ports.ts';
@@ -43,7 +43,7 @@ export async function handleAndCarryOn(
   }
 }
 
-/** Never rejects: the wake time of its execution makes good a message that cannot be sent (S12). */
+/** Never rejects: if a message cannot be sent, the wake time of its execution makes up for it (S12). */
 const sent = (ports: Ports, send: Send): Promise<void> =>
   ports.queue.send([send]).catch((error: unknown) => noteFailure(ports, send, error));
 

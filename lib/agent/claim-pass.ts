@@ -5,7 +5,7 @@
  * Owns: their order, what is decided without one of them, and the claim's write, whose answer may be lost.
  * Does not own: the slots (`process-rate.ts`), the breaker (`breaker.ts`), the claim (`message.ts`).
  *
- * All are read only if the step would be claimed, so an outdated message uses up neither slot nor trial.
+ * They are read only if the step would be claimed, so an outdated message uses up neither slot nor trial.
  * The slot comes first: a trial that then had to wait would keep the breaker from all others.
  */
 
@@ -26,13 +26,13 @@ import { isStillThere } from '../engine/still-there.ts';
 import type { Worker } from './author-code.ts';
 import { STORE_RETRY_MS } from './reporting.ts';
 
-/** How much shorter a lease may be. */
+/** A lease may be this much shorter. */
 const SOON_MS = 20;
 
-/** What one message has got so far; it is kept if its claim loses a race. */
+/** What one message has obtained so far; it keeps this if its claim loses a race. */
 export interface Pass {
   readonly trial?: string;
-  /** The slot of the rate counts until then. */
+  /** The time until which the slot of the rate is valid. */
   readonly slotUntil?: number;
 }
 
@@ -53,7 +53,7 @@ export async function decideDelivery(
     ...decisionInputsOf(ports),
   };
   const { decision, state: known } = await decideWith(ports, plan, state, delivery);
-  // Whether there was time for a kept message is not asked again once it has its slot and its trial.
+  // A kept message that has its slot and its trial is not asked again whether there is time for it.
   const { isKept: _judged, ...again } = delivery;
   const later = (more: Pick<EventOf<'deliver'>, 'notBefore'> = {}): Decision =>
     decide(plan, known, { ...again, ...decisionInputsOf(ports), ...more });
@@ -66,7 +66,7 @@ export async function decideDelivery(
     const hasTurn = state.steps[message.step]?.deferred?.why === 'rate';
     const slot = await rate.slot(ports, hasTurn, state.execution.fairGroup);
     if (slot === 'unread') return { decision: unread(message, 'rate'), pass };
-    // A process that was frozen meanwhile may have a turn that is over.
+    // If the process was frozen meanwhile, its turn may be over.
     if ('turnAt' in slot)
       return { decision: later(afterTurn(Math.max(slot.turnAt, ports.clock.now()))), pass };
     slotUntil = slot.untilAt;
@@ -81,9 +81,10 @@ export async function decideDelivery(
     }
     trial = passed.trial;
   }
-  // A lease counts from before its write, not from before a wait: what has just been decided still holds.
+  // A lease counts from just before its write, not from before a wait. Right after the decision it still
+  // counts.
   const now = ports.clock.now();
-  // Its turn is now, and it asks again: a slot that is used late would be one too many in its second.
+  // Its turn is now, so it asks again: using an old slot would make one call too many in this second.
   if (slotUntil !== undefined && slotUntil < now && trial === undefined)
     return { decision: later(afterTurn(now)), pass: {} };
   const isSoon = now - delivery.now < SOON_MS;
@@ -93,9 +94,9 @@ export async function decideDelivery(
 const afterTurn = (at: number): Pick<EventOf<'deliver'>, 'notBefore'> => ({ notBefore: { why: 'rate', at } });
 
 /**
- * What becomes of a message whose agent's pause or rate cannot be read. It is answered, for one that was
- * received five times would be a dead letter: the wake time sends another, at no attempt's cost (S9). An
- * execution's deadline bounds that, and of an undo the day that it may be deferred for.
+ * Decides about a message whose agent's pause or rate cannot be read. It is acknowledged, because after five
+ * receipts it would be a dead letter; the wake time sends another, which costs no attempt (S9). The
+ * execution's deadline bounds this, and for an undo the day for which it may be deferred.
  */
 const unread = ({ execution, step, attempt }: Message, what: 'pause' | 'rate'): Decision =>
   nothing(IDLE, {
@@ -108,14 +109,14 @@ const unread = ({ execution, step, attempt }: Message, what: 'pause' | 'rate'): 
   });
 
 /**
- * A rejected write may have taken place: the next read shows it. A first claim, which finds no record in its
- * way, is none of an execution that was erased meanwhile: before the write, so that no record of it comes
- * back, and after it, so that nothing of it acts.
+ * Writes a claim. A rejected write may have taken place after all: the next read shows it. A first claim
+ * finds no record in its way even if the execution was erased meanwhile. This is checked before the write, so
+ * that no record comes back, and after it, so that nothing acts.
  *
- * F1 a claim that rests on an old read is decided again, and one that was written late is read again: the
- * execution may be paused since.
+ * F1 A claim that rests on an old read is decided again, and a claim that was written late is read again: the
+ * execution may have been paused since.
  * @param readAt when `before` was read
- * @param agoMs how long ago that is: a clock that is set right meanwhile changes it not
+ * @param agoMs how long ago that was: setting the clock meanwhile does not change it
  */
 export async function commitClaim(
   ports: Ports,
@@ -142,7 +143,7 @@ export async function commitClaim(
   }
 }
 
-/** A time that runs back by more is that of a clock which was set. */
+/** If the time runs back by more than this, the clock was set. */
 const BACK_MS = 1_000;
 
 const isWithin = (ms: number, mostMs: number): boolean => ms > -BACK_MS && ms <= mostMs;

@@ -16,17 +16,17 @@ import type { Message } from '../core/decisions/message.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { PlanCache } from '../engine/plans.ts';
 
-/** Records of steps that are read for what reading one alone costs. */
+/** As many records of steps are read together for the cost of reading one alone. */
 const RECORDS_A_READ = 12;
 /**
- * The most records that are read by a request each, all at once. Beyond, one request for all is cheaper for
- * agent and table.
+ * The most records that are read with one request each, all at once. For more, a single request for all is
+ * cheaper for agent and table.
  */
 const MAX_NAMES = 4;
 
 /**
  * @param mayBePart whether a part will do, if it is enough
- * @param recordsARead as of a worker
+ * @param recordsARead as a worker has it
  */
 export async function readForClaim(
   ports: Ports,
@@ -45,8 +45,8 @@ async function readPart(
   message: Message,
   recordsARead: number,
 ): Promise<Snapshot | undefined> {
-  // The message of a long execution says which plan it is. A hint like the rest of
-  // it: the record has the last word.
+  // The message of a long execution names its plan. This is a hint like the rest of the message: the record
+  // decides.
   const plan = message.plan === undefined ? undefined : plans.get(message.plan);
   const names = plan === undefined ? [] : recordsFor(plan, message, recordsARead);
   if (names.length === 0 || store.readSteps === undefined) return undefined;
@@ -58,8 +58,8 @@ async function readPart(
 }
 
 /**
- * Its own and its predecessors', where that is cheaper than all; none where others
- * count as well, or there are many.
+ * The step and its predecessors, if reading them is cheaper than reading all steps; empty if other records
+ * matter as well, or if there are many.
  */
 function recordsFor(plan: Plan, { step: name, mode }: Message, recordsARead: number): readonly string[] {
   const step = graphOf(plan).step.get(name);
@@ -69,8 +69,8 @@ function recordsFor(plan: Plan, { step: name, mode }: Message, recordsARead: num
   const names = [...new Set([name, ...step.after, ...stepsIn(expressionsOf(step))])];
   const before = plan.steps.indexOf(step);
   const isCheaper = before > recordsARead * (names.length + 1);
-  // Some step before it is left out, so that no end is written from a part, which
-  // has no incidents and no entries.
+  // At least one earlier step is left out, so that no end is written from a part, which has neither incidents
+  // nor entries.
   const isPart = before >= names.length;
   return isCheaper && isPart && names.length <= MAX_NAMES ? names : [];
 }

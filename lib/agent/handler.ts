@@ -31,7 +31,8 @@ export interface AgentHandler {
 }
 
 /**
- * The Lambda function of an agent: an SQS batch, each message on its own, those to be delivered again named.
+ * Makes the Lambda function of an agent: it handles each message of an SQS batch on its own, and names those
+ * that must be delivered again.
  */
 export function agentHandler(
   agent: Agent,
@@ -93,7 +94,7 @@ export async function handleBatch(
   return givenBack(Records, await Promise.all(Records.map((record) => handle(record, deadline))));
 }
 
-/** A message of a newer version is kept for the newer code; anything that is no message is dropped. */
+/** Keeps a message of a newer version for the newer code; drops anything that is not a message. */
 export async function handleRecord(
   { body, messageId }: SQSRecord,
   { logger }: Telemetry,
@@ -116,12 +117,13 @@ export async function handleRecord(
 }
 
 /**
- * The handler that an agent's file exports, at the agent's queue. The handler of another agent does none of
- * the work and says so in every execution: it would drop every message as not its own, unnoticed.
+ * The handler that an agent's file exports, at the agent's queue. If the file exports another agent's
+ * handler, it does none of the work and says so in every execution: it would drop every message as not its
+ * own, unnoticed.
  * @param name of the file, and so of the agent
  */
 export function handlerOfFile(name: string, handler: AgentHandler): AgentHandler {
-  // A value that is no handler was refused when it was bundled, or belongs to a test.
+  // A value that is not a handler was refused at bundling, or belongs to a test.
   const { agent } = (handler.worker ?? {}) as Partial<Worker>;
   if (agent === undefined || agent.spec.name === name) return handler;
   const message = `the file of agent '${name}' exports the handler of agent '${agent.spec.name}'; nothing was done`;

@@ -1,12 +1,12 @@
 /**
  * The Lambda function of several agents, each behind its own queue.
  *
- * Owns: whose a record is, when an agent's module is loaded and for how long, what its agents share: ports,
- * plans, evaluations under way. Does not own: an agent's worker (`handler.ts`), what is carried on
- * (`carry-on.ts`), which agents share a function (`infra/agent-hosts.ts`).
+ * Owns: which agent a record belongs to, when an agent's module is loaded and for how long, what its agents
+ * share: ports, plans, evaluations under way. Does not own: an agent's worker (`handler.ts`), what is carried
+ * on (`carry-on.ts`), which agents share a function (`infra/agent-hosts.ts`).
  *
- * A module that does not load keeps its own agent from work, and no other: its messages go back to its queue,
- * and no attempt is charged.
+ * A module that does not load stops its own agent only: the agent's messages go back to its queue, and no
+ * attempt is charged.
  */
 
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
@@ -27,7 +27,7 @@ import { Latch } from './latch.ts';
 import { ProcessRate } from './process-rate.ts';
 import { SingleFlight } from './single-flight.ts';
 
-/** By agent: its file. */
+/** Each agent's file, by agent. */
 type Modules = Readonly<Record<string, () => Promise<{ readonly handler: AgentHandler }>>>;
 type Member = HostedAgent & { readonly telemetry: Telemetry };
 type Handler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
@@ -109,7 +109,7 @@ export class Members {
     });
   }
 
-  /** @throws the error of its module, and the same again: Node loads no module twice */
+  /** Loads an agent. @throws its module's error, the same each time: Node loads no module twice */
   of(name: string): Promise<Member> {
     const known = this.#loaded.get(name);
     if (known !== undefined) return known;
@@ -118,7 +118,10 @@ export class Members {
     return loading;
   }
 
-  /** @param isAlone one of several messages would keep the others from their acknowledgement */
+  /**
+   * Agents for which this process may keep a message. @param isAlone one message of several would delay the
+   * acknowledgement of the others
+   */
   neighbours(isAlone: boolean, enter: (member: Member) => Member): Neighbours {
     const { carries, longestMs } = this.#settings;
     return {
@@ -165,7 +168,9 @@ export class Members {
   }
 }
 
-/** The name of an agent's queue ends with the agent's, behind what all of them begin with. */
+/**
+ * Finds the agent of a queue: the queue's name ends with the agent's, after a prefix that all queues share.
+ */
 function agentOf({ eventSourceARN }: SQSRecord, agents: readonly string[]): string | undefined {
   const queue = eventSourceARN.slice(eventSourceARN.lastIndexOf(':') + 1);
   const queues = process.env[ENV.queues] ?? '';

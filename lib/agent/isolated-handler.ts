@@ -1,13 +1,13 @@
 /**
  * The handler of a Lambda function whose agent asks for processes of its own (`isolate`).
  *
- * Owns: that the function's file is both: the handler, and in a process that it starts the author's code.
- * Does not own: the calls between them (`worker/isolated.ts`, `worker/isolated-calls.ts`).
+ * Owns: that one file serves as both: the handler and, in a process that the handler starts, the author's
+ * code. Does not own: the calls between them (`worker/isolated.ts`, `worker/isolated-calls.ts`).
  *
- * Claim, lease and report are the handler's. When the author's code ends its process, or keeps it busy for a
- * lease, the handler knows that nothing of the attempt runs any more and reports so under the lease: the next
- * stage waits neither for the lease nor for the function's timeout. The death of all of it, by its timeout or
- * with its machine, is noticed as that of any function.
+ * The handler does claim, lease and report. If the author's code ends its process, or keeps it busy for a
+ * whole lease, the handler knows that nothing of the attempt runs any more and reports this under the lease:
+ * the next stage waits neither for the lease nor for the function's timeout. If the whole function dies, by
+ * its timeout or with its machine, this is noticed as with any function.
  */
 
 import { fileURLToPath } from 'node:url';
@@ -15,21 +15,21 @@ import { agentHandler, type AgentHandler } from './handler.ts';
 import { performedIn, ProcessPool } from '../worker/isolated.ts';
 import { performCalls } from '../worker/isolated-calls.ts';
 
-/** Set in the processes that it starts. */
+/** Set in the processes that the handler starts. */
 const IN_PROCESS = 'STEADFAST_ISOLATED';
 
 /** @param url of the function's file */
 export function isolatedHandler(ofFile: AgentHandler, url: string): AgentHandler {
   const { agent, implementation } = ofFile.worker;
   if (process.env[IN_PROCESS] !== undefined) {
-    // Programs that the author's code starts are no such processes.
+    // Programs that the author's code starts must not take themselves for such processes.
     Reflect.deleteProperty(process.env, IN_PROCESS);
     performCalls(new Map([[agent.spec.name, implementation]]));
     return ofFile;
   }
   const program = { entry: fileURLToPath(url), env: { [IN_PROCESS]: '1' } };
   const pool = new ProcessPool(program, { isShared: false, now: () => performance.now() });
-  // Both load at the same time, and while Lambda still gives the function a whole processor.
+  // Both load at the same time, while Lambda still gives the function a whole processor.
   pool.warm();
   return agentHandler(
     agent,

@@ -1,14 +1,14 @@
 /**
- * The message that a process keeps for itself, instead of sending it to an agent whose code it has as well.
+ * The message that a process keeps for itself instead of sending it, because it also has the agent's code.
  *
  * Owns: which message is kept, and for how long. Does not own: what becomes of it (`carry-on.ts`), whether
  * the process has time for its attempt (`core/execution/on-message.ts`), which agents share a process.
  *
- * A kept message is a hint like any other: all is read again, and the claim is conditional. It is kept only
- * after the report that it follows from was written; a process that dies with it dies as between a write and
- * its messages, and the wake time is there (S12). At most one is kept, of the execution just reported, for a
- * first attempt to execute: probes, undos and later tries wait for the processes before them, which this one
- * may outlive.
+ * A kept message is a hint like any other: everything is read again, and the claim is conditional. It is kept
+ * only after the report that it follows from was written. If the process then dies, this equals a death
+ * between a write and its messages, and the wake time makes up for it (S12). At most one message is kept, of
+ * the execution just reported, for a first attempt to execute. Probes, undos and later tries must wait for
+ * the processes before them, and this process may outlive those.
  */
 
 import type { Queue, Ports } from '../core/ports.ts';
@@ -27,17 +27,17 @@ export interface HostedAgent {
 export interface Neighbours {
   readonly has: (agent: string) => boolean;
   readonly of: (send: Send) => Promise<HostedAgent>;
-  /** From the beginning of an invocation; then nothing more is kept. @default 10 s */
+  /** Counts from the beginning of an invocation; after that nothing more is kept. @default 10 s */
   readonly longestMs?: number;
 }
 
-/** Steps that one message carries on at most. */
+/** One message carries on at most this many steps. */
 const MOST_STEPS = 16;
 const LONGEST_MS = 10_000;
-/** An execution of a group (`fairBy`) keeps a process from those of others no longer. */
+/** An execution of a group (`fairBy`) keeps a process from other groups at most this long. */
 const OF_GROUP_MS = 1_000;
 
-/** What one message has led to that is neither handled nor sent yet: one message at most. */
+/** The message that handling one message has led to and that is neither handled nor sent yet: at most one. */
 export class KeptMessage {
   readonly #neighbours: Neighbours;
   readonly #leftMs: () => number;
@@ -45,35 +45,35 @@ export class KeptMessage {
   #steps = 0;
   #kept: Send | undefined;
 
-  /** @param leftMs what its invocation has left: a clock that is set right meanwhile moves it nowhere */
+  /** @param leftMs time left in the invocation; setting the clock meanwhile does not change it */
   constructor(neighbours: Neighbours, leftMs: () => number) {
     this.#neighbours = neighbours;
     this.#leftMs = leftMs;
     this.#beganWithMs = leftMs();
   }
 
-  /** What a claim has to know of the message that is handled now. */
+  /** Tells a claim what it needs to know about the message that is handled now. */
   get about(): { readonly isKept?: true } {
     return this.#steps > 0 ? { isKept: true } : {};
   }
 
-  /** Says which attempts were carried on. */
+  /** Notes which attempts were carried on. */
   claimed({ log }: Ports, { execution: executionId, step, attempt }: Message): void {
     if (this.#steps > 0) log.note({ what: 'carried-on', executionId, step, attempt });
   }
 
-  /** The ports of what follows from a written report: the queue keeps one message and sends the others. */
+  /** Ports for what follows from a written report: the queue keeps one message and sends the others. */
   behind(ports: Ports, executionId: string): Ports {
     const { queue } = ports;
     const send: Queue['send'] = async (sends) => {
-      // An evaluation that failed halfway is made again, and sends again what is kept already.
+      // An evaluation that failed halfway is repeated, and sends again the message that is kept already.
       const others = sends.filter((one) => !this.#isKept(one) && !this.#keeps(one, executionId));
       if (others.length > 0) await queue.send(others);
     };
     return { ...ports, queue: { send, ...given({ reaches: queue.reaches }) } };
   }
 
-  /** From now on it is the caller's. */
+  /** Hands the message over to the caller. */
   take(): Send | undefined {
     const kept = this.#kept;
     this.#kept = undefined;

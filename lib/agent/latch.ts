@@ -1,9 +1,9 @@
 /**
- * A signal among our own sleepers: once ended it stays so, and wakes who listens.
+ * A signal among our own sleepers: once ended it stays ended, and wakes its listeners.
  *
- * Owns: what the heartbeats and the time limit of an attempt need of an AbortSignal. The platform's
- * own, with its events and its registry, costs many times as much, and an attempt needs several; it
- * is for the author's code alone.
+ * Owns: the part of an AbortSignal that the heartbeats and the time limit of an attempt need. The platform's
+ * own, with its events and its registry, costs many times as much, and an attempt needs several; only the
+ * author's code gets that one.
  */
 
 import type { AbortSignalLike } from '../core/plan/agent.ts';

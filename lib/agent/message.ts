@@ -51,17 +51,17 @@ export async function handleMessage(
     const claim = claimOf(plan, claimed, step, deadlineAt);
     if (claim !== undefined) await performAndReport(ports, plans, worker, claim, pass.trial, kept);
   };
-  // A claim whose answer was lost at last is read once more: it may be there.
+  // If the last try lost the answer to its claim, read once more: the claim may have been written.
   for (let lap = 0; lap < MAX_CLAIM_LAPS || (lap === MAX_CLAIM_LAPS && isUnsure); lap += 1) {
     const [readAt, readWithMs] = [ports.clock.now(), leftMs()];
     const state = await readForClaim(ports, plans, message, lap === 0, worker.recordsARead);
     if (state === undefined) return noSuch(ports, message);
     const plan = await planOf(ports.store, plans, state.execution.plan);
     const mine = state.steps[message.step];
-    // Instants are whole, and a host counts what is left in fractions: not before it is certainly dead.
+    // Rounds up, because instants are whole and a host counts in fractions: by then it is certainly dead.
     processDeadlineAt ??= Math.ceil(deadline());
     if (isLeased(mine) && tokens.has(mine.token)) {
-      // S12 the wake time of what is paused may be far off, and nobody waits for the end of this lease.
+      // S12 the wake time of a paused execution may be far off, and nobody waits for the end of this lease.
       if (state.execution.status === 'paused')
         await carryOut(ports, plan, state, nothing(evaluateNext([mine.name], false)), readAt, mine.name);
       await perform(plan, state, mine, processDeadlineAt);
@@ -70,7 +70,7 @@ export async function handleMessage(
     if (lap === MAX_CLAIM_LAPS) break;
     const token = ports.random.id();
     tokens.add(token);
-    // Whether there is time is not asked again once it has its slot or its trial.
+    // A message that has its slot or its trial is not asked again whether there is time.
     const isFree = pass.trial === undefined && pass.slotUntil === undefined;
     const about = isFree ? kept?.about : undefined;
     const delivery = { message, token, processDeadlineAt, readAt, ...about };

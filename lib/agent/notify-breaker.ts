@@ -1,7 +1,7 @@
 /**
- * Passes what an attempt says of its service to the breaker of its process.
+ * Passes what an attempt says about its service to the breaker of its process.
  *
- * Owns: which attempts count. Does not own: what a report says of a service (`core/step/breaker.ts`).
+ * Owns: which attempts count. Does not own: what a report says about a service (`core/step/breaker.ts`).
  */
 
 import type { Ports } from '../core/ports.ts';
@@ -15,7 +15,7 @@ import type { Worker } from './author-code.ts';
 
 /**
  * Counts the attempt's outcome.
- * @returns the breaker, if it is open now; then the attempt that failed is not charged
+ * @returns the breaker, if it is open now; then the failed attempt is not charged
  */
 export async function notifyBreaker(
   ports: Ports,

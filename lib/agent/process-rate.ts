@@ -1,12 +1,12 @@
 /**
- * What one process has of its agent's rate: slots that it took and has not used.
+ * One process's share of its agent's rate: the slots that it took and has not used.
  *
- * Owns: when the record is written (one conditional write for as many slots as the process has used of
- * late, a share of a second at most), lost races, how long a claim waits for its slot, and that slots go to
- * the groups (`fairBy`) that wait here in turn. Does not own: the rules (`core/records/slots.ts`), what
- * becomes of the step (`core/step/defer.ts`).
+ * Owns: when the record is written (one conditional write for as many slots as the process has used of late,
+ * a share of a second at most), lost races, how long a claim waits for its slot, and that slots go in turn to
+ * the groups (`fairBy`) that wait here. Does not own: the rules (`core/records/slots.ts`), what becomes of
+ * the step (`core/step/defer.ts`).
  *
- * Without the record nothing may begin: the service counts what comes, whoever cannot read it.
+ * Without the record nothing may begin: the service counts every call, even of a process that cannot read it.
  */
 
 import type { Ports, Rates } from '../core/ports.ts';
@@ -14,14 +14,16 @@ import { type AgentRate, shareOf, type Slots, type SlotsAsked, withSlots } from 
 
 /** A slot is lost if no claim uses it within this time after its end. */
 const LATE_MS = 100;
-/** Lost races in a row. */
+/** The most races that are lost in a row. */
 const MAX_LAPS = 12;
 /** The longest pause after a lost race, times the number of races lost so far. */
 const GAP_MS = 10;
 /** A process that asks again within this time may take more than one slot at once. */
 const BUSY_MS = 1_000;
 
-/** The claim may be written now and until then; or not before its turn; or whether it may cannot be read. */
+/**
+ * The claim may be written from now until `untilAt`; or not before its turn; or the record cannot be read.
+ */
 export type Slot =
   | { readonly untilAt: number; readonly giveBack?: () => void }
   | { readonly turnAt: number }
@@ -41,7 +43,7 @@ export class ProcessRate {
   #wanted = 1;
   #last: Promise<unknown> = Promise.resolve();
   readonly #waiting: Waiting[] = [];
-  /** By group: the round in which its latest claim has its turn; and the round that is at hand. */
+  /** For each group, the round in which its latest claim has its turn; and the current round. */
   readonly #rounds = new Map<string | undefined, number>();
   #round = 0;
 
@@ -50,11 +52,11 @@ export class ProcessRate {
     this.#perSecond = perSecond;
   }
 
-  /** Resolves when the slot begins; never rejects. @param hasTurn and group as `withSlots` */
+  /** Resolves when the slot begins; never rejects. @param hasTurn and group as in `withSlots` */
   async slot(ports: Ports, hasTurn: boolean, group?: string): Promise<Slot> {
     const { rates } = ports;
     if (rates === undefined) return { untilAt: Number.POSITIVE_INFINITY };
-    // One after the other: attempts of one process share what it takes, and do not race for it.
+    // One after the other: attempts of one process share the slots that it takes, and do not race for them.
     const taken = this.#last.then(() => this.#take(ports, rates, { hasTurn, group }));
     this.#last = taken;
     const own = await taken;
@@ -84,8 +86,8 @@ export class ProcessRate {
   }
 
   /**
-   * A slot that the claim does not need after all: another message of this process may have it, as long as
-   * it lasts, and not beside those of a later time.
+   * Returns a slot that the claim does not need after all: another message of this process may use it while
+   * it lasts, but not together with slots of a later time.
    */
   #giveBack({ untilAt }: Slots): void {
     if (this.#slots?.untilAt === untilAt) this.#slots = { ...this.#slots, count: this.#slots.count + 1 };
@@ -103,7 +105,7 @@ export class ProcessRate {
     this.#wanted = isBusy ? Math.min(this.#wanted * 2, shareOf(this.#perSecond)) : 1;
     try {
       for (let lap = 0; lap < MAX_LAPS; lap += 1) {
-        // What it wrote itself may still be the latest: then the read is spared.
+        // The record that this process wrote last may still be the latest: then no read is needed.
         if (lap > 0) {
           await ports.clock.sleep(Math.floor(ports.random.number() * GAP_MS * lap));
           this.#known = await rates.read(this.#agent);

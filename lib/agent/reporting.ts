@@ -1,5 +1,6 @@
 /**
- * An attempt and its report: written once, however often its answer is lost, and then what follows from it.
+ * Performs an attempt and writes its report once, however often the store's answer is lost, then does what
+ * follows.
  *
  * Owns: the repetitions, until the report is written or refused or the process ends, and what an ambiguous
  * answer to it means. Does not own: what a report says (`attempt.ts`), what becomes of the step
@@ -32,8 +33,8 @@ export const STORE_RETRY_MS = 200;
 const MAX_STORE_RETRY_MS = 5_000;
 
 /**
- * The author's code, then what became of it.
- * @param kept where a message may be kept that follows from a success whose code has returned
+ * Runs the author's code, then reports what became of it.
+ * @param kept keeps a message that follows from a success whose code has returned
  * @throws as `deliverReport`
  */
 export async function performAndReport(
@@ -48,7 +49,8 @@ export async function performAndReport(
   const { report, work, lost } = ran;
   const notBefore = await notifyBreaker(ports, worker, claim, ran, trial);
   if (notBefore !== undefined) claim.notBefore = notBefore;
-  // Code that has not returned keeps this process, and the message with it. Probe and undo answer otherwise.
+  // Code that has not returned occupies this process, and would delay the message. Probe and undo never
+  // report 'done'.
   const mayKeep = report.kind === 'done' && report.codeReturned && !lost;
   try {
     await deliverReport(ports, worker, claim, report, mayKeep ? kept : undefined);
@@ -61,7 +63,8 @@ export async function performAndReport(
   if (report.codeReturned && !lost) return;
   const { codeReturned } = await work;
   if (!codeReturned) return;
-  // What waits for the process deadline of an attempt whose lease is over waits for nothing more (S10).
+  // Others wait for the process deadline of an attempt whose lease is over; they need not wait any longer
+  // (S10).
   const { state, planStep, token } = claim;
   await recordDeath(ports, plans, {
     executionId: state.execution.id,
@@ -72,8 +75,8 @@ export async function performAndReport(
 }
 
 /**
- * Tries until the report is written, refused, or the process's time is over: the
- * work is done and must not be lost.
+ * Tries until the report is written or refused, or the process's time is over: the work is done and must not
+ * be lost.
  */
 async function deliverReport(
   ports: Ports,
@@ -88,7 +91,7 @@ async function deliverReport(
       if (!onTime && !(await rereadClaim(ports, claim))) return;
       const reported = await reportOnce(ports, claim, report, onTime);
       if (reported === 'nothing') return;
-      // Only what follows from a report that was written at once is kept: one that is late may be outdated.
+      // Keeps a message only if the report was written at once: what follows from a late one may be outdated.
       const own = onTime ? (kept?.behind(ports, claim.state.execution.id) ?? ports) : ports;
       if (reported !== 'conflict') return await followUp(own, worker, claim, reported.unread);
     } catch (error) {
@@ -100,8 +103,8 @@ async function deliverReport(
 }
 
 /**
- * The report is in the table. What follows is tried again once; after that a supervisor does it at the wake
- * time, not this busy process.
+ * Does what follows from a written report. It tries once more; after that a supervisor does it at the wake
+ * time, so that this process is not kept busy.
  * @param unread what needs no read begins at once, without waiting for others
  */
 async function followUp(
@@ -137,12 +140,12 @@ async function reportOnce(
   const record = state.steps[planStep.name];
   const released = !onTime && record?.token === token && !isLeased(record);
   if (released && !adoptsLate(record, report, mayStillSucceed(plan, planStep, state))) {
-    // The report, or the end of the lease, was written before: only what follows may be missing.
+    // The report, or the end of the lease, was written earlier: only what follows may be missing.
     return {};
   }
   const inputs = decisionInputsOf(ports);
   const { now } = inputs;
-  // Whether the time of the step is over depends on pauses that what was read before that has not seen.
+  // Pauses do not count as the step's time. If the last read was before its end, it may have missed one.
   const isOver = record?.mode !== 'undo' && isTimeOver(planStep, state, now);
   if (isOver && !isTimeOver(planStep, state, claim.rereadAt ?? 0)) return 'conflict';
   const { decision } = await decideWith(ports, plan, state, {

@@ -1,14 +1,14 @@
 /**
- * Joins the evaluations of one execution that several messages of one process want at the same time.
+ * Joins the evaluations of one execution that several messages of a process ask for at the same time.
  *
  * Owns: which caller evaluates, and which waits for another's evaluation. Does not own: what an
  * evaluation does (`engine/reconcile.ts`).
  *
  * The messages of a batch often are steps of one execution, and their reports are written within
  * milliseconds. If each evaluated by itself, each would read the whole execution, and after its last steps
- * each would try to write its end, in which one succeeds. An evaluation that begins after a report was
- * written covers it: so while one is under way, all further ones become the next one. If the store does not
- * answer the one before, they fail with it: each caller bounds its own tries.
+ * each would try to write its end, and only one would succeed. An evaluation that begins after a report was
+ * written covers it: so while one is under way, all further requests become the next one. If the store does
+ * not answer the evaluation under way, they fail with it: each caller bounds its own tries.
  */
 
 import { type AffectedSteps, joined } from '../core/decisions/decision.ts';
@@ -31,17 +31,17 @@ export class SingleFlight {
   readonly #atWork: { messages: number };
 
   /**
-   * @param atWork the process's messages that may send something soon; one that waits
-   * for another's evaluation does not
+   * @param atWork counts the process's messages that may send something soon; a message that waits for
+   * another's evaluation does not count
    */
   constructor(atWork = { messages: 0 }) {
     this.#atWork = atWork;
   }
 
   /**
-   * @param evaluate for the caller alone where no other is under way, else for
-   * all that waited; it reads first
-   * @throws what the evaluation throws that the caller's became part of, or waited for
+   * @param evaluate runs for this caller alone if no other evaluation is under way, else once for all that
+   * waited; it reads first
+   * @throws the error of the evaluation that the caller's became part of, or waited for
    */
   async take(executionId: string, affected: AffectedSteps, evaluate: Evaluate): Promise<void> {
     const flight = this.#flights.get(executionId);

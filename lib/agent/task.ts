@@ -1,11 +1,11 @@
 /**
- * The task of an attempt: its input and its output, loaded where they lie beside the table.
+ * The task of an attempt: its input and its output, loaded if they are stored outside the table.
  *
- * Owns: what is read for it, how long loading is tried, and what is reported where it fails. Does not own:
+ * Owns: what is read for it, how long loading is tried, and what is reported if loading fails. Does not own:
  * the call of the author's code (`author-code.ts`), the lease meanwhile (`attempt.ts`).
  *
- * Nothing was executed, so a failure to load is tried again as the recovery allows, and says nothing of the
- * service.
+ * Nothing was executed, so the recovery decides whether a failed load is retried, and the failure says
+ * nothing about the service.
  */
 
 import { leftOutIn, lostValue } from '../core/step/left-out.ts';
@@ -24,7 +24,7 @@ import { copyOf } from '../core/values/json.ts';
 import { withValues } from '../engine/large-values.ts';
 import { perform, type Task, type Worker } from './author-code.ts';
 
-/** Tries to load, and the pause after the first of them. */
+/** How often loading is tried, and the pause after the first try. */
 const LOADS = 4;
 const LOAD_RETRY_MS = 200;
 
@@ -59,14 +59,14 @@ function taskOf(ports: Ports, planStep: AgentStep, state: Snapshot, ctx: Attempt
   const refused = isPlanned ? leftOutIn(planStep.input, state) : undefined;
   const output = outputIn(state, record);
   const { largeValues } = ports;
-  // What the author's code does to its input is not done to the records that it comes from.
+  // Copies, so that the author's code cannot change the records that its input comes from.
   const task = { mode: record.mode, ctx, input: copyOf(input), output: copyOf(output) };
   return { ...task, ...given({ refused, place: largeValues && { largeValues } }) };
 }
 
 const modeOf = ({ name }: AgentStep, { steps }: Snapshot): Task['mode'] => (steps[name] as LeasedStep).mode;
 
-/** What it reads is not there any more. */
+/** The failure for a value that the task reads and that is gone. */
 function lostFor({ name, input }: AgentStep, state: Snapshot, { mode }: Task): Failure | undefined {
   if (state.values === undefined || state.values.lost.size === 0) return undefined;
   const { keyInput, outputAt: ref } = state.steps[name] as LeasedStep;

@@ -10,7 +10,7 @@ import type { FailedCall } from '../core/records/unanswered.ts';
 
 export interface Failed {
   readonly call: FailedCall | undefined;
-  /** A trial's failure is the trial's outcome. */
+  /** The failure of a trial is also the trial's outcome. */
   readonly isTrial: boolean;
 }
 
@@ -20,12 +20,12 @@ interface Carried {
   readonly answered: number;
 }
 
-/** No more writes than these are under way at once; beyond that, the earliest is forgotten. */
+/** At most this many writes are under way at once; beyond that, the earliest is forgotten. */
 const MAX_CARRIED = 100;
 
 export class Unwritten {
   #calls: readonly Failed[] = [];
-  /** By write id: writes that may or may not have taken place. */
+  /** Writes that may or may not have taken place, by write id. */
   readonly #carried = new Map<string, Carried>();
 
   get calls(): readonly Failed[] {
@@ -47,8 +47,8 @@ export class Unwritten {
   }
 
   /**
-   * The write took place: what it carried is in the record. Only the first news of it counts.
-   * @returns how many answered calls it carried; 0 after the first news
+   * Notes that the write took place: what it carried is in the record. Only the first such notice counts.
+   * @returns how many answered calls it carried; 0 after the first notice
    */
   settle(writeId: string | undefined): number {
     const carried = writeId === undefined ? undefined : this.#carried.get(writeId);

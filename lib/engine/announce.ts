@@ -1,7 +1,7 @@
 /**
- * Announces news that no record says is owed: once, and where the bus does not take it, not again.
+ * Announces news that no record has to remember: once, and not again if the bus does not take it.
  *
- * Owns: that it holds nothing up. Does not own: which news there is (`core/decisions/news.ts`), what is
+ * Owns: that this delays nothing. Does not own: which news there is (`core/decisions/news.ts`), what is
  * announced at least once (`commit.ts`).
  */
 
@@ -24,6 +24,6 @@ export async function announceOnce(
   }
 }
 
-/** What a meter that counts by workflow learns beside a note. */
+/** What a meter that counts by workflow needs besides a note. */
 export const originOf = (workflow: string, written: Execution | undefined): NoteOrigin =>
   written?.endedAt === undefined ? { workflow } : { workflow, lastedMs: written.endedAt - written.startedAt };

@@ -1,17 +1,19 @@
 /**
- * Changes a record beside the executions: reads it, writes what follows, and again where another was faster.
+ * Changes a record beside the executions: reads it, writes its next version, and repeats both if another
+ * process was faster.
  *
- * Owns: how often. Does not own: what follows, and what it means where that cannot be written (the caller's).
+ * Owns: how often. Does not own: the next version, and what it means if that cannot be written (the
+ * caller's).
  */
 
 import type { SideRecord, SideRecords } from '../core/ports.ts';
 
-/** Lost races in a row: while a service is in trouble every failed call writes its breaker. */
+/** The most races lost in a row: while a service is in trouble, every failed call writes its breaker. */
 const MAX_LAPS = 20;
 
 /**
- * @param change the record's next version; nothing where there is nothing to write
- * @param known the record as the caller has written it; it may have changed since. @default it is read
+ * @param change returns the record's next version, or nothing if there is nothing to write
+ * @param known the record as the caller last wrote it; it may have changed since. @default it is read
  * @returns the record as it was, and as it was written
  */
 export async function changeRecord<Kept extends SideRecord, Key extends readonly unknown[]>(

@@ -38,7 +38,7 @@ import { type Answer, answerOf, decideWith } from './large-values.ts';
 import { executionApart } from './values-apart.ts';
 import { callSupervisor } from './wake-up.ts';
 
-/** Carries another execution on; handed in by `reconcile.ts`, whose loop this is a part of. */
+/** Carries another execution on; `reconcile.ts`, whose loop this file is a part of, passes it in. */
 export type Reconcile = (
   ports: Ports,
   plan: Plan,
@@ -51,7 +51,7 @@ export type Reconcile = (
     readonly handedOn?: HandedOn;
   },
 ) => Promise<unknown>;
-/** Executions that got a place in a lane from this process: it carries them on after its own. */
+/** Executions that this process gave a place in a lane: it carries them on after its own. */
 export type HandedOn = { readonly id: string; readonly planId: string }[];
 interface Known {
   readonly state: Snapshot;
@@ -59,23 +59,23 @@ interface Known {
   readonly readAt: number;
 }
 
-/** Other executions touched at the same time. */
+/** How many other executions are read or written at the same time. */
 const SIDE_BY_SIDE = 10;
 const MAX_TELL_LAPS = 20;
 const TELL_RETRY_MS = 50;
-/** Executions of a step from which on its list is long: some thousand items, and an input of tens of KB. */
+/** From this many executions on, a step's list is long: some thousand items, and an input of tens of KB. */
 const LONG_LIST = 40;
 
 const caches = new WeakMap<Store, PlanCache>();
 
-/** The plan of an execution other than the one at hand; those that this process has read are kept. */
+/** The plan of another execution; this process keeps those that it has read. */
 export function planFor({ store }: Ports, planId: string): Promise<Plan> {
   const known = caches.get(store) ?? new Map<string, Plan>();
   caches.set(store, known);
   return planOf(store, known, planId);
 }
 
-/** @returns what became of it, to be decided on; nothing when the next step is none of these */
+/** @returns the outcome, to be decided on; nothing if the next step is not one of these */
 export async function withChildren(
   ports: Ports,
   next: Next,
@@ -115,15 +115,15 @@ async function started(
   };
 }
 
-/** What an execution gets of its own at its create; if another create has won, that one's holds. */
+/** What an execution gets at its create; if another create has won, the other's values count. */
 const freshOf = (random: RandomSource): Pick<NewExecution, 'life' | 'writeId'> => ({
   life: lifeOf(random.id()),
   writeId: random.id(),
 });
 
 /**
- * A part of a list is checked by the agent, item by item.
- * @returns nothing when it may begin, or has begun
+ * Has the agent check a part of a list, item by item.
+ * @returns nothing if the part may begin, or has begun
  */
 async function refusedInput(
   ports: Ports,
@@ -141,7 +141,7 @@ async function refusedInput(
   if (problem === undefined) return undefined;
   const holder = placeHolder(plan, start, freshOf(random), clock.now());
   const existing = await store.create(holder);
-  // The process that took its place may have died before it recorded why.
+  // The process that created the placeholder may have died before it recorded why.
   if (existing !== 'written' && !isPlaceHolder(existing)) return undefined;
   const message = `workflow '${plan.workflow}' does not accept the input of its execution: ${problem}`;
   return {
@@ -150,7 +150,7 @@ async function refusedInput(
   };
 }
 
-/** @returns how it ended, when it exists and has ended: its place was taken */
+/** @returns the child's end if it exists and has ended, because its place was taken */
 async function startChild(
   ports: Ports,
   start: ChildStart,
@@ -197,7 +197,7 @@ async function startChild(
 }
 
 /**
- * It is in the table with its wake time: if this fails, a supervisor carries it on.
+ * Carries on an execution that is in the table with its wake time: if this fails, a supervisor does it.
  * @param known the state of a new execution
  */
 async function carryOn(
@@ -213,7 +213,7 @@ async function carryOn(
   });
 }
 
-/** Has a child that failed go on where it failed. @returns how it ended, when it cannot or has ended again */
+/** Lets a failed child go on where it failed. @returns its end if it cannot go on or has ended again */
 async function goOn(
   ports: Ports,
   plan: Plan,
@@ -240,7 +240,7 @@ async function endOfExisting(ports: Ports, plan: Plan, execution: Execution): Pr
   return state && endIn(plan, state);
 }
 
-/** How it ended; nothing of one that has not, or that goes on as soon as its on-failure steps are over. */
+/** A child's end; nothing while it has not ended, or if it goes on once its on-failure steps are over. */
 const endIn = (plan: Plan, state: Snapshot): ChildEnd | undefined =>
   hasEnd(state.execution) && state.execution.end?.again !== true ? endOf(plan, state) : undefined;
 
@@ -252,7 +252,7 @@ async function stopped(ports: Ports, how: Stopping, reconcile: Reconcile): Promi
   return { type: 'stopped', step, planned, goal, below, ended: byIndex(starts, ends) };
 }
 
-/** @returns how it ended, when it has; one that is being undone notifies its parent later */
+/** @returns the child's end if it has ended; a child that is being undone notifies its parent later */
 async function stopChild(
   ports: Ports,
   start: ChildStart,
@@ -269,7 +269,7 @@ async function stopChild(
       if ((await store.create(holder)) === 'written') return endOf(planned, { execution: holder, steps: {} });
       continue;
     }
-    // Where its list is lost, its parent does not know which plan it has.
+    // The parent does not know the plan of a child whose list is lost.
     const { plan: planId } = state.execution;
     const plan = planId === start.planId ? planned : await planFor(ports, planId);
     const ended = hasEnd(state.execution) ? endOf(plan, state) : undefined;
@@ -292,7 +292,7 @@ async function gathered(
 ): Promise<Omit<Extract<ChildrenDone, { readonly type: 'gathered' }>, 'type' | 'step'>> {
   const all = await sideBySide(ids, SIDE_BY_SIDE, (id) => ports.store.readExecution(id));
   const ends = rounds === undefined ? all : all.filter((end) => end?.status === 'succeeded');
-  // What `until` read in the place of an answer would end the rounds early, or never.
+  // With a wrong value in place of an answer, `until` would end the rounds early, or never.
   if (rounds !== undefined && ends.length !== rounds)
     throw new Error(`of ${rounds} rounds ${ends.length} could be read`);
   const bytesOf = (end: Execution | undefined): number =>
@@ -300,7 +300,7 @@ async function gathered(
     end?.outputAt?.bytes ??
     (end?.output === undefined ? 0 : utf8Bytes(JSON.stringify(end.output)));
   const bytes = ends.reduce((sum, end) => sum + bytesOf(end), 0);
-  // More together is not kept, and so not loaded.
+  // A larger total is not kept, so it is not loaded.
   const isTooMuch = bytes > MAX_WHOLE_BYTES;
   const answers = await sideBySide(
     ends,
@@ -334,7 +334,7 @@ export async function notifyParent(
       });
       return;
     }
-    // Its siblings end at the same time.
+    // Siblings end at the same time: wait at random.
     await ports.clock.sleep(Math.floor(ports.random.number() * TELL_RETRY_MS * (lap + 1)));
   }
   throw new Error(`the parent changed at every try to report to it`);
@@ -364,7 +364,7 @@ async function noticedOn(
 
 /**
  * Records an end in a long list on two records alone, because reading the whole execution for each end costs
- * too much. Only the end after which something else follows is decided on all of it.
+ * too much. Only the end that makes something else follow is decided on the whole execution.
  */
 async function noticedInPart(ports: Ports, news: ParentNotice): Promise<Heard | undefined> {
   const { executionId, step, index, part } = news.parent;

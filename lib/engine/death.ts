@@ -1,11 +1,11 @@
 /**
- * The record of a dead process, or of code that has returned without its lease: nothing of the attempt goes
+ * Records that a process is dead, or that code has returned without its lease: nothing of the attempt goes
  * on, so nothing has to wait for its process deadline.
  *
- * Owns: how long that is tried. Does not own: that the process is dead with all that it started
+ * Owns: how long the record is tried. Does not own: that the process is dead with all that it started
  * (`worker/`), what follows (`core/step/process-died.ts`).
  *
- * C1 a healthy attempt has none of this. Where it cannot be written, the process deadline is waited for, as
+ * C1 a healthy attempt never comes here. If the record cannot be written, the process deadline counts, as
  * after the death of the whole container.
  */
 
@@ -23,8 +23,8 @@ const AGAIN_MS = 200;
 const MAX_AGAIN_MS = 5_000;
 
 /**
- * Writes it, and evaluates what follows. Never rejects.
- * @param stopping once aborted, it is not tried again
+ * Writes the record, and evaluates what follows. Never rejects.
+ * @param stopping ends the tries once it is aborted
  */
 export async function recordDeath(
   ports: Ports,

@@ -1,6 +1,4 @@
-/**
- * What a decision takes from the clock and the random source.
- */
+/** The inputs that a decision takes from the clock and the random source. */
 
 import type { Ports } from '../core/ports.ts';
 import type { DecisionInputs } from '../core/decisions/change.ts';

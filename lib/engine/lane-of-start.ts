@@ -1,7 +1,7 @@
 /**
  * The lane of an execution that is about to be created: the hash of its name and of the key in its input.
  *
- * Owns: that. Does not own: what a key may be (`core/plan/lane.ts`).
+ * Owns: this hash. Does not own: what a key may be (`core/plan/lane.ts`).
  */
 
 import { laneKey, laneOf } from '../core/plan/lane.ts';
@@ -13,7 +13,7 @@ import type { Json } from '../core/values/json.ts';
 
 const KEY_CHARS = 32;
 
-/** S17 the key itself is written nowhere. @returns nothing of a workflow without a lane */
+/** S17 the key itself is written nowhere. @returns nothing for a workflow without a lane */
 export function laneFor(
   { lanes }: Pick<Ports, 'lanes'>,
   plan: Plan,

@@ -1,16 +1,16 @@
 /**
  * The writes at a lane between two decisions: queue, read it, hand places on, leave.
  *
- * Owns: the order of these writes; each may be repeated without harm, whoever died. Does not own: when they
- * are due (`core/execution/lane-rules.ts`), what an execution's own records say then
+ * Owns: the order of these writes; each may be repeated without harm, even after a process died. Does not
+ * own: when they are due (`core/execution/lane-rules.ts`), what an execution's own records say then
  * (`core/waiting/lane.ts`).
  *
  * An execution is created, then queued, then placed by a write of the lane's record, then goes on by a write
- * of its own. N5 the lane is read before its queue, and written on the version that was read; who queues
- * reads the lane after that, and who leaves reads the queue again after it has made room. So of two that
- * meet one sees the other. N6 a place is handed on when its new holder has written itself; who finds an
- * entry that has not carries it on. N7 who leaves sees to it that the first three in the queue look again
- * soon.
+ * of its own. N5 The lane is read before its queue, and is written on the version that was read. An execution
+ * that queues reads the lane afterwards; one that leaves makes room, then reads the queue again. So of two
+ * that meet, one sees the other. N6 A place is handed on once its new holder's own record says so; a process
+ * that finds an entry without such a record carries that execution on. N7 An execution that leaves makes the
+ * first three in the queue check the lane again soon.
  */
 
 import { type HandedOn, planFor, type Reconcile } from './children.ts';
@@ -32,17 +32,17 @@ import type { Lanes, Ports } from '../core/ports.ts';
 import { given } from '../core/values/given.ts';
 import { lifeOf } from '../core/step/effect-key.ts';
 
-/** How many at the head of the queue read the lane again soon: if one dies, the others do. */
+/** How many at the head of the queue check the lane again soon: if one dies, the others do it. */
 const FIRST = 3;
 const QUEUE_PAGE = 10;
-/** Holders that are read by who only queues; more are read at a check. */
+/** An execution that only queues reads this many holders; a check reads more. */
 const FEW_HOLDERS = 5;
 const MAX_LAPS = 20;
 const RETRY_MS = 50;
 /** Executions read at the same time. */
 const SIDE_BY_SIDE = 10;
 
-/** @returns what came of it, to be decided on */
+/** @returns the outcome, to be decided on */
 export async function atLane(ports: Ports, work: LaneWork, handedOn: HandedOn): Promise<LaneDone> {
   const { lanes } = ports;
   if (lanes === undefined) throw new Error('there are no lanes here');
@@ -94,8 +94,8 @@ async function enter(ports: Ports, lanes: Lanes, work: LaneWork, handedOn: Hande
 }
 
 /**
- * Another write came before the one that says that it has its place: where it has ended, nobody else knows of
- * the place.
+ * Gives a place up if another write came before the one that records it, and the execution has ended: nobody
+ * else knows of this place.
  */
 export async function leaveIfOver(ports: Ports, work: LaneWork, handedOn: HandedOn): Promise<void> {
   const { own } = work;
@@ -112,7 +112,7 @@ async function leave(ports: Ports, lanes: Lanes, work: LaneWork, handedOn: Hande
     const known = await lanes.readLane(lane);
     const holders = known?.holders ?? [];
     const rest = holders.filter((one) => !isSameEntry(one, own));
-    // It was here before, and may have died before those that it placed had written themselves.
+    // This process may have left before, and died before those that it placed had written their own records.
     isFull ||= work.wasIn && lap === 0 && rest.length === holders.length;
     const { kept, unwritten } = isFull ? await checked(ports, rest) : { kept: rest, unwritten: [] };
     const most = limitOf(work, known);
@@ -126,7 +126,7 @@ async function leave(ports: Ports, lanes: Lanes, work: LaneWork, handedOn: Hande
     for (const dead of walked.dead) await lanes.unqueue(lane, dead);
     const isAnyOver = await handOn(ports, lanes, work, [...unwritten, ...walked.taken], handedOn);
     isFull ||= isAnyOver;
-    // One that queued before it could see the room is seen now.
+    // An execution that queued before it could see the room is seen now.
     if (isAnyOver || (after !== undefined && walked.taken.length < room)) continue;
     await sideBySide(walked.first, FIRST, (one) => haveCheck(ports, one));
     return { type: 'lane-left', step };
@@ -137,11 +137,14 @@ async function leave(ports: Ports, lanes: Lanes, work: LaneWork, handedOn: Hande
 const pause = ({ clock, random }: Ports, lap: number): Promise<void> =>
   clock.sleep(Math.floor(random.number() * RETRY_MS * (lap + 1)));
 
-/** A start writes the limit of its own plan, unless that of a later one is there; others keep to it. */
+/**
+ * A start writes the limit of its own plan, unless a later plan's limit is there; others use the limit that
+ * is there.
+ */
 const limitOf = ({ limitAt = -1, atMost }: LaneWork, known: Lane | undefined): number =>
   known === undefined || limitAt >= (known.limitAt ?? 0) ? atMost : known.atMost;
 
-/** @returns nothing where it stays as it is */
+/** @returns nothing if the lane stays as it is */
 function nextLane(
   { random, clock }: Ports,
   { lane, limitAt = 0 }: LaneWork,
@@ -167,7 +170,7 @@ function nextLane(
   };
 }
 
-/** N1 the entries that hold, and those among them that have not written themselves yet. */
+/** N1 The entries that still have a place, and those among them whose own records do not say so yet. */
 async function checked(
   { store, clock }: Ports,
   holders: readonly LaneEntry[],
@@ -191,13 +194,13 @@ const isOpen = ({ status }: Execution): boolean => isUndecided(status);
 
 interface Walked {
   readonly taken: readonly Queued[];
-  /** Nobody will ever place them. */
+  /** Entries that will never be placed. */
   readonly dead: readonly Queued[];
-  /** The first that stay, and are alive if that is asked for. */
+  /** The first entries that stay queued; they are alive if `alive` asks for that. */
   readonly first: readonly Queued[];
 }
 
-/** From the front of the queue, past the dead and the paused, page by page. */
+/** Reads from the front of the queue, past the dead and the paused, page by page. */
 async function walk(
   { store }: Ports,
   lanes: Lanes,
@@ -228,7 +231,7 @@ async function walk(
   return { taken, dead, first };
 }
 
-/** @returns whether one of them had ended: its place is free again */
+/** @returns whether one of them had ended, so that its place is free again */
 async function handOn(
   ports: Ports,
   lanes: Lanes,
@@ -246,7 +249,7 @@ async function handOn(
   return isAnyOver;
 }
 
-/** N7. One that has a time to check keeps it. */
+/** N7 Gives the execution a time to check, unless it has one. */
 async function haveCheck(ports: Ports, one: Queued): Promise<void> {
   const execution = await ports.store.readExecution(one.id);
   if (execution?.life !== one.life || execution.epoch !== one.epoch) return;
@@ -256,7 +259,7 @@ async function haveCheck(ports: Ports, one: Queued): Promise<void> {
 
 type Told = 'over' | 'nothing' | { readonly id: string; readonly planId: string };
 
-/** Writes another execution's own records. @returns 'over' where it has ended */
+/** Writes another execution's own records. @returns 'over' if it has ended */
 async function tell(
   ports: Ports,
   { id, life, epoch }: LaneEntry,
@@ -277,10 +280,10 @@ async function tell(
   }
 }
 
-/** How many are carried on in one go, if each ends at once; the others have their wake times. */
+/** At most this many are carried on in one go if each ends at once; the others have their wake times. */
 const MAX_CARRIED = 20;
 
-/** Carries on those that got a place: their wake times do, where this process cannot. */
+/** Carries on those that got a place; if this process cannot, their wake times do. */
 export async function carryOnHanded(ports: Ports, handedOn: HandedOn, reconcile: Reconcile): Promise<void> {
   for (let at = 0; at < Math.min(handedOn.length, MAX_CARRIED); at += 1) {
     const { id, planId } = handedOn[at] as HandedOn[number];
@@ -291,7 +294,7 @@ export async function carryOnHanded(ports: Ports, handedOn: HandedOn, reconcile:
   }
 }
 
-/** The place in the queue, exact up to 100, from 1; nothing where it is not there. */
+/** The place in the queue, from 1, exact up to 100; nothing if the execution is not in the queue. */
 export async function placeOf(lanes: Lanes, lane: string, own: LaneEntry): Promise<number | undefined> {
   const { items } = await lanes.queued(lane, MAX_EXACT + 1);
   const at = items.findIndex((one) => isSameEntry(one, own));

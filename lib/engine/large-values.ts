@@ -1,9 +1,9 @@
 /**
- * Values that lie beside the table, loaded when something reads them.
+ * Loads values that are stored outside the table, once something reads them.
  *
  * Owns: the check of what was read, and the loop of a decision that asks for values. Does not own: putting
- * them there (`values-apart.ts`), the keys and the fields (`core/records/large-values.ts`), what follows
- * where a value is lost (`core/step/left-out.ts`).
+ * them there (`values-apart.ts`), the keys and the fields (`core/records/large-values.ts`), what follows if a
+ * value is lost (`core/step/left-out.ts`).
  */
 
 import { decide } from '../core/decide.ts';
@@ -28,12 +28,12 @@ import type { Json } from '../core/values/json.ts';
 type Owner = Pick<Execution, 'id' | 'life'>;
 
 /**
- * The value's text, or nothing where it is lost: not there, or another.
- * @throws as the port rejects
+ * The value's text, or nothing if it is lost: the object is missing or holds another text.
+ * @throws the port's error
  */
 async function read(ports: Ports, owner: Owner, { holder, ref }: WantedValue): Promise<string | undefined> {
   const { largeValues } = ports;
-  // The records outlive a setting: what they name is read again once the place is back.
+  // Records may name values although the setting is off now: they can be read once the place is back.
   if (largeValues === undefined)
     throw new Error('a record names a value beside the table, and this process has no place for such');
   const json = await largeValues.get(valueKeyOf(owner, holder, ref));
@@ -45,8 +45,8 @@ async function read(ports: Ports, owner: Owner, { holder, ref }: WantedValue): P
 }
 
 /**
- * The state with the value, or knowing that it is lost.
- * @throws as the port rejects
+ * The state with the value, or with the note that it is lost.
+ * @throws the port's error
  */
 export async function loadedValue(ports: Ports, state: Snapshot, wanted: WantedValue): Promise<Snapshot> {
   const json = await read(ports, state.execution, wanted);
@@ -55,23 +55,23 @@ export async function loadedValue(ports: Ports, state: Snapshot, wanted: WantedV
 
 const NONE_LOST: ReadonlySet<string> = new Set();
 
-/** The state for a process that may have values beside the table. */
+/** The state as known to a process that may have values outside the table. */
 const knowing = ({ largeValues }: Pick<Ports, 'largeValues'>, state: Snapshot): Snapshot =>
   largeValues === undefined || state.values !== undefined ? state : { ...state, values: { lost: NONE_LOST } };
 
-/** An execution has no more: what asks for the same again does not know what it was given. */
+/** No execution has more values: a decision that loads more keeps asking for one that it already got. */
 const MAX_LOADS = 3_000;
 
 export interface Decided {
   readonly decision: Decision;
-  /** With the values that it rests on. */
+  /** The state with the values that the decision rests on. */
   readonly state: Snapshot;
 }
 
 /**
  * Decides, with the values that the decision asks for.
- * @returns at once where it asks for none
- * @throws as the ports reject
+ * @returns the result at once if it asks for none
+ * @throws the ports' errors
  */
 export function decideWith(
   ports: Ports,
@@ -94,7 +94,7 @@ async function decideLoading(ports: Ports, plan: Plan, before: Snapshot, event: 
   throw new Error('a decision asked for the same value again and again');
 }
 
-/** Makes something of the state with the values that it asks for. @throws as the ports reject */
+/** Makes something of the state with the values that it asks for. @throws the ports' errors */
 export async function withValues<Made>(
   ports: Ports,
   before: Snapshot,
@@ -113,8 +113,8 @@ export async function withValues<Made>(
 }
 
 /**
- * The state with all that conditions, times and lists of its plan read: what is shown and asked of it needs
- * no more.
+ * The state with all values that conditions, times and lists of its plan read: views and questions need no
+ * more.
  */
 export async function withConditions(ports: Ports, plan: Plan, state: Snapshot): Promise<Snapshot> {
   const { execution, steps } = state;
@@ -139,11 +139,11 @@ export async function withConditions(ports: Ports, plan: Plan, state: Snapshot):
 
 export interface Answer {
   readonly output?: Json;
-  /** It has one, and nobody can read it any more. */
+  /** The answer's size if there is one that nobody can read any more. */
   readonly lostBytes?: number;
 }
 
-/** What an execution has answered, as its parent reads it. */
+/** An execution's answer, as its parent reads it. */
 export async function answerOf(ports: Ports, execution: Execution): Promise<Answer> {
   const { output, outputAt: ref, lostBytes } = execution;
   if (output !== undefined) return { output };
@@ -152,7 +152,7 @@ export async function answerOf(ports: Ports, execution: Execution): Promise<Answ
   return json === undefined ? { lostBytes: ref.bytes } : { output: JSON.parse(json) as Json };
 }
 
-/** The state with all of its values but the execution's output, which its steps hold. */
+/** The state with all of its values except the execution's output, which its steps contain. */
 export async function withAllValues(ports: Ports, state: Snapshot): Promise<Snapshot> {
   const { input, inputAt } = state.execution;
   const wanted: WantedValue[] =

@@ -1,6 +1,6 @@
 /**
- * Plans by their hash, read once and kept: a plan never changes, so a copy is never stale. The plan of a
- * child is a part of its parent's, and only that is stored.
+ * Plans by their hash, read once and kept: a plan never changes, so a copy is never stale. A child's plan is
+ * a part of its parent's, and only the parent's is stored.
  */
 
 import { planAt, storedHash } from '../core/plan/child-plans.ts';
@@ -14,8 +14,7 @@ export type PlanCache = Map<string, Plan>;
 const MAX_PLANS = 200;
 
 /**
- * @throws SteadfastError `no-plan`: the execution's plan is not in the table,
- * which only a damaged table shows
+ * @throws SteadfastError `no-plan`: the execution's plan is not in the table; only a damaged table lacks one
  */
 export async function planOf(store: Store, cache: PlanCache, hash: string): Promise<Plan> {
   const known = cache.get(hash);
@@ -25,12 +24,12 @@ export async function planOf(store: Store, cache: PlanCache, hash: string): Prom
   const plan = stored && planAt(stored, hash);
   if (plan === undefined) throw refuse('no-plan', `the plan ${hash} is not in the state table`);
   keep(cache, hash, plan);
-  // A long list has a plan for each of its parts: what they follow from stays, and is read once.
+  // Each part of a long list has its own plan: keep the plan that contains them, so that it is read once.
   keep(cache, above, stored as Plan);
   return plan;
 }
 
-/** Keeps a plan as the newest. */
+/** Keeps a plan as the newest one. */
 function keep(cache: PlanCache, hash: string, plan: Plan): void {
   cache.delete(hash);
   const oldest = cache.keys().next();

@@ -35,16 +35,16 @@ import { isStillThere } from './still-there.ts';
 import { type Decided, decideWith } from './large-values.ts';
 
 /**
- * Writes for each step in one evaluation, at most: a lease's end, a skip or a fence, a deferral. Of an
- * approval: that it is open and then over, a reminder or another deadline, and that each was announced.
+ * The most writes for each step in one evaluation: a lease's end, a skip or a fence, a deferral. An approval
+ * has an opening and an end, a reminder or another deadline, and the announcement of each.
  */
 const PASSES_PER_STEP = 6;
 /**
- * For rounds that have nothing to undo, and are walked down one by one; of more the rest comes at the wake
- * time.
+ * Allows for rounds that have nothing to undo and are walked down one by one; if there are more, the wake
+ * time continues.
  */
 const PASSES_OF_ROUNDS = 120;
-/** For lost races. */
+/** Allows for lost races. */
 const SPARE_PASSES = 20;
 
 const mostPasses = ({ steps, onFailure = [] }: Plan): number =>
@@ -63,23 +63,23 @@ export interface Oversight {
 export interface Start {
   readonly by: EvaluateEvent['by'];
   readonly affected: AffectedSteps;
-  /** A supervisor's. */
+  /** Set by a supervisor only. */
   readonly oversight?: Oversight;
   /**
-   * The process that starts or stops a child evaluates the parent afterwards: the child's
-   * end need not carry it on as well.
+   * The process that starts or stops a child evaluates the parent afterwards, so the child's end need not
+   * carry the parent on as well.
    */
   readonly forParent?: true;
   readonly tryNow?: TryNow;
-  /** Where those go that get a place meanwhile: who has this list carries them on. */
+  /** Collects executions that get a place meanwhile: the owner of this list carries them on. */
   readonly handedOn?: HandedOn;
   /** A state to decide on without reading first. */
   readonly known?: { readonly state: Snapshot; readonly fresh: boolean; readonly readAt: number };
 }
 
 /**
- * @returns the state as last known, or nothing when the execution does not exist
- * @throws as the ports reject
+ * @returns the state as last known, or nothing if the execution does not exist
+ * @throws the ports' errors
  */
 export async function reconcile(
   ports: Ports,
@@ -95,7 +95,7 @@ export async function reconcile(
   }
 }
 
-/** The state to evaluate, as one process has it. */
+/** The state to evaluate, as one process sees it. */
 function evaluationOf(
   ports: Ports,
   { by, oversight, tryNow }: Start,
@@ -108,7 +108,7 @@ function evaluationOf(
     type: 'evaluate',
     by,
     ...looked,
-    // The answer of a read may have set a clock right that was ahead: nothing was read later than now.
+    // The answer to a read may have corrected a clock that was ahead: nothing was read later than now.
     readAt: Math.min(looked.readAt, inputs.now),
     ...(lostRace ? { lostRace } : {}),
     ...(laneLeft ? { laneLeft } : {}),
@@ -155,7 +155,7 @@ async function passes(
     }
     if (decision.next.kind === 'start-children' && !(await isStillThere(ports, state.execution, readAt)))
       return undefined;
-    // Before the write, which records that the parent knows.
+    // Notifies before the write, because the write records that the parent knows.
     if (decision.notifyParent !== undefined)
       await notifyParent(ports, decision.notifyParent, start.forParent === true ? undefined : reconcile);
     const result = await failed.commit(ports, decision, state.execution);
@@ -164,7 +164,7 @@ async function passes(
       state = undefined;
       continue;
     }
-    // A process that lost another race and then writes the end still notifies the parent.
+    // A process that loses another race and then writes the end still notifies the parent.
     if (decision.write !== undefined) lostRace = false;
     const about = await failed.over(ports, executionId, decision.next, handedOn);
     if (about === 'failed') continue;
@@ -215,8 +215,8 @@ class FailedEffects {
   }
 
   /**
-   * @returns 'unannounced' where the bus did not take a change of a question, or it could not
-   * be written that it is announced
+   * @returns 'unannounced' if the bus did not take a change of a question, or if the announcement could not
+   * be recorded
    */
   async commit(
     ports: Ports,
@@ -230,7 +230,7 @@ class FailedEffects {
       if (announce === undefined || announce.about === 'end') throw error;
       const { executionId, step } = announce;
       this.#first ??= error;
-      // A question about a pause, or the deadline, may be about no step.
+      // A question about a pause or the deadline may have no step.
       this.#steps.push(step ?? '');
       const detail = errorName(error);
       ports.log.note({ what: 'not-announced', executionId, detail, ...given({ step }) });
@@ -238,7 +238,7 @@ class FailedEffects {
     }
   }
 
-  /** @throws the first failure, if there was any: the caller counts it, and comes again */
+  /** @throws the first failure, if there was one: the caller counts it, and tries again later */
   thrownAfter(state: Snapshot | undefined): Snapshot | undefined {
     if (this.#steps.length > 0) throw this.#first;
     return state;
@@ -246,8 +246,8 @@ class FailedEffects {
 }
 
 /**
- * Records what was done to other executions on the state that it followed from; after a lost
- * race the state is evaluated again.
+ * Records what was done to other executions, on the state that led to it; after a lost race the state is
+ * evaluated again.
  */
 async function record(
   ports: Ports,
@@ -263,7 +263,7 @@ async function record(
     : { ...again, ...decision };
 }
 
-/** Goes on where another decision (a delivery, a report, a cancel) left off. */
+/** Continues after another decision (a delivery, a report, a cancel). */
 export const continueWith = async (
   ports: Ports,
   plan: Plan,
@@ -280,9 +280,9 @@ export const continueWith = async (
 };
 
 /**
- * Writes what was decided and goes on from there. If something fails after the write, a supervisor repeats it
- * at the wake time.
- * @returns 'conflict' when another write came first: read and decide again
+ * Writes what was decided and continues from there. If something fails after the write, a supervisor repeats
+ * it at the wake time.
+ * @returns 'conflict' if another write came first: read and decide again
  */
 export async function carryOut(
   ports: Ports,

@@ -1,9 +1,9 @@
 /**
  * The check of a value against an author's schema.
  *
- * Owns: the issues as one line of text, the size of an output, and that a schema which throws is
- * a misfit like any other: its author's mistake, which says nothing of what was done. Does not
- * own: what follows from a misfit.
+ * Owns: the issues as one line of text, the size of an output, and that a schema which throws counts as a
+ * misfit: this is its author's mistake and says nothing about what was done. Does not own: what follows from
+ * a misfit.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -14,7 +14,7 @@ import { JSON_LIMITS, type JsonLimits } from '../core/values/json.ts';
 import { type Misfit, misfitOf, misfitText } from '../core/values/issues.ts';
 import { cut } from '../core/values/text.ts';
 
-/** For a value of 16 MB that is made of small ones. */
+/** Allows for a value of 16 MB that is made of small ones. */
 const LARGE_JSON_LIMITS: JsonLimits = { ...JSON_LIMITS, nodes: 2_000_000 };
 
 type Place = Pick<Ports, 'largeValues'>;
@@ -23,17 +23,17 @@ type Place = Pick<Ports, 'largeValues'>;
 export const mostValueBytes = ({ largeValues }: Place): number =>
   largeValues === undefined ? MAX_RECORD_VALUE_BYTES : MAX_VALUE_BYTES;
 
-/** How much such a value may hold. */
+/** How many parts such a value may have. */
 export const jsonLimitsOf = ({ largeValues }: Place): JsonLimits =>
   largeValues === undefined ? JSON_LIMITS : LARGE_JSON_LIMITS;
 
 type Checked =
   | { readonly value: unknown }
   | {
-      /** In one line, with their paths. */
+      /** The issues in one line, with their paths. */
       readonly issues: string;
       readonly list: readonly Misfit[];
-      /** The schema said nothing of the value. */
+      /** The schema threw, so it said nothing about the value. */
       readonly threw?: true;
     };
 

@@ -5,9 +5,9 @@
  */
 
 /**
- * Results in the order of the items. A failure ends one lane, and is thrown when all have ended: one item
- * that fails for ever holds no other up (L4), and where all fail few are tried.
- * @param lanes how many items are worked on at a time, at most
+ * Returns results in the order of the items. A failure ends one lane, and is thrown when all lanes have
+ * ended: an item that always fails delays no other (L4), and if all fail, few are tried.
+ * @param lanes the most items that are worked on at a time
  */
 export async function sideBySide<Item, Result>(
   items: readonly Item[],

@@ -1,17 +1,17 @@
 /**
- * Whether an execution that a process has read long ago is still there, before something of it begins.
+ * Checks that an execution which a process read long ago still exists, before something of it begins.
  *
- * Owns: that nothing of an execution which was erased meanwhile begins anew (F1). Every other write has a
- * record that it replaces as its condition. Does not own: how long an erasure waits (`scheduler/erase.ts`).
+ * Owns: that nothing begins anew of an execution which was erased meanwhile (F1). Every other write replaces
+ * a record, and that record is its condition. Does not own: how long an erasure waits (`scheduler/erase.ts`).
  *
- * A process that was not frozen asks nothing.
+ * A process that was not frozen makes no call.
  */
 
 import type { Ports } from '../core/ports.ts';
 import { READ_HOLDS_MS } from '../core/records/retention.ts';
 import type { Execution } from '../core/records/state.ts';
 
-/** @param readAt by this process's clock, when it was read, or was last known to be there */
+/** @param readAt by this process's clock, when the execution was read or was last known to exist */
 export async function isStillThere(
   { store, clock }: Pick<Ports, 'store' | 'clock'>,
   { id, startedAt }: Pick<Execution, 'id' | 'startedAt'>,

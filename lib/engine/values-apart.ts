@@ -1,12 +1,13 @@
 /**
- * Values that are too large for their records: put beside the table before the record that names them.
+ * Stores values that are too large for their records outside the table, before the record that names them is
+ * written.
  *
  * Owns: what is put, and under which name. Does not own: the keys and the fields
  * (`core/records/large-values.ts`), the write (`commit.ts`), loading (`large-values.ts`), when an object is
  * removed (the audit).
  *
- * V1 an object is there before the record that names it, and what is passed on to another execution is put
- * again, under its own key. Where nothing is large, no call is made.
+ * V1 an object exists before the record that names it, and a value that is passed on to another execution is
+ * stored again, under its own key. If nothing is large, no call is made.
  */
 
 import type { Write } from '../core/decisions/decision.ts';
@@ -19,16 +20,16 @@ import { type Json, utf8Bytes } from '../core/values/json.ts';
 type Owner = Pick<Execution, 'id' | 'life'>;
 
 /**
- * What this process has put or is putting, by execution, life, holder and hash: a write that is repeated, or
- * the next one of a record, names it again. An object stays as long as its execution in this life.
+ * Values that this process has put or is putting, by execution, life, holder and hash: a repeated write, or
+ * the next write of a record, names the value again. An object stays as long as its execution in this life.
  */
 const known = new WeakMap<LargeValues, Map<string, Promise<ValueRef>>>();
 const MAX_KNOWN = 500;
 
-/** No store takes longer keys; such a value stays in its record. */
+/** No store takes longer keys; a value with such a key stays in its record. */
 const MAX_KEY_CHARS = 1_000;
 
-/** The records of a write, with what is large in them put beside the table. */
+/** Stores the large values of a write outside the table. @returns the write that names them */
 export async function writeApart(largeValues: LargeValues, write: Write): Promise<Write> {
   const { executionId: id, execution, step } = write;
   return {
@@ -38,7 +39,9 @@ export async function writeApart(largeValues: LargeValues, write: Write): Promis
   };
 }
 
-/** The execution's record, with what is large in it put beside the table. */
+/**
+ * Stores the large values of the execution's record outside the table. @returns the record that names them
+ */
 export async function executionApart(largeValues: LargeValues, execution: Execution): Promise<Execution> {
   const { input, inputAt, output, outputAt, writeId } = execution;
   const put = { largeValues, owner: execution, writeId };
@@ -76,11 +79,11 @@ interface Put {
   readonly writeId: string;
   readonly holder: ValueHolder;
   readonly value: Json | undefined;
-  /** What the record names. */
+  /** The value that the record already names. */
   readonly named: ValueRef | undefined;
 }
 
-/** @returns nothing where the value stays as it is in the record */
+/** @returns nothing if the value stays in the record */
 async function valueApart(put: Put): Promise<ValueRef | undefined> {
   const { largeValues, owner, writeId, holder, value, named } = put;
   if (value === undefined || isShort(value)) return undefined;

@@ -62,12 +62,10 @@ async function callUnlessPresent({ clock, random, log }: Ports, wakeUps: WakeUps
   }
 }
 
-/**
- * The ports for a supervisor's own evaluations: it is at work already, so it calls no other.
- */
+/** The ports for a supervisor's own evaluations: it is at work already, so it calls no supervisor. */
 export function withoutCalls(ports: Ports): Ports {
   if (ports.wakeUps === undefined) return ports;
-  // Not by spread: the ports may be getters or methods of the object's class.
+  // Not by spread: the ports may be getters, or methods of a class.
   const { store, queue, breakers, childInputs, lanes, largeValues, announcer, clock, random, log } = ports;
   const others = given({ breakers, childInputs, lanes, largeValues });
   return { store, queue, announcer, clock, random, log, ...others };

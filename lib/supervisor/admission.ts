@@ -1,60 +1,61 @@
 /**
  * What a supervisor may send to whom in one sweep.
  *
- * Owns: one read of an agent's breaker per sweep, and only when there is something for that agent; at most so
- * many messages per sweep and agent, no more than its queue has room for but always a few, and when the
- * rest's turn is. A sweep that overruns counts once per sweep interval. Does not own: what is then deferred
- * or put off (`core/supervision/dispatch.ts`).
+ * Owns: one read of an agent's breaker per sweep, and only if there is something for that agent; the bound of
+ * messages per sweep and agent: no more than its queue has room for, but always a few; and when the rest has
+ * its turn. A sweep that overruns counts once per sweep interval. Does not own: what is then deferred or put
+ * off (`core/supervision/dispatch.ts`).
  *
- * After an outage everything is due at once. Sweeps go through it oldest first; what a sweep has no
- * messages left for is deferred by as many sweeps as it takes at the full pace to come to it, and to what
- * its queue holds too much. Agents may be faster than that, or slower: it is an estimate, and its users
- * must bound how wrong it may be.
+ * After an outage everything is due at once. Sweeps go through it oldest first. If a sweep has no messages
+ * left for something, it defers it by the number of sweeps that its agent's rest needs at the full pace, the
+ * excess in the agent's queue included. Agents may be faster or slower than that: it is an estimate, and its
+ * users must bound how wrong it may be.
  */
 
 import type { Ports } from '../core/ports.ts';
 import type { Admission, Admissions } from '../core/decisions/events.ts';
 import { type Breaker, notBeforeOf } from '../core/step/breaker.ts';
 
-/** A supervisor sends only what was lost or deferred, so this bounds a stampede and nothing else. */
+/** A supervisor sends only what was lost or deferred, so this only bounds a stampede. */
 export const SENDS_PER_SWEEP = 300;
 /** Sends allowed even into a full queue, so that a message that was lost in a crowd has its turn as well. */
 export const FREE_SENDS = 30;
-/** With this many waiting, another message would be taken so late that it would pass for lost. */
+/** With this many waiting, another message would be taken so late that it would count as lost. */
 export const FULL_QUEUE = 3_000;
 /** The longest gap between two dispatches. */
 const MAX_DEFER_MS = 900_000;
-/** Where one message may bring the trial, the others wait at least this much longer. */
+/** If one message may become the trial, the others wait at least this much longer. */
 const TRIAL_MS = 10_000;
 /**
- * When an agent that is not deployed is asked for again: between this and half as much more. It bounds how
- * late its work goes on once it is deployed, and how often everything that waits for it is written meanwhile.
+ * The shortest time until an agent that is not deployed is asked for again; the longest is half as much more.
+ * It bounds how late its work goes on once it is deployed, and how often everything that waits for it is
+ * written meanwhile.
  */
 const MISSING_AGAIN_MS = 30_000;
 
 interface Room {
-  /** How many more messages may wait in its queue; */
+  /** How many more messages may wait in its queue. */
   readonly sends: number;
-  /** how many too many wait there, all of them before a message sent now. */
+  /** How many messages too many wait in its queue, all of them before a message that is sent now. */
   readonly beyond: number;
 }
 
 interface RateLimit {
   readonly since: number;
   readonly breaker: Promise<Breaker | undefined>;
-  /** Asked when more are wanted than are free. */
+  /** The room in the queue, read once more messages are wanted than are free. */
   room: Promise<Room> | undefined;
   wanted: number;
   sent: number;
   deferred: number;
   /** Groups (`fairBy`) that have had a message sent. */
   readonly groups: Set<string>;
-  /** The one message that may become the trial. */
+  /** The one message that may become the trial has been given away. */
   triedOut: boolean;
 }
 
 function nextRate(ports: Ports, agent: string, known: RateLimit | undefined, since: number): RateLimit {
-  // A breaker that cannot be read holds nothing back: the agent has one more to ask.
+  // A breaker that cannot be read defers nothing: the agent reads it once more itself.
   const breaker = Promise.resolve(ports.breakers?.read(agent)).catch(() => {
     ports.log.note({ what: 'breaker-failed', agent });
     return undefined;
@@ -73,13 +74,13 @@ function nextRate(ports: Ports, agent: string, known: RateLimit | undefined, sin
 }
 
 /**
- * What may be sent. Never rejects.
- * @param agents how many messages are meant for each
- * @param group whose execution it is (`fairBy`)
+ * Says what may be sent. Never rejects.
+ * @param agents how many messages each agent would get
+ * @param group of the execution (`fairBy`)
  */
 export type Ask = (agents: Readonly<Record<string, number>>, group?: string) => Promise<Admissions>;
 
-/** For one sweep. */
+/** Makes the admissions of one sweep. */
 export function admissionControl(ports: Ports, sweepEveryMs: number, freeSends = FREE_SENDS): Ask {
   const rates = new Map<string, RateLimit>();
   const rateOf = (agent: string): RateLimit => {
@@ -134,8 +135,8 @@ export function admissionControl(ports: Ports, sweepEveryMs: number, freeSends =
 }
 
 /**
- * A queue that one group has filled is not full for the others: its messages are taken in fair turns, so the
- * first of each group in a sweep is sent.
+ * If one group has filled a queue, the queue is not full for other groups: messages are taken in fair turns,
+ * so the first message of each group in a sweep is sent.
  */
 function isFirstOf(group: string | undefined, { groups }: RateLimit): boolean {
   if (group === undefined || groups.has(group) || groups.size >= SENDS_PER_SWEEP) return false;
@@ -143,7 +144,10 @@ function isFirstOf(group: string | undefined, { groups }: RateLimit): boolean {
   return true;
 }
 
-/** Admissions of agents that are not deployed. Of a crowd, as many are asked for at once as could be sent. */
+/**
+ * Admissions of agents that are not deployed. A crowd is asked for again at the pace at which it could be
+ * sent.
+ */
 function missingAdmissions(ports: Ports, sweepEveryMs: number): (agent: string, wanted: number) => Admission {
   const asked = new Map<string, number>();
   return (agent, wanted) => {
@@ -161,7 +165,10 @@ function missingAdmissions(ports: Ports, sweepEveryMs: number): (agent: string, 
 const deployAgain = (agent: string): string =>
   `no agent '${agent}' is deployed, and executions under way need it: deploy it again`;
 
-/** A queue that cannot be asked has room: what is sent in vain is dropped, what is not sent is late. */
+/**
+ * A queue whose depth cannot be read counts as empty: a message sent in vain is dropped, a message not sent
+ * is late.
+ */
 async function roomIn({ queue, log }: Ports, agent: string): Promise<Room> {
   const unknown = { sends: SENDS_PER_SWEEP, beyond: 0 };
   if (queue.depths === undefined) return unknown;

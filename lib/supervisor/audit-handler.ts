@@ -1,5 +1,6 @@
 /**
- * The Lambda function of the audit: ports → audit → one run, a piece of the pass through table and bucket.
+ * The Lambda function of the audit: ports → audit → one run, which does a piece of the pass through table and
+ * bucket.
  *
  * Owns: one invocation and its bounds. Does not own: the passes (`supervisor/audit.ts`, `audit-values.ts`).
  */
@@ -18,12 +19,12 @@ import { given } from '../core/values/given.ts';
 import { audit, auditAgeMs } from './audit.ts';
 import { auditValues } from './audit-values.ts';
 
-/** Pages of large values in one run, 1,000 each: some ten seconds, and two million objects a day. */
+/** Pages of large values in one run, 1,000 objects each: some ten seconds, and two million objects a day. */
 const VALUE_PAGES = 20;
 /** The share of a run's time in which pages are begun; the rest is for those under way. */
 const AUDIT_SHARE = 0.9;
 
-/** The Lambda function of the audit: one run, a piece of the pass through the table. */
+/** The Lambda function of the audit: one run does a piece of the pass through the table. */
 export function auditHandler(): (event: unknown, context: Context) => Promise<{ scanned: number }> {
   const telemetry = telemetryOf({ role: 'audit' });
   const ports = once(() => {

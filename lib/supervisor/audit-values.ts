@@ -1,13 +1,13 @@
 /**
- * The audit of large values: lists the bucket, a piece at each run, and removes what executions that are gone
- * have left in it.
+ * The audit of large values: each run lists a piece of the bucket, and removes the objects of executions that
+ * are gone.
  *
  * Owns: the pass through the list, its bounds, where the next run goes on. Does not own: how long an object
  * is kept (`core/supervision/stored-values.ts`, V5 and V6), the state table (`audit.ts`).
  *
- * A pass begins once a day at most. It reads, strongly, each execution that may be gone: older than the
- * retention, or marked. A list shows the mark of a life first, so that a page which begins in the middle of a
- * life asks for it.
+ * A pass begins once a day at most. It reads strongly each execution that may be gone because it is older
+ * than the retention, or marked. A list shows the mark of a life first, so a page that begins in the middle
+ * of a life asks for it.
  */
 
 import type { LargeValueInventory, LargeValues, Ports, SideRecords } from '../core/ports.ts';
@@ -25,31 +25,31 @@ import { given } from '../core/values/given.ts';
 import { sideBySide } from '../engine/side-by-side.ts';
 
 const PASS_EVERY_MS = 86_400_000;
-/** Lives of a page that are handled at a time. */
+/** How many lives of a page are handled at a time. */
 const LIVES_AT_A_TIME = 8;
 
-/** All there is to be done with them. */
+/** All operations that the audit needs on stored values. */
 export type Values = LargeValues & LargeValueInventory;
 
 export interface ValuesAuditPorts extends Pick<Ports, 'store' | 'clock' | 'random' | 'log'> {
-  /** @default there are none */
+  /** @default there are no values */
   readonly values?: Values;
   readonly valuesAudit: SideRecords<ValuesAudit>;
 }
 
 export interface ValuesAuditOptions {
-  /** No page is listed after that. */
+  /** No page is listed after this time. */
   readonly untilAt: number;
-  /** Pages of one run, up to 1,000 objects each. */
+  /** The most pages of one run, up to 1,000 objects each. */
   readonly maxPages: number;
-  /** How long an ended execution is kept; absent: for ever, and so are its values. */
+  /** How long an ended execution is kept; absent: for ever, and its values too. */
   readonly retentionMs?: number;
 }
 
 type Counts = Pick<ValuesAudit, 'listed' | 'marked' | 'removed' | 'failed'>;
 const NOTHING: Counts = { listed: 0, marked: 0, removed: 0, failed: 0 };
 
-/** One run. @returns what it did itself */
+/** Makes one run. @returns what this run did itself */
 export async function auditValues(ports: ValuesAuditPorts, options: ValuesAuditOptions): Promise<Counts> {
   const { clock, random, values, valuesAudit, log } = ports;
   const { retentionMs, maxPages, untilAt } = options;
@@ -85,7 +85,7 @@ export async function auditValues(ports: ValuesAuditPorts, options: ValuesAuditO
 
 const prefixOf = ({ executionId, life }: ValuesOfLife): string => valuesPrefixOf({ id: executionId, life });
 
-/** A page that begins behind another one may have the first life's mark in that one. */
+/** Adds the first life's mark: if the page continues another one, the mark may be in that page. */
 async function withMarks(
   values: Values,
   lives: readonly ValuesOfLife[],
@@ -98,7 +98,7 @@ async function withMarks(
   return marks === undefined ? lives : [together(first, marks), ...others];
 }
 
-/** A life that cannot be handled delays no other (L4). */
+/** Handles one life. A life that cannot be handled delays no other (L4). */
 async function auditLife(
   ports: ValuesAuditPorts & { readonly values: Values },
   life: ValuesOfLife,
@@ -121,7 +121,7 @@ async function auditLife(
         return NOTHING;
       case 'remove': {
         await values.remove(verdict.keys);
-        // A page may hold a part of a life: with its mark all the rest would be kept for as long again.
+        // A page may contain a part of a life: without the mark, the rest would be kept for as long again.
         const rest = await values.list(prefixOf(life));
         if (rest.items.every(({ key }) => marks.includes(key))) await values.remove(marks);
         if (verdict.keys.length > 0) log.note({ what: 'leftover-removed', executionId });

@@ -1,15 +1,15 @@
 /**
- * The audit: reads the whole table, a piece at each run, and puts in order what no index would show (P5).
+ * The audit: each run reads a piece of the whole table, and repairs what no index would show (P5).
  *
- * Owns: the pass through the table, its bounds, where the next run goes on, one bad record alone. Does not
- * own: what is out of order (`core/supervision/audit.ts`). Any number may run at once: what they do is
- * conditional, and whose receipt comes second stops.
+ * Owns: the pass through the table, its bounds, where the next run goes on, that one bad record stops nothing
+ * else. Does not own: what is out of order (`core/supervision/audit.ts`). Any number may run at once: their
+ * writes are conditional, and a run stops if another's receipt came first.
  *
- * The table is read in segments, side by side, for what executions leave behind must be removed as fast as it
- * comes, and with eventual consistency, at half the price: a repair is written on the version that was read,
- * and nothing is removed before its execution has been read strongly (V5). A run writes down where it stands
- * once a minute: after one that died the next reads again what that minute had read, and finds in order what
- * was healed.
+ * The table is read in segments, side by side, because leftovers of executions must be removed as fast as
+ * they appear. It is read with eventual consistency, at half the price: a repair is written on the version
+ * that was read, and nothing is removed before its execution has been read strongly (V5). A run records its
+ * position once a minute: if it dies, the next run reads that minute again, and finds in order what was
+ * healed.
  */
 
 import {
@@ -29,21 +29,21 @@ import { sideBySide } from '../engine/side-by-side.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { commit } from '../engine/commit.ts';
 
-/** Parts of the table that are read at a time. Another number begins the pass under way again. */
+/** How many parts of the table are read at a time. Another number restarts the pass under way. */
 const SEGMENTS = 8;
-/** Records of one page that are handled at a time; with `SEGMENTS` they bound the calls under way. */
+/** How many records of one page are handled at a time; with `SEGMENTS` this bounds the calls under way. */
 const RECORDS_AT_A_TIME = 4;
 const CHECKPOINT_MS = 60_000;
-/** A table of no more records is read each hour: that costs about a dollar a month at most. */
+/** A table with at most this many records is read each hour: that costs about a dollar a month at most. */
 const SMALL_TABLE = 50_000;
 const SMALL_EVERY_MS = 3_600_000;
 
 export interface AuditOptions {
-  /** No page is read after that. */
+  /** No page is read after this time. */
   readonly untilAt: number;
-  /** Pages of one run: they bound what it costs. */
+  /** The most pages of one run: they bound its cost. */
   readonly maxPages: number;
-  /** From the beginning of a pass to the next, at least, or an hour where the table is small. @default 0 */
+  /** The least time from the beginning of a pass to the next, or an hour if the table is small. @default 0 */
   readonly passEveryMs?: number;
   /** How long an ended execution is kept; absent: for ever. */
   readonly retentionMs?: number;
@@ -53,15 +53,15 @@ export type AuditPorts = Ports & { readonly inventory: Inventory; readonly recei
 
 type Deed = 'healed' | 'removed' | 'failed' | 'nothing';
 
-/** What came of one run. */
+/** The outcome of one run. */
 export interface Audited {
-  /** The latest one: the run's own, or the former where it is not time for another pass yet. */
+  /** The latest receipt: this run's, or the one before if it is not yet time for another pass. */
   readonly receipt: AuditReceipt;
-  /** Records, by this run alone. */
+  /** How many records this run alone removed. */
   readonly removed: number;
 }
 
-/** One run: from where the last one stopped, to the table's end or a bound. */
+/** Makes one run: from where the last one stopped, to the table's end or a bound. */
 export async function audit(ports: AuditPorts, options: AuditOptions): Promise<Audited> {
   const { audit: before } = await ports.receipts.read();
   const { passEveryMs = 0 } = options;
@@ -74,8 +74,8 @@ export async function audit(ports: AuditPorts, options: AuditOptions): Promise<A
 }
 
 /**
- * How long ago the last pass through the whole table ended; without one, how
- * long the first has been under way.
+ * How long ago the last pass through the whole table ended; if there was none, how long the first has been
+ * under way.
  */
 export const auditAgeMs = ({ whole, pass }: AuditReceipt, now: number): number =>
   Math.max(0, now - (whole?.endedAt ?? pass.startedAt));
@@ -88,7 +88,7 @@ class Run {
   #pass: AuditCounts;
   #pages = 0;
   #savedAt: number;
-  /** Another run's receipt came first: it is at work. */
+  /** Another run is at work: its receipt came first. */
   #isSecond = false;
 
   constructor(ports: AuditPorts, options: AuditOptions, before: AuditReceipt | undefined) {
@@ -173,7 +173,7 @@ async function auditPage(
 }
 
 interface Met {
-  /** Executions of this page, which may be older than what lies beside them. */
+  /** Executions of this page, which may be older than the records beside them. */
   readonly shown: ReadonlyMap<string, Execution>;
   /** Executions that were read strongly, each once. */
   readonly read: Map<string, Promise<Execution | undefined>>;
@@ -185,7 +185,8 @@ async function auditOne(ports: AuditPorts, found: Found, met: Met): Promise<Deed
     case 'execution': {
       if (await hasOutlivedParent(ports, found.execution, met)) return remove(ports, found);
       const decision = heal(found, decisionInputsOf(ports));
-      // A conflict: another process has just written it, with its wake time in its place.
+      // After a conflict there is nothing to do: another process has just written the record, with its wake
+      // time.
       return decision !== undefined && (await commit(ports, decision, found.execution)) === 'written'
         ? 'healed'
         : 'nothing';
@@ -216,9 +217,7 @@ async function hasOutlivedParent(ports: AuditPorts, execution: Execution, met: M
   );
 }
 
-/**
- * An execution as the page shows it may keep what depends on it; only one that is read strongly lets it go.
- */
+/** An execution as the page shows it may keep its records; only a strong read may let them go. */
 async function mayGo(
   { store }: AuditPorts,
   executionId: string,

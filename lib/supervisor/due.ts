@@ -1,6 +1,6 @@
 /**
- * Reads the due executions of a shard in fair turns: of each group (`fairBy`) first the earliest one, then
- * the second, and so on. Executions without a group share one turn.
+ * Reads the due executions of a shard in fair turns: the earliest of each group (`fairBy`), then the second
+ * of each, and so on. Executions without a group share one turn.
  *
  * Owns: how far a sweep reads ahead, and the order. Does not own: the sweep (`sweep.ts`).
  *
@@ -9,12 +9,14 @@
 
 import type { Due, Page, Store } from '../core/ports.ts';
 
-/** What a sweep reads before it evaluates: so many of one group may stand before another's. */
+/**
+ * How many executions a sweep reads before it evaluates: at most this many of one group delay another group.
+ */
 const AHEAD = 10_000;
-/** A page of these is half of DynamoDB's 1 MB. */
+/** A page of this many items is half of DynamoDB's 1 MB. */
 const AHEAD_PAGE = 2_000;
 
-/** @param now up to which an item is overdue; behind the first that is not, nothing is */
+/** @param now an item is overdue up to this time; after the first that is not, none is */
 export async function readAhead(
   store: Store,
   shard: number,

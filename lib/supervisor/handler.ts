@@ -23,8 +23,8 @@ const TICK_RESERVE_MS = 3_000;
 
 /**
  * The supervisors' Lambda function. On the schedule: one tick, with as many sweeps as are worth it. Called by
- * another role: the same on all shards, for as long as something is due and no other has come. It calls no
- * supervisor itself.
+ * another role: the same on all shards, for as long as something is due and no other supervisor has come. It
+ * calls no supervisor itself.
  */
 export function supervisorHandler(): (event: unknown, context: Context) => Promise<{ sweeps: number }> {
   const telemetry = telemetryOf({ role: 'supervisor' });
@@ -47,7 +47,8 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
     const part = partOf(event);
     const leave = receiptBook(receiptsOf(ports()), ports());
     const options = { untilAt, sweepEveryMs, part, grace, leave, stay };
-    // Beside the first sweeps. Only a tick counts, once a minute; a supervisor that was called does not.
+    // Counts while the first sweeps run. Only a tick counts, once a minute; a supervisor that was called does
+    // not.
     const counted = called === undefined && gauge.isDue(clock.now()) ? countOpen(ports()) : undefined;
     const sweeps = await tick(ports(), plans, options);
     const due = sweeps.reduce((sum, sweep) => sum + sweep.due, 0);
@@ -56,7 +57,7 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
     if (counted !== undefined || due > 0) gauge.counted(due > 0 ? undefined : open, clock.now());
     const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);
     const oldestOverdueMs = Math.max(0, ...sweeps.map((sweep) => sweep.oldestOverdueMs));
-    // Called ones must not hide that no tick comes any more.
+    // Sweeps of called supervisors must not hide that no tick comes any more.
     meter.swept({ made: called === undefined ? sweeps.length : 0, oldestOverdueMs, failed });
     logger.info(called === undefined ? 'tick' : 'called', { ...part, sweeps: sweeps.length, due, failed });
     return { sweeps: sweeps.length };
@@ -64,10 +65,10 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
   return (event, context) => metering(telemetry, context, () => work(event, context));
 }
 
-/** How long the count at the end of a tick may take, of the time that is kept back. */
+/** How much of the reserved time the count at the end of a tick may take. */
 const COUNT_WITHIN_MS = 1_000;
 
-/** What cannot be counted in time is left out, and nothing else is lost with it. */
+/** Leaves out a count that is not ready in time; nothing else is lost with it. */
 const countOpen = ({ table: { client, name, agents }, log }: OwnPorts): Promise<OpenNow | undefined> =>
   Promise.race([
     openNow(client, name, agents, clock.now()).catch((error: unknown) => {
@@ -77,7 +78,7 @@ const countOpen = ({ table: { client, name, agents }, log }: OwnPorts): Promise<
     clock.sleep(COUNT_WITHIN_MS).then(() => undefined),
   ]);
 
-/** An invocation that names no part, as by hand, gets one supervisor for all shards. */
+/** An invocation that names no part, for example one by hand, gets one supervisor for all shards. */
 function partOf(event: unknown): Part {
   const { part, of } = (event ?? {}) as { readonly part?: unknown; readonly of?: unknown };
   const isPart = Number.isInteger(part) && Number.isInteger(of) && Number(part) >= 0;

@@ -1,21 +1,21 @@
 /**
- * Grace for leases in the wake of an outage.
+ * Grace for leases after an outage.
  *
  * Owns: how a supervisor's process notices that the store, or every supervisor, was away, and from when on
  * leases count that could not be renewed meanwhile. Does not own: when such a lease is over
  * (`core/supervision/wake-time.ts`).
  *
- * Without it the first sweep after an outage would take every attempt for dead although the agents are alive
- * and only could not say so: all of them would be probed or done again at once.
+ * Without it, the first sweep after an outage would take every attempt for dead, although the agents are
+ * alive and only could not reach the store: all of them would be probed or done again at once.
  */
 
 import type { Away } from '../core/values/away.ts';
 import type { NewlyLost } from '../core/records/receipts.ts';
 
 export interface Sweep {
-  /** Items found due. */
+  /** How many items were due. */
   readonly due: number;
-  /** Items that could not be handled. */
+  /** How many items could not be handled. */
   readonly failed: number;
   /** How long the oldest was overdue, in ms. */
   readonly oldestOverdueMs: number;
@@ -25,16 +25,19 @@ export interface Sweep {
 
 export interface ShardSweep extends Sweep {
   readonly shard: number;
-  /** By agent that is not deployed: the executions that were met with something to send to it. */
+  /** Executions that had something to send to an agent that is not deployed, by agent. */
   readonly missing?: Missing;
-  /** By agent: the attempts whose leases were ended because their processes went silent. */
+  /** Attempts whose leases were ended because their processes went silent, by agent. */
   readonly lost?: Lost;
 }
 
 export type Lost = ReadonlyMap<string, NewlyLost>;
 export type Missing = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** While there are ticks nothing is overdue for this long: two ticks, so that one that fails is no outage. */
+/**
+ * While there are ticks, nothing is overdue for this long: two ticks, so that one failed tick is not an
+ * outage.
+ */
 const OUTAGE_MS = 120_000;
 /**
  * The shortest outage that counts: a shorter one costs no lease, because every heartbeat is tried again
@@ -44,17 +47,17 @@ const SHORTEST_MS = 3_000;
 /** If this many evaluations of a sweep failed, and half of all, the cause is the store, not a single item. */
 const MIN_FAILED = 3;
 
-/** Beyond as many, the two that are longest ago become one: an attempt between them gets too much. */
+/** If there are more, the two oldest become one: an attempt that began between them gets too much time. */
 const MOST_AWAY = 10;
 
-/** What a process of the supervisor remembers from sweep to sweep. */
+/** What a supervisor's process remembers from sweep to sweep. */
 export class Grace {
   #goodAt: number | undefined;
   #badSince: number | undefined;
   #since: number | undefined;
   #away: readonly Away[] = [];
 
-  /** Since when the store answers again, if it was away of late. */
+  /** The time from which the store has answered again, if it was away recently. */
   get since(): number | undefined {
     return this.#since;
   }
@@ -71,8 +74,8 @@ export class Grace {
   }
 
   /**
-   * A clock was set forward, or all attempts were stopped: leases could not be renewed in that time, which is
-   * none of an attempt's.
+   * Notes that a clock was set forward, or that all attempts were stopped: leases could not be renewed in
+   * that time, so no attempt is charged with it.
    */
   wasAway(now: number, ms: number): void {
     this.#since = now;
@@ -98,7 +101,10 @@ export class Grace {
   }
 }
 
-/** No shard could be read (then there are more failures than items), or half of the evaluations failed. */
+/**
+ * A sweep is bad if no shard could be read (then there are more failures than items), or half of the
+ * evaluations failed.
+ */
 function isBad(sweeps: readonly ShardSweep[]): boolean {
   const read = sweeps.filter(({ due, failed }) => failed <= due);
   const due = read.reduce((sum, sweep) => sum + sweep.due, 0);

@@ -1,13 +1,14 @@
 /**
- * The supervisor's receipts: which shard was swept when, and what was found there.
+ * The supervisor's receipts: when each shard was swept, and what was found there.
  *
- * Owns: when a shard's receipt is written. At the first sweep that finds something due before the tick's
- * end, then every 20 s while that is so, at once when another agent is found missing, within 5 s when an
- * attempt was lost, and at the tick's end if something has changed. A shard in which nothing is due costs no
- * write and no read; its supervisor's log line shows that it lives, overdue executions that it is missing.
- * An agent that no fresh receipt has named is reported, once. Does not own: the sweeps (`sweep.ts`).
+ * Owns: when a shard's receipt is written. At the first sweep that finds something due before the tick's end,
+ * then every 20 s while that is so, at once when another agent is found missing, within 5 s when an attempt
+ * was lost, and at the tick's end if something has changed. A shard in which nothing is due costs no write
+ * and no read; its supervisor's log line shows that the supervisor lives, overdue executions show that it
+ * does not. An agent that no fresh receipt has named is reported, once. Does not own: the sweeps
+ * (`sweep.ts`).
  *
- * A receipt never delays a sweep for long and never stops one: what cannot be written is left out.
+ * A receipt never delays a sweep for long and never stops one: a receipt that cannot be written is left out.
  */
 
 import type { Ports, Receipts } from '../core/ports.ts';
@@ -18,7 +19,7 @@ import { announceOnce } from '../engine/announce.ts';
 import type { Lost, Missing, ShardSweep } from './outage.ts';
 
 export const RECEIPT_EVERY_MS = 20_000;
-/** While attempts are lost. */
+/** The interval while attempts are lost. */
 const LOST_EVERY_MS = 5_000;
 
 interface Entry {
@@ -26,19 +27,19 @@ interface Entry {
   readonly due: number;
   readonly failed: number;
   readonly oldestOverdueMs: number;
-  /** Something was due before the tick's end in the latest sweep. */
+  /** The latest sweep found something due before the tick's end. */
   readonly busy: boolean;
   /** When this supervisor last wrote the shard's receipt. */
   readonly writtenAt?: number;
-  /** The time in which a supervisor meets each execution that waits for an agent at least once. */
+  /** Executions that wait for a missing agent; each is met at least once within this time. */
   readonly missing: Missing;
   /** How many agents were missing when the shard's receipt was last written. */
   readonly told: number;
-  /** Since the shard's receipt was last written. */
+  /** Attempts lost since the shard's receipt was last written. */
   readonly lost: Lost;
 }
 
-/** @returns what to call after each sweep; `last` after the tick's last one */
+/** @returns a function to call after each sweep; `last` after the tick's last one */
 export function receiptBook(
   receipts: Receipts,
   ports: Pick<Ports, 'clock' | 'random' | 'log' | 'announcer'>,
@@ -57,7 +58,7 @@ export function receiptBook(
     const lost = lostAfter(before?.lost, entry.lost, sweptAt);
     const found = { sweptAt, due, failed, oldestOverdueMs, ...missing, ...lost };
     const receipt: ShardReceipt = { shard, version, writeId: random.id(), ...found };
-    // Another supervisor has swept the shard and written its receipt, which is read before the next one.
+    // Another supervisor has swept the shard and written its receipt; read it before the next one.
     if ((await receipts.write(receipt)) === 'conflict') {
       stored = undefined;
       return;
@@ -93,9 +94,9 @@ export function receiptBook(
 const NOTHING = { due: 0, failed: 0, oldestOverdueMs: 0, lost: new Map<string, NewlyLost>() } as const;
 
 /**
- * How many executions miss which agent; before the tick's end, when not all were
- * met yet, no fewer than it was.
- * @param known what all shards together have said so far
+ * How many executions miss which agent. Before the tick's end, when not all have been met yet, no fewer than
+ * before.
+ * @param known what all shards together have reported so far
  */
 function missed(
   { missing, sweptAt }: Entry,

@@ -4,10 +4,10 @@
  * Owns: the promises of a tick and of a supervisor that was called, and when each ends. Does not own: the
  * sweeps (`sweep.ts`), who calls (`engine/wake-up.ts`).
  *
- * A promise is a conditional write of one record. A called supervisor that loses the write to another
- * ends: at most one of them is at work, and none for long beside a tick that stays. A promise is kept: a
- * called one does not end before it has swept once more after its promise's end, with time for an index
- * that lags and for clocks that differ.
+ * A promise is a conditional write of one record. A called supervisor that loses this write to another ends:
+ * at most one of them is at work, and none works for long beside a tick that stays. A promise is kept: a
+ * called supervisor sweeps once more after its promise's end, allowing for an index that lags and for clocks
+ * that differ, before it ends.
  */
 
 import { type Presence, presenceAfter } from '../core/supervision/presence.ts';
@@ -15,47 +15,49 @@ import type { Ports, Presences } from '../core/ports.ts';
 import { changeRecord } from '../engine/change-record.ts';
 import { errorName } from '../core/values/errors.ts';
 
-/** What a supervisor asks in the course of its sweeps. None of them rejects. */
+/** Calls of a supervisor in the course of its sweeps. None of them rejects. */
 export interface Stay {
-  /** Called when something is due before its time is over, and before that is evaluated. */
+  /** Called before something is evaluated that is due before the supervisor's time is over. */
   readonly found: () => Promise<void>;
-  /** No evaluation of a sweep begins later. */
+  /** No evaluation of a sweep begins after this time. */
   readonly evaluatesUntilAt: () => number;
   /**
    * Whether to sweep again.
    * @param busy whether something is due before its time is over: in this sweep, in any of its sweeps
    */
   readonly stays: (busy: Busy) => Promise<boolean>;
-  /** Whether another supervisor of its tick keeps all shards, so that this one may go home. */
+  /** Whether another supervisor of its tick keeps all shards, so that this one may end. */
   readonly isSecond?: () => boolean;
 }
 
 export interface Busy {
   readonly now: boolean;
   readonly ever: boolean;
-  /** When something was last overdue, in any of its sweeps. */
+  /** When any of its sweeps last found something overdue. */
   readonly overdueAt?: number;
 }
 
 type World = Pick<Ports, 'clock' | 'random' | 'log'>;
 
 /**
- * From the end of a tick's time to the first sweep of the next one, for certain; the rest of the
- * minute is for clocks that differ.
+ * The longest time from the end of one tick to the first sweep of the next; the rest of the minute allows for
+ * clocks that differ.
  */
 const NEXT_TICK_MS = 2_000;
-/** The time after which the index has every earlier write, also if the writer's clock is 2 s behind. */
+/** After this time the index shows every earlier write, even if the writer's clock is 2 s behind. */
 const INDEX_LAG_MS = 4_000;
-/** Sweeps that a called supervisor promises at a time: few, so that it leaves soon when nothing is due. */
+/** How many sweeps a called supervisor promises at a time: few, so that it ends soon when nothing is due. */
 const SWEEPS_A_PROMISE = 5;
-/** Sweeps of its first promise: a tick beside it may be about to promise as well. */
+/** How many sweeps it promises first: a tick may be about to promise as well. */
 const FIRST_SWEEPS = 2;
-/** The time before a promise's end that is left for the call that renews it. */
+/** The time that a promise leaves for the call that renews it. */
 const RENEW_WITHIN_MS = 1_000;
-/** Two supervisors of one tick promise the same: the other's promise is enough if it differs by no more. */
+/**
+ * Two supervisors of one tick promise the same: the other's promise is good enough if it differs by no more.
+ */
 const AS_GOOD_MS = 2_000;
 
-/** A second supervisor stays for so long after it last found something overdue. */
+/** A second supervisor stays this long after it last found something overdue. */
 const HELPS_FOR_MS = 10_000;
 
 const NO_LIMIT = (): number => Number.POSITIVE_INFINITY;
@@ -68,10 +70,10 @@ export const STAYS_WHEN_BUSY: Stay = {
 };
 
 /**
- * The stay of a tick: once it finds something it stays, and says so. It or the next tick sees what is written
- * from then on. Of several supervisors of one tick the first to say so keeps all shards. Another one stays
- * while it finds something overdue, so that it is at work if the first dies (L5), and goes home when there
- * was none for a while.
+ * The stay of a tick: once it finds something, it promises to stay. It or the next tick sees what is written
+ * from then on. Of several supervisors of one tick, the first to promise keeps all shards. Another one stays
+ * while it finds something overdue, so that it is at work if the first dies (L5), and ends when it has found
+ * nothing overdue for a while.
  * @param untilAt when its time is over
  */
 export function tickStay(presences: Presences, world: World, untilAt: number): Stay {
@@ -99,7 +101,7 @@ async function promise(
   try {
     await changeRecord(presences, [], (stored) => {
       const isAsGood = stored !== undefined && stored.untilAt >= untilAt - AS_GOOD_MS;
-      // Its own, where an answer was lost.
+      // The stored promise is its own if the answer to its write was lost.
       promised = isAsGood && stored.writeId !== writeId ? 'another' : 'mine';
       return isAsGood ? undefined : presenceAfter(stored ?? { version: 0 }, writeId, untilAt);
     });
@@ -111,7 +113,7 @@ async function promise(
   return promised;
 }
 
-/** @param untilAt when the time of the called one is over */
+/** @param untilAt when the called supervisor's time is over */
 interface Limits {
   readonly untilAt: number;
   readonly sweepEveryMs: number;
@@ -119,7 +121,7 @@ interface Limits {
 
 /**
  * Takes over the presence that a caller has promised.
- * @returns nothing when another has done so, or a tick has come: then there is nothing to do
+ * @returns nothing if another supervisor has done so, or a tick has come: then there is nothing to do
  */
 export async function takeOver(
   presences: Presences,
@@ -136,7 +138,7 @@ class Called implements Stay {
   readonly #presences: Presences;
   readonly #world: World;
   readonly #limits: Limits;
-  /** Ids that this process wrote, whether or not the answer came. */
+  /** Write ids of this process, whether or not the answer came. */
   readonly #ids = new Set<string>();
   #mine: Pick<Presence, 'version' | 'untilAt'>;
 
@@ -164,7 +166,9 @@ class Called implements Stay {
     return (await this.renew(SWEEPS_A_PROMISE * sweepEveryMs)) !== 'lost';
   }
 
-  /** Renews the promise. The last sweep comes after the last promise's end, and within its time. */
+  /**
+   * Renews the promise. The last sweep comes after the last promise's end, and within the supervisor's time.
+   */
   async renew(forMs: number): Promise<'mine' | 'lost' | 'unsure'> {
     const { clock, random, log } = this.#world;
     const { untilAt: endAt, sweepEveryMs } = this.#limits;

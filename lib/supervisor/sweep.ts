@@ -1,15 +1,15 @@
 /**
  * The supervisor: finds what is due and evaluates it. It has no state machine of its own.
  *
- * Owns: the sweep (shards, all pages, bounded concurrency, one bad item alone), whose shards are
- * swept, when to sweep again and when to stop. Does not own: what an evaluation does (`core/rules.ts`), in
+ * Owns: the sweep (shards, all pages, bounded concurrency, one bad item alone), which supervisor sweeps which
+ * shards, when to sweep again and when to stop. Does not own: what an evaluation does (`core/rules.ts`), in
  * which order (`due.ts`), the record of a sweep (`receipts.ts`). Any number of supervisors may run at once,
  * on the same shards: every write is conditional.
  *
- * L4 an item that cannot be handled delays no other. L5 of the supervisors of one tick each keeps its own
- * shards and visits the others', so that a dead one is replaced at once. C3 a tick that finds nothing due
- * before the next one ends at once, after one query per shard of its own; one that found something stays
- * until the next tick, so that what starts meanwhile is supervised.
+ * L4 an item that cannot be handled delays no other. L5 each supervisor of a tick keeps its own shards and
+ * visits the others', so that a dead supervisor is replaced at once. C3 a tick that finds nothing due before
+ * the next one ends at once, after one query for each of its own shards; a tick that finds something stays
+ * until the next one, so that what starts meanwhile is supervised.
  */
 
 import type { Clock, Due, Ports } from '../core/ports.ts';
@@ -25,18 +25,18 @@ import { Grace, type ShardSweep, type Sweep } from './outage.ts';
 import { type Stay, STAYS_WHEN_BUSY } from './stay.ts';
 
 export interface TickOptions {
-  /** When the next tick is due; this one is over before. */
+  /** When the next tick is due; this one ends before. */
   readonly untilAt: number;
   readonly sweepEveryMs: number;
-  /** @default the only one */
+  /** @default the only part */
   readonly part?: Part;
   /**
-   * What this process remembers of earlier ticks.
+   * What this process remembers from earlier ticks.
    * @default nothing
    */
   readonly grace?: Grace;
   /**
-   * Messages to an agent in a sweep even if its queue is full (`admission.ts`).
+   * How many messages a sweep sends to an agent even if its queue is full (`admission.ts`).
    * @default FREE_SENDS
    */
   readonly freeSends?: number;
@@ -53,8 +53,8 @@ export interface TickOptions {
 }
 
 /**
- * Which of the supervisors that a tick starts together: it keeps the shards whose
- * number, modulo `of`, is `part`.
+ * One of the supervisors that a tick starts together: it keeps the shards whose number, modulo `of`, is
+ * `part`.
  */
 export interface Part {
   readonly part: number;
@@ -63,29 +63,29 @@ export interface Part {
 
 export const SWEEP_EVERY_MS = 2_000;
 /**
- * Evaluations at once in a shard; each is a few calls to the store, so this bounds the
- * load of a sweep after an outage.
+ * The most evaluations at once in a shard; each makes a few calls to the store, so this bounds the load of a
+ * sweep after an outage.
  */
 const CONCURRENCY = 8;
 /**
- * After an evaluation that came too early, because its agent may be sent no more now, there is a rest of so
- * many times its length. In a crowd that waits for one agent most evaluations are such; without rests they
- * would take the store's capacity, and money, from the agents that work it off. No execution behind the crowd
- * is forgotten: its turn only comes later.
+ * After an evaluation that came too early, because its agent may be sent no more now, the sweep rests for
+ * this many times its length. In a crowd that waits for one agent most evaluations are such; without rests
+ * they would take the store's capacity, and money, from the agents that work the crowd off. No execution
+ * behind the crowd is forgotten: it only has its turn later.
  */
 const RESTS_PER_EVALUATION = 3;
 const MAX_REST_MS = 1_000;
 /**
- * A sweep of executions with groups (`fairBy`) begins again after so long, without a pause: what has become
- * due meanwhile may have an earlier turn.
+ * A sweep of executions with groups (`fairBy`) begins again after this time, without a pause: something that
+ * has become due meanwhile may have an earlier turn.
  */
 const TURNS_AGAIN_MS = 1_000;
 /**
- * The others' shards are visited from the second sweep on (the first may be a
- * whole tick, of an idle system), …
+ * Other supervisors' shards are visited from the second sweep on (in an idle system the first may last a
+ * whole tick), …
  */
 const FIRST_VISIT = 2;
-/** … for work overdue for this many sweeps: no supervisor can be at work there. */
+/** … for work overdue for this many sweeps: then no supervisor can be at work there. */
 const MISSED_SWEEPS = 1.5;
 
 /** One tick: sweeps until the next one while something is due. @returns the sweeps made */
@@ -106,7 +106,7 @@ export async function tick(world: Ports, plans: PlanCache, options: TickOptions)
   let busy = false;
   let overdueAt: number | undefined;
   for (let lap = 1; ; lap += 1) {
-    // Its tick's other supervisors may go home, and tell nobody.
+    // Other supervisors of its tick may end without notice.
     if (lap >= FIRST_VISIT && stay.isSecond?.() === false && busy)
       for (const shard of shardsOf(ports)) kept.add(shard);
     const ask = admissionControl(ports, sweepEveryMs, freeSends);
@@ -116,7 +116,7 @@ export async function tick(world: Ports, plans: PlanCache, options: TickOptions)
     const lateMs = MISSED_SWEEPS * sweepEveryMs;
     const visited = await sweepShards(ports, plans, others, { ...reach, lateMs });
     grace.swept(ports.clock.now(), [...own, ...visited]);
-    // Its keeper is dead, has gone home, or cannot keep up: from now on it is kept here too.
+    // Its keeper is dead, has ended, or cannot keep up: keep the shard here too from now on.
     for (const { shard, due } of visited) if (due > 0) kept.add(shard);
     const sweep = sumOf([...own, ...visited]);
     sweeps.push(sweep);
@@ -139,36 +139,33 @@ function shardsOf(ports: Ports, { part, of }: Part = { part: 0, of: 1 }): number
 }
 
 interface Reach {
-  /** Evaluations begin until then, and what is due before then is worth staying for. */
+  /** Evaluations begin until this time, and something due before it is worth staying for. */
   readonly untilAt: number;
-  /** Only work that is overdue for at least this long. */
+  /** Evaluates only work that is overdue for at least this long. */
   readonly lateMs?: number;
-  /** What may be sent, all shards of the sweep together. */
+  /** Says what may be sent, for all shards of the sweep together. */
   readonly ask: Ask;
   readonly grace: Grace;
   readonly stay: Stay;
-  /** Absent: all that is due is evaluated, however long it takes. */
+  /** Absent: everything due is evaluated, however long it takes. */
   readonly turns?: Turns;
 }
 
 interface Turns {
   readonly everyMs: number;
   /**
-   * By execution, since the last sweep that was not cut: the wake time at which it was evaluated. One that
-   * keeps it does not take its group's turn again and again.
+   * The wake time at which each execution was evaluated, since the last sweep that was not cut. An execution
+   * that keeps its wake time does not take its group's turn again and again.
    */
   readonly evaluated: Map<string, number>;
 }
 
 interface Swept extends ShardSweep {
-  /** Something that is due was left for the next sweep. */
+  /** Something due was left for the next sweep. */
   readonly cut: boolean;
 }
 
-/**
- * Evaluates once everything that is due, all shards side by side, not longer than
- * until `untilAt`. Never rejects.
- */
+/** Evaluates everything due once, all shards side by side, until `untilAt` at the latest. Never rejects. */
 export async function sweepOnce(
   world: Ports,
   plans: PlanCache,
@@ -192,7 +189,7 @@ const sweepShards = (
   Promise.all(
     shards.map((shard) =>
       sweepShard(ports, plans, shard, reach).catch((error: unknown) => {
-        // The index could not be read: stay, it may be back before the next tick.
+        // The index could not be read: stay, because it may be back before the next tick.
         ports.log.note({ what: 'sweep-failed', detail: sayable(error) });
         return { shard, due: 0, failed: 1, oldestOverdueMs: 0, busy: true, cut: false };
       }),
@@ -222,7 +219,7 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
     const askedAt = ports.clock.now();
     const dueAt = lateMs === undefined ? Math.max(askedAt, untilAt) : askedAt - lateMs;
     const page = await readAhead(ports.store, shard, dueAt, askedAt, cursor);
-    // The answer may have set a clock right that was ahead: nothing is overdue that is not due now.
+    // The answer may have corrected a clock that was ahead: nothing is overdue that is not due now.
     const now = Math.min(askedAt, ports.clock.now());
     const overdue = page.items.filter((item) => item.wakeAt <= now);
     const inGroups = haveGroups(overdue) ? turns : undefined;
@@ -244,14 +241,14 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
     });
     failed += all.failed;
     cut ||= inGroups !== undefined && all.left > 0 && ports.clock.now() <= evaluatesUntilAt;
-    // Earliest first: once a page ends with something that is not due, nothing behind it is.
+    // Earliest first: once a page ends with an item that is not due, no later item is due.
     cursor = overdue.length === page.items.length ? page.cursor : undefined;
   } while (cursor !== undefined && !cut && ports.clock.now() <= evaluatesUntilAt);
   const met = { ...(missing.size === 0 ? {} : { missing }), ...(lost.size === 0 ? {} : { lost }) };
   return { shard, due, failed, oldestOverdueMs, busy, cut, ...met };
 }
 
-/** Counts the leases that evaluations end because a process went silent, once each is written, by agent. */
+/** Counts, by agent, the leases that evaluations end because a process went silent, once each is written. */
 function countingLost(ports: Ports, lost: Map<string, NewlyLost>): Ports {
   const { log } = ports;
   const note: Ports['log']['note'] = (one, origin) => {
@@ -260,11 +257,11 @@ function countingLost(ports: Ports, lost: Map<string, NewlyLost>): Ports {
       lost.set(agent, { attempts: (lost.get(agent)?.attempts ?? 0) + 1, executionId });
     log.note(one, origin);
   };
-  // Not by spreading: the object may be one whose methods are its own ports.
+  // Not by spread: the object may be an instance of a class, with methods.
   return Object.create(ports, { log: { value: { note } } }) as Ports;
 }
 
-/** @returns how many could not be handled, and how many there was no time for */
+/** @returns how many could not be handled, and for how many there was no time */
 async function evaluateAll(
   ports: Ports,
   items: readonly Due[],
