@@ -1,11 +1,11 @@
 /**
- * What the agent of bulk actions does, on AWS: ports → scheduler → a page.
+ * The work of the bulk actions' agent, on AWS: ports → scheduler → a page.
  *
  * Owns: the composition of this one agent's work. Does not own: the work (`bulk-page.ts`), its queue and its
  * attempts (`agent/handler.ts`).
  *
- * It obeys commands as the scheduler does, so it knows every workflow; and it has ports of its own, whose
- * notes are those of the executions that it acts on.
+ * It obeys commands as the scheduler does, so it knows every workflow; it has ports of its own, whose notes
+ * belong to the executions that it acts on.
  */
 
 import { once } from '../aws/invocation.ts';

@@ -1,14 +1,14 @@
 /**
  * One page of a bulk action: each of its executions gets the command.
  *
- * Owns: that each is acted on once, what is said of one to which the command does not apply any more, and
+ * Owns: that each execution is acted on once, the answer for one to which the command no longer applies, and
  * that a page is counted once.
  * Does not own: the commands themselves (`commands.ts`, `incidents.ts`, `callbacks.ts`), the sum
  * (`core/operators/bulk.ts`).
  *
  * It acts in the name of the person who confirmed it, under the command id `<bulk>.<execution>`. If its
- * process dies and the page is done again, that id shows what has been acted on. What failed, or was asked,
- * after the bulk action was made is not meant.
+ * process dies and the page is done again, that id shows what has been acted on. The command does not apply
+ * to a failure or a question that came after the bulk action was made.
  */
 
 import { incidentsIn, openQuestions } from '../core/records/snapshot.ts';
@@ -41,27 +41,27 @@ import { cancel, pause, resume, retry } from './commands.ts';
 import { resolveIncident } from './incidents.ts';
 import { type Scheduler, show } from './start.ts';
 
-/** Executions that get the command at the same time. */
+/** How many executions get the command at the same time. */
 const LANES = 10;
 /**
- * From this try on, an execution that fails for an unknown reason is counted as such,
- * and no longer delays its page.
+ * From this try on, an execution that fails for an unknown reason is counted as failed, and no longer delays
+ * its page.
  */
 const LAST_TRIES = PAGE_TRIES - 5;
-/** Lost races in a row, against pages whose counts go into the same total. */
+/** The most races lost in a row, against pages that add their counts to the same total. */
 const MAX_LAPS = 20;
 const MAX_MESSAGE = 300;
 
 /**
- * Refusals of its own, beside those of the commands: nothing is asked that it could
- * answer, or several things are.
+ * Refusals besides those of the commands: the execution asks nothing that the command could answer, or it
+ * asks several things.
  */
 const NOT_ASKED = 'not-asked';
 const SEVERAL_ASKED = 'several-asked';
 /** The code with which a rejected approval fails. */
 const REJECTED = 'rejected';
 
-/** Codes of refusals for good: trying again cannot help. */
+/** Codes of permanent refusals: trying again cannot help. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'already-closed',
   'already-resolved',
@@ -92,9 +92,9 @@ export interface PageAttempt {
 }
 
 /**
- * Acts on a page, or finds that it was done.
- * @throws PermanentError where there is no such page to act on; any other error: some of its
- * executions could not get the command yet
+ * Acts on a page, or finds that the page is done.
+ * @throws PermanentError if there is no such page to act on; any other error: some of its executions could
+ * not get the command yet
  */
 export async function actOnPage(
   scheduler: Scheduler,
@@ -141,7 +141,10 @@ async function obeyed(
   return sumOf(results);
 }
 
-/** Together with the total, so that it is counted once; of two processes one counts it. */
+/**
+ * Writes the page's counts together with the total, so that it is counted once; of two processes one counts
+ * it.
+ */
 async function counted(
   { ports }: Scheduler,
   bulks: Bulks,
@@ -159,7 +162,7 @@ async function counted(
   throw new Error('the totals of its bulk action changed at every try to count it');
 }
 
-/** @throws SteadfastError what the command refuses */
+/** @throws SteadfastError the refusal of the command */
 async function apply(scheduler: Scheduler, bulk: Bulk, executionId: string): Promise<unknown> {
   const { id, command, confirmedBy: by, createdAt } = bulk;
   const { action, reason, undo, withinMs } = command;
@@ -181,7 +184,7 @@ async function apply(scheduler: Scheduler, bulk: Bulk, executionId: string): Pro
   }
 }
 
-/** Another input goes to the step that asks; of an execution that has failed, to the step that failed. */
+/** Gives another input to the step that asks, or, if the execution has failed, to the step that failed. */
 async function retryOne(
   scheduler: Scheduler,
   bulk: Bulk,
@@ -198,7 +201,8 @@ async function retryOne(
 }
 
 /**
- * Answers the one incident that was open when the bulk action was made; of several the step must be named.
+ * Answers the one incident that was open when the bulk action was made; if there were several, the command
+ * must name the step.
  */
 async function answerIncident(
   scheduler: Scheduler,
@@ -224,7 +228,8 @@ async function answerIncident(
 }
 
 /**
- * Answers the one approval that was open when the bulk action was made; of several the step must be named.
+ * Answers the one approval that was open when the bulk action was made; if there were several, the command
+ * must name the step.
  */
 async function answerApproval(
   scheduler: Scheduler,
@@ -249,8 +254,8 @@ async function answerApproval(
   );
   const isMeant = (name: string): boolean => (state.questions?.[name]?.openedAt ?? 0) <= createdAt;
   const meant = open.filter(isMeant);
-  // An answer that was given since is the same answer of the same person, or it is refused; another question
-  // may have been asked after it.
+  // An answer given since then is either the same person's same answer, or this one is refused; another
+  // question may have been asked after it.
   const [answered] = names.filter(
     (name) =>
       SETTLED.has(state.steps[name]?.status ?? '') &&

@@ -1,12 +1,12 @@
 /**
- * The workflow of a bulk action: the agent that every deployment brings obeys it page by page.
+ * The workflow of a bulk action: an agent that every deployment has obeys it page by page.
  *
- * Owns: the plan, how often a page is tried, and that a pause holds pages back. Does not own: what is done
- * with a page (`bulk-page.ts`), who starts it (`bulks.ts`).
+ * Owns: the plan, how often a page is tried, and that a pause defers pages. Does not own: what is done with a
+ * page (`bulk-page.ts`), who starts it (`bulks.ts`).
  *
- * One part of the list is under way at a time: 25 pages, all sent at once. A pause of the execution
- * is not one of its parts, so the agent asks for it before it takes a page: what is under way goes
- * on, and no other page is begun.
+ * One part of the list is under way at a time: 25 pages, all sent at once. The parts do not see a pause of
+ * the execution, so the agent asks for it before it takes a page: pages under way go on, and no other page
+ * begins.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -30,7 +30,7 @@ export interface PageOutput {
   readonly refused: number;
 }
 
-/** Tries of a page: an hour and more. */
+/** How often a page is tried: for more than an hour. */
 export const PAGE_TRIES = 20;
 
 const schemaOf = <T>(isIt: (value: Readonly<Record<string, unknown>>) => boolean): StandardSchemaV1<T> => ({
@@ -97,8 +97,8 @@ export const bulkWorkflow: Workflow = {
 const DEFERRED_MS = 30_000;
 
 /**
- * The pause of the bulk action, for a page of the part. Since now: pages need no time to
- * come back one by one, as calls do.
+ * The pause of the bulk action, for a page of the part. It counts from now: unlike calls, pages need no time
+ * to come back one by one.
  */
 export async function deferredByPause(
   { store, clock }: Ports,

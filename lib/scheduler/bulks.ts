@@ -1,14 +1,14 @@
 /**
  * Bulk actions: one command for many executions, made, collected, confirmed.
  *
- * Owns: which executions are meant, that nothing acts before it is confirmed, repeated calls, and what is
+ * Owns: which executions it applies to, that nothing acts before it is confirmed, repeated calls, and what is
  * refused with which code. Does not own: the records (`core/operators/bulk.ts`), what is done with a page
  * (`bulk-page.ts`), the filters (`lists.ts`).
  *
- * Its executions are stored page by page while they are counted, so that what was shown is what is acted on.
- * Collecting is bounded work for each call; it ends before anything begins. The confirmation is one write,
- * then a start under an id that follows from the bulk action's: confirmed again, it finds the same execution,
- * which needs its starter no more.
+ * Its executions are stored page by page while they are counted, so that it acts on exactly what was shown.
+ * Each call does a bounded part of collecting, which ends before anything begins. The confirmation is one
+ * write, then a start under an id that follows from the bulk action's: a repeated confirmation finds the same
+ * execution, which no longer needs its starter.
  */
 
 import {
@@ -41,13 +41,13 @@ import { bulkWorkflow } from './bulk-workflow.ts';
 import { list, listed, type ListRequest, withPlans } from './lists.ts';
 import { idOfKey, type Registered, type Scheduler, startOf, workflowOf } from './start.ts';
 
-/** How long one call collects, and how many pages at most: they are one write. */
+/** How long one call collects, and how many pages at most: they are written at once. */
 const COLLECT_MS = 5_000;
 const PAGES_OF_A_CALL = 50;
 
 export interface BulkRequest {
   readonly command: BulkCommand;
-  /** One of the two. */
+  /** Give either `filter` or `ids`. */
   readonly filter?: Omit<ListRequest, 'limit' | 'cursor'>;
   readonly ids?: readonly string[];
   readonly idempotencyKey?: string;
@@ -55,7 +55,8 @@ export interface BulkRequest {
 }
 
 /**
- * Makes a bulk action and begins to collect its executions; the same key is the same one. Nothing acts.
+ * Makes a bulk action and begins to collect its executions; the same key returns the same one. Nothing acts
+ * yet.
  * @throws SteadfastError `no-bulk-actions`, `bad-request`, `unknown-workflow`, `key-reused`, `too-large`
  */
 export async function makeBulk(scheduler: Scheduler, request: BulkRequest): Promise<Bulk> {
@@ -86,7 +87,7 @@ export async function makeBulk(scheduler: Scheduler, request: BulkRequest): Prom
   if (asked?.key !== undefined)
     return made(bulks, collected(bulk, await startedWith(scheduler, command, asked)));
   const filter = frozen(scheduler, command, asked ?? {}, createdAt);
-  // What does not go together is refused before anything is stored.
+  // An invalid combination is refused before anything is stored.
   await listed(scheduler, filter, 1, undefined);
   const first = await made(bulks, { bulk: { ...bulk, filter }, pages: [] });
   return first.isCollected ? first : collectBulk(scheduler, id);
@@ -125,7 +126,7 @@ function withIds(bulk: Bulk, ids: readonly string[]): Written {
   return collected(bulk, { ids, leftOut: 0 });
 }
 
-/** An execution that is not there is none: there is nothing to act on. */
+/** Leaves out an execution that does not exist: there is nothing to act on. */
 async function startedWith(
   scheduler: Scheduler,
   command: BulkCommand,
@@ -136,7 +137,7 @@ async function startedWith(
   return { ids, leftOut: items.length - ids.length };
 }
 
-/** The filter with its times as they are now, so that what comes later is not meant. */
+/** The filter with its times fixed now, so that it does not include later executions. */
 function frozen(
   scheduler: Scheduler,
   command: BulkCommand,
@@ -146,7 +147,7 @@ function frozen(
   const { atRisk, key: _key, ...asked } = withPlans(scheduler, filter);
   const { workflow, statuses, tag, code, plan, plansNot, until = Number.POSITIVE_INFINITY } = asked;
   if (workflow !== undefined) workflowOf(scheduler, workflow);
-  // Another index finds by what was asked for, and drops the others itself.
+  // Another index finds by the given criteria, and drops the others itself.
   const isOpenToAny = [statuses, tag, code, plan, plansNot, atRisk].every((one) => one === undefined);
   return {
     ...asked,
@@ -157,7 +158,7 @@ function frozen(
 }
 
 /**
- * Goes on collecting, for some seconds.
+ * Continues collecting, for some seconds.
  * @throws SteadfastError `unknown-bulk`, `too-large`
  */
 export async function collectBulk(scheduler: Scheduler, id: string): Promise<Bulk> {
@@ -178,7 +179,7 @@ export async function collectBulk(scheduler: Scheduler, id: string): Promise<Bul
 interface Found {
   readonly ids: readonly string[];
   readonly leftOut: number;
-  /** Absent: that was all. */
+  /** Absent if there are no more. */
   readonly cursor?: string;
 }
 
@@ -199,7 +200,7 @@ async function found(scheduler: Scheduler, { filter = {}, command, cursor: from 
   return { ids: [...ids], leftOut, ...given({ cursor }) };
 }
 
-/** @param writeId of the next version; without it the record is the first */
+/** @param writeId of the next version; without it, this is the first version */
 function collected(bulk: Bulk, { ids, leftOut, cursor }: Found, writeId?: string): Written {
   const { cursor: _before, ...before } = bulk;
   const { goneAt } = bulk;
@@ -225,8 +226,8 @@ function collected(bulk: Bulk, { ids, leftOut, cursor }: Found, writeId?: string
 }
 
 /**
- * Confirms: from now on it acts, in the name of who confirms it. Once more it is the same.
- * @param as 'answer': approvals are answered, for which a caller needs a right of its own
+ * Confirms: from now on it acts, in the name of the person who confirms. A repeated call changes nothing.
+ * @param as 'answer': it answers approvals, for which a caller needs a separate right
  * @throws SteadfastError `unknown-bulk`, `not-collected`, `empty-bulk`, `bulk-expired`, `bad-request`
  */
 export async function confirmBulk(
@@ -275,7 +276,9 @@ function problemOf({ id, isCollected, count, createdAt }: Bulk, now: number): St
   return undefined;
 }
 
-/** Written, then started: a process that dies between the two has the confirmation repeated. */
+/**
+ * Writes the confirmation, then starts: if the process dies between the two, the confirmation is repeated.
+ */
 async function begun(scheduler: Scheduler, bulk: Bulk): Promise<Bulk> {
   const pages = Array.from({ length: bulk.pages }, (_, page) => page);
   await startOf(scheduler, registered(scheduler), {

@@ -4,9 +4,9 @@
  * Owns: the token, the check of an answer, repeated answers, and what is refused with which code. Does not
  * own: what an answer writes (`core/waiting/waits.ts`).
  *
- * The token's bearer may answer: its last part is a fresh id that only this execution's record
- * and the party that was given the token know. An answer that is repeated because its first
- * reply was lost gets the same reply.
+ * Whoever has the token may answer: its last part is a fresh id that only this execution's record and the
+ * party that was given the token know. If the reply to an answer was lost, the repeated answer gets the same
+ * reply.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -34,8 +34,8 @@ import { type Scheduler, show } from './start.ts';
 const TOKEN = /^([a-z0-9.-]{1,1200})\.([a-z][a-z0-9-]{0,47})\.([A-Za-z0-9-]{1,64})$/;
 
 /**
- * @throws SteadfastError `unknown-callback`; `already-closed` when it was answered otherwise, or is not
- * wanted any more; `bad-output` (details: the schema's issues), `too-large`; for an approval `not-another`,
+ * @throws SteadfastError `unknown-callback`; `already-closed` if it was answered otherwise, or no longer
+ * needs an answer; `bad-output` (details: the schema's issues), `too-large`; for an approval `not-another`,
  * `not-open`, `unknown-caller`, `too-many-people`
  * @param by absent if the gateway does not say who calls: a callback's token is enough
  * @returns who has answered: the first, if the same answer comes again
@@ -52,7 +52,7 @@ export async function closeCallback(
     const readAt = ports.clock.now();
     const { state, plan, step } = await shownFor(scheduler, executionId, name, token);
     const answer = await checkedAnswer(scheduler, plan, step, given, by);
-    // One that failed before the execution was tried again is open once more.
+    // A callback that failed before the execution was retried is open again.
     const counted = stateAfterRetry(plan, state);
     const repeated = await withValues(ports, counted, (known) =>
       isRepeated(scheduler, step, known, answer, by),
@@ -80,9 +80,7 @@ export async function closeCallback(
   }
 }
 
-/**
- * Ends the step of an answer that came too late at once: no pause that comes before a supervisor reopens it.
- */
+/** Ends the step of a late answer at once, so that a pause before the next supervisor cannot reopen it. */
 async function ended(
   { ports }: Scheduler,
   plan: Plan,
@@ -95,7 +93,7 @@ async function ended(
   );
 }
 
-/** The refusal does not reveal whether there is such an execution or step. */
+/** Refuses without revealing whether the execution or the step exists. */
 async function shownFor(
   scheduler: Scheduler,
   executionId: string,
@@ -114,7 +112,10 @@ async function shownFor(
   return { ...shown, step };
 }
 
-/** The same answer again: an approval's from the same person, a callback's from any holder of its token. */
+/**
+ * Whether this is the same answer again: for an approval by the same person, for a callback by any holder of
+ * its token.
+ */
 function isRepeated(
   { personalRoles }: Scheduler,
   { name, kind }: CallbackStep,
@@ -137,7 +138,7 @@ function isRepeated(
   return canonicalJson(known as Json) === canonicalJson(said as Json);
 }
 
-/** One person may use several sessions of a role, each with a name of its own. */
+/** Ignores who answered: one person may use several sessions of a role, each with its own name. */
 function withoutBy(output: Json | undefined): Json | undefined {
   if (typeof output !== 'object' || output === null || Array.isArray(output)) return output;
   return Object.fromEntries(Object.entries(output).filter(([key]) => key !== 'by'));
@@ -179,8 +180,8 @@ async function checkedAnswer(
 }
 
 /**
- * Finds a step in the workflow with the plan's name; a workflow that only runs
- * within others is found with them.
+ * Finds a step in the workflow with the plan's name; a workflow that only runs within others is found through
+ * them.
  */
 function schemaOf(workflows: readonly Workflow[], plan: Plan, name: string): StandardSchemaV1 | undefined {
   const own = workflows.find((workflow) => workflow.name === plan.workflow);

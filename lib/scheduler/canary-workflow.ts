@@ -3,8 +3,8 @@
  *
  * Owns: the plan. Does not own: when it is started and what its absence means (`infra/canary.ts`).
  *
- * The wait between its steps is over when a supervisor says so; all else is the way of any execution. It
- * calls nobody outside, so its end depends on nothing but the deployment.
+ * A supervisor ends the wait between its steps; everything else runs as in any execution. It calls nothing
+ * outside, so its end depends on the deployment alone.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -15,7 +15,7 @@ import { type AgentStep, limitsOf } from '../core/plan/plan.ts';
 
 type Nothing = Readonly<Record<string, never>>;
 
-/** What a later release adds is none of its business. */
+/** Ignores fields that a later release adds. */
 const nothing: StandardSchemaV1<Nothing> = {
   '~standard': { version: 1, vendor: 'steadfast', validate: () => ({ value: {} }) },
 };

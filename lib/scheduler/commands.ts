@@ -1,5 +1,5 @@
 /**
- * Operators' commands, obeyed: cancel, pause, resume, retry.
+ * Obeys operators' commands: cancel, pause, resume, retry.
  *
  * Owns: repeated commands, two operators at once, and what is refused with which code. Does not own: when a
  * command is possible and what it writes (`core/operators/obey.ts`).
@@ -39,9 +39,9 @@ export interface CommandRequest {
 }
 
 /**
- * Cancels: nothing new starts, and what has acted is undone; with `undo: false` it is left as it is.
- * @throws SteadfastError `unknown-execution`; `key-reused`, as of every command, if its id was another's;
- * `not-cancelable` when it has ended, is being undone for another reason, or is past a point of no return
+ * Cancels: nothing new starts, and acts are undone; with `undo: false` they are left as they are.
+ * @throws SteadfastError `unknown-execution`; `key-reused`, as with every command, if another command had its
+ * id; `not-cancelable` if it has ended, is being undone for another reason, or is past a point of no return
  */
 export const cancel = (
   scheduler: Scheduler,
@@ -54,8 +54,8 @@ export const cancel = (
   });
 
 /**
- * Pauses: nothing new starts, what was begun goes on to its end. Only of this
- * execution, not of those it has started.
+ * Pauses this execution only, not those that it has started: nothing new starts, work under way goes on to
+ * its end.
  * @throws SteadfastError `unknown-execution`, `not-pausable`
  */
 export const pause = (
@@ -76,11 +76,11 @@ export const resume = (
 ): Promise<Execution> => obeyed(scheduler, executionId, request, { type: 'resume' });
 
 /**
- * Has a failed execution go on where it failed, or resolves all incidents of a waiting one with 'retry'.
- * @param request `asOf`: what failed or was asked after that is not meant; `input`: of the
- * failed `step`, instead of its own
- * @throws SteadfastError `unknown-execution`, `not-retryable`, `bad-input`, `too-large`,
- * `unknown-caller`, `too-many-people`
+ * Lets a failed execution go on where it failed, or resolves all incidents of a waiting one with 'retry'.
+ * @param request `asOf`: failures and questions after that time are excluded; `input`: replaces the input of
+ * the failed `step`
+ * @throws SteadfastError `unknown-execution`, `not-retryable`, `bad-input`, `too-large`, `unknown-caller`,
+ * `too-many-people`
  */
 export const retry = (
   scheduler: Scheduler,
@@ -138,8 +138,8 @@ async function obeyed(
     const acted = command.type === 'retry' ? await acting(scheduler, plan, state, command) : {};
     const event = { ...command, ...acted, ...decisionInputsOf(ports) };
     const { decision } = await decideWith(ports, plan, state, event);
-    // The command is under way and was repeated without an id, or a question of the rest is not safe to
-    // answer any more.
+    // The command is under way and was repeated without an id, or the remaining questions can no longer be
+    // answered safely.
     if (decision.write === undefined && (known !== undefined || isUnderWay(execution, command)))
       return execution;
     if (decision.write === undefined) continue;
@@ -155,7 +155,7 @@ function problemOf(plan: Plan, state: Snapshot, command: Command, now: number): 
   return notMeant(state, command) ?? commandProblem(plan, state, command, now);
 }
 
-/** A cancel is obeyed all the same. */
+/** Refuses a command, except a cancel, if no more command ids can be remembered. */
 function refuseWhereFull(execution: Execution, { type, commandId }: Command, now: number): void {
   if (type === 'cancel' || commandId === undefined || !isMemoryFull(execution, now)) return;
   throw refuse(
@@ -164,7 +164,7 @@ function refuseWhereFull(execution: Execution, { type, commandId }: Command, now
   );
 }
 
-/** Answered as the repeat it would silently not be done. */
+/** Refuses it: if it were answered as a repeat, it would silently not be obeyed. */
 function keyReused({ id }: Execution, { type }: Command, { at, other = type }: Obeyed): SteadfastError {
   const body = other === type ? ' with another body' : '';
   return refuse(
@@ -174,7 +174,7 @@ function keyReused({ id }: Execution, { type }: Command, { at, other = type }: O
   );
 }
 
-/** A retry counts as an act of a person; what it gives must fit the agent that gets it. */
+/** A retry counts as an act of a person; an input that it gives must fit the agent that gets it. */
 async function acting(
   scheduler: Scheduler,
   plan: Plan,
@@ -183,12 +183,12 @@ async function acting(
 ): Promise<{ readonly acted?: Acted }> {
   if (input === undefined) return entry(scheduler, state, by, 'retried');
   const record = stepForInput(plan, state, step);
-  // Its recovery begins again.
+  // The step's recovery begins again.
   await checkGiven(scheduler, plan, record && { ...record, stage: 0 }, { input });
   return entry(scheduler, state, by, 'gave-input');
 }
 
-/** Why a retry is not meant for this execution: it failed, or was asked, after the retry's `asOf`. */
+/** Why a retry does not apply to this execution: it failed, or asked, after the retry's `asOf`. */
 function notMeant(state: Snapshot, command: Command): string | undefined {
   if (command.type !== 'retry' || command.asOf === undefined) return undefined;
   const { asOf } = command;

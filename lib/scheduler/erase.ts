@@ -2,7 +2,7 @@
  * Erases an execution that is over: its records, those of the executions that its steps ran, and the large
  * values of all of them.
  *
- * Owns: what may be erased, and in which order. Does not own: what goes by itself after the retention
+ * Owns: what may be erased, and in which order. Does not own: what disappears by itself after the retention
  * (`supervisor/audit.ts`, `supervisor/audit-values.ts`).
  *
  * Invariants
@@ -42,7 +42,7 @@ const AT_A_TIME = 8;
 const WRITTEN_WITHIN_MS = 60_000;
 
 /**
- * @throws SteadfastError `unknown-execution`: there is nothing of it; `not-erasable`: it is open, may still
+ * @throws SteadfastError `unknown-execution`: nothing of it exists; `not-erasable`: it is open, may still
  * act, or belongs to another execution
  */
 export async function erase(
@@ -65,14 +65,14 @@ export async function erase(
 
 type Erasing = Scheduler & {
   readonly erasure: Erasure;
-  /** By id: the executions that are over. */
+  /** The executions that are over, by id. */
   readonly judged: Map<string, Execution>;
   readonly untilAt: number;
 };
 
 const notErasable = (why: string): SteadfastError => refuse('not-erasable', why);
 
-/** An execution that another one runs goes with that one, which may still undo it. */
+/** Refuses an execution that another one runs: it goes with that one, which may still undo it. */
 async function refusePart({ ports }: Erasing, execution: Execution | undefined): Promise<void> {
   const { parent } = execution ?? {};
   if (execution === undefined || parent === undefined) return;
@@ -111,9 +111,9 @@ async function refuseUnfinished(erasing: Erasing, id: string, records: readonly 
 }
 
 /**
- * When the last of its records was made, as far as they say. A claim or a start that was decided on earlier
- * finds none in its way once they are gone, and would do again what is done. The start of an execution of a
- * step may be recorded as late as its end.
+ * When the last of its records was made, as far as the records say. A claim or a start that was decided
+ * earlier finds no record in its way once they are gone, and would repeat what is done. The start of a step's
+ * execution may be recorded as late as that execution's end.
  */
 const lastNewAt = ({ startedAt }: Execution, records: readonly Found[]): number =>
   Math.max(
@@ -123,7 +123,7 @@ const lastNewAt = ({ startedAt }: Execution, records: readonly Found[]): number 
     ),
   );
 
-/** @returns what there was of it, with the execution of another life, if there is one by now */
+/** @returns what existed of it, with the execution of another life if there is one by now */
 async function removeOwn(
   { erasure, judged }: Erasing,
   id: string,
@@ -155,7 +155,7 @@ async function eraseAll(erasing: Erasing, id: string): Promise<boolean> {
     ),
   );
   const below = await childrenOf(erasure, id, records);
-  // From the last: those that are left are found by their numbers, from the first.
+  // Last number first: the remaining ones are found by their numbers, from the first on.
   for (const child of below.toReversed())
     if (ports.clock.now() > untilAt || !(await eraseAll(erasing, child))) return false;
   const kept = isOther ? found.life : undefined;
@@ -170,17 +170,17 @@ async function eraseAll(erasing: Erasing, id: string): Promise<boolean> {
   return true;
 }
 
-/** What no record names may be of a start under way. */
+/** A value that no record names may belong to a start under way. */
 const isOfNoStart = (storedAt: number, now: number): boolean => storedAt < now - START_MS;
 
 async function removeEach(erasure: Erasure, found: readonly Removable[]): Promise<void> {
-  // A conflict: it is a new execution's.
+  // A conflict means that a new execution owns the record.
   await sideBySide(found, AT_A_TIME, (one) => erasure.remove(one));
 }
 
 const lifeIn = (key: string): string => key.split('/')[2] ?? '';
 
-/** In all lives: a start that found the execution there, or died, has left its own. */
+/** Covers all lives: a start that found the execution there, or died, has left its own values. */
 async function removeValues(
   { values }: Erasure,
   id: string,
@@ -198,8 +198,8 @@ async function removeValues(
 
 /**
  * The executions of its steps, of all epochs and tries. They were started in the order of their numbers: the
- * first number that there is nothing of, beyond those that the step's record knows, is the end. One before
- * it may have been erased by itself, once this execution's own record was gone.
+ * first missing number beyond those that the step's record knows is the end. A number before it may have been
+ * erased by itself, once this execution's own record was gone.
  */
 async function childrenOf(erasure: Erasure, id: string, records: readonly Found[]): Promise<string[]> {
   const steps = stepsIn(records);
@@ -219,7 +219,7 @@ async function childrenOf(erasure: Erasure, id: string, records: readonly Found[
   return ids;
 }
 
-/** @param least the number of ids that are asked for, even if some are missing among them */
+/** @param least how many ids are read, even if some of them are missing */
 async function thereOf(erasure: Erasure, idAt: (at: number) => string, least: number): Promise<string[]> {
   const ids: string[] = [];
   for (let asked = 0; ; ) {

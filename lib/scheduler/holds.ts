@@ -1,10 +1,10 @@
 /**
- * The commands that pause a workflow or an agent, and end that.
+ * The commands that pause a workflow or an agent, and those that end the pause.
  *
  * Owns: which agents there are, repeated commands, two operators and failing calls at once. Does not own: how
- * a hold begins and ends (`core/records/hold.ts`), what it keeps from happening
- * (`core/holds/workflow-pause.ts`, `core/step/breaker.ts`), when processes read of it (`paused-starts.ts`,
- * `agent/breaker.ts`, `supervisor/admission.ts`).
+ * a hold begins and ends (`core/records/hold.ts`), what it prevents (`core/holds/workflow-pause.ts`,
+ * `core/step/breaker.ts`), when processes read it (`paused-starts.ts`, `agent/breaker.ts`,
+ * `supervisor/admission.ts`).
  */
 
 import type { DecisionInputs } from '../core/decisions/change.ts';
@@ -31,8 +31,8 @@ export async function showPause({ ports }: Scheduler, workflow: string): Promise
 }
 
 /**
- * Executions of the workflow that are started from now on are born paused; one that is
- * paused already stays as it is.
+ * From now on, new executions of the workflow are born paused; a workflow that is already paused stays as it
+ * is.
  * @throws SteadfastError `unknown-workflow`
  */
 export const pauseWorkflow = (
@@ -45,8 +45,8 @@ export const pauseWorkflow = (
   );
 
 /**
- * Executions of the workflow are born running again. Those that were born paused
- * stay so until each is resumed.
+ * New executions of the workflow are born running again. Those that were born paused stay paused until each
+ * is resumed.
  * @throws SteadfastError `unknown-workflow`
  */
 export const resumeWorkflow = (
@@ -77,8 +77,8 @@ const pausedIn = (record: WorkflowPause | undefined): Paused =>
   given({ pause: record?.pause, lastPause: record?.lastPause });
 
 /**
- * Nothing is sent to the agent any more; what was begun goes on to its end. One that is
- * paused already stays as it is.
+ * Nothing is sent to the agent any more; work under way goes on to its end. An agent that is already paused
+ * stays as it is.
  * @throws SteadfastError `unknown-agent`
  */
 export const pauseAgent = (

@@ -1,7 +1,7 @@
 /**
  * Hashes and fresh ids for the start of executions.
  *
- * Owns: how they are made. Does not own: what they stand for.
+ * Owns: how they are made. Does not own: their meaning.
  */
 
 import { createHash } from 'node:crypto';

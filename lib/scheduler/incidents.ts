@@ -1,8 +1,8 @@
 /**
- * Resolutions: operators' answers to incidents. Their commands are in `commands.ts`.
+ * Resolutions: operators' answers to incidents. Other commands are in `commands.ts`.
  *
- * Owns: two operators at once, the check of what a person gives, and what is refused with which code. Does
- * not own: which answers are safe (`core/questions/incident.ts`), what an answer writes
+ * Owns: two operators at once, the check of a person's input or output, and what is refused with which code.
+ * Does not own: which answers are safe (`core/questions/incident.ts`), what an answer writes
  * (`core/operators/resolution.ts`).
  */
 
@@ -32,15 +32,15 @@ export interface ResolutionRequest extends Omit<Resolution, 'closedBy' | 'caller
   /** Absent if the gateway does not say who calls. */
   readonly by?: Caller;
   /**
-   * When the person said so, epoch ms: of what could still happen then the answer knows nothing,
-   * however late it is decided on.
-   * @default when it is asked
+   * When the person answered, epoch ms: the answer does not take later events into account, however late it
+   * is decided.
+   * @default when the answer arrives
    */
   readonly asOf?: number;
 }
 
 /**
- * Resolves an open incident. Of two operators one wins; the other reads what was chosen.
+ * Resolves an open incident. Of two operators one wins; the other gets the choice that was made.
  * @throws SteadfastError `unknown-execution`, `unknown-incident`, `already-resolved`, `unsafe-choice`,
  * `bad-input`, `unknown-caller`, `too-many-people`
  */
@@ -82,13 +82,13 @@ export async function resolveIncident(
 }
 
 /**
- * The largest input that a person may give; with the largest output and history the step's
- * record still fits into its item.
+ * The largest input that a person may give: together with the largest output and history, the step's record
+ * still fits into its item.
  */
 export const MAX_GIVEN_INPUT_BYTES = 32 * 1024;
 
 /**
- * What a person gives must fit where the agent's own would have to, on the stage the step is on.
+ * Checks that a person's value fits where the agent's own would have to, on the step's current stage.
  * @throws SteadfastError `bad-input`, `too-large`
  */
 export async function checkGiven<Given extends Pick<Resolution, 'input' | 'output'>>(
@@ -99,7 +99,7 @@ export async function checkGiven<Given extends Pick<Resolution, 'input' | 'outpu
 ): Promise<Given> {
   const step = record && performedStep(plan, record.name);
   const name = step && variantOf(step, record?.stage ?? 0).agent;
-  // Also of a workflow that only runs within others: a deployment has one agent of a name.
+  // Includes workflows that only run within others: a deployment has one agent of each name.
   const agent = [...scheduler.workflows.values()]
     .flatMap(({ workflow }) => workflow.agents)
     .find((one) => one.spec.name === name);
@@ -123,7 +123,7 @@ export async function checkGiven<Given extends Pick<Resolution, 'input' | 'outpu
 }
 
 /**
- * What the next try of a child is given is checked as what starts one is.
+ * Checks the input of a child's next try as the input of a start.
  * @throws SteadfastError `bad-input`
  */
 async function checkChildInput(

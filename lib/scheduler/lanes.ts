@@ -1,8 +1,7 @@
 /**
- * Who has a place in the lane that an execution waits in, and which place in the queue it has.
+ * Reads who has a place in the lane that an execution waits in, and where in the queue the execution is.
  *
- * Owns: what is read for that. Does not own: the words (`view/waiting-steps.ts`), who gets a place
- * (`engine/lanes.ts`).
+ * Owns: these reads. Does not own: the words (`view/waiting-steps.ts`), who gets a place (`engine/lanes.ts`).
  */
 
 import { laneOf } from '../core/plan/lane.ts';
@@ -12,7 +11,7 @@ import { isUndecided } from '../core/records/state.ts';
 import { placeOf } from '../engine/lanes.ts';
 import type { Scheduler, Shown } from './start.ts';
 
-/** @returns nothing where it waits for no place */
+/** @returns nothing if it does not wait for a place */
 export async function laneNow({ ports: { lanes } }: Scheduler, { plan, state: { execution } }: Shown) {
   const step = laneOf(plan);
   const { lane, status } = execution;

@@ -1,7 +1,7 @@
 /**
  * Lists of executions, for operators.
  *
- * Owns: what is asked of the store, and what is refused. Does not own: the filters and their indexes
+ * Owns: the store's queries, and what is refused. Does not own: the filters and their indexes
  * (`core/operators/list-filter.ts`), one execution (`start.ts`), HTTP (`api/`).
  */
 
@@ -23,7 +23,7 @@ import { type Execution, isTerminal } from '../core/records/state.ts';
 import { hasOpenChildren } from '../core/step/turn.ts';
 import { idOfKey, type Scheduler, workflowOf } from './start.ts';
 
-/** In place of a hash: every plan with which no new execution starts. */
+/** Stands in place of a hash for every plan that no new execution uses. */
 export const OLD_PLANS = 'old';
 
 export interface ListRequest extends Omit<ListFilter, 'atRiskAt' | 'plansNot'> {
@@ -36,7 +36,9 @@ export interface ListRequest extends Omit<ListFilter, 'atRiskAt' | 'plansNot'> {
   readonly cursor?: string;
 }
 
-/** @throws SteadfastError `unknown-workflow`, `bad-cursor`, `bad-request` (what does not go together) */
+/**
+ * @throws SteadfastError `unknown-workflow`, `bad-cursor`, `bad-request` (filters that exclude each other)
+ */
 export async function list(scheduler: Scheduler, request: ListRequest): Promise<ListedPage> {
   const { atRisk, key, limit, cursor, ...asked } = withPlans(scheduler, request);
   const { workflow } = asked;
@@ -47,7 +49,7 @@ export async function list(scheduler: Scheduler, request: ListRequest): Promise<
   return listed(scheduler, filter, limit, cursor);
 }
 
-/** With the plans that are meant, as they are now. */
+/** The request with the hashes of the plans that it selects now. */
 export function withPlans<Request extends Pick<ListRequest, 'plan'>>(
   { workflows }: Scheduler,
   { plan, ...asked }: Request,
@@ -56,7 +58,7 @@ export function withPlans<Request extends Pick<ListRequest, 'plan'>>(
   return { ...asked, plansNot: [...workflows.values()].map(({ planHash }) => planHash) };
 }
 
-/** @throws SteadfastError `bad-cursor`, `bad-request` (what does not go together) */
+/** @throws SteadfastError `bad-cursor`, `bad-request` (filters that exclude each other) */
 export async function listed(
   scheduler: Scheduler,
   filter: ListFilter,
@@ -81,7 +83,7 @@ function refuseUnknownTag({ workflows }: Scheduler, { tag }: ListFilter): void {
   );
 }
 
-/** The id follows from workflow and key: one read. */
+/** Finds by key with one read: the id follows from workflow and key. */
 async function startedWith(scheduler: Scheduler, key: string, filter: ListFilter): Promise<ListedPage> {
   const { workflow } = filter;
   if (workflow === undefined || indexFor(filter) !== 'list')
@@ -99,7 +101,7 @@ async function startedWith(scheduler: Scheduler, key: string, filter: ListFilter
   return { items: isFound ? [execution] : [], orderedBy: 'startedAt' };
 }
 
-/** Open questions of executions that its steps run; read only where there may be some. */
+/** Open questions of executions that its steps run; read only if there may be some. */
 export async function askedOf(
   { ports }: Scheduler,
   { execution, steps }: Snapshot,
@@ -109,7 +111,7 @@ export async function askedOf(
   return mayAsk ? ports.store.asked(execution.id) : { items: [] };
 }
 
-/** Open questions of all executions; read only where one of these may have some below it. */
+/** Open questions of all executions; read only if one of these may have some below it. */
 export async function askedIn(
   { ports, workflows }: Scheduler,
   executions: readonly Execution[],

@@ -1,18 +1,18 @@
 /**
- * Which workflows are paused, as one process knows it.
+ * Which workflows are paused, as far as one process knows.
  *
  * Owns: how often the record is read. Does not own: the record and what it means
  * (`core/holds/workflow-pause.ts`), the commands (`holds.ts`).
  *
- * Every start asks, and what was read is believed for a moment: a start costs no call of its own while others
- * come. So a pause holds everywhere once that moment is over. Where the record cannot be read nothing is
- * started: a pause holds, or it is none.
+ * Every start asks, and an answer is used for a moment: while starts keep coming, a start costs no call of
+ * its own. So a pause takes effect everywhere once that moment is over. If the record cannot be read, nothing
+ * is started: otherwise a pause would not be reliable.
  */
 
 import type { PausedStarts, WorkflowPause } from '../core/holds/workflow-pause.ts';
 import type { Ports } from '../core/ports.ts';
 
-/** How long an answer that was read is believed. */
+/** How long an answer is used. */
 export const FRESH_MS = 5_000;
 
 export interface KnownPause {
@@ -21,7 +21,7 @@ export interface KnownPause {
 }
 
 /**
- * Since when, by whom and why executions of the workflow are born paused; nothing where they are not.
+ * Since when, by whom and why executions of the workflow are born paused; nothing if they are not.
  * @param pauses what the process knows, by workflow
  */
 export async function pausedStarts(
@@ -32,7 +32,7 @@ export async function pausedStarts(
   if (workflowPauses === undefined) return undefined;
   const now = clock.now();
   let known = pauses.get(workflow);
-  // A reading later than now comes from a clock that was ahead.
+  // A read that is later than now comes from a clock that was ahead.
   if (known === undefined || now < known.readAt || now - known.readAt >= FRESH_MS) {
     known = { readAt: now, record: workflowPauses.read(workflow) };
     pauses.set(workflow, known);

@@ -1,14 +1,13 @@
 /**
- * Four eyes: who acts in a tree in which an approval must be another person's,
- * and who may give that approval.
+ * Four eyes: who acts in a tree in which an approval must come from another person, and who may give that
+ * approval.
  *
  * Owns: the entry of a person before the act, and what is refused with which code. Does not own: the entries
  * (`core/records/people.ts`), who a person is (`core/values/caller.ts`), the acts themselves.
  *
- * S19 all entries of a tree are in the record of its root. An act in the root is entered by its own
- * write. An act below it is entered first, on the condition of the version that was read: a process that
- * dies between the two leaves an entry too many, which keeps a person from an approval that they might
- * have given, and never one too few.
+ * S19 all entries of a tree are in the record of its root. An act in the root is entered by its own write. An
+ * act below it is entered first, on the version that was read: a process that dies between the two leaves an
+ * entry too many, which keeps a person from an approval that they might have given, and never one too few.
  */
 
 import { type CallbackStep, isForAnother } from '../core/plan/plan.ts';
@@ -35,10 +34,10 @@ import { carryOut } from '../engine/reconcile.ts';
 import { type Scheduler, show, vouchedFor } from './start.ts';
 
 /**
- * Has the person entered who is about to act.
- * @param deed nothing: no entry is made
- * @param check refuses the act by what the people are now
- * @returns the entry that the act's own write has to make, where it is an act in the root
+ * Enters the person who is about to act.
+ * @param deed if absent, no entry is made
+ * @param check refuses the act because of the people entered now
+ * @returns the entry that the act's own write has to make, if it is an act in the root
  * @throws SteadfastError `unknown-caller`, `too-many-people`, `already-closed`, and what `check` throws
  */
 export async function entry(
@@ -75,7 +74,7 @@ export async function entry(
 }
 
 /**
- * Whether the caller may give this answer to an approval, and their entry if it is one.
+ * Checks that the caller may give this answer to an approval. Returns their entry if it is one.
  * @throws SteadfastError `not-another`, `not-open`, and as `entry`
  */
 export async function entryOfAnswer(
@@ -89,7 +88,7 @@ export async function entryOfAnswer(
   const approval = approvalOf(state.execution.id, step.name);
   const deed = kind === 'complete' ? approval : undefined;
   if (!isForAnother(step)) return deed === undefined ? {} : entry(scheduler, state, by, deed);
-  // A person who answered before its turn could still give input to what comes before it.
+  // A person who answered before the approval's turn could still give input to an earlier step.
   if (!isTurn(step, state) || !applies(step, state))
     throw refuse('not-open', `approval '${step.name}' cannot be answered before its turn`);
   return entry(scheduler, state, by, deed, (people, person) => {

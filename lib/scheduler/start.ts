@@ -48,7 +48,7 @@ export interface Scheduler {
   readonly plans: PlanCache;
   /** Plans this process has seen in the table. */
   readonly published: Set<string>;
-  /** By workflow, what this process knows of its pause. */
+  /** What this process knows of each workflow's pause, by workflow. */
   readonly pauses: Map<string, KnownPause>;
   /** Names of the IAM roles whose sessions are named after persons. */
   readonly personalRoles: ReadonlySet<string>;
@@ -88,17 +88,17 @@ export interface StartRequest {
   readonly tags?: Readonly<Record<string, string>>;
   /** 0 to 9, only for a workflow with a lane: the higher, the sooner it gets a place. @default 0 */
   readonly priority?: number;
-  /** The execution that this one is to make good for; it must exist. */
+  /** The execution that this one replaces; it must exist. */
   readonly replaces?: string;
   /** Absent if the gateway does not say who calls. */
   readonly by?: Caller;
 }
 
 /**
- * Starts an execution, or returns the one that the same key started. While its
- * workflow is paused it is born paused.
- * @throws SteadfastError `unknown-workflow`, `unknown-execution` (the one to make good for), `bad-input`
- * (details: the schema's issues), `bad-concurrency`, `bad-priority`, `key-reused`, `unknown-caller`
+ * Starts an execution, or returns the one that the same key started. While its workflow is paused, an
+ * execution is born paused.
+ * @throws SteadfastError `unknown-workflow`, `unknown-execution` (the one to replace), `bad-input` (details:
+ * the schema's issues), `bad-concurrency`, `bad-priority`, `key-reused`, `unknown-caller`
  */
 export async function start(scheduler: Scheduler, request: StartRequest): Promise<Execution> {
   try {
@@ -112,8 +112,8 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
 }
 
 /**
- * Why a start may be refused that was accepted by the release before: it is the
- * same start nevertheless (S11).
+ * Codes that may refuse a start which an earlier release accepted: a repeat is the same start nevertheless
+ * (S11).
  */
 const REFUSED_NOW: ReadonlySet<string> = new Set([
   'bad-concurrency',
@@ -138,7 +138,7 @@ const inputHashOf = (
   { input, tags = {}, replaces, priority }: Pick<StartRequest, 'input' | 'tags' | 'replaces' | 'priority'>,
 ): string => hash(canonicalJson({ input, tags, ...given({ replaces, priority }) }));
 
-/** Starts an execution of a workflow that may be none of the authors'. */
+/** Starts an execution of a workflow that need not be one of the authors'. */
 export async function startOf(
   scheduler: Scheduler,
   registered: Registered,
@@ -189,7 +189,7 @@ export async function startOf(
     { what: 'started', executionId: execution.id, detail: workflow.name },
     { workflow: workflow.name },
   );
-  // Nothing of it is sent, and its deadline is far away.
+  // Nothing is sent for a paused execution, and its deadline is far away.
   if (held !== undefined) return execution;
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   await Promise.all([firstSends(scheduler, workflow.plan, known), callSupervisor(ports, execution.wakeAt)]);
@@ -221,14 +221,14 @@ function laneOfStart(
 
 const FAIR_GROUP_CHARS = 16;
 
-/** A hash of it: no value of an input leaves the table. */
+/** A hash of the group: no value of an input leaves the table. */
 function fairGroupOf({ hash }: Scheduler, { fairBy }: Plan, input: Json): Pick<Execution, 'fairGroup'> {
   const value = fairValueOf(fairBy, input);
   return value === undefined ? {} : { fairGroup: hash(`fair\n${value}`).slice(0, FAIR_GROUP_CHARS) };
 }
 
 /**
- * The people of a new execution, if its plan asks for another person somewhere; a trigger is no person.
+ * The people of a new execution, if its plan asks for another person somewhere; a trigger is not a person.
  * @throws SteadfastError `unknown-caller`
  */
 function firstPeople(
@@ -254,7 +254,9 @@ export function vouchedFor(by: Caller | undefined, what: string): Caller {
   );
 }
 
-/** What the schema made of the input must be plain JSON, and not too much: it is stored and read back. */
+/**
+ * Checks the schema's result: it must be plain JSON and not too large, because it is stored and read back.
+ */
 function acceptedInput(
   workflow: string,
   value: unknown,
@@ -268,7 +270,7 @@ function acceptedInput(
     );
   }
   const bytes = utf8Bytes(JSON.stringify(made.json));
-  // After the schema has filled in its defaults.
+  // Measures after the schema has filled in its defaults.
   const most = mostValueBytes(ports);
   if (bytes <= most) return { input: made.json, bytes };
   throw refuse('too-large', `the input has ${bytes} bytes; at most ${most} are allowed`);

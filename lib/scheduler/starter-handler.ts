@@ -1,8 +1,8 @@
 /**
  * The Lambda function of a trigger: ports → scheduler → SQS batch, each message a start.
  *
- * Owns: one batch and its answer, and where a refused message goes. Does not own: which refusals are for good
- * (`scheduler/starter.ts`), the mapping (`trigger.ts`).
+ * Owns: one batch and its answer, and where a refused message goes. Does not own: which refusals are
+ * permanent (`scheduler/starter.ts`), the mapping (`trigger.ts`).
  */
 
 import { readFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ export function starterHandler(
     const trigger = parseTrigger(
       readFileSync(join(fromEnvironment('LAMBDA_TASK_ROOT'), TRIGGER_FILE), 'utf8'),
     );
-    // Always the SDK's way: it is seldom, and attributes may be bytes.
+    // Always uses the SDK: this is rare, and attributes may be bytes.
     const setAside = deadLetters(new SQSClient(CLIENT), fromEnvironment(ENV.deadLetters));
     return { trigger, setAside, scheduler: createScheduler(startingPortsOf(telemetry), workflows, IDS) };
   });

@@ -1,7 +1,7 @@
 /**
  * The starter: makes a start of each message that a trigger delivers.
  *
- * Owns: which refusals are for good, so that the message is set aside for a person instead of tried again.
+ * Owns: which refusals are permanent, so that the message is set aside for a person instead of tried again.
  * Does not own: the start itself (`start.ts`), the mapping (`trigger.ts`), the queues.
  *
  * Nothing is lost: a message is either started, set aside with the reason, or given back to its queue.
@@ -11,7 +11,7 @@ import { isSteadfastError } from '../core/values/errors.ts';
 import { type StartMessage, startOf, type Trigger } from './trigger.ts';
 import { type Scheduler, start } from './start.ts';
 
-/** Trying again cannot help: the event, the mapping or the workflow has to be changed. */
+/** Codes for which trying again cannot help: the event, the mapping or the workflow has to be changed. */
 const FOR_GOOD: ReadonlySet<string> = new Set([
   'bad-event',
   'bad-input',
@@ -26,8 +26,8 @@ export type StartOutcome =
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
 /**
- * Starts what a message asks for. Rejects when the outcome is not known: the message
- * is then to be delivered again.
+ * Starts what a message asks for. Rejects if the outcome is unknown: then the message must be delivered
+ * again.
  */
 export async function startFrom(
   scheduler: Scheduler,

@@ -1,6 +1,6 @@
 /**
- * What starts executions from outside: the part of an event that becomes the input, and
- * the part that makes it one start.
+ * A trigger starts executions from outside: one part of an event becomes the input, and one part is the key
+ * of the start.
  *
  * Owns: the record that the infrastructure compiles a trigger to, and what it makes of an event. Does not
  * own: paths as people write them (they are compiled when the stack is built), whether the input fits
@@ -18,7 +18,7 @@ import { cut, hasReplacement, REPLACED_IN_KEY } from '../core/values/text.ts';
 import { type JsonPath, refusedNumbers, roundedIn } from '../core/values/whole-numbers.ts';
 
 export interface Trigger {
-  /** The executions that it starts carry it as the tag `trigger`, and no two triggers share keys. */
+  /** The executions that it starts carry this name as the tag `trigger`, and no two triggers share keys. */
   readonly name: string;
   readonly workflow: string;
   /**
@@ -28,7 +28,7 @@ export interface Trigger {
   readonly from: 'event' | 'message';
   /** References of source `input` read the event. */
   readonly input: Expr;
-  /** Together they tell one event from another; each must have a value. */
+  /** Together they distinguish events; each must have a value. */
   readonly key: readonly Expr[];
 }
 
@@ -46,9 +46,9 @@ export interface EventStart {
 
 /**
  * The start that a message asks for.
- * @throws SteadfastError `bad-event`: it is not JSON, the key has no value in it, or what is read is no
- * Unicode text; `unsafe-number`: what is read has a whole number that would be rounded. A part that is
- * not read may contain anything.
+ * @throws SteadfastError `bad-event`: the event is not JSON, the key has no value in it, or a part that is
+ * read is not Unicode text; `unsafe-number`: a part that is read has a whole number that would be rounded.
+ * Other parts may contain anything.
  */
 export function startOf(trigger: Trigger, message: StartMessage): EventStart {
   const body = parsed(message.body);
@@ -72,7 +72,7 @@ export function startOf(trigger: Trigger, message: StartMessage): EventStart {
   return { input, key: canonicalJson([trigger.name, ...known]) };
 }
 
-/** Whether the key or the input has a part of the message's text in it. */
+/** Whether the key or the input reads the part of the message at this path. */
 function isRead({ from, input, key }: Trigger, path: JsonPath): boolean {
   const place = from === 'event' ? path : ['body', ...path];
   return refsIn([input, ...key]).some(
@@ -95,7 +95,7 @@ function parsed(text: string): Json {
   return value as Json;
 }
 
-/** A trigger as it comes out of a file. @throws SteadfastError `bad-trigger` */
+/** Reads a trigger from the text of a file. @throws SteadfastError `bad-trigger` */
 export function parseTrigger(text: string): Trigger {
   const value = JSON.parse(text) as Json;
   const known =

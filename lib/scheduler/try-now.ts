@@ -1,12 +1,12 @@
 /**
- * The command that has an agent called now, although its breaker is open: its service has been repaired.
+ * The command to call an agent now although its breaker is open, because its service has been repaired.
  *
  * Owns: that the breaker is half-open from now on, and which deferred steps are woken. Does not own: who gets
  * the trial (`agent/breaker.ts`), when a woken step is due (`core/execution/try-now.ts`).
  *
- * While the breaker is open one step is woken: of more, all but the trial would be deferred once more. Once
- * it has closed, those that still wait for their turn are woken. Reading is bounded; what is not found comes
- * at its own time.
+ * While the breaker is open one step is woken: of several, all but the trial would be deferred again. Once it
+ * has closed, the steps that still wait for their turn are woken. Reading is bounded; steps that are not
+ * found go on at their own times.
  */
 
 import { type Breaker, OPEN_FRESH_MS, notBeforeOf, withoutCooldown } from '../core/step/breaker.ts';
@@ -23,20 +23,22 @@ import { reconcile } from '../engine/reconcile.ts';
 import { refuseUnknownAgent } from './holds.ts';
 import { type Scheduler, show } from './start.ts';
 
-/** Open executions that are read, those that are due soonest. */
+/** How many open executions are read: those that are due soonest. */
 const MOST_EXAMINED = 1_000;
-/** The number that a supervisor sends to an agent in a sweep. */
+/** How many messages a supervisor sends to an agent in a sweep. */
 const MOST_WOKEN = 300;
 const READ_AT_ONCE = 20;
 
 export interface TriedNow {
   readonly breaker: Breaker | undefined;
-  /** Steps that were woken. */
+  /** How many steps were woken. */
   readonly woken: number;
-  /** From when on they are sent, and the first of them; absent where none was woken. */
+  /** When they are sent from, and the first of them; absent if none was woken. */
   readonly dueAt?: number;
   readonly first?: { readonly executionId: string; readonly step: string };
-  /** There may be more: not all that is open was read, or more was found than is woken at once. */
+  /**
+   * There may be more: not all open executions were read, or more steps were found than are woken at once.
+   */
   readonly atLeast?: true;
 }
 
@@ -53,7 +55,7 @@ export async function tryNow(scheduler: Scheduler, agent: string): Promise<Tried
   const notBefore = notBeforeOf(breaker, now);
   const isTrial = notBefore !== undefined;
   if (isTrial && notBefore.at > now) return { breaker, woken: 0 };
-  // Until then a process may defer the step by what it has read of the breaker.
+  // Until then a process may defer the step because of an older read of the breaker.
   const wanted = { agent, at: now + OPEN_FRESH_MS };
   const failed = isTrial ? (breaker?.calls ?? []).map(({ executionId }) => executionId) : [];
   const woken = await wake(scheduler, wanted, failed, isTrial ? 1 : MOST_WOKEN);
@@ -62,9 +64,9 @@ export async function tryNow(scheduler: Scheduler, agent: string): Promise<Tried
 }
 
 /**
- * What cannot be read or written ends it: what is woken by then is answered.
+ * Wakes steps. A failed read or write ends this, and the answer counts the steps woken by then.
  * @param first executions that are read before others
- * @throws the error of a port where nothing is woken by then
+ * @throws the error of a port if no step is woken by then
  */
 async function wake(
   scheduler: Scheduler,
@@ -135,8 +137,8 @@ interface Found {
 }
 
 /**
- * Nothing where no step of it waits for the agent, or this version cannot read it.
- * @throws the error of a port: what could not be read may wait
+ * The steps that wait for the agent; nothing if there are none, or if this version cannot read the execution.
+ * @throws the error of a port: an execution that could not be read may wait
  */
 async function waitingIn(
   scheduler: Scheduler,

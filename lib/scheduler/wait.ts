@@ -2,12 +2,12 @@
  * How the API waits for an execution's end on a caller's behalf.
  *
  * Owns: how soon it reads again, and that few callers wait at the same time: one more is answered at once, as
- * if its time were over. Does not own: the record of those that wait (`core/records/open-waits.ts`), how a
- * client asks on (`api/until-end.ts`).
+ * if its time were over. Does not own: the record of waiting callers (`core/records/open-waits.ts`), how a
+ * client goes on asking (`api/until-end.ts`).
  *
  * A wait costs a strongly consistent read and a conditional write when it begins, and a write when it ends.
- * An execution that has ended already costs none of them. Refused calls are written together, once a second
- * or as they grow by a quarter.
+ * For an execution that has already ended it costs none of them. Refused calls are written together, once a
+ * second or when they have grown by a quarter.
  */
 
 import type { AbortSignalLike } from '../core/plan/agent.ts';
@@ -28,12 +28,12 @@ import { type Scheduler, show, type Shown } from './start.ts';
 /** A fast execution is answered soon; each try at a slow one costs a read. */
 const FIRST_LOOK_MS = 15;
 const LAST_LOOK_MS = 1_000;
-/** After its time the answer is still to be read and sent. */
+/** Reserved for reading and sending the answer. */
 const ANSWER_MS = 3_000;
 
 /** Shows an execution at its end, or after `waitMs`; at once if too many wait. */
 export async function showAtEnd(scheduler: Scheduler, executionId: string, waitMs: number): Promise<Shown> {
-  // Before the first read: what is announced after it is signalled.
+  // Listens before the first read: what is announced after that read is signalled.
   const end = scheduler.ports.ends?.of(executionId);
   try {
     const first = await show(scheduler, executionId);
@@ -42,7 +42,7 @@ export async function showAtEnd(scheduler: Scheduler, executionId: string, waitM
     const leave = await enter(scheduler, untilAt + ANSWER_MS);
     if (leave === undefined) return first;
     try {
-      // An end that is not announced is found by reading alone.
+      // An end that is not announced is only found by reading.
       const signal = first.plan.announceEnds === false ? undefined : end?.signal;
       await waitForEnd(scheduler, executionId, untilAt, signal);
       return await show(scheduler, executionId);
@@ -64,14 +64,14 @@ async function waitForEnd(
   let lookMs = end === undefined ? FIRST_LOOK_MS : LAST_LOOK_MS;
   for (; clock.now() < untilAt; lookMs = Math.min(lookMs * 2, LAST_LOOK_MS)) {
     await clock.sleep(Math.min(lookMs, Math.max(0, untilAt - clock.now())), signal);
-    // A signal ends one sleep, not all that follow.
+    // A signal ends one sleep, not all later ones.
     if (signal?.aborted === true) signal = undefined;
     const execution = await store.readExecution(executionId);
     if (execution === undefined || isTerminal(execution.status)) return;
   }
 }
 
-/** @returns what ends the wait; nothing where too many wait, or that cannot be known */
+/** @returns a function that ends the wait; nothing if too many wait, or if that cannot be known */
 async function enter({ ports }: Scheduler, untilAt: number): Promise<(() => Promise<void>) | undefined> {
   const { waits, waitsHere, clock, random } = ports;
   const id = random.id();
@@ -91,9 +91,9 @@ async function enter({ ports }: Scheduler, untilAt: number): Promise<(() => Prom
   return undefined;
 }
 
-/** What a process has refused and not written, and when it wrote last. */
+/** How many calls a process has refused and not written, and when it wrote last. */
 const unwritten = new WeakMap<Waits, { calls: number; writtenAt: number }>();
-/** One alone is no news. */
+/** A single refused call is not worth a write. */
 const FEWEST_REFUSED = 2;
 const REFUSED_EVERY_MS = 1_000;
 
@@ -114,7 +114,7 @@ async function refused(
   if (noted === undefined) own.calls += calls;
 }
 
-/** How many wait for an end now; nothing where none does, or that cannot be read. */
+/** How many callers wait for an end now; nothing if there are none, or if that cannot be read. */
 export async function waitsNow({ ports }: Scheduler): Promise<WaitsNow | undefined> {
   const { waits, waitsHere, clock } = ports;
   if (waits !== undefined) return waitsAt(await waits.read().catch(() => undefined), clock.now());
@@ -124,7 +124,7 @@ export async function waitsNow({ ports }: Scheduler): Promise<WaitsNow | undefin
 
 /**
  * @param known the record as this caller has written it. @default it is read
- * @returns the record as it was, and as it was written; nothing where either failed
+ * @returns the record as it was, and as it was written; nothing if either failed
  */
 async function changed(
   waits: Waits,
@@ -134,8 +134,8 @@ async function changed(
   try {
     return await changeRecord(waits, [], change, known);
   } catch {
-    // Unread, it may be full: the caller is answered at once. Unwritten, a wait
-    // that is over ends by its own time.
+    // If the record cannot be read, it may be full: the caller is answered at once. If it cannot be written,
+    // a wait that is over ends by its own time.
     return undefined;
   }
 }

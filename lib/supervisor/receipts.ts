@@ -31,7 +31,7 @@ interface Entry {
   readonly busy: boolean;
   /** When this supervisor last wrote the shard's receipt. */
   readonly writtenAt?: number;
-  /** Executions that wait for a missing agent; each is met at least once within this time. */
+  /** Executions met in the whole tick, by missing agent: a tick meets each waiting one at least once. */
   readonly missing: Missing;
   /** How many agents were missing when the shard's receipt was last written. */
   readonly told: number;

@@ -1,14 +1,14 @@
 /**
  * A process that performs one attempt at a time, and its end.
  *
- * Owns: starting it, the times at which it is killed, and that nothing of it is left. Does not own: what it
- * does (`attempt.ts`), which message it is given (`worker.ts`), what follows from its death (`death.ts`).
+ * Owns: starting it, the times at which it is killed, and that nothing of it is left. Does not own: its work
+ * (`attempt.ts`), which message it gets (`worker.ts`), what follows from its death (`death.ts`).
  *
- * `processDeadline` is a promise that the process is dead by then. Two keep it, each alone: a timer here, and
- * inside the process a thread of its own, which an author's endless loop does not stop and which also ends
- * the process when this one has died. Both kill the whole process group, so that no program that the author's
- * code has started goes on. It is also killed soon after its lease is lost. An attempt is said to be dead
- * only when nothing of it runs any more.
+ * `processDeadline` is a promise that the process is dead by then. Two timers keep it, each alone: one here,
+ * and one in a thread of its own inside the process, which an author's endless loop does not stop and which
+ * also ends the process when this one has died. Both kill the whole process group, so that no program that
+ * the author's code has started goes on. The process is also killed soon after its lease is lost. An attempt
+ * is reported dead only when nothing of it runs any more.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -19,31 +19,36 @@ import type { ClaimedAttempt, DeadAttempt } from '../core/decisions/events.ts';
 import { given } from '../core/values/given.ts';
 import { endAll, killGroup, MARK, type Programs } from './process-group.ts';
 
-/** For the abort, the report and its repetition, beyond the author's own limit. */
+/** Time for the abort, the report and its repetition, beyond the author's own limit. */
 export const SPARE_MS = 10_000;
 /** A kill is not instant, and two clocks may differ. */
 const KILL_MARGIN_MS = 1_000;
 /**
- * After the abort of an attempt whose lease is lost, for the author's code to return and
- * a late success to be reported.
+ * Time after the abort of an attempt whose lease is lost: the author's code may return, and a late success
+ * may be reported.
  */
 export const LOST_GRACE_MS = 2_000;
-/** For what a process has said before it died. */
+/** Time to read the last messages of a process that has died. */
 const HEARD_WITHIN_MS = 1_000;
-/** For loading the agent's code. */
+/** Time to load the agent's code. */
 const START_WITHIN_MS = 60_000;
 /** Where the process finds the other end of its pipe: behind stdin, stdout, stderr and the channel. */
 export const PIPE_FD = 4;
 
-/** To the process. */
+/** A message to the process. */
 export interface Task {
   readonly messageId: string;
   readonly body: string;
-  /** From when it is given: two processes read no clock alike that may be set. */
+  /**
+   * Counts from the time at which the task is given: clocks may be set, so two processes cannot share an
+   * instant.
+   */
   readonly killInMs: number;
   readonly deadInMs: number;
 }
-/** From the process: first what it is, then which attempt it makes of each task, and how that went. */
+/**
+ * Messages from the process: first what it is, then which attempt it makes of each task, and how that went.
+ */
 export type Word =
   | { readonly kind: 'ready'; readonly agent: string; readonly timeoutMs: number }
   | { readonly kind: 'refused'; readonly message: string }
@@ -53,28 +58,28 @@ export type Word =
 
 export interface Ran {
   readonly how: 'handled' | 'give-back' | 'died';
-  /** Its process is dead, with all that it started. */
+  /** Its process is dead, with everything that it started. */
   readonly dead?: DeadAttempt;
-  /** It was killed, and something of it still runs. */
+  /** The process was killed, and something that it started still runs. */
   readonly lingers?: true;
 }
 
 export interface AttemptProcess {
   readonly isAlive: boolean;
-  /** Performs what the message hints at; one at a time. Never rejects. */
+  /** Performs what the message asks for; one at a time. Never rejects. */
   readonly run: (message: Received) => Promise<Ran>;
   /** Resolves when it is dead. */
   readonly kill: () => Promise<void>;
 }
 
 export interface ProcessSettings {
-  /** `attempt.ts`, or what it was bundled to. */
+  /** The path of `attempt.ts`, or of its bundle. */
   readonly entry: string;
   /** The file that exports the agent's `handler`. */
   readonly module: string;
   /**
    * Kills all programs of a process.
-   * @returns whether none runs any more.
+   * @returns whether all of them have ended.
    * @default as `process-group.ts` does
    */
   readonly endPrograms?: (programs: Programs) => Promise<boolean>;
@@ -92,7 +97,7 @@ export class ForkedProcess implements AttemptProcess {
   /** Rejects when the agent's code cannot be loaded. */
   readonly ready: Promise<Ready>;
   readonly #child: ChildProcess;
-  /** Whether nothing of it runs any more. */
+  /** Resolves with whether nothing of it runs any more. */
   readonly #gone: Promise<boolean>;
   #isGone = false;
   /** How it ended. */
@@ -100,7 +105,7 @@ export class ForkedProcess implements AttemptProcess {
   #onWord: (word: Word | undefined) => void = () => undefined;
 
   constructor({ entry, module, endPrograms = endAll }: ProcessSettings) {
-    // A group of its own, so that all of it can be killed, and a terminal's Ctrl-C goes to the worker alone.
+    // A group of its own: all of it can be killed, and a terminal's Ctrl-C reaches the worker alone.
     const mark = randomUUID();
     this.#child = fork(entry, [module], {
       env: { ...process.env, [MARK]: mark },
@@ -143,7 +148,8 @@ export class ForkedProcess implements AttemptProcess {
     const { how, attempt, isLost } = await this.#perform(task);
     kill.cancel();
     if (how !== 'died' && !isLost) return { how };
-    // What its author's code has started goes on without a lease, whether or not that code has returned.
+    // Programs that the author's code has started go on without a lease, whether or not that code has
+    // returned.
     const isOver = await this.#end();
     if (!isOver) return { how, lingers: true };
     return { how, ...given({ dead: attempt && { ...attempt, ...given({ exit: this.#exit }) } }) };
@@ -190,7 +196,7 @@ export class ForkedProcess implements AttemptProcess {
     throw new Error(word?.kind === 'refused' ? word.message : 'the process ended before it was ready');
   }
 
-  /** The next thing it says; nothing when it has died. */
+  /** The next message of the process; nothing if it has died. */
   #next(): Promise<Word | undefined> {
     return new Promise((heard) => {
       this.#onWord = heard;

@@ -1,6 +1,6 @@
 /**
- * What runs inside an attempt's process: the agent's own handler, as in a Lambda
- * function, one message at a time.
+ * The code inside an attempt's process: the agent's own handler, as in a Lambda function, one message at a
+ * time.
  *
  * Owns: the handler's event and context, and the thread that ends the process when it must end. Does not own:
  * the attempt (`agent/message.ts`, behind the handler).
@@ -25,8 +25,8 @@ interface Handler {
 }
 
 /**
- * Apart from the author's code, which may keep the main thread busy for ever. The pipe closes when the worker
- * has died. Text, so that it is the same for TypeScript and for a bundle.
+ * Runs apart from the author's code, which may keep the main thread busy for ever. The pipe closes when the
+ * worker has died. It is text, so that it is the same from TypeScript and from a bundle.
  */
 const WATCHDOG = `
 const { parentPort, workerData } = require('node:worker_threads');
@@ -35,7 +35,7 @@ const end = () => {
 };
 const pipe = new (require('node:net').Socket)({ fd: workerData });
 pipe.on('error', end).on('close', end).resume();
-// Also while the machine slept, and however its clock is set.
+// Counts while the machine sleeps, too, and however its clock is set.
 const { uptime } = require('node:os');
 let killAt = Infinity;
 parentPort.on('message', (inMs) => { killAt = uptime() * 1000 + inMs; });

@@ -1,12 +1,12 @@
 /**
- * What runs in a process for authors' code: the calls that it is given, side by side.
+ * The code inside a process for authors' code: it performs the calls that it is given, side by side.
  *
- * Owns: the attempt's context as that code sees it, whose a fault is, and the thread that ends the process
- * with the one that calls. Does not own: claims, leases, reports: those are of the process that calls
- * (`isolated.ts`).
+ * Owns: the attempt's context as that code sees it, which call a fault belongs to, and the thread that ends
+ * the process when its caller ends. Does not own: claims, leases, reports: those belong to the calling
+ * process (`isolated.ts`).
  *
- * What nothing caught, and `process.exit`, would end the process and all that is in it. The context in which
- * it came says whose it is: that attempt has failed, and the others go on.
+ * An uncaught error or `process.exit` would end the process and all calls in it. Its async context shows
+ * which call it belongs to: that attempt has failed, and the others go on.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -35,9 +35,9 @@ import {
 } from './isolated-words.ts';
 
 /**
- * Apart from the authors' code, which may keep the main thread busy. The pipe ends with the caller, which
- * asks by it which call the main thread has entered. What has left the group has kept its environment
- * (`process-group.ts`).
+ * Runs apart from the authors' code, which may keep the main thread busy. The pipe ends with the caller,
+ * which uses it to ask which call the main thread has entered. Programs that have left the group have kept
+ * its environment (`process-group.ts`).
  */
 const GUARD = `
 const { workerData: { fd, shared, mark } } = require('node:worker_threads');
@@ -58,14 +58,14 @@ pipe.on('error', end).on('close', end).on('data', () => pipe.write(String(entere
 `;
 
 const unsent = (): void => undefined;
-/** The one that calls may be gone. */
+/** The calling process may be gone. */
 const outbox = new Outbox<Word>((all) => {
   if (process.connected) process.send?.(all, undefined, undefined, unsent);
 });
 
-/** An error of Node's, or another realm's, is one as well; what else may be thrown is said as it is. */
+/** Includes errors of Node's and of another realm; any other thrown value is sent as it is. */
 function thrownBy(error: unknown): Extract<Said, { kind: 'thrown' }> {
-  // Neither its class nor its cause is sent: what follows from them is found here.
+  // Sends neither class nor cause: this side draws the conclusions from them.
   if (isBug(error)) return { kind: 'thrown', name: error.name, message: bugText(error), code: BUG };
   const { name, code, retryAfter } = Object(error) as Record<string, unknown>;
   return {
@@ -80,14 +80,14 @@ function thrownBy(error: unknown): Extract<Said, { kind: 'thrown' }> {
 
 /** An author may report progress in each turn of a loop: beyond this, the latest is sent with the pulse. */
 const PROGRESS_EVERY_MS = 100;
-/** Characters of what a line has beside its message, and cannot be sent. */
+/** The most characters of a line's fields that cannot be sent as they are. */
 const MAX_SHOWN = 4_096;
 
-/** A call under way, and what it says. */
+/** A call under way, and its messages. */
 class Running {
   readonly call: Call;
   readonly abort = new AbortController();
-  /** What it would have ended the process by. */
+  /** The fault for which the process would have ended. */
   fault: string | undefined;
   #progress: string | number | undefined;
   #sentAt = Number.NEGATIVE_INFINITY;
@@ -96,7 +96,7 @@ class Running {
     this.call = call;
   }
 
-  /** The highest number holds until it is sent. */
+  /** Keeps the highest number until it is sent. */
   progress(token: unknown): void {
     const kept = typeof token === 'number' ? token : String(token);
     if (typeof kept === 'number' && !Number.isFinite(kept)) return;
@@ -130,14 +130,14 @@ class Running {
     outbox.flush();
   }
 
-  /** What an undo returns says nothing; nor does a verdict that cannot be sent. */
+  /** Sends no result for an undo. A verdict that cannot be sent counts as thrown. */
   answer(mode: Mode, answer: unknown): void {
     if (mode === 'undo') return this.#end({ kind: 'answer', answer: undefined });
     const unsendable = (error: unknown): void => {
       const isDone = mode === 'execute' || (answer as Verdict<unknown>).verdict === 'done';
       this.#end(isDone ? { kind: 'unsendable', message: String(error) } : thrownBy(error));
     };
-    // Without what JSON leaves out, where that alone cannot be sent.
+    // If the answer cannot be sent as it is, send it without what JSON leaves out.
     this.#end({ kind: 'answer', answer }, () => {
       try {
         this.#end({ kind: 'answer', answer: keptOf(answer) }, unsendable);
@@ -195,13 +195,13 @@ async function perform(own: Own, running: Running): Promise<void> {
   }
 }
 
-/** In which call this code runs; its call may be over. */
+/** The call in which this code runs; that call may be over. */
 const current = new AsyncLocalStorage<Running>();
 
-/** Files that no author can mend. */
+/** Files that an author cannot fix. */
 const NOT_THEIRS = /node:|node_modules|[\\/]lib[\\/]worker[\\/]isolated/;
 
-/** The error, and the first line of the author's. */
+/** The error, and the first stack line in the author's code. */
 function whyOf(error: unknown): string {
   const { name, message } = thrownBy(error);
   const { stack } = Object(error) as { readonly stack?: unknown };
@@ -223,7 +223,7 @@ function faulted(what: string, error?: unknown): void {
   running.abort.abort();
 }
 
-/** What ends a process: within an attempt, it ends the attempt. */
+/** Code that would end the process ends only its attempt. */
 function guardExits(): void {
   const own = {
     exit: process.exit.bind(process),
@@ -246,19 +246,19 @@ function guardExits(): void {
   process.on('unhandledRejection', (error) => faulted('nothing awaited', error));
 }
 
-/** The system ends this process before the one that calls, where memory is short. */
+/** If memory is short, the system ends this process before the calling one. */
 function offerToEnd(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '500');
   } catch {
-    // Linux alone has it.
+    // Only Linux has it.
   }
 }
 
 /**
- * From then on this process performs what it is called for.
+ * From then on this process performs the calls that it gets.
  * @param agents their code, by name
- * @param failed by agent, why its code cannot be loaded
+ * @param failed why an agent's code cannot be loaded, by agent
  */
 export function performCalls(
   agents: ReadonlyMap<string, Own>,
@@ -282,13 +282,13 @@ export function performCalls(
         ),
       );
     underWay.set(call.number, running);
-    // What it does before it first waits may keep the loop, and then the guard says whose that is.
+    // Code that runs before its first wait may block the loop; the guard then says which call it was.
     entered[0] = call.number;
     void current.run(running, perform, own, running).finally(() => underWay.delete(call.number));
     entered[0] = 0;
   };
   process.on('message', (all: unknown) => {
-    // A program that it has started may say anything.
+    // A program that the author's code has started may send anything.
     if (!Array.isArray(all)) return;
     for (const told of all as readonly ToProcess[])
       if ('abort' in told) underWay.get(told.abort)?.abort.abort();

@@ -1,11 +1,12 @@
 /**
- * A process for authors' code, as the system has it: started, spoken to, ended with all that it has started.
+ * A process for authors' code, as the system sees it: start it, talk to it, end it with all that it has
+ * started.
  *
- * Owns: that. Does not own: what is said (`isolated-words.ts`), calls and whose fault an end is
+ * Owns: these three. Does not own: the messages (`isolated-words.ts`), calls and who is at fault for an end
  * (`isolated-process.ts`).
  *
- * I4 no process, and no program that it has started, outlives the one that calls: a thread in it ends them
- * when the pipe between them closes.
+ * I4 no process, and no program that it has started, outlives the caller: a thread in it ends them when the
+ * pipe between them closes.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -14,23 +15,23 @@ import type { Socket } from 'node:net';
 import { Outbox, PIPE_FD, type ToProcess } from './isolated-words.ts';
 import { endAll, killGroup, MARK } from './process-group.ts';
 
-/** How one is started; it ends in `performCalls`. */
+/** How a process is started; its entry calls `performCalls`. */
 export interface Program {
   readonly entry: string;
   readonly args?: readonly string[];
   readonly execArgv?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The bound of all its memory; without it there is none but the machine's. */
+  /** The limit of all its memory; without it, only the machine's memory limits it. */
   readonly memoryMb?: number;
 }
 
-/** The part of its memory for objects; the rest is for buffers and code. */
+/** The share of its memory for objects; the rest is for buffers and code. */
 const HEAP_PART = 0.75;
-/** For the guard's answer. */
+/** How long the guard may take to answer. */
 const ASKED_MS = 250;
 
 export class IsolatedChild {
-  /** Resolves when it has ended, whatever it has started may still run. */
+  /** Resolves when the process has ended, even if programs that it started still run. */
   readonly ended: Promise<void>;
   /** How it ended. */
   exit = '';
@@ -43,13 +44,13 @@ export class IsolatedChild {
     onSaid: (said: unknown) => void,
   ) {
     const bound = memoryMb === undefined ? [] : [`--max-old-space-size=${Math.ceil(memoryMb * HEAP_PART)}`];
-    // Where the system has nothing left to start a process with, this throws, or the child has no id.
+    // If the system cannot start another process, this throws, or the child has no id.
     try {
       this.#child = fork(entry, [...args], {
         env: { ...process.env, ...env, [MARK]: this.#mark },
         execArgv: [...bound, ...execArgv],
         stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
-        // An input may be a date, and an answer what is no JSON: which it is, the caller checks.
+        // An input may be a date, and an answer may not be JSON: the caller checks which it is.
         serialization: 'advanced',
         // A group of its own, so that all of it can be killed.
         detached: true,
@@ -79,7 +80,7 @@ export class IsolatedChild {
     return this.#child?.pid !== undefined;
   }
 
-  /** With what else is said in this turn. @param onFailed is called where it cannot be sent */
+  /** Sends together with all other words of this turn. @param onFailed is called if it cannot be sent */
   say(said: ToProcess, onFailed: (error: unknown) => void): void {
     this.#outbox.say(said, onFailed);
   }
@@ -88,13 +89,13 @@ export class IsolatedChild {
     if (this.#child?.pid !== undefined) killGroup(this.#child.pid);
   }
 
-  /** Kills what it has started, too. @returns whether nothing of it runs any more */
+  /** Kills the programs that it has started, too. @returns whether nothing of it runs any more */
   async endPrograms(): Promise<boolean> {
     const pid = this.#child?.pid;
     return pid === undefined || (await endAll({ pid, mark: this.#mark }));
   }
 
-  /** Which call its main thread has entered and not left; 0 where that is not known. */
+  /** The call that its main thread has entered and not left; 0 if that is unknown. */
   entered(): Promise<number> {
     return new Promise((answer) => {
       setTimeout(() => answer(0), ASKED_MS);
@@ -104,13 +105,13 @@ export class IsolatedChild {
   }
 
   get #pipe(): Socket | undefined {
-    // One that could not be started has none.
+    // A process that could not be started has no streams.
     const all = this.#child?.stdio as ChildProcess['stdio'] | undefined;
     return all?.[PIPE_FD] as Socket | undefined;
   }
 }
 
-/** Resolves once it is over; where something of it cannot be ended, never (I3). */
+/** Resolves once everything has ended; never if something cannot be ended (I3). */
 export const untilOver = async (gone: Promise<boolean>): Promise<void> => {
   if (!(await gone)) await new Promise(() => undefined);
 };

@@ -1,18 +1,19 @@
 /**
- * One process for authors' code, and the calls that it has: one, or several side by side.
+ * One process for authors' code, and its calls: one, or several side by side.
  *
- * Owns: its start, its calls, whose fault its end is, and its end. Does not own: what runs in it
+ * Owns: its start, its calls, who is at fault for its end, and its end. Does not own: the code in it
  * (`isolated-calls.ts`), which process a call is given to (`isolated.ts`).
  *
- * I1 a process that is silent for as long as a lease of its calls is killed, as AWS's would have lost its
- *    lease.
- * I2 an attempt that was aborted has two seconds; then its process is killed with all that it has started.
- * Where others are in it, it gets no more calls and is killed when those are over, at the latest by the
- * attempt's process deadline. I3 a call whose process is dead ends when nothing of it runs any more. Where
- * something of it cannot be ended, the call does not end either, and the attempt's process deadline is waited
- * for. I5 a death is its own fault for a call that had the process alone, or is known to be behind it; any
- * other is interrupted.
- * S6 what died, or was aborted, before the call was sent has certainly done nothing.
+ * I1 a process that is silent for as long as a lease of its calls is killed, as a Lambda function would have
+ * lost its lease.
+ * I2 an aborted attempt has two seconds; then its process is killed with everything that it has started. If
+ * other calls are in the process, it gets no more calls and is killed when those are over, at the latest by
+ * the attempt's process deadline.
+ * I3 a call whose process is dead ends when nothing of that process runs any more. If some of it cannot be
+ * ended, the call does not end either, and the attempt's process deadline counts.
+ * I5 a call is at fault for a death if it had the process alone, or is known to have caused the death; any
+ * other call is interrupted.
+ * S6 a call that died or was aborted before it was sent has certainly done nothing.
  */
 
 import { type AbortSignalLike, type AttemptContext, PROCESS_TIME_LEFT_MS } from '../core/plan/agent.ts';
@@ -39,19 +40,19 @@ const KILL_MARGIN_MS = 1_000;
 const MB = 1_048_576;
 
 export interface ProcessOptions {
-  /** Calls of several at the same time. */
+  /** The process has calls of several agents at the same time. */
   readonly isShared: boolean;
-  /** It may be silent for as long as its call has time. */
+  /** The process may be silent for as long as its call has time. */
   readonly isPatient?: boolean | undefined;
   /**
-   * For how many ms this process has run, however the clock is set: it stands still while the process is
-   * stopped, or is blocked and hears nothing.
+   * How many ms this process has run, however the clock is set: the count stands still while the process is
+   * stopped, or is blocked and reads nothing.
    */
   readonly now: () => number;
   readonly onTrouble: (trouble: Trouble) => void;
-  /** It takes no more calls. */
+  /** Called when the process takes no more calls. */
   readonly onClosed: (one: OwnProcess) => void;
-  /** It is dead. */
+  /** Called when the process is dead. */
   readonly onGone: (one: OwnProcess) => void;
 }
 
@@ -60,7 +61,7 @@ interface UnderWay {
   readonly caller: Caller;
   readonly ctx: AttemptContext;
   readonly settle: (answer: Answered) => void;
-  /** What its process is ended for, if it is by its fault. */
+  /** Why the process is ended, if this call is at fault. */
   fault?: string;
   timer?: NodeJS.Timeout;
 }
@@ -68,12 +69,12 @@ interface UnderWay {
 export type Started = 'ready' | 'died' | 'not-started';
 
 export class OwnProcess {
-  /** Resolves when it can be called, or never will be. */
+  /** Resolves when the process can be called, or never will be. */
   readonly started: Promise<Started>;
   readonly #child: IsolatedChild;
   readonly #options: ProcessOptions;
   readonly #memoryMb: number;
-  /** It is dead; whether nothing of it runs any more. */
+  /** Resolves when the process is dead, with whether nothing of it runs any more. */
   readonly #gone: Promise<boolean>;
   readonly #underWay = new Map<number, UnderWay>();
   #watching: NodeJS.Timeout | undefined;
@@ -81,7 +82,7 @@ export class OwnProcess {
   #aliveAt: number;
   #calls = 0;
   #awaitedBy = 0;
-  /** Why it is ended. */
+  /** Why the process is ended. */
   #why: string | undefined;
   #isTold = false;
   #isClosed = false;
@@ -101,7 +102,7 @@ export class OwnProcess {
 
   #onStarted: (how: Started) => void = () => undefined;
 
-  /** May be given another call. */
+  /** Whether it may be given another call. */
   get isUsable(): boolean {
     return !this.#isClosed;
   }
@@ -114,12 +115,14 @@ export class OwnProcess {
     return this.#startedAs === 'ready';
   }
 
-  /** Resolves when it can be called, or never will be. One that is frozen with its caller is not silent. */
+  /**
+   * Resolves when it can be called, or never will be. A process that is frozen with its caller is not silent.
+   */
   async awaited(signal?: AbortSignalLike): Promise<void> {
     if (this.#startedAs !== undefined) return;
     if (this.#awaitedBy === 0) this.#aliveAt = this.#options.now();
     this.#awaitedBy += 1;
-    // A start that hangs keeps nobody waiting for ever.
+    // A start that hangs must not make anybody wait for ever.
     this.#watch();
     await (signal === undefined ? this.started : Promise.race([this.started, abortOf(signal)]));
     this.#awaitedBy -= 1;
@@ -133,7 +136,7 @@ export class OwnProcess {
     return this.#gone;
   }
 
-  /** Its answer, or what it died of. Never rejects. */
+  /** Returns the call's answer, or what it died of. Never rejects. */
   async call(
     caller: Caller,
     mode: Mode,
@@ -156,7 +159,7 @@ export class OwnProcess {
       return this.#notBegun();
     }
     const answer = await this.#performed(caller, mode, ctx, values);
-    // What its author's code has started may go on without a lease.
+    // Programs that its author's code has started may go on without a lease.
     if (signal.aborted && !this.#options.isShared) await untilOver(this.end());
     return answer;
   }
@@ -182,7 +185,7 @@ export class OwnProcess {
     this.#underWay.set(number, one);
     this.#watch();
     const call = { number, agent: caller.name, mode, ctx: known, timeLeftMs: ctx.timeLeftMs(), ...values };
-    // What its schema has made of the input is nothing that another process can be given.
+    // The schema's result cannot be passed to another process.
     const unsendable = (error: unknown): void =>
       settle({
         kind: 'thrown',
@@ -205,14 +208,14 @@ export class OwnProcess {
     return answer;
   }
 
-  /** It goes on without a lease, or after its time. */
+  /** The call goes on without a lease, or after its time. */
   #ignored(one: UnderWay): void {
-    // None of its calls can obey while its loop is blocked, and one of them alone does that.
+    // While the process's loop is blocked, none of its calls can obey, and one call alone blocks it.
     if (this.#options.now() - this.#aliveAt > BLOCKED_MS) return this.#blocked();
     this.#faulted(one, 'it ignored the end of its signal', one.ctx.timeLeftMs() <= 0);
   }
 
-  /** The process is to be ended for it: at once, or when the others are over. */
+  /** The process must be ended because of this call: at once, or when the others are over. */
   #faulted(one: UnderWay, why: string, isNews = true): void {
     one.fault = why;
     this.#close();
@@ -226,21 +229,21 @@ export class OwnProcess {
   }
 
   /**
-   * By the clock the time of its calls may be over. One that has ignored its abort may act, and what waits
-   * for its end would not wait any more.
+   * After a jump of the clock the time of its calls may be over. A call that has ignored its abort may still
+   * act, and nobody would wait for its end any more.
    */
   timeSkipped(): void {
     if ([...this.#underWay.values()].some(({ fault }) => fault !== undefined)) void this.end();
   }
 
-  /** Nothing is in it but what it is ended for. */
+  /** Ends the process if it has no calls but those that it is ended for. */
   #endIfAlone(): boolean {
     const isAlone = [...this.#underWay.values()].every(({ fault }) => fault !== undefined);
     if (isAlone) void this.end();
     return isAlone;
   }
 
-  /** @param agent whose fault it was, where that is known */
+  /** @param agent the one at fault, if that is known */
   #trouble(agent: string | undefined, why: string, isBlock?: true): void {
     this.#isTold = true;
     this.#options.onTrouble({ atWork: this.#atWork(), why, ...given({ agent, isBlock }) });
@@ -258,7 +261,7 @@ export class OwnProcess {
 
   #heard(all: unknown): void {
     this.#aliveAt = this.#options.now();
-    // The author's code, or a library of it, may say anything.
+    // The author's code, or one of its libraries, may send anything.
     if (!Array.isArray(all)) return;
     for (const word of all as readonly Word[]) this.#said(word);
   }
@@ -294,7 +297,7 @@ export class OwnProcess {
     }
   }
 
-  /** What nothing caught: its attempt has failed, and has the time of an aborted one to return. */
+  /** An uncaught error: the attempt has failed, and has as much time to return as an aborted one. */
   #outOfHand(one: UnderWay, why: string): void {
     one.fault = why;
     this.#close();
@@ -303,7 +306,7 @@ export class OwnProcess {
     one.timer ??= setTimeout(() => this.#faulted(one, why, false), ABORT_GRACE_MS);
   }
 
-  /** A word of a call that is over, or of nobody known. */
+  /** The fault belongs to a call that is over, or to none that is known. */
   #leftOver(agent: string | undefined, why: string): void {
     this.#close();
     this.#trouble(agent, why);
@@ -322,7 +325,7 @@ export class OwnProcess {
     this.#onStarted(how);
   }
 
-  /** After what has come meanwhile: this process may have been blocked. */
+  /** Checks after the messages that have come meanwhile: this process may have been blocked. */
   #watch(): void {
     this.#watching ??= setInterval(() => setImmediate(() => this.#endIfSilent()), PULSE_MS);
   }
@@ -341,7 +344,7 @@ export class OwnProcess {
     if (this.#options.now() - this.#aliveAt > mayBeSilentMs) this.#blocked();
   }
 
-  /** It is killed, once its guard has said which call its loop has entered. */
+  /** Kills the process once its guard has said which call its loop has entered. */
   #blocked(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
@@ -380,7 +383,7 @@ export class OwnProcess {
     return `its process ended: ${this.#exit}`;
   }
 
-  /** By its own, or a limit of its own. */
+  /** It ended by itself, or because of a limit of its own. */
   #ended(): void {
     this.#trouble(this.#options.isShared ? undefined : this.#onlyAgent(), this.#end);
   }

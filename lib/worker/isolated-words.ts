@@ -1,8 +1,8 @@
 /**
- * What a process that runs authors' code, and the one that calls it, say to each other.
+ * The messages between a process that runs authors' code and the process that calls it.
  *
  * Owns: the words. Does not own: who says them when (`isolated-process.ts`, `isolated-calls.ts`). Each side
- * sends what it has to say in a turn of its loop as one list: a message costs more than what is in it.
+ * sends all words of one turn of its loop as one list: a message costs more than its contents.
  */
 
 import type { AttemptContext, AttemptLog } from '../core/plan/agent.ts';
@@ -11,15 +11,15 @@ import type { ErrorMark } from '../core/values/errors.ts';
 
 /** Where the process finds the other end of its pipe: behind stdin, stdout, stderr and the channel. */
 export const PIPE_FD = 4;
-/** How often a process says that its loop goes round. */
+/** How often a process says that its loop still turns. */
 export const PULSE_MS = 500;
-/** Silent for so long, a process is not asked to end a call. */
+/** A process that has been silent this long is not asked to end a call. */
 export const BLOCKED_MS = 3 * PULSE_MS;
 
-/** To the process. */
+/** A message to the process. */
 export type ToProcess = Call | { readonly abort: number };
 export interface Call {
-  /** Among those of its process. */
+  /** The call's number within its process. */
   readonly number: number;
   readonly agent: string;
   readonly mode: Mode;
@@ -35,15 +35,15 @@ export interface Caller {
   readonly leaseMs: number;
 }
 
-/** From the process. */
+/** A message from the process. */
 export type Word =
-  /** By agent, why its code cannot be loaded. */
+  /** Why an agent's code cannot be loaded, by agent. */
   | { readonly kind: 'ready'; readonly failed: Readonly<Record<string, string>> }
   | { readonly kind: 'alive'; readonly rssBytes: number }
   | Fault
   | (Said & { readonly of: number });
 
-/** What ends a process that nobody guards: an error that nothing caught, or a call of `process.exit`. */
+/** What ends an unguarded process: an uncaught error, or a call of `process.exit`. */
 export interface Fault {
   readonly kind: 'fault';
   /** The call that it belongs to, if it is known; that call may be over. */
@@ -63,9 +63,9 @@ export type Said =
   | Answered;
 export type Answered =
   | { readonly kind: 'answer'; readonly answer: unknown }
-  /** The work is done, and its output cannot leave the process. */
+  /** The work is done, but its output cannot leave the process. */
   | { readonly kind: 'unsendable'; readonly message: string }
-  /** The process has ended by no fault of the call. */
+  /** The process has ended, and the call is not at fault. */
   | { readonly kind: 'interrupted'; readonly message: string; readonly hasBegun: boolean }
   | {
       readonly kind: 'thrown';
@@ -76,7 +76,7 @@ export type Answered =
       readonly retryAfter?: string | number;
     };
 
-/** Its author's code may have acted, and is over with its process. */
+/** The author's code may have acted, and ended with its process. */
 export const diedOf = (why: string): Answered => ({
   kind: 'thrown',
   name: 'Error',
@@ -89,12 +89,12 @@ export class Outbox<Item> {
   readonly #send: (all: readonly Item[]) => void;
   #waiting: { readonly said: Item; readonly onFailed: (error: unknown) => void }[] = [];
 
-  /** @param send throws where something of it cannot be sent, and then has sent nothing */
+  /** @param send throws if an item cannot be sent, and then has sent nothing */
   constructor(send: (all: readonly Item[]) => void) {
     this.#send = send;
   }
 
-  /** @param onFailed is called where it cannot be sent */
+  /** @param onFailed is called if the item cannot be sent */
   say(said: Item, onFailed: (error: unknown) => void): void {
     if (this.#waiting.length === 0) setImmediate(() => this.flush());
     this.#waiting.push({ said, onFailed });
@@ -118,15 +118,15 @@ export class Outbox<Item> {
   }
 }
 
-/** What a process has suffered of its agents. */
+/** Trouble that a process had with its agents. */
 export interface Trouble {
   /** The agent at fault, if it is known. */
   readonly agent?: string;
   /** The agents whose calls were under way. */
   readonly atWork: readonly string[];
   readonly why: string;
-  /** It kept the loop from all others. */
+  /** The agent blocked the loop for all others. */
   readonly isBlock?: true;
-  /** Its code cannot be loaded, and has ended nothing. */
+  /** The agent's code cannot be loaded, and has ended nothing. */
   readonly isLoad?: true;
 }

@@ -1,13 +1,13 @@
 /**
- * Agents in processes apart from the one that has their claims: what computes, or ends its process, harms no
- * other.
+ * Runs agents in processes apart from the one that has their claims: code that computes for long, or ends its
+ * process, harms no other.
  *
  * Owns: how many processes there are, and which one a call is given to. Does not own: a process and its calls
- * (`isolated-process.ts`), what runs in it (`isolated-calls.ts`), leases and reports, which are those of the
- * process that calls: the server's, or a Lambda function's. To those a call is author code.
+ * (`isolated-process.ts`), the code in it (`isolated-calls.ts`), leases and reports, which belong to the
+ * calling process: the server's, or a Lambda function's. To that process a call is author code.
  *
- * S9 a process is there before a message is claimed: where none can be started, the message is given back,
- * and no attempt is charged.
+ * S9 a process is ready before a message is claimed: if none can be started, the message is given back, and
+ * no attempt is charged.
  */
 
 import type { Agent, AttemptContext, Implementation, Verdict } from '../core/plan/agent.ts';
@@ -20,20 +20,20 @@ import type { Caller, Trouble } from './isolated-words.ts';
 import type { Call } from './isolated-words.ts';
 
 export interface PoolOptions extends Pick<ProcessOptions, 'now' | 'isShared' | 'isPatient'> {
-  /** Processes at the same time, where each has one call. @default as many as there are calls */
+  /** The most processes at the same time if each has one call. @default as many as there are calls */
   readonly most?: number;
   readonly onTrouble?: (trouble: Trouble) => void;
 }
 
 const nothing = (): void => undefined;
 
-/** Processes of one program: one for all calls, or one for each call at a time. */
+/** Processes of one program: one for all calls, or one for each call. */
 export class ProcessPool {
   readonly #program: Program;
   readonly #options: PoolOptions;
   /** Processes that may be given a call. */
   readonly #free: OwnProcess[] = [];
-  /** How many are kept for a message that is being claimed. */
+  /** Processes that are kept for messages that are being claimed. */
   readonly #kept: OwnProcess[] = [];
   readonly #all = new Set<OwnProcess>();
   readonly #waiting: (() => void)[] = [];
@@ -46,20 +46,20 @@ export class ProcessPool {
     this.#options = options;
   }
 
-  /** Starts one before it is needed. */
+  /** Starts a process before it is needed. */
   warm(): void {
     if (this.#all.size === 0) this.#free.push(this.#start());
   }
 
-  /** Kills them. */
+  /** Kills all processes. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all([...this.#all].map((one) => one.end()));
   }
 
   /**
-   * A message is about to be claimed.
-   * @returns what is called when it has been handled; nothing where no process can be started
+   * Gets a process ready for a message that is about to be claimed.
+   * @returns a function to call when the message has been handled; nothing if no process can be started
    */
   async enter(): Promise<(() => void) | undefined> {
     if (this.#options.isShared) {
@@ -77,7 +77,7 @@ export class ProcessPool {
     return () => this.#leave();
   }
 
-  /** The clock was set forward, or nothing ran for long. */
+  /** Call this after the clock was set forward, or after nothing ran for long. */
   timeSkipped(): void {
     for (const one of this.#all) one.timeSkipped();
   }
@@ -98,7 +98,7 @@ export class ProcessPool {
       case 'answer':
         return answer.answer;
       case 'unsendable': {
-        // No schema takes it, and no JSON does: a wrong answer.
+        // Makes a value that neither a schema nor JSON accepts: a wrong answer.
         const output = Symbol(answer.message);
         return mode === 'probe' ? { verdict: 'done', output } : output;
       }
@@ -113,7 +113,7 @@ export class ProcessPool {
 
   #leave(): undefined {
     this.#entered -= 1;
-    // A message that needed no call has left its process unused.
+    // A message that needed no call has not used its process.
     while (this.#kept.length > Math.max(0, this.#entered - this.#calling)) {
       const one = this.#kept.pop();
       if (one?.isUsable === true) this.#free.push(one);
@@ -141,7 +141,7 @@ export class ProcessPool {
       ...options,
       onTrouble,
       onClosed: (closed) => {
-        // The next one is there before it is needed.
+        // Starts the next process before it is needed.
         if (options.isShared && closed.wasReady && !this.#isStopped) this.#shared();
       },
       onGone: (gone) => this.#all.delete(gone),
@@ -151,7 +151,7 @@ export class ProcessPool {
   }
 }
 
-/** The agent's code, as what performs attempts calls it: in a process of the pool. */
+/** The agent's code, for the performer of attempts: it runs in a process of the pool. */
 export function performedIn(agent: Agent, pool: () => ProcessPool): Implementation<unknown, unknown> {
   const { name, leaseMs } = agent.spec;
   const caller = { name, leaseMs };

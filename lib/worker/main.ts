@@ -1,5 +1,6 @@
 /**
- * The worker in a container image: beside it lie the attempt's process and the agent's code, both bundled.
+ * The worker in a container image; the bundles of the attempt's process and of the agent's code are beside
+ * it.
  */
 
 import { join } from 'node:path';

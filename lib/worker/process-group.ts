@@ -1,43 +1,45 @@
 /**
- * All programs of an attempt's process: its group, and what has left the group but not lost its environment.
+ * All programs of an attempt's process: its group, and those that have left the group but kept its
+ * environment.
  *
- * Owns: killing all of it, and whether anything of it is left. Does not own: when (`attempt-process.ts`).
+ * Owns: killing all of them, and whether any is left. Does not own: when (`attempt-process.ts`).
  *
- * An agent's command has a group of its own (`lib/remote/command.ts`), and so may any program of an author's,
- * whose parent may be dead by then. Its environment says whose it is, on Linux, where others can read it.
+ * An agent's command has a group of its own (`lib/remote/command.ts`), and so may any program that an
+ * author's code starts; its parent may be dead by then. On Linux, where others can read it, its environment
+ * tells which attempt it belongs to.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { clock } from '../aws/clock.ts';
 
-/** Set for an attempt's process, and inherited by everything it starts: a value of its own for each. */
+/** Set for an attempt's process, with a unique value for each, and inherited by everything it starts. */
 export const MARK = 'STEADFAST_ATTEMPT_PROCESS';
 
-/** SIGKILL is not instant: a program may be in the middle of a call that nothing interrupts. */
+/** SIGKILL is not instant: a program may be in the middle of a system call that cannot be interrupted. */
 const GONE_WITHIN_MS = 10_000;
 const ASK_EVERY_MS = 20;
 
 export interface Programs {
-  /** Its first process, after which its group is named. */
+  /** Its first process, whose id is also the group's. */
   readonly pid: number;
   /** The value of `MARK` in its environment. */
   readonly mark: string;
 }
 
 /**
- * @param pid as of `Programs`; 1 and below are no group of ours, and a signal to their negation
- * goes to every process there is
+ * @param pid as in `Programs`; 1 and below are not a group of ours, and a signal to their negation goes to
+ * every process on the machine
  */
 export function killGroup(pid: number): void {
   if (!(pid > 1)) throw new RangeError(`${pid} is the process of no attempt`);
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // No such group: it is gone.
+    // There is no such group: it is gone.
   }
 }
 
-/** Kills them all, and waits until none runs. @returns false when one still does after ten seconds */
+/** Kills them all, and waits until none runs. @returns false if one still runs after ten seconds */
 export async function endAll(programs: Programs): Promise<boolean> {
   const untilAt = clock.now() + GONE_WITHIN_MS;
   killGroup(programs.pid);
@@ -55,7 +57,7 @@ function isAnyLeft(programs: Programs): boolean {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended since.
+      // The process has ended since.
     }
   }
   return left.length > 0;
@@ -70,7 +72,7 @@ function isGroup(pid: number): boolean {
   }
 }
 
-/** Nothing where the system does not list its processes as files. */
+/** Nothing if the system does not list its processes as files. */
 function runningOf(programs: Programs): number[] | undefined {
   try {
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -80,17 +82,17 @@ function runningOf(programs: Programs): number[] | undefined {
   }
 }
 
-/** A zombie acts no more, whether or not an init process asks how it ended. */
+/** A zombie no longer acts, whether or not an init process reads its exit status. */
 function isOf(pid: string, { pid: group, mark }: Programs): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Behind the name, which may hold anything, in brackets: state, parent, group.
+    // The name is in brackets and may contain anything; after it come state, parent, group.
     const [state, , itsGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (state === 'Z' || state === 'X') return false;
     if (Number(itsGroup) === group) return true;
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`${MARK}=${mark}`);
   } catch {
-    // It has ended since, or is another user's.
+    // The process has ended since, or belongs to another user.
     return false;
   }
 }

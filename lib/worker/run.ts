@@ -40,7 +40,7 @@ export async function runWorker(settings: RunSettings): Promise<void> {
   }
   const telemetry = telemetryOf({ role: 'worker', agent });
   const { logger, meter } = telemetry;
-  // For deaths alone: a worker whose attempts are healthy makes no call but those to its queue.
+  // Used for deaths only: a worker whose attempts are healthy only calls its queue.
   let ports: Ports | undefined;
   const plans: PlanCache = new Map();
   const log = (what: string, fields: object = {}): void => logger.info(what, { ...fields });
@@ -62,7 +62,7 @@ export async function runWorker(settings: RunSettings): Promise<void> {
   );
   const stop = (): void => worker.stop();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
-  // A parent that started it with a channel, as `steadfast dev` does, takes it along however it ends.
+  // If a parent started it with a channel, as `steadfast dev` does, it ends with that parent.
   process.once('disconnect', stop);
   logger.info('worker-started');
   await worker.run();

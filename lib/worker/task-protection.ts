@@ -4,8 +4,8 @@
  * Owns: when the task is protected, for how long, and the request to the container agent. Does not own: what
  * an attempt is (`worker.ts`). Outside ECS there is no agent to ask, and nothing is done.
  *
- * A protection that is refused is a log line: the attempt is performed all the same, and if its
- * task is ended, its lease ends.
+ * A refused protection is a log line: the attempt is performed all the same, and if its task is ended, its
+ * lease ends.
  * @see https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-scale-in-protection.html
  */
 
@@ -13,16 +13,16 @@ import { errorName } from '../core/values/errors.ts';
 
 /** ECS protects for 48 hours at most. */
 const LONGEST_MINUTES = 2_880;
-/** Beyond an attempt's time: its report, and what starts before it. */
+/** Added to an attempt's time, for its report and for the start before it. */
 const RESERVE_MS = 300_000;
-/** Longer still, so that not every attempt beside others has to ask again. */
+/** Added on top, so that an attempt beside others need not always ask again. */
 const SHARED_MS = 1_800_000;
 const ANSWER_WITHIN_MS = 5_000;
 
 export interface TaskProtection {
-  /** An attempt begins. Resolves when the task is protected, or cannot be. Never rejects. */
+  /** Call when an attempt begins. Resolves when the task is protected, or cannot be. Never rejects. */
   readonly begin: () => Promise<void>;
-  /** An attempt is over; after the last one the task may be ended. Never rejects. */
+  /** Call when an attempt is over; after the last one the task may be ended. Never rejects. */
   readonly end: () => Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function taskProtection({
   // One after the other: a release that overtook the next protection would leave work unprotected.
   let last: Promise<void> = Promise.resolve();
   const put = async (isProtected: boolean): Promise<void> => {
-    // Another attempt has begun, or ended, since this was asked for.
+    // Another attempt has begun or ended since this request.
     if (isProtected !== attempts > 0) return;
     if (isProtected && protectedUntilAt >= now() + timeoutMs + RESERVE_MS) return;
     protectedUntilAt = 0;
@@ -92,7 +92,7 @@ export function taskProtection({
   };
 }
 
-/** Why the agent did not do it; it answers so with a status of 200, too. */
+/** Why the container agent refused; it may do so with a status of 200, too. */
 function reasonIn(text: string): string | undefined {
   try {
     const { failure, error } = JSON.parse(text) as {

@@ -1,14 +1,14 @@
 /**
  * The worker: takes an agent's messages off its queue, has each performed in a process that can be killed,
- * and says goodbye to the message.
+ * and removes the message.
  *
- * Owns: how many at the same time, what becomes of a message, the end. Does not own: the process and its time
- * (`attempt-process.ts`), what a message means (`agent/message.ts`, inside the process).
+ * Owns: how many run at the same time, what becomes of a message, the end. Does not own: the process and its
+ * time (`attempt-process.ts`), what a message means (`agent/message.ts`, inside the process).
  *
- * A message under work is kept from others by renewals of a short time, not by one long one: SQS hides none
- * for more than twelve hours, and what a worker that died had not begun is back within half a minute. That is
- * all a renewal is for. The table decides: a message that comes back too early is recognised, because its
- * step is leased, and the wake time finds lost work.
+ * While a message is handled, short renewals hide it from others, not one long one: SQS hides no message for
+ * more than twelve hours, and messages that a dead worker had not begun are back within half a minute. A
+ * renewal does nothing else. The table decides: a message that comes back too early is recognised, because
+ * its step is leased, and the wake time finds lost work.
  *
  * W1 a message is removed only when its process has said that it was handled.
  * W2 no process outlives the worker.
@@ -27,7 +27,7 @@ export const HIDDEN_S = 30;
 const RENEW_EVERY_MS = 10_000;
 /** SQS hides no message for more than twelve hours after it was received. */
 const RENEW_FOR_MS = 11 * 3_600_000;
-/** For what this code cannot read yet, or what failed at a port: later, or by another. */
+/** For a message that this code cannot read yet, or a failed port: later, or in another worker. */
 const GIVEN_BACK_S = 20;
 const RECEIVE_AGAIN_MS = 2_000;
 
@@ -37,12 +37,12 @@ export interface WorkerParts {
   readonly clock: Clock;
   readonly protection: TaskProtection;
   /**
-   * Says that nothing of the attempt goes on. Never rejects.
+   * Records that nothing of the attempt goes on. Never rejects.
    * @param stopping the worker has been asked to stop
    */
   readonly recordDeath: (attempt: DeadAttempt, stopping: AbortSignalLike) => Promise<void>;
   readonly log: (what: string, fields?: Readonly<Record<string, unknown>>) => void;
-  /** Attempts at the same time. */
+  /** How many attempts run at the same time. */
   readonly concurrency: number;
   /** How long attempts may go on when the worker is asked to stop. */
   readonly stopWithinMs: number;
@@ -56,13 +56,13 @@ export class Worker {
   readonly #idle: AttemptProcess[] = [];
   #wake: () => void = () => undefined;
 
-  /** @param first a process that is there already */
+  /** @param first a process that exists already */
   constructor(parts: WorkerParts, first?: AttemptProcess) {
     this.#parts = parts;
     if (first !== undefined) this.#idle.push(first);
   }
 
-  /** Takes messages until `stop`; resolves when all is over and no process is left. */
+  /** Takes messages until `stop`; resolves when everything is over and no process is left. */
   async run(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
       const free = this.#parts.concurrency - this.#running.size;
@@ -72,13 +72,13 @@ export class Worker {
     await this.#end();
   }
 
-  /** No more messages are taken; attempts under way get their time. */
+  /** Takes no more messages; attempts under way get their time. */
   stop(): void {
     this.#stopping.abort();
     this.#wake();
   }
 
-  /** One attempt is over, or the worker is to stop. */
+  /** Resolves when one attempt is over, or the worker must stop. */
   #change(): Promise<void> {
     return new Promise((changed) => {
       this.#wake = changed;
@@ -125,19 +125,19 @@ export class Worker {
     over.abort();
     await Promise.all([kept, protection.end()]);
     this.#busy.delete(process);
-    // What a process died of it may have begun: if its death is not recorded, its lease ends, and the
-    // supervisor asks what became of it.
+    // The attempt that the process died of may have begun: if its death is not recorded, its lease ends, and
+    // the supervisor has it probed.
     if (how === 'died') {
       log('process-died', { messageId });
       if (this.#stopping.signal.aborted) await this.#hide(message, 0);
       return;
     }
-    // One that has lost its lease is not used again.
+    // A process that has lost its lease is not used again.
     if (process.isAlive) this.#idle.push(process);
     if (how === 'give-back')
       return await this.#hide(message, this.#stopping.signal.aborted ? 0 : GIVEN_BACK_S);
     await inbox.remove(message).catch((error: unknown) => {
-      // It comes back, and is then recognised as done.
+      // The message comes back, and is then recognised as done.
       log('remove-failed', { messageId, error: nameOf(error) });
     });
   }
