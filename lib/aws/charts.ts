@@ -1,17 +1,17 @@
 /**
  * The charts that the dashboard and the console both draw.
  *
- * Owns: which there are, of which metrics each is made, what each is called. Does not own: the
- * metrics' names (`names.ts`), how a chart is drawn (`infra/dashboard.ts`,
- * `console/overview/charts.tsx`), what else a dashboard shows.
+ * Owns: which charts there are, of which metrics each is made, and the titles. Does not own: the metrics'
+ * names (`names.ts`), how a chart is drawn (`infra/dashboard.ts`, `console/overview/charts.tsx`), what else a
+ * dashboard shows.
  */
 
 import type { DETAILED_METRICS, DetailBy, MetricName } from './names.ts';
 
-/** In CloudWatch's words. */
+/** CloudWatch's names of statistics. */
 export type Stat = 'Sum' | 'Maximum' | 'p50' | 'p99';
 
-/** One line of a chart: a metric, or so many of some for each of others, by their sums. */
+/** One line of a chart: a metric, or a ratio of two sums of metrics. */
 export type ChartLine<Name extends string = string> =
   | { readonly label: string; readonly metric: Name; readonly stat: Stat }
   | {
@@ -112,7 +112,7 @@ const TIMES: readonly ChartOfEach<'TimeToDetect' | 'TimeToRecover'>[] = [
   { title: 'Time to recover, p99 ms', unit: 'ms', line: metric('TimeToRecover', 'p99') },
 ];
 
-/** The charts of each workflow and each agent, where a deployment has metrics of them (`metricsBy`). */
+/** The charts of each workflow and each agent, if a deployment has metrics for them (`metricsBy`). */
 export const DETAILED_CHARTS: { readonly [By in DetailBy]: readonly ChartOfEach<NameOf<By>>[] } = {
   workflow: [
     {

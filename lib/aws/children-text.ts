@@ -4,14 +4,14 @@
  * Owns: the shorter spelling of many ends. Does not own: what an end is
  * (`core/waiting/child.ts`), the item (`dynamo-items.ts`).
  *
- * A list of 10,000 items has 400 executions, and the step's record is written at the end of each of
- * them. An end takes 55 bytes; as most are alike, they are grouped, each group with the indexes that it
- * is about, in runs: `0-212,215`.
+ * A list of 10,000 items has 400 executions, and the step's record is written at the end of each of them. An
+ * end takes 55 bytes; as most are alike, they are grouped, each group with the indexes of its executions, in
+ * runs: `0-212,215`.
  */
 
 import type { ChildEnd, Children } from '../core/records/children.ts';
 
-/** The most that fit into one write unit as they are. */
+/** The most ends that fit into one write unit ungrouped. */
 const MOST_SINGLE = 12;
 
 type Grouped = Omit<Children, 'ended'> & { readonly ends: readonly (readonly [ChildEnd, string])[] };
@@ -41,7 +41,7 @@ export function childrenOf(stored: Children | Grouped): Children {
   return { ...rest, ended };
 }
 
-/** @param indexes ascending, as an object has such keys */
+/** @param indexes ascending, as an object's integer keys are */
 function runsOf(indexes: readonly number[]): string {
   const runs: [number, number][] = [];
   for (const index of indexes) {

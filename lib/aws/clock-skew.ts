@@ -1,23 +1,23 @@
 /**
- * How far this process's clock is from the store's, which is the one clock that all processes see.
+ * How far this process's clock is from the store's, the only clock that all processes see.
  *
- * Owns: the allowance; beyond it the note, and the correction of this process's clock. Measured by the `Date`
- * header of an answer that has come anyway: no call, and between two measurements no more than one
- * comparison. Does not own: what a clock does with the correction (`clock.ts`).
+ * Owns: the allowance; beyond it the note, and the correction of this process's clock. It measures by the
+ * `Date` header of an answer that has come anyway: it makes no call, and between two measurements it makes no
+ * more than one comparison. Does not own: what a clock does with the correction (`clock.ts`).
  *
  * The header is in whole seconds, cut off (RFC 9110, 6.6.1 and 5.6.7), and the answer was made some time
- * between request and arrival. So only what is certain is noted and corrected: a clock may be wrong by a
- * second and the call's time more than is said here.
+ * between request and arrival. So only the certain part of the skew is noted and corrected: the real skew may
+ * be larger by a second and the duration of the call.
  */
 
 import type { Log } from '../core/ports.ts';
 
-/** What each clock may be wrong by: up to there every wake time is met (docs/ARCHITECTURE.md, Clocks). */
+/** How far each clock may be wrong: up to this every wake time is met (docs/ARCHITECTURE.md, Clocks). */
 export const CLOCK_ALLOWANCE_MS = 2_000;
 /** How often each process measures. */
 const MEASURED_EVERY_MS = 60_000;
 const NOTED_EVERY_MS = 900_000;
-/** What the header is cut off by. */
+/** The header may be cut off by this much. */
 const RESOLUTION_MS = 1_000;
 
 export class ClockSkew {
@@ -30,7 +30,7 @@ export class ClockSkew {
 
   /**
    * @param correct sets this process's clock, forward or (below zero) back
-   * @param steps how often this process's clock has followed the machine's: after each it is measured
+   * @param steps how often this process's clock has followed the machine's: after each such step it measures
    */
   constructor(log: Log, correct?: (byMs: number) => void, steps: () => number = () => 0) {
     this.#log = log;
@@ -38,14 +38,14 @@ export class ClockSkew {
     this.#steps = steps;
   }
 
-  /** Whether an answer that comes now is to be measured. */
+  /** Whether to measure with an answer that comes now. */
   isDue(now: number): boolean {
     return now >= this.#measureAt || this.#steps() !== this.#stepsKnown;
   }
 
   /**
    * @param sentAt, receivedAt this process's clock, epoch ms
-   * @param date the answer's header; another thing than a date is no measurement
+   * @param date the answer's header; without a date there is no measurement
    * @returns whether the clock was corrected
    */
   measure(sentAt: number, receivedAt: number, date: string | undefined): boolean {
@@ -82,7 +82,7 @@ interface Stacked {
   };
 }
 
-/** Measures by the answers of calls that go the SDK's way; each attempt of a call is one. */
+/** Measures by the answers to calls that go the SDK's way; each attempt of a call is one measurement. */
 export function measured<Client>(client: Client, skew: ClockSkew, now: () => number): Client {
   const { middlewareStack } = client as Stacked;
   middlewareStack.add(

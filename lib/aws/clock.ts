@@ -1,36 +1,39 @@
 /**
  * The clock port of a process: the store's time, as near as this process can tell.
  *
- * Owns: what it makes of a machine's clock that is set, or wrong; sleeping, and being woken. Does not own:
- * when anything happens; no decision reads it, each is handed the time. Nor when it is wrong: the store's
+ * Owns: how it reacts if a machine's clock is set, or wrong; sleeping, and being woken. Does not own: when
+ * anything happens: decisions do not read it, they are handed the time. Nor when it is wrong: the store's
  * answers say that (`clock-skew.ts`).
  *
- * While an invocation lasts it goes on evenly, however the machine's clock is set. Between two the process
- * may have been frozen, so that only a step forward is followed, and only at the beginning of the next.
+ * During an invocation it runs evenly, however the machine's clock is set. Between two invocations the
+ * process may have been frozen, so it follows only a step forward, and only at the beginning of the next one.
  */
 
 import type { Clock } from '../core/ports.ts';
 
-/** What a machine has: the time of day, and how long it has run. */
+/** A machine's readings: the time of day, and how long it has run. */
 export interface MachineTime {
   /** Epoch ms; may be set. */
   readonly wall: () => number;
-  /** Ms since some moment; goes on evenly. */
+  /** Ms since some moment; runs evenly. */
   readonly elapsed: () => number;
 }
 
 export const MACHINE: MachineTime = { wall: () => Date.now(), elapsed: () => performance.now() };
 
-/** A clock that goes back by less is one that is read, and not set: what it goes forward again is no step. */
+/** A clock that goes back by less was misread, not set: when it goes forward again, this is not a step. */
 const SET_BACK_MS = 1_000;
 
-/** Between these lay the machine's time when `elapsed` was nought. */
+/** The machine's time when `elapsed` was zero lies between these two. */
 interface WallOrigin {
   readonly from: number;
   readonly to: number;
 }
 
-/** The time of day is in whole ms, cut off, and a process may stand still between two readings. */
+/**
+ * Bounds it, because the time of day is in whole ms, cut off, and a process may stand still between two
+ * readings.
+ */
 function wallOriginOf({ wall, elapsed }: MachineTime): WallOrigin {
   const before = elapsed();
   const at = wall();
@@ -39,7 +42,7 @@ function wallOriginOf({ wall, elapsed }: MachineTime): WallOrigin {
 
 export class ProcessClock implements Clock {
   readonly #machine: MachineTime;
-  /** This clock's time, and the machine's, when `elapsed` was nought. */
+  /** This clock's time, and the machine's, when `elapsed` was zero. */
   #origin: number;
   #wallOrigin: WallOrigin;
   #steps = 0;
@@ -53,8 +56,9 @@ export class ProcessClock implements Clock {
   readonly now = (): number => Math.round(this.#origin + this.#machine.elapsed());
 
   /**
-   * An invocation begins: the process may have been frozen since the last one. Only a step that is certain
-   * counts: what two readings differ by, added at each invocation, would take this clock seconds ahead.
+   * Call this when an invocation begins: the process may have been frozen since the last one. Only a certain
+   * step counts: if the difference between two readings were added at each invocation, this clock would run
+   * seconds ahead.
    */
   readonly resume = (): void => {
     const read = wallOriginOf(this.#machine);
@@ -66,10 +70,13 @@ export class ProcessClock implements Clock {
     if (isForward || read.to < this.#wallOrigin.from - SET_BACK_MS) this.#wallOrigin = read;
   };
 
-  /** How often this clock has followed the machine's: each may have been the correction of that one. */
+  /**
+   * How often this clock has followed the machine's: each time the machine's clock may only have been
+   * corrected.
+   */
   readonly steps = (): number => this.#steps;
 
-  /** @param byMs how far it is behind the store's; below zero: ahead of it */
+  /** @param byMs how far this clock is behind the store's; below zero: ahead of it */
   readonly correct = (byMs: number): void => {
     this.#origin += byMs;
   };

@@ -1,9 +1,9 @@
 /**
- * Setting a message aside at once, where its queue would try it again for an hour first.
+ * Sets a message aside at once; otherwise its queue would retry it for an hour first.
  *
- * Owns: the message as it arrived, and the reason beside it. Does not own: which message is set aside.
+ * Owns: the message as it arrived, and the reason with it. Does not own: which message is set aside.
  *
- * The text and the attributes stay as they were, so that the message can be moved back to its queue.
+ * The text and the attributes stay unchanged, so that the message can be moved back to its queue.
  */
 
 import { type MessageAttributeValue, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
@@ -13,7 +13,7 @@ const MOST_ATTRIBUTES = 10;
 const LONGEST_REASON = 500;
 export const REASON = { code: 'steadfast.refused', message: 'steadfast.reason' } as const;
 
-/** What a record of Lambda's SQS event says of an attribute. */
+/** An attribute as a record of Lambda's SQS event has it. */
 export interface ReceivedAttribute {
   readonly stringValue?: string | undefined;
   readonly binaryValue?: string | undefined;

@@ -1,8 +1,8 @@
 /**
- * Metrics by workflow and by agent, where a deployment asks for them: each is charged for by itself.
+ * Metrics by workflow and by agent, if a deployment asks for them: CloudWatch charges for each separately.
  *
- * Owns: what of a note counts for its workflow, and what for its agent. Does not own: which there are
- * (`names.ts`), the metrics of the deployment (`metrics.ts`).
+ * Owns: which parts of a note count for its workflow, and which for its agent. Does not own: which metrics
+ * there are (`names.ts`), the metrics of the deployment (`metrics.ts`).
  */
 
 import { Metrics } from '@aws-lambda-powertools/metrics';

@@ -1,14 +1,14 @@
 /**
  * Calls to DynamoDB, SQS and EventBridge without the SDK's middleware, which takes three times the processor
- * time of all that a function does besides (decision 32).
+ * time of everything else that a function does (decision 32).
  *
- * Owns: the request, its time limit, how often it is made. Does not own: what a client knows anyway
- * (endpoint, region, credentials, the rules for retries, what an error's answer means), the connections
- * (Node's `http.Agent`), the signature (`signature.ts`).
+ * Owns: the request, its time limit, how often it is made. Does not own: what a client already has (endpoint,
+ * region, credentials, the rules for retries, how an error's answer is read), the connections (Node's
+ * `http.Agent`), the signature (`signature.ts`).
  *
- * All three speak JSON whose form is that of a command's input and output, but for times and bytes: times are
- * made seconds for EventBridge; no input that goes this way has bytes, no output that is read has either. A
- * call may be made twice: our writes bear it (S15).
+ * All three speak JSON in the form of a command's input and output, except for times and bytes: times become
+ * seconds for EventBridge; no input that goes this way has bytes, and no output that is read has either. A
+ * call may be made twice: our writes allow this (S15).
  */
 
 import {
@@ -36,7 +36,7 @@ import { amzDate, authorization, type Scope } from './signature.ts';
 export interface DirectOptions {
   /** Bounds one attempt, from the call to the answer's last byte, including any wait for a connection. */
   readonly requestTimeout: number;
-  /** What the store's answers say of this process's clock. */
+  /** Gets the store's time from each answer, to compare it with this process's clock. */
   readonly skew?: ClockSkew;
 }
 
@@ -46,7 +46,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** What an SDK client has resolved of its configuration. */
+/** The configuration that an SDK client has resolved. */
 interface Config {
   readonly defaultSigningName: string;
   readonly region: Provider<string>;
@@ -74,7 +74,7 @@ interface Place {
   readonly scope: Scope;
   readonly contentType: string;
   readonly retries: RetryStrategyV2;
-  /** With which every call begins. */
+  /** The token with which every call begins. */
   readonly first: RetryToken;
   readonly request: typeof plainRequest;
   readonly to: RequestOptions;
@@ -85,13 +85,13 @@ const CONNECTIONS = { keepAlive: true, maxSockets: 50 } as const;
 export const AGENTS = { plain: new PlainAgent(CONNECTIONS), tls: new TlsAgent(CONNECTIONS) };
 
 /**
- * What AWS says where this way's requests are not as it wants them: nothing was done, and the SDK's own may
- * be right. A service leaves out the last word or does not.
+ * Errors with which AWS rejects the form of these requests: nothing was done, and the SDK's own request may
+ * be right. Some services omit the last word.
  */
 const MISUNDERSTOOD =
   /^(?:SignatureDoesNotMatch|InvalidSignature|IncompleteSignature|UnknownOperation)(?:Exception)?$/;
 
-/** Has the client make all its calls directly, or by the SDK's own way once AWS has not understood one. */
+/** Makes the client send all its calls directly, or through the SDK once AWS has not understood one. */
 export function direct<Client>(client: Client, options: DirectOptions): Client {
   const sender = client as Sender;
   const { config } = sender;
@@ -163,8 +163,7 @@ async function call(
       return done;
     } catch (error) {
       const info = { error: error as SdkError, errorType: errorTypeOf(error as SdkError) };
-      // It rejects when there are to be no more attempts, and waits for as long
-      // as it is right before the next.
+      // Rejects if there must be no more attempts; otherwise waits until the next one is due.
       const next = await retries.refreshRetryTokenForRetry(token, info).catch(() => undefined);
       if (next === undefined) throw error;
       token = next;
@@ -182,8 +181,8 @@ function textOf(input: object, service: string): string {
 }
 
 /**
- * Rejects with the SDK's own exception. What says no may be a page of something in
- * between: of it the status is known.
+ * Rejects with the SDK's own exception. If something in between has refused, the answer may be its page: then
+ * only the status is known.
  */
 async function refusal(config: Config, operation: object, answer: Answer): Promise<never> {
   try {
@@ -203,13 +202,13 @@ function errorTypeOf(error: SdkError): RetryErrorType {
 }
 
 /**
- * A message or an event takes the trace of who sent it along, from which X-Ray links it to that of who takes
- * it (https://docs.aws.amazon.com/xray/latest/devguide/xray-services-sqs.html). As with the SDK it goes with
- * every call, and the header is not signed: what is in between may change it.
+ * The header that sends the sender's trace along with a message or an event, so that X-Ray links it to the
+ * receiver's (https://docs.aws.amazon.com/xray/latest/devguide/xray-services-sqs.html). As with the SDK,
+ * every call has it, and it is not signed: anything in between may change it.
  */
 const TRACE = { variable: '_X_AMZN_TRACE_ID', header: 'x-amzn-trace-id' } as const;
 
-/** With which AWS refuses a signature. */
+/** The statuses with which AWS refuses a signature. */
 const REFUSED: ReadonlySet<number> = new Set([400, 403]);
 
 async function post(
@@ -238,15 +237,15 @@ async function post(
   };
   const answer = await exchange(place, headers, body, requestTimeout);
   const isCorrected = skew?.isDue(sentAt) === true && skew.measure(sentAt, clock.now(), answer.headers.date);
-  // A signature by a clock that is wrong by minutes is refused, and was never tried by the right time.
+  // AWS refuses a signature if the clock is wrong by minutes, so sign once more with the right time.
   if (isCorrected && REFUSED.has(answer.statusCode))
     return await post(config, target, body, place, { requestTimeout });
   return answer;
 }
 
 /**
- * What Node says of a kept connection that the other side had closed: nothing was
- * answered, and nothing was asked there.
+ * Node's errors for a kept connection that the other side had closed: the request was neither read nor
+ * answered.
  */
 const CLOSED: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE']);
 
@@ -280,7 +279,7 @@ function exchange(
       });
       asked = one;
       one.on('error', (error: NodeJS.ErrnoException) => {
-        // That costs no attempt: after a pause of the process all its connections may be such.
+        // This costs no attempt: after a pause of the process all its connections may be closed.
         if (one.reusedSocket && CLOSED.has(error.code) && !isOver) ask();
         else fail(error);
       });

@@ -1,8 +1,8 @@
 /**
  * Items by their keys, many at once.
  *
- * Owns: asking again for what DynamoDB did not get to, after a pause and within a bound.
- * Does not own: what the items are.
+ * Owns: repeating the request for items that DynamoDB did not get to, after a pause and within a bound. Does
+ * not own: what the items are.
  */
 
 import { BatchGetItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -12,11 +12,11 @@ import { TABLE } from './names.ts';
 
 /** DynamoDB's limit of one BatchGetItem. */
 export const BATCH = 100;
-/** Requests for what DynamoDB did not get to; the caller of the list may ask again. */
+/** The most requests for items that DynamoDB did not get to; the caller of the list may ask again. */
 const MAX_LAPS = 10;
 /**
- * The longest pause before the second request; it doubles with each one after that. Shorter by
- * chance, so that callers spread.
+ * The longest pause before the second request; it doubles with each one after that. The real pause is random
+ * and shorter, so that callers spread.
  */
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 400;
@@ -24,7 +24,7 @@ const LONGEST_PAUSE_MS = 400;
 /** The same text for the same key. */
 export const keyText = (item: Item): string => `${text(item, TABLE.pk)}/${text(item, TABLE.sk)}`;
 
-/** @returns what there is of any number of keys, by `keyText` */
+/** @returns the existing items of any number of keys, by `keyText` */
 export async function readMany(
   client: DynamoDBClient,
   table: string,
@@ -38,8 +38,8 @@ export async function readMany(
 
 /**
  * @param keys at most `BATCH`
- * @returns what there is, by `keyText`
- * @throws Error when the table is too busy
+ * @returns the existing items, by `keyText`
+ * @throws Error if the table is too busy
  */
 export async function readItems(
   client: DynamoDBClient,
@@ -51,7 +51,7 @@ export async function readItems(
   let open = [...keys];
   for (let lap = 0; open.length > 0; lap += 1) {
     if (lap >= MAX_LAPS) throw new Error('the table is too busy to read a page of a list');
-    // The table throttles: to ask again at once would take from it what it has left.
+    // The table throttles: an immediate repetition would take the rest of its capacity.
     if (lap > 0) await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (lap - 1)));
     const answer = await client.send(new BatchGetItemCommand({ RequestItems: { [table]: { Keys: open } } }));
     for (const item of answer.Responses?.[table] ?? []) found.set(keyText(item), item);

@@ -1,5 +1,5 @@
 /**
- * Bulk actions on DynamoDB: each, its pages and its totals, written together.
+ * Bulk actions on DynamoDB: each with its pages and its totals, written together.
  *
  * Owns: their kinds. Does not own: their items (`dynamo-side-records.ts`), the condition (`dynamo-put.ts`).
  */

@@ -45,7 +45,7 @@ export async function inboxPage(
   return (await keys.peek(1)).length === 0 ? { items } : { items, cursor: keys.cursor() };
 }
 
-/** The index may lag: what was answered meanwhile is no longer open. */
+/** The index may lag: leave out questions that have been answered meanwhile. */
 function openIn(item: Item): InboxItem[] {
   const executionId = idOfKey(item);
   const question = questionOf(item);

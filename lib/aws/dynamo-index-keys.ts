@@ -1,14 +1,13 @@
 /**
- * The keys of an index, of several of its partitions together, in the order of their time.
+ * The keys of several partitions of an index, merged in the order of their time.
  *
- * Owns: the merge of the partitions (one key may have some, its shards), what is read ahead of each, the
- * cursor; and reading all of them up to a bound. Does not own: which partitions, and the items behind the
- * keys (`dynamo-list.ts`,
- * `dynamo-inbox.ts`).
+ * Owns: the merge of the partitions (one key may have several, its shards), how much is read ahead of each,
+ * the cursor; and reading all of them up to a bound. Does not own: which partitions, and the items behind the
+ * keys (`dynamo-list.ts`, `dynamo-inbox.ts`).
  *
- * The index does not order equal times by id: only a partition's own last key says where it goes on, and
- * DynamoDB itself would give back the same. A cursor holds the time of the last key taken and, for each
- * partition that has given keys of that very time, its last one. All other partitions go on at that time:
+ * The index does not order equal times by id: only a partition's own last key says where it continues, and
+ * DynamoDB itself would return the same key. A cursor contains the time of the last key taken and, for each
+ * partition that has given keys of that very time, its last one. All other partitions continue at that time:
  * their earlier keys were taken.
  */
 
@@ -21,7 +20,7 @@ import { TABLE, type TableIndex } from './names.ts';
 
 export interface IndexKey {
   readonly at: number;
-  /** What the index has of it, its keys among them. */
+  /** The attributes that the index projects, its keys included. */
   readonly item: Item;
 }
 
@@ -29,23 +28,23 @@ type Index = Pick<TableIndex, 'name' | 'pk' | 'sk'>;
 
 export interface KeyRange {
   readonly index: Index;
-  /** Others with the same partitions, where a key may be in any of them. */
+  /** Other indexes with the same partitions, if a key may be in any of them. */
   readonly others?: readonly Index[];
   /** Values of the index's first key. */
   readonly partitions: readonly string[];
-  /** @default the latest */
+  /** The end from which keys are read. @default the latest */
   readonly first?: 'earliest';
   readonly since?: number | undefined;
-  /** Before then. */
+  /** Only keys before this time. */
   readonly until?: number | undefined;
   readonly cursor?: string | undefined;
-  /** Keys of one query. @default as many bare keys as are read for the price of the first */
+  /** How many keys one query reads. @default as many bare keys as cost no more than the first */
   readonly readAhead?: number;
 }
 
 /**
- * Filters what is answered, not what is read: read units are spent on all. It may not name a key of the
- * index, which DynamoDB refuses.
+ * Filters the answer, not the read: read units are spent on all items. It may not name a key of the index,
+ * because DynamoDB refuses that.
  */
 export interface Condition {
   readonly expression: string;
@@ -63,7 +62,7 @@ export class IndexKeys {
   /** The time of the last key that was taken. */
   #at: number | undefined;
 
-  /** @throws SteadfastError `bad-cursor`: it comes from a client */
+  /** @throws SteadfastError `bad-cursor`: the cursor comes from a client */
   constructor(client: DynamoDBClient, table: string, range: KeyRange) {
     this.#client = client;
     this.#table = table;
@@ -91,7 +90,7 @@ export class IndexKeys {
       keys.push(next.key);
       const used = (taken.get(next.partition) ?? 0) + 1;
       taken.set(next.partition, used);
-      // What comes after it in its partition is not known yet.
+      // The next key of its partition is not known yet.
       if (next.partition.at(used) === undefined && !next.partition.isAtEnd) break;
     }
     return keys;
@@ -105,7 +104,7 @@ export class IndexKeys {
     this.#at = next.key.at;
   }
 
-  /** Where to go on; something was taken, now or before. */
+  /** Where to continue; something must have been taken, now or before. */
   cursor(): string {
     const places = this.#partitions.flatMap(({ place, last }) =>
       last !== undefined && last.at === this.#at ? [`${place}/${cursorText(last.item)}`] : [],
@@ -144,7 +143,7 @@ class Partition {
   readonly #key: string;
   readonly #from: number;
   readonly #to: number;
-  /** The last one taken. */
+  /** The last key taken. */
   last: IndexKey | undefined;
   isAtEnd: boolean;
   #ahead: IndexKey[] = [];
@@ -208,11 +207,14 @@ class Partition {
 export interface Answered {
   /** @default every one */
   readonly condition?: Condition | undefined;
-  /** Which of each item's. @default all that the index has */
+  /** The attributes of each item to read. @default all that the index has */
   readonly attributes?: readonly string[];
 }
 
-/** All that an index has in some partitions; of more than `most`, the first of those that were read. */
+/**
+ * Everything that an index has in some partitions; if there are more than `most`, the first of those that
+ * were read.
+ */
 export async function readAll(
   client: DynamoDBClient,
   table: string,
@@ -253,7 +255,7 @@ export async function readAll(
   };
   await Promise.all(partitions.map(readPartition));
   if (!isCut && read <= most) return { items };
-  // The partitions have answered in any order: of all that were read, the first ones stay.
+  // The partitions have answered in any order: sort, so that the first ones stay.
   const way = first === 'earliest' ? 1 : -1;
   items.sort((one, other) => way * (number(one, index.sk) - number(other, index.sk)));
   return { items: items.slice(0, most), atLeast: true };
@@ -264,7 +266,7 @@ const placeOf = ({ name }: Index, key: string): string => shardOf(`${name} ${key
 
 const EXECUTION_SK = text(executionKey('x'), TABLE.sk);
 
-/** An execution's id; of an incident or an entry also which one. */
+/** An execution's id, and for an incident or an entry also which one it is. */
 function cursorText(item: Item): string {
   const sk = text(item, TABLE.sk);
   return sk === EXECUTION_SK ? idOfKey(item) : `${idOfKey(item)}/${sk.replace('#', '.')}`;

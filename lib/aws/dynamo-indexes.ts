@@ -1,12 +1,12 @@
 /**
- * What an item has for the sake of the indexes, and what their keys say. Pure.
+ * The attributes that an item has for the indexes, and what their keys say. Pure.
  *
- * Owns: the keys of the indexes, their shards, what they project beside fields of the record. Does not own:
- * which indexes there are (`names.ts`), the items (`dynamo-items.ts`), reading them
- * (`dynamo-index-keys.ts`, `dynamo-open.ts`).
+ * Owns: the keys of the indexes, their shards, what they project besides fields of the record. Does not own:
+ * which indexes there are (`names.ts`), the items (`dynamo-items.ts`), reading them (`dynamo-index-keys.ts`,
+ * `dynamo-open.ts`).
  *
- * All of it follows from the record. What is derived changes for an execution that ends well only where the
- * wake time does: DynamoDB writes an index again for each change of what it projects.
+ * All of it follows from the record. For an execution that ends well, the derived attributes change only when
+ * the wake time does: DynamoDB writes an index again for each change of a projected attribute.
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -19,11 +19,11 @@ import { TABLE, TAG_INDEXES } from './names.ts';
 
 type Attributes = Record<string, AttributeValue>;
 
-/** Shards of a workflow's list key, of a bad end's status, of a code, of a tag's value. */
+/** Shards of each list key: a workflow's, a bad end's status, a code's, a tag value's. */
 export const LIST_SHARDS = 4;
 /**
- * Shards of the inbox of all workflows: one key takes about 1,000 writes a second, and an outage opens
- * incidents all at once.
+ * Shards of the inbox of all workflows: one key takes about 1,000 writes a second, and an outage opens many
+ * incidents at once.
  */
 export const INBOX_SHARDS = 8;
 
@@ -38,7 +38,7 @@ const sharded = (key: string, shard: number): string => `${key}#${shard}`;
 /** The keys of all shards. */
 export const shardsOf = (key: string, shards: number): readonly string[] =>
   Array.from({ length: shards }, (_, shard) => sharded(key, shard));
-/** What a key is beside its shard. */
+/** A key without its shard. */
 export const unsharded = (key: string): string => key.slice(0, key.lastIndexOf('#'));
 
 export const WAKE_KEY = 'wake';
@@ -63,7 +63,7 @@ export function indexedExecution(execution: Execution, wakeShards: number): Attr
   const { id, workflow, parent, wakeAt } = execution;
   const isPart = parent?.part === true;
   return {
-    // A part of a list is shown with its parent, not beside it.
+    // A part of a list is shown within its parent, not as a separate entry.
     ...(isPart ? {} : { [TABLE.listIndex.pk]: { S: sharded(workflow, shardOf(id, LIST_SHARDS)) } }),
     ...(wakeAt === undefined
       ? {}
@@ -79,8 +79,8 @@ export function indexedExecution(execution: Execution, wakeShards: number): Attr
 }
 
 /**
- * The status of one that is open. Until its end is announced it has the one before: the write that ends it
- * leaves the wake time, and so the index, as they are.
+ * The status of an open execution. Until its end is announced, it keeps the status before: the write that
+ * ends it leaves the wake time, and so the index, unchanged.
  */
 function openStatus({ status }: Execution): ExecutionStatus {
   if (!isTerminal(status)) return status;
@@ -113,8 +113,8 @@ function endedBadly(execution: Execution): Attributes {
 }
 
 /**
- * The index attributes of an open question. The list index sorts by `startedAt`: here that is its deadline,
- * for what is urgent comes first.
+ * The index attributes of an open question. The list index sorts by `startedAt`: for a question this is its
+ * deadline, so that urgent ones come first.
  */
 export const indexedQuestion = (executionId: string, question: Question): Attributes => ({
   [TABLE.listIndex.pk]: { S: sharded(INBOX_KEY, shardOf(executionId, INBOX_SHARDS)) },

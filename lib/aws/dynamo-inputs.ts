@@ -1,15 +1,16 @@
 /**
- * Inputs that are kept beside their execution's record.
+ * Inputs that are stored beside their execution's record.
  *
- * Owns: which are, their items, and that such an item is there before the record that names it. Does not own:
- * the record (`dynamo-items.ts`), or who removes what no record names any more (`supervisor/audit.ts`).
+ * Owns: which inputs these are, their items, and that such an item exists before the record that names it.
+ * Does not own: the record (`dynamo-items.ts`), or who removes items that no record names any more
+ * (`supervisor/audit.ts`).
  *
- * Every write of a record costs a unit for each started KB of all of it. An execution's is written at its
- * start, twice at its end, and once for each end of a child: an input of some size is written once, and the
- * record stays small. Its removal costs a write of its size as well, while an execution's record goes by
- * itself, but for a child's, which the audit removes. An input is addressed by its content and the life it
- * belongs to: of two starts with one key each finds its own, whichever the execution is made by, and none
- * relies on what is removed with another.
+ * Every write of a record costs a unit for each started KB of the whole record. An execution's record is
+ * written at its start, twice at its end, and once for each end of a child: a larger input is written once,
+ * and the record stays small. Removing the input costs a write of its size as well, while an execution's
+ * record disappears by itself, except a child's, which the audit removes. An input is addressed by its
+ * content and the life it belongs to: of two starts with one key each finds its own, whichever creates the
+ * execution, and neither relies on an item that is removed with another.
  */
 
 import { createHash } from 'node:crypto';
@@ -22,9 +23,11 @@ import { TABLE } from './names.ts';
 
 /** Bytes of one write unit. */
 const UNIT = 1_024;
-/** Writes of an execution without children: its start, its end, and that its end was announced. */
+/**
+ * How often an execution without children is written: its start, its end, and the announcement of its end.
+ */
 const WRITES = 3;
-/** What an end adds to the record, about. */
+/** About how many bytes an end adds to the record. */
 const END_BYTES = 100;
 
 const units = (bytes: number): number => Math.ceil(bytes / UNIT);
@@ -32,7 +35,7 @@ const units = (bytes: number): number => Math.ceil(bytes / UNIT);
 /**
  * The item of the input, if that costs less than an input in the record.
  * @param whole the record's item with its input
- * @param isRemoved whether what has ended is removed one day
+ * @param isRemoved whether ended executions are removed one day
  */
 export function inputApart(execution: Execution, whole: Item, isRemoved: boolean): Item | undefined {
   if (execution.inputKey !== undefined || execution.inputAt !== undefined) return undefined;
@@ -56,7 +59,7 @@ export function inputApart(execution: Execution, whole: Item, isRemoved: boolean
   return apart < ofRecord * units(bytes) ? item : undefined;
 }
 
-/** Puts the input, unless it is there. */
+/** Puts the input, unless it exists. */
 export async function putInput(client: DynamoDBClient, table: string, item: Item): Promise<void> {
   const { kind, stored } = await putOne(client, conditional(table, item, { version: 1 }));
   if (kind === 'conflict' && stored === undefined) throw new Error('the input of the execution is not kept');
@@ -64,7 +67,7 @@ export async function putInput(client: DynamoDBClient, table: string, item: Item
 
 /**
  * The input of a partition's execution.
- * @throws Error when it is not there, which only a damaged table shows
+ * @throws Error if it is missing, which only happens in a damaged table
  * @throws SteadfastError `table-form`
  */
 export function inputIn(items: readonly Item[], key: string): Json {

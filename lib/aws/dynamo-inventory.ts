@@ -47,7 +47,7 @@ import { TABLE } from './names.ts';
 export interface InventoryOptions {
   readonly table: string;
   readonly wakeShards: number;
-  /** Items of a page. @default as many as DynamoDB reads at once, 1 MB */
+  /** How many items a page has. @default as many as DynamoDB reads at once, 1 MB */
   readonly items?: number;
 }
 
@@ -75,7 +75,7 @@ export function dynamoInventory(client: DynamoDBClient, options: InventoryOption
   };
 }
 
-/** What an erasure asks of the table. */
+/** The reads and removals on the table that an erasure needs. */
 export function dynamoErasure(
   client: DynamoDBClient,
   { table, wakeShards }: InventoryOptions,
@@ -104,7 +104,7 @@ export function dynamoErasure(
         );
         return 'removed';
       } catch (error) {
-        // A transaction is writing it at this moment: it is not the record that was found any more.
+        // A transaction is writing the record at this moment, so it is no longer the record that was found.
         if (error instanceof TransactionConflictException) return 'conflict';
         if (!(error instanceof ConditionalCheckFailedException)) throw error;
         return 'conflict';
@@ -139,8 +139,8 @@ function foundIn(item: Item, wakeShards: number): Found[] {
 }
 
 /**
- * Where the index has the wake time of an execution: nowhere, in a shard that no supervisor sweeps, or where
- * it is found.
+ * Where the index has an execution's wake time: nowhere, in a shard that no supervisor sweeps, or in one that
+ * a supervisor sweeps.
  */
 function wakePlace(item: Item, wakeShards: number): 'none' | 'unswept' | 'swept' {
   if (item[TABLE.wakeIndex.sk] === undefined) return 'none';

@@ -1,12 +1,12 @@
 /**
  * Records ⇄ DynamoDB items, and the keys. Pure.
  *
- * Owns: the spelling of keys and attributes (DESIGN: one table, `pk`/`sk`). Does not own: what the indexes
- * add to them (`dynamo-indexes.ts`), conditions (`dynamo-store.ts`).
+ * Owns: the spelling of keys and attributes (DESIGN: one table, `pk`/`sk`). Does not own: the attributes that
+ * the indexes add (`dynamo-indexes.ts`), conditions (`dynamo-store.ts`).
  *
- * Keys are built from checked names only. Every item carries the form that it is written in; another one than
- * this code's is refused, not guessed at. A field is an attribute if DynamoDB reads it back exactly, and all
- * others are one JSON text: opaque to DynamoDB, and no field is forgotten.
+ * Keys are built from checked names only. Every item names the form in which it is written; code refuses any
+ * form but its own instead of guessing. A field is an attribute if DynamoDB reads it back exactly; all others
+ * are in one JSON text, opaque to DynamoDB, so that no field is forgotten.
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -23,7 +23,7 @@ import { TABLE } from './names.ts';
 
 export type Item = Record<string, AttributeValue>;
 
-/** The form of all items of the table, which each carries; what other code would read wrongly raises it. */
+/** The form that every item of the table names; raise it for a change that other code would read wrongly. */
 export const FORM: Item = { v: { N: '3' } };
 
 const EXECUTION_SK = 'exec';
@@ -48,7 +48,9 @@ function checkedId(id: string): string {
 
 export const idOfKey = (item: Item): string => text(item, TABLE.pk).slice('exec#'.length);
 
-/** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */
+/**
+ * Left out of the item if they have these values, which keeps a healthy step's item within one write unit.
+ */
 const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { epoch: 1 };
 const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
   heartbeat: 0,
@@ -62,7 +64,7 @@ const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
   epoch: 1,
 };
 
-/** @param retentionMs how long after its end it is kept; absent: for ever */
+/** @param retentionMs how long the execution is kept after its end; absent: for ever */
 export function executionItem(execution: Execution, wakeShards: number, retentionMs?: number): Item {
   const { id, inputKey, inputAt } = execution;
   const left = ['id', ...(['commands', 'dispatches'] as const).filter((key) => isEmpty(execution[key]))];
@@ -73,12 +75,12 @@ export function executionItem(execution: Execution, wakeShards: number, retentio
   };
   Object.assign(item, indexedExecution(execution, wakeShards));
   const goneAt = retentionMs === undefined ? undefined : expiresAt(execution, retentionMs);
-  // In seconds, as DynamoDB wants it; a put of the whole record removes it when an execution is restarted.
+  // In seconds, as DynamoDB requires; a put of the whole record removes it if an execution is restarted.
   if (goneAt !== undefined) item[TABLE.ttl] = { N: String(Math.ceil(goneAt / 1_000)) };
   return item;
 }
 
-/** @param input where it is not in the item itself */
+/** @param input the input if it is not in the item itself */
 export function executionOf(item: Item, input: Json = null): Execution {
   const base = { ...EXECUTION_DEFAULTS, commands: [], dispatches: {}, id: idOfKey(item), input };
   return { ...base, ...values(item) } as unknown as Execution;
@@ -100,8 +102,8 @@ export function stepOf(item: Item): Step {
 }
 
 /**
- * The history of a step that was done at its first attempt: what its record says anyway. It is left out of
- * the item, of which it would be a fifth, and which every read of the execution reads again.
+ * The history of a step that was done at its first attempt, made from the rest of its record. It is left out
+ * of the item, where it would be a fifth, and which every read of the execution reads again.
  */
 function onlyAttempt({ status, attempt, mode, token, claimedAt, changedAt }: Step): readonly Attempt[] {
   if (status !== 'done' || mode !== 'execute' || token === undefined || claimedAt === undefined) return [];
@@ -110,7 +112,7 @@ function onlyAttempt({ status, attempt, mode, token, claimedAt, changedAt }: Ste
 
 export const INCIDENT_PREFIX = 'incident#';
 
-/** After the execution's own sort key: a read of a partition begins with that. */
+/** Sorts after the execution's own sort key, because a read of a partition begins with that one. */
 const INBOX_PREFIX = 'inbox#';
 
 export const questionKeyOf = (executionId: string, question: Question): Item => ({
@@ -139,7 +141,7 @@ export function questionOf(item: Item): Question {
 }
 
 const INPUT_PREFIX = 'input#';
-/** @param key what the execution's record calls it: of its content */
+/** @param key the input's name in the execution's record: a hash of its content */
 export const inputSk = (key: string): string => `${INPUT_PREFIX}${key}`;
 export const inputKeyOf = (item: Item): string => text(item, TABLE.sk).slice(INPUT_PREFIX.length);
 
@@ -158,7 +160,7 @@ export const planItem = (hash: string, plan: Plan): Item => ({
 export const planOf = (item: Item): Plan => jsonIn(item) as Plan;
 
 /**
- * The JSON text that an item has.
+ * The JSON text of an item.
  * @throws SteadfastError `table-form`
  */
 export function jsonIn(item: Item): unknown {
@@ -178,7 +180,7 @@ export const sizeOf = (item: Item): number =>
 
 const isEmpty = (value: object): boolean => Object.keys(value).length === 0;
 
-/** @param left fields that are left out */
+/** @param left the fields to leave out */
 function attributes(
   record: object,
   defaults: Readonly<Record<string, unknown>>,
@@ -196,8 +198,8 @@ function attributes(
 }
 
 /**
- * Nothing for what DynamoDB would not read back as it was: a payload may also be a string or a number. A
- * fraction is read back: a time that has one must still be in its index.
+ * Nothing for a value that DynamoDB would not read back exactly: a payload may also be a string or a number.
+ * A fraction is read back exactly: a time with a fraction must still be in its index.
  */
 function attributeOf(value: unknown): AttributeValue | undefined {
   if (typeof value === 'string' && value.isWellFormed()) return { S: value };
@@ -205,7 +207,7 @@ function attributeOf(value: unknown): AttributeValue | undefined {
   return typeof value === 'boolean' ? { BOOL: value } : undefined;
 }
 
-/** Written without an exponent, with fewer digits than the 38 that DynamoDB keeps. */
+/** Whether a number is written without an exponent, with fewer digits than the 38 that DynamoDB keeps. */
 const isPlain = (value: number): boolean =>
   Number.isSafeInteger(value) || (Math.abs(value) < Number.MAX_SAFE_INTEGER && Math.abs(value) > 1e-6);
 

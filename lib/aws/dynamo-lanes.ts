@@ -1,12 +1,12 @@
 /**
- * Lanes on DynamoDB: of each the record of its places, and in the same partition an item for each execution
+ * Lanes on DynamoDB: each has a record of its places and, in the same partition, an item for each execution
  * in its queue.
  *
  * Owns: the items, their keys and order, how long each is kept. Does not own: the condition of a write
  * (`dynamo-put.ts`), the order of writes (`engine/lanes.ts`).
  *
- * An item of the queue is put and deleted without a condition: its key names the epoch and the life, so what
- * a late process puts concerns no other, and who walks past it removes it.
+ * An item of the queue is put and deleted without a condition: its key names the epoch and the life, so an
+ * item that a late process puts concerns no other execution, and the next reader of the queue removes it.
  */
 
 import { createHash } from 'node:crypto';
@@ -25,17 +25,17 @@ import { FORM, type Item, jsonIn, text } from './dynamo-items.ts';
 import { conditional, putOne } from './dynamo-put.ts';
 import { TABLE } from './names.ts';
 
-/** A partition of a lane begins with it. */
+/** The prefix of a lane's partition. */
 export const LANE_PREFIX = 'lane#';
 const LANE_SK = 'lane';
 const QUEUE_PREFIX = 'queue#';
 /** Epoch ms have 13 digits until the year 2286. */
 const PLACE_DIGITS = 15;
-/** A sort key has 1,024 bytes; the life that follows tells longer ids apart. */
+/** A sort key has 1,024 bytes; the life after the id tells longer ids apart. */
 const ID_CHARS = 800;
-/** Long after the last that could hold a place. */
+/** How long the record is kept after the last execution that could have had a place. */
 const KEPT_MS = 400 * 86_400_000;
-/** A place may be nine tenths of the longest wait before the time at which that began; then come pauses. */
+/** A place's time may be nine tenths of the longest wait before the wait began; then come pauses. */
 const QUEUED_KEPT_MS = 3 * KEPT_MS;
 
 function partitionOf(lane: string): string {
@@ -51,7 +51,7 @@ const keyOf = (lane: string, sk: string): Item => ({
 const queueSk = ({ place, id, life, epoch }: Queued): string =>
   `${QUEUE_PREFIX}${String(place).padStart(PLACE_DIGITS, '0')}#${id.slice(0, ID_CHARS)}#${life}#${epoch}`;
 
-/** An item of a queue. */
+/** Reads an item of a queue. */
 export function queuedIn(item: Item): { readonly lane: string; readonly queued: Queued } | undefined {
   const sk = item[TABLE.sk]?.S ?? '';
   if (!sk.startsWith(QUEUE_PREFIX) || item['json'] === undefined) return undefined;
@@ -64,13 +64,13 @@ export const queuedKey = (lane: string, queued: Queued): Item => keyOf(lane, que
 const goneAt = (at: number): Item => ({ [TABLE.ttl]: { N: String(Math.ceil(at / 1_000)) } });
 
 /**
- * A deployment whose last lane was dropped may delete nothing, and executions of the one before still leave
- * theirs: whoever walks past the item finds it dead.
+ * A deployment whose last lane was dropped may not delete, and older executions may still leave items:
+ * readers of the queue find them dead.
  */
 const mayNotDelete = (error: unknown): boolean =>
   error instanceof Error && error.name === 'AccessDeniedException';
 
-/** Its name in a table is a hash, in lower case, of which no key can be read. */
+/** A lane's name in a table: a hash, in lower case, from which no key can be read. */
 export const laneHash = (value: string): string => createHash('sha256').update(value).digest('hex');
 
 export const dynamoLanes = (client: DynamoDBClient, table: string): Lanes => ({

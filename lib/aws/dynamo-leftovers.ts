@@ -1,9 +1,9 @@
 /**
- * New records in the place of those that an earlier life of the same id has left behind.
+ * Replaces records that an earlier life of the same id has left behind.
  *
- * Owns: the replacement, on the condition that it is still the very record that was found. Does not
- * own: what is from an earlier life (`core/records/retention.ts`), who removes what nothing
- * replaces (`supervisor/audit.ts`).
+ * Owns: the replacement, on the condition that the record is still the very one that was found. Does not own:
+ * which records are from an earlier life (`core/records/retention.ts`), who removes those that are not
+ * replaced (`supervisor/audit.ts`).
  */
 
 import type { Question } from '../core/records/question.ts';
@@ -13,9 +13,9 @@ import { isQuestionItem, isStepItem, type Item, questionOf, stepOf } from './dyn
 import { instead, type Put } from './dynamo-put.ts';
 
 /**
- * Whether all that stands in the way of these puts are records from an earlier life. Asked after a conflict
- * alone, and it reads the execution only if what is to be written is of another life than what is there.
- * @returns puts that replace them, each on the condition that it is still the one that was found
+ * Replaces only if all records in the way of these puts are from an earlier life. Called only after a
+ * conflict, and it reads the execution only if a record to be written has another life than the existing one.
+ * @returns puts that replace them, each on the condition that the record is still the one that was found
  */
 export async function overLeftovers(
   puts: readonly Put[],
@@ -32,7 +32,7 @@ export async function overLeftovers(
   if (blocked.length === 0 || !may) return undefined;
   const execution = await readExecution();
   if (execution === undefined) return undefined;
-  // Else it is the writer who is from an earlier life.
+  // Otherwise the writer itself is from an earlier life.
   const all = blocked.every(({ next }) => next !== undefined && !isLeftover(next, execution));
   if (!all) return undefined;
   return puts.map((put, at) => {

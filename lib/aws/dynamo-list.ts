@@ -1,13 +1,13 @@
 /**
- * Executions by a filter, from the index that has them in order.
+ * Lists executions by a filter, from the index that has them in order.
  *
  * Owns: which partitions are read, and the executions behind their keys. Does not own: which index serves a
  * filter (`core/operators/list-filter.ts`), the order of the keys and the cursor (`dynamo-index-keys.ts`),
- * the page (`dynamo-page.ts`), what is open (`dynamo-open.ts`).
+ * the page (`dynamo-page.ts`), open executions (`dynamo-open.ts`).
  *
- * Never scans. A page costs one query per partition (four of each workflow, of each status, of each
- * code, and of a tag in each of three indexes), then at most one for every 25 keys, each with one
- * batch of up to 100 executions.
+ * Never scans. A page costs one query per partition (four for each workflow, each status and each code, and
+ * four in each of three indexes for a tag), then at most one for every 25 keys, each with one batch of up to
+ * 100 executions.
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -30,7 +30,7 @@ import { filteredPage } from './dynamo-page.ts';
 import { TABLE, TAG_INDEXES } from './names.ts';
 
 export interface ListOptions extends OpenOptions {
-  /** Is called with what a list leaves out. @default it is not */
+  /** Gets a note for each execution that a list leaves out. @default no notes */
   readonly log?: Log;
 }
 
@@ -47,7 +47,7 @@ export async function listPage(
   return { ...(await filteredPage(keys, query, read, mayBeEnded(query))), orderedBy };
 }
 
-/** What the index of bad ends knows of one need not be read of its record. */
+/** Decides from the index of bad ends alone, so that the execution's record need not be read. */
 function mayBeEnded(query: ListQuery): (key: IndexKey) => boolean {
   if (indexFor(query) !== 'ended') return () => true;
   return ({ item }) =>
@@ -105,7 +105,10 @@ async function readExecutions(
   return new Map(executions);
 }
 
-/** One that a later release has written, or that is damaged, hides no other: it is left out, and said so. */
+/**
+ * Leaves out an execution that a later release has written, or that is damaged, and notes it: it hides no
+ * other.
+ */
 function readable(item: Item, log: Log | undefined): Execution | undefined {
   try {
     return executionOf(item);

@@ -1,8 +1,8 @@
 /**
- * The lists and counts of the store on DynamoDB: what only the API's function reads.
+ * The lists and counts of the store on DynamoDB, which only the API's function reads.
  *
- * Owns: which of the store's reads they are. Does not own: the reads (`dynamo-list.ts`,
- * `dynamo-inbox.ts`, `dynamo-survey.ts`).
+ * Owns: which of the store's reads these are. Does not own: the reads (`dynamo-list.ts`, `dynamo-inbox.ts`,
+ * `dynamo-survey.ts`).
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';

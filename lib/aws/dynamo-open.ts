@@ -1,15 +1,15 @@
 /**
  * Reads open executions from the index of wake times.
  *
- * Owns: reading all of it up to a bound, the page that is sorted by the start and the one by the wake
- * time beyond that bound. Does not own: what an index has of an execution (`dynamo-indexes.ts`), the
- * executions behind it (`dynamo-list.ts`).
+ * Owns: reading the whole index up to a bound, the page that is sorted by the start, and beyond that bound
+ * the page sorted by the wake time. Does not own: what an index has of an execution (`dynamo-indexes.ts`),
+ * the executions behind it (`dynamo-list.ts`).
  *
- * The index is ordered by when an execution is due, and operators read the latest first: up to `mostOpen` all
- * of it is read and sorted for a first page, 1 MB and so 128 read units for about 4,000 of them; the pages
- * after it in the same process go on in what it has read. Beyond that a page is in the order of the index. Of
- * one workflow or plan, and of those at risk, DynamoDB reads as many and answers them alone; those at risk,
- * which are few, each page reads anew.
+ * The index is ordered by when an execution is due, and operators read the latest first: up to `mostOpen`
+ * executions, all of it is read and sorted for a first page, 1 MB and so 128 read units for about 4,000 of
+ * them; the following pages in the same process continue in what it has read. Beyond that a page is in the
+ * order of the index. With a filter for one workflow or plan, or for those at risk, DynamoDB reads as much
+ * but returns only matches; each page reads anew those at risk, which are few.
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -44,23 +44,26 @@ export interface OpenOptions {
   readonly wakeShards: number;
   /** @default MOST_OPEN */
   readonly mostOpen?: number;
-  /** Finds those at risk where the table itself can look for them. @default by reading what is open */
+  /** Finds executions at risk if the table itself can search for them. @default reads the open executions */
   readonly findAtRisk?: FindAtRisk;
 }
 
-/** At most so many of these partitions that are due before a time, or at risk at `at` by what is written. */
+/**
+ * Finds at most this many executions of these partitions that are due before a time, or whose records say
+ * that they are at risk at `at`.
+ */
 export type FindAtRisk = (
   partitions: readonly string[],
   when: { readonly at: number; readonly dueBefore: number },
   most: number,
 ) => Promise<readonly Item[]>;
 
-/** Keys that are read for a page in the order of the index. */
+/** The most keys that are read for a page in the order of the index. */
 const MAX_KEYS = 2_000;
 const READ_AHEAD = 100;
-/** A list that was begun in the order of the start goes on so while there are not many more. */
+/** A list that was begun in the order of the start continues so while there are not many more. */
 const SLACK = 2;
-/** How a cursor says in which order it goes on. */
+/** The letters with which a cursor says in which order it continues. */
 const BY_START = 's';
 const BY_WAKE = 'w';
 
@@ -102,13 +105,13 @@ interface Asked {
 }
 
 /**
- * What a first page has read, its next pages are of, for so long: what has ended
- * since is dropped when it is read.
+ * For this long the next pages show what the first page has read; executions that have ended since are
+ * dropped when they are read.
  */
 const READING_MS = 10_000;
 const readings = new WeakMap<DynamoDBClient, Reading>();
 interface Reading {
-  /** The table, and which of its executions. */
+  /** The table, and the filter of its executions. */
   readonly what: string;
   readonly at: number;
   readonly open: Bounded<OpenKey>;
@@ -148,7 +151,7 @@ const equal = (wanted: Readonly<Record<string, string | undefined>>): Condition[
         ],
   );
 
-/** Nothing where there is nothing to hold. */
+/** Nothing if there are no conditions. */
 const allOf = (conditions: readonly Condition[]): Condition | undefined =>
   conditions.length === 0
     ? undefined
@@ -196,7 +199,7 @@ function parsePlace(cursor: string): Place {
   return { startedAt: Number(startedAt), executionId };
 }
 
-/** Without parts of lists. */
+/** Reads open executions without parts of lists. */
 export async function readOpen(
   client: DynamoDBClient,
   options: OpenOptions,
@@ -207,8 +210,8 @@ export async function readOpen(
 }
 
 /**
- * Overdue ones by the key of the index, and others by what it has of them: more may be, and
- * none other is (`atRiskSince`).
+ * Reads overdue ones by the key of the index, and others by its attributes: these are all that can be at
+ * risk, and some of them may not be (`atRiskSince`).
  */
 async function readAtRisk(
   client: DynamoDBClient,
@@ -236,7 +239,7 @@ async function readAtRisk(
   return boundedKeys([...overdue.items, ...others.items], overdue.atLeast ?? others.atLeast);
 }
 
-// If there are too many, those that are due first are read.
+// If there are too many, the ones that are due first are read.
 const rangeOf = ({ wakeShards }: OpenOptions): KeyRange => ({
   index: TABLE.wakeIndex,
   partitions: shardsOf(WAKE_KEY, wakeShards),

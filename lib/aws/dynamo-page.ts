@@ -1,10 +1,11 @@
 /**
  * One page of a list.
  *
- * Owns: the filter, and the bound of what is read. Does not own: where the keys and the executions come from.
+ * Owns: the filter, and the bound of what is read. Does not own: the source of the keys and the executions.
  *
- * The index gives keys in order, the executions behind them are read, and what the filter drops is made up
- * for by reading on. It ends after 500 keys: it may then be short, even empty, and still have a cursor.
+ * The index gives keys in order, the executions behind them are read, and reading continues to make up for
+ * those that the filter drops. It ends after 500 keys: then the page may be short, even empty, and still have
+ * a cursor.
  */
 
 import { indexFor, isListed } from '../core/operators/list-filter.ts';
@@ -14,13 +15,13 @@ import { BATCH } from './dynamo-batch.ts';
 import type { IndexKey, IndexKeys } from './dynamo-index-keys.ts';
 import { idOfKey } from './dynamo-items.ts';
 
-/** Keys that are read for one page. */
+/** The most keys that are read for one page. */
 const MAX_KEYS = 500;
 
-/** Where executions of a list come from. */
+/** Reads the executions of a list. */
 export type ReadExecutions = (ids: readonly string[]) => Promise<ReadonlyMap<string, Execution>>;
 
-/** @param mayBe what the index alone knows of it; another is not read. @param most keys of the page */
+/** @param mayBe decides by the index alone; other executions are not read. @param most keys of the page */
 export async function filteredPage(
   keys: IndexKeys,
   query: ListQuery,
@@ -41,7 +42,7 @@ export async function filteredPage(
       keys.take();
       seen += 1;
       const execution = found.get(idOfKey(item));
-      // Two incidents of one execution may ask with the same code.
+      // Two incidents of one execution may have the same code.
       if (execution === undefined || listed.has(execution.id) || !isListed(execution, query)) continue;
       listed.add(execution.id);
       items.push(execution);

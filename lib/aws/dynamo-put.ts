@@ -1,11 +1,12 @@
 /**
  * Conditional puts of whole records, one or several together.
  *
- * Owns: the one condition (the stored record is one version behind), and whose write it was that an ambiguous
- * answer hid. Does not own: the items (`dynamo-items.ts`).
+ * Owns: the one condition (the stored record is one version behind), and, after an ambiguous answer, who made
+ * the stored write. Does not own: the items (`dynamo-items.ts`).
  *
- * Whole records, not updates of fields: those would spell each move of `core/transitions.ts` a second time.
- * A step with a large output pays for it with each later write; a healthy step has none.
+ * Writes whole records instead of updating fields: updates would spell out each move of `core/transitions.ts`
+ * a second time. A step with a large output pays for it with each later write; a healthy step has no later
+ * write.
  *
  * S3, S15: a write that is repeated counts as written, and is written once.
  */
@@ -22,8 +23,8 @@ import type { WriteResult } from '../core/ports.ts';
 import { type Item, text } from './dynamo-items.ts';
 
 /**
- * Two writers met in one transaction, or there was no room for it: nothing of it is
- * written, and asking again may do.
+ * Two writers met in one transaction, or there was no capacity for it: none of it is written, and a retry may
+ * succeed.
  */
 const BUSY: ReadonlySet<string | undefined> = new Set([
   'TransactionConflict',
@@ -42,7 +43,7 @@ export interface Put {
   readonly ReturnValuesOnConditionCheckFailure: 'ALL_OLD';
 }
 
-/** The one condition: what is stored is one version behind, and of the same life, if it has one. */
+/** The one condition: the stored record is one version behind, and of the same life, if it has one. */
 export function conditional(
   table: string,
   item: Item,
@@ -70,11 +71,11 @@ export function conditional(
 
 export interface PutResult {
   readonly kind: WriteResult;
-  /** After a conflict: what stands in the way, as far as DynamoDB said. */
+  /** After a conflict: the item in the way, if DynamoDB returned it. */
   readonly stored?: Item | undefined;
 }
 
-/** The same condition where what stands in the way may go: it is still the very record that was found. */
+/** The same condition for replacing an item in the way: it is still the very item that was found. */
 export const instead = (put: Put, stored: Item): Put => ({
   ...put,
   ConditionExpression: '#version = :found AND #writeId = :writeId',
@@ -90,18 +91,18 @@ export async function putOne(client: DynamoDBClient, put: Put): Promise<PutResul
     await client.send(new PutItemCommand(put));
     return { kind: 'written' };
   } catch (error) {
-    // A transaction is writing the record at this moment: another write comes first,
-    // as far as this one is concerned.
+    // A transaction is writing the record at this moment: for this write, another one comes first.
     if (error instanceof TransactionConflictException) return { kind: 'conflict' };
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    // The SDK may have sent it twice because the first answer was lost: then what is stored is our own write.
+    // The SDK may have sent it twice because the first answer was lost: then the stored item is our own
+    // write.
     return isOurs(put, error.Item) ? { kind: 'written' } : { kind: 'conflict', stored: error.Item };
   }
 }
 
 export interface PutsResult {
   readonly kind: WriteResult;
-  /** After a conflict: of each put, what stands in its way, as far as DynamoDB said. */
+  /** After a conflict: for each put, the item in its way, if DynamoDB returned it. */
   readonly stored: readonly (Item | undefined)[];
 }
 

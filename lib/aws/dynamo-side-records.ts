@@ -1,10 +1,10 @@
 /**
- * The records beside the executions in the state table: the JSON text of each under a key of its own, one
- * version after the other.
+ * The records beside the executions in the state table: each is a JSON text under its own key, one version
+ * after the other.
  *
  * Owns: the kinds and their keys, their item, their strongly consistent read, how long each is kept. Does not
- * own: the condition of a write (`dynamo-put.ts`), what is read or written together (`dynamo-receipts.ts`,
- * `dynamo-bulks.ts`).
+ * own: the condition of a write (`dynamo-put.ts`), which records are read or written together
+ * (`dynamo-receipts.ts`, `dynamo-bulks.ts`).
  */
 
 import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
@@ -25,7 +25,7 @@ import { TABLE } from './names.ts';
 export interface Kind<Kept extends SideRecord, Key extends readonly unknown[]> {
   readonly keyOf: (record: Kept) => Key;
   readonly placeOf: (...key: Key) => readonly [pk: string, sk: string];
-  /** Epoch ms from which it may go by itself. @default it stays */
+  /** Epoch ms from which the record may be removed by itself. @default it stays */
   readonly goneAt?: (record: Kept) => number;
 }
 

@@ -1,11 +1,11 @@
 /**
  * The store on DynamoDB.
  *
- * Owns: what is written together, strongly consistent reads. Does not own: the lists that only the API reads,
- * without which an agent's code is a fiftieth smaller (`dynamo-lists.ts`), the items' form
+ * Owns: which records are written together, strongly consistent reads. Does not own: the lists that only the
+ * API reads (without them an agent's code is a fiftieth smaller; `dynamo-lists.ts`), the items' form
  * (`dynamo-items.ts`), the condition of a write (`dynamo-put.ts`), or what a conflict means (the roles).
  *
- * S11 `create` never overwrites. No write without a condition anywhere.
+ * S11 `create` never overwrites. Every write has a condition.
  */
 
 import {
@@ -54,9 +54,9 @@ import { dynamoLists, type Lists } from './dynamo-lists.ts';
 import { conditional, instead, type Put, putAll, putOne } from './dynamo-put.ts';
 import { TABLE } from './names.ts';
 
-/** Items of one page of the wake index where nobody asks for another number. */
+/** How many items a page of the wake index has by default. */
 const DUE_PAGE = 200;
-/** Reads of a partition of several pages until the execution stood still meanwhile. */
+/** How often a partition of several pages is read, until the execution did not change meanwhile. */
 const MAX_PARTITION_READS = 5;
 
 export interface DynamoOptions extends ListOptions {
@@ -71,7 +71,7 @@ export const dynamoStore = (client: DynamoDBClient, options: DynamoOptions): Sto
   ...dynamoLists(client, options),
 });
 
-/** For the roles that list nothing. */
+/** The store for the roles that list nothing. */
 export function unlistedStore(client: DynamoDBClient, options: DynamoOptions): Omit<Store, keyof Lists> {
   const { table, wakeShards, retentionMs, pause = async () => undefined } = options;
   const itemOf = (execution: Execution): Item => executionItem(execution, wakeShards, retentionMs);
@@ -102,7 +102,7 @@ export function unlistedStore(client: DynamoDBClient, options: DynamoOptions): O
       if (kind === 'written') return 'written';
       if (stored !== undefined) return executionOf(stored);
       const item = await getItem(client, table, executionKey(execution.id));
-      // Answered "exists" and then not found: the caller knows nothing and must ask again.
+      // The table answered that it exists, but it was not found: the caller knows nothing and must ask again.
       if (item === undefined) throw new Error('the execution exists but could not be read');
       return asWritten(executionOf(item), execution);
     },
@@ -137,9 +137,9 @@ const asWritten = (existing: Execution, wanted: Execution): Execution | 'written
   existing.writeId === wanted.writeId ? 'written' : existing;
 
 /**
- * A start that repeats another one with a key must not leave its input beside that one's: what
- * exists already is looked for first, cheaply, and only then read for certain. A child's parent
- * knows which of its children it has made.
+ * A start that repeats another one with a key must not leave its input beside that one's: so it searches for
+ * an existing execution first, cheaply, and only then reads it strongly. A child's parent knows which
+ * children it has made.
  */
 async function existingBefore(
   client: DynamoDBClient,
@@ -162,7 +162,7 @@ async function writePlan(client: DynamoDBClient, table: string, hash: string, pl
       }),
     );
   } catch (error) {
-    // The plan is addressed by its content: the one that is there is the same.
+    // The plan is addressed by its content, so the stored one is the same.
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
   }
 }
@@ -178,9 +178,9 @@ async function getItem(
 }
 
 /**
- * A query is no snapshot: its first page may be older than its last. One page is read at once as far as
- * matters here; with several, the execution must be the same after the last page as on the first, or a step's
- * news could be taken together with a status from before a cancel.
+ * A query is not a snapshot: its first page may be older than its last. A single page is consistent enough
+ * here; with several, the execution must be the same after the last page as on the first, or a step's news
+ * could be combined with a status from before a cancel.
  */
 async function readSnapshot(
   client: DynamoDBClient,
@@ -211,7 +211,7 @@ async function readPartition(
   return { snapshot: snapshotOf(executionOf(execution, input), { steps, questions }), pages };
 }
 
-/** Strongly consistent each, and the execution's not before the others have been answered. */
+/** Each read is strongly consistent, and the execution is read only after the others have been answered. */
 async function readSteps(
   client: DynamoDBClient,
   table: string,
@@ -238,7 +238,7 @@ async function readSteps(
   }
 }
 
-/** What an earlier life of the same id has left behind is not there. */
+/** Records that an earlier life of the same id has left behind count as missing. */
 function snapshotOf(
   execution: Execution,
   beside: {

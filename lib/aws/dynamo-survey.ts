@@ -1,8 +1,8 @@
 /**
- * What there is to be counted: open executions, bad ends, the inbox, by the indexes alone.
+ * Reads everything that is counted: open executions, bad ends, the inbox, by the indexes alone.
  *
- * Owns: the three reads, and where there are bad ends the one of how many were started. Does
- * not own: what is counted of them.
+ * Owns: the three reads, and, if there are bad ends, the read of how many were started. Does not own: what is
+ * counted.
  *
  * At most about 10,000 of each are read, in pages of 1 MB.
  */
@@ -89,7 +89,7 @@ async function readBegun(
   return { ...bound, items: begun };
 }
 
-/** Where more were started than are counted, those of late may be missing: they are read by themselves. */
+/** If more were started than are counted, recent ones may be missing: they are read separately. */
 async function begunOf(
   readSince: (since: number) => Promise<Bounded<Begun>>,
   since: number,
@@ -107,7 +107,7 @@ async function begunOf(
   };
 }
 
-/** Less than half of what its index has. */
+/** These are less than half of the index's attributes. */
 const OF_ENDED = ['workflow', 'startedAt', TABLE.endedIndex.pk, TABLE.codeIndex.pk];
 const endedKeyOf = (item: Item): EndedKey => ({
   workflow: text(item, 'workflow'),

@@ -1,8 +1,8 @@
 /**
- * What a function has in the place of `@aws-sdk/endpoint-cache`, which brings a library of data structures
- * along: endpoints that a service has named, for clients that ask for them. Ours ask for none.
+ * Replaces `@aws-sdk/endpoint-cache` in a function, because that brings a library of data structures along:
+ * it keeps endpoints that a service has named, for clients that ask for them. Ours ask for none.
  *
- * Names and forms are those of the package replaced.
+ * Names and forms are those of the replaced package.
  */
 
 interface Endpoint {

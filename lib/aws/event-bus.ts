@@ -2,8 +2,8 @@
  * The announcer on EventBridge: one event at the end of an execution, one for each change of a question, and
  * one for breakers, agents and executions at risk.
  *
- * At least once: consumers recognise a repeated end by `detail.executionId` and `detail.endedAt`, a repeated
- * change of a question by `incident` or `step`, `change` and `at` beside the id.
+ * Sends at least once: consumers recognise a repeated end by `detail.executionId` and `detail.endedAt`, a
+ * repeated change of a question by `incident` or `step`, `change` and `at` together with the id.
  */
 
 import { type EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';

@@ -12,13 +12,13 @@ import { en } from 'zod/locales';
 import { clock } from './clock.ts';
 import type { Telemetry } from './ports.ts';
 
-// zod/mini says only "Invalid input" until it is given words; 3 KB of them say what
-// was wrong and what is allowed.
+// zod/mini says only "Invalid input" until it is given a language; its 3 KB say what was wrong and what is
+// allowed.
 z.config(en());
 
 /**
- * One invocation: its lines carry its context, and its metrics are written when it ends, also with an error.
- * @param correlationId of its lines, but for those about an execution
+ * One invocation: its lines carry its context, and its metrics are written when it ends, even with an error.
+ * @param correlationId of its lines, except those about an execution
  */
 export async function metering<Result>(
   { logger, meter }: Telemetry,
@@ -38,8 +38,8 @@ export async function metering<Result>(
 }
 
 /**
- * In a Lambda function at once, while initialisation is free; elsewhere (a test
- * imports the file), and where others have made what is needed, when first used.
+ * Makes the value at once in a Lambda function, where initialisation is free; on first use elsewhere (a test
+ * imports the file), and if it is not needed yet.
  */
 export function once<Value>(make: () => Value, isNeeded = true): () => Value {
   let made: { readonly value: Value } | undefined;
@@ -51,7 +51,7 @@ export function once<Value>(make: () => Value, isNeeded = true): () => Value {
   return get;
 }
 
-/** The messages that must come again, by their ids; the others are done. */
+/** The ids of the messages that must come again; the others are done. */
 export const givenBack = (records: readonly SQSRecord[], results: readonly string[]): SQSBatchResponse => {
   const failed = records.filter((_, at) => results[at] === 'give-back');
   return { batchItemFailures: failed.map((record) => ({ itemIdentifier: record.messageId })) };

@@ -1,12 +1,12 @@
 /**
- * Makes metrics of notes: CloudWatch's embedded metric format, one log line for each invocation.
+ * Turns notes into metrics: CloudWatch's embedded metric format, one log line for each invocation.
  *
  * Owns: which note is which metric. Does not own: the metrics' names (`names.ts`),
  * the log lines (`telemetry.ts`).
  *
- * A line costs no call. All metrics have one dimension, the deployment: each further one would multiply what
- * CloudWatch charges for, and an agent's own numbers are in the line as a field, for queries. Who wants some
- * by workflow or by agent all the same gets lines of their own (`detailed-metrics.ts`).
+ * A line costs no call. All metrics have one dimension, the deployment: each further one would multiply
+ * CloudWatch's charge. The agent's name is a field of the line, for queries. A deployment that still needs
+ * metrics by workflow or by agent gets separate lines for them (`detailed-metrics.ts`).
  */
 
 import { Metrics } from '@aws-lambda-powertools/metrics';
@@ -55,7 +55,7 @@ export const METRICS_OF_NOTES: Readonly<Record<string, MetricValues>> = {
     TimeToDetect: ms,
     ...(detail === 'execute' ? { Unknowns: 1 } : {}),
   }),
-  // Recorded under the lease, which then is not lost.
+  // The death is recorded under the lease, which then is not lost.
   'process-died': ({ detail }) => (detail === 'execute' ? { Unknowns: 1 } : {}),
   dispatched: one('Dispatches'),
   'breaker-opened': one('BreakersOpened'),
@@ -84,17 +84,17 @@ export interface Meter extends Log {
   readonly sent: (messages: number) => void;
   readonly swept: (sweeps: Sweeps) => void;
   readonly open: (now: OpenNow) => void;
-  /** A run of the audit is over. */
+  /** Call when a run of the audit is over. */
   readonly audited: (run: { readonly removed: number; readonly ageMs: number }) => void;
-  /** Writes the line, unless it would be empty. At the end of every invocation. */
+  /** Writes the line, unless it would be empty. Call at the end of every invocation. */
   readonly flush: () => void;
 }
 
 export interface MeterOptions {
   readonly deployment: string;
-  /** Fields of the line beside the metrics: the role, and of an agent its name. */
+  /** Fields of the line besides the metrics: the role, and for an agent its name. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Whether workflows or agents have metrics one by one. @default nothing */
+  /** Whether workflows or agents have separate metrics. @default neither */
   readonly by?: ReadonlySet<DetailBy>;
   /** Takes each line of the deployment's metrics. @default - they go to standard output */
   readonly onLine?: (line: string) => void;
@@ -105,9 +105,9 @@ export function createMeter(options: MeterOptions): Meter {
   const { deployment, by = new Set(), fields } = options;
   const detailed = detailedMeter(deployment, by, fields['agent']);
   const counts = new Map<MetricName, number>();
-  /** Values of one metric in the line. */
+  /** How many values each metric has in the line. */
   const sizes = new Map<MetricName, number>();
-  /** A counter is one number in the line, whose length does not depend on the load. */
+  /** A counter is one number in the line, so its length does not depend on the load. */
   const count = (values: Partial<Record<MetricName, number>>): void => {
     for (const name of Object.keys(values) as MetricName[]) {
       const value = values[name] ?? 0;
@@ -117,10 +117,10 @@ export function createMeter(options: MeterOptions): Meter {
   };
   const add = (values: Partial<Record<MetricName, number>>): void => {
     for (const name of Object.keys(values) as MetricName[]) {
-      // With one more the library would write the line by itself: without its fields, and `onLine`.
+      // With one more the library would write the line by itself, without its fields and `onLine`.
       if (sizes.get(name) === MOST_VALUES - 1) write();
       sizes.set(name, (sizes.get(name) ?? 0) + 1);
-      // Clocks of two machines may disagree by more than nothing.
+      // The clocks of two machines may differ, so a duration may be negative.
       metrics.addMetric(name, METRICS[name], Math.max(0, values[name] ?? 0));
     }
   };
@@ -135,7 +135,7 @@ export function createMeter(options: MeterOptions): Meter {
   return {
     note: (note, origin) => {
       if (note.what === 'succeeded' && origin?.workflow === CANARY.name) add({ CanaryEnded: 1 });
-      // What every deployment brings itself is in no rate of its executions.
+      // The built-in workflows and agents of a deployment do not count in its rates.
       if ([origin?.workflow, note.agent, fields['agent']].some(isBuiltIn)) return;
       const values = METRICS_OF_NOTES[note.what]?.(note) ?? {};
       count(values);

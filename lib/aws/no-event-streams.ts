@@ -1,8 +1,9 @@
 /**
- * Stands for `@smithy/core/event-streams` in the bundles of our own roles, which call nothing that streams
+ * Replaces `@smithy/core/event-streams` in the bundles of our own roles, which call nothing that streams
  * events: the SDK would bring it into each of them. An author's agent gets the real one.
  *
- * Names are those of the package replaced. Owns: the refusal. Does not own: who gets it (`infra/bundle.ts`).
+ * Names are those of the replaced package. Owns: the refusal. Does not own: which bundles use it
+ * (`infra/bundle.ts`).
  */
 
 function refuse(): never {

@@ -5,10 +5,10 @@
  * Owns: the two reads. Does not own: what becomes of the numbers (`metrics.ts`), when a breaker is open
  * (`core/step/breaker.ts`).
  *
- * Counted in the table and not from openings and closings: one lost line would make such a count wrong for
- * ever. Costs a query of each of eight shards and one read of the agents' breakers, in a tick that has
- * something to count. An idle system is counted every quarter of an hour, because an approval is opened by an
- * agent and leaves nothing due.
+ * Counts in the table, not from openings and closings: one lost line would make such a count wrong for ever.
+ * This costs a query of each of eight shards and one read of the agents' breakers, in a tick that has
+ * something to count. An idle system is counted every quarter of an hour, because an agent opens an approval
+ * and leaves nothing due.
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
@@ -28,7 +28,7 @@ export interface OpenNow {
 const COUNT_EVERY_MS = 15 * 60_000;
 
 /**
- * Whether a tick of this process has something to count: no count for long, something was open, or its last
+ * Whether a tick of this process must count: there was no count for long, something was open, or its last
  * tick found something due, as the tick does that follows the opening of an incident or a breaker.
  */
 export class OpenGauge {
@@ -39,19 +39,19 @@ export class OpenGauge {
     return this.#open !== 0 || now - this.#countedAt >= COUNT_EVERY_MS;
   }
 
-  /** @param open nothing where it is not known */
+  /** @param open nothing if it is unknown */
   counted(open: OpenNow | undefined, now: number): void {
     this.#open = open && open.incidents + open.entries + open.breakers;
     this.#countedAt = now;
   }
 }
 
-/** Pages of a shard, 1 MB each: some thousand incidents. More of them would mean nothing to a person. */
+/** Pages of a shard, 1 MB each: some thousand incidents. More would be meaningless to a person. */
 const MOST_PAGES = 1;
 
 /**
- * @param agents those whose breakers count
- * @param counted where items are counted without being read
+ * @param agents whose breakers count
+ * @param counted if items can be counted without being read
  */
 export async function openNow(
   client: DynamoDBClient,
@@ -74,7 +74,9 @@ export async function openNow(
 
 type Inbox = Pick<OpenNow, 'incidents' | 'entries'>;
 
-/** How many items such partitions of the list's index have, and how many whose second key begins so. */
+/**
+ * Counts the items of such partitions of the list's index, and those whose second key begins with the prefix.
+ */
 type Counted = (partitions: readonly string[], prefix: string) => readonly [number, number];
 
 function inboxOf(counted: Counted): Inbox {
@@ -99,8 +101,8 @@ async function countShard(client: DynamoDBClient, table: string, shard: string):
         IndexName: TABLE.listIndex.name,
         Select: 'COUNT',
         KeyConditionExpression: '#key = :key',
-        // An approval that waits for its answer is in the same inbox, and nothing has gone wrong with it:
-        // it was read, and counts apart.
+        // An approval that waits for its answer is in the same inbox, but nothing has gone wrong: it is read,
+        // and counted separately.
         FilterExpression: 'begins_with(#sk, :incident)',
         ExpressionAttributeNames: { '#key': TABLE.listIndex.pk, '#sk': TABLE.sk },
         ExpressionAttributeValues: { ':key': { S: shard }, ':incident': { S: INCIDENT_PREFIX } },

@@ -1,8 +1,8 @@
 /**
- * What one process of a function works with: environment → clients → ports.
+ * Makes the ports of one process of a function: environment → clients → ports.
  *
- * Owns: reading the environment, which adapter stands behind which port. Does not own: how calls are made
- * (`transport.ts`), when that is done, and for which role (`agent/handler.ts`).
+ * Owns: reading the environment, which adapter implements which port. Does not own: how calls are made
+ * (`transport.ts`), when the ports are made, and for which role (`agent/handler.ts`).
  */
 
 import type { Logger } from '@aws-lambda-powertools/logger';
@@ -49,13 +49,13 @@ export interface Telemetry {
   readonly meter: Meter;
 }
 
-/** @param fields what every line of this function has: its role, and of an agent its name */
+/** @param fields of every line of this function: its role, and for an agent its name */
 export function telemetryOf(fields: { readonly role: string; readonly agent?: string }): Telemetry {
   const deployment = process.env[ENV.deployment] ?? 'local';
   return { logger: serviceLogger(fields), meter: createMeter({ deployment, fields, by: metricsBy() }) };
 }
 
-/** Under which names CloudWatch has what this deployment measures. */
+/** The names under which CloudWatch has this deployment's metrics. */
 export function measured(): { service: string; by: DetailBy[]; queues: Record<string, string> } {
   const urls = [...agentQueues(process.env)];
   const queues = urls.map(([agent, url]) => [agent, url.slice(url.lastIndexOf('/') + 1)] as const);
@@ -80,7 +80,9 @@ const startedAt = (): { readonly startedAt?: number } => {
 export const sweepEvery = (): number => Number(process.env[ENV.sweepEveryMs] ?? DEFAULT_SWEEP_EVERY_MS);
 export const wakeShards = (): number => Number(process.env[ENV.wakeShards] ?? DEFAULT_WAKE_SHARDS);
 
-/** Further ports of the roles that read all of the table, made by them, so that no agent's bundle has it. */
+/**
+ * Lets the roles that read the whole table make further ports themselves, so that no agent's bundle has them.
+ */
 interface StateTable {
   readonly client: DynamoDBClient;
   readonly name: string;
@@ -94,8 +96,8 @@ export type OwnPorts = Ports & {
 };
 
 /**
- * The ports of a role that calls a supervisor when none would sweep in time: every
- * role but supervisor and audit.
+ * The ports of a role that calls a supervisor if none would sweep in time: every role except supervisor and
+ * audit.
  */
 export function callingPortsOf(telemetry: Telemetry, atWork?: AtWork): OwnPorts {
   const own = portsOf(telemetry, atWork);
@@ -116,8 +118,7 @@ export function startingPortsOf(telemetry: Telemetry): OwnPorts {
 }
 
 /**
- * The ports of the one role that answers callers: beside those of a start the
- * lists, and who waits for an end.
+ * The ports of the one role that answers callers: those of a start, and the lists and the waits for an end.
  */
 export function listingPortsOf(telemetry: Telemetry): OwnPorts {
   const own = startingPortsOf(telemetry);
@@ -136,7 +137,7 @@ export function listingPortsOf(telemetry: Telemetry): OwnPorts {
 export const receiptsOf = ({ table: { client, name, shards } }: OwnPorts): Receipts =>
   dynamoReceipts(client, name, shards);
 
-/** The same, with the log lines and the metrics of another agent of this process. */
+/** The same ports, with the log lines and the metrics of another agent of this process. */
 export const namedAs = (ports: OwnPorts, { logger, meter }: Telemetry): OwnPorts => ({
   ...ports,
   log: tellAll(logger, meter),

@@ -1,13 +1,13 @@
 /**
  * Large values as objects of one bucket, over S3's own HTTP.
  *
- * Owns: the requests, how often one is made and for how long, what each answer says. Does not own: keys
+ * Owns: the requests, how often one is made and for how long, what each answer means. Does not own: keys
  * (`core/records/large-values.ts`), who removes what (`supervisor/audit-values.ts`), the signature
  * (`signature.ts`).
  *
- * Why not the SDK's client: it makes every function's bundle 160 KB larger, by a third, and a cold start
- * reads it whether or not a large value is ever met. Any call may be made twice: an object is written whole,
- * under a key that no other write has.
+ * The SDK's client would make every function's bundle 160 KB larger, by a third, and a cold start would read
+ * it even if no large value ever occurs. Any call may be made twice: an object is written whole, under a key
+ * that no other write uses.
  */
 
 import type { ClientRequest, IncomingMessage } from 'node:http';
@@ -21,19 +21,19 @@ import { AGENTS } from './direct.ts';
 import { ENV } from './names.ts';
 import { amzDate, authorization, encodedPart, s3Place, sha256 } from './signature.ts';
 
-/** 16 MB take a second at 16 MB/s, which the smallest function has. */
+/** 16 MB take one second at 16 MB/s, which the smallest function has. */
 const REQUEST_TIMEOUT_MS = 10_000;
 const MOST_ATTEMPTS = 3;
 
 export interface S3Options {
   readonly bucket: string;
-  /** One address for all buckets, as an emulator has. @default AWS's own of this one */
+  /** One address for all buckets, as an emulator has. @default AWS's address of this bucket */
   readonly endpoint?: string;
   readonly region: Provider<string>;
   readonly credentials: Provider<AwsCredentialIdentity>;
   /** @default 10 s for one try */
   readonly requestTimeout?: number;
-  /** Objects of a page of a list. @default as many as S3 lists at once, 1,000 */
+  /** How many objects a page of a list has. @default as many as S3 lists at once, 1,000 */
   readonly page?: number;
 }
 
@@ -44,8 +44,8 @@ interface Answer {
 }
 
 /**
- * What S3 answers of an object that is not there, with `NoSuchKey`. A role that may not list is refused then,
- * with a message that names the right to list: it may read objects, or S3 would have named that.
+ * S3's answer for a missing object, with `NoSuchKey`. A role that may not list is refused instead, with a
+ * message that names the right to list: it may read objects, or S3 would have named that right.
  */
 const NOT_THERE = 404;
 const MAY_NOT_LIST = 403;
@@ -53,7 +53,7 @@ const NO_BODY = new Uint8Array();
 const REMOVED_AT_A_TIME = 10;
 
 export function s3Values(options: S3Options): LargeValues & LargeValueInventory {
-  // Its own: what S3 refuses uses up nothing of the tries that calls of the state table have.
+  // A separate strategy: refusals by S3 use up none of the retries that calls of the state table have.
   const retries = new StandardRetryStrategy(MOST_ATTEMPTS);
   const call = async (method: Method, url: Promise<URL>, body: Uint8Array = NO_BODY): Promise<Answer> => {
     const to = await url;
@@ -62,7 +62,7 @@ export function s3Values(options: S3Options): LargeValues & LargeValueInventory 
   let address: Promise<string> | undefined;
   const at = async (key: string): Promise<URL> =>
     new URL(`${await (address ??= addressOf(options))}/${key.split('/').map(encodedPart).join('/')}`);
-  // S3 answers the same whether or not it was there.
+  // S3 answers the same for a missing object.
   const remove = async (key: string, version?: string): Promise<void> => {
     const url = await at(key);
     if (version !== undefined) url.searchParams.set('versionId', version);
@@ -86,7 +86,7 @@ export function s3Values(options: S3Options): LargeValues & LargeValueInventory 
       return listed(accepted(await call('GET', Promise.resolve(url)), 'ListObjectsV2').body.toString());
     },
     remove: (keys) => someAtATime(keys, remove),
-    // The mark of a removal comes first, for it is what a replica in another region is sent.
+    // The mark of a removal comes first, because S3 replicates only that to another region.
     erase: (keys) =>
       someAtATime(keys, async (key) => {
         await remove(key);
@@ -103,12 +103,12 @@ async function someAtATime(keys: readonly string[], each: (key: string) => Promi
     await Promise.all(keys.slice(from, from + REMOVED_AT_A_TIME).map((key) => each(key)));
 }
 
-/** What an SDK's client knows of the place it is in. */
+/** An SDK client's region and credentials. */
 interface Client {
   readonly config: Pick<S3Options, 'region' | 'credentials'>;
 }
 
-/** The bucket that the environment names; nothing where it names none. */
+/** The bucket that the environment names; nothing if it names none. */
 export function valuesIn(
   environment: Readonly<Record<string, string | undefined>>,
   { config: { region, credentials } }: Client,
@@ -140,7 +140,7 @@ async function repeated(retries: StandardRetryStrategy, ask: () => Promise<Answe
       failed = { error };
     }
     const errorType = typeOf(failed);
-    // It rejects when there are to be no more attempts, and waits for as long as is right before the next.
+    // Rejects if there must be no more attempts; otherwise waits until the next one is due.
     const next =
       errorType === undefined
         ? undefined
@@ -178,7 +178,7 @@ function accepted(answer: Answer, operation: string): Answer {
   throw refusal(answer, operation);
 }
 
-/** It names no key: a key has an execution's id. */
+/** The error names no key: a key contains an execution's id. */
 const refusal = (answer: Answer, operation: string): Error => {
   const code = codeIn(answer) ?? `HTTP ${answer.status}`;
   return Object.assign(new Error(`${operation} of a large value: ${code}`), {
@@ -253,7 +253,7 @@ function exchange(
   });
 }
 
-/** A page of a list. Keys of ours have no sign that XML would have to spell otherwise. */
+/** Reads a page of a list. Our keys have no character that XML must escape. */
 function listed(xml: string): Page<StoredValue> {
   const items = [...xml.matchAll(/<Contents>([^]*?)<\/Contents>/g)].map(([, one = '']) => ({
     key: within(one, 'Key'),
@@ -266,7 +266,7 @@ function listed(xml: string): Page<StoredValue> {
     : { items };
 }
 
-/** What there is of one key, without the marks of removals. */
+/** The versions of one key, without the marks of removals. */
 const versionsOf = (key: string, xml: string): string[] =>
   [...xml.matchAll(/<Version>([^]*?)<\/Version>/g)].flatMap(([, one = '']) =>
     within(one, 'Key') === key ? [within(one, 'VersionId')] : [],

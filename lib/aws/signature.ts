@@ -1,5 +1,6 @@
 /**
- * AWS's Signature Version 4: of a POST to `/`, which is all that the JSON protocols need, or of another call.
+ * Signs a request with AWS's Signature Version 4: a POST to `/`, which is all that the JSON protocols need,
+ * or another call.
  *
  * Owns: the signature. Does not own: the request (`direct.ts`, `s3-values.ts`, `remote/`). The
  * signing key is derived once a day and service.
@@ -34,7 +35,7 @@ function signingKey({ secretAccessKey }: Credentials, day: string, { service, re
     hmac,
     [region, service].reduce(hmac, hmac(`AWS4${secretAccessKey}`, day)),
   );
-  // Yesterday's are of no use any more.
+  // Yesterday's keys are useless.
   if (keys.size >= 10) keys.clear();
   keys.set(name, key);
   return key;
@@ -42,7 +43,7 @@ function signingKey({ secretAccessKey }: Credentials, day: string, { service, re
 
 let lastDate = { second: Number.NaN, text: '' };
 
-/** `2026-11-21T20:09:17.123Z` as `20261121T200917Z`. A process signs many requests in a second. */
+/** Turns `2026-11-21T20:09:17.123Z` into `20261121T200917Z`. A process signs many requests in a second. */
 export function amzDate(at: number): string {
   const second = Math.floor(at / 1_000);
   if (second !== lastDate.second) {
@@ -52,7 +53,7 @@ export function amzDate(at: number): string {
   return lastDate.text;
 }
 
-/** What a signature says of an address. */
+/** The parts of an address that a signature covers. */
 export interface SignedPlace {
   readonly path: string;
   readonly query: string;
@@ -68,7 +69,7 @@ const encoded = (text: string): string =>
   );
 
 /**
- * An address as it is signed: the path's parts are encoded once more, the query's in the order of their
+ * An address as it is signed: the path's parts are encoded once more, the query's are in the order of their
  * names.
  */
 export function signedPlace({ pathname, searchParams }: URL): SignedPlace {
@@ -76,21 +77,20 @@ export function signedPlace({ pathname, searchParams }: URL): SignedPlace {
   return { path: pathname.split('/').map(encoded).join('/'), query: pairs.sort().join('&') };
 }
 
-/** The path for S3 alone: as it is sent, with parts that are encoded once. */
+/** The path for S3 only: as it is sent, with parts that are encoded once. */
 export const s3Place = (method: string, url: URL): SignedPlace => ({
   ...signedPlace(url),
   path: url.pathname,
   method,
 });
 
-/** A part of a path as S3 has it sent and signed. */
+/** Encodes a part of a path as S3 requires it in request and signature. */
 export const encodedPart = encoded;
 
 /**
- * The `authorization` header.
- * @param headers those that are signed: lower-case names in alphabetical order,
- * `host` and `x-amz-date` among them
- * @param place the path and the query as they are signed, of another address than `/` (`signedPlace`)
+ * Makes the `authorization` header.
+ * @param headers the signed ones: lower-case names in alphabetical order, `host` and `x-amz-date` among them
+ * @param place the path and the query as they are signed, for an address other than `/` (`signedPlace`)
  */
 export function authorization(
   headers: Readonly<Record<string, string>>,

@@ -1,5 +1,5 @@
 /**
- * An agent's queue as a worker sees it: taking messages, keeping them from others, giving them back.
+ * An agent's queue as a worker sees it: taking messages, hiding them from others, giving them back.
  *
  * Owns: the requests and their limits. Does not own: when they are made (`lib/worker/worker.ts`).
  */
@@ -11,10 +11,10 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 
-/** What SQS gives at once at most, and how long it lets a receive wait for the first. */
+/** The most messages that SQS gives at once, and how long it lets a receive wait for the first. */
 export const MAX_RECEIVED = 10;
 const LONG_POLL_S = 20;
-/** A long poll must not be taken for a request that hangs. */
+/** Longer than a long poll, which must not count as a request that hangs. */
 const CLIENT = {
   maxAttempts: 3,
   requestHandler: { connectionTimeout: 2_000, requestTimeout: 25_000, throwOnRequestTimeout: true },
@@ -27,9 +27,9 @@ export interface Received {
 }
 
 export interface Inbox {
-  /** Waits for messages; none is an answer as well. */
+  /** Waits for messages; an empty list is an answer as well. */
   readonly receive: (most: number, hiddenS: number, signal: AbortSignal) => Promise<readonly Received[]>;
-  /** Hides the message from other receivers for so long; 0 gives it back at once. */
+  /** Hides the message from other receivers for this long; 0 gives it back at once. */
   readonly hide: (message: Received, seconds: number) => Promise<void>;
   readonly remove: (message: Received) => Promise<void>;
 }

@@ -20,16 +20,18 @@ import type { Queue, QueueDepth } from '../core/ports.ts';
 const BATCH = 10;
 const MAX_DELAY_S = 900;
 
-/** The messages that this process works on; each of them may be about to send. */
+/** The messages that this process works on; each of them may be about to send something. */
 export interface AtWork {
   messages: number;
 }
 
-/** Messages of nobody: on a fair queue each without a group would be a group of its own, and come first. */
+/**
+ * The group of messages without one: on a fair queue each would otherwise be its own group, and come first.
+ */
 const NOBODY = 'none';
 
 interface QueueOptions {
-  /** With several at work, sends wait for each other, for a moment. @default none are */
+  /** If several are at work, sends wait briefly for each other. @default none are */
   readonly atWork?: AtWork;
   /** Some messages have a group. @default false */
   readonly isFair?: boolean;
@@ -80,7 +82,7 @@ export function sqsQueue(
 
 const ofAll = (send: Send): Send => ({ group: NOBODY, ...send });
 
-/** @returns places of those that SQS refused */
+/** @returns the positions of those that SQS refused */
 async function sendTo(client: SQSClient, url: string, sends: readonly Send[]): Promise<ReadonlySet<number>> {
   const [first] = sends;
   if (first !== undefined && sends.length === 1) {
@@ -99,15 +101,15 @@ interface Parcel {
 }
 
 /**
- * The longest that a send waits for others: more than a batch takes to be worked
- * up, less than a caller notices.
+ * The longest that a send waits for others: longer than handling a batch takes, shorter than a caller
+ * notices.
  */
 const COMPANY_MS = 20;
 
 /**
- * The messages of one process to one agent. What is sent while others are at work, or while a request
- * is under way, leaves together: a process that works on a batch of ten asks once or twice, not ten
- * times. Alone a message never waits.
+ * The messages of one process to one agent. Messages that are sent while others are at work, or while a
+ * request is under way, leave together: a process that works on a batch of ten makes one or two requests, not
+ * ten. A message alone never waits.
  */
 class Outbox {
   readonly #request: (sends: readonly Send[]) => Promise<ReadonlySet<number>>;
@@ -116,7 +118,7 @@ class Outbox {
   #underWay = 0;
   #departure: NodeJS.Timeout | undefined;
 
-  /** @param company whether others are at work that have not sent yet */
+  /** @param company whether others are at work that have not sent anything yet */
   constructor(request: (sends: readonly Send[]) => Promise<ReadonlySet<number>>, company: () => boolean) {
     this.#request = request;
     this.#company = company;
@@ -126,7 +128,7 @@ class Outbox {
     return this.#waiting.length;
   }
 
-  /** Rejects when one of them was not sent. */
+  /** Rejects if one of them was not sent. */
   async post(sends: readonly Send[]): Promise<void> {
     const results = sends.map(
       (send) =>
@@ -141,7 +143,7 @@ class Outbox {
     await Promise.all(results);
   }
 
-  /** @param all also those that do not fill a request */
+  /** @param all includes those that do not fill a request */
   #leave(all: boolean): void {
     if (all) {
       clearTimeout(this.#departure);
@@ -188,7 +190,7 @@ interface Entry {
   readonly MessageGroupId?: string;
 }
 
-/** Rounded up: a message that arrives early is worth nothing. */
+/** Rounds up: a message that arrives early is useless. */
 function entry({ message, delayMs, group }: Send): Entry {
   const delayS = Math.min(MAX_DELAY_S, Math.ceil(delayMs / 1_000));
   return {

@@ -1,12 +1,13 @@
 /**
- * Log lines, as JSON, by Powertools: notes of the roles, and what an agent's own code logs.
+ * Log lines, as JSON, by Powertools: notes of the roles, and lines of an agent's own code.
  *
  * Owns: which notes are worth a line on the healthy path (none: they are debug), which are warnings or
  * errors, and the keys of a line. Does not own: metrics (`metrics.ts`). S17: a note has no field for a
- * payload, so none can get here. How an attempt failed is said in its author's words, cut and printable.
+ * payload, so a payload cannot get here. A failed attempt is described in its author's words, cut and
+ * printable.
  *
- * The correlation id of a line about an execution is the execution's id, in every
- * function: one query finds them all.
+ * The correlation id of a line about an execution is the execution's id, in every function: one query finds
+ * them all.
  */
 
 import { Logger, LogLevelThreshold } from '@aws-lambda-powertools/logger';
@@ -16,7 +17,7 @@ import type { Failure } from '../core/values/failure.ts';
 import { isError } from '../core/values/errors.ts';
 import { cut, printable } from '../core/values/text.ts';
 
-/** What happens with every healthy step; at info level its lines would cost more than its messages. */
+/** Notes of every healthy step; at info level these lines would cost more than the step's messages. */
 const ROUTINE: ReadonlySet<string> = new Set([
   'started',
   'claimed',
@@ -24,13 +25,16 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'step-done',
   'succeeded',
   'message-dropped',
-  // There are as many of these as steps; the audit's own line has their number.
+  // There is one for each removed record; the audit's own line has their number.
   'leftover-removed',
-  // Sent as an event; an agent that is tried once is at its last attempt each time.
+  // These are sent as events; an agent that is tried once is at its last attempt each time.
   'at-risk',
 ]);
 
-/** Powertools' number of a level: its name takes as long as all the rest of a note that is not written. */
+/**
+ * Powertools' number of a level: looking the level up by name takes as long as all the rest of an unwritten
+ * note.
+ */
 const { DEBUG } = LogLevelThreshold;
 
 /** Warnings, for a person to read: something was left undone, or may go wrong soon. */
@@ -56,14 +60,14 @@ const WARNINGS: ReadonlySet<string> = new Set([
   'sweep-failed',
   'value-lost',
   'wake-up-failed',
-  // A failure without a word of its own.
+  // A failure that has no note of its own.
   'death-not-recorded',
   'lease-ended',
   'process-died',
   'step-unknown',
 ]);
 
-/** Errors: a step or an execution has come to an end that nothing of ours can mend. */
+/** Errors: a step or an execution has ended in a way that our code cannot repair. */
 const ERRORS: ReadonlySet<string> = new Set([
   'failed',
   'on-failure-failed',
@@ -73,7 +77,7 @@ const ERRORS: ReadonlySet<string> = new Set([
   'undo-given-up',
 ]);
 
-/** The most characters of a failure's words: enough to know it again. */
+/** The most characters of a failure's message: enough to recognise it. */
 const MAX_FAILURE_CHARS = 300;
 
 const saidOf = ({ code, message }: Failure): { readonly code: string; readonly failure: string } => ({
@@ -81,7 +85,7 @@ const saidOf = ({ code, message }: Failure): { readonly code: string; readonly f
   failure: printable(cut(message, MAX_FAILURE_CHARS)),
 });
 
-/** @param others who hear every note as well */
+/** @param others get every note as well */
 export function tellAll(logger: Logger, ...others: readonly Log[]): Log {
   return {
     note: (note, origin) => {
@@ -97,7 +101,7 @@ export function tellAll(logger: Logger, ...others: readonly Log[]): Log {
   };
 }
 
-/** Under the name by which Powertools' users look for it. */
+/** Adds the id under the name that Powertools' users expect. */
 export const correlated = <Fields extends { readonly executionId?: string }>(
   fields: Fields,
 ): Fields & { readonly correlation_id?: string } =>
@@ -105,14 +109,14 @@ export const correlated = <Fields extends { readonly executionId?: string }>(
 
 /**
  * Level, sample rate and service name can be set by Powertools' own variables.
- * @param fields what each of its lines has: the role, and of an agent its name
+ * @param fields of each of its lines: the role, and for an agent its name
  */
 export const serviceLogger = (fields: { readonly role: string; readonly agent?: string }): Logger =>
   new Logger({ serviceName: process.env['POWERTOOLS_SERVICE_NAME'] ?? 'steadfast', persistentKeys: fields });
 
 /**
- * Says of each attempt under way that its process ends, and how: the execution's own record learns of it only
- * when a lease ends. What kills a process from outside leaves no time to say so.
+ * Logs for each attempt under way that its process ends, and how: the execution's own record shows this only
+ * when a lease ends. A process that is killed from outside has no time to log.
  */
 export function tellExit(
   logger: Logger,
@@ -123,8 +127,8 @@ export function tellExit(
 }
 
 /**
- * A logger for the author's code in one attempt. A child logger: fields of one
- * attempt are in no line of another.
+ * Makes a logger for the author's code in one attempt. It is a child logger: fields of one attempt are in no
+ * line of another.
  */
 export function attemptLog(
   logger: Logger,

@@ -1,11 +1,11 @@
 /**
  * How the calls of a process reach AWS: its clients, and which of two ways they take.
  *
- * Owns: how long a request may take and how often it is made, which way is taken. Does not own: the direct
+ * Owns: how long a request may take, how often it is made, and which way it takes. Does not own: the direct
  * way (`direct.ts`), what is called.
  *
- * Both ways send the trace of the invocation along and notice a clock that is wrong. Whichever is taken, the
- * caller of a client sees the same: `test/contract` and `test/aws` run on both.
+ * Both ways send the trace of the invocation along and notice a wrong clock. The caller of a client sees the
+ * same with either: `test/contract` and `test/aws` run on both.
  */
 
 import { refuse } from '../core/values/errors.ts';
@@ -14,7 +14,10 @@ import { type ClockSkew, measured } from './clock-skew.ts';
 import { direct } from './direct.ts';
 import { DEFAULT_TRANSPORT, ENV, type Transport, TRANSPORTS } from './names.ts';
 
-/** Below the shortest lease, so that a request that hangs does not cost it. By default the SDK only warns. */
+/**
+ * Below the shortest lease, so that a request that hangs does not cost the lease. By default the SDK only
+ * warns.
+ */
 export const CLIENT = {
   maxAttempts: 3,
   requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
@@ -29,15 +32,15 @@ export function transportOf(environment: Readonly<Record<string, string | undefi
 }
 
 export interface TransportOptions {
-  /** @default what the environment says */
+  /** @default the transport that the environment names */
   readonly transport?: Transport;
-  /** Is given what the answers say of this process's clock. */
+  /** Gets the store's time from each answer. */
   readonly skew?: ClockSkew;
   /** @default that of `CLIENT` */
   readonly requestTimeout?: number;
 }
 
-/** Has the client make its calls in the way that is set. */
+/** Makes the client use the transport that is set. */
 export function transported<Client>(
   client: Client,
   {
