@@ -155,7 +155,7 @@ async function eraseAll(erasing: Erasing, id: string): Promise<boolean> {
     ),
   );
   const below = await childrenOf(erasure, id, records);
-  // Last number first: the remaining ones are found by their numbers, from the first on.
+  // From the last number: the remaining ones are found by their numbers, from the first on.
   for (const child of below.toReversed())
     if (ports.clock.now() > untilAt || !(await eraseAll(erasing, child))) return false;
   const kept = isOther ? found.life : undefined;
