@@ -27,6 +27,7 @@ interface Options {
   readonly minutes: number;
   readonly seed: number;
   readonly rate: number;
+  readonly hosting: 'own' | 'shared';
   readonly serve: boolean;
   readonly kills: number;
   readonly keep: boolean;
@@ -74,6 +75,11 @@ const program = new Command('chaos')
   .option('--minutes <m>', 'how long the faults last', positive, 5)
   .option('--seed <n>', 'of the plan of faults and starts (default: random, printed first)', whole)
   .option('--rate <r>', 'starts a second (default: 2; of failure 0.5, of lanes 0.4)', positive)
+  .addOption(
+    new Option('--hosting <how>', 'a function for each agent, or one for all that may share one')
+      .choices(['own', 'shared'])
+      .default('own'),
+  )
   .option('--serve', 'one server over one file instead, killed again and again', false)
   .option('--kills <n>', 'with --serve: how often (its own rate is 10 starts a second)', whole, 200)
   .option('--keep', 'keeps the folder with the tables, logs and ledger', false)
@@ -96,7 +102,7 @@ async function main(options: Options, mode: Mode): Promise<number> {
   let keep = options.keep;
   try {
     const stage = await setStage(
-      mode,
+      { ...mode, hosting: options.hosting },
       (text) => progress.say(text),
       (how) => {
         strike = how;

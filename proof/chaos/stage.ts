@@ -52,7 +52,11 @@ export interface Deployed {
 }
 
 export async function setStage(
-  { deployed, claimsPerSecond }: Pick<Mode, 'deployed' | 'claimsPerSecond'>,
+  {
+    deployed,
+    claimsPerSecond,
+    hosting,
+  }: Pick<Mode, 'deployed' | 'claimsPerSecond'> & { readonly hosting: 'own' | 'shared' },
   say: (text: string) => void,
   onCleanUp: (strike: Stage['strike']) => void,
 ): Promise<Stage> {
@@ -69,6 +73,7 @@ export async function setStage(
     outdir,
     folders: [deployed.folder],
     only: [deployed.name],
+    hosting,
     validation: false,
   });
   const world = await startWorld({ deeds: DEEDS, port: 0, ledgerFile: join(folder, 'ledger.jsonl') });
