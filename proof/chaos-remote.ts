@@ -1,6 +1,6 @@
 /**
- * `npm run chaos:remote`: an agent in Python, killed in mid-call, before a service that
- * prints as often as it is asked.
+ * `npm run chaos:remote`: an agent in Python, killed in mid-call, in front of a service that prints once for
+ * every request.
  *
  * Owns: the options, the load, the exit code. docs/PROOF.md says what it proves.
  */
@@ -21,15 +21,15 @@ interface Options {
   readonly json: boolean;
 }
 
-/** Executions that are open at the same time. */
+/** How many executions are open at the same time. */
 const OPEN = 12;
-/** One in so many is too heavy for the carrier, so that its label is voided. */
+/** The share of executions too heavy for the carrier, whose labels are voided. */
 const HEAVY_SHARE = 0.2;
 const POLL_EVERY_MS = 250;
-/** A lease, the time of an attempt, and the pauses of its recovery, several times over. */
+/** Several times a lease, the time of an attempt, and the pauses of its recovery. */
 const HEAL_WITHIN_MS = 300_000;
 
-/** A call is under way at any time; one is seen within seconds, also on a busy machine. */
+/** A call is always under way; the killer sees one within seconds, even on a busy machine. */
 const BLIND_AFTER_MS = 60_000;
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));

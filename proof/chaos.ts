@@ -1,7 +1,7 @@
 /**
  * `npm run chaos`: the real local cloud under load, with every function killed and frozen at random, the
- * store killed, calls unanswered and throttled, and an outside world that misbehaves. Then everything
- * heals, must end, and is audited.
+ * store killed, calls unanswered and throttled, and an outside world that misbehaves. Then everything heals,
+ * every execution must end, and the run is audited.
  *
  * Owns: the options, the two phases, the exit code. docs/PROOF.md says what it
  * proves and how to read a failure.
@@ -36,9 +36,9 @@ interface Options {
 
 const POLL_EVERY_MS = 1_000;
 const SERVE_RATE = 10;
-/** With nothing due it would end at once. */
+/** With nothing due the supervisor would end at once. */
 const RING_AFTER_MS = 2_500;
-/** A process that went on after its execution's end may still act: as long as a function can run. */
+/** A process that went on after its execution's end may still act for as long as a function can run. */
 const ECHO_LIMIT_MS = 40_000;
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -117,7 +117,7 @@ async function main(options: Options, mode: Mode): Promise<number> {
     else console.log(summary);
     return failures.length === 0 ? 0 : 1;
   } catch (error) {
-    // A process that is stopped in the middle complains; those lines are of no use.
+    // A process that is stopped in the middle complains; those lines are useless.
     if (!interrupted.signal.aborted) throw error;
     return 130;
   } finally {
@@ -186,14 +186,15 @@ async function perform(stage: Stage, options: Options, mode: Mode, progress: Pro
 }
 
 /**
- * Its first tick would come a minute after the start; a system that has run for a while has one under way.
+ * Ticks the supervisor: its first tick would come a minute after the start, while a system that has run for a
+ * while has one under way.
  */
 async function ringSupervisor(control: Stage['cloud']['control']): Promise<void> {
-  // It may be killed on the way.
+  // The supervisor may be killed meanwhile.
   await control.tick('supervisor').catch(() => {});
 }
 
-/** Waits until every client has its answer and every execution its end, or the bound is over. */
+/** Waits until every client has its answer and every execution its end, or until the bound. */
 async function allEnd(table: Table, load: Load, mode: Mode, progress: Progress): Promise<void> {
   const boundMs = mode.boundMs(await table.everything());
   const untilAt = Date.now() + boundMs;
@@ -204,7 +205,7 @@ async function allEnd(table: Table, load: Load, mode: Mode, progress: Progress):
   }
 }
 
-/** No function works any more, apart from the supervisor, which goes on sweeping. */
+/** Stops all functions except the supervisor, which goes on sweeping. */
 async function silence(control: Stage['cloud']['control']): Promise<void> {
   const untilAt = Date.now() + ECHO_LIMIT_MS;
   const isBusy = (): boolean =>

@@ -3,8 +3,8 @@
  *
  *     npm run differential [-- --commands 100000] [--seed 1] [--each 500]
  *
- * Each seed begins with two empty tables. Prints the first difference and fails, or says how many were the
- * same.
+ * Each seed begins with two empty tables. Prints the first difference and fails, or prints how many commands
+ * had equal answers.
  */
 
 import { parseArgs } from 'node:util';
@@ -22,7 +22,7 @@ const { values } = parseArgs({
 });
 const [count, first, each] = [Number(values.commands), Number(values.seed), Number(values.each)];
 
-/** The payloads of large items say nothing. */
+/** Shortens the payloads of large items, which show nothing. */
 const cut = (_: string, value: unknown): unknown =>
   typeof value === 'string' && value.length > 100 ? `${value.length} characters` : value;
 

@@ -33,7 +33,7 @@ const whole = (text: string): number => {
   return value;
 };
 
-/** What is taken away, by name: rules of `decide`, or of the engine around it. */
+/** The rules of `decide`, or of the engine around it, that can be removed, by name. */
 const TAKEN: Readonly<Record<string, { readonly rule: string; readonly run: string }>> = {
   ...ABLATIONS,
   ...PLANTS,
@@ -48,7 +48,7 @@ async function perform(task: Task): Promise<RunResult> {
   return runConfig(config, { rules, maxStates: task.maxStates });
 }
 
-/** In a process of its own, so that its memory is given back and the other processor is used. */
+/** Runs in a process of its own, so that its memory is given back and the other processor is used. */
 function inProcess(task: Task): Promise<RunResult> {
   return new Promise((resolve, reject) => {
     const child = fork(import.meta.filename, [], {
@@ -68,7 +68,7 @@ function inProcess(task: Task): Promise<RunResult> {
   });
 }
 
-/** All tasks, as many at once as there are processors; results in the order of the tasks. */
+/** Performs all tasks, as many at once as there are processors; results in the order of the tasks. */
 async function performAll(tasks: readonly Task[], onResult: (task: Task, result: RunResult) => void) {
   const results: RunResult[] = [];
   let at = 0;
@@ -126,7 +126,7 @@ async function checkAll(options: Options): Promise<void> {
   if (!model.closed || model.violations + model.stuck + model.unreached > 0) process.exitCode = 1;
 }
 
-/** Here a violation is what must be found. */
+/** Here a violation must be found. */
 async function checkAblations(options: Options): Promise<void> {
   const chosen = Object.keys(TAKEN).filter((name) => options.ablate === 'all' || name === options.ablate);
   if (chosen.length === 0) {

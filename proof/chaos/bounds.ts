@@ -1,7 +1,7 @@
 /**
  * How long things may take, from the plan that ran.
  *
- * Owns: the two limits of a run and where they come from. Pure.
+ * Owns: the two limits of a run and their derivation. Pure.
  */
 
 import { onFailureSteps } from '../../lib/core/plan/on-failure.ts';
@@ -10,14 +10,14 @@ import { LEASE_MARGIN_MS } from '../../lib/core/step/lease.ts';
 import { SWEEP_EVERY_MS } from '../../lib/supervisor/sweep.ts';
 
 const TICK_MS = 60_000;
-/** What a function has beyond its agent's timeout (`infra/deployed-agent.ts`). */
+/** The time that a function has beyond its agent's timeout (`infra/deployed-agent.ts`). */
 const FUNCTION_SPARE_MS = 15_000;
 /**
  * A supervisor repeats a dispatch that was not claimed after this many of the smallest lease or pickup time
  * (`core/supervision/wake-time.ts`).
  */
 const MAX_GAP = 4;
-/** Promised of a dead agent, beyond its lease. */
+/** The promised time to detect a dead agent, beyond its lease. */
 const DETECTION_SPARE_MS = 10_000;
 
 const stepsOf = (plan: Plan): number => plan.steps.length + onFailureSteps(plan).length;
@@ -29,12 +29,13 @@ export const detectionLimitMs = (plan: Plan): number => longestLeaseMs(plan) + D
 export const longestLeaseMs = (plan: Plan): number => most(plan, ({ leaseMs }) => leaseMs);
 
 /**
- * From the end of all faults to the end of the last execution: a tick, if the supervisor was just killed; the
- * end of a lease and its sweep; until the attempt's process is dead for certain and what it sent has taken
- * effect (its probe or undo waits for that); and then each step once more, forward or back, or after a
- * failure, with the longest gap between two dispatches before it. Every attempt succeeds now, so no recovery
- * is climbed; one that hung as the faults ended takes its timeout, which is shorter than its process's life.
- * @param steps one after the other, where that is not all of the plan's
+ * The time from the end of all faults to the end of the last execution: a tick, if the supervisor was just
+ * killed; the end of a lease and its sweep; until the attempt's process is certainly dead and its requests
+ * have taken effect (its probe or undo waits for that); and then each step once more, forward or back, or
+ * after a failure, with the longest gap between two dispatches before it. Every attempt succeeds now, so no
+ * recovery goes further; an attempt that hung when the faults ended takes its timeout, which is shorter than
+ * its process's life.
+ * @param steps those that follow one another, if not all of the plan's do
  */
 export function healBoundMs(plan: Plan, steps = stepsOf(plan)): number {
   const shortest = Math.min(...performed(plan).map(({ leaseMs, pickupMs }) => Math.min(leaseMs, pickupMs)));

@@ -2,16 +2,16 @@
  * How long it took until the record showed that an attempt's process was dead or frozen.
  *
  * Owns: which strike interrupted which attempt, the time between the two, percentiles, and the time in which
- * there was no supervisor to see it. Pure.
+ * no supervisor could see it. Pure.
  *
- * An attempt that was interrupted is in its step's history with the failure `lease-ended`; the entry's
- * `endedAt` is when the supervisor recorded it. Which process had the attempt is known from its log line
- * `claimed` (the log level is debug for that), so the strike is the one on that process while the attempt
- * was under way. A process killed between its claim and that line has left no line: then it is the first
- * strike on its function after the claim, which can only make the detection seem slower than it was. A
- * freeze shorter than the lease ends no lease: it counts only when no kill followed. A lease that ended
- * without any strike (a store that was down for longer than the heartbeats can bridge) is no detection of a
- * dead process and is counted on its own.
+ * An interrupted attempt is in its step's history with the failure `lease-ended`; the entry's `endedAt` is
+ * when the supervisor recorded it. The log line `claimed` (the log level is debug for that) names the
+ * attempt's process, so the strike is the one on that process while the attempt was under way. A process
+ * killed between its claim and that line has left no line: then the strike is the first one on its function
+ * after the claim, which can only make the detection seem slower than it was. A freeze shorter than the lease
+ * ends no lease: it counts only when no kill followed. If a lease ended without any strike (the store was
+ * down for longer than the heartbeats can bridge), no dead process was detected, and it is counted
+ * separately.
  */
 
 export interface Strike {
@@ -84,7 +84,9 @@ function grouped<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMa
   return groups;
 }
 
-/** Clocks are one, but the claim's time is taken before its write and a log line comes through a pipe. */
+/**
+ * There is one clock, but the claim's time is taken before its write, and a log line comes through a pipe.
+ */
 const within =
   ({ claimedAt, recordedAt }: Interruption) =>
   (at: number): boolean =>
@@ -105,15 +107,15 @@ export function percentile(values: readonly number[], share: number): number {
 }
 
 /**
- * The times without a supervisor that follow from a strike on it, out of all times without one (it also rests
- * for a few seconds before each tick).
+ * The times without a supervisor because of a strike on it, out of all times without one (it also rests for a
+ * few seconds before each tick).
  */
 export function bereaved(without: readonly Interval[], strikes: readonly Strike[]): readonly Interval[] {
   const blows = strikes.filter(({ target }) => target === 'supervisor');
   return without.filter(({ from, to }) => blows.some(({ at }) => at >= from - 1_000 && at <= to));
 }
 
-/** Whether no supervisor could see it for a part of the time it took. */
+/** Whether no supervisor could see it for part of that time. */
 export const unseen = (detection: Detection, times: readonly Interval[]): boolean =>
   times.some(({ from, to }) => from < detection.recordedAt && to > detection.strike.at);
 

@@ -1,11 +1,11 @@
 /**
- * Owns: the end events that were put on the bus, each once. The local cloud keeps the last 1,000 alone,
- * so they are gathered meanwhile.
+ * Owns: the end events that were put on the bus, each once. The local cloud keeps only the last 1,000, so
+ * they are gathered during the run.
  */
 
 import type { Control } from '../../local/control/control.ts';
 
-/** The part of the event that is audited (docs/EVENTS.md). */
+/** The audited part of the event (docs/EVENTS.md). */
 export interface EndedEvent {
   readonly executionId: string;
   readonly status: string;

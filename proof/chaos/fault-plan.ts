@@ -1,13 +1,13 @@
 /**
  * What is done to the system, and when: drawn from the seed before the run begins.
  *
- * Owns: the kinds of faults, their rates and moments. Pure. Does not own: doing it (`saboteur.ts`), what the
- * external party world does wrong (`order-plan.ts`).
+ * Owns: the kinds of faults, their rates and moments. Pure. Does not own: executing it (`saboteur.ts`), what
+ * the outside world does wrong (`order-plan.ts`).
  *
  * The supervisor is struck at any time of its minute, like every other function, but less often: the other
- * one takes over, and after both are dead there is no sweep until the next tick, so that supervisors that are
- * killed every few seconds would be none at all. It is struck at its next calls, which come every two
- * seconds: that hits one process, while 'now' would hit all there are.
+ * supervisor takes over, and after both are dead nothing sweeps until the next tick, so supervisors killed
+ * every few seconds would never work. It is struck at its next calls, which come every two seconds: that hits
+ * one process, while 'now' would hit all of them.
  */
 
 import type { FaultMoment } from '../../local/control/fault.ts';
@@ -26,12 +26,15 @@ export type Fault =
       readonly target: FunctionName;
       readonly moment: FaultMoment;
       readonly forMs: number;
-      /** Its connections are cut before it goes on. */
+      /** Its connections are cut before it continues. */
       readonly cut?: true;
     }
   /** kill -9 of DynamoDB. */
   | { readonly kind: 'store-restart'; readonly downMs: number }
-  /** late-index: it answers as of a few seconds ago. refused-index: it has no room for a write. */
+  /**
+   * late-index: it answers with the state of a few seconds ago. refused-index: it has no capacity for a
+   * write.
+   */
   | {
       readonly kind: 'ambiguous' | 'throttle' | 'late-index' | 'refused-index';
       readonly target: FunctionName;
@@ -41,7 +44,7 @@ export type Fault =
   | { readonly kind: 'no-concurrency'; readonly target: FunctionName; readonly forMs: number };
 
 export interface PlannedFault {
-  /** From the start of the run. */
+  /** Ms from the start of the run. */
   readonly atMs: number;
   readonly fault: Fault;
 }
@@ -65,9 +68,9 @@ const EVERY_MS = {
 /** Longer than a lease. */
 export const LONG_FREEZE_MS = 6_000;
 
-/** The system is warm by then, so that faults meet work. */
+/** By then the system is warm, so that faults meet work. */
 const FIRST_AT_MS = 4_000;
-/** A recovery is under way: the lease has ended and the supervisor acts on it. */
+/** During this time a recovery is under way: the lease has ended and the supervisor acts on it. */
 const RECOVERY_AFTER_MS = [5_500, 9_000] as const;
 
 /** All faults of a run, in order of time. */
@@ -120,7 +123,7 @@ function supervisorFaults(seed: number, durationMs: number): PlannedFault[] {
   return [...kills, ...freezes];
 }
 
-/** What a local cloud does not do by itself, and AWS does. */
+/** Faults that AWS has and a local cloud does not have by itself. */
 function blindSpots(seed: number, durationMs: number): PlannedFault[] {
   const each = (stream: number, everyMs: number, faultOf: (dice: Draws) => Fault): PlannedFault[] =>
     moments(drawsOf(seed, stream), everyMs, durationMs).map(({ atMs, dice }) => planned(atMs, faultOf(dice)));
@@ -150,7 +153,7 @@ function blindSpots(seed: number, durationMs: number): PlannedFault[] {
   ];
 }
 
-/** Some at any time, some aimed at the recovery from a kill. */
+/** Some come at any time, some during the recovery from a kill. */
 function storeRestarts(
   seed: number,
   durationMs: number,

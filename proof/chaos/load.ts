@@ -1,8 +1,8 @@
 /**
- * The clients: start executions at a steady rate, ask again with the same key until they are answered, repeat
- * some starts, cancel some executions.
+ * The clients: they start executions at a steady rate, ask again with the same key until they are answered,
+ * repeat some starts, cancel some executions.
  *
- * Owns: what a careful client does, and the answers it got. Does not own: what is started, and how the
+ * Owns: the behaviour of a careful client, and the answers it got. Does not own: what is started, and how the
  * outside world treats it (`order-plan.ts`, `failure/plan.ts`).
  */
 
@@ -10,12 +10,10 @@ import type { RuleInput } from '../../examples/world/behaviour.ts';
 import type { External } from './stage.ts';
 import type { StartedKey } from './table-audit.ts';
 
-/** A request that is not answered by then is given up and made again. */
+/** A request without an answer by then is given up and repeated. */
 const REQUEST_LIMIT_MS = 10_000;
 const AGAIN_AFTER_MS = 300;
-/**
- * The external services check all their rules at every call; those of the oldest orders are history by then.
- */
+/** The external services check all their rules at every call; rules of the oldest orders are dropped. */
 const MAX_RULES = 5_000;
 
 /** One execution of the load: how the outside world treats it, and what its client does. */
@@ -26,9 +24,9 @@ export interface PlannedStart {
   readonly input: unknown;
   /** Its own rules for the outside world; the first one that fits a call applies. */
   readonly rules: readonly RuleInput[];
-  /** When its client starts it once more with the same key, after the first time. */
+  /** When its client starts it again with the same key, after the first time. */
   readonly repeatAfterMs?: number;
-  /** When a client cancels it, after it was started. */
+  /** When a client cancels it, after its start. */
   readonly cancelAfterMs?: number;
 }
 
@@ -41,7 +39,7 @@ interface Answer {
 
 export interface LoadCounts {
   asked: number;
-  /** Requests without a usable answer, made again. */
+  /** Requests without a usable answer, which were repeated. */
   again: number;
   repeats: number;
   cancels: number;
@@ -63,8 +61,8 @@ export class Load {
   #stopped = false;
 
   /**
-   * @param planned by its number, from 0
-   * @param rulesLast the external services keep to their rules until all is over
+   * @param planned the start with this number, from 0
+   * @param rulesLast the external services keep to their rules until everything is over
    */
   constructor(apiUrl: string, world: External, planned: (index: number) => PlannedStart, rulesLast = false) {
     this.#apiUrl = apiUrl;
@@ -168,7 +166,7 @@ export class Load {
       this.problems.push(`the cancel of ${executionId} was answered ${status}`);
   }
 
-  /** Asks until there is an answer that is not the server's own trouble. */
+  /** Asks until there is an answer that is not the server's own failure. */
   async #insist(path: string, body: unknown): Promise<Answer> {
     for (;;) {
       this.counts.asked += 1;

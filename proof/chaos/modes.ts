@@ -1,9 +1,9 @@
 /**
- * What can be put under chaos: orders of the example, the workflows in which failure is part of the plan, or
- * one with a lane, rounds, large values and accepted work.
+ * The workflows that can be put under chaos: orders of the example, the workflows in which failure is part of
+ * the plan, or one with a lane, rounds, large values and accepted work.
  *
- * Owns: per mode what is deployed, what is started, how long it may take to heal, who judges. Does not own:
- * the load and the faults, which are the same for all.
+ * Owns: for each mode what is deployed, what is started, how long it may take to heal, who judges. Does not
+ * own: the load and the faults, which are the same for all.
  */
 
 import { isTerminal } from '../../lib/core/records/state.ts';
@@ -29,16 +29,16 @@ export interface Mode {
   readonly deployed: Deployed;
   /** Starts a second. */
   readonly rate: number;
-  /** A limit on each agent. */
+  /** The rate of each agent. */
   readonly claimsPerSecond?: string;
   readonly planned: (index: number) => PlannedStart;
   /** The external services' rules decide how an execution must end: they outlast the faults. */
   readonly rulesLast: boolean;
-  /** From the end of all faults to the end of the last execution. */
+  /** The time from the end of all faults to the end of the last execution. */
   readonly boundMs: (table: TableContent) => number;
-  /** @param answered by what a person was asked: how often it was answered */
+  /** @param answered how often each kind of question to a person was answered */
   readonly judge: (facts: Facts, answered: Readonly<Record<string, number>>) => Verdict;
-  /** A person answers what the workflows ask. */
+  /** A person answers the workflows' questions. */
   readonly hasPerson: boolean;
 }
 
@@ -84,7 +84,10 @@ function failure(seed: number): Mode {
   };
 }
 
-/** Beside its steps, the most pages that one of them reads; each waits for the one before. */
+/**
+ * The most pages that one of its steps reads, besides the steps themselves; each page waits for the one
+ * before.
+ */
 const LANED_CHAIN = 10;
 
 function lanes(seed: number): Mode {
@@ -110,7 +113,7 @@ function lanes(seed: number): Mode {
   };
 }
 
-/** The most executions of one account that have not ended. */
+/** The most unended executions of one account. */
 function longestQueue({ snapshots }: TableContent): number {
   const counts = new Map<string, number>();
   for (const { execution } of snapshots) {

@@ -1,11 +1,10 @@
 /**
- * What one order of the load is like: how the outside world treats it, and what its
- * client does. Drawn from the seed.
+ * One order of the load: how the outside world treats it, and what its client does. Drawn from the seed.
  *
  * Owns: the shares of misbehaviour, of repeated starts and of cancels. Pure. Does
  * not own: sending it (`load.ts`).
  *
- * The outside world keeps to what the agents' authors declared of it (`lateEffectWithin: '1s'`): no request
+ * The outside world obeys what the agents' authors declared about it (`lateEffectWithin: '1s'`): no request
  * takes effect later than that after it was sent. Its answers may come much later, or never.
  */
 
@@ -38,7 +37,7 @@ export function plannedOrder(seed: number, index: number): PlannedStart {
   };
 }
 
-/** Most orders meet nothing of the kind. */
+/** Most orders meet no misbehaviour. */
 function misbehaviour(dice: Draws): RuleInput[] {
   const rules: RuleInput[] = [];
   if (dice.chance(0.35)) rules.push(trouble(dice, dice.pick<Service>(SERVICES)));
@@ -48,7 +47,7 @@ function misbehaviour(dice: Draws): RuleInput[] {
   return rules;
 }
 
-/** A service that goes wrong, and is well again after a few calls. */
+/** A service that fails, and recovers after a few calls. */
 export function trouble(dice: Draws, service: Service): RuleInput {
   const kind = dice.random();
   if (kind < 0.3) return { service, mode: 'unavailable', times: dice.between(1, 3) };
@@ -58,7 +57,7 @@ export function trouble(dice: Draws, service: Service): RuleInput {
   return { service, mode: 'hang', times: 1 };
 }
 
-/** What is asked of a service while an outcome is unknown or an order is undone goes wrong as well. */
+/** Requests while an outcome is unknown or an order is undone fail as well. */
 export function troubleWhileUndoing(dice: Draws): RuleInput {
   const [service, action] = dice.pick<readonly [Service, string]>([
     ['payment', 'refund'],
@@ -71,6 +70,6 @@ export function troubleWhileUndoing(dice: Draws): RuleInput {
   return { service, mode, match: { action }, times: 1, ...(mode === 'slow-reply' ? { ms: 1_500 } : {}) };
 }
 
-/** A service that answers at once leaves no process time to die. */
+/** A service that answers at once leaves its process no time to die. */
 export const usualTimes = (dice: Draws): RuleInput[] =>
   SERVICES.map((service) => ({ service, mode: 'slow-reply', ms: dice.between(50, 500) }));

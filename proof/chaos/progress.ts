@@ -1,6 +1,6 @@
 /**
- * Owns: what can be seen while chaos runs: one line kept up to date on a terminal,
- * a line now and then elsewhere.
+ * Owns: what can be seen while chaos runs: one line that is kept up to date on a terminal, occasional lines
+ * elsewhere.
  */
 
 export interface Screen {
@@ -42,7 +42,7 @@ export class Progress {
     }
   }
 
-  /** A line of its own. */
+  /** Writes a line of its own. */
   say(text: string): void {
     this.#screen.write(`${this.#hasLine ? '\r\u001B[K' : ''}${text}\n`);
     this.#hasLine = false;

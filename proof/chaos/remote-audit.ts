@@ -1,12 +1,13 @@
 /**
- * What the printer's journal must say when every execution has ended. Pure: records in, findings out.
+ * The required content of the printer's journal once every execution has ended. Pure: records in, findings
+ * out.
  *
- * Owns: what is a label too many, or one too few. Does not own: the table (`table-audit.ts`).
+ * Owns: which labels are too many, and which are missing. Does not own: the table (`table-audit.ts`).
  */
 
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 
-/** A line of the printer's: a label that it printed, or one that it voided. */
+/** A line of the printer's journal: a label that it printed, or one that it voided. */
 export interface JournalEntry {
   /** The effect key. */
   readonly key: string;
@@ -16,7 +17,7 @@ export interface JournalEntry {
 }
 
 export interface RemoteAudit {
-  /** Effect keys with more than one label, and labels that stand where everything was undone. */
+  /** Effect keys with more than one label, and labels that are left although everything was undone. */
   readonly doubled: readonly string[];
   /** Executions that succeeded without the label that they name. */
   readonly lost: readonly string[];

@@ -1,8 +1,8 @@
 /**
  * Kills an agent in Python in mid-call: the program, the process of its attempt, or the worker of both.
  *
- * Owns: finding the calls that are under way (from /proc, so on Linux alone), which are killed, when and how,
- * by the seed. Does not own: what they do.
+ * Owns: finding the calls that are under way (from /proc, so only on Linux), and by the seed which of them
+ * are killed, when and how. Does not own: what they do.
  */
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -16,16 +16,16 @@ export type Target = (typeof TARGETS)[number];
 /** The targets of six kills. */
 const WEIGHTED = ['program', 'program', 'program', 'attempt', 'attempt', 'worker'] as const;
 const LOOK_EVERY_MS = 10;
-/** The share of the calls seen that are killed. */
+/** The share of the seen calls that are killed. */
 const KILLED_SHARE = 0.4;
-/** For the program's start. */
+/** The time that the program needs to start. */
 const START_MS = 150;
 /** The share of the killed calls that die between the label and its answer. */
 const AFTER_SHARE = 0.5;
 
 export interface Kill {
   readonly target: Target;
-  /** The program of the call that it was aimed at. */
+  /** The program of the call that the kill was aimed at. */
   readonly pid: number;
 }
 
@@ -38,8 +38,7 @@ const fileOf = (pid: number, name: string): string => {
 };
 
 /**
- * Whether it is the program: the shell that it was started by, and that waits
- * beside it, has its name as well.
+ * Whether it is the program itself: the shell that started it, and that waits beside it, has the same name.
  */
 function isProgram(pid: number, folder: string): boolean {
   const [program = '', ...args] = fileOf(pid, 'cmdline').split('\0');
@@ -82,7 +81,7 @@ export class RemoteKiller {
     this.#timers.clear();
   }
 
-  /** The calls that were found; without any nothing is ever killed. */
+  /** The calls that were found; without any call nothing is ever killed. */
   get calls(): number {
     return this.#seen.size;
   }
@@ -113,7 +112,7 @@ export class RemoteKiller {
     }
   }
 
-  /** Only what is still under way counts. */
+  /** Kills only if the call is still under way. */
   #kill(pid: number, target: Target): void {
     if (this.isDone || !isProgram(pid, this.#stage.worker().folder)) return;
     const attempt = attemptOf(pid);
@@ -122,7 +121,7 @@ export class RemoteKiller {
       if (target === 'worker') this.#stage.killWorker();
       else process.kill(target === 'attempt' ? attempt : pid, 'SIGKILL');
     } catch {
-      // It ended in this very moment.
+      // It ended at this very moment.
       return;
     }
     this.kills.push({ target, pid });

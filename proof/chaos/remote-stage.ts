@@ -1,9 +1,9 @@
 /**
- * What an agent in Python is killed on: the example that prints labels, on a fresh local
- * cloud, with its worker beside it.
+ * The stage on which an agent in Python is killed: the example that prints labels, on a fresh local cloud,
+ * with its worker beside it.
  *
- * Owns: starting them, a new worker for one that was killed, leaving nothing behind. Does not
- * own: what is killed, and when.
+ * Owns: starting them, a new worker after one was killed, leaving nothing behind. Does not own: what is
+ * killed, and when.
  */
 
 import { existsSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
@@ -20,13 +20,13 @@ import type { JournalEntry } from './remote-audit.ts';
 import { type Strike, strikeOf } from './striking.ts';
 
 const STACK = 'Remote';
-/** Calls at the same time. */
+/** How many calls run at the same time. */
 const CONCURRENCY = 4;
-/** What the printer takes before a label, and again after it. */
+/** The time that the printer takes before a label, and again after it. */
 export const PRINT_MS = 300;
 
 export interface RemoteStage {
-  /** Holds the template, the tables, the worker's log and the printer's journal. */
+  /** Contains the template, the tables, the worker's log and the printer's journal. */
   readonly folder: string;
   readonly cloud: Cloud;
   readonly worker: () => LocalWorker;
@@ -36,7 +36,10 @@ export interface RemoteStage {
   readonly strike: Strike;
 }
 
-/** The agent with the service that would run it, so that the local cloud knows what its task may do. */
+/**
+ * Synthesises the agent with the service that would run it, so that the local cloud knows what its task may
+ * do.
+ */
 async function synthesizeExample(outdir: string): Promise<string> {
   const app = createApp({ outdir, builtinCloudFormationValidation: false });
   const workflows = await discoverWorkflows({

@@ -1,5 +1,5 @@
 /**
- * From everything that was seen to the verdict. Pure.
+ * Turns everything that was seen into the verdict. Pure.
  *
  * Owns: the summary (the JSON line), the limits, the lines that explain a failure. Does not own: the checks
  * themselves (`table-audit.ts`, `detection.ts`, the example's `audit.ts`).
@@ -47,7 +47,7 @@ export interface Facts {
 /** Whether the machine could keep up: all calls of all functions go through this one process. */
 export interface Machine {
   readonly processors: number;
-  /** Mean number of processes that wanted one, over the last five minutes. */
+  /** Mean number of processes that wanted a processor, over the last five minutes. */
   readonly load: number;
   /** How late this process's timers were, p99. */
   readonly lateMs: number;
@@ -59,7 +59,7 @@ interface Times {
   readonly n: number;
 }
 
-/** What every summary says: what struck, and how long it took. */
+/** Every summary's description of the run: what struck, and how long it took. */
 export interface Run extends Readonly<BlindSpots> {
   readonly minutes: number;
   readonly seed: number;
@@ -85,24 +85,24 @@ export interface Summary extends Run {
   readonly lost: number;
   readonly doubled: number;
   readonly stuck: number;
-  /** Other things that must not be: a leased step after the end, a wrong answer to a client, … */
+  /** Other things that must not happen: a leased step after the end, a wrong answer to a client, … */
   readonly findings: number;
   /** All detections; `supervised` leaves out those during which a struck supervisor was missing. */
   readonly detectMs: Times & { readonly max: number; readonly limit: number; readonly supervised: Times };
   readonly secondsWithoutSupervisor: number;
-  /** Leases that ended although nobody struck their holder: the store was away for too long. */
+  /** Leases that ended although nothing struck their holder: the store was away for too long. */
   readonly otherLeaseEnds: number;
 }
 
 export interface Report {
   readonly summary: Summary;
-  /** Limits that do not hold; empty when all is well. */
+  /** Limits that were broken; empty if all is well. */
   readonly failures: readonly string[];
-  /** What was found, one line each. */
+  /** The findings, one line each. */
   readonly lines: readonly string[];
 }
 
-/** The contract's own numbers are for runs that are long enough to have them. */
+/** Only runs of at least this length can meet the contract's own numbers. */
 const LONG_ENOUGH_MINUTES = 1;
 const KILLS_PER_MINUTE = 20;
 
@@ -153,7 +153,7 @@ export function report(facts: Facts): Report {
   return { summary, failures: failuresOf(summary), lines };
 }
 
-/** What is allowed, and still worth knowing. */
+/** Things that are allowed, but still worth knowing. */
 function notesOn(executions: readonly Execution[], deadLetters: readonly string[]): string[] {
   const statusOf = new Map(executions.map(({ id, status }) => [id, status]));
   return [
@@ -215,7 +215,7 @@ export function missingFaults(
     ['ambiguous answer', summary.ambiguous] as const,
     ['throttling', summary.throttled] as const,
     ['late index', summary.lateIndexes] as const,
-    // Simple orders need a transaction only now and then, and some runs none.
+    // Simple orders rarely need a transaction, and some runs need none.
     ...(summary.transactions > 0 ? [['write refused by an index', summary.refusedIndexes] as const] : []),
     ['thaw with its connections cut', summary.cutThaws] as const,
     ['receive of a throttled function', summary.burntReceives] as const,
@@ -237,7 +237,7 @@ const countOf = (findings: readonly Finding[], ...kinds: Finding['kind'][]): num
 const isCompensationFailed = ({ cause }: Execution): boolean => cause?.failure.code === 'compensation-failed';
 
 /**
- * What an execution says of its effects, in the words of the example's audit. `failed` says that nothing had
+ * An execution's report of its effects, in the words of the example's audit. `failed` means that nothing had
  * to be undone, unless an undo failed: only then may effects be left.
  */
 const claimOf = ({ execution, steps }: Snapshot): AuditedExecution => ({

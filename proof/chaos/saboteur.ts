@@ -1,5 +1,5 @@
 /**
- * Does what the plan of faults says, when it says so, and notes what really happened.
+ * Executes the plan of faults at its times, and notes what really happened.
  *
  * Owns: the timers, the tally of faults that struck, every strike on a process, and the times
  * without a supervisor. Does not own: what is planned (`fault-plan.ts`), how a process is
@@ -19,9 +19,12 @@ import {
   type PlannedFault,
 } from './fault-plan.ts';
 
-/** What a local cloud does not do by itself, and AWS does. */
+/** Faults that AWS has and a local cloud does not have by itself. */
 export interface BlindSpots {
-  /** Queries of an index that were answered as of a few seconds ago; writes that one had no room for. */
+  /**
+   * Queries of an index that were answered with the state of a few seconds ago; writes for which one had no
+   * capacity.
+   */
   lateIndexes: number;
   refusedIndexes: number;
   /** Processes frozen for longer than a lease whose connections were cut then. */
@@ -31,26 +34,26 @@ export interface BlindSpots {
 }
 
 export interface Tally extends BlindSpots {
-  /** Processes killed. */
+  /** How many processes were killed. */
   readonly kills: Record<FunctionName, number>;
-  /** Processes frozen. */
+  /** How many processes were frozen. */
   freezes: number;
   storeRestarts: number;
   /** Calls that were executed and not answered. */
   ambiguous: number;
   throttled: number;
-  /** Those of functions, refused ones included. */
+  /** The functions' transactions, refused ones included. */
   transactions: number;
 }
 
 const TRANSACTION = 'TransactWriteItems';
 const POLL_EVERY_MS = 200;
-/** A fault of the supervisor that found none. */
+/** How long a fault of the supervisor is postponed if there is no supervisor. */
 const POSTPONED_MS = 13_000;
 
 type Spoilt = Extract<Fault, { readonly calls: number }>['kind'];
 
-/** How one call is spoilt, and where it counts. Only a transaction says of which part it was refused. */
+/** How one call is spoilt, and where it counts. Only a transaction says which part was refused. */
 const SPOILT: Readonly<
   Record<
     Spoilt,
@@ -99,7 +102,7 @@ export class Saboteur {
     this.#timers.add(look);
   }
 
-  /** No more faults: what is armed is withdrawn, what is frozen goes on, the store is up. */
+  /** Ends all faults: armed ones are withdrawn, frozen processes continue, the store is up. */
   async heal(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
@@ -138,8 +141,8 @@ export class Saboteur {
 
   #inflict(fault: Fault): void {
     const onProcess = fault.kind === 'kill' || fault.kind === 'freeze';
-    // A fault that waited for the next supervisor would hit every one at its first
-    // call, and none would ever work.
+    // A fault that waited for the next supervisor would hit each one at its first call, and none would ever
+    // work.
     if (onProcess && fault.target === 'supervisor' && !this.#supervisorWorks()) {
       this.#later(POSTPONED_MS, () => this.#inflict(fault));
       return;
@@ -168,7 +171,7 @@ export class Saboteur {
     }
   }
 
-  /** One fault a call, so that each is reported when it strikes. */
+  /** One fault for each call, so that each is reported when it strikes. */
   #spoilCalls({ kind, target, calls }: Extract<Fault, { readonly calls: number }>): void {
     const { counted, arm } = SPOILT[kind];
     for (let call = 0; call < calls; call += 1) {
@@ -191,7 +194,7 @@ export class Saboteur {
     this.#later(forMs, () => this.#thaw(target, cut === true));
   }
 
-  /** All frozen processes of the function, so that a freeze may end early by another one's end. */
+  /** Thaws all frozen processes of the function, so a freeze may end early with another one. */
   #thaw(target: FunctionName, cut = false): void {
     const pids = this.#control.thaw(target, { cut });
     const now = Date.now();

@@ -1,10 +1,10 @@
 /**
- * What chaos runs on: the synthesised template of a workflow folder, a fresh local cloud
- * and the example's outside world.
+ * The stage on which chaos runs: the synthesised template of a workflow folder, a fresh local cloud and the
+ * example's outside world.
  *
- * Owns: starting them, leaving nothing behind, and what is noted while they run: which process
- * claimed which step (the functions log at debug level for that), what the cloud complains about.
- * Does not own: what is done to them.
+ * Owns: starting them, leaving nothing behind, and the notes while they run: which process claimed which step
+ * (the functions log at debug level for that), what the cloud complains about. Does not own: what is done to
+ * them.
  */
 
 import { mkdtempSync } from 'node:fs';
@@ -27,22 +27,22 @@ export interface External extends ExternalWorld {
 }
 
 export interface Stage {
-  /** Holds the template, the tables, the queues, the logs and the outside world's ledger. */
+  /** Contains the template, the tables, the queues, the logs and the outside world's ledger. */
   readonly folder: string;
   readonly cloud: Cloud;
   readonly world: External;
   readonly claims: readonly Claim[];
-  /** What the functions logged other than routine, by its name. */
+  /** How often the functions logged each note that is not routine, by its name. */
   readonly notes: ReadonlyMap<string, number>;
   readonly problems: readonly string[];
-  /** Ends everything; deletes the folder unless it is to be kept. */
+  /** Ends everything; deletes the folder unless it should be kept. */
   readonly strike: Strike;
 }
 
-/** Beside the busy ones there are frozen ones, which keep their places. */
+/** Besides the busy processes there are frozen ones, which keep their places. */
 const PROCESSES_PER_FUNCTION = 8;
 
-/** As far as an index of DynamoDB may be behind its table, and still be in order. */
+/** How far an index of DynamoDB may normally be behind its table. */
 const INDEXES_LATE_MS = 4_000;
 
 /** The workflow folder that is deployed: `<folder>/<name>/workflow.ts`. */

@@ -1,14 +1,14 @@
 /**
- * How a stage is struck: what was set up is taken down in reverse, once, whoever asks.
+ * Takes a stage down: everything that was set up, in reverse order, once, whoever asks.
  *
- * Owns: the order, and the folder. Does not own: what there is to take down (`stage.ts`, `remote-stage.ts`).
+ * Owns: the order, and the folder. Does not own: the things to take down (`stage.ts`, `remote-stage.ts`).
  */
 
 import { rmSync } from 'node:fs';
 
 export type Strike = (keep: boolean) => Promise<void>;
 
-/** @param folder removed at last, unless it is kept. @param undo filled while the stage is set */
+/** @param folder removed at the end, unless it is kept. @param undo filled while the stage is set */
 export function strikeOf(folder: string, undo: (() => Promise<void>)[]): Strike {
   let struck: Promise<void> | undefined;
   return (keep) => {

@@ -1,9 +1,9 @@
 /**
- * What the state table must contain when everything is over. Pure: records in, findings out.
+ * The required content of the state table when everything is over. Pure: records in, findings out.
  *
- * Owns: the checks of the table (S12 a wake time while open, none after the announced end; no
- * lease on a step of an ended execution; no attempt beyond the recovery; one execution per key)
- * and the list of what did not end.
+ * Owns: the checks of the table (S12 a wake time while open, none after the announced end; no lease on a step
+ * of an ended execution; no attempt beyond the recovery; one execution per key) and the list of executions
+ * that did not end.
  */
 
 import { onFailureSteps, performedStep } from '../../lib/core/plan/on-failure.ts';
@@ -17,7 +17,7 @@ export interface TableContent {
   readonly plans: ReadonlyMap<string, Plan>;
 }
 
-/** What the clients know: a key, and the ids that its starts were answered. */
+/** The clients' knowledge: a key, and the ids that answered its starts. */
 export interface StartedKey {
   readonly key: string;
   readonly executionIds: readonly string[];
@@ -30,7 +30,7 @@ export interface TableAudit {
   readonly lost: readonly string[];
   /** Keys with more than one execution, executions without a key. */
   readonly doubled: readonly string[];
-  /** Anything else that must not be. */
+  /** Any other violation. */
   readonly findings: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 /**
  * Reads the state table through the local cloud's AWS gateway, with the AWS SDK, as an operator would.
  *
- * Owns: the scan of everything, and the open executions by the wake index. Does not own: what must be in it
+ * Owns: the scan of everything, and the open executions by the wake index. Does not own: the required content
  * (`table-audit.ts`).
  */
 
@@ -96,7 +96,7 @@ export class Table {
   }
 }
 
-/** All that the items of a table say of executions. */
+/** The executions' records among the items of a table. */
 export function contentOf(items: readonly Item[]): TableContent {
   const inputs = new Map<string, Item[]>();
   const steps = new Map<string, Record<string, Step>>();

@@ -1,8 +1,8 @@
 /**
- * What a table answers to a command, in a form in which two tables can be compared.
+ * A table's answer to a command, in a form that can be compared with another table's.
  *
- * Owns: what is compared. Not compared are texts of errors, the order of a scan and of a batch, and of a page
- * that ended by its size how much was read: the embedded DynamoDB counts the item that it left out.
+ * Owns: what is compared. Not compared: texts of errors, the order of a scan and of a batch, and, for a page
+ * that ended by its size, how much was read: the embedded DynamoDB counts the item that it left out.
  */
 
 import {
@@ -19,7 +19,7 @@ export type Answer =
   | { readonly answered: unknown }
   | { readonly refused: string; readonly item?: Item; readonly reasons?: readonly CancellationReason[] };
 
-/** Pages of one query that are read on. */
+/** How many pages of one query are read. */
 const MAX_PAGES = 40;
 
 export type Send = (command: AnyCommand) => Promise<object>;

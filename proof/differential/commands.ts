@@ -1,8 +1,8 @@
 /**
  * Random commands to a state table, from a seed.
  *
- * Owns: which commands, so that conditions, pages, indexes and limits are met often. Does not own: sending
- * them (`answers.ts`). A command does not depend on what was answered: two tables are given the same ones.
+ * Owns: which commands, so that conditions, pages, indexes and limits often occur. Does not own: sending them
+ * (`answers.ts`). A command does not depend on the answers: both tables get the same ones.
  */
 
 import {
@@ -34,9 +34,9 @@ export const diceOf = (seed: number): Dice => seededRandom(seed);
 const PARTITIONS = ['exec#a', 'exec#b', 'exec#é', 'plan#a'];
 const SORTS = ['exec', 'step#a', 'step#b', 'step#c', 'incident#1', 'inbox#ü'];
 const WORDS = ['a', 'b', 'wake#0', 'wake#1', 'é', '9', '10'];
-/** Some are equal, some of other lengths: text would sort them differently. */
+/** Some are equal, some have other lengths: as text they would sort differently. */
 const NUMBERS = ['9', '10', '100', '1.5', '1.50', '-3', '1e3', '1700000000000', '0', '007'];
-/** Clear of 400 KB by more than the two count of a number: the embedded one counts its zeros. */
+/** Keeps away from 400 KB, because the two count a number differently: the embedded one counts its zeros. */
 const LARGE = [90_000, 250_000, 262_130, 399_000, 409_000, 409_700];
 
 export class Commands {
@@ -78,7 +78,7 @@ export class Commands {
     return { pk: { S: this.#one(PARTITIONS) }, sk: { S: this.#one(SORTS) } };
   }
 
-  /** Rarely one twice, which is refused. */
+  /** Rarely repeats a key, which is refused. */
   #keys(): Item[] {
     const keys = Array.from({ length: 1 + this.#upTo(6) }, () => this.#key());
     if (this.#may(0.05)) return keys;
@@ -151,7 +151,10 @@ export class Commands {
     }
   }
 
-  /** Right in themselves: what is wrong with one part of a transaction the embedded DynamoDB does not see. */
+  /**
+   * Parts that are valid in themselves: the embedded DynamoDB does not see an error in one part of a
+   * transaction.
+   */
   #parts() {
     const TableName = this.#table;
     const parts = Array.from({ length: 1 + this.#upTo(4) }, () => {
@@ -199,7 +202,7 @@ export class Commands {
     });
   }
 
-  /** A query with what may be asked of every page. */
+  /** A query with options that any page may have. */
   #page(query: {
     readonly IndexName?: string;
     readonly KeyConditionExpression: string;

@@ -1,7 +1,8 @@
 /**
- * The same random commands to two tables, their answers compared.
+ * Gives the same random commands to two tables and compares their answers.
  *
- * Owns: the comparison. Does not own: the commands (`commands.ts`), what of an answer counts (`answers.ts`).
+ * Owns: the comparison. Does not own: the commands (`commands.ts`), which parts of an answer count
+ * (`answers.ts`).
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -9,7 +10,7 @@ import { type Answer, answerOf, type Send } from './answers.ts';
 import { Commands, diceOf } from './commands.ts';
 
 export interface Difference {
-  /** Which command of the sequence, from 0. */
+  /** The position of the command in the sequence, from 0. */
   readonly at: number;
   readonly command: string;
   readonly input: object;
@@ -49,5 +50,5 @@ export async function firstDifference(
   return undefined;
 }
 
-/** What JSON says of it: the two come from parsers of their own. */
+/** Compares as JSON, because each answer comes from a parser of its own. */
 const plain = (answer: Answer): unknown => JSON.parse(JSON.stringify(answer));

@@ -1,7 +1,7 @@
 /**
  * Differences planted between a table and the one that it is compared with: each must be found.
  *
- * Owns: what each does to commands and answers on their way.
+ * Owns: how each changes commands and answers on their way.
  */
 
 import {
@@ -22,7 +22,7 @@ interface Page {
   readonly LastEvaluatedKey?: Item;
 }
 
-/** Has queries asked otherwise, or their pages answered otherwise. */
+/** Changes queries, or the pages that answer them. */
 const onQuery =
   (change: (page: Page, input: QueryCommandInput, send: Send) => object | Promise<object>, ask = same) =>
   (send: Send): Send =>
@@ -36,7 +36,7 @@ function same(input: QueryCommandInput): QueryCommandInput {
   return input;
 }
 
-/** Has refusals changed. */
+/** Changes refusals. */
 const onRefusal =
   (change: (error: Record<string, unknown>) => void) =>
   (send: Send): Send =>

@@ -1,8 +1,8 @@
 /**
  * The moves of supervisors, of the operator who cancels, pauses and resumes, and of time.
  *
- * Mirrors `lookAt` of `supervisor/sweep.ts` (what is due is read and evaluated with no affected steps) and
- * `cancel` of `scheduler/start.ts` (read, decide, write, evaluate; after a conflict read again).
+ * Mirrors `lookAt` of `supervisor/sweep.ts` (due executions are read and evaluated with no affected steps)
+ * and `cancel` of `scheduler/start.ts` (read, decide, write, evaluate; after a conflict read again).
  */
 
 import type { Outcome } from './codes.ts';
@@ -18,7 +18,7 @@ export function supervisorMoves(ctx: Context, world: World, at: number, emit: Em
   const actor = ctx.cast.at(world.supervisors[at] as number);
   if (actor !== null) return actorMoves(ctx, world, seat, actor, `supervisor ${at + 1}`, emit);
   const { wakeAt } = ctx.decider.execution(world.exec);
-  // One of several idle ones will do.
+  // One of several idle ones is enough.
   if (wakeAt === undefined || world.supervisors.indexOf(0) !== at) return;
   if (wakeAt > NOW && !ctx.config.eagerSweeps) return;
   const next = copyOf(world);
@@ -37,7 +37,7 @@ export function operatorMoves(ctx: Context, world: World, emit: Emit): void {
     if (from === 'pause') next.paused += 1;
     if (from === 'retry') next.retried += 1;
     place(ctx, next, 'operator', { pc: 'write', out: decider.outcomes.idOf(out), from, affected: 0 });
-    // Somebody ends every pause, if only at its deadline.
+    // Every pause is ended, if only at its deadline.
     emit(next, `operator reads, to ${from}`, from !== 'resume', NO);
   };
   if (config.cancel && world.canceled === 0) command('cancel', decider.cancel(world));
@@ -109,7 +109,7 @@ export function ghosts(ctx: Context, world: World, emit: Emit): void {
   }
 }
 
-/** Accepted work comes to its end: with its effect, or never to be done. */
+/** Accepted work ends: with its effect, or never to be done. */
 function jobs(ctx: Context, world: World, emit: Emit): void {
   for (const [at, job] of world.jobs.entries()) {
     if (job === 0) continue;
@@ -168,7 +168,7 @@ export function later(ctx: Context, world: World, ticks: number): World {
   return next;
 }
 
-/** The process `ticks` later, or nothing: its platform has ended it. */
+/** The process `ticks` later, or nothing if its platform has ended it. */
 function older(ctx: Context, actor: Actor, ticks: number): Actor | null {
   if (actor.pc === 'evaluate' || actor.pc === 'mourn') return actor;
   if (actor.pc === 'family') {
@@ -195,7 +195,7 @@ function older(ctx: Context, actor: Actor, ticks: number): Actor | null {
   return { ...actor, life, to: ctx.decider.laterClaim(actor.to, ticks, life) };
 }
 
-/** Also in what is about to be written: the deadline is the same in every version. */
+/** Also changes pending writes: the deadline is the same in every version. */
 function pastDeadline(ctx: Context, world: World): World {
   const { decider, cast } = ctx;
   const next = copyOf(world);

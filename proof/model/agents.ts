@@ -1,12 +1,13 @@
 /**
  * The agents' moves. Mirrors `agent/message.ts`: `handleMessage` (read, decide, claim; after a conflict or an
- * unsure answer read again, and if the token there is ours perform), `performAndReport`, `deliverReport` and
- * `reportOnce` (a report that conflicts is decided again on a fresh read, once released only what follows is
- * evaluated); and of `agent/attempt.ts` the ways in which an attempt ends and its heartbeats.
+ * unsure answer read again, and perform if the token there is ours), `performAndReport`, `deliverReport` and
+ * `reportOnce` (a report that conflicts is decided again on a fresh read; once the step is released, only
+ * what follows is evaluated); and from `agent/attempt.ts` the ways in which an attempt ends and its
+ * heartbeats.
  *
  * Merged into one move, because no rule can tell them apart: receiving a message and the read that follows;
- * the answer of the external party service and its effect; a report that was overtaken, its read and its
- * write (both are conditional on that read).
+ * the answer of the external service and its effect; a report that was overtaken, its read and its write
+ * (both are conditional on that read).
  */
 
 import { hintOf, LIFE_TICKS, type Hint, type ReportKind, SLOTS } from './codes.ts';
@@ -55,7 +56,10 @@ export function deliveries(ctx: Context, world: World, emit: Emit): void {
   }
 }
 
-/** A container's process is dead with all that it started: only what it has sent may still take effect. */
+/**
+ * A container's process is dead with all that it started: only requests that it has sent may still take
+ * effect.
+ */
 function mourned(ctx: Context, world: World, seat: Seat, actor: Actor, who: string, emit: Emit): void {
   if ((actor.pc !== 'perform' && actor.pc !== 'report') || !actor.own || actor.mode === 1) return;
   // How long its hung request may take effect is not distinguished from that of an earlier attempt.
@@ -175,7 +179,9 @@ function readAgain(ctx: Context, world: World, seat: Seat, actor: Of<'read'>, wh
 interface Answer {
   readonly kind: ReportKind;
   readonly fault?: true;
-  /** The effect took place; the service has taken the work; the request is under way for so many ticks. */
+  /**
+   * The effect took place; the service has accepted the work; the request is under way for this many ticks.
+   */
   readonly lands?: true;
   readonly job?: true;
   readonly ghost?: 'settle' | 'life';
@@ -203,7 +209,7 @@ const ANSWERS: readonly (readonly Answer[])[] = [
     { kind: 'permanent', fault: true },
   ],
 ];
-/** What a service answers that takes work and does it by itself. */
+/** The answers of a service that accepts work and does it by itself. */
 const ACCEPTING: readonly Answer[] = [
   { kind: 'accepted', job: true },
   { kind: 'lost', fault: true, job: true },
@@ -240,7 +246,7 @@ function perform(
   }
 }
 
-/** What the service may answer now. */
+/** The answers that the service may give now. */
 function answersOf({ config }: Context, world: World, step: number, mode: number): readonly Answer[] {
   const always = ANSWERS[mode] ?? [];
   if (mode === 1) {

@@ -1,5 +1,5 @@
 /**
- * The model's codes: what is asked of `decide` and what it answers, as small numbers.
+ * The model's codes: the questions to `decide` and its answers, as small numbers.
  *
  * Owns: the forms of questions and answers. Does not own: the questions (`agents.ts`,
  * `actors.ts`), the asking (`decider.ts`).
@@ -18,7 +18,7 @@ export const LIFE_TICKS = 2;
 
 export interface Stored {
   readonly exec: number;
-  /** One per step of the plan, in its order; 0: no record. */
+  /** One number for each step of the plan, in its order; 0: no record. */
   readonly steps: readonly number[];
 }
 
@@ -34,7 +34,7 @@ export interface Hint {
 export interface Outcome {
   /** The execution's new record, or -1. */
   readonly exec: number;
-  /** Which step gets a new record, or -1, and which. */
+  /** The step that gets a new record, or -1, and that record. */
   readonly step: number;
   readonly stepTo: number;
   /** Messages, one bit each (`slotOf`). */
@@ -46,7 +46,7 @@ export interface Outcome {
   readonly early: boolean;
   readonly what: string;
   readonly problems: readonly string[];
-  /** What is to be done to the execution of a child step before it is recorded. */
+  /** Work on the execution of a child step that comes before its record. */
   readonly family?: FamilyWork;
   /** How the execution ended, for its parent. */
   readonly end?: ChildEnd;

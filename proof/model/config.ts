@@ -1,9 +1,9 @@
 /**
- * The configurations: plans, how many processes, and what may go wrong in each.
+ * The configurations: plans, numbers of processes, and possible faults in each.
  *
- * Owns: the list of `npm run model`. Each closes; together they pass a million states. All steps
- * have the same limits, so that H is one number: lease 9 s (over after one tick), pickup 10 s,
- * settle 10 s, a process lives two ticks.
+ * Owns: the list of `npm run model`. Each search closes; together they exceed a million states. All steps
+ * have the same limits, so that H is one number: lease 9 s (over after one tick), pickup 10 s, settle 10 s, a
+ * process lives two ticks.
  */
 
 import type { Effect } from '../../lib/core/plan/agent.ts';
@@ -20,23 +20,25 @@ export interface ModelConfig {
   readonly supervisors: number;
   /** Bad or lost answers of outside services, in one execution. */
   readonly failures: number;
-  /** Any message at any time instead of those that were sent: any order, loss, repetition, forgery. */
+  /**
+   * Any message may come at any time, not only those that were sent: any order, loss, repetition, forgery.
+   */
   readonly forge: boolean;
   readonly cancel: boolean;
-  /** Pauses that the operator asks for, at most; each is ended by the operator. */
+  /** The most pauses that the operator requests; the operator ends each. */
   readonly pauses: number;
-  /** Retries of a failed execution, at most. */
+  /** The most retries of a failed execution. */
   readonly retries: number;
   /** The execution of its child step. */
   readonly child?: ModelConfig;
   readonly isChild: boolean;
-  /** Any process at any point; without a limit. */
+  /** Any process may die at any point; without a limit. */
   readonly crash: boolean;
-  /** A process that dies may leave a worker that records it, at any time after that. */
+  /** A process that dies may leave a worker that records its death, at any time after that. */
   readonly deaths: boolean;
   /** Messages are lost and delivered twice; without a limit. */
   readonly lossy: boolean;
-  /** A claim or a report is written, and the process does not learn that it was. */
+  /** A claim or a report may be written without its process knowing. */
   readonly ambiguous: boolean;
   readonly heartbeats: boolean;
   /** The execution's deadline may pass. */
@@ -46,7 +48,7 @@ export interface ModelConfig {
   /** Time passes. */
   readonly time: boolean;
   readonly giveUp: boolean;
-  /** What some state has to be, or the run shows nothing about it (`goals.ts`). */
+  /** Properties that some state must have; otherwise the run shows nothing about them (`goals.ts`). */
   readonly goals: readonly GoalName[];
 }
 
@@ -57,7 +59,7 @@ interface StepOptions {
   readonly undo?: 'none';
   readonly when?: AgentStep['when'];
   readonly tolerate?: true;
-  /** Its service may take the work and do it by itself, for one tick. */
+  /** Its service may accept the work and do it by itself, for one tick. */
   readonly accepts?: true;
 }
 
@@ -82,7 +84,7 @@ function planStep(name: string, after: readonly string[], options: StepOptions):
   };
 }
 
-/** Those that follow an end without success after the others. */
+/** All steps: those that follow an end without success come after the others. */
 export const stepsOf = ({ steps, onFailure = [] }: Plan): readonly PlanStep[] => [...steps, ...onFailure];
 
 type Shape = Readonly<Record<string, readonly string[]>>;
@@ -107,7 +109,7 @@ export function planOf(
   return plan;
 }
 
-/** With a step that follows an end without success. */
+/** Adds a step that follows an end without success. */
 function followedUp(plan: Plan, retries = 1): Plan {
   const onFailure = [planStep('f', [], { retries, undo: 'none' })];
   const followed: Plan = { ...plan, onFailure };
@@ -115,7 +117,7 @@ function followedUp(plan: Plan, retries = 1): Plan {
   return followed;
 }
 
-/** A step that is an execution of its own, and maybe one after it. */
+/** A step that is an execution of its own, and optionally one after it. */
 function familyPlan(child: Plan, then?: StepOptions): Plan {
   const kid = { kind: 'child', name: 'kid', after: [], plan: child, input: null, undo: 'required' } as const;
   const steps = then === undefined ? [kid] : [kid, planStep('b', ['kid'], then)];
@@ -173,10 +175,10 @@ const ONCE: StepOptions = { retries: 0 };
 const PROBED: StepOptions = { effect: 'probed' };
 const LONG: StepOptions = { retryMs: 2_400_000 };
 const SKIPPED: StepOptions = { when: { $eq: [{ $ref: 'input', path: ['flag'] }, false] } };
-/** Its service answers 202 and is asked later. */
+/** Its service answers 202 and is probed later. */
 const ACCEPTED: StepOptions = { ...ONCE, effect: 'probed', accepts: true };
 const TOLERATED: StepOptions = { tolerate: true };
-/** In the place of the first step, if that has failed. */
+/** Replaces the first step if that has failed. */
 const FALLBACK: StepOptions = { when: { $eq: [{ $ref: 'outcome:a', path: [] }, 'failed'] } };
 const FORGED: Partial<ModelConfig> = { forge: true, crash: true };
 const LIVE: Partial<ModelConfig> = { crash: true, lossy: true };
@@ -202,7 +204,7 @@ const FAMILIES: readonly ModelConfig[] = [
   familyOf('child-retried', undefined, { retries: 1, goals: ['goes-on', 'child-done'] }, CHILD_FAILS),
 ];
 
-/** Those that the tests run, too. */
+/** Configurations that the tests run, too. */
 export const SMALL: readonly ModelConfig[] = [
   configOf('chain2-unaided', planOf('chain2'), ALONE),
   configOf('par2-unaided', planOf('par2'), ALONE),
@@ -281,7 +283,7 @@ export const CONFIGS: readonly ModelConfig[] = [
   ...SMALL,
 ];
 
-/** Only without a rule: with it, it has too many states. */
+/** Used only without a rule: with the rule, it has too many states. */
 export const RACED: ModelConfig = familyOf(
   'child-raced',
   undefined,

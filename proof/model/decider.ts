@@ -1,8 +1,8 @@
 /**
- * `decide`, asked with numbers: interned records go in, interned records come out,
- * and every answer is remembered.
+ * Asks `decide` with numbers: interned records go in, interned records come out, and every answer is
+ * remembered.
  *
- * Owns: the way from the model's state to a real snapshot and back. Does not own: rules (all come from
+ * Owns: the conversion of the model's state to a real snapshot and back. Does not own: rules (all come from
  * `rules.ts`), when something is asked (`agents.ts`, `actors.ts`).
  */
 
@@ -44,7 +44,7 @@ import {
   TICK,
 } from './times.ts';
 
-/** The last dice before 1: every backoff is its longest. */
+/** The last random number before 1: every backoff is its longest. */
 const INPUTS = { writeId: 'w', now: NOW, random: 1 - 1e-9 } as const;
 const READ_NOW = { readAt: NOW } as const;
 
@@ -64,7 +64,7 @@ export class Decider {
 
   readonly #born: Partial<Execution>;
 
-  /** @param born what the execution has of its parent, if it has one */
+  /** @param born the fields that the execution has from its parent, if it has one */
   constructor(config: ModelConfig, rules: Rules, born: Partial<Execution> = {}) {
     this.#born = born;
     this.plan = config.plan;
@@ -103,7 +103,7 @@ export class Decider {
   /**
    * The records as `decide` gets them.
    * @param own the step whose record bears the asker's token, or -1
-   * @param acted the token of the attempt that a probe asks about is meant, where there is one
+   * @param acted use the token of the attempt that a probe asks about, if there is one
    */
   snapshot({ exec, steps }: Stored, own = -1, acted = false): Snapshot {
     const records: Record<string, Step> = {};
@@ -195,8 +195,8 @@ export class Decider {
   }
 
   /**
-   * The death of the process whose attempt is the latest to execute or to undo,
-   * whether or not it has its lease.
+   * The death of the process whose attempt is the latest to execute or to undo, whether or not it has its
+   * lease.
    */
   die(stored: Stored, step: number): Outcome {
     const event = {
@@ -223,13 +223,13 @@ export class Decider {
     );
   }
 
-  /** What was done to a child, or what it tells: decided on what its asker has read. */
+  /** The result of an act on a child, or a child's notice: decided on what its asker has read. */
   hear(stored: Stored, event: FamilyEvent): Outcome {
     const key = `${keyOf(stored, 11, 0, 0)}${JSON.stringify(event)}`;
     return this.#answers.get(key, () => this.#ask(this.snapshot(stored), { ...event, ...INPUTS } as Event));
   }
 
-  /** The execution under a number, and its place: what takes the place of a child that must never begin. */
+  /** The id of an execution's number; its place, if it takes the place of a child that must never begin. */
   idOf(execution: Execution): number {
     return this.#idOfExecution(execution);
   }
@@ -251,7 +251,7 @@ export class Decider {
 
   /**
    * What a holder whose claim led to `stored` will do after an on-time `done`: read again, or send or end
-   * unread. It is known at the claim, because the holder decides on the claim's snapshot.
+   * without a read. This is known at the claim, because the holder decides on the claim's snapshot.
    */
   unread(stored: Stored, step: number, mode: number): { kind: 'read' | 'send' | 'end'; sends: number } {
     return this.#unread.get(keyOf(stored, 7, step, mode), () => {
@@ -329,7 +329,7 @@ export class Decider {
     });
   }
 
-  /** A claim that is decided, but not yet written, `ticks` later: its lease is counted from the write. */
+  /** A claim that is decided but not yet written, `ticks` later: its lease counts from the write. */
   laterClaim(id: number, ticks: number, life: number): number {
     return this.#moves.get(`claim${id}/${ticks}/${life}`, () => {
       const record = this.step(this.later('step', id, ticks)) as Step;

@@ -1,9 +1,9 @@
 /**
- * The search: every state that can be reached, breadth first, so that the first trace to
- * a violation is a shortest one.
+ * The search: every state that can be reached, breadth first, so that the first trace to a violation is a
+ * shortest one.
  *
  * Owns: the set of states, the bound, traces, and the backward search for states from which no end can be
- * reached without a fault. Does not own: what can happen (`machine`).
+ * reached without a fault. Does not own: the possible moves (`machine`).
  */
 
 import type { Explorable } from './machine.ts';
@@ -21,7 +21,7 @@ export interface Explored {
   readonly violations: number;
   /** States from which no end can be reached without a further fault. */
   readonly stuck: number;
-  /** Goals of the run that no state is. */
+  /** Goals of the run that no state meets. */
   readonly unreached: readonly string[];
   readonly first?: Found;
 }
@@ -32,7 +32,7 @@ export interface Limits {
   readonly firstOnly: boolean;
 }
 
-/** Whole numbers, as many as there are. */
+/** A growing list of whole numbers. */
 class Numbers {
   #items = new Int32Array(1 << 12);
   length = 0;
@@ -106,7 +106,7 @@ export function explore<State>(machine: Explorable<State>, limits: Limits): Expl
   return { ...counts, closed, unreached: [...goals], ...(first && { first }) };
 }
 
-/** The labels on the way to a state, found again by expanding each state on it. */
+/** The labels on the way to a state, found by expanding each state on it again. */
 function traceTo<State>(
   machine: Explorable<State>,
   states: readonly string[],
@@ -125,7 +125,7 @@ function traceTo<State>(
   return labels.toReversed();
 }
 
-/** States that reach no end: what a search backwards from the ends has not found. */
+/** States that reach no end: a search backwards from the ends has not found them. */
 function stuckStates(count: number, edges: { from: Numbers; to: Numbers }, ends: Numbers): number[] {
   const starts = new Int32Array(count + 1);
   for (let at = 0; at < edges.to.length; at += 1) {

@@ -1,11 +1,11 @@
 /**
- * A parent and the execution of its child step, each a machine of its own, and what one does to the other.
+ * A parent and the execution of its child step, each a machine of its own, and their effects on each other.
  *
- * Owns: starting, stopping, taking back and gathering a child, its notice of an end, one time for both, and
- * what must hold between them. Mirrors `lib/engine/children.ts`: what is done to the child is done on what
- * its parent's process has read, is recorded on the condition of that, and may have been done by a process
- * that dies before it records it. Of all that a process does to the other execution, one read and the write
- * on its condition are one move: what comes between them makes it read again.
+ * Owns: starting, stopping, recalling and gathering a child, its notice of an end, one time for both, and the
+ * invariants between them. Mirrors `lib/engine/children.ts`: an act on the child follows from what its
+ * parent's process has read, is recorded on the condition of that, and may have been made by a process that
+ * dies before it records it. When a process acts on the other execution, one read and the write on its
+ * condition are one move: anything that comes between them makes it read again.
  */
 
 import { placeHolder } from '../../lib/core/execution/start.ts';
@@ -27,7 +27,7 @@ import { type Actor, COMPENSATED, copyOf, encode, LANDED, type World } from './w
 
 export interface Family {
   readonly parent: World;
-  /** Nothing before it was created. */
+  /** Absent before it was created. */
   readonly child: World | undefined;
 }
 
@@ -35,7 +35,7 @@ type EmitFamily = (next: Family, label: string, fault: boolean, problems: readon
 type Touching = Actor & { readonly pc: 'family' };
 
 const NO: readonly string[] = [];
-/** Whose place nobody can take again. */
+/** The child whose place nobody can take again. */
 const KID = 0;
 const FRESH = { life: 'l', writeId: '' } as const;
 
@@ -143,7 +143,7 @@ export class FamilyMachine implements Explorable<Family> {
     emit(next, `${ticks} ticks pass`, false, NO);
   }
 
-  /** A child's process is about to announce its end: the parent hears of it first. */
+  /** A child's process is about to announce its end: it notifies the parent first. */
   #tell(family: Family, seat: Seat, actor: Actor, emit: EmitFamily): void {
     if (actor.pc !== 'write' || actor.told === true) return;
     const { end } = this.#child.ctx.decider.outcomes.at(actor.out);
@@ -163,7 +163,7 @@ export class FamilyMachine implements Explorable<Family> {
   }
 
   /**
-   * What was decided is done to the child; the process then records it, on the condition of what it had read.
+   * Executes the decision on the child; then the process records it, on the condition of what it had read.
    */
   #touch(family: Family, seat: Seat, actor: Touching, emit: EmitFamily): void {
     const { ctx } = this.#parent;
@@ -195,7 +195,7 @@ export class FamilyMachine implements Explorable<Family> {
     if (work.kind === 'gather') {
       const status = family.child && this.#child.ctx.decider.execution(family.child.exec).status;
       const isForwards = this.#parent.ctx.decider.execution(family.parent.exec).status === 'running';
-      // Where its parent is being undone, another process may have begun to take it back.
+      // If its parent is being undone, another process may have begun to recall it.
       const wrong = isForwards && status !== 'succeeded';
       const problems = wrong ? [`S6 gathered from a child that is ${status ?? 'not begun'}`] : NO;
       return { event: { type: 'gathered', step: work.step, outputs: [null] }, how: 'read', problems };
@@ -235,7 +235,7 @@ export class FamilyMachine implements Explorable<Family> {
   ): Touched {
     const { ctx } = this.#child;
     if (family.child === undefined) {
-      // Taken out for the sake of an ablation: then a starter that read an older state finds no place taken.
+      // An ablation omits this: then a starter that read an older state finds the place free.
       if (this.#rules.noPlaceHolder === true) return { end: NOBODY, how: 'not there', problems: NO };
       const plan = ctx.config.plan;
       const holder = placeHolder(plan, start, FRESH, NOW);
@@ -267,12 +267,12 @@ export class FamilyMachine implements Explorable<Family> {
     return commit(this.#child.ctx, child, out, false);
   }
 
-  /** What must hold between the two. */
+  /** The invariants between the two. */
   #judge({ parent, child }: Family): readonly string[] {
     const { decider } = this.#parent.ctx;
     if (child === undefined) return NO;
     const execution = decider.execution(parent.exec);
-    // What comes after the child's step is undone before the child is.
+    // Steps after the child's step are undone before the child.
     if (child.effects.includes(COMPENSATED) && parent.effects.includes(LANDED))
       return ['S10 the child is undone before what depends on it'];
     if (!isTerminal(execution.status)) return NO;

@@ -1,6 +1,6 @@
 /**
- * What a run has to have reached: a configuration in which a pause never takes
- * effect shows nothing about pauses.
+ * States that a run must have reached: a configuration in which a pause never takes effect shows nothing
+ * about pauses.
  *
  * Owns: the goals. Does not own: which run has which (`config.ts`), the search (`explore.ts`).
  */
@@ -23,20 +23,20 @@ export const GOALS = {
     isForward(execution.status) &&
     pauseEnded(execution) &&
     Object.values(steps).some(({ leaseUntil }) => leaseUntil !== undefined),
-  /** The service has taken the work; it is found done; it is undone with its execution. */
+  /** The service has accepted the work; it is found done; it is undone with its execution. */
   accepted: ({ steps }: Snapshot) => Object.values(steps).some(({ status }) => status === 'accepted'),
   'accepted-done': ({ execution, steps }: Snapshot) =>
     execution.status === 'succeeded' && Object.values(steps).some(({ mode }) => mode === 'probe'),
   'accepted-stopped': ({ steps }: Snapshot) =>
     Object.values(steps).some(({ status, accepted }) => status === 'compensating' && accepted !== undefined),
-  /** The child's end is known, and it is done with. */
+  /** The child has ended, and its parent knows. */
   'child-done': ({ steps }: Snapshot) => steps['kid']?.status === 'done',
-  /** It had succeeded, and is undone with its parent. */
+  /** The child had succeeded, and is undone with its parent. */
   recalled: ({ steps }: Snapshot, child?: Snapshot) =>
     steps['kid'] !== undefined &&
     child?.execution.status === 'compensating' &&
     Object.values(child.steps).some(({ status }) => status === 'done'),
-  /** It was stopped while it was under way, or before it was started. */
+  /** The child was stopped while it was under way, or before it was started. */
   stopped: (_: Snapshot, child?: Snapshot) => child?.execution.cause?.kind === 'parent',
   'place-taken': (_: Snapshot, child?: Snapshot) =>
     child?.execution.status === 'canceled' && Object.keys(child.steps).length === 0,
@@ -47,7 +47,7 @@ export const GOALS = {
   /** After the end of a later epoch. */
   'followed-again': ({ execution, steps }: Snapshot) =>
     execution.epoch > 1 && isTerminal(execution.status) && steps['f']?.epoch === execution.epoch,
-  /** It failed, and goes on with its parent. */
+  /** The child failed, and goes on with its parent. */
   'goes-on': ({ execution }: Snapshot, child?: Snapshot) =>
     execution.epoch > 1 && (child?.execution.epoch ?? 1) > 1,
 } as const satisfies Record<string, (snapshot: Snapshot, child?: Snapshot) => boolean>;

@@ -1,9 +1,8 @@
 /**
- * What must hold in every state, written independently and not by calling the rules it checks.
+ * The invariants of every state, written independently and not by calling the rules it checks.
  *
- * Owns: S5, S6, S10, S20 against the external services' ledger, S12 exactly, the end. Of a
- * write alone S1, S2, S4, S7 and S10 are judged by the simulator's oracle. S3 is judged where
- * the write is made (`decider.ts`).
+ * Owns: S5, S6, S10, S20 against the external services' ledger, S12 exactly, the end. The simulator's oracle
+ * judges S1, S2, S4, S7 and S10 of a single write. S3 is judged at the write (`decider.ts`).
  */
 
 import type { Children } from '../../lib/core/records/children.ts';
@@ -23,14 +22,14 @@ import { LANDED, COMPENSATED, type World } from './world.ts';
 
 const AWAITED = Number.MAX_SAFE_INTEGER;
 
-/** All its executions are started, and some have not ended. */
+/** All its executions have started, and some have not ended. */
 const isAwaited = ({ count, started, ended }: Children): boolean =>
   started >= count && Object.keys(ended).length < count;
 
 const endedAs = ({ status, end }: Execution): Execution['status'] =>
   status === 'following-up' ? (end?.status ?? status) : status;
 
-/** At the model's only time; it knows no outages. */
+/** The model's only time; the model knows no outages. */
 const NO_OUTAGE = { now: NOW, graceFrom: Number.NEGATIVE_INFINITY };
 
 const NONE: readonly string[] = [];
@@ -71,7 +70,7 @@ export class Judge {
     });
   }
 
-  /** The service takes the work, and acts from now on. Changes the book. */
+  /** The service accepts the work, and acts from now on. Changes the book. */
   begin(world: World, at: number): readonly string[] {
     const before = world.effects[at] as number;
     const problems = before === LANDED ? NONE : this.land(world, at);
@@ -128,7 +127,7 @@ export class Judge {
     return problems;
   }
 
-  /** Its own undo failed, or that of a step that depends on it: a person must see to it. */
+  /** Its own undo failed, or that of a step that depends on it: a person must resolve this. */
   #notCharged(stored: Stored, step: AgentStep): boolean {
     return this.#plan.steps.some((other, at) => {
       const behind = other.name === step.name || isBefore(this.#plan, step.name, other.name);
@@ -136,7 +135,7 @@ export class Judge {
     });
   }
 
-  /** The book against what is stored; asked after every write. */
+  /** Compares the book with the stored records; called after every write. */
   book(world: World, out: Outcome): readonly string[] {
     const problems: string[] = [];
     const { steps } = this.#plan;
@@ -167,7 +166,7 @@ export class Judge {
     return problems;
   }
 
-  /** What must hold of the stored records at any time. */
+  /** The invariants of the stored records at any time. */
   stored(world: World): readonly string[] {
     const problems = this.#states.get(keyOf(world, 0, 0, 0), () =>
       this.#watch(this.#decider.snapshot(world)),
@@ -194,7 +193,7 @@ export class Judge {
   }
 
   #quietUntil(plan: Plan, { status }: Execution, steps: Readonly<Record<string, Step>>): number {
-    // A pause has always just begun: whoever read before it may still claim.
+    // A pause has always just begun: a process that read before it may still claim.
     const moves = status === 'compensating' || status === 'paused';
     const codeReturned = (name: string): boolean =>
       ['done', 'skipped', 'tolerated'].includes(steps[name]?.status ?? '');
@@ -204,11 +203,11 @@ export class Judge {
       if (record === undefined || was === 'ready')
         return step.after.every(codeReturned) ? NOW : Number.POSITIVE_INFINITY;
       if (isLeased(record) || was === 'unknown') return NOW;
-      // What failed and is tolerated is undone when nothing of it can act any more.
+      // A tolerated failure is undone once nothing of it can act any more.
       const isUndone = was === 'failed' || was === 'compensating';
       if (step.kind === 'agent' && step.tolerate === true && isUndone)
         return Math.max(NOW, record.retryAt ?? 0, record.processDeadlineAt + step.settleMs);
-      // The notice of an execution of its own brings the wake time forward.
+      // The notice of a child execution brings the wake time forward.
       if (was === 'running' && record.children !== undefined)
         return isAwaited(record.children) ? AWAITED : NOW;
       return was === 'retrying' || was === 'accepted'

@@ -1,9 +1,9 @@
 /**
- * One configuration as a machine: its first state, and from every state all that can happen next.
+ * One configuration as a machine: its first state, and from every state all possible next moves.
  *
- * The order of reading: `times.ts` (what a state forgets), `codes.ts` and `decider.ts` (the real rules, asked
- * with numbers), `world.ts` (a state), `moves.ts`, `agents.ts`, `actors.ts` (what can happen), `judge.ts`
- * (what must hold), `explore.ts`.
+ * Read in this order: `times.ts` (what a state forgets), `codes.ts` and `decider.ts` (the real rules, asked
+ * with numbers), `world.ts` (a state), `moves.ts`, `agents.ts`, `actors.ts` (the moves), `judge.ts` (the
+ * invariants), `explore.ts`.
  */
 
 import type { Execution, Step } from '../../lib/core/records/state.ts';
@@ -18,7 +18,7 @@ import { type Context, type Emit, send, tidy } from './moves.ts';
 import { REAL_RULES, type Rules } from './rules.ts';
 import { copyOf, decode, encode, newCast, type World } from './world.ts';
 
-/** What the search needs of a machine. */
+/** The part of a machine that the search needs. */
 export interface Explorable<State> {
   readonly goals: readonly GoalName[];
   readonly first: () => State;
@@ -33,7 +33,7 @@ export interface Explorable<State> {
   ) => void;
 }
 
-/** An incident of the step is open or due, and it has a deadline (L1): no person is in the model. */
+/** An incident of the step is open or due, and it has a deadline (L1): the model has no people. */
 export const isAsked = (step: Step | undefined): boolean =>
   step?.status === 'compensation-failed' || (step?.status === 'waiting' && step.wrongAnswer !== undefined);
 
@@ -79,13 +79,14 @@ export class Machine implements Explorable<World> {
   }
 
   /**
-   * Ended, announced, and not to be evaluated again; or an undo failed for good, or an answer was no output,
-   * each of which is an incident with a deadline (L1). People and their answers are not in the model.
+   * The execution ended, was announced, and is not evaluated again; or an undo failed for good, or an answer
+   * was not an output, each of which is an incident with a deadline (L1). The model has no people and no
+   * answers of theirs.
    */
   isEnd(world: World): boolean {
     const { decider } = this.ctx;
     if (world.steps.some((id) => isAsked(decider.step(id)))) return true;
-    // Nor whether an on-failure step that may have acted did.
+    // Nor does it say whether an on-failure step that may have acted did act.
     const { status } = decider.execution(world.exec);
     if (status === 'following-up' && world.steps.some((step) => decider.step(step)?.status === 'waiting'))
       return true;
@@ -96,7 +97,7 @@ export class Machine implements Explorable<World> {
     );
   }
 
-  /** Which of these goals a state is. */
+  /** The goals that a state meets. */
   goalsAt(world: World, open: ReadonlySet<GoalName>): GoalName[] {
     if (open.size === 0) return [];
     const snapshot = this.ctx.decider.snapshot(world);
@@ -126,7 +127,7 @@ export class Machine implements Explorable<World> {
         supervisorMoves(ctx, given, at, judged);
     }
     operatorMoves(ctx, given, judged);
-    // A parent and its child have one time.
+    // A parent and its child share one time.
     if (config.child === undefined && !config.isChild) timeMoves(ctx, given, judged);
   }
 

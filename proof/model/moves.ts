@@ -1,7 +1,7 @@
 /**
- * What processes have in common: writing on a condition, losing the race for it, evaluating, dying.
+ * Moves that all processes share: writing on a condition, losing the race for it, evaluating, dying.
  *
- * Owns: the effect of one write on everybody who was about to write the same record. Mirrors
+ * Owns: the effect of one write on every process that was about to write the same record. Mirrors
  * `lib/engine/commit.ts` (write, then send), `lib/engine/reconcile.ts` (evaluate, write, evaluate again;
  * after a conflict read again with the same affected steps) and `continueWith`.
  */
@@ -23,26 +23,26 @@ export interface Context {
 /** Where a process is kept in a world. */
 export type Seat = { readonly list: 'agents' | 'supervisors'; readonly at: number } | 'operator';
 
-/** A transition. `fault`: it need not happen for an execution to end. */
+/** A transition. `fault`: it is not needed for an execution to end. */
 export type Emit = (next: World, label: string, fault: boolean, problems: readonly string[]) => void;
 
 export const place = ({ cast, config }: Context, world: World, seat: Seat, actor: Actor | null): void => {
   const id = cast.idOf(actor && thin(config, seat, actor));
   if (seat === 'operator') {
-    // A command that was lost was asked for all the same.
+    // A lost command was requested nevertheless.
     if (id === 0 && cast.at(world.operator)?.pc === 'write') settle(cast.at(world.operator), world);
     world.operator = id;
   } else world[seat.list][seat.at] = id;
 };
 
-/** A cancel is over with its process; of pauses those that were asked for are counted. */
+/** A cancel is over with its process; requested pauses are counted. */
 function settle(actor: Actor | null, world: World): void {
   if (actor?.pc === 'write' && actor.from === 'cancel') world.canceled = 2;
 }
 
 /**
- * With forged messages nothing depends on what is sent; and an agent that begins to evaluate is no other than
- * one that gets a message that is past.
+ * With forged messages nothing depends on what is sent; and an agent that begins to evaluate equals one that
+ * gets an outdated message.
  */
 function thin({ forge }: ModelConfig, seat: Seat, actor: Actor): Actor | null {
   if (!forge) return actor;
@@ -74,7 +74,7 @@ export const send = ({ config }: Context, world: World, sends: number): void => 
 };
 
 /**
- * One conditional write whose condition holds, then its sends. The writer's seat is empty or keeps its own.
+ * One conditional write whose condition is true, then its sends. The writer's seat is empty or keeps its own.
  */
 export function commit(ctx: Context, world: World, out: Outcome, claim: boolean): readonly string[] {
   const problems = [...out.problems, ...ctx.judge.write(world, out, claim)];
@@ -87,7 +87,7 @@ export function commit(ctx: Context, world: World, out: Outcome, claim: boolean)
   return book.length === 0 ? problems : [...problems, ...book];
 }
 
-/** A process that was about to write what was just written has lost: it reads again. */
+/** A process that was about to write the same record has lost: it reads again. */
 function overtake(ctx: Context, world: World, exec: boolean, step: number, claim: boolean): void {
   const change = (id: number, seat: Seat): number => {
     const actor = ctx.cast.at(id);
@@ -112,14 +112,14 @@ function overtake(ctx: Context, world: World, exec: boolean, step: number, claim
 
 const MAY_BE_CANCELED: ReadonlySet<string> = new Set(['running', 'paused']);
 
-/** What cannot matter any more is forgotten. */
+/** Forgets what can no longer matter. */
 export function tidy({ config, decider }: Context, world: World): void {
   const { status } = decider.execution(world.exec);
   if (!MAY_BE_CANCELED.has(status) && world.operator === 0) {
     world.canceled = config.cancel ? 2 : 0;
     world.paused = config.pauses;
   }
-  // A child may be taken back, or go on with its parent.
+  // A child may be recalled, or go on with its parent.
   const isFamily = config.isChild || config.child !== undefined;
   if (isFamily && !decider.isTerminal(world.exec)) world.announced = 0;
   if (!isFamily && decider.isTerminal(world.exec))
@@ -127,8 +127,8 @@ export function tidy({ config, decider }: Context, world: World): void {
 }
 
 /**
- * To read again for a message is the same as to get it again. (Its process then has a whole life before it; a
- * shorter one is had by writing the claim later.)
+ * Reading again for a message equals getting it again. (Its process then has a whole life before it; the
+ * model gets a shorter one by writing the claim later.)
  */
 export function giveBack(ctx: Context, world: World, hint: Hint): null {
   send(ctx, world, slotOf(hint));
@@ -189,9 +189,7 @@ function afterConflict(actor: Actor & { readonly pc: 'write' }): Actor | null {
   return { pc: 'read', ...from, own: false };
 }
 
-/**
- * Reads (or, with `fresh: false`, takes what it has) and decides: sends at once, or goes to where it writes.
- */
+/** Reads (or, with `fresh: false`, takes what it has) and decides: sends at once, or goes to its write. */
 export function evaluate(ctx: Context, world: World, seat: Seat, affected: number, fresh: boolean): void {
   const by = seat !== 'operator' && seat.list === 'supervisors' ? 'supervisor' : 'agent';
   const out = ctx.decider.evaluate(world, by, affected, fresh);
@@ -209,7 +207,7 @@ export function evaluate(ctx: Context, world: World, seat: Seat, affected: numbe
   }
 }
 
-/** The write of an evaluation (or of a cancel, or of a message that is past), and what follows it. */
+/** The write of an evaluation (or of a cancel, or of an outdated message), and what follows it. */
 export function land(
   ctx: Context,
   world: World,
@@ -226,8 +224,8 @@ export function land(
 }
 
 /**
- * The process is gone; a request it has sent may still take effect until its
- * process deadline and the settle time.
+ * The process is gone; a request that it has sent may still take effect until its process deadline and the
+ * settle time.
  */
 export function die(world: World, actor: Actor): void {
   if (actor.pc !== 'perform' || actor.mode !== 0) return;

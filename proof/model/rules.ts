@@ -1,9 +1,8 @@
 /**
  * The rules under test: the real `decide`, or the real `decide` with one rule taken away.
  *
- * Owns: the ablations, each of which changes only what goes into `decide` or what comes out of it.
- * Does not own: any rule. An ablation that finds nothing would say that the model is blind or the rule
- * is not needed (`docs/PROOF.md`).
+ * Owns: the ablations, each of which changes only the input or the output of `decide`. Does not own: any
+ * rule. If an ablation finds nothing, the model is blind or the rule is not needed (`docs/PROOF.md`).
  */
 
 import { decide } from '../../lib/core/decide.ts';
@@ -19,11 +18,11 @@ export type Decide = (plan: Plan, state: Snapshot, event: Event) => Decision;
 
 export interface Rules {
   readonly decide: Decide;
-  /** Writes succeed whatever the stored version. */
+  /** Writes succeed whatever the stored version is. */
   readonly unconditional?: boolean;
   /** A report is accepted from any process. */
   readonly anyToken?: boolean;
-  /** What follows from a report is sent before the report is written, and not after. */
+  /** What follows from a report is sent before the report is written, not after. */
   readonly sendFirst?: boolean;
   /** Stopping a child that does not exist takes no place. */
   readonly noPlaceHolder?: boolean;
@@ -32,12 +31,12 @@ export interface Rules {
 }
 
 export const REAL_RULES: Rules = { decide };
-/** What `lateTx` is compared with: it must find nothing. */
+/** The comparison for `lateTx`: it must find nothing. */
 export const DEFERRAL_RULES: Rules = { decide: (plan, state, event) => deferral(plan, state, event) };
 
 export interface Ablation extends Rules {
   readonly rule: string;
-  /** The configuration that is expected to find it. */
+  /** The configuration that must find it. */
   readonly run: string;
 }
 
@@ -58,7 +57,7 @@ const changeStep = (decision: Decision, change: (step: Step) => Step): Decision 
     : { ...decision, write: { ...write, step: change(write.step) } };
 };
 
-/** As if every frontier step had been fenced, although no write did it. */
+/** Pretends that every frontier step was fenced, although no write fenced it. */
 const unfenced: Decide = (plan, given, event) => {
   let state = given;
   while (state.execution.status === 'compensating') {
@@ -90,7 +89,7 @@ const forgetful: Decide = (plan, state, event) => {
   return answered ? changeStep(decision, (step) => ({ ...step, mayHaveActed: false })) : decision;
 };
 
-/** Accepted work is taken for dead as soon as its execution is stopped. */
+/** Accepted work counts as dead as soon as its execution is stopped. */
 const dismissive: Decide = (plan, state, event) =>
   decide(plan, state.execution.status === 'compensating' ? mapSteps(state, dismissed) : state, event);
 
@@ -131,6 +130,7 @@ const tokenless: Decide = (plan, state, event) =>
 
 /**
  * After a lost attempt the next one waits for 40 minutes. A variant, not an ablation: today's rules retry at
+ * once, so that a late success never meets a far wake time. A deferred step would make that possible.
  * once, so that a late success never meets a far wake time. What defers a step would make it so.
  */
 const deferral: Decide = (plan, state, event) => {
@@ -141,7 +141,7 @@ const deferral: Decide = (plan, state, event) => {
   );
 };
 
-/** A late success writes the step alone, where a lost attempt is followed by a long wait. */
+/** A late success writes the step alone, although a lost attempt is followed by a long wait. */
 const stepAlone: Decide = (plan, state, event) => {
   const decision = deferral(plan, state, event);
   const { write } = decision;
@@ -150,7 +150,7 @@ const stepAlone: Decide = (plan, state, event) => {
   return { ...decision, write: rest };
 };
 
-/** The next wake time goes by the deadlines that are known alone. */
+/** The next wake time follows only from the known deadlines. */
 const withoutH: Decide = (plan, state, event) => {
   const decision = decide(plan, state, event);
   const execution = decision.write?.execution;
@@ -173,7 +173,7 @@ const unwatchedEnd: Decide = (plan, state, event) => {
   return { ...decision, write: { ...decision.write, execution: rest } };
 };
 
-/** An undo does not wait for what depends on the step. */
+/** An undo does not wait for the dependents of its step. */
 const anyOrder: Decide = (plan, state, event) => {
   if (event.type !== 'deliver' || event.message.mode !== 'undo') return decide(plan, state, event);
   const dependents = new Set(dependentsOf(plan, event.message.step).map((step) => step.name));
@@ -211,7 +211,7 @@ const unnoticed: Decide = (plan, state, event) =>
     event,
   );
 
-/** A pause as if it had begun so long ago that nobody who read before it could still claim. */
+/** A pause looks so old that no process which read before it could still claim. */
 const settled: Decide = (plan, state, event) => {
   const { pauses, status } = state.execution;
   if (status !== 'paused' || event.type !== 'evaluate') return decide(plan, state, event);
@@ -223,7 +223,7 @@ const settled: Decide = (plan, state, event) => {
   );
 };
 
-/** A child is taken back as if nothing that comes after its step had acted. */
+/** A child is recalled as if no step after its own had acted. */
 const childFirst: Decide = (plan, state, event) => {
   if (state.execution.status !== 'compensating' || event.type !== 'evaluate')
     return decide(plan, state, event);
@@ -252,7 +252,7 @@ const heedless: Decide = (plan, state, event) => {
   );
 };
 
-/** Whatever a child tells is news. */
+/** Every notice of a child counts as news. */
 const gullible: Decide = (plan, state, event) =>
   decide(
     plan,
@@ -260,7 +260,7 @@ const gullible: Decide = (plan, state, event) =>
     event.type === 'child-ended' ? { ...event, end: { ...event.end, version: 1_000 } } : event,
   );
 
-/** A failure is tolerated although what it may have done is not undone. */
+/** A failure is tolerated although its possible effects are not undone. */
 const careless: Decide = (plan, state, event) =>
   decide(
     plan,
@@ -278,7 +278,7 @@ const withStatus = (state: Snapshot, status: Execution['status']): Snapshot => (
   execution: { ...state.execution, status, end: { status: 'failed', at: 0, version: 1 } },
 });
 
-/** What follows an end begins while what was done before is being undone. */
+/** On-failure steps begin while earlier acts are being undone. */
 const hurried: Decide = (plan, state, event) =>
   state.execution.status === 'compensating' && isOfEnd(plan, event)
     ? decide(plan, withStatus(state, 'following-up'), event)

@@ -1,12 +1,12 @@
 /**
- * Stored records without what cannot matter any more: the model's abstraction of time, names and history.
+ * Stored records without what can no longer matter: the model's abstraction of time, names and history.
  *
  * Owns: the model's clock (it always shows `NOW`; when time passes, all stored times move into the past),
  * which differences between past times are forgotten, which fields carry no rule. Does not own: any rule.
  *
- * Times are on a grid of ticks. A past time is kept exactly for one tick (a pickup time), then all are
- * the same. Fields this file does not know are kept as they are; a number whose name ends in At or
- * Until moves like any other time.
+ * Times are on a grid of ticks. A past time is kept exactly for one tick (a pickup time); older ones are all
+ * equal. Fields that this file does not know are kept unchanged; a number whose name ends in At or Until
+ * moves like any other time.
  */
 
 import type { Pause } from '../../lib/core/records/pauses.ts';
@@ -20,13 +20,13 @@ export const SETTLE_TICKS = 1;
 const FLOOR = NOW - TICK;
 /** One tick after everything was quiet. */
 const DEAD = FLOOR - SETTLE_TICKS * TICK;
-/** An overdue wake time; far enough in the past that no end of a lease is before it. */
+/** An overdue wake time; far enough in the past that no lease ends before it. */
 const OVERDUE = NOW - 10 * TICK;
-/** A deadline that has not passed: it passes by an event of its own, not with the clock. */
+/** A deadline that has not passed: it passes by a separate event, not with the clock. */
 export const NEVER: number = NOW + 1_000_000 * TICK;
-/** Behind all times but the end of a pause. */
+/** After all times except the end of a pause. */
 const FAR = NOW + 10_000 * TICK;
-/** After one repeated dispatch; the model forgets further doublings. */
+/** The gap after one repeated dispatch; the model forgets further doublings. */
 const DISPATCH_GAP_TICKS = 2;
 
 const isTime = (key: string, value: unknown): value is number =>
@@ -45,9 +45,9 @@ function moved(record: object, ticks: number): Fields {
 }
 
 export interface Abstraction {
-  /** Count probes in vain, so that they are given up; else there are endless probes. */
+  /** Counts probes in vain, so that they are given up; otherwise probes are endless. */
   readonly giveUp: boolean;
-  /** Messages come by forgery alone, so that repeated dispatches do not matter. */
+  /** Messages come only by forgery, so that repeated dispatches do not matter. */
   readonly noDispatches: boolean;
 }
 
@@ -58,7 +58,7 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
   const asked = (step.claimedAt ?? 0) - ticks * TICK;
   for (const key of ['failure', 'progress', 'progressAt', 'heartbeatAt', 'claimedAt', 'processes'])
     delete fields[key];
-  // Only this matters of the attempt under way: whether a probe was asked before all was quiet.
+  // Only this matters about the attempt under way: whether a probe was asked before all was quiet.
   if (held)
     fields['claimedAt'] = step.mode === 'probe' && asked < quiet ? FLOOR - TICK : Math.max(FLOOR, asked);
   if (held && step.mode !== 'probe') fields['claimedAt'] = FLOOR;
@@ -67,7 +67,7 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
     fields['retryAt'] = FLOOR;
   }
   const over = ['fenced', 'skipped', 'tolerated', 'compensated', 'compensation-failed'].includes(step.status);
-  // Attempts that are over cannot act any more, so how long their processes live does not matter.
+  // Finished attempts can no longer act, so how long their processes live does not matter.
   const dead = over || (!held && !step.mayHaveActed);
   return {
     ...(fields as unknown as Step),
@@ -76,7 +76,7 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
     writeId: '',
     heartbeat: 0,
     attempts: [],
-    // Two probes in vain count as all that are allowed but one.
+    // Two probes in vain count as all allowed ones but one.
     probes: abstraction.giveUp && step.probes > 0 ? 19 : 0,
     undoAttempt: Math.min(step.undoAttempt, 1),
     ...(dead ? { processDeadlineAt: DEAD } : {}),
@@ -87,10 +87,12 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
   };
 }
 
-/** A probe knows when it was asked, and until when what could act then; its process lives no longer. */
+/**
+ * A probe knows when it was asked, and until when earlier attempts could act; its process lives no longer.
+ */
 const ASKED_FLOOR = NOW - 4 * TICK;
 
-/** Accepted work without its token, its progress and how often it was asked for. */
+/** Accepted work without its token, its progress and the number of its probes. */
 function acceptedAfter(step: Step, ticks: number): Pick<Step, 'accepted' | 'claimedAt'> & object {
   const { accepted, claimedAt = 0, processDeadlineAt } = step;
   if (accepted === undefined) return {};
@@ -115,7 +117,7 @@ function acceptedAfter(step: Step, ticks: number): Pick<Step, 'accepted' | 'clai
 const latestToken = ({ mode, token, actedToken }: Step): string | undefined =>
   mode === 'probe' ? actedToken : token;
 
-/** Keeps the latest process deadline of the earlier attempts; one that is alone is the record's own. */
+/** Keeps the latest process deadline of the earlier attempts; a single one is the record's own. */
 function processesAfter(step: Step, ticks: number, dead: boolean): Pick<Step, 'processes'> {
   if (step.processes === undefined || dead) return {};
   const latest = latestToken(step);
@@ -131,9 +133,7 @@ function processesAfter(step: Step, ticks: number, dead: boolean): Pick<Step, 'p
   return earlier <= DEAD ? {} : { processes };
 }
 
-/**
- * The record with the token of one who asks; or with that of the attempt that acted, where it is of a probe.
- */
+/** The record with the asker's token; or, for a probe, with the token of the attempt that acted. */
 export function ownedBy(record: Step, token: string, acted: boolean): Step {
   const isLatest = acted || record.mode !== 'probe';
   const { processes } = record;
@@ -162,7 +162,7 @@ export function abstractExecution(execution: Execution, ticks: number, abstracti
   }
   const pause = execution.pauses?.at(-1);
   if (pause !== undefined) fields['pauses'] = [abstractPause(pause, ticks, abstraction)];
-  // The time of a pause is given back, and it does not pass by itself.
+  // The time of a pause is given back, and the pause does not end by itself.
   if (execution.deadlineAt > NOW) fields['deadlineAt'] = NEVER;
   if (typeof fields['wakeAt'] === 'number' && fields['wakeAt'] > FAR) fields['wakeAt'] = NEVER;
   return {
@@ -178,8 +178,8 @@ export function abstractExecution(execution: Execution, ticks: number, abstracti
 }
 
 /**
- * A parent knows its child's ends by their versions: of every life of the record between two ends one is
- * kept, and the end's, and what was written after it.
+ * A parent knows its child's ends by their versions: for every life of the record between two ends one
+ * version is kept, and the end's, and the one after it.
  */
 const versionOf = ({ status, version, parent }: Execution): number => {
   if (parent === undefined) return 1;
@@ -187,8 +187,8 @@ const versionOf = ({ status, version, parent }: Execution): number => {
 };
 
 /**
- * A pause ends by a command: its deadline is behind all that is modelled. As long as it lasts it has just
- * begun, so that any claim which was decided before it may still be written.
+ * A pause ends by a command: its deadline is after everything that is modelled. As long as it lasts it has
+ * just begun, so that any claim which was decided before it may still be written.
  */
 function abstractPause(pause: Pause, ticks: number, { noDispatches }: Abstraction): Pause {
   const { number, withinMs, endedAt } = pause;
@@ -197,7 +197,7 @@ function abstractPause(pause: Pause, ticks: number, { noDispatches }: Abstractio
   return { number, at: FLOOR, reason: '', withinMs, endedAt: endAt };
 }
 
-/** Without the time in the key; an entry whose gap is over is as good as none. */
+/** Without the time in the key; an entry whose gap is over counts as none. */
 function abstractDispatches(dispatches: Execution['dispatches'], ticks: number): Execution['dispatches'] {
   const kept: Record<string, { count: number; lastAt: number }> = {};
   for (const [key, { lastAt }] of Object.entries(dispatches)) {
@@ -207,7 +207,7 @@ function abstractDispatches(dispatches: Execution['dispatches'], ticks: number):
   return kept;
 }
 
-/** Ticks until something about the record changes by time alone; 0: nothing will. */
+/** Ticks until something in the record changes by time alone; 0: nothing will. */
 export function nextChange(record: Execution | Step): number {
   let next = 0;
   const consider = (ticks: number): void => {

@@ -1,5 +1,5 @@
 /**
- * A state of the model: what is stored, what is under way, and what the external service has in its ledger.
+ * A state of the model: the stored records, the processes under way, and the external service's ledger.
  *
  * Owns: its shape and its text form (the key of the search; processes of a kind are interchangeable, so they
  * are sorted). Does not own: how it changes.
@@ -8,11 +8,11 @@
 import type { ReportKind, Stored } from './codes.ts';
 import { Interner } from './intern.ts';
 
-/** What an agent's process knows of the attempt it makes. Ticks count from now. */
+/** An agent's process's knowledge of its attempt. Ticks count from now. */
 interface Attempt {
   readonly step: number;
   readonly mode: number;
-  /** Until this process is dead for certain. */
+  /** Until this process is certainly dead. */
   readonly life: number;
 }
 
@@ -24,8 +24,8 @@ interface Unread {
 
 /**
  * A process between two of its calls; it is gone after a crash. `claim` and `write` have read and are about
- * to write what they decided, which the store refuses once another process wrote there: such a process is
- * moved to where it reads again.
+ * to write their decisions, which the store refuses once another process wrote there: then the process moves
+ * back to its read.
  */
 export type Actor =
   | (Attempt & Unread & { readonly pc: 'claim'; readonly attempt: number; readonly to: number })
@@ -34,8 +34,8 @@ export type Actor =
   | (Attempt & Unread & { readonly pc: 'report'; readonly own: boolean; readonly kind: ReportKind })
   | { readonly pc: 'evaluate'; readonly affected: number }
   /**
-   * The worker of an attempt's process that is dead, about to record it; while no
-   * other attempt has taken the step.
+   * The worker of a dead attempt's process, about to record the death, as long as no other attempt has taken
+   * the step.
    */
   | { readonly pc: 'mourn'; readonly step: number }
   | {
@@ -49,7 +49,7 @@ export type Actor =
   | {
       readonly pc: 'write';
       readonly out: number;
-      /** What it reads for again after a conflict. */
+      /** The reason for which it reads again after a conflict. */
       readonly from:
         | 'evaluate'
         | 'cancel'
@@ -83,7 +83,7 @@ export interface World extends Stored {
   effects: number[];
   /** Ticks for which a request whose sender is gone may still take effect; 0: there is none. */
   ghosts: number[];
-  /** 1: its service has taken the work of the step, and does it unless it is stopped. */
+  /** 1: its service has accepted the step's work, and does it unless it is stopped. */
   jobs: number[];
   /** Messages in flight, a bit each. */
   messages: number;
@@ -91,9 +91,9 @@ export interface World extends Stored {
   announced: number;
   /** 0: has not begun, 1: under way, 2: over. */
   canceled: number;
-  /** Pauses that were asked for. */
+  /** How many pauses were requested. */
   paused: number;
-  /** Retries, likewise. */
+  /** How many retries were requested. */
   retried: number;
   operator: number;
   agents: number[];

@@ -1,15 +1,15 @@
 /**
- * Compares the outside world's ledger with what the executions say of themselves, step by step, and each end
- * with what was planned. Pure: records, events and ledger in, findings out.
+ * Compares the outside world's ledger with what the executions report, step by step, and each end with the
+ * planned one. Pure: records, events and ledger in, findings out.
  *
- *   doubled     One step did something twice, took it back twice, or sent a customer two mails.
- *   lost        A step says that it is done and nothing of it stands; or something was done for no step.
- *   left        Something stands that its step does not claim, and no end lists.
+ *   doubled     One step did something twice, undid it twice, or sent a customer two mails.
+ *   lost        A step reports success and nothing of it is in effect; or something was done for no step.
+ *   left        Something is in effect that its step does not report, and no end lists.
  *   untold      An end without success without a mail to the customer, or a success with such a mail.
- *   too early   A fallback, a next try or a mail about the end, while what came before was still in effect.
- *   silent      An end that was not announced, or whose announcement does not name what stands.
- *   wrong end   Another end than the scene has.
- *   misuse      One key for two requests, or a request under a key that was taken back.
+ *   too early   A fallback, a next try or a mail about the end, while an earlier act was still in effect.
+ *   silent      An end that was not announced, or whose announcement omits what is in effect.
+ *   wrong end   An end that the scene does not have.
+ *   misuse      One key for two requests, or a request under a key that was undone.
  */
 
 import type { OrderEntry as Entry } from '../../../examples/order-fulfilment/world.ts';
@@ -40,15 +40,15 @@ export interface Finding {
 }
 
 export interface Evidence {
-  /** With the plans of children. */
+  /** Includes the plans of children. */
   readonly table: TableContent;
   readonly entries: readonly Entry[];
   readonly events: readonly EndedEvent[];
-  /** By execution. */
+  /** The planned failures, by execution. */
   readonly planned: ReadonlyMap<string, Pick<PlannedFailure, 'scene' | 'ends'>>;
 }
 
-/** What one step did, in the ledger's order. */
+/** The acts of one step, in the ledger's order. */
 interface Deeds {
   readonly acts: readonly Entry[];
   /** The acts that were not taken back. */
@@ -133,7 +133,7 @@ function ofStep(
   { name, status, children }: Step,
   { acts, standing }: Deeds,
 ): Found[] {
-  // What its executions did is said of their steps.
+  // A step with executions reports nothing itself; its executions' steps do.
   if (children !== undefined) return [];
   const found: Found[] = [];
   if (acts.length > 1) found.push({ kind: 'doubled', detail: `${name} did ${named(acts)}` });
@@ -153,7 +153,7 @@ function ofStep(
       });
     }
   } else if (standing.length > 0 && !lists(event, name)) {
-    // A mail may have been sent by an attempt of which nothing is known, in an order that is taken back then.
+    // An attempt without a known outcome may have sent a mail, in an order that is then undone.
     const isMailOnTheWay = standing.every(({ kind }) => kind === 'mail') && status !== 'tolerated';
     if (!isMailOnTheWay)
       found.push({ kind: 'left', detail: `${name} is ${status}, but ${named(standing)} stands` });
@@ -161,7 +161,7 @@ function ofStep(
   return found;
 }
 
-/** What executions below it did and kept: nothing, if all is undone; else its end names them. */
+/** What executions below it did and kept: nothing if all is undone; otherwise its end lists them. */
 function below(
   { execution: { id, status } }: Snapshot,
   event: EndedEvent | undefined,
@@ -193,13 +193,13 @@ function below(
 const hasAgent = (plan: Plan, name: string): boolean =>
   [...plan.steps, ...onFailureSteps(plan)].some((step) => step.name === name && step.kind === 'agent');
 
-/** A part of a list is of interest to its parent alone. */
+/** Only its parent reads the end of a part of a list. */
 function announced({ execution }: Snapshot, event: EndedEvent | undefined): Found[] {
   if (!isTerminal(execution.status) || execution.parent?.part === true) return [];
   if (event === undefined) return [{ kind: 'silent', detail: `${execution.status}, and no event says so` }];
   if (event.status !== execution.status)
     return [{ kind: 'silent', detail: `${execution.status}, and its event says ${event.status}` }];
-  // Every end but a success says what stands, if it is nothing.
+  // Every end except a success lists what is in effect, even if that is nothing.
   return execution.status === 'succeeded' || event.standing !== undefined
     ? []
     : [{ kind: 'silent', detail: `${execution.status}, and its event does not say what stands` }];
@@ -233,14 +233,14 @@ function told(
     : [];
 }
 
-/** What an execution and all below it did. */
+/** The acts of an execution and of all below it. */
 interface Family {
   readonly all: readonly Entry[];
-  /** By the execution below it: its own and what is below that. */
+  /** The acts of the execution below it with this id, and of those below that. */
   readonly of: (child: string) => readonly Entry[];
 }
 
-/** Whether an entry is of an execution, or of one below it. */
+/** Whether an entry belongs to an execution, or to one below it. */
 const isBelow = ({ executionId }: Entry, root: string | undefined): boolean =>
   root !== undefined && (executionId === root || executionId?.startsWith(`${root}.`) === true);
 
@@ -250,7 +250,8 @@ function familyDeeds(id: string, entries: readonly Entry[]): Family {
 }
 
 /**
- * The number of the try is the last part of a child's id: `<parent>.<step>.0`, then `<parent>.<step>.0-e1t2`.
+ * Finds the number of the try, the last part of a child's id: `<parent>.<step>.0`, then
+ * `<parent>.<step>.0-e1t2`.
  */
 const TRY = /^(.*\.0)(?:-e\d+t(\d+))?$/;
 

@@ -1,8 +1,8 @@
 /**
- * What a run has tested: how often each feature came about, and whether faults met it. Pure.
+ * What a run has tested: how often each feature occurred, and whether faults met it. Pure.
  *
- * Owns: the counts. A check of something that never happened proves nothing, so a count of
- * 0 fails the run (`report.ts`).
+ * Owns: the counts. A check of something that never happened proves nothing, so a count of 0 fails the run
+ * (`report.ts`).
  */
 
 import type { OrderEntry as Entry } from '../../../examples/order-fulfilment/world.ts';
@@ -10,33 +10,33 @@ import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import { isTerminal, type Step } from '../../../lib/core/records/state.ts';
 import type { TableContent } from '../table-audit.ts';
 
-/** How often each came about. */
+/** How often each feature occurred. */
 export interface Features {
   /** Orders that succeeded without their mail. */
   readonly declinedMails: number;
-  /** Those of them whose mail may have been sent: a person had it go on, and the end says so. */
+  /** Those of them whose mail may have been sent: a person let the order go on, and the end says so. */
   readonly mailsThatMayStand: number;
-  /** Holidays with a taxi in the place of the car. */
+  /** Holidays with a taxi instead of the car. */
   readonly fallbacks: number;
   /** Those of them whose car had been reserved, and was given back first. */
   readonly fallbacksAfterUndo: number;
-  /** Sites that stand in the south. */
+  /** Sites that are in effect in the south. */
   readonly moved: number;
-  /** Those of them for which a cluster or a network of the north had to be taken back. */
+  /** Those of them for which a cluster or a network in the north had to be undone. */
   readonly movedAfterUndo: number;
-  /** Launches that stand nowhere. */
+  /** Launches that are in effect nowhere. */
   readonly movedInVain: number;
   /** Hosts that failed in rollouts that succeeded. */
   readonly hostsTolerated: number;
-  /** Hosts that stand. */
+  /** Hosts that are in effect. */
   readonly hostsDeployed: number;
-  /** Rollouts with more failures than are tolerated. */
+  /** Rollouts with more failures than allowed. */
   readonly rolloutsUndone: number;
   /** Ends about which the customer got a mail. */
   readonly told: number;
-  /** Ends about which the customer could get no mail: they are as they were. */
+  /** Ends about which the customer could get no mail: they stay as they were. */
   readonly tellingFailed: number;
-  /** Those of them whose customer may know all the same. */
+  /** Those of them whose customer may have got it nevertheless. */
   readonly newsThatMayStand: number;
 }
 
@@ -84,7 +84,7 @@ export function featuresOf({ snapshots }: TableContent, entries: readonly Entry[
 const isAt = ({ steps }: Snapshot, name: string, status: Step['status']): boolean =>
   steps[name]?.status === status;
 
-/** Attempts that a kill or a freeze ended, by the workflow they belong to. */
+/** Attempts that a kill or a freeze ended, by workflow. */
 export function struckIn({ snapshots }: TableContent): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { execution, steps } of snapshots) {

@@ -1,8 +1,8 @@
 /**
- * The person who answers what the workflows ask: about a mail that may have been sent, an undo that failed.
+ * The person who answers the workflows' questions: about a mail that may have been sent, an undo that failed.
  *
- * Owns: asking for open incidents, the answer to each, asking again until it is taken, and what was asked.
- * Does not own: which answers are safe; an answer that is refused is a finding of the run.
+ * Owns: asking for open incidents, the answer to each, retrying until it is accepted, and the count of
+ * questions. Does not own: which answers are safe; an answer that is refused is a finding of the run.
  */
 
 interface Question {
@@ -14,11 +14,11 @@ interface Question {
 
 const LOOK_EVERY_MS = 1_000;
 const REQUEST_LIMIT_MS = 10_000;
-/** What a question was refused so often is no race with its end. */
+/** If a question refuses an answer this often, the cause is not a race with its end. */
 const MAX_REFUSALS = 5;
 
 export class Person {
-  /** By what was asked: how often it was answered. */
+  /** How often each kind of question was answered. */
   readonly answered = new Map<string, number>();
   readonly #refused = new Map<string, number>();
   readonly #apiUrl: string;
@@ -28,7 +28,7 @@ export class Person {
     this.#apiUrl = apiUrl;
   }
 
-  /** Until it is stopped. While the store is down there is no answer, and it tries again. */
+  /** Works until it is stopped. While the store is down there is no answer, and it tries again. */
   async work(): Promise<void> {
     while (!this.#isStopped) {
       await this.#look().catch(() => {});
@@ -36,7 +36,7 @@ export class Person {
     }
   }
 
-  /** Questions for which it had no answer. */
+  /** Questions that it could not answer. */
   get problems(): readonly string[] {
     return [...this.#refused].flatMap(([what, times]) => (times < MAX_REFUSALS ? [] : [what]));
   }
@@ -53,7 +53,7 @@ export class Person {
   }
 
   async #answer({ executionId, number, kind, step = '' }: Question): Promise<void> {
-    // A step whose failure is tolerated goes on without; an undo that failed is tried again.
+    // A step that may fail goes on without its effect; an undo that failed is tried again.
     const choice = kind === 'undo' ? 'retry' : 'continue';
     const path = `/executions/${executionId}/incidents/${number}/resolve`;
     const { status, body } = await this.#ask('POST', path, { choice });

@@ -12,7 +12,7 @@ import { SERVICES, trouble, troubleWhileUndoing, usualTimes } from '../order-pla
 import { type Draws, drawsOf } from '../../../kit/cloud/random.ts';
 
 type Rule = Omit<RuleInput, 'match'> & { readonly match?: { readonly action?: string } };
-/** By what the outside world knows it as: a part of the subject's name, or '' for the subject itself. */
+/** Rules by their name in the outside world: a part of the subject's name, or '' for the subject itself. */
 type Rules = Readonly<Record<string, readonly Rule[]>>;
 
 interface Scene {
@@ -23,14 +23,14 @@ interface Scene {
   readonly mayBeCanceled?: true;
 }
 
-/** 'failed' where nothing had been done yet that could be undone. */
+/** 'failed' if nothing had been done yet that could be undone. */
 const NOT_DONE = ['compensated', 'failed'] as const;
 const DONE = ['succeeded'] as const;
 
 const SCENES = {
   order: { workflow: 'order', ends: DONE, rules: {}, mayBeCanceled: true },
   'mail declined': { workflow: 'order', ends: DONE, rules: { '': [{ service: 'mail', mode: 'decline' }] } },
-  // It is sent without an answer, and then it is refused: it may have been sent.
+  // It is sent without an answer, and the next request is refused: it may have been sent.
   'a mail that may have been sent': {
     workflow: 'order',
     ends: DONE,
@@ -76,7 +76,7 @@ const SCENES = {
   'a car that must be given back': {
     workflow: 'holiday',
     ends: DONE,
-    // It is reserved without an answer, and then it is refused: it may have acted.
+    // It is reserved without an answer, and the next request is refused: it may have acted.
     rules: {
       '/car': [
         { service: 'warehouse', mode: 'drop-reply', times: 1 },
@@ -107,7 +107,7 @@ const SCENES = {
 type SceneName = keyof typeof SCENES;
 const NAMES = Object.keys(SCENES) as SceneName[];
 
-/** Names that the outside world knows the parts of each workflow by. */
+/** The outside world's names for the parts of each workflow. */
 const PARTS: Readonly<Record<Scene['workflow'], readonly string[]>> = {
   order: [''],
   holiday: ['', '/pay', '/flight', '/car', '/taxi'],
@@ -115,8 +115,8 @@ const PARTS: Readonly<Record<Scene['workflow'], readonly string[]>> = {
 };
 
 /**
- * Rollouts by the number of the start: 5 % of the hosts may fail; of the second one more
- * do, of the third just so many.
+ * Rollouts by the number of the start: 5 % of the hosts may fail; in the second rollout one more fails, in
+ * the third exactly that many.
  */
 const ROLLOUTS: Readonly<
   Record<number, { readonly hosts: number; readonly bad: readonly [number, number] }>
@@ -128,7 +128,7 @@ const ROLLOUTS: Readonly<
 export const TOLERATED_SHARE = 0.05;
 
 export interface PlannedFailure extends PlannedStart {
-  /** For a person. */
+  /** A text for people. */
   readonly scene: string;
   /** How it must end. */
   readonly ends: readonly ExecutionStatus[];

@@ -1,8 +1,8 @@
 /**
  * The verdict on a run of the failure workflows. Pure.
  *
- * Owns: the summary (the JSON line), what fails a run, the lines that explain it. Does not own: the checks
- * (`audit.ts`, `../table-audit.ts`), what came about (`features.ts`).
+ * Owns: the summary (the JSON line), the conditions that fail a run, the lines that explain it. Does not own:
+ * the checks (`audit.ts`, `../table-audit.ts`), what occurred (`features.ts`).
  */
 
 import { planAt, storedHash } from '../../../lib/core/plan/child-plans.ts';
@@ -15,27 +15,27 @@ import { type Features, featuresOf, struckIn } from './features.ts';
 import type { PlannedFailure } from './plan.ts';
 
 export interface FailureFacts extends Facts {
-  /** By idempotency key. */
+  /** The planned failures, by idempotency key. */
   readonly planned: ReadonlyMap<string, Pick<PlannedFailure, 'scene' | 'ends'>>;
-  /** By what a person was asked: how often it was answered. */
+  /** How often each kind of question to a person was answered. */
   readonly answered: Readonly<Record<string, number>>;
 }
 
 export interface FailureSummary extends Run {
-  /** By workflow, children included: its executions by how they ended. */
+  /** How many executions ended in each status, by workflow, children included. */
   readonly executions: Readonly<Record<string, Readonly<Partial<Record<ExecutionStatus, number>>>>>;
-  /** By workflow: attempts that a kill or a freeze ended. */
+  /** Attempts that a kill or a freeze ended, by workflow. */
   readonly struck: Readonly<Record<string, number>>;
   readonly cameAbout: Features;
   readonly answered: Readonly<Record<string, number>>;
   readonly doubled: number;
   readonly lost: number;
-  /** In effect, although nobody claims it. */
+  /** Effects that no step claims. */
   readonly left: number;
   readonly stuck: number;
-  /** Ends that were not announced, or that do not say what stands. */
+  /** Ends that were not announced, or that omit what is in effect. */
   readonly silent: number;
-  /** A wrong mail, a mail too early, another end, a key for two requests, a record that must not be. */
+  /** A wrong mail, a mail too early, a wrong end, a key for two requests, a record that must not exist. */
   readonly findings: number;
 }
 
@@ -45,7 +45,7 @@ export interface FailureReport {
   readonly lines: readonly string[];
 }
 
-/** Those of which faults must meet an attempt; the others have hardly a step of their own. */
+/** Workflows of which faults must meet an attempt; the others hardly have steps of their own. */
 export const STRUCK = ['order', 'holiday', 'site', 'deploy-host'] as const;
 
 /** The summary counts these itself; every other kind is a finding. */
@@ -82,7 +82,7 @@ export function reportFailure(facts: FailureFacts): FailureReport {
   return { summary, failures: failuresOf(summary), lines: linesOf(audited, found, others) };
 }
 
-/** A child's plan follows from its parent's, which alone is stored. */
+/** A child's plan follows from its parent's; only the parent's is stored. */
 export function withChildPlans({ snapshots, plans }: TableContent): TableContent {
   const all = new Map<string, Plan>();
   for (const { plan: id } of snapshots.map(({ execution }) => execution)) {
@@ -96,7 +96,7 @@ export function withChildPlans({ snapshots, plans }: TableContent): TableContent
 export function endsIn({ snapshots }: TableContent): FailureSummary['executions'] {
   const ends: Record<string, Partial<Record<ExecutionStatus, number>>> = {};
   for (const { execution } of snapshots) {
-    // A part of a list has its parent's name, and is no execution to its author.
+    // A part of a list has its parent's name, and its author does not see it as an execution.
     if (execution.parent?.part === true) continue;
     const of = (ends[execution.workflow] ??= {});
     of[execution.status] = (of[execution.status] ?? 0) + 1;

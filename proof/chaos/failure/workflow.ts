@@ -1,12 +1,12 @@
 /**
- * Workflows in which failure is part of the plan: what may fail, what takes its place, who gets a mail.
+ * Workflows in which failure is part of the plan: what may fail, what replaces it, who gets a mail.
  *
  * Owns: the workflows of `npm run chaos -- --workflows failure`. Does not own: what goes wrong (`plan.ts`),
- * what must be so afterwards (`audit.ts`).
+ * what must be true afterwards (`audit.ts`).
  *
- * The example's agents do all the work, since what matters is how their services behave: payment and carrier
- * do whatever they are asked, as often as they are asked; warehouse and mail answer a key again from memory,
- * and refuse other parameters under it. `orderId` is what the outside world goes by.
+ * The example's agents do all the work, because the behaviour of their services matters: payment and carrier
+ * act on every request; warehouse and mail answer a known key from memory, and refuse other parameters under
+ * it. The outside world identifies work by `orderId`.
  */
 
 import { concat, failed, orElse, required, retry, withInput, workflow } from 'steadfast';
@@ -21,10 +21,10 @@ import {
 const Name = z.string().check(z.minLength(1));
 const Subject = z.object({ subject: Name });
 
-/** What kills and troubles never use up, so that an end other than planned is a finding. */
+/** More tries than kills and troubles can use up, so that an unplanned end is a finding. */
 const FIRST = { delay: '500ms', maxDelay: '2s' } as const;
 const PATIENCE = { recovery: [retry(12, FIRST)], retryUndo: retry(20, FIRST) } as const;
-/** For a step that cannot be undone. */
+/** The recovery of a step that cannot be undone. */
 const INSISTENT = { recovery: [retry(12, FIRST)] } as const;
 
 const ITEMS = [{ sku: 'unit', quantity: 1 }];
@@ -53,7 +53,7 @@ export const order = workflow('order', { input: Subject, within: '30m' }, (w) =>
   return { shipment: ship.output.shipmentId };
 });
 
-/** A taxi in the place of the car, once it is certain that there is no car. */
+/** A taxi instead of the car, once it is certain that there is no car. */
 export const holiday = workflow('holiday', { input: Subject, within: '30m' }, (w) => {
   const { subject } = w.input;
   const of = (what: string) => concat(subject, '/', what);
@@ -135,10 +135,7 @@ export const launch = workflow('launch', { input: Subject, within: '1h' }, (w) =
   return { cluster: up.output.cluster };
 });
 
-/**
- * A host that fails its check is given back, and the others stand. The check is
- * one that somebody charges for.
- */
+/** A host that fails its check is given back, and the others stay. The check is one that costs money. */
 export const deployHost = workflow('deploy-host', { input: z.object({ host: Name }), within: '1h' }, (w) => {
   const orderId = w.input.host;
   const drain = w.step('drain', reserveStock, { orderId, items: ITEMS }, PATIENCE);

@@ -1,5 +1,5 @@
 /**
- * What the agents of the lanes workflow promise. They bear the example's names: the faults go by them.
+ * The contracts of the lanes workflow's agents. They have the example's names, because the faults use those.
  *
  * Owns: their inputs, outputs, effects. Does not own: what they do (`agents/`), the services that they use
  * (`service.ts`).

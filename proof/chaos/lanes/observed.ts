@@ -1,8 +1,8 @@
 /**
  * What an observer at the services saw of lanes and rounds. Pure: the ledger in, findings and counts out.
  *
- *   lane     More executions of one account between their first and their last act than its lane lets in.
- *   rounds   Pages out of order, or undone in another order than the reverse.
+ *   lane     More executions of one account between their first and their last act than its lane admits.
+ *   rounds   Pages out of order, or not undone in reverse order.
  *   forward  Something was done after the undoing had begun.
  *
  * Does not own: doubled, lost, left (`../failure/audit.ts`).
@@ -16,11 +16,11 @@ export interface Observed {
   /** How often the last free place of a lane was taken. */
   readonly timesFull: number;
   readonly longestRounds: number;
-  /** Executions of which two rounds or more were undone. */
+  /** Executions in which two rounds or more were undone. */
   readonly walkedBack: number;
 }
 
-/** What an execution did and undid, those of its rounds among them, in the ledger's order. */
+/** The acts and undos of an execution and of its rounds, in the ledger's order. */
 interface Acts {
   readonly root: string;
   readonly entries: readonly [Entry, ...Entry[]];
@@ -50,7 +50,7 @@ const isUndo = ({ kind }: Entry): boolean => kind === 'refund' || kind === 'canc
 function actsByRoot(entries: readonly Entry[]): readonly Acts[] {
   const roots = new Map<string, [Entry, ...Entry[]]>();
   for (const entry of entries) {
-    // A round's id is its parent's, a dot, and what it is in it.
+    // A round's id is its parent's, a dot, and its place in the parent.
     const root = (entry.executionId ?? '').split('.')[0] ?? '';
     const known = roots.get(root);
     if (known === undefined) roots.set(root, [entry]);
@@ -61,7 +61,7 @@ function actsByRoot(entries: readonly Entry[]): readonly Acts[] {
 
 const accountOf = ({ orderId = '' }: Entry): string => /-(acc\d+)\//.exec(orderId)?.[1] ?? orderId;
 
-/** Whoever has done something and has more to do is inside. */
+/** An execution that has done something and has more to do is inside the lane. */
 function placesOf(account: string, inside: readonly Acts[], atMost: number) {
   const moves = inside
     .flatMap(({ root, entries }) => [

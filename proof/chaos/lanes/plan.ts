@@ -1,8 +1,8 @@
 /**
  * What one execution of the lanes workflow meets, drawn from the seed.
  *
- * Owns: accounts, pages, what is declined, what its client does. Pure. Does not own: the workflow
- * (`workflow.ts`), whether all came out as it must (`observed.ts`).
+ * Owns: accounts, pages, declined parts, what its client does. Pure. Does not own: the workflow
+ * (`workflow.ts`), whether everything ended as it must (`observed.ts`).
  */
 
 import type { RuleInput } from '../../../examples/world/behaviour.ts';
@@ -11,7 +11,7 @@ import type { PlannedStart } from '../load.ts';
 import { trouble, troubleWhileUndoing } from '../order-plan.ts';
 
 const SERVICES = ['payment', 'carrier'] as const;
-/** So few that their lanes are full. */
+/** Few enough that their lanes are full. */
 const ACCOUNTS = 5;
 const MOST_PAGES = 5;
 

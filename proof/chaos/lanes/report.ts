@@ -1,7 +1,7 @@
 /**
  * The verdict on a run of the lanes workflow. Pure.
  *
- * Owns: the summary (the JSON line), what fails a run. Does not own: the checks (`observed.ts`,
+ * Owns: the summary (the JSON line), the conditions that fail a run. Does not own: the checks (`observed.ts`,
  * `../failure/audit.ts`, `../table-audit.ts`).
  */
 
@@ -16,27 +16,27 @@ import { type Observed, observed } from './observed.ts';
 import { AT_MOST } from './workflow.ts';
 
 export interface LanesSummary extends Run {
-  /** By workflow, rounds included: its executions by how they ended. */
+  /** How many executions ended in each status, by workflow, rounds included. */
   readonly executions: Readonly<Record<string, Readonly<Partial<Record<ExecutionStatus, number>>>>>;
-  /** By workflow: attempts that a kill or a freeze ended. */
+  /** Attempts that a kill or a freeze ended, by workflow. */
   readonly struck: Readonly<Record<string, number>>;
   readonly mostInLane: number;
-  /** Each of them must have come about. */
+  /** Each of these must have occurred. */
   readonly cameAbout: {
     readonly timesFull: number;
     readonly longestRounds: number;
     readonly walkedBack: number;
-    /** Values that are kept apart from the table. */
+    /** Values that are stored outside the table. */
     readonly keptApart: number;
-    /** Steps whose work was accepted first. */
+    /** Steps whose service accepted the work first. */
     readonly accepted: number;
   };
   readonly doubled: number;
   readonly lost: number;
-  /** In effect, although nobody claims it. */
+  /** Effects that no step claims. */
   readonly left: number;
   readonly stuck: number;
-  /** A lane too full, rounds out of order, another end, a record that must not be. */
+  /** Too many in a lane, rounds out of order, a wrong end, a record that must not exist. */
   readonly findings: number;
 }
 
@@ -48,14 +48,14 @@ export interface LanesReport {
 
 /** The summary counts these itself. */
 const COUNTED: ReadonlySet<FindingKind> = new Set(['doubled', 'lost', 'left']);
-/** What a round has done stands when the next one begins. */
+/** A round's effects are still in place when the next one begins. */
 const LEFT_OUT: FindingKind = 'too early';
 
 /** Shorter runs need not have seen everything. */
 const LONG_ENOUGH_MINUTES = 3;
 
 export interface LanesFacts extends Facts {
-  /** The keys of those of which a part was declined for good. */
+  /** The keys of executions of which a part was declined for good. */
   readonly declined: ReadonlySet<string>;
 }
 
@@ -104,7 +104,7 @@ function cameAbout(snapshots: readonly Snapshot[], seen: Observed): LanesSummary
   };
 }
 
-/** What nobody declined is tried again until it is done. */
+/** Work that no service declines is retried until it is done. */
 function failedWithoutCause({ table, keys, declined }: LanesFacts): string[] {
   const keyOf = new Map(
     keys.flatMap(({ key, executionIds }) => executionIds.map((id) => [id, key] as const)),

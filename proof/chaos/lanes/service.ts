@@ -1,8 +1,8 @@
 /**
- * What the agents of the lanes workflow do at the example's services, and the large text that they hand on.
+ * The work of the lanes workflow's agents at the example's services, and the large text that they pass on.
  *
- * Owns: one effect, its lookup, its undo; a text in which a wrong one shows. Both services do whatever they
- * are asked, as often as they are asked. Does not own: those services (`examples/order-fulfilment/world.ts`).
+ * Owns: one effect, its lookup, its undo; a text that reveals a wrong copy. Both services act on every
+ * request. Does not own: those services (`examples/order-fulfilment/world.ts`).
  */
 
 import { createHash } from 'node:crypto';
@@ -33,7 +33,7 @@ export const make = (ctx: AttemptContext, { service, kinds }: Service, orderId: 
     Made,
   );
 
-/** What was made under the attempt's effect key, undone or not. */
+/** Finds everything that was made under the attempt's effect key, undone or not. */
 export async function find(ctx: AttemptContext, { service, kinds }: Service): Promise<readonly Made[]> {
   const request = {
     method: 'GET',
@@ -51,12 +51,12 @@ export async function takeBack(ctx: AttemptContext, at: Service): Promise<void> 
 }
 
 const HASH_CHARACTERS = 64;
-/** Above 32 KB, so that it is kept apart from the table. */
+/** Makes the text larger than 32 KB, so that it is stored outside the table. */
 const TIMES = 940;
 
 export const large = (of: string): string => createHash('sha256').update(of).digest('hex').repeat(TIMES);
 
-/** @throws where the text was cut, or is made of two */
+/** @throws if the text was cut, or is made of two texts */
 export function check(text: string): void {
   if (text.length === HASH_CHARACTERS * TIMES && text === text.slice(0, HASH_CHARACTERS).repeat(TIMES))
     return;

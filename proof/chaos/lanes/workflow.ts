@@ -2,7 +2,7 @@
  * A workflow with a lane, rounds, large values, accepted work and a fair share, all at once.
  *
  * Owns: the workflow of `npm run chaos -- --workflows lanes`. Does not own: what goes wrong (`plan.ts`), what
- * must be so afterwards (`observed.ts`).
+ * must be true afterwards (`observed.ts`).
  */
 
 import { concat, eq, retry, workflow } from 'steadfast';
@@ -11,7 +11,7 @@ import { chargeCard, notifyCustomer, reserveStock, scheduleShipping } from './co
 
 export { chargeCard, notifyCustomer, reserveStock, scheduleShipping };
 
-/** What kills and troubles never use up, so that an end other than planned is a finding. */
+/** More tries than kills and troubles can use up, so that an unplanned end is a finding. */
 const FIRST = { delay: '500ms', maxDelay: '2s' } as const;
 const PATIENCE = { recovery: [retry(12, FIRST)], retryUndo: retry(20, FIRST) } as const;
 
@@ -19,7 +19,7 @@ export const AT_MOST = 2;
 
 const Input = z.object({ subject: z.string(), account: z.string(), tenant: z.string(), pages: z.number() });
 
-/** Each value that is handed on is 60 KB. */
+/** Each value that is passed on is 60 KB. */
 export const laned = workflow(
   'laned',
   {

@@ -4,10 +4,10 @@
  * Owns: the kills, the load, the judgement. Does not own: the service (`stamps.ts`), the server (`serve/`).
  *
  * Lost: a start that was answered, or a step that is done, without its stamp. Doubled: two stamps of one
- * step. Stuck: an execution that does not end once the kills have. Resumed: from the start of the next
- * process until it has recorded all deaths and sent again what was ready. Its parts: `start`, until the
- * command runs; `ready`, until it has loaded the workflows, has the lock and the file, and listens; `deaths`,
- * the rest. `call`: from the start until a step or a probe calls the service again.
+ * step. Stuck: an execution that has not ended although the kills have. Resumed: the time from the start of
+ * the next process until it has recorded all deaths and sent all ready messages again. Its parts: `start`,
+ * until the command runs; `ready`, until it has loaded the workflows, has the lock and the file, and listens;
+ * `deaths`, the rest. `call`: from the start until a step or a probe calls the service again.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -25,7 +25,7 @@ import { type Stamps, startStamps } from './stamps.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 const STEPS = ['one', 'two', 'three'];
 const LIVES_MS = { least: 100, most: 2_500 };
-/** By then every execution has ended: a death's margin for clocks, settle, and a probe, for each step. */
+/** By then every execution has ended: for each step a death's margin for clocks, settle, and a probe. */
 const HEAL_MS = 120_000;
 const RESUME_LIMIT_MS = 2_000;
 
@@ -37,7 +37,7 @@ export interface ServeChaos {
 
 interface Resumed {
   readonly upAt: number;
-  /** As it says, from the beginning of its command. */
+  /** As the server reports it, from the beginning of its command. */
   readonly readyMs: number;
   readonly at: number;
   readonly executions: number;
@@ -48,7 +48,7 @@ interface Life {
   readonly child: ChildProcess;
   readonly gone: Promise<unknown>;
   readonly beganAt: number;
-  /** When it took calls, and when it had made good what the one before had left. */
+  /** When it took calls, and when it had repaired what the process before it had left. */
   readonly resumed: Promise<Resumed>;
   /** When the service was called next. */
   readonly called: Promise<number>;
@@ -120,13 +120,13 @@ const STAMPING = join(import.meta.dirname, 'stamping');
 const FROM_SOURCE = { program: join(ROOT, 'bin', 'steadfast.cjs'), project: STAMPING };
 const isBuilt = (): boolean => existsSync(join(ROOT, 'dist', 'bin', 'steadfast.js'));
 
-/** A project that has the package, where it was built: its start takes a third of the time. */
+/** A project with the built package installed: it starts in a third of the time. */
 function published(folder: string): typeof FROM_SOURCE {
   const modules = join(folder, 'node_modules');
   const own = join(modules, 'steadfast');
   for (const part of ['bin', 'dist', 'package.json'])
     cpSync(join(ROOT, part), join(own, part), { recursive: true });
-  // Without its sources: what is in this folder is what is published.
+  // Without the package's sources: the folder contains what is published.
   rmSync(join(own, 'bin', 'steadfast.ts'));
   for (const name of readdirSync(join(ROOT, 'node_modules')))
     if (!existsSync(join(modules, name))) symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
@@ -135,7 +135,7 @@ function published(folder: string): typeof FROM_SOURCE {
   return { program: join(own, 'bin', 'steadfast.cjs'), project };
 }
 
-/** The counts of a line by which a server says that it goes on; nothing in another line. */
+/** The counts in the line in which a server reports that it has resumed; nothing for another line. */
 export function resumedIn(line: string): Pick<Resumed, 'executions' | 'attempts'> | undefined {
   const found = /^Resumed: ([\d,]+) executions.*?; ([\d,]+) attempts/.exec(line);
   const [executions, attempts] = (found ?? []).slice(1).map((text) => Number(text.replaceAll(',', '')));
@@ -160,7 +160,7 @@ function begin(args: readonly string[], port: number, { url, nextCall }: Stamps)
     });
     void gone.then(() => failed(new Error('the server ended before it had resumed')));
   });
-  // One that is killed before has none.
+  // A server that is killed before that has no such line.
   resumed.catch(() => undefined);
   return { child, gone, beganAt, resumed, called };
 }
@@ -188,7 +188,7 @@ class Starts {
     }, this.#everyMs);
   }
 
-  /** With its key it is the same start, however often it is asked for. */
+  /** Starts one execution; with its key it is the same start, however often it is requested. */
   async #start(key: string): Promise<void> {
     const options = { input: { page: key }, idempotencyKey: key };
     while (!this.ids.has(key)) {

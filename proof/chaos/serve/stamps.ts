@@ -1,8 +1,8 @@
 /**
- * A service that does not deduplicate: each request is one stamp more.
+ * A service that does not deduplicate: each request adds one stamp.
  *
- * Owns: the counts, and the moments at which a caller's death hurts most: it takes its time before it stamps,
- * and before it answers.
+ * Owns: the counts, and the moments at which a caller's death hurts most: it waits before it stamps, and
+ * before it answers.
  */
 
 import { createServer } from 'node:http';
@@ -12,9 +12,9 @@ import type { Draws } from '../../../kit/cloud/random.ts';
 
 export interface Stamps {
   readonly url: string;
-  /** By effect key. */
+  /** Stamps by effect key. */
   readonly counts: ReadonlyMap<string, number>;
-  /** When it is called next, by a stamp or a probe. */
+  /** When a stamp or a probe calls it next. */
   readonly nextCall: () => Promise<number>;
   readonly stop: () => Promise<void>;
 }

@@ -1,8 +1,8 @@
 /**
- * Executions in one lane, each with one step that an external party ends: of a lane of two, three.
+ * Executions in one lane, each with one step that an external party ends: three executions in a lane of two.
  *
- * Owns: who may begin what, and what must hold. The observer is the step in the lane: while it is open, or is
- * undone, the execution acts.
+ * Owns: which processes may begin, and the invariants. The observer is the step in the lane: while it is
+ * open, or is undone, the execution acts.
  */
 
 import * as z from 'zod/mini';
@@ -34,11 +34,11 @@ const OPERATOR = { kind: 'local', name: 'operator' } as const;
 
 const schedulerWith = (flow: ReturnType<typeof inLane>) =>
   createScheduler(memoryWorld(), [flow], { hash: textHash, newId: () => 'none' });
-/** By how many it lets in. */
+/** One workflow for each number of executions that a lane admits. */
 const lanes = [1, 2].map(inLane).map((flow) => ({ flow, scheduler: schedulerWith(flow) }));
 const laneOf = (atMost: number) => lanes[atMost - 1] as (typeof lanes)[number];
 
-/** Those that begin later differ from it in their order alone. */
+/** Executions that begin later differ from this one only in their order. */
 const BREAKS = 'a';
 
 export interface LaneOptions {
@@ -51,11 +51,11 @@ export interface LaneOptions {
 
 const nameOf = ({ execution }: Snapshot): string => (execution.input as { name: string }).name;
 
-/** It acts in the lane, as far as its own records say. */
+/** Whether the execution acts in the lane, as far as its own records say. */
 const acts = ({ execution: { status, lane, epoch } }: Snapshot): boolean =>
   !isTerminal(status) && lane?.admitted === epoch;
 
-/** An external party may end it. */
+/** Whether an external party may end it. */
 const isOpen = (state: Snapshot): boolean =>
   acts(state) &&
   state.execution.status === 'running' &&
@@ -63,7 +63,7 @@ const isOpen = (state: Snapshot): boolean =>
     state.steps['work'].epoch !== state.execution.epoch ||
     ['ready', 'waiting'].includes(state.steps['work'].status));
 
-/** What one run remembers beside what is stored. */
+/** The memory of one run besides the stored records. */
 interface Done {
   retried: number;
 }
@@ -76,7 +76,7 @@ const schedulerOf = (atMost: number, ports: Ports) => ({
   pauses: new Map(),
 });
 
-/** An external party ends what is open, well or not. */
+/** An external party ends an open step, well or not. */
 function answersTo(state: Snapshot, { atMost, retries }: LaneOptions, done: Done): readonly Beginning[] {
   if (!isOpen(state)) return [];
   const name = nameOf(state);
@@ -113,7 +113,7 @@ function carriedOn(
   ];
 }
 
-/** The next that is not there yet. */
+/** Starts the next execution that does not exist yet. */
 function startOf(all: readonly Snapshot[], { atMost, executions }: LaneOptions): readonly Beginning[] {
   const known = new Set(all.map(nameOf));
   const name = NAMES.slice(0, executions).find((one) => !known.has(one));

@@ -1,6 +1,6 @@
 /**
- * What would go wrong without one of the rules of the engine: ports that do not keep it. A search that finds
- * nothing with such ports would say that it is blind, or that the rule is not needed.
+ * Ports that break one of the engine's rules, to show what would go wrong without it. If a search finds
+ * nothing with such ports, it is blind, or the rule is not needed.
  */
 
 import type { Ports } from '../../../lib/core/ports.ts';
@@ -12,7 +12,7 @@ const wrap = <Port extends object>(port: Port, changes: Partial<Port>): Port =>
     get: (target, key) => Reflect.get(changes, key) ?? Reflect.get(target, key),
   });
 
-/** Two that have read the same lane both write it. */
+/** Two processes that have read the same lane both write it. */
 const unconditional: Planted = (ports) => {
   const { lanes } = ports;
   if (lanes === undefined) return ports;
@@ -27,7 +27,7 @@ const unconditional: Planted = (ports) => {
   return { ...ports, lanes: wrap(lanes, { writeLane }) };
 };
 
-/** A place is free as soon as its holder has written itself. */
+/** A place is free as soon as its holder's own record is written. */
 const hasty: Planted = (ports) => {
   const readExecution: Ports['store']['readExecution'] = async (id) => {
     const found = await ports.store.readExecution(id);
@@ -38,7 +38,7 @@ const hasty: Planted = (ports) => {
   return { ...ports, store: wrap(ports.store, { readExecution }) };
 };
 
-/** It has ended, and nobody comes back to hand its place on. */
+/** The execution has ended, and no process comes back to hand its place on. */
 const forgotten: Planted = (ports) => {
   const write: Ports['store']['write'] = (given) => {
     const { execution } = given;
@@ -56,7 +56,7 @@ const placeless: Planted = (ports) => {
   return { ...ports, store: wrap(ports.store, { create }) };
 };
 
-/** Who has read a step writes it, whatever has been written since. */
+/** A process that has read a step writes it, whatever has been written since. */
 const overwriting: Planted = (ports) => {
   const write: Ports['store']['write'] = async (given) => {
     const before = await ports.store.read(given.executionId);

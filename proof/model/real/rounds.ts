@@ -1,8 +1,8 @@
 /**
  * A step that is repeated, whose rounds an external party ends: it may say that there is more, or that it
- * failed; the execution may be canceled, and tried again.
+ * failed; the execution may be canceled, and retried.
  *
- * Owns: who may begin what, and what must hold. The observer reads the executions of the rounds.
+ * Owns: which processes may begin, and the invariants. The observer reads the executions of the rounds.
  */
 
 import * as z from 'zod/mini';
@@ -38,7 +38,7 @@ export interface RoundsOptions {
   readonly retries: number;
 }
 
-/** The number of a round; nothing of the execution that they are rounds of. */
+/** The number of a round; nothing for the execution that has the rounds. */
 const numberOf = ({ execution: { id, parent } }: Snapshot): number | undefined =>
   parent === undefined ? undefined : Number(/t(\d+)$/.exec(id)?.[1] ?? 1);
 
@@ -56,11 +56,11 @@ const roundsIn = (all: readonly Snapshot[]): readonly Snapshot[] =>
     .filter((state) => numberOf(state) !== undefined)
     .toSorted((one, other) => Number(numberOf(one)) - Number(numberOf(other)));
 
-/** It took the place of a round that must not begin. */
+/** Whether it took the place of a round that must not begin. */
 const isPlaceHolder = ({ execution: { status }, steps }: Snapshot): boolean =>
   status === 'canceled' && Object.keys(steps).length === 0;
 
-/** What one run remembers beside what is stored. */
+/** The memory of one run besides the stored records. */
 interface Done {
   canceled: number;
   failed: number;
@@ -75,7 +75,7 @@ const schedulerOf = (ports: Ports) => ({
   pauses: new Map(),
 });
 
-/** An external party ends the round that is open: the last, one of more, or not well. */
+/** An external party ends the open round: as the last, with more to come, or with a failure. */
 function answersTo(state: Snapshot, { failures }: RoundsOptions, done: Done): readonly Beginning[] {
   if (!isOpen(state)) return [];
   const token = callbackToken(state.execution, 'work') ?? '';
@@ -162,7 +162,7 @@ function isWalkedDown(all: readonly Snapshot[]): boolean {
   return first === 'canceled' && second === 'canceled' && third !== undefined;
 }
 
-/** What must hold between rounds, and between them and the execution that they are rounds of. */
+/** The invariants between rounds, and between them and the execution that has them. */
 function problemsOf(all: readonly Snapshot[]): readonly string[] {
   const problems: string[] = [];
   const rounds = roundsIn(all);

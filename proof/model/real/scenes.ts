@@ -1,7 +1,7 @@
 /**
  * The scenes in which processes of the real engine take turns: lanes and rounds.
  *
- * Owns: which there are, and how large. Does not own: the search (`schedules.ts`).
+ * Owns: the list of scenes, and their size. Does not own: the search (`schedules.ts`).
  */
 
 import type { RunResult } from '../run.ts';

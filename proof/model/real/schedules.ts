@@ -1,13 +1,13 @@
 /**
- * The order of calls: every way in which processes of the real engine can take turns at the store, and at
- * which point one of them is killed. Nothing is mirrored here; a state is known by the calls that led to it,
- * and is reached again by making them again.
+ * The order of calls: every way in which processes of the real engine can take turns at the store, and the
+ * point at which one of them is killed. Nothing is mirrored here; a state is identified by the calls that led
+ * to it, and is reached again by repeating them.
  *
- * Owns: processes that stand still at each call, the search over their turns, the search backwards for states
- * from which no end is reached without a kill. Does not own: what there is to begin and what must hold (the
- * scenes beside it).
+ * Owns: processes that stop at each call, the search over their turns, the search backwards for states from
+ * which no end is reached without a kill. Does not own: which processes begin, and the invariants (the scenes
+ * beside it).
  *
- * Two states are one if the same is stored and their processes have had the same answers. Time passes only
+ * Two states are equal if the same is stored and their processes have had the same answers. Time passes only
  * while no process is under way.
  */
 
@@ -21,37 +21,39 @@ import type { Explored, Limits } from '../explore.ts';
 /** What can begin in a state: a request, a sweep, the passing of time. */
 export interface Beginning {
   readonly name: string;
-  /** It need not happen for an end to be reached. */
+  /** It is not needed to reach an end. */
   readonly isFault?: true;
   readonly begin: (ports: Ports) => Promise<unknown>;
 }
 
-/** What is stored, read once a state. */
+/** The stored records, read once for each state. */
 export interface Seen {
   readonly world: MemoryWorld;
-  /** By id. */
+  /** All executions, ordered by id. */
   readonly all: readonly Snapshot[];
 }
 
 /** One run of a scene, from its start. */
 export interface Scene {
   readonly kills: number;
-  /** So often another process, one at a time, goes on or begins while one has not come to its end. */
+  /** How often another process, one at a time, may continue or begin while one has not ended. */
   readonly overtakings: number;
-  /** What another process may do now. @param busy what is under way */
+  /** The possible starts of another process. @param busy the processes under way */
   readonly beginnings: (seen: Seen, busy: readonly string[]) => readonly Beginning[];
   readonly problems: (seen: Seen) => readonly string[];
   readonly isEnd: (seen: Seen) => boolean;
-  /** What a state has to be once, or the search shows nothing about it. */
+  /** Properties that a state must have once, or the search shows nothing about them. */
   readonly goals: Readonly<Record<string, (seen: Seen) => boolean>>;
-  /** Beside what is stored. */
+  /** State of the run that is not stored. */
   readonly memory: () => string;
 }
 
-/** The last word of its name: two processes do not begin with one at the same time. */
+/** The last word of its name: two processes with the same one do not begin at the same time. */
 const aboutOf = (name: string): string => name.slice(name.lastIndexOf(' '));
 
-/** All that may begin and that nobody is at; if nothing need begin, time passes to the next wake time. */
+/**
+ * All possible beginnings that no process has begun; if none need begin, time passes to the next wake time.
+ */
 export function orTime(
   world: MemoryWorld,
   all: readonly Snapshot[],
@@ -65,14 +67,16 @@ export function orTime(
   return [...free, { name: 'time', begin: async () => world.clock.advanceTo(Math.min(...wakes)) }];
 }
 
-/** The ports of one process, without one of the rules they keep. */
+/** The ports of one process, without one of the rules they obey. */
 export type Planted = (ports: Ports) => Ports;
 
 interface Call {
   readonly go: () => void;
 }
 
-/** It stands before a call until it is let go on; the calls of one process follow one another. */
+/**
+ * A process that stops before each call until it may continue; the calls of one process follow one another.
+ */
 class Process {
   readonly name: string;
   readonly pending: Call[] = [];
@@ -202,13 +206,13 @@ export class Run {
     this.#seen = undefined;
   }
 
-  /** Until each process stands before a call, or has come to its end. */
+  /** Waits until each process stands before a call, or has ended. */
   async #settled(): Promise<void> {
     const isMoving = ({ pending, isOver }: Process): boolean => pending.length === 0 && !isOver;
     for (let turns = 0; turns < MANY_TURNS && this.processes.some(isMoving); turns += 1)
       await Promise.resolve();
     if (this.processes.some(isMoving)) await new Promise((resolve) => setImmediate(resolve));
-    // Calls that are made side by side all stand there.
+    // Calls that are made side by side all stop there.
     for (let turns = 0; turns < FEW_TURNS; turns += 1) await Promise.resolve();
   }
 
@@ -253,7 +257,7 @@ function movesTo(states: readonly Known[], target: number): string[] {
   return moves.toReversed();
 }
 
-/** Depth first: one of the next states goes on in the same run, the others are reached again. */
+/** Depth first: one of the next states continues in the same run, the others are reached again. */
 export async function exploreScene(
   make: () => Scene,
   planted: Planted,
@@ -305,7 +309,7 @@ export async function exploreScene(
       if (!isFault) (states[at] as Known).healthyTo.push(id);
       if (isNew) open.push({ at: id, moves: [...moves, name], run: undefined });
       const top = open.at(-1);
-      // The latest goes on as it is; only one run is kept.
+      // The latest continues as it is; only one run is kept.
       if (isNew && top !== undefined && name === all.at(-1)?.name) top.run = there;
     }
   }

@@ -1,4 +1,4 @@
-/** The example's agent, at work for the failure workflows. */
+/** Uses the example's agent in the failure workflows. */
 
 import { execute } from '../../../../examples/order-fulfilment/agents/notify-customer.ts';
 import { notifyCustomer } from '../../../../examples/order-fulfilment/workflow.ts';

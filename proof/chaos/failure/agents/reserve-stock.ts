@@ -1,4 +1,4 @@
-/** The example's agent, at work for the failure workflows. */
+/** Uses the example's agent in the failure workflows. */
 
 import { execute, undo } from '../../../../examples/order-fulfilment/agents/reserve-stock.ts';
 import { reserveStock } from '../../../../examples/order-fulfilment/workflow.ts';

@@ -1,4 +1,4 @@
-/** The example's agent, at work for the failure workflows. */
+/** Uses the example's agent in the failure workflows. */
 
 import { execute, probe, undo } from '../../../../examples/order-fulfilment/agents/schedule-shipping.ts';
 import { scheduleShipping } from '../../../../examples/order-fulfilment/workflow.ts';

@@ -1,4 +1,4 @@
-/** The last step: where it is declined, everything is undone. */
+/** The last step: if it is declined, everything is undone. */
 
 import { done, notDone } from 'steadfast';
 import { notifyCustomer } from '../contracts.ts';

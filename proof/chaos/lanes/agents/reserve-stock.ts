@@ -1,4 +1,4 @@
-/** One round: a page, as the one before said. */
+/** One round: it reads the page that the round before named. */
 
 import { done, notDone } from 'steadfast';
 import { reserveStock } from '../contracts.ts';

@@ -1,4 +1,4 @@
-/** Work that the service accepts: it is asked until it is done. */
+/** Work that the service accepts: it is probed until it is done. */
 
 import { accepted, done, notDone, running } from 'steadfast';
 import { scheduleShipping } from '../contracts.ts';
