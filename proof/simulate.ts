@@ -1,5 +1,5 @@
 /**
- * `npm run simulate`: the production roles in simulated worlds, as many as asked for, on all processors.
+ * `npm run simulate`: the production roles in as many simulated worlds as requested, on all processors.
  *
  * Owns: the options, the progress line, the summary, and the command that replays a failure. Does not own:
  * worlds (`proof/simulation`), processes (`processes.ts`).
@@ -137,11 +137,11 @@ function report(sum: Totals, options: Options, seconds: number): void {
   process.exitCode = sum.violations.length > 0 || never.length > 0 ? 1 : 0;
 }
 
-/** Worlds shrunk of those that failed; the others are only named. */
+/** How many failed worlds are shrunk; the others are only named. */
 const SHRUNK = 3;
 const NAMED = 10;
 
-/** The one command that replays each failure. */
+/** One command for each failure that replays it. */
 async function replays(sum: Totals, options: Options): Promise<void> {
   const failed = [...sum.violations].sort((a, b) => a.seed - b.seed);
   for (const [at, { seed, violations }] of failed.slice(0, NAMED).entries()) {

@@ -55,9 +55,9 @@ export async function performAndReport(
   try {
     await deliverReport(ports, worker, claim, report, mayKeep ? kept : undefined);
   } finally {
-    // Until `processDeadline` the author's code may still act, also if its report could not be written. A
-    // process that is given back now would be frozen and go on beside its next message, later than that (S10):
-    // it is kept busy until the code returns or the platform ends it.
+    // Until `processDeadline` the author's code may still act, even if its report could not be written. If
+    // this process were given back now, it would be frozen and go on beside its next message, later than that
+    // (S10): it is kept busy until the code returns or the platform ends it.
     if (!report.codeReturned) await work;
   }
   if (report.codeReturned && !lost) return;

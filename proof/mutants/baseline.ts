@@ -1,8 +1,8 @@
 /**
- * Every killer on the sound tree, before any bug is planted: a check that fails anyway proves nothing.
+ * Runs every killer on the sound tree, before any bug is planted: a check that fails anyway proves nothing.
  *
- * Each test file runs once, whatever number of its tests are killers; of the
- * simulation the longest run of each mode.
+ * Each test file runs once, however many of its tests are killers; for the simulation, only the longest run
+ * of each mode.
  */
 
 import { runJest, runKiller } from './killers.ts';
@@ -11,7 +11,7 @@ import type { Scratch } from './scratch.ts';
 
 type Check = (root: string) => Promise<string[]>;
 
-/** @returns what is wrong with the sound tree */
+/** @returns the failures of the sound tree */
 export async function soundTreeProblems(
   scratches: readonly Scratch[],
   mutants: readonly Mutant[],

@@ -1,10 +1,11 @@
 /**
  * All planted bugs, in the order of the document.
  *
- * They concern what no function's unit test can show: the order of effects, the ports, the template, in the
- * core what only random worlds or the model see. There are at most `MAX_PLANTED`, so that each is worth its
- * text: several for every judge and for every kind of mistake it must see. Beside them, each sentence of the
- * rules of the latest mechanisms has a bug, wherever it is and whoever notices it.
+ * They concern behaviour that no function's unit test can show: the order of effects, the ports, the
+ * template, and in the core what only random worlds or the model see. There are at most `MAX_PLANTED`, so
+ * that each is worth its text: several for every judge and for every kind of mistake it must see. Besides
+ * them, each sentence of the rules of the latest mechanisms has a bug, wherever it is and whichever check
+ * notices it.
  */
 
 import { BLIND } from './catalogue/blind.ts';
@@ -29,7 +30,7 @@ import { WAITS } from './catalogue/waits.ts';
 import { WHOLES } from './catalogue/wholes.ts';
 import type { Mutant } from './mutant.ts';
 
-/** What the bugs are about → the bugs. */
+/** The bugs, by concept. */
 export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
   'the order of effects': EFFECTS,
   'the ports on AWS': PORTS,

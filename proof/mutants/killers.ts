@@ -1,8 +1,8 @@
 /**
- * Runs a killer in a copy of the tree and says what came of it.
+ * Runs a killer in a copy of the tree and returns its verdict.
  *
- * Owns: the processes, their time limits, what their answers mean. A killer that could not run at all (a file
- * that does not load) is 'broken', which is neither killed nor survived: the mutant must be mended.
+ * Owns: the processes, their time limits, the meaning of their answers. A killer that could not run at all (a
+ * file that does not load) is 'broken', which is neither killed nor survived: the mutant must be repaired.
  */
 
 import { spawn } from 'node:child_process';
@@ -13,13 +13,13 @@ import type { SimVerdict } from './sim-worker.ts';
 
 export interface Outcome {
   readonly kind: 'clean' | 'killed' | 'broken';
-  /** What the killer said, in one line. */
+  /** The killer's message, in one line. */
   readonly detail: string;
 }
 
 /**
- * For what hangs: on two quiet processors every killer needs a small fraction of these, and
- * a busy machine must fail none.
+ * Limits for a killer that hangs: on two quiet processors every killer needs a small fraction of these, and a
+ * busy machine must fail none.
  */
 const LIMIT_S = { jest: 300, model: 300, simulation: 1_500 } as const;
 /** Seconds of processor time for the seeds of every commit: three times what a sound tree needs. */

@@ -1,7 +1,7 @@
 /**
  * A planted bug: where it is, its text, and the check that must notice it.
  *
- * Owns: the shape, the exact-once replacement, what is wrong with a catalogue. Pure: texts in, texts out.
+ * Owns: the shape, the exact-once replacement, the rules of a catalogue. Pure: texts in, texts out.
  */
 
 export type FaultMode = 'all' | 'none' | 'masked' | 'crowded';
@@ -12,7 +12,7 @@ export type Killer =
       readonly kind: 'simulation';
       readonly mode: FaultMode;
       readonly worlds: number;
-      /** Seeds that have noticed it before: they come first, so that it takes seconds. */
+      /** Seeds that have noticed the bug before: they come first, so that it takes seconds. */
       readonly first?: readonly number[];
     }
   | { readonly kind: 'jest'; readonly path: string; readonly test: string }
@@ -20,7 +20,7 @@ export type Killer =
 
 export interface Edit {
   readonly file: string;
-  /** Occurs exactly once in the file. */
+  /** A text that occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
 }
@@ -29,17 +29,17 @@ export interface Mutant extends Edit {
   readonly id: string;
   /** One sentence: what the code does wrong. */
   readonly bug: string;
-  /** The sentence that it breaks, of a mechanism each of whose sentences has a bug. */
+  /** The sentence that it breaks, if the mechanism has a bug for each sentence of its rules. */
   readonly rule?: string;
-  /** Where one change is not enough because a second guard would hide it. */
+  /** Further edits if one change is not enough because a second guard would hide it. */
   readonly also?: readonly Edit[];
   readonly killer: Killer;
 }
 
-/** More than this are not each worth their text: those of sentences of rules are counted apart. */
+/** More than this are not worth their text; bugs for sentences of rules are counted separately. */
 export const MAX_PLANTED = 73;
 
-/** The seeds that `npm test` runs in each mode, so that what they kill is killed with every commit. */
+/** How many seeds `npm test` runs in each mode, so that every commit kills what they kill. */
 export const COMMIT_WORLDS: Readonly<Record<FaultMode, number>> = {
   all: 80,
   none: 25,
@@ -53,7 +53,7 @@ export const simulation = (mode: FaultMode = 'all', worlds: number = COMMIT_WORL
   worlds,
 });
 
-/** Some 20,000 executions: kinds of mistakes that are rare among random worlds have to be seen in so many. */
+/** Some 20,000 executions: they must show even mistakes that are rare among random worlds. */
 export const SIMULATED_WORLDS = 140;
 export const simulated = (...first: readonly number[]): Killer => ({
   ...simulation('all', SIMULATED_WORLDS),
@@ -86,7 +86,7 @@ export const editsOf = (mutant: Mutant): Edit[] => [
   ...(mutant.also ?? []),
 ];
 
-/** @throws Error that names the mutant when its text does not occur exactly once */
+/** @throws Error that names the mutant if its text does not occur exactly once */
 export function mutated(id: string, text: string, edit: Edit): string {
   const at = text.indexOf(edit.find);
   const count = at < 0 ? 0 : text.indexOf(edit.find, at + 1) < 0 ? 1 : 2;
@@ -97,7 +97,7 @@ export function mutated(id: string, text: string, edit: Edit): string {
   return text.slice(0, at) + edit.replace + text.slice(at + edit.find.length);
 }
 
-/** What the mutant makes of the files it touches. */
+/** The files that the mutant touches, with its changes. */
 export function mutatedFiles(mutant: Mutant, read: (file: string) => string): Map<string, string> {
   const texts = new Map<string, string>();
   for (const edit of editsOf(mutant)) {
@@ -106,7 +106,7 @@ export function mutatedFiles(mutant: Mutant, read: (file: string) => string): Ma
   return texts;
 }
 
-/** What is wrong with a catalogue. */
+/** The problems of a catalogue. */
 export function catalogueProblems(mutants: readonly Mutant[], read: (file: string) => string): string[] {
   const problems: string[] = [];
   const seen = new Set<string>();

@@ -1,4 +1,4 @@
-/** What a run says: the JSON summary, and `proof/results/mutants.txt`. Pure. */
+/** A run's report: the JSON summary, and `proof/results/mutants.txt`. Pure. */
 
 import { JUDGES, type Judge, judgeOf, type Mutant } from './mutant.ts';
 
@@ -21,7 +21,7 @@ export interface Result {
 export interface Summary {
   readonly planted: number;
   readonly killed: number;
-  /** Ids of all that did not end as they should. */
+  /** Ids of all that ended otherwise than they should. */
   readonly survivors: readonly string[];
   readonly seconds: number;
   readonly byJudge: Readonly<Record<Judge, number>>;

@@ -30,7 +30,7 @@ const COPIED = [
 
 export interface Scratch {
   readonly root: string;
-  /** @returns what puts the tree back as it was */
+  /** @returns a function that restores the tree */
   readonly apply: (mutant: Mutant) => () => void;
   readonly remove: () => void;
 }

@@ -1,6 +1,6 @@
 /**
- * Simulated worlds of one tree, until the first violation: `sim-worker.ts <root> <mode> <worlds>
- * <max seconds of the processor> [<seeds that come first>]`.
+ * Simulates worlds of one tree until the first violation: `sim-worker.ts <root> <mode> <worlds> <max seconds
+ * of the processor> [<seeds that come first>]`.
  *
  * Prints one JSON line: the verdict, the worlds that ended, and the first violation with its seed.
  */
@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import type { FaultMode } from './mutant.ts';
 
 export interface SimVerdict {
-  /** 'slow': out of the processor's time. 'stuck': no world ended for much of it. */
+  /** 'slow': it used up its processor time. 'stuck': no world ended for much of that time. */
   readonly kind: 'clean' | 'violation' | 'threw' | 'slow' | 'stuck';
   readonly worlds: number;
   readonly detail?: string;
@@ -28,7 +28,7 @@ interface Runner {
   ) => Promise<void>;
 }
 
-/** More of the processor's time than any world of a sound tree takes: the largest needs some 15 s. */
+/** More processor time than any world of a sound tree takes: the largest needs some 15 s. */
 const STUCK_MS = 40_000;
 
 /** Other processes' load does not change this clock. */

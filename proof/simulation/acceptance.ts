@@ -1,8 +1,8 @@
 /**
- * Workflows whose services accept work and do it by themselves: a plan as it is in a world that has this
- * trait, and the book of what was accepted.
+ * Workflows whose services accept work and do it by themselves: changes a plan for a world that has this
+ * trait, and keeps the book of accepted work.
  *
- * Owns: the share of such steps; what a service accepts, how long it is at it and how that ends; that it
+ * Owns: the share of such steps; what a service accepts, how long it works on it and how that ends; that it
  * acts meanwhile. Does not own: which worlds have the trait (`traits.ts`), what is judged
  * (`oracle-accepted.ts`, `oracle-order.ts`). It throws dice of its own, so that every other world stays as it
  * was.
@@ -20,7 +20,7 @@ import type { Emphasis } from './emphasis.ts';
 import type { Choice } from './plans.ts';
 import { type Host, planOf, type Process } from './process.ts';
 
-/** What goes wrong often where work is accepted. */
+/** The frequent faults where work is accepted. */
 export const ACCEPTANCE_RATES: Emphasis['rates'] = {
   crashAfter: 0.02,
   lostReply: 0.6,
@@ -30,10 +30,10 @@ export const ACCEPTANCE_RATES: Emphasis['rates'] = {
 
 const STEP_SHARE = 0.85;
 const NONE_SHARE = 0.1;
-/** What might be repeated is probed instead. */
+/** The share of steps that are probed instead of repeated. */
 const PROBED_SHARE = 0.3;
 const TIMES_MS = [60_000, 180_000, 600_000, 2_400_000] as const;
-/** Alive, and it has to report progress. */
+/** The share that is alive but stops reporting progress. */
 const STALLING_SHARE = 0.25;
 const STALLS_MS = [45_000, 120_000] as const;
 
@@ -85,14 +85,14 @@ const NEVER_SHARE = 0.2;
 const WEDGED_SHARE = 0.15;
 const SAYS_SHARE = 0.5;
 const UNSURE_SHARE = 0.1;
-/** The process freezes with the answer in its hand. */
+/** The share of processes that freeze after the answer arrived. */
 const FROZEN_SHARE = 0.65;
 const FREEZES_MS = 400;
-/** The next attempt is so far away that the answer comes before it. */
+/** The share whose next attempt is so far away that the answer comes before it. */
 const PATIENT_SHARE = 0.7;
 const PATIENCE_MS = 60_000;
 
-/** What its service knows of a request, and what is rolled back with it. */
+/** The service's knowledge of a request, and what it rolls back with it. */
 interface Request {
   readonly ctx: AttemptContext;
   readonly service: string;
@@ -109,7 +109,7 @@ export class Jobs {
     this.#choice = choice;
   }
 
-  /** @returns what `execute` answers, or nothing where the work was done at once */
+  /** @returns the answer of `execute`, or nothing if the work was done at once */
   taken(host: Host, request: Request): ReturnType<typeof accepted> | undefined {
     const choice = this.#choice;
     const { idempotencyKey } = request.ctx;
@@ -133,7 +133,7 @@ export class Jobs {
     const { acceptsMs = 60_000, undo } = stepOf(host, request.ctx) ?? {};
     const lasts = choice.pick([0.1, 0.3, 0.8, 0.8, 1.7]);
     const wantedMs = Math.max(4_000, Math.round(acceptsMs * lasts * choice.between(50, 120) * 0.01));
-    // What cannot be stopped is over in its time, as its author has said.
+    // Work that cannot be stopped is over within its time, as its author has declared.
     const ms = undo === 'none' ? Math.min(wantedMs, acceptsMs) : wantedMs;
     const isCut = ms < wantedMs;
     const job: Job = {
@@ -152,13 +152,13 @@ export class Jobs {
     });
   }
 
-  /** Takes it back, or its undo was done by hand. */
+  /** Work that was undone, or whose undo was done by hand. */
   stopped(idempotencyKey: string): void {
     const job = this.#jobs.get(idempotencyKey);
     if (job !== undefined) job.state = 'stopped';
   }
 
-  /** Every key of a step. @param key any of them */
+  /** Stops the work under every key of a step. @param key any of them */
   stoppedByHand(key: string): void {
     const place = key.replace(/-\d+$/, '');
     for (const known of this.#jobs.keys()) if (known.replace(/-\d+$/, '') === place) this.stopped(known);
@@ -172,7 +172,7 @@ export class Jobs {
     return this.#jobs.get(idempotencyKey)?.state === 'done';
   }
 
-  /** What a probe answers of work that is under way; nothing of any other. */
+  /** A probe's answer about work under way; nothing for other work. */
   asked({ events }: Host, idempotencyKey: string): Verdict<never> | undefined {
     const choice = this.#choice;
     const job = this.#jobs.get(idempotencyKey);
@@ -186,7 +186,7 @@ export class Jobs {
   }
 }
 
-/** Until the end of its lease is recorded. */
+/** Freezes the process until the end of its lease is recorded. */
 export function freezePastLease(host: Host, process: Process, { executionId, step }: AttemptContext): void {
   const { events, external, faults } = host;
   const token = external.table.read(executionId)?.steps[step]?.token;
@@ -207,7 +207,7 @@ const stepOf = (host: Host, { executionId, step }: AttemptContext): AgentStep | 
   return found?.kind === 'agent' ? found : undefined;
 };
 
-/** Accepted work that was not stopped acts, whatever its workflow has become meanwhile. */
+/** Accepted work that was not stopped acts, whatever has become of its workflow. */
 function act(host: Host, { ctx, service, effect }: Request, { state }: Job): void {
   const plan = planOf(host, ctx.executionId);
   if (state !== 'running' || effect === 'none' || plan === undefined) return;

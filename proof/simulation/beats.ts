@@ -1,6 +1,6 @@
 /**
- * Workflows whose external party sends heartbeats and hardly ever an answer: a plan as it is
- * in a world that has this trait.
+ * Workflows whose external party sends heartbeats and hardly ever an answer: changes a plan for a world that
+ * has this trait.
  *
  * Owns: the share of such callbacks, and how often the party only sends a heartbeat. Does not own: which
  * worlds have the trait (`traits.ts`), what is judged (`oracle-wake.ts`, `oracle-times.ts`). It throws dice
@@ -13,7 +13,7 @@ import type { Choice } from './plans.ts';
 const SHARE = 0.7;
 const BEATING_SHARE = 0.93;
 
-/** The plan behind a callback that is kept alive until its time is over. */
+/** Puts the plan behind a callback that is kept alive until its time is over. */
 export function withBeats(plan: Plan, choice: Choice): Plan {
   if (!choice.chance(SHARE)) return plan;
   const callback: CallbackStep = {

@@ -1,9 +1,9 @@
 /**
- * The simulated operators who act in bulk: they find executions, or name them, check what is
- * found, and confirm most of it.
+ * The simulated operators who act in bulk: they find executions, or name them, check what was found, and
+ * confirm most of it.
  *
  * Owns: which bulk actions a world has, and when each of their calls is made; a call whose answer was lost is
- * made again. Does not own: what they come to (`bulk-world.ts`, `oracle-bulks.ts`).
+ * repeated. Does not own: their results (`bulk-world.ts`, `oracle-bulks.ts`).
  */
 
 import { BULK_ACTIONS, type BulkAction, type BulkCommand } from '../../lib/core/operators/bulk.ts';
@@ -19,28 +19,28 @@ import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 import { isLiveIn } from './people.ts';
 import { type Host, planOf } from './process.ts';
 
-/** Bulk actions of a world that has some. */
+/** The fewest bulk actions of a world that has any. */
 const FEWEST = 4;
 const MOST = 10;
 const LATEST_MS = 260_000;
-/** Executions that one action names. */
+/** The most executions that one action names. */
 const MOST_NAMED = 24;
 const NAMED_SHARE = 0.7;
-/** The share of those named that may be any execution, whatever its status. */
+/** The share of named executions that may be any, whatever their status. */
 const ANY_SHARE = 0.3;
 const UNCONFIRMED_SHARE = 0.1;
 const TWICE_SHARE = 0.3;
 const AGAIN_MS = 20_000;
-/** A call that is lost so often is given up. */
+/** A call that is lost this often is given up. */
 const TRIES = 60;
 
 /** The share of the actions that have nothing to do when they are made. */
 const VAIN_SHARE = 0.1;
-/** More of them answer questions than by chance: of answers there are the most kinds. */
+/** The share of answers to questions; it is more than chance, because answers have the most kinds. */
 const ANSWER_SHARE = 0.6;
 const ANSWERED = new Set<BulkAction>(['resolve', 'approve', 'reject']);
 
-/** What is looked for: the statuses in which it makes sense, … */
+/** The filter of each action: the statuses in which it makes sense, … */
 const MEANT: Readonly<Record<BulkAction, readonly ExecutionStatus[]>> = {
   retry: ['failed', 'waiting'],
   cancel: ['running', 'waiting', 'paused'],
@@ -51,7 +51,7 @@ const MEANT: Readonly<Record<BulkAction, readonly ExecutionStatus[]>> = {
   reject: ['waiting', 'paused'],
 };
 
-/** … and that it is asked what the action answers. */
+/** … and that the execution asks what the action answers. */
 function isMeant(action: BulkAction, state: Snapshot): boolean {
   const { status } = state.execution;
   if (!MEANT[action].some((one) => one === status)) return false;
@@ -63,10 +63,13 @@ function isMeant(action: BulkAction, state: Snapshot): boolean {
 
 const GIVEN = Array<'give-output'>(6).fill('give-output');
 const ANSWERS = ['retry', 'retry', 'undo-all', 'keep', 'continue', 'resume', ...GIVEN] as const;
-/** What may need the word that nothing happened. */
+/** Answers that may need the word that nothing happened. */
 const CHECKED = [...Array<'skip'>(20).fill('skip'), 'retry'] as const;
 
-/** @param schedulerOf the scheduler's function, which knows the world's workflows, in a process of its own */
+/**
+ * @param schedulerOf makes the scheduler's function, which knows the world's workflows, in a process of its
+ * own
+ */
 export function startBulkMakers(host: Host, bulks: BulkWorld, schedulerOf: () => Scheduler): void {
   const { choice } = bulks;
   const count = choice.between(FEWEST, MOST);
@@ -77,8 +80,8 @@ export function startBulkMakers(host: Host, bulks: BulkWorld, schedulerOf: () =>
 }
 
 /**
- * Whether somebody who has checked the execution says so: nothing of what it asks about is in effect, and
- * nothing is left to be undone by hand.
+ * Whether somebody who has checked the execution may say so: nothing that it asks about is in effect, and
+ * nothing must be undone by hand.
  */
 function isSayable(host: Host, { choice, nothingHappened }: BulkCommand, id: string): boolean {
   const [plan, state] = [planOf(host, id), host.external.table.read(id)];
@@ -115,7 +118,7 @@ class Maker {
     const isAnswer = answers.length > 0 && choice.chance(ANSWER_SHARE);
     const action = choice.pick(isAnswer ? answers : isVain ? BULK_ACTIONS : possible);
     const by = callerIn(this.#host);
-    // An approval says from which call it is.
+    // An approval's answer carries a mark of its call.
     const mark = by.by === undefined ? `bulk-${number}` : (this.#host.cast?.oracle.callForMany(by.by) ?? '');
     const isNamed = choice.chance(NAMED_SHARE);
     const command = this.#commandOf(action, mark, isNamed);
@@ -134,7 +137,7 @@ class Maker {
     if (action === 'pause') return { ...said, withinMs: choice.pick([20_000, 120_000]) };
     if (action === 'retry') return choice.chance(0.2) ? { ...said, input: { given: true } } : said;
     if (action !== 'resolve') return said;
-    // Only of executions that are named can somebody have checked each.
+    // Only if executions are named can somebody have checked each.
     const answer = choice.pick([...ANSWERS, ...(isNamed ? CHECKED : [])]);
     const isSaid = isNamed && (answer === 'skip' || choice.chance(0.5));
     const nothing = isSaid ? { nothingHappened: true as const } : {};
@@ -181,14 +184,14 @@ class Maker {
       if (named.every((one) => isSayable(this.#host, command, one)))
         this.#until((scheduler) => confirmBulk(scheduler, id, as, by));
     };
-    // By then whoever checks sees every question that counts as asked when the action was made.
+    // By then a person who checks sees every question that counts as asked when the action was made.
     const leastMs = command.nothingHappened === true ? CLOCKS_DIFFER_MS : 0;
     const afterMs = leastMs + choice.pick([100, 1_000, 10_000, 60_000]);
     this.#host.events.plan(afterMs, confirm);
     if (choice.chance(TWICE_SHARE)) this.#host.events.plan(afterMs + choice.between(0, 30_000), confirm);
   }
 
-  /** Calls until there is an answer. */
+  /** Repeats the call until there is an answer. */
   #until<Answer>(
     ask: (scheduler: Scheduler) => Promise<Answer>,
     then: (answer: Answer) => void = () => undefined,

@@ -19,7 +19,7 @@ import { OracleCommands } from './oracle-commands.ts';
 import type { Choice } from './plans.ts';
 import { call, type Host, kill, planOf, portsOf, type Process } from './process.ts';
 
-/** The share of the pages whose process dies while they are under way, after so long. */
+/** The share of the pages whose process dies while they are under way, after this time. */
 const KILLED_SHARE = 0.45;
 const KILLED_AFTER_MS = [15, 250] as const;
 /** The share of the results whose process dies before or after they are written. */
@@ -71,7 +71,7 @@ export class BulkWorld {
   }
 }
 
-/** Texts of a world are short, but for the body of a bulk action and for a plan. */
+/** Texts of a world are short, except the body of a bulk action and a plan. */
 const LONGEST = 48;
 
 /** The same text always has the same hash, in letters, digits and dashes. */
@@ -83,7 +83,7 @@ export function hashOf(text: string): string {
   return `hash-${text.length}-${hash.toString(36)}`;
 }
 
-/** The process of a page, in which others may be under way: as it is, but for who it is. */
+/** The process of a page, which may have others under way: a copy with an identity of its own. */
 const alone = (process: Process): Process => ({
   ...(process.wrong === undefined ? {} : { wrong: process.wrong }),
   get skewMs() {
@@ -110,7 +110,7 @@ const alone = (process: Process): Process => ({
   },
 });
 
-/** What obeys a page, as it runs in one process. */
+/** The agent that obeys a page, as it runs in one process. */
 export const bulkService = (
   host: Host,
   process: Process,

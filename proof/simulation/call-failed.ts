@@ -1,8 +1,8 @@
 /**
- * What a call to AWS rejects with in a simulated world.
+ * The errors with which calls to AWS reject in a simulated world.
  *
- * Owns: the errors; one of each, because they never change and an error is dear to make. Does not own: when a
- * call is rejected (`process.ts`).
+ * Owns: the errors; one of each, because they never change and creating an error is expensive. Does not own:
+ * when a call is rejected (`process.ts`).
  */
 
 class CallFailed extends Error {

@@ -1,6 +1,6 @@
 /**
- * Functions of several agents, each of which carries executions on by itself: what it may keep, and what
- * becomes of that.
+ * Functions of several agents, each of which carries executions on by itself: which messages it may keep, and
+ * what becomes of them.
  *
  * Owns: which agents share a function, and the judgement of every message that a process hands to itself, by
  * what was written and sent, not by the rules it checks. Does not own: the rules (`agent/kept-message.ts`),
@@ -15,11 +15,13 @@ import type { MemoryTable } from '../../lib/memory/table.ts';
 import type { KindCounts } from './kinds.ts';
 import type { Host, Process } from './process.ts';
 
-/** The share of such a world's workflows that are chains, which are carried on most. Bulks ask people. */
+/**
+ * The share of such a world's workflows that are chains, which are carried on most. Bulk actions need people.
+ */
 export const chainedShare = ({ bulks }: Pick<Host, 'bulks'>): number => (bulks === undefined ? 0.7 : 0);
 export const CHAINED: readonly number[] = [3, 4, 5];
 
-/** Its agents' steps, each after the one before it; as it is where it has none. */
+/** Puts the plan's agent steps one after the other; a plan without any stays unchanged. */
 export function inChain(plan: Plan): Plan {
   const steps = agentSteps(plan).map((step, at, all) => {
     const { name } = all[at - 1] ?? {};
@@ -30,19 +32,19 @@ export function inChain(plan: Plan): Plan {
 
 const ORDER = { $ref: 'input', path: ['order'] };
 
-/** The world as its functions' judge sees it. */
+/** The judge's view of the world. */
 interface Seen {
   readonly table: Pick<MemoryTable, 'read'>;
   readonly now: () => number;
   readonly kinds: KindCounts;
   readonly violate: (executionId: string, problem: string) => void;
-  /** Its agents have a rate each: none may be handed a message. */
+  /** Its agents have a rate each: none of them may be handed a message. */
   readonly hasRates: boolean;
 }
 
 interface Run {
   readonly beganAt: number;
-  /** The execution of the success that it wrote last. */
+  /** The execution of the latest success that it wrote. */
   reported?: string;
   handed?: Send;
   readonly sent: Set<string>;
@@ -63,7 +65,7 @@ export class Carried {
     this.#seen = seen;
   }
 
-  /** What no queue would do with an agent: it has a limit of its own, or must not act twice. */
+  /** An agent that has a limit of its own, or must not act twice, is never handed a message. */
   readonly has = (agent: string): boolean =>
     agent !== 'agent-unsafe' && !isBuiltIn(agent) && !this.#seen.hasRates;
 
@@ -78,7 +80,7 @@ export class Carried {
     this.#runs.delete(process);
   }
 
-  /** A process has written: no other step than an attempt's counts, for its evaluation may end some too. */
+  /** A process has written: only an attempt's own step counts, because its evaluation may end others too. */
   written(process: Process | undefined, { executionId, step, execution }: Write): void {
     const run = process && this.#runs.get(process);
     if (execution !== undefined) this.#met(process, executionId, execution);
@@ -111,7 +113,7 @@ export class Carried {
     if (this.#seen.table.read(id)?.execution.lane !== undefined) this.#seen.kinds.carriedPlaced += 1;
   }
 
-  /** Others stop or pause what a process carries on now. */
+  /** Another process stops or pauses an execution that a process is carrying on. */
   #met(writer: Process | undefined, executionId: string, { status }: Execution): void {
     const { kinds, now } = this.#seen;
     for (const [process, { handed }] of this.#runs) {

@@ -1,6 +1,6 @@
 /**
- * The people of a world in which approvals have to be another person's: who
- * calls, and who is behind a caller.
+ * The people of a world in which approvals must come from another person: who calls, and who is behind a
+ * caller.
  *
  * Owns: the callers and their persons, by a table and not by the rule of `core/values/caller.ts`; the
  * approvals of such a world's plans. Does not own: what a person may answer (`oracle-people.ts`). It throws
@@ -13,7 +13,7 @@ import { type Emphasis, LAST_MOMENT, PROCESS_MS } from './emphasis.ts';
 import { OraclePeople } from './oracle-people.ts';
 import type { Choice } from './plans.ts';
 
-/** A world in which people are asked often and approvals are left lying. */
+/** A world in which people are asked often and approvals stay unanswered. */
 export const ASKING: Emphasis = {
   rates: { noAnswer: 0.9, permanentFailure: 0.2, retried: 0.8 },
   processMs: PROCESS_MS,
@@ -31,7 +31,7 @@ const ROLE = 'arn:aws:sts::123456789012:assumed-role/clerks';
 const iam = (name: string): Caller => ({ kind: 'iam', name });
 const TRIGGER: Caller = { kind: 'trigger', name: 'nightly' };
 
-/** Users of a role are distinguished only where the deployment says so; IAM ignores case. */
+/** Users of a role are distinguished only if the deployment says so; IAM ignores case. */
 const PERSONS: readonly {
   readonly person: string;
   readonly inRole: string;
@@ -48,7 +48,7 @@ export class Cast {
   readonly personalRoles: ReadonlySet<string>;
   readonly oracle: OraclePeople;
   readonly #choice: Choice;
-  /** By the caller's name. */
+  /** Persons by the caller's name. */
   readonly #persons: ReadonlyMap<string, string>;
 
   constructor(choice: Choice) {
@@ -67,13 +67,13 @@ export class Cast {
     return this.#choice.pick(CALLERS);
   }
 
-  /** A trigger is nobody. */
+  /** A trigger is not a person. */
   starter(): Caller {
     return this.#choice.chance(0.15) ? TRIGGER : this.caller();
   }
 
   /**
-   * The plan with approvals before some of its steps, and now and then an execution of its own that has one.
+   * Adds approvals before some of the plan's steps, and now and then an execution of its own that has one.
    */
   withApprovals(plan: Plan, depth = 0): Plan {
     const choice = this.#choice;
@@ -87,7 +87,7 @@ export class Cast {
       return [approval, this.#asChild(asking as AgentStep, plan.workflow)];
     });
     if (depth > 0 || !choice.chance(LAST_SHARE)) return { ...plan, steps };
-    // By then people have had steps tried again, skipped, or given up.
+    // By then people have retried, skipped or given up steps.
     const last = this.#approval(
       'ok-last',
       plan.steps.map(({ name }) => name),
@@ -133,6 +133,6 @@ export class Cast {
   }
 }
 
-/** Who calls, where anybody is vouched for. */
+/** The caller, if this world vouches for callers. */
 export const callerIn = ({ cast }: { readonly cast: Cast | undefined }): { readonly by?: Caller } =>
   cast === undefined ? {} : { by: cast.caller() };

@@ -1,8 +1,8 @@
 /**
- * The simulated clients: they start executions of one to three workflows, ask again with
- * the same key, and cancel some.
+ * The simulated clients: they start executions of one to three workflows, ask again with the same key, and
+ * cancel some.
  *
- * Owns: which executions a world is asked for, and which of the requests were accepted.
+ * Owns: which executions a world requests, and which requests were accepted.
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
@@ -31,14 +31,14 @@ import { withStages } from './stages.ts';
 import { withReminders } from './reminders.ts';
 import { withTimes } from './within.ts';
 
-/** A client that got no answer asks again after so long. */
+/** A client that got no answer asks again after this time. */
 const PATIENCE_MS = 35_000;
 const PROCESS_MS = 30_000;
-/** How far apart the moments are of clients that start together. */
+/** How far apart the moments are at which clients start together. */
 const TOGETHER_MS = 10_000;
-/** The share of the cancels that leave what has acted as it is. */
+/** The share of the cancels that leave acts as they are. */
 const LEFT_SHARE = 0.3;
-/** Executions of a world. */
+/** The fewest executions of a world. */
 const FEWEST = 4;
 const MOST = 100;
 
@@ -47,7 +47,7 @@ const IDS = { hash: hashOf, newId: () => 'unused' };
 type Registered = Scheduler['workflows'];
 
 export class Clients {
-  /** Starts that the seed has drawn. */
+  /** How many starts the seed has drawn. */
   readonly drawn: number;
   readonly #host: Host;
   readonly #workflows: Registered;
@@ -97,7 +97,7 @@ export class Clients {
     return this.#accepted.size === this.#requests.length;
   }
 
-  /** Every start once more, under its key: what it has started before is forgotten by then. */
+  /** Repeats every start, under its key: the earlier executions are forgotten by then. */
   startAgain(afterMs: number): void {
     const { choice, events } = this.#host;
     this.#accepted.clear();
@@ -105,7 +105,7 @@ export class Clients {
       events.plan(afterMs + choice.between(0, 60_000), () => this.#start(request));
   }
 
-  /** The start of this execution comes once more, late. */
+  /** Repeats the start of this execution, late. */
   repeat(executionId: string): void {
     const isOf = ({ workflow, idempotencyKey: key = '' }: StartRequest): boolean =>
       idOfKey(IDS, workflow, key) === executionId;
@@ -114,8 +114,8 @@ export class Clients {
   }
 
   /**
-   * A process of the scheduler's function. What a warm one knows, all of them know; now
-   * and then one has just started.
+   * A process of the scheduler's function. All warm ones share their knowledge; now and then one has just
+   * started.
    */
   scheduler(): Scheduler {
     const host = this.#host;
@@ -171,7 +171,7 @@ const workflowOf = (host: Host, at: number): Workflow => {
   const { onFailure, reminders, accepting, repeating, laning, beats, waits, answers, carried } = host;
   const isChain = carried !== undefined && choice.chance(chainedShare(host));
   const chain = isChain ? inChain(randomPlan(choice, `simulated-${at}`, 0, CHAINED)) : undefined;
-  // A plan may have waits alone, of which nothing is left in a chain.
+  // A plan may have only waits, and then a chain would be empty.
   if (chain !== undefined && chain.steps.length > 0) {
     const followed = onFailure === undefined ? chain : withOnFailure(chain, onFailure);
     return asWorkflow(host, laning === undefined ? followed : withLane(followed, laning));
@@ -201,7 +201,7 @@ function asWorkflow({ endsSilently }: Host, made: Plan): Workflow {
   return parts as unknown as Workflow;
 }
 
-/** No end of it, or of what it runs, is announced. */
+/** Announces no end of the plan's executions, or of their children's. */
 const silent = (plan: Plan): Plan => ({
   ...plan,
   announceEnds: false,

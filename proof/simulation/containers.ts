@@ -1,12 +1,12 @@
 /**
- * Invocations in containers: each has a worker that kills it when its lease is lost, finds it
- * dead when it dies by itself, and records the death: at once, late, twice, or not at all, for
- * then the worker has died as well.
+ * Invocations in containers: each has a worker that kills it when its lease is lost, finds it dead when it
+ * dies by itself, and records the death: at once, late, twice, or never, because then the worker has died as
+ * well.
  *
- * Owns: which steps and invocations, what the worker does and when; which processes have author's code
- * running, and that no deadline is lowered below theirs. Does not own: what a death writes
- * (`core/step/process-died.ts`), which worlds have containers (`traits.ts`). It throws dice of its own, so
- * that every other world stays as it was.
+ * Owns: which steps and invocations, what the worker does and when; which processes run author's code, and
+ * that no deadline is lowered below theirs. Does not own: what a death writes (`core/step/process-died.ts`),
+ * which worlds have containers (`traits.ts`). It throws dice of its own, so that every other world stays as
+ * it was.
  */
 
 import type { AttemptListener } from '../../lib/agent/author-code.ts';
@@ -23,7 +23,7 @@ import type { KindCounts } from './kinds.ts';
 import type { Choice } from './plans.ts';
 import { type Host, kill, newProcess, portsOf, type Process } from './process.ts';
 
-/** What goes wrong often where there are containers. */
+/** The frequent faults where there are containers. */
 export const CONTAINER_RATES: Emphasis['rates'] = {
   crashAfter: 0.03,
   frozenAgent: 0.1,
@@ -43,10 +43,10 @@ const BESIDE_SHARE = 0.85;
 const BESIDE_MS = 150_000;
 const LOOK_MS = 500;
 const TWICE_SHARE = 0.2;
-/** Containers live long: what is not recorded is waited for. */
+/** Containers live long: a death that is not recorded is waited for. */
 const LIFE_MS = 300_000;
 
-/** Steps that stall are begun again soon, while the process before may still be alive. */
+/** Steps that stall begin again soon, while the earlier process may still be alive. */
 export function withContainers(plan: Plan, choice: Choice): Plan {
   const steps = plan.steps.map((step): PlanStep => {
     if (step.kind === 'child') return { ...step, plan: withContainers(step.plan, choice) };
@@ -75,7 +75,7 @@ export interface Container {
   readonly over: () => void;
 }
 
-/** The worker of an invocation, or nothing: it is in no container. */
+/** The worker of an invocation, or nothing if it is not in a container. */
 export function containerOf(host: Host, process: Process): Container | undefined {
   const { containers, events } = host;
   if (containers === undefined || !containers.chance(SHARE)) return undefined;
@@ -96,7 +96,7 @@ export function containerOf(host: Host, process: Process): Container | undefined
       },
     },
     over: () => {
-      // What has lost its lease is killed all the same; any other process has done with its attempt.
+      // A process that has lost its lease is killed anyway; any other process has finished its attempt.
       if (isLost) kill(host, process);
       else attempt = undefined;
     },
@@ -107,7 +107,7 @@ function mourn(host: Host, { skewMs }: Process, attempt: ClaimedAttempt): void {
   const { containers: choice, events } = host;
   if (choice === undefined || choice.chance(FORGOTTEN_SHARE)) return;
   const record = (): void => {
-    // On the same machine, so with the same clock.
+    // It is on the same machine, so it has the same clock.
     const worker = { ...newProcess(host, LIFE_MS), skewMs };
     void recordDeath(portsOf(host, worker), host.plans, attempt);
   };
@@ -118,7 +118,7 @@ function mourn(host: Host, { skewMs }: Process, attempt: ClaimedAttempt): void {
   if (choice.chance(TWICE_SHARE)) events.plan(afterMs + choice.between(0, 60_000), record);
 }
 
-/** When another attempt is at it, or could have been. */
+/** The time at which another attempt works on it, or could. */
 function whenBeside(
   { events, external }: Host,
   { executionId, step, token }: ClaimedAttempt,
@@ -139,11 +139,11 @@ export function countDeath(kinds: KindCounts, what: string, mode: string | undef
   if (what === 'process-died') kinds[mode === undefined ? 'deathLater' : 'deathUnderLease'] += 1;
 }
 
-/** Which processes have author's code running, by execution and step. */
+/** The processes that run author's code, by execution and step. */
 export class Running {
   readonly #processes = new Map<string, Set<Process>>();
 
-  /** The agent as it is, seen by this world. Probes change nothing, so nothing has to wait for them. */
+  /** The agent, observed by this world. Probes change nothing, so nothing has to wait for them. */
   watched(process: Process, real: Implementation<unknown, unknown>): Implementation<unknown, unknown> {
     const { probe, undo } = real;
     return {
@@ -193,7 +193,7 @@ export class Running {
   }
 }
 
-/** The share of an attempt that is not the latest one. */
+/** Whether the process deadline of an attempt other than the latest was lowered. */
 const isOlderLowered = (before: Step, after: Step): boolean =>
   after.token === before.token &&
   (after.processes ?? []).some(

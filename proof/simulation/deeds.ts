@@ -1,7 +1,7 @@
 /**
- * What a command has made of an execution, read off its records before and after a write.
+ * A command's effect on an execution, read from its records before and after a write.
  *
- * Owns: which change is which command's. Does not own: whose write it was, whether it may be
+ * Owns: which change belongs to which command. Does not own: who wrote it, and whether that was allowed
  * (`oracle-bulks.ts`, `oracle-commands.ts`).
  */
 
@@ -21,7 +21,7 @@ export interface Deed {
     | 'approved'
     | 'rejected'
     | 'remembered';
-  /** Since when what it is about had been so: failed, or asked. */
+  /** The time since which its subject had failed, or had been asked. */
   readonly since?: number;
   /** The question that was answered. */
   readonly incident?: number;
@@ -33,7 +33,7 @@ export function deedsIn(before: Snapshot, { execution, step, question }: Write):
   const isAnswered =
     incident?.closedBy === 'answer' && incident.closedAt !== undefined && known?.closedAt === undefined;
   const ofExecution = execution && deedIn(before.execution, execution);
-  // A pause that was asked about is ended in one write.
+  // A pause with a question is ended in one write.
   if (isAnswered && ofExecution?.what !== 'resumed')
     return [{ what: 'resolved', since: incident.openedAt, incident: incident.number }];
   if (ofExecution !== undefined) return [ofExecution];

@@ -1,7 +1,7 @@
 /**
- * What a world's traits make of it: the dice of each that throws its own, and what goes wrong often.
+ * The effects of a world's traits: the dice of each trait that throws its own, and the frequent faults.
  *
- * Owns: the streams, none of which goes with another. Does not own: which traits a world has
+ * Owns: the streams, which are independent of each other. Does not own: which traits a world has
  * (`traits.ts`), what each does.
  */
 
@@ -23,7 +23,7 @@ import { STAGE_RATES } from './stages.ts';
 import { TOLERANCE_RATES } from './tolerance.ts';
 import type { Traits } from './traits.ts';
 
-/** Other streams than the world's own. */
+/** Streams other than the world's own. */
 const TOLERANCE_DICE = 0x70_1e_ca_7e;
 const CAST_DICE = 0x0f_0c_e7_e5;
 const TIMES_DICE = 0x0d_ea_d1_1e;
@@ -113,12 +113,12 @@ export function diceOf(
     erasing: isMild ? undefined : eraserOf(seed),
     laning: hasLanes && !isMild ? own(LANE_DICE) : undefined,
     jumping: clocksJump && !isMild ? own(JUMP_DICE) : undefined,
-    // Under one id there is one execution, whose commands it distinguishes.
+    // Each id has only one execution, whose commands it distinguishes.
     bulks: actsInBulk && !isMild && !livesTwice ? new BulkWorld(own(BULK_DICE)) : undefined,
   };
 }
 
-/** What goes wrong often in such a world. */
+/** The frequent faults in such a world. */
 export const ratesIn = ({
   groups,
   tolerates,

@@ -1,9 +1,9 @@
 /**
- * Worlds that are about one thing: what shows only when several unlikely things meet is likely in them,
- * and no other world pays for it.
+ * Worlds with an emphasis: coincidences of several unlikely events are likely in them, and other worlds pay
+ * nothing for that.
  *
- * Owns: which there are; what is frequent in each, how long its processes live, what its plans are like. Does
- * not own: which worlds have one (`traits.ts`).
+ * Owns: the list of these; what is frequent in each, how long its processes live, what its plans are like.
+ * Does not own: which worlds have one (`traits.ts`).
  */
 
 import type { AgentStep, Plan, PlanStep, RetryStage } from '../../lib/core/plan/plan.ts';
@@ -12,23 +12,23 @@ import type { FaultKind } from './faults.ts';
 import type { Choice } from './plans.ts';
 
 export interface Emphasis {
-  /** Instead of what the seed has drawn: up to so often. */
+  /** Highest rates that replace those which the seed has drawn. */
   readonly rates: Partial<Readonly<Record<FaultKind, number>>>;
   readonly processMs: readonly number[];
   /** The share of the slow answers that come just before the process's end. */
   readonly lastMoment: number;
-  /** 'extreme': a clock that is wrong is as wrong as is allowed. @default anything up to that */
+  /** 'extreme': a wrong clock is wrong by the most that is allowed. @default anything up to that */
   readonly clocks?: 'extreme';
   /** How many steps a plan has. @default as `plans.ts` draws */
   readonly counts?: readonly number[];
-  /** What people who are asked choose mostly, where it is offered. @default anything */
+  /** The most frequent answer of people, if it is offered. @default anything */
   readonly answer?: Answer;
-  /** The share of the cancels that leave what has acted as it is. @default as for all (`clients.ts`) */
+  /** The share of the cancels that leave acts as they are. @default as for all (`clients.ts`) */
   readonly leaves?: number;
   readonly step: (choice: Choice, step: AgentStep) => AgentStep;
 }
 
-/** A process may have less time than one before it, as after a change of its function's time limit. */
+/** A process may have less time than an earlier one, as after a change of its function's time limit. */
 export const PROCESS_MS: readonly number[] = [90_000, 90_000, 45_000];
 export const LAST_MOMENT = 0.4;
 
@@ -39,7 +39,7 @@ const few = (choice: Choice, low: number, high: number): RetryStage => ({
   maxMs: 2_000,
 });
 
-/** Attempts that were given up act when their processes are about to end, while others undo what they did. */
+/** Attempts that were given up act when their processes are about to end, while others undo their effects. */
 const LATE_EFFECTS: Emphasis = {
   rates: { slowService: 0.5, permanentFailure: 0.15, canceled: 0.3, skewedClock: 0.9 },
   processMs: [90_000, 90_000, 25_000, 20_000],
@@ -83,7 +83,7 @@ const WAYS_BACK: Emphasis = {
 
 export const EMPHASES: readonly Emphasis[] = [LATE_EFFECTS, STUBBORN_UNDOS, WAYS_BACK];
 
-/** The plan as it is in a world that is about something. */
+/** Changes the plan for a world's emphasis. */
 export const emphasised = (plan: Plan, emphasis: Emphasis, choice: Choice): Plan => ({
   ...plan,
   steps: plan.steps.map((one): PlanStep => {

@@ -1,6 +1,6 @@
 /**
- * The person who erases what is over, and asks for what is not; and the processes that are frozen while that
- * happens, and go on with what they have read before.
+ * The person who erases ended executions, and tries to erase others; and the processes that are frozen
+ * meanwhile, and go on with what they have read before.
  *
  * Owns: which worlds have one, what is erased when, starts under an erased key. Does not own: what may be
  * erased (`scheduler/erase.ts`), what is judged (`oracle-erasures.ts`). It throws dice of its own.
@@ -18,19 +18,22 @@ import { call, type Host, portsOf, type Process, processOutside, schedulerFor } 
 const ERASE_DICE = 0x0e_4a_5e_11;
 const WORLDS_SHARE = 0.06;
 
-/** The share of what is found, whether it is over or not, and of what belongs to another execution. */
+/**
+ * The share of found executions, over or not, and of those that belong to another execution, that this person
+ * tries to erase.
+ */
 const ASKED_SHARE = 0.5;
 const CHILD_SHARE = 0.05;
-/** An erasure without an answer is asked for again. */
+/** An erasure without an answer is repeated. */
 const AGAIN_MS = 35_000;
-/** The share of what was erased whose start comes once more. */
+/** The share of erased executions whose start comes once more. */
 const REPEATED_SHARE = 0.4;
 
 /** The share of the invocations that are frozen at some moment, some for longer than an erasure waits. */
 const FROZEN_SHARE = 0.03;
 const FROZEN_WITHIN_MS = 100;
 const FROZEN_MS = [35_000, 400_000] as const;
-/** What it had begun is waited for until then. */
+/** An erasure waits this long for what such a process had begun. */
 const LONG_PROCESS_MS = 420_000;
 
 export function eraserOf(seed: number): Choice | undefined {
@@ -38,10 +41,10 @@ export function eraserOf(seed: number): Choice | undefined {
   return choice.chance(WORLDS_SHARE) ? choice : undefined;
 }
 
-/** @param repeat has the client of this execution start it once more */
+/** @param repeat makes the client of this execution start it once more */
 export function startErasers(host: Host, repeat: (executionId: string) => void): void {
   const { erasing, events, external } = host;
-  // A file is asked the same as the table, which knows of no erasure there.
+  // A file answers like the table, which does not know of erasures there.
   if (erasing === undefined || external.file !== undefined) return;
   const look = (): void => {
     for (const id of external.table.ids()) {
@@ -53,7 +56,7 @@ export function startErasers(host: Host, repeat: (executionId: string) => void):
   events.plan(erasing.between(30_000, 90_000), look);
 }
 
-/** Until there is an answer, as one does whose call was interrupted. */
+/** Repeats until there is an answer, as a person does whose call was interrupted. */
 function eraseOne(host: Host, id: string, repeat: (id: string) => void): void {
   const { erasing, erasures, events, kinds } = host;
   const process = processOutside(host);
@@ -104,7 +107,7 @@ function erasureFor(host: Host, process: Process): Erasure {
   };
 }
 
-/** Some invocations stop in the middle, and go on when others have done, and erased, what they were to do. */
+/** Some invocations stop in the middle, and go on when others have done their work, and erased it. */
 export function freezeSome({ erasing, events, faults }: Host, process: Process): void {
   if (erasing === undefined || faults.healed() || !erasing.chance(FROZEN_SHARE)) return;
   process.processDeadlineAt = events.now + LONG_PROCESS_MS;

@@ -1,8 +1,8 @@
 /**
- * Virtual time: a heap of things that will happen.
+ * Virtual time: a heap of future events.
  *
- * Owns: their order (by time, then by the order in which they were planned:
- * repeatable). Does not own: what they do.
+ * Owns: their order (by time, then by the order in which they were planned, so that it is repeatable). Does
+ * not own: what they do.
  */
 
 interface Planned {
@@ -11,7 +11,7 @@ interface Planned {
   readonly run: Happening;
 }
 
-/** @returns false when nothing came of it: no promise resolved, so there is nothing to wait for */
+/** @returns false if it had no effect: no promise resolved, so there is nothing to wait for */
 export type Happening = () => unknown;
 
 export class EventQueue {
@@ -47,8 +47,8 @@ export class EventQueue {
   }
 
   /**
-   * Moves time to the next thing and does it, and what follows if nothing came of it.
-   * @returns false when nothing is left
+   * Moves time to the next event and runs it, and further ones while they have no effect.
+   * @returns false if no event is left
    */
   step(): boolean {
     for (;;) {

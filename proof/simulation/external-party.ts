@@ -1,9 +1,9 @@
 /**
- * The external party that answers callbacks and approvals: in time, too early,
- * twice, with a failure, or never.
+ * The external party that answers callbacks and approvals: in time, too early, twice, with a failure, or
+ * never.
  *
- * Owns: who answers what and when. Only who was given a token has it: the external party reads it off the
- * execution's record, as a step that hands it over would.
+ * Owns: who answers what and when. Only a party that was given a token has it: this one reads it from the
+ * execution's record, as a step that passes it on would.
  */
 
 import { type CallbackStep, isCallback, type Plan } from '../../lib/core/plan/plan.ts';
@@ -24,7 +24,7 @@ function callbacksOf(plan: Plan): readonly CallbackStep[] {
   return known;
 }
 
-/** Reads now and then what waits for it. */
+/** Reads the open callbacks and approvals now and then. */
 export function startExternalParty(host: Host): void {
   const { choice, events, external } = host;
   const look = (): void => {
@@ -44,7 +44,7 @@ const STALE: ReadonlySet<string> = new Set(['failed', 'fenced']);
 function consider(host: Host, state: Snapshot, step: CallbackStep): void {
   const { choice, faults } = host;
   const record = state.steps[step.name];
-  // After a retry of the execution it is asked once more.
+  // After a retry of the execution the party is asked once more.
   const isStale = record !== undefined && record.epoch < state.execution.epoch && STALE.has(record.status);
   const status = isStale ? undefined : record?.status;
   const isLate = status === 'failed' || status === 'done';
@@ -66,14 +66,14 @@ function consider(host: Host, state: Snapshot, step: CallbackStep): void {
         : ({ kind: 'complete', output: {} } as const);
   const { said, by } = step.kind === 'approval' ? signed(host, state, answer) : { said: answer };
   for (let at = 0; at < times; at += 1) {
-    // Refused, or the reply was lost: the external party comes again later.
+    // If it is refused, or the reply was lost, the external party comes again later.
     closeCallback(schedulerFor(host), token, said, by).catch(({ code }: { readonly code?: string }) => {
       if (code === 'not-another') host.kinds.refusedToSame += 1;
     });
   }
 }
 
-/** Where people are known the answer to an approval says from which call it is. */
+/** If people are known, the answer to an approval carries a mark of its call. */
 function signed({ cast, external }: Host, state: Snapshot, answer: CallbackAnswer): Signed {
   const root = external.table.read(rootOf(state.execution.id))?.execution;
   if (cast === undefined || root === undefined) return { said: answer };

@@ -1,7 +1,7 @@
 /**
- * What is outside of all processes of a world: its store, its queues, its event bus.
+ * Everything outside the processes of a world: its store, its queues, its event bus.
  *
- * Owns: the shape. Does not own: how a process reaches it (`process.ts`), what it is made of (`world.ts`).
+ * Owns: the shape. Does not own: how a process reaches it (`process.ts`), how it is made (`world.ts`).
  */
 
 import type { Breakers, Presences, RandomSource, Rates } from '../../lib/core/ports.ts';
@@ -13,18 +13,18 @@ import type { FileStore } from './file-store.ts';
 import type { WorldValues } from './values.ts';
 import type { OwedNews } from '../../lib/core/decisions/news.ts';
 
-/** What calls reach: it answers at once, and only the world's own clock moves it. */
+/** The target of calls: it answers at once, and only the world's own clock moves it. */
 export interface External {
   readonly table: MemoryTable;
-  /** What answers the roles in its place, in a world that has one. */
+  /** The file that answers the roles instead, in a world that has one. */
   readonly file?: FileStore;
-  /** In a world whose values lie beside the table. */
+  /** Present in a world whose values are stored outside the table. */
   readonly values?: WorldValues;
   readonly breakers: Breakers;
   readonly rates: Rates;
   readonly presences: Presences;
   readonly lanes: MemoryLanes;
-  /** Starts a supervisor, or not, or two. */
+  /** Starts a supervisor, or none, or two. */
   readonly wake: (presence: Presence) => void;
   readonly send: (sends: readonly Send[]) => void;
   readonly announce: (news: OwedNews) => void;

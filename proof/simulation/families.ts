@@ -1,8 +1,8 @@
 /**
- * The executions of a step as the oracle finds them: by their ids, of all epochs and all tries,
- * whatever the parent's record says.
+ * The executions of a step as the oracle finds them: by their ids, of all epochs and all tries, whatever the
+ * parent's record says.
  *
- * Owns: the spelling of these ids, written a second time. Does not own: what is judged of them.
+ * Owns: the spelling of these ids, written a second time. Does not own: the judgement of them.
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -14,19 +14,21 @@ import type { Ledger } from './ledger.ts';
 import { acceptedTill } from './oracle-accepted.ts';
 import { actedAs } from './oracle-order.ts';
 
-/** What the oracle may see of other executions than the one that is written. */
+/** The oracle's access to executions other than the written one. */
 export interface Others {
   readonly read: (executionId: string) => Snapshot | undefined;
   readonly planOf: (executionId: string) => Plan | undefined;
 }
 
-/** Lists are short here: some that the parent does not know of are found, if there are any. */
+/**
+ * Lists are short here, so this many ids beyond those that the parent knows find any that it does not know.
+ */
 const UNKNOWN_TO_PARENT = 8;
 
 export const hasTries = (step: PlanStep): boolean =>
   step.kind === 'child' && (step.recovery !== undefined || step.rounds !== undefined);
 
-/** In the order of their starts. @param count as far as the parent's record knows */
+/** Children in the order of their starts. @param count how many the parent's record knows */
 export function childrenOf(
   { id, epoch }: Pick<Execution, 'id' | 'epoch'>,
   step: PlanStep,
@@ -46,11 +48,11 @@ export function childrenOf(
   return found;
 }
 
-/** What of an execution, however deep, is in effect although it is to be undone with it. */
+/** Effects of an execution and its descendants that are in place although they must be undone with it. */
 export function standsIn(state: Snapshot, { read, planOf }: Others, ledger: Ledger): string[] {
   const { execution, steps } = state;
   return (planOf(execution.id)?.steps ?? []).flatMap((step) => {
-    // What is not undone with its parent is not left behind by it.
+    // An execution that is not undone with its parent is not left behind by it.
     if (step.kind === 'child' && step.undo === 'none' && step.pointOfNoReturn !== true) return [];
     if (step.kind === 'map' && step.each.undo === 'none') return [];
     if (step.kind === 'child' || step.kind === 'map')
@@ -64,13 +66,13 @@ export function standsIn(state: Snapshot, { read, planOf }: Others, ledger: Ledg
 }
 
 /**
- * Until when attempts in the executions of a step, however deep, may still act: of what was
- * taken back, or never acted, none.
+ * Until when attempts in the executions of a step, at any depth, may still act; those that were recalled, or
+ * never acted, do not count.
  */
 export function actsUntilIn(execution: Execution, step: PlanStep, { read, planOf }: Others): number {
   let until = 0;
   for (const child of childrenOf(execution, step, read)) {
-    // Nothing that follows a round that succeeded is disturbed by what an attempt of it does late.
+    // Late acts of a round that succeeded disturb nothing that follows it.
     if (step.kind === 'child' && step.rounds !== undefined && child.execution.status === 'succeeded')
       continue;
     for (const inner of planOf(child.execution.id)?.steps ?? []) {

@@ -1,5 +1,5 @@
 /**
- * What can go wrong in a simulated world, and how often in this one.
+ * The possible faults of a simulated world, and how frequent each is in this one.
  *
  * Owns: the kinds of faults, the swarm (each seed switches each kind on or off and draws its rate), the
  * counts. A run in which a kind never struck proves nothing about it, so the counts are part of every result.
@@ -8,7 +8,7 @@
 import type { Emphasis } from './emphasis.ts';
 import type { Choice } from './plans.ts';
 
-/** What people do, and what befalls a whole world. */
+/** Acts of people, and faults of a whole world. */
 const OF_PEOPLE_AND_WORLDS = [
   'canceled',
   'paused',
@@ -28,7 +28,7 @@ const OF_PEOPLE_AND_WORLDS = [
   'strangeText',
 ] as const;
 
-/** The dice are thrown for them in this order: another one is another world for every seed. */
+/** Dice are thrown for them in this order: another order changes the world of every seed. */
 const DRAWN_KINDS = [
   'crashBefore',
   'crashAfter',
@@ -52,24 +52,23 @@ const DRAWN_KINDS = [
   'noSupervisor',
   ...OF_PEOPLE_AND_WORLDS,
 ] as const;
-/** Those that throw dice of their own come last, and leave the worlds of all seeds as they were. */
+/** Kinds with dice of their own come last, so that the worlds of all seeds stay as they were. */
 export const FAULT_KINDS = [...DRAWN_KINDS, 'refusedIndex', 'lostValue', 'jumpedClock'] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 type DrawnKind = (typeof DRAWN_KINDS)[number];
 export type FaultCounts = Record<FaultKind, number>;
 
-/** What may befall one call to AWS. */
+/** The faults of one call to AWS. */
 const CALL_FAULTS = ['crashBefore', 'crashAfter', 'frozenAgent', 'throttled', 'ambiguous'] as const;
 type CallFault = (typeof CALL_FAULTS)[number];
 
 export interface Faults {
   /** Whether this fault strikes now; counts it. Never, once the world is healed. */
   readonly injects: (kind: DrawnKind) => boolean;
-  /** The same of a fault for which its own dice have been thrown. */
+  /** The same for a fault for which its own dice have been thrown. */
   readonly strikes: (kind: Exclude<FaultKind, DrawnKind>) => boolean;
   /**
-   * Which of the faults of a call strikes now, one at most: with one throw of the random source,
-   * since there are so many calls.
+   * The fault of a call that strikes now, one at most: it takes one throw, because there are so many calls.
    */
   readonly ofCall: () => CallFault | undefined;
   readonly counts: FaultCounts;
@@ -112,22 +111,23 @@ const HIGHEST_RATE: Readonly<Record<DrawnKind, number>> = {
   rejected: 0.3,
   twoOperators: 0.5,
   repeatedStart: 0.3,
-  // For a world.
+  // These rates are for a world.
   storeOutage: 0.6,
   queueOutage: 0.6,
   deadDependency: 0.8,
-  // For people and services as they are.
+  // These rates are for people and services.
   lateAnswer: 0.3,
   largeOutput: 0.03,
   strangeText: 0.2,
 };
 
-/** Rare enough as it is, also in a mild world. */
+/** Rare enough already, even in a mild world. */
 const NOT_MILDER: ReadonlySet<FaultKind> = new Set(['permanentUndoFailure', ...OF_PEOPLE_AND_WORLDS]);
 
 /**
- * 'all' is the swarm; 'none' has no fault; 'masked' only what must cost no intervention (C2); 'crowded' is
- * the swarm where supervisors find queues full that others have filled, and agents take messages in batches.
+ * 'all' is the swarm; 'none' has no fault; 'masked' has only faults that must cost no intervention (C2);
+ * 'crowded' is the swarm in which other executions have filled the supervisors' queues, and agents take
+ * messages in batches.
  */
 export type FaultMode = 'all' | 'none' | 'masked' | 'crowded';
 
@@ -139,9 +139,9 @@ const MASKED: ReadonlySet<FaultKind> = new Set([
 ]);
 
 /**
- * @param only of the kinds that are on, only these strike; the random source are thrown for all of them, so
- * that the world is the same until the first fault that is left out
- * @param often what strikes up to so often, whatever is drawn
+ * @param only these of the kinds that are on strike; the random source is used for all of them, so that the
+ * world is the same until the first fault that is left out
+ * @param often highest rates that replace the drawn ones
  */
 export function swarm(
   choice: Choice,
@@ -150,8 +150,8 @@ export function swarm(
   often: Emphasis['rates'] = {},
 ): Faults {
   const counts = noCounts();
-  // Storms find what needs many faults at once; a world in which little goes wrong, what one
-  // fault does alone. Most are mild.
+  // Storms find what needs many faults at once; a world in which little goes wrong finds what one fault does
+  // alone. Most are mild.
   const intensity = choice.random() ** 2;
   const rates = Object.fromEntries(
     DRAWN_KINDS.map((kind) => {

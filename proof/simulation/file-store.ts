@@ -1,11 +1,11 @@
 /**
- * A world's store over a SQLite file: what `serve` runs on, asked the same as the table in memory.
+ * A world's store over a SQLite file: the store of `serve`, asked the same as the table in memory.
  *
- * Owns: what is asked of it, that both answer the same, and whether an answer is still to come. Does not
- * own: the stack (`serve/sqlite`, `serve/known-executions.ts`), the records by which the world judges.
+ * Owns: its requests, that both answer the same, and whether an answer is still to come. Does not own: the
+ * stack (`serve/sqlite`, `serve/known-executions.ts`), the records by which the world judges.
  *
- * Roles get the answers of the file. It answers in turns of the event loop, so a world stands still until
- * then (`run.ts`): the same seed is the same world over either. Pages and their cursors are its own.
+ * Roles get the answers of the file. It answers in turns of the event loop, so a world stops until then
+ * (`run.ts`): the same seed is the same world over either. Pages and their cursors are its own.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -44,12 +44,12 @@ export class FileStore {
     const answer = call(this.#store).finally(() => {
       this.#asked -= 1;
     });
-    // Who has asked may be dead by now.
+    // The process that asked may be dead by now.
     answer.catch(() => undefined);
     return answer;
   }
 
-  /** Asks it what the table in memory has answered. */
+  /** Asks the file what the table in memory has answered. */
   same<Answer>(expected: Answer, call: (store: Store) => Promise<Answer>): Promise<Answer> {
     return this.ask(async (store) => {
       const answer = await call(store);
@@ -60,7 +60,8 @@ export class FileStore {
   }
 
   /**
-   * What the table in memory writes: it has no input beside a record, and so none that a writer has not read.
+   * The write as the table in memory stores it: it has no input beside a record, and so none that a writer
+   * has not read.
    */
   inTable(write: Write, stored: Execution | undefined): Write {
     const { execution } = write;
@@ -68,12 +69,12 @@ export class FileStore {
     return { ...write, execution: withInput(execution, stored) };
   }
 
-  /** The index may show what was a while ago. */
+  /** The index may show an older state. */
   due(store: Store, shard: number, untilAt: number, cursor: string | undefined): Promise<Page<Due>> {
     return store.due(shard, untilAt - this.#index.lagMs(), cursor, this.#index.page);
   }
 
-  /** As after the end of its retention, and with a process that has begun since. */
+  /** Simulates the end of its retention, and a process that has begun since. */
   expire(executionId: string): void {
     const gone = new DeleteItemCommand({ TableName: TABLE_NAME, Key: executionKey(executionId) });
     void this.ask(() => this.#database.client.send(gone));
@@ -90,7 +91,9 @@ export class FileStore {
   }
 }
 
-/** The execution, read alone or not, as the other has its input: within the record or beside it. */
+/**
+ * The execution, read alone or not, with its input where the other has it: within the record or beside it.
+ */
 function withInput<Answer>(answer: Answer, other: Answer): Answer {
   if (typeof answer !== 'object' || answer === null) return answer;
   if ('execution' in answer) {
@@ -105,7 +108,7 @@ function withInput<Answer>(answer: Answer, other: Answer): Answer {
   return (isBeside ? { ...rest, input } : rest) as Answer;
 }
 
-/** The first place at which they differ, and how. */
+/** The first difference between them, and its place. */
 function difference(answer: unknown, expected: unknown, at = ''): string {
   const [own, other] = [
     Object(answer) as Record<string, unknown>,

@@ -1,5 +1,5 @@
 /**
- * Workflows whose groups of steps are tried again as a whole: a plan as it is in a world that has this trait.
+ * Workflows whose groups of steps are tried again as a whole: changes a plan for a world that has this trait.
  *
  * Owns: the share of such steps, and their recoveries. Does not own: which worlds have the
  * trait (`traits.ts`), what is judged (`oracle-groups.ts`). It throws dice of its own, so that
@@ -10,7 +10,7 @@ import type { AgentStep, ChildStage, ChildStep, MapStep, Plan, PlanStep } from '
 import type { Emphasis } from './emphasis.ts';
 import type { Choice } from './plans.ts';
 
-/** What goes wrong often where groups are tried again. */
+/** The frequent faults where groups are tried again. */
 export const GROUP_RATES: Emphasis['rates'] = {
   permanentFailure: 0.3,
   lostReply: 0.2,
@@ -21,7 +21,7 @@ export const GROUP_RATES: Emphasis['rates'] = {
 };
 
 const GROUPED_SHARE = 0.65;
-/** Lists of workflows, of which each is an execution for every item. */
+/** The share of lists of workflows; each has an execution for every item. */
 const LISTED_SHARE = 0.07;
 const HOUR_MS = 3_600_000;
 
@@ -37,7 +37,7 @@ export function withGroups(plan: Plan, choice: Choice, depth = 0): Plan {
   return { ...plan, steps };
 }
 
-/** The step with another before it, as a workflow of its own. */
+/** Makes a workflow of the step and another one before it. */
 function groupOf({ after, when, ...step }: AgentStep, around: Plan, choice: Choice): ChildStep {
   const order = { $ref: 'input', path: ['order'] };
   const inner = { ...step, after: [], input: { order, group: { $ref: 'input', path: ['group'] } } };
@@ -60,7 +60,7 @@ function groupOf({ after, when, ...step }: AgentStep, around: Plan, choice: Choi
   };
 }
 
-/** The step with another before it, for each item of a list. */
+/** Makes a list of the step and another one before it, for each item. */
 function listOf(step: AgentStep, around: Plan, choice: Choice): MapStep {
   const { after, when, ...group } = groupOf(step, around, choice);
   const each: ChildStep = {

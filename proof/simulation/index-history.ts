@@ -1,19 +1,19 @@
 /**
- * What an index showed a few seconds ago: it follows the table late, and a reader sees what was.
+ * The state of an index a few seconds ago: it follows the table late, and a reader sees the older state.
  *
  * Owns: the states that writes have replaced, for as long as an index may lag. Does not own: how far one lags
- * (`world.ts`), which of the states an index holds (`lib/memory/table.ts`).
+ * (`world.ts`), which of the states an index contains (`lib/memory/table.ts`).
  */
 
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 
-/** An index may lag by so much. */
+/** The longest that an index may lag. */
 export const MOST_LAG_MS = 5_000;
 
 interface Replaced {
   readonly at: number;
   readonly id: string;
-  /** Nothing before the first write of an execution. */
+  /** Absent before the first write of an execution. */
   readonly state: Snapshot | undefined;
 }
 

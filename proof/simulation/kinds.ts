@@ -1,29 +1,28 @@
 /**
- * What a run has to have seen beside faults: turns of the protocol that are rare by chance, counted.
+ * Events that a run must have seen besides faults: events of the protocol that are rare by chance, counted.
  *
- * Owns: the list. A run in which one of them never came about proves nothing
- * about it, as with a kind of fault.
+ * Owns: the list. A run in which one of them never occurred proves nothing about it, as with a kind of fault.
  */
 
 export const KINDS = [
-  // Failures that were tolerated, by what made them final, …
+  // Failures that were tolerated, by their cause, …
   'toleratedCertain',
   'toleratedCompensated',
   'toleratedAnswered',
   'toleratedLeft',
-  // … and by whose they were.
+  // … and by the kind of their step.
   'toleratedChild',
   'toleratedItem',
   /** Items of a list failed in several of its parts. */
   'failedInParts',
-  /** A step that takes the place of one that has failed was begun. */
+  /** A step that replaces a failed one was begun. */
   'fallback',
-  // A child was tried again, by a machine or as a person said, in another way, and with success.
+  // A child was retried, by a machine or at a person's request, in another way, and with success.
   'triedAgain',
   'triedAsAsked',
   'triedInAnotherWay',
   'triedAndDone',
-  /** Items of a list of workflows, by how they ended. */
+  /** Items of a list of workflows, by their ends. */
   'listedDone',
   'listedFailed',
   'reminded',
@@ -33,27 +32,27 @@ export const KINDS = [
   /** A failed execution was retried, also with another input of its failed step. */
   'executionRetried',
   'retriedWithInput',
-  /** An attempt, a try or a round was begun with what a person gave; and of these a round. */
+  /** An attempt, a try or a round began with input from a person; a round among these. */
   'inputGiven',
   'roundGiven',
-  /** The time of a step was over: of an agent's, of executions of its own. */
+  /** The time of a step was over: of an agent's step, of child executions. */
   'overTime',
   'overTimeChildren',
   /**
-   * On-failure steps: done, failed for certain, or maybe not; after a second end; and one that
-   * goes on as soon as they are over.
+   * On-failure steps: done, certainly failed, or possibly not; after a second end; and one that goes on as
+   * soon as they are over.
    */
   'followedUp',
   'followedUpInVain',
   'mayHaveFollowedUp',
   'followedUpAgain',
   'goesOnLater',
-  /** A next stage whose former one was undone first, or left as it is because it has no effect. */
+  /** A next stage after the former one was undone, or was left because it has no effect. */
   'stageAfterUndo',
   'stageLeft',
   /**
-   * Accepted work: at all, late, found after a crash; asked again; done, never to be done, not over in its
-   * time; stopped by an undo, and waited for on the way back.
+   * Accepted work: any, late, found after a crash; probed again; done, never to be done, not over in its
+   * time; stopped by an undo, and awaited on the way back.
    */
   'accepted',
   'acceptedLate',
@@ -68,8 +67,8 @@ export const KINDS = [
   'rateDeferred',
   'rateTurn',
   /**
-   * Rounds: another was begun; all were done; one was tried again, also as its execution was; one is
-   * undone before the one below it; one more would have been needed; and their failure was tolerated.
+   * Rounds: another began; all were done; one was retried, also because its execution was; one is undone
+   * before the one below it; one more would have been needed; and their failure was tolerated.
    */
   'roundBegun',
   'roundsDone',
@@ -79,8 +78,8 @@ export const KINDS = [
   'roundsAtMost',
   'roundsTolerated',
   /**
-   * Lanes: a place was got, also after waiting for it, and after a retry; none in its time; and one was
-   * kept after the end was announced.
+   * Lanes: an execution got a place, also after waiting for it, and after a retry; it got none in its time;
+   * and a place was kept after the end was announced.
    */
   'placed',
   'placedLater',
@@ -88,22 +87,21 @@ export const KINDS = [
   'noPlace',
   'leftLate',
   /**
-   * Carried on by the process before: at all; given to a queue after all, for want of time; while the
-   * execution was paused, or stopped, or had its place in a lane; the process died with it; and its lease
-   * was lost.
+   * Carried on by the process before: any; given to a queue after all, for lack of time; while the execution
+   * was paused, or stopped, or had its place in a lane; the process died with it; and its lease was lost.
    */
   'carriedOn',
   'carriedToQueue',
   'carriedPaused',
-  /** What was read before a pause was begun behind it. */
+  /** A step that was read before a pause was begun in it. */
   'begunInPause',
   'carriedStopped',
   'carriedPlaced',
   'carriedKilled',
   'carriedLost',
   /**
-   * Values beside the table: named by a record, loaded, and left by whoever died before the record; and a
-   * step failed because one that it reads is lost.
+   * Values outside the table: named by a record, loaded, and left by a process that died before the record;
+   * and a step failed because a value that it reads is lost.
    */
   'valueApart',
   'valueLoaded',
@@ -120,19 +118,17 @@ export const KINDS = [
   /** The first probe of an attempt could not tell, and its breaker was closed. */
   'untoldFirst',
   'untoldLater',
-  /** What holds without an answer. */
+  /** The default that counts without an answer. */
   'otherwise',
-  /**
-   * A wrong answer about work that is done: nobody said what it should have been, or had it asked for again.
-   */
+  /** A wrong answer about work that is done: nobody gave the right answer, or asked for it again. */
   'unmended',
   'askedForAgain',
   'foundNotDone',
   /** A wrong answer of an item that asks quietly, beside another of its execution. */
   'quietQuestion',
   /**
-   * Bulk actions: executions that have obeyed each, or were as it wants already; pages with refusals.
-   * Vouched: resolved with the word that nothing happened.
+   * Bulk actions: executions that have obeyed each, or were already in the requested state; pages with
+   * refusals. Vouched: resolved with the word that nothing happened.
    */
   'bulkRetried',
   'bulkCanceled',
@@ -146,32 +142,32 @@ export const KINDS = [
   'bulkRejected',
   'bulkRemembered',
   'bulkRefused',
-  /** A command that was answered came once more. */
+  /** A command that was answered was repeated. */
   'commandRepeated',
   /** Its id came with another command, which was refused. */
   'commandReused',
-  /** An operator has had an agent called now, and a step was woken by it. */
+  /** An operator had an agent called now, and this woke a step. */
   'triedNow',
-  /** Whether an agent is paused could not be read. */
+  /** A read of an agent's pause failed. */
   'pauseUnread',
-  /** A process has died in the middle of a page, and when its page was counted. */
+  /** A process died in the middle of a page, and when its page was counted. */
   'bulkKilled',
   'bulkKilledCounted',
   /**
-   * Erasures: of executions, and of those that belong to them; refused; completed by the same call again; and
-   * an erased key has begun another execution.
+   * Erasures: of executions, and of those that belong to them; refused; completed by a repeated call; and an
+   * erased key has begun another execution.
    */
   'erased',
   'erasedChild',
   'eraseRefused',
   'eraseAgain',
   'begunAgain',
-  /** Four eyes: an approval was given by another person, and refused to one who has acted. */
+  /** Four eyes: another person gave an approval, and a person who has acted was refused. */
   'approvedByAnother',
   'refusedToSame',
 ] as const;
 export type Kind = (typeof KINDS)[number];
-/** What is not rare: in so many executions at least as often, and in fewer in proportion. */
+/** The least counts of events that are not rare, in this many executions; in fewer, in proportion. */
 const OFTEN: Partial<Record<Kind, number>> = {
   executionRetried: 1_000,
   inputGiven: 1_000,
@@ -180,7 +176,7 @@ const OFTEN: Partial<Record<Kind, number>> = {
 };
 const OF_EXECUTIONS = 200_000;
 
-/** Those that came about too seldom for a run of so many executions to have tested them. */
+/** The events that occurred too seldom for a run of this many executions to have tested them. */
 export const tooRare = (kinds: Readonly<Record<string, number>>, executions: number): Kind[] =>
   KINDS.filter((kind) => (kinds[kind] ?? 0) < Math.max(1, ((OFTEN[kind] ?? 0) * executions) / OF_EXECUTIONS));
 

@@ -1,15 +1,15 @@
 /**
- * The presence of supervisors as a simulated process reaches it, and what warm processes know of it.
+ * The presence of supervisors as a simulated process reads it, and the knowledge of warm processes.
  *
- * Owns: which processes share what they know. Does not own: what a call for a
- * supervisor comes to (`supervisors.ts`).
+ * Owns: which processes share their knowledge. Does not own: the result of a call for a supervisor
+ * (`supervisors.ts`).
  */
 
 import type { WakeUps } from '../../lib/core/ports.ts';
 import type { External } from './external.ts';
 import type { Choice } from './plans.ts';
 
-/** Warm processes of all functions. */
+/** The most warm processes of all functions. */
 const MOST_KNOWN = 4;
 
 interface Reached {

@@ -1,8 +1,7 @@
 /**
- * Workflows in lanes: a plan as it is in a world that has this trait, and lanes as a process of it reaches
- * them.
+ * Workflows in lanes: changes a plan for a world that has this trait, and gives its processes lanes.
  *
- * Owns: the share of such workflows, whose lane is whose. Does not own: which worlds have the trait
+ * Owns: the share of such workflows, which lane each has. Does not own: which worlds have the trait
  * (`traits.ts`), what is judged (`oracle-lanes.ts`). It throws dice of its own, so that every other world
  * stays as it was.
  */
@@ -15,7 +14,7 @@ import type { Emphasis } from './emphasis.ts';
 import type { OracleLanes } from './oracle-lanes.ts';
 import type { Choice } from './plans.ts';
 
-/** What goes wrong often where executions wait for each other. */
+/** The frequent faults where executions wait for each other. */
 export const LANE_RATES: Emphasis['rates'] = {
   canceled: 0.2,
   paused: 0.25,
@@ -28,7 +27,7 @@ const LANE_SHARE = 0.8;
 const BELOW_SHARE = 0.5;
 const SHARED_SHARE = 0.3;
 const MINUTE_MS = 60_000;
-/** So many keys. */
+/** How many keys there are. */
 export const ACCOUNTS = 3;
 
 export function withLane(plan: Plan, choice: Choice): Plan {
@@ -46,7 +45,7 @@ export function withLane(plan: Plan, choice: Choice): Plan {
   return { ...plan, steps: inLane(lane, plan.steps) };
 }
 
-/** On-failure steps of what runs below would act outside the lane. */
+/** On-failure steps of children would act outside the lane. */
 const hasLateSteps = (step: PlanStep): boolean => {
   const inner = step.kind === 'map' ? step.each : step;
   return (
@@ -54,7 +53,7 @@ const hasLateSteps = (step: PlanStep): boolean => {
   );
 };
 
-/** What is not undone with the execution above may have a lane of its own. */
+/** A child that is not undone with the execution above may have a lane of its own. */
 function withLaneBelow(step: PlanStep, choice: Choice): PlanStep {
   if (step.kind !== 'child' || step.undo !== 'none' || step.rounds?.byAgent === true) return step;
   const { plan } = step;

@@ -1,7 +1,7 @@
 /**
- * Operators who pause an execution while a process claims a step of it, and takes its time.
+ * Operators who pause an execution while a process claims a step of it, slowly.
  *
- * Owns: how long it takes. Does not own: what may begin in a pause (`oracle-times.ts`).
+ * Owns: how long the claim takes. Does not own: what may begin in a pause (`oracle-times.ts`).
  */
 
 import type { Ports, Store } from '../../lib/core/ports.ts';
@@ -12,14 +12,14 @@ import { give, LONGEST_PAUSE_MS } from './operators.ts';
 import type { Choice } from './plans.ts';
 import type { Host, Process } from './process.ts';
 
-/** The share of the reads and of the writes of a claim in whose midst an operator pauses the execution. */
+/** The share of a claim's reads and writes during which an operator pauses the execution. */
 const PAUSED_AT_CLAIM = 0.05;
 const READ_MS = [0, 20_000] as const;
 const WRITE_MS = [0, 12_000] as const;
-/** A try that is sent later is one of a process that was frozen. */
+/** A try that is sent later comes from a process that was frozen. */
 const LATEST_TRY_MS = 6_000;
 
-/** In a world with pauses: the ports of a process whose claims an operator comes before. */
+/** The ports of a process in a world with pauses: an operator interferes with its claims. */
 export function pausedAtClaims<Own extends Pick<Ports, 'store'>>(
   host: Host,
   process: Process,

@@ -2,26 +2,24 @@
  * The external services' own ledger: which effects took place, by effect key and by the service that
  * performed them. Independent of the state table.
  *
- * Owns: the truth about effects and what of it is wrong. An `idempotent` service has the effect of one key
- * once until it is undone; any other has it again with every request. What services do with a key that
- * they know is drawn for a world.
+ * Owns: the truth about effects, and its violations. An `idempotent` service has the effect of one key once
+ * until it is undone; any other has it again with every request. How services treat a key that they know is
+ * drawn for a world.
  *
  * S6 no effect twice, at no service. S10 no forward effect after its undo began; compensated means that
- * nothing is left; what is taken back is taken back by the agent that performed it, with the same input. S18
- * nothing else is asked for under a known key.
+ * nothing is left; the agent that performed an effect also undoes it, with the same input. S18 a known key
+ * gets no other request.
  */
 
 import type { Effect } from '../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { canonicalJson, type Json } from '../../lib/core/values/json.ts';
 
-/**
- * Under a key that a service knows: it acts again, answers what it answered then, or refuses another request.
- */
+/** How a service treats a known key: it acts again, repeats its answer, or refuses another request. */
 export const KEY_MODES = ['acts', 'replays', 'refuses'] as const;
 export type KeyMode = (typeof KEY_MODES)[number];
 
-/** Who is asked, and with which input. */
+/** The service that is asked, and its input. */
 export interface Request {
   readonly service: string;
   readonly input: unknown;
@@ -30,12 +28,12 @@ export interface Request {
 interface Entry {
   /** The first request under the key. */
   readonly of: string;
-  /** By service: effects in place. */
+  /** Effects in place, by service. */
   readonly live: Map<string, number>;
   undoBegan: boolean;
 }
 
-/** All keys of one step of one execution; a later key goes on where the first one ends. */
+/** All keys of one step of one execution; a later key continues where the first one ends. */
 interface Place {
   readonly keys: Map<string, Entry>;
   performed: number;
@@ -49,9 +47,9 @@ export class Ledger {
   readonly #mode: KeyMode;
   readonly #places = new Map<string, Place>();
   readonly violations: string[] = [];
-  /** Places of which a probe has said of what was not done that it is, under whatever key of theirs. */
+  /** Places for which a probe said, under any of their keys, that undone work is done. */
   readonly #mistaken = new Set<string>();
-  /** Lives of executions that were erased: nothing of them acts, or is taken back, any more. */
+  /** Lives of executions that were erased: nothing of them acts, or is undone, any more. */
   erased: ReadonlySet<string> = new Set();
 
   constructor(mode: KeyMode = 'acts') {
@@ -95,7 +93,7 @@ export class Ledger {
     if (this.erased.has(life)) this.violations.push(`E1 ${key}: it is asked for after its erasure`);
   }
 
-  /** Bears being called again, as an undo must. */
+  /** Allows repeated calls, as an undo must. */
   undo(key: string, request: Request): void {
     this.#judgeErased(key);
     const place = this.#place(key);
@@ -104,7 +102,7 @@ export class Ledger {
     if (entry.of !== textOf(request))
       this.violations.push(`S10 ${key}: ${entry.of} was performed, ${textOf(request)} is undone`);
     entry.undoBegan = true;
-    // A next stage may have its own.
+    // A next stage may have its own service.
     place.performed -= entry.live.get(request.service) ?? 0;
     entry.live.delete(request.service);
   }
@@ -115,11 +113,11 @@ export class Ledger {
     const entry = place.keys.get(key);
     place.performed -= entry?.live.get(service) ?? 0;
     entry?.live.delete(service);
-    // It forgets the key with it.
+    // It forgets the key with the work.
     if (entry?.live.size === 0 && !entry.undoBegan) place.keys.delete(key);
   }
 
-  /** The external service is asked for what was done under the key, by the agent that was to do it. */
+  /** The agent that had to do the work asks its service what was done under the key. */
   find(key: string, request: Request): boolean {
     const entry = this.#place(key).keys.get(key);
     if (entry !== undefined && entry.of !== textOf(request))
@@ -127,7 +125,7 @@ export class Ledger {
     return entry?.live.has(request.service) === true;
   }
 
-  /** A person undoes by hand whatever there is of a step. @param key any of its keys */
+  /** A person undoes all effects of a step by hand. @param key any of its keys */
   undoByHand(key: string): void {
     const place = this.#place(key);
     for (const entry of place.keys.values()) {

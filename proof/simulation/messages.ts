@@ -1,5 +1,5 @@
 /**
- * The simulated queues: messages get lost, double, late and forged; one that was not handled comes again.
+ * The simulated queues: messages get lost, duplicated, late and forged; an unhandled message comes again.
  *
  * Owns: deliveries, each of them an invocation of the agent's function. Does not own: what the function does.
  */
@@ -24,18 +24,18 @@ import { AGENT_NAMES, agentOf, noted, service } from './service.ts';
 
 const VISIBILITY_MS = 120_000;
 const MAX_RECEIVES = 5;
-/** The warm processes of one agent. */
+/** How many warm processes one agent has. */
 const WARM_PROCESSES = 4;
 const MAX_BATCH = 10;
 const GATHER_MS = 200;
 
-/** A message on its way to a process, for so many times now. */
+/** A message on its way to a process, and how often it has been received. */
 export interface Delivery {
   readonly send: Send;
   readonly receives: number;
 }
 
-/** @param longestDelayMs what must be masked (C2) stays below every pickup time */
+/** @param longestDelayMs a delay that must be masked (C2) stays below every pickup time */
 export function sendMessage(host: Host, send: Send, longestDelayMs: number): void {
   const { choice, events, faults } = host;
   if (faults.injects('lostMessage')) return;
@@ -48,7 +48,9 @@ export function sendMessage(host: Host, send: Send, longestDelayMs: number): voi
   if (faults.injects('forgedMessage')) forge(host, send);
 }
 
-/** Any hint at any time, in any queue; half of them a true message that is put into a wrong queue at once. */
+/**
+ * Any hint at any time, in any queue; half of them are a true message that goes into a wrong queue at once.
+ */
 function forge(host: Host, send: Send): void {
   const { choice, events } = host;
   const copied = choice.chance(0.5);
@@ -61,7 +63,7 @@ function forge(host: Host, send: Send): void {
   events.plan(copied ? 1 : choice.between(1, 60_000), () => deliver(host, forged, 1));
 }
 
-/** A message meets one of the agent's processes that are warm, or starts another one. */
+/** A message meets one of the agent's warm processes, or starts another one. */
 function warmProcess({ choice, rates, warm }: Host, agent: string): Warm {
   const known = warm.get(agent) ?? [];
   if (known.length > 0 && choice.chance(0.9)) return choice.pick(known);
@@ -75,13 +77,13 @@ function warmProcess({ choice, rates, warm }: Host, agent: string): Warm {
   return cold;
 }
 
-/** As of a long execution, whose messages say which plan it is. */
+/** Gives a message the plan, as messages of a long execution have it. */
 function hinted(host: Host, { message }: Send): Message {
   const plan = host.readsInPart ? host.external.table.read(message.execution)?.execution.plan : undefined;
   return plan === undefined ? message : { ...message, plan };
 }
 
-/** In a crowded world messages of one agent that come soon after another are one batch. */
+/** In a crowded world messages of one agent that come soon after each other are one batch. */
 function deliver(host: Host, send: Send, receives: number): void {
   const { batches, choice, crowded, events } = host;
   const { agent } = send;
@@ -100,13 +102,13 @@ function deliver(host: Host, send: Send, receives: number): void {
 }
 
 /**
- * One invocation of the agent's function; no acknowledgement within the
- * visibility time brings a message back.
+ * One invocation of the agent's function; without an acknowledgement within the visibility time the message
+ * comes back.
  */
 function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
   const process = newProcess(host, host.choice.pick(host.emphasis?.processMs ?? PROCESS_MS));
   freezeSome(host, process);
-  // One message at a time.
+  // Containers take one message at a time.
   const container = batch.length === 1 ? containerOf(host, process) : undefined;
   const inPart = host.readsInPart ? { recordsARead: 0 } : {};
   const singleFlight = host.crowded ? { singleFlight: new SingleFlight() } : {};
@@ -135,8 +137,8 @@ function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
       )
       .finally(() => {
         left -= 1;
-        // The platform keeps the process warm, also after an error: what is left of the author's code goes on
-        // with the next message.
+        // The platform keeps the process warm, even after an error: author's code that has not returned goes
+        // on with the next message.
         if (left === 0) process.processDeadlineAt = Number.POSITIVE_INFINITY;
       });
     if (receives < MAX_RECEIVES)
@@ -155,7 +157,7 @@ function workerOf(host: Host, process: Process, agent: string): Worker {
 
 const ALONE: Neighbours = { has: () => false, of: () => Promise.reject(new Error('no other agent is here')) };
 
-/** A message that is handed over says what one from a queue would. */
+/** A message that is handed over has the same content as one from a queue. */
 const neighboursIn = (
   carried: Carried,
   process: Process,

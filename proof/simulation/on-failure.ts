@@ -1,10 +1,10 @@
 /**
- * Workflows with on-failure steps: a plan as it is in a world that has this trait, and the plan by which the
- * oracles see an execution that is following up.
+ * Workflows with on-failure steps: changes a plan for a world that has this trait, and makes the plan by
+ * which the oracles see an execution that is following up.
  *
- * Owns: the share of such workflows and steps, and that plan, made anew and not by calling the product's.
- * Does not own: which worlds have the trait (`traits.ts`), what is judged (`oracle-on-failure.ts`). It throws
- * dice of its own, so that every other world stays as it was.
+ * Owns: the share of such workflows and steps, and that plan, written anew and not by calling the product's
+ * code. Does not own: which worlds have the trait (`traits.ts`), what is judged (`oracle-on-failure.ts`). It
+ * throws dice of its own, so that every other world stays as it was.
  */
 
 import type { AgentStep, AskPersonStage, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -15,7 +15,7 @@ import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { Emphasis } from './emphasis.ts';
 import type { Choice } from './plans.ts';
 
-/** What goes wrong often where ends are followed up. */
+/** The frequent faults where ends are followed up. */
 export const ON_FAILURE_RATES: Emphasis['rates'] = {
   permanentFailure: 0.35,
   lostReply: 0.4,
@@ -25,17 +25,15 @@ export const ON_FAILURE_RATES: Emphasis['rates'] = {
 };
 
 const SHARE = 0.8;
-/** The share of the workflows that run such a one, beside a step that may fail meanwhile. */
+/** The share of workflows that run such a child, beside a step that may fail meanwhile. */
 const WITHIN_SHARE = 0.8;
-/**
- * The share of those whose own workflow undoes nothing, so that both end as failed and may be tried again.
- */
+/** The share of those that undo nothing themselves, so that both end as failed and may be retried. */
 const KEPT_SHARE = 0.7;
 const HOUR_MS = 3_600_000;
 
 /**
- * The plan with steps that follow an end without success, as have those of most of its
- * children; or one that runs such a plan.
+ * Adds steps that follow an end without success, as most of its children have; or makes a plan that runs such
+ * a plan.
  */
 export function withOnFailure(plan: Plan, choice: Choice): Plan {
   const own = followedUp(plan, choice);
@@ -43,8 +41,8 @@ export function withOnFailure(plan: Plan, choice: Choice): Plan {
 }
 
 /**
- * Many an end of the child is noticed, and tried again with its parent or given up
- * with it, while it is followed up.
+ * Many ends of the child are noticed, retried with its parent or given up with it, while they are followed
+ * up.
  */
 function around(plan: Plan, choice: Choice): Plan {
   const isPoint = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
@@ -127,8 +125,8 @@ const seen = new WeakMap<Plan, Plan>();
 const following = new WeakSet<Plan>();
 
 /**
- * What an execution is judged by: while it is following up its on-failure steps
- * alone, each of which may fail.
+ * The plan by which an execution is judged: while it is following up, only its on-failure steps, each of
+ * which may fail.
  */
 export function planSeen(plan: Plan, { status }: Pick<Execution, 'status'>): Plan {
   if (status !== 'following-up') return plan;
@@ -144,10 +142,7 @@ export function planSeen(plan: Plan, { status }: Pick<Execution, 'status'>): Pla
 
 export const isFollowing = (plan: Plan): boolean => following.has(plan);
 
-/**
- * The records as they count: of an earlier end nothing of an on-failure step is left
- * but its claims and its history.
- */
+/** The records that count: from an earlier end, only claims and histories of an on-failure step remain. */
 export function recordsSeen(plan: Plan, state: Snapshot): Snapshot {
   const { execution, steps } = state;
   if (execution.status !== 'following-up') return state;
@@ -155,7 +150,7 @@ export function recordsSeen(plan: Plan, state: Snapshot): Snapshot {
     const record = steps[name];
     if (record === undefined || record.epoch >= execution.epoch) return [];
     const { keyInput: _i, keySpent: _s, givenInput: _g, failure: _f, output: _o, ...rest } = record;
-    // Nor is its token: no late word of that end is one of this.
+    // Its token goes too: a late report about that end does not belong to this one.
     const { retryAt: _r, deferred: _d, afterFailure: _a, token: _t, mode: _m, ...kept } = rest;
     const fresh = { key: 1, keyVariant: 0, stage: 0, stageAttempt: 0, probes: 0, mayHaveActed: false };
     const attempts = record.attempts.map((attempt) => ({ epoch: record.epoch, ...attempt }));
@@ -165,6 +160,6 @@ export function recordsSeen(plan: Plan, state: Snapshot): Snapshot {
   return { ...state, steps: { ...steps, ...Object.fromEntries(anew.map((step) => [step.name, step])) } };
 }
 
-/** The first effect key of a step. @param plan as it is seen */
+/** The first effect key of a step. @param plan as the oracles see it */
 export const keySeen = (plan: Plan, execution: Execution, name: string): string =>
   isFollowing(plan) ? effectKeyOf(execution, name, 1, execution.epoch) : effectKeyOf(execution, name);

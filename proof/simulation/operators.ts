@@ -1,8 +1,8 @@
 /**
- * The simulated operators: they pause and resume, and have tried again what failed or waits.
+ * The simulated operators: they pause, resume, and retry executions that failed or wait.
  *
  * Owns: when a command is given, and that some pauses are forgotten, so that the end of their time is seen
- * too. A command whose answer was lost is given again under the same id.
+ * too. A command whose answer was lost is repeated under the same id.
  */
 
 import type { Caller } from '../../lib/core/values/caller.ts';
@@ -19,8 +19,8 @@ import { tryAgentsNow } from './try-now.ts';
 import { pauseAgents } from './whole-pauses.ts';
 
 /**
- * Operators read everything now and then, and pause some agents; what they began
- * before the heal they end after it.
+ * Operators read everything now and then, and pause some agents; after the heal they end what they began
+ * before it.
  */
 export function startOperators(host: Host): void {
   const { choice, events, external } = host;
@@ -57,8 +57,8 @@ function command(host: Host, execution: Execution, forgotten: Set<string>): void
 }
 
 /**
- * Most executions give their failed step another input, if an agent performs it: chosen by their ids, so that
- * no other choice of the world changes.
+ * Gives the failed step of most executions another input, if an agent performs it: chosen by their ids, so
+ * that no other choice of the world changes.
  */
 function otherInput({ external }: Host, { id, epoch }: Execution): { input?: Json; step?: string } {
   const number = Number.parseInt(id.slice(-1), 36) + epoch;
@@ -68,10 +68,7 @@ function otherInput({ external }: Host, { id, epoch }: Execution): { input?: Jso
   return { input: { given: true, epoch }, step: failed.name };
 }
 
-/**
- * Who hears of a failure may have it tried again at once: then what follows the end of
- * a child of it may be under way.
- */
+/** A person who sees a failure may retry at once: then the on-failure steps of a child may be under way. */
 export function retryAtOnce(host: Host, { executionId: id, status }: Ended): void {
   const { onFailure, events, external, faults } = host;
   if (onFailure === undefined || status !== 'failed' || faults.healed() || onFailure.chance(0.1)) return;
@@ -81,13 +78,13 @@ export function retryAtOnce(host: Host, { executionId: id, status }: Ended): voi
   });
 }
 
-/** Where operators act in bulk: of those who see it paused, those who pause it, too. */
+/** In a world with bulk actions: the share of operators who see it paused and pause it, too. */
 const PAUSED_AGAIN = 0.25;
 
-/** A world ends in bounded time, also where a pause is forgotten. */
+/** A world ends in bounded time, even if a pause is forgotten. */
 export const LONGEST_PAUSE_MS = 1_200_000;
 
-/** Nothing has to change by it, now; and by then it may have been resumed. */
+/** Pauses again, which need not change anything now; and by then the execution may have been resumed. */
 function pauseOnceMore(host: Host, id: string, number: number): void {
   if (host.bulks?.choice.chance(PAUSED_AGAIN) === true)
     give(host, id, `pause-too-${number}`, (to, asked) =>
@@ -100,18 +97,18 @@ type Ask = (
   asked: { readonly commandId: string; readonly by?: Caller },
 ) => Promise<unknown>;
 
-/** Where operators act in bulk: of the commands, those that come once more, so much later. */
+/** In a world with bulk actions: the share of commands that are repeated, after this time. */
 const REPEATED_SHARE = 0.3;
 const REPEATED_MS = [2_000, 90_000] as const;
 
-/** Some are impatient and give it twice. */
+/** Gives a command; impatient operators give it twice. */
 export function give(host: Host, executionId: string, commandId: string, ask: Ask): void {
   const isTwice = host.choice.chance(0.2);
   giveOnce(host, executionId, commandId, ask);
   if (isTwice) giveOnce(host, executionId, commandId, ask);
 }
 
-/** Refusals and lost answers are for the next time. */
+/** After a refusal or a lost answer, another try comes later. */
 export function giveOnce(host: Host, executionId: string, commandId: string, ask: Ask): void {
   const { bulks, events, faults, kinds } = host;
   const given = { executionId, commandId };
@@ -135,7 +132,7 @@ export function giveOnce(host: Host, executionId: string, commandId: string, ask
 const asksAnother = ({ executionId, commandId }: Given): boolean =>
   (executionId.charCodeAt(executionId.length - 1) + commandId.length) % 3 === 0;
 
-/** Whoever gives an id a second meaning reads so, and is not answered as if it were done. */
+/** An operator who gives an id a second meaning gets a refusal, not an answer as if it were done. */
 function askAnother(host: Host, process: Process, given: Given): void {
   const { executionId, commandId } = given;
   const asked = { commandId, withinMs: 1, ...callerIn(host) };

@@ -1,8 +1,8 @@
 /**
  * Accepted work, judged anew from the words of docs/ARCHITECTURE.md.
  *
- * Owns: how long it is taken to act; that it is asked at its pace, once for each time; that nothing but an
- * answer, a stop or the end of its time ends it. Does not own: that nothing before it is undone meanwhile
+ * Owns: how long it may act; that it is probed at its interval, once for each time; that only an answer, a
+ * stop or the end of its time ends it. Does not own: that nothing before it is undone meanwhile
  * (`oracle-order.ts`, from the services' own book), which moves there are (`oracle-moves.ts`).
  */
 
@@ -15,10 +15,10 @@ import type { KindCounts } from './kinds.ts';
 const CLOCKS_DIFFER_MS = 4_000;
 const LAST_PROBES_MS = 600_000;
 
-/** An agent as it was for the latest attempt. */
+/** An agent at the time of the latest attempt. */
 type Acted = Pick<AgentStep, 'effect' | 'acceptsMs' | 'settleMs'>;
 
-/** Until when what a service has accepted, or may have although nobody knows, may act. */
+/** Until when work may act that a service has accepted, or may have accepted without anybody knowing. */
 export function acceptedTill({ effect, acceptsMs, settleMs }: Acted, record: Step): number {
   if (effect === 'none' || record.status === 'done' || record.status === 'compensated') return 0;
   if (!record.mayHaveActed) return 0;
@@ -28,7 +28,7 @@ export function acceptedTill({ effect, acceptsMs, settleMs }: Acted, record: Ste
   );
 }
 
-/** Whether it is waited for on the way back, because nothing can stop it. */
+/** Whether the way back waits for it, because nothing can stop it. */
 export const isWaitedFor = (
   { effect, undo }: Pick<AgentStep, 'effect' | 'undo'>,
   { status }: Pick<Step, 'status'>,
@@ -86,7 +86,7 @@ function judgeBegin(
     problems.push(`S10 '${name}' was accepted until ${ms} ms after what its agent says`);
 }
 
-/** A probe is made when it is due; a second chain of messages would have it sooner. */
+/** A probe is made when it is due; a second chain of messages would make it earlier. */
 function judgeClaim(
   problems: string[],
   { execution }: Snapshot,
@@ -104,7 +104,7 @@ function judgeClaim(
     problems.push(`S16 '${after.name}' is asked ${earlyMs} ms before it is due`);
 }
 
-/** What ends it: an answer, or its time. */
+/** It ends by an answer, or at its time. */
 function judgeAnswer(
   problems: string[],
   known: Step,

@@ -1,8 +1,8 @@
 /**
- * Work that is done and whose answer is no output, judged from the history of its step alone.
+ * Work that is done and whose answer is not an output, judged by the history of its step alone.
  *
- * Owns: that a person is asked before it is undone, whatever came of asking the agent again, that a probed
- * step is not performed anew, and that of the items of an execution one asks aloud. Does not own:
+ * Owns: that a person is asked before it is undone, whatever the agent answered when it was asked again, that
+ * a probed step is not performed anew, and that one of the items of an execution asks aloud. Does not own:
  * the question's time and its default (`oracle-times.ts`), what an end says of it (`oracle-standing.ts`).
  */
 
@@ -21,9 +21,9 @@ const isWrong = (attempt: Attempt | undefined): attempt is Attempt =>
   attempt !== undefined && CODES.has(attempt.failure?.code ?? '');
 
 /**
- * The latest attempt said that the work is done, in an answer that is no output. An attempt of an
- * earlier epoch bears its number: after another end an on-failure step begins as if it had never
- * been performed (seed 330000120).
+ * The latest attempt reported that the work is done, in an answer that is not an output. An attempt of an
+ * earlier epoch has that epoch's number: after another end an on-failure step begins as if it had never been
+ * performed (seed 330000120).
  */
 export const wrongIn = (record: Step | undefined): Attempt | undefined => {
   const last = record?.attempts.findLast(({ mode }) => mode !== 'undo');
@@ -31,8 +31,8 @@ export const wrongIn = (record: Step | undefined): Attempt | undefined => {
 };
 
 /**
- * The latest attempt, where one said that the work is done, in an answer that is no output, and none since
- * then gave one, was undone or found that nothing was done: whatever came of it, the work stands.
+ * The latest attempt, if one reported the work done in an answer that is not an output, and none since then
+ * gave an output, was undone or found that nothing was done: in any case the work is in effect.
  */
 function triedSinceDone({ attempts, key }: Step): Attempt | undefined {
   const last = attempts.findLast(({ mode }) => mode !== 'undo');
@@ -84,7 +84,7 @@ export function judgeAnswers(
   const wrong = wrongIn(known);
   if (wrong === undefined) return;
   const planned = plan.steps.find(({ name }) => name === step.name);
-  // What follows an end is announced once more with the next one (seed 3002).
+  // News about what follows an end is announced once more with the next end (seed 3002).
   const isOfNextEnd = isFollowing(plan) && known.status === 'ready';
   if (
     step.mode === 'execute' &&
@@ -110,11 +110,11 @@ function judgeQuiet(
     problems.push(`L1 question ${number} of an item is ${isBeside ? 'not ' : ''}quiet beside the others`);
 }
 
-/** A probe has refuted that it is done. */
+/** Whether a probe has refuted that it is done. */
 const isFoundNotDone = ({ mayHaveActed, attempts }: Step): boolean =>
   !mayHaveActed && attempts.at(-1)?.mode === 'probe' && attempts.at(-1)?.outcome === 'not-done';
 
-/** The execution was stopped for something else. */
+/** Whether the execution was stopped because of something else. */
 const isForAnother = ({ execution: { cause } }: Snapshot, name: string): boolean =>
   cause !== undefined && (cause.kind !== 'failure' || cause.step !== name);
 
@@ -128,5 +128,5 @@ const isAnswered = (state: Snapshot, name: string, { endedAt }: Attempt): boolea
       closedBy !== 'moot',
   );
 
-/** Another process may have opened it, whose clock is behind. */
+/** Another process, whose clock is behind, may have opened it. */
 const CLOCKS_APART_MS = 4_000;

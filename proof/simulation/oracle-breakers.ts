@@ -2,9 +2,8 @@
  * The breakers of agents, judged at every write of their records.
  *
  * Owns: S9 for all executions together: no trial begins while an operator has paused the agent or while
- * another trial may be under way, nothing of a breaker holds longer than its bound, and calls fail since the
- * first of them that nothing was answered after; a probe that cannot tell is a failed call, the first time
- * alone;
+ * another trial may be under way, a breaker defers nothing beyond its bound, and calls count as failing since
+ * the first failure after the last answer; a probe that cannot tell is a failed call, but only the first one;
  * an agent that was paused long enough ago claims nothing.
  * Does not own: what is deferred meanwhile (`oracle.ts`).
  */
@@ -19,9 +18,9 @@ import type { KindCounts } from './kinds.ts';
 import { actedAs } from './oracle-order.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
-/** A trial that has said nothing for so long keeps nobody from the next one. */
+/** After this time a trial without a result no longer blocks the next one. */
 const LONGEST_TRIAL_MS = 60_000;
-/** The longest cooldown, with what is added at random. */
+/** The longest cooldown, including the random addition. */
 const LONGEST_COOLDOWN_MS = 150_000;
 
 interface Judge {
@@ -31,24 +30,24 @@ interface Judge {
 }
 
 /**
- * What is known of a pause is 10 s old at most, and asked for for 2 s; a claim that
- * is tried again takes some more.
+ * Knowledge of a pause is 10 s old at most, and a read takes up to 2 s; a claim that is retried takes some
+ * more.
  */
 const PAUSE_KNOWN_MS = 12_000 + CLOCKS_DIFFER_MS + 4_000;
 
 export class OracleBreakers {
   readonly #judge: Judge;
   readonly #known = new Map<string, Breaker>();
-  /** True times, by agent. */
+  /** True times of answers, by agent. */
   readonly #answeredAt = new Map<string, number>();
   readonly #pausedAt = new Map<string, number>();
   /** When a record was written in which a call has failed, or that was open or paused before or after. */
   readonly #failedAt = new Map<string, number>();
-  /** When a process could not read or write it. */
+  /** When a process could not read or write the record. */
   readonly #troubledAt = new Map<string, number>();
-  /** By step: when its latest probe could not tell. */
+  /** When the latest probe of each step could not tell, by step. */
   readonly #untoldAt = new Map<string, number>();
-  /** By attempt: when a probe of it was written as a failed call, by a process that was never frozen. */
+  /** When a probe was written as a failed call by a process that was never frozen, by attempt. */
   readonly #probeCountedAt = new Map<string, number>();
   /** Write ids of processes that were frozen once. */
   readonly #lagging = new Set<string>();
@@ -62,12 +61,12 @@ export class OracleBreakers {
     this.#answeredAt.set(agent, this.#judge.now());
   }
 
-  /** A probe has said that it cannot tell. */
+  /** A probe has reported that it cannot tell. */
   untold(executionId: string, step: string): void {
     this.#untoldAt.set(`${executionId}/${step}`, this.#judge.now());
   }
 
-  /** A process that was frozen once writes what it found long ago. */
+  /** A process that was frozen once writes an old finding. */
   lags({ writeId }: Breaker): void {
     this.#lagging.add(writeId);
   }
@@ -106,13 +105,13 @@ export class OracleBreakers {
     for (const problem of problemsOf(before, next, now())) violate(agent, problem);
     const since = before?.failingSince;
     const answeredAt = this.#answeredAt.get(agent) ?? Number.NEGATIVE_INFINITY;
-    // By clocks that differ, of which a warm process has one after the other.
+    // The times come from different clocks: a warm process has several, one after the other.
     const isSilent = since !== undefined && answeredAt < since - 2 * CLOCKS_DIFFER_MS;
     if (isSilent && next.failingSince !== since)
       violate(agent, `S9 calls fail since ${next.failingSince}, and did since ${since}`);
   }
 
-  /** A step is written by a process that was never frozen. */
+  /** A process that was never frozen writes a step. */
   judge(problems: string[], plan: Plan, { execution, steps }: Snapshot, after: Step): void {
     const step = plan.steps.find(({ name }) => name === after.name);
     if (step?.kind !== 'agent') return;
@@ -123,7 +122,10 @@ export class OracleBreakers {
       this.#judgeClaim(problems, actedAs(step, after).agent);
   }
 
-  /** An attempt's first probe that cannot tell is a failed call, which its breaker knows before the step. */
+  /**
+   * An attempt's first probe that cannot tell is a failed call; its breaker's record shows this before the
+   * step's.
+   */
   #judgeReport(problems: string[], agent: string, executionId: string, known: Step, after: Step): void {
     const last = after.attempts.at(-1);
     const code = last?.outcome === 'cannot-tell' ? last.failure?.code : undefined;
@@ -137,7 +139,9 @@ export class OracleBreakers {
       problems.push(`S9 the first probe of '${after.name}' cannot tell, and '${agent}' has no failed call`);
   }
 
-  /** A probe that cannot tell, as an earlier one of its attempt could not, is no failed call. */
+  /**
+   * A probe that cannot tell is not a failed call if an earlier probe of its attempt could not tell either.
+   */
   #judgeLater(problems: string[], agent: string, executionId: string, after: Step): void {
     this.#judge.kinds.untoldLater += 1;
     const saidAt = this.#untoldAt.get(`${executionId}/${after.name}`) ?? Number.POSITIVE_INFINITY;
@@ -146,7 +150,7 @@ export class OracleBreakers {
       problems.push(`S9 a later probe of '${after.name}' cannot tell, and counts again for '${agent}'`);
   }
 
-  /** No agent that is paused takes anything, whatever for. */
+  /** A paused agent claims nothing, for any purpose. */
   #judgeClaim(problems: string[], agent: string): void {
     const pausedMs = this.#judge.now() - (this.#pausedAt.get(agent) ?? Number.POSITIVE_INFINITY);
     if (pausedMs > PAUSE_KNOWN_MS)

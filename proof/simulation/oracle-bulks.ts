@@ -1,14 +1,14 @@
 /**
- * Bulk actions, judged by what is written to the executions that they are about, and by whose process it is.
+ * Bulk actions, judged by the writes to their executions, and by the writing process.
  *
- * Owns: S22 of bulk actions: nothing obeys before the write that confirms, none twice, none for an attempt
- * that began when its page was counted; none is found that its filter does not mean;
- * a retry or an answer means what had failed or was asked when the
- * action was made; what is counted is what got the command, and adds up. Does not own: commands that
- * operators give one by one (`oracle-commands.ts`), what a command may write (`oracle.ts`).
+ * Owns: S22 of bulk actions: nothing obeys before the write that confirms, no execution obeys twice, none for
+ * an attempt that began when its page was counted; only executions that match the filter are found; a retry
+ * or an answer applies to what had failed or was asked when the action was made; the counts are those of the
+ * executions that got the command, and add up. Does not own: commands that operators give one by one
+ * (`oracle-commands.ts`), what a command may write (`oracle.ts`).
  *
- * An effect is what a command makes of an execution, read off the records before and after, and not the
- * command's id that they remember.
+ * An effect is a command's change of an execution, read from the records before and after, not the command id
+ * that they remember.
  */
 
 import {
@@ -29,13 +29,13 @@ import type { Kind, KindCounts } from './kinds.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 import type { Process } from './process.ts';
 
-/** A process that is at work on a page. */
+/** A process that works on a page. */
 export interface PageAttempt {
   readonly key: string;
   readonly bulk: string;
-  /** The page was counted when it began. */
+  /** The page had been counted when it began. */
   readonly isLate: boolean;
-  /** Executions that have obeyed, or remember it. */
+  /** Executions that have obeyed, or remember the command. */
   readonly told: Set<string>;
   isOver: boolean;
 }
@@ -60,7 +60,7 @@ const KIND: Readonly<Record<BulkAction, Kind>> = {
   reject: 'bulkRejected',
 };
 
-/** An execution that obeys these remembers it, in a write of its own where nothing had to change. */
+/** An execution that obeys these remembers the command, in a separate write if nothing had to change. */
 const IS_WRITTEN: ReadonlySet<BulkAction> = new Set(['retry', 'cancel', 'pause', 'resume']);
 
 const pageKey = (bulk: string, page: number): string => `${bulk}/${page}`;
@@ -71,9 +71,9 @@ export class OracleBulks {
   readonly #pages = new Map<string, BulkPage>();
   readonly #totals = new Map<string, BulkTotal>();
   readonly #attempts = new Map<Process, PageAttempt>();
-  /** By bulk action and execution. */
+  /** Changes by bulk action and execution. */
   readonly #obeyed = new Map<string, Deed[]>();
-  /** By execution: the workflow, and every status that was written. */
+  /** The workflow of each execution, and every status that was written, by execution. */
   readonly #seen = new Map<string, { readonly workflow: string; readonly statuses: Set<ExecutionStatus> }>();
 
   /** Records were written. */
@@ -183,7 +183,7 @@ export class OracleBulks {
     }
   }
 
-  /** It is erased: the next execution of its key may be on the same page, and knows of no command. */
+  /** The execution is erased: the next one of its key may be on the same page, and knows of no command. */
   forget(executionId: string): void {
     for (const key of this.#obeyed.keys()) if (key.endsWith(`/${executionId}`)) this.#obeyed.set(key, []);
   }
@@ -204,7 +204,7 @@ export class OracleBulks {
       this.#violate(id, `${about} for what came ${deed.since - createdAt} ms after it was made`);
     const key = `${id}/${executionId}`;
     const others = this.#obeyed.get(key) ?? [];
-    // A retry of what waits answers each of its questions.
+    // A retry of a waiting execution answers each of its questions.
     const isAnother = others.every((one) => one.incident !== deed.incident && one.incident !== undefined);
     if (!isAnother) this.#violate(id, `${about}, and was ${others[0]?.what} before`);
     this.#obeyed.set(key, [...others, deed]);

@@ -1,9 +1,9 @@
 /**
- * Executions that belong to others: a parent's word about its children against what they say themselves, and
+ * Executions that belong to others: a parent's record of its children against the children's own records, and
  * the order in which they are undone.
  *
  * Owns: these checks, written independently and not by calling the rules they check. Does not own: effects,
- * which every execution is judged by for itself (`oracle.ts`).
+ * which are judged for each execution by itself (`oracle.ts`).
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -15,8 +15,8 @@ import { actedAs } from './oracle-order.ts';
 import { isRepeatedIn } from './oracle-rounds.ts';
 
 /**
- * S10 between executions: one that has succeeded is taken back only when nothing is in effect of the steps of
- * its parent that come after its own. What those have executions for is asked of these, not of the parent.
+ * S10 between executions: a successful child is recalled only when no effect is in place of the parent's
+ * steps that come after its own. If those have executions of their own, these are asked, not the parent.
  */
 export function judgeRecall(before: Execution, { execution }: Write, { read, planOf }: Others): string[] {
   const { parent, status } = before;
@@ -29,7 +29,7 @@ export function judgeRecall(before: Execution, { execution }: Write, { read, pla
     .map(({ name }) => `S10 it was taken back before '${name}' of its parent was undone`);
 }
 
-/** However far. */
+/** All steps after this one, direct or not. */
 function stepsAfter(plan: Plan, name: string): PlanStep[] {
   const found = new Set([name]);
   // Predecessors come first.
@@ -54,7 +54,7 @@ function isInEffect({ execution, steps }: Snapshot, step: PlanStep, read: Others
     );
   if (step.kind !== 'child' && step.kind !== 'map') return false;
   return childrenOf(execution, step, read, record?.children?.count).some(
-    // What follows its end is not undone.
+    // An on-failure step is not undone.
     ({ execution: { status } }) =>
       status !== 'following-up' && (!isTerminal(status) || (status === 'succeeded' && isToBeUndone(step))),
   );
@@ -82,9 +82,9 @@ export function judgeChildren(
     const latest = Math.max(...children.map(placeOf));
     for (const child of children) {
       const end = child.execution.status;
-      // Another has taken its place, after a retry.
+      // After a retry another has taken its place.
       const isReplaced = placeOf(child) < latest;
-      // One that follows up has announced its end; a person may still be asked about what follows.
+      // A child that follows up has announced its end; a person may still be asked about what follows.
       if (!hasEnd(child.execution)) problems.push(`S10 '${child.execution.id}' outlives its parent: ${end}`);
       if (succeeded && status === 'done' && end !== 'succeeded' && !isReplaced)
         problems.push(`S6 '${step.name}' is done, but ${child.execution.id} is ${end}`);
@@ -100,6 +100,6 @@ export function judgeChildren(
 const isToBeUndone = (step: PlanStep): boolean =>
   step.kind === 'map' ? step.each.undo !== 'none' : step.kind === 'child' && step.undo !== 'none';
 
-/** Among all of one place of the step: by epoch, then by try. */
+/** Its place among all executions of the step's position: by epoch, then by try. */
 const placeOf = ({ execution: { parent } }: Snapshot): number =>
   (parent?.epoch ?? 1) * 1_000 + (parent?.try ?? 1);

@@ -1,10 +1,9 @@
 /**
- * Commands that operators give, judged by whose process wrote what, and not by
- * the ids that executions remember.
+ * Commands that operators give, judged by the writing process, not by the ids that executions remember.
  *
- * Owns: S22 of commands: one that was answered has been obeyed, also where nothing had to change, and does
- * nothing when it comes once more; another one under its id is refused; an answer is of the question that it
- * was given to. Does not own: bulk actions (`oracle-bulks.ts`), what a command may write
+ * Owns: S22 of commands: an answered command has been obeyed, even if nothing had to change, and does nothing
+ * when it is repeated; another command under its id is refused; an answer counts for the question that it was
+ * given to. Does not own: bulk actions (`oracle-bulks.ts`), what a command may write
  * (`oracle-operations.ts`).
  */
 
@@ -19,11 +18,11 @@ export interface Given {
 }
 
 interface Call extends Given {
-  /** When it began the command had been answered before. */
+  /** The command had been answered before this call began. */
   readonly isRepeated: boolean;
 }
 
-/** Which question a person answers. */
+/** The question that a person answers. */
 export interface Answered {
   readonly executionId: string;
   readonly incident: number;
@@ -37,24 +36,24 @@ export class OracleCommands {
   readonly #calls = new WeakMap<Process, Call>();
   readonly #answers = new WeakMap<Process, Answered>();
 
-  /** @returns whether it was answered before, which it is to do nothing */
+  /** @returns whether it was answered before, so that it must do nothing */
   begins(process: Process, { executionId, commandId }: Given): boolean {
     const isRepeated = this.#answered.has(keyOf({ executionId, commandId }));
     this.#calls.set(process, { executionId, commandId, isRepeated });
     return isRepeated;
   }
 
-  /** It was obeyed, as far as its caller knows. */
+  /** The command was obeyed, as far as its caller knows. */
   answered(given: Given): void {
     this.#answered.add(keyOf(given));
   }
 
-  /** Another command under its id, which asks for something else, was answered as if it were done. */
+  /** Another command with another request under its id was answered as if it were done. */
   answeredAsRepeat(given: Given): void {
     this.#taken.push(given);
   }
 
-  /** It is erased, and its commands with it: its key may start another one. */
+  /** The execution is erased, and its commands with it: its key may start another one. */
   forget(executionId: string): void {
     for (const key of this.#answered) if (key.startsWith(`${executionId} `)) this.#answered.delete(key);
   }

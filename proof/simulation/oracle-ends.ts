@@ -1,7 +1,7 @@
 /**
- * Everything that is judged of an execution that is over, and of its end when it is announced.
+ * All judgements of an execution that is over, and of its announced end.
  *
- * Owns: which judges those are. Does not own: what each of them sees (`oracle.ts`, `oracle-*.ts`).
+ * Owns: which judges those are. Does not own: what each of them checks (`oracle.ts`, `oracle-*.ts`).
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';

@@ -1,8 +1,8 @@
 /**
- * Erasures, judged by what the table and the bucket hold after them.
+ * Erasures, judged by the contents of the table and the bucket after them.
  *
- * Owns: what is erased was over and right as it was; it is gone as a whole, with its objects, and never comes
- * back. Does not own: that nothing of it acts any more (`ledger.ts`), that nobody waits for it (L1).
+ * Owns: an erased execution was over and right before; it is gone as a whole, with its objects, and never
+ * comes back. Does not own: that nothing of it acts any more (`ledger.ts`), that nobody waits for it (L1).
  */
 
 import type { Found, Removable } from '../../lib/core/supervision/audit.ts';
@@ -18,17 +18,17 @@ interface World {
   readonly violate: (about: string, problem: string) => void;
   /** Keys of all objects. */
   readonly objects: () => readonly string[];
-  /** Judges, and counts, an execution that is about to go. */
+  /** Judges and counts an execution just before its erasure. */
   readonly goes: (id: string) => void;
 }
 
 export class OracleErasures {
   readonly #world: World;
-  /** Those that somebody has still to ask for once more: the world may be over before. */
+  /** Erasures that somebody must still repeat: the world may end before that. */
   readonly #underWay = new Set<string>();
   /** Lives that were judged before their erasure: those below an execution may outlast the call. */
   readonly #gone = new Set<string>();
-  /** Ids of what was erased: another life may have begun since. */
+  /** Ids that were erased: another life may have begun since. */
   readonly #ids = new Set<string>();
   /** Lives that were erased. */
   readonly lives = new Set<string>();
@@ -43,7 +43,7 @@ export class OracleErasures {
     const { id, wakeAt, writeId, life } = found.execution;
     if (table.read(id)?.execution.writeId !== writeId) return 'conflict';
     if (wakeAt !== undefined) violate(id, 'E1 it is erased while it is open');
-    // What is below it is judged with it, as long as it is there.
+    // Its descendants are judged with it, as long as they exist.
     const isRoot = found.execution.parent === undefined;
     const all = isRoot ? [...table.ids()].filter((one) => one === id || one.startsWith(`${id}.`)) : [];
     for (const one of all) if (!this.hasGone(one)) goes(one);
@@ -60,7 +60,7 @@ export class OracleErasures {
     return this.#gone.has(this.#world.table.read(id)?.execution.life ?? '');
   }
 
-  /** Somebody asks for an erasure now. @returns to be called when all is gone, or it was refused */
+  /** Somebody requests an erasure now. @returns functions to call when all is gone, or when it was refused */
   asked(id: string): { readonly over: () => void; readonly refused: () => void } {
     const { table, violate, objects } = this.#world;
     const of = table.read(id)?.execution.life;
@@ -96,7 +96,7 @@ export class OracleErasures {
     if (this.lives.has(life)) this.#world.violate(id, 'E2 it is created again after its erasure');
   }
 
-  /** What came back is a claim at most, of a process that was frozen in its write: the audit takes it. */
+  /** Only a claim of a process that was frozen in its write may come back: the audit removes it. */
   judgeEnd(): void {
     const { table, violate } = this.#world;
     for (const found of this.lives.size === 0 ? [] : table.found()) {

@@ -1,11 +1,10 @@
 /**
- * The tries of a child step, judged anew from the words of docs/ARCHITECTURE.md
- * and from what the services did.
+ * The tries of a child step, judged anew by the words of docs/ARCHITECTURE.md and by the services' acts.
  *
- * Owns: S10 between the tries of one step: a try begins when all before it are over and nothing of them
- * is in effect, and what is known of a try is what that try said; S9: what a service has declined is
- * not tried in the same way again. Does not own: the table of moves (`oracle-moves.ts`), effects of a
- * single execution (`oracle.ts`).
+ * Owns: S10 between the tries of one step: a try begins when all before it are over and none of their effects
+ * is in place, and the record of a try matches the try's own report; S9: a declined request is not tried in
+ * the same way again. Does not own: the table of moves (`oracle-moves.ts`), effects of a single execution
+ * (`oracle.ts`).
  */
 
 import type { Plan, Stage } from '../../lib/core/plan/plan.ts';
@@ -21,7 +20,7 @@ import { isRepeatedIn, judgeRoundCreated, judgeRoundRecalled, judgeRounds } from
 import { DECLINED } from './service.ts';
 
 export class OracleGroups {
-  /** By execution: the versions at which it had announced an end, or might have. */
+  /** The versions at which each execution had announced an end, or might have, by execution. */
   readonly #ends = new Map<string, Map<number, string>>();
   readonly #ledger: Ledger;
   readonly #others: Others;
@@ -138,7 +137,7 @@ export class OracleGroups {
   }
 }
 
-/** The step that has ended it, if its service has declined its latest attempt, and its time was not over. */
+/** The step that ended it, if its service has declined its latest attempt before its time was over. */
 function declinedIn(child: Snapshot | undefined): string | undefined {
   const { cause } = child?.execution ?? {};
   const step = cause?.kind === 'failure' ? child?.steps[cause.step ?? ''] : undefined;
@@ -150,7 +149,9 @@ function declinedIn(child: Snapshot | undefined): string | undefined {
 const isOver = ({ status }: Execution): boolean =>
   !isForward(status) && status !== 'paused' && status !== 'compensating';
 
-/** A round that failed begins its recovery again with its execution; its first try is begun as any other. */
+/**
+ * After a retry of the execution, a failed round begins its recovery again; its first try is like any other.
+ */
 const firstTries = ({ epoch }: Execution, { rounds }: Children): number =>
   epoch > 1 && rounds !== undefined ? 1 : 0;
 

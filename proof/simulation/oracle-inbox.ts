@@ -1,10 +1,10 @@
 /**
- * The inbox against the records: a callback is asked for exactly while its step waits for an answer and its
- * execution has not ended, and what is announced was written before.
+ * The inbox against the records: a callback is open exactly while its step waits for an answer and its
+ * execution has not ended, and every announcement was written before.
  *
- * Owns: these checks, written independently and not by calling the rules they check; a book of what was
- * written and announced. Does not own: until when a step waits and which default holds (`oracle-times.ts`),
- * incidents, but that what is announced of them was written (`oracle-reminders.ts`).
+ * Owns: these checks, written independently and not by calling the rules they check; a book of writes and
+ * announcements. Does not own: until when a step waits and which default counts (`oracle-times.ts`),
+ * incidents, except that announcements about them were written (`oracle-reminders.ts`).
  */
 
 import { isCallback, type CallbackStep, type Plan } from '../../lib/core/plan/plan.ts';
@@ -19,7 +19,7 @@ import { OracleReminders } from './oracle-reminders.ts';
 import { turnOf } from './oracle-turns.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
-/** By then somebody evaluates what was written last, whatever the plan's leases and pickups are. */
+/** By then somebody evaluates the latest write, whatever the plan's leases and pickups are. */
 const LOOKED_AFTER_MS = 60_000;
 
 const openIn = (asked: CallbackQuestion | undefined): boolean =>
@@ -28,7 +28,7 @@ const openIn = (asked: CallbackQuestion | undefined): boolean =>
 const callbacksIn = ({ questions = {} }: Snapshot): CallbackQuestion[] =>
   Object.values(questions).flatMap((one) => asCallback(one) ?? []);
 
-/** Without an answer, whatever the records of an earlier epoch say. */
+/** Whether there is no answer, whatever the records of an earlier epoch say. */
 function isUnanswered({ execution, steps }: Snapshot, name: string): boolean {
   const record = steps[name];
   if (record === undefined || record.status === 'ready' || record.status === 'waiting') return true;
@@ -36,7 +36,7 @@ function isUnanswered({ execution, steps }: Snapshot, name: string): boolean {
 }
 
 export class OracleInbox {
-  /** Written and not announced yet, with what it is. */
+  /** Changes that were written and not announced yet. */
   readonly #owed = new Map<string, QuestionChange>();
   readonly #announced = new Set<string>();
   readonly reminders = new OracleReminders();
@@ -89,7 +89,7 @@ export class OracleInbox {
     }
     if (!openIn(asked) && openIn(known)) {
       if (write.step?.name !== asked.step) problems.push(`L1 ${what} is closed beside its step's end`);
-      // Dropped where it was not announced before the end.
+      // Dropped if it was not announced before the end.
       if (known?.unannounced?.includes('reminded') === true) this.#drop(before.execution, known);
       this.#write(before.execution, asked, 'closed', asked.closedAt ?? 0);
     }
@@ -129,7 +129,7 @@ export class OracleInbox {
     this.#owed.delete(keyOf(id, step, 'reminded', remindedAt));
   }
 
-  /** @param now true time. @returns what is wrong with it, if anything is */
+  /** @param now true time. @returns the violation, if there is one */
   announce(news: QuestionNews, now: number): string | undefined {
     if (news.incident !== undefined) return this.reminders.announce(news, now);
     const { executionId, step = '', change, at } = news;
@@ -140,7 +140,7 @@ export class OracleInbox {
     return undefined;
   }
 
-  /** When everything is over. */
+  /** Judges when everything is over. */
   judgeEnd(): string[] {
     const owed = [...this.#owed.keys()].map((key) => `L1 ${key} was never announced`);
     return [...owed, ...this.reminders.judgeEnd()];
@@ -150,7 +150,7 @@ export class OracleInbox {
 const keyOf = (id: string, step: string, change: QuestionChange, at: number): string =>
   `${id}/${step} ${change} at ${at}`;
 
-/** An approval makes its execution wait, and nothing makes it wait but that and incidents. */
+/** An approval makes its execution wait, and only approvals and incidents do. */
 function judgeStatus(problems: string[], after: Snapshot): void {
   const { status } = after.execution;
   if (!isForward(status)) return;
@@ -160,7 +160,7 @@ function judgeStatus(problems: string[], after: Snapshot): void {
     problems.push('L1 the execution waits for nobody');
 }
 
-/** Who sets a wake time that is far has put every callback whose turn it is into the inbox before. */
+/** A writer that sets a far wake time has first put every callback whose turn it is into the inbox. */
 function judgeMissing(
   problems: string[],
   callbacks: readonly CallbackStep[],

@@ -1,6 +1,6 @@
 /**
- * What the records say of effect keys, against S18: written independently, and not by calling the rules it
- * checks. What takes place under the keys is judged by the external services' own ledger (`ledger.ts`).
+ * The records' effect keys, against S18: written independently, and not by calling the rules it checks. The
+ * external services' own ledger judges the effects under the keys (`ledger.ts`).
  */
 
 import { agentStep, type Plan } from '../../lib/core/plan/plan.ts';
@@ -45,8 +45,7 @@ export function judgeKeys(
 }
 
 /**
- * The attempt is of the stage on which the step is, and has the next key if anything
- * differs from the attempt before.
+ * The attempt belongs to the step's stage, and has the next key if anything differs from the attempt before.
  */
 function judgeClaim(plan: Plan, was: Step | undefined, is: Step): string[] {
   const { name, stage, key, keyVariant } = is;

@@ -1,9 +1,9 @@
 /**
- * Lanes, judged at the services and from what their records say.
+ * Lanes, judged by acts at the services and by the records.
  *
- * Owns: never more than `atMost` act at the same time, in a lane; who is in the queue gets its place in the
- * order of its key, or ends; nobody in it is forgotten. Does not own: effects of a single execution
- * (`oracle.ts`). Written independently, and not by calling the rules it checks.
+ * Owns: never more than `atMost` act at the same time in a lane; an execution in the queue gets its place in
+ * the order of its key, or ends; nothing in the queue is forgotten. Does not own: effects of a single
+ * execution (`oracle.ts`). Written independently, and not by calling the rules it checks.
  */
 
 import type { Lane, LaneEntry, Queued } from '../../lib/core/records/lane.ts';
@@ -23,10 +23,10 @@ interface World {
   readonly planOf: (id: string) => Plan | undefined;
 }
 
-/** What a process has seen of the queues: by lane, who could have got a place. */
+/** A process's view of the queues: those that could have got a place, by lane. */
 type Eyes = Map<string, readonly Queued[]>;
 
-/** From its first effect at a service to its last. */
+/** The time from its first effect at a service to its last. */
 interface Span {
   readonly lane: string;
   readonly atMost: number;
@@ -35,10 +35,10 @@ interface Span {
 }
 
 const FIRST = 3;
-/** The longest time to the next check, and what a process and a sweep may be late. */
+/** The longest time to the next check, and how late a process and a sweep may be. */
 const NEAR_MS = 300_000 + 120_000;
 const CLOCKS_DIFFER_MS = 4_000;
-/** A place that is free for so long has been seen. */
+/** After this time a free place has been seen. */
 const SEEN_MS = 900_000;
 
 const OPEN: ReadonlySet<string> = new Set(['running', 'waiting', 'paused']);
@@ -85,7 +85,7 @@ export class OracleLanes {
     );
   }
 
-  /** Who gets a place stands before all others that could have got it. */
+  /** An execution that gets a place comes before all others that could have got it. */
   judgeWrite({ lane, holders, version, atMost }: Lane, seen: Eyes): void {
     const before = this.#world.lanes.lanes.get(lane);
     if ((before?.version ?? 0) !== version - 1) return;
@@ -116,7 +116,7 @@ export class OracleLanes {
     return undefined;
   }
 
-  /** An effect takes place at a service, or is taken back there. */
+  /** A service performs or undoes an effect. */
   acts(executionId: string, step: string): void {
     const execution = this.#inLane(executionId);
     const { lane } = execution ?? {};
@@ -161,7 +161,7 @@ export class OracleLanes {
     return problems;
   }
 
-  /** Where one ends for good, somebody of the queue looks again soon; one that was paused since does, too. */
+  /** When one ends for good, one in the queue checks again soon; even one that was paused since. */
   #judgeForgotten(problems: string[], lane: string): void {
     const queue = this.#world.lanes.inQueue(lane);
     const alive = queue.filter((one) => this.#isAlive(one));
@@ -191,14 +191,14 @@ export class OracleLanes {
         : [];
     });
     const room = record.atMost - record.holders.length + over.length;
-    // While it was paused, it was passed over.
+    // Others passed it while it was paused.
     const since = Math.max(pauses?.at(-1)?.endedAt ?? 0, ...over);
     const now = this.#world.now();
     if (room > 0 && over.length > 0 && now - since > SEEN_MS)
       problems.push(`L1 it got no place although one was free for ${now - since} ms`);
   }
 
-  /** Never more than may at the same time. */
+  /** Checks that never more act than may at the same time. */
   judgeEnd(): string[] {
     const byLane = new Map<string, Span[]>();
     for (const span of this.#spans.values()) byLane.set(span.lane, [...(byLane.get(span.lane) ?? []), span]);

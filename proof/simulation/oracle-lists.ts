@@ -1,9 +1,9 @@
 /**
- * Lists, judged as wholes: how many items have failed, of all parts together, against how many may.
+ * Lists, judged as wholes: how many items of all parts together have failed, against how many may.
  *
- * Owns: S20 of a list, when its step is over: its share reckoned anew from the plan and from
- * the parts' own records, whatever the parent's record says. Does not own: the failures of
- * single items (`oracle-tolerate.ts`).
+ * Owns: S20 of a list, when its step is over: its share computed anew from the plan and from the parts' own
+ * records, whatever the parent's record says. Does not own: the failures of single items
+ * (`oracle-tolerate.ts`).
  */
 
 import type { MapStep, Plan } from '../../lib/core/plan/plan.ts';
@@ -12,7 +12,7 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { childrenOf, type Others } from './families.ts';
 import type { KindCounts } from './kinds.ts';
 
-/** A share is never more of the list than it says. @param items of the whole list */
+/** A share never exceeds its part of the list. @param items of the whole list */
 function mayFailOf({ tolerate }: MapStep, items: number): number {
   if ('items' in tolerate) return tolerate.items;
   let most = 0;

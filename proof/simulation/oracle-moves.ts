@@ -1,14 +1,14 @@
 /**
- * The oracle's own table of legal moves: where the status of an execution, or of
- * a step of each kind, may lead.
+ * The oracle's own table of legal moves: the statuses that may follow the status of an execution, or of a
+ * step of each kind.
  *
  * Owns: the table, written from the words of docs/ARCHITECTURE.md and not read from
  * `lib/core/transitions.ts`, so that a wrong row there is noticed; and the circumstances in which a move is
  * legal. Does not own: who may claim a step and in which order steps are undone (`oracle-order.ts`).
  *
- * S1 a terminal status is left by a retry of what failed or a recall by the parent, and not
- * otherwise. S2 a move that has no row here is a violation, whatever the product's own table says: a
- * new move is written twice on purpose.
+ * S1 only a retry of a failed execution or a recall by the parent leaves a terminal status. S2 a move that
+ * has no row here is a violation, whatever the product's own table says: a new move is written twice on
+ * purpose.
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -22,7 +22,7 @@ import { isGivenAnotherInput } from './oracle-retries.ts';
 import { isBesideTheWay } from './oracle-tolerate.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
-/** It may be frozen for that long between its read and its decision. */
+/** A process may be frozen for that long between its read and its decision. */
 const LONGEST_PROCESS_MS = 90_000;
 
 type Moves<Status extends string> = Readonly<Partial<Record<Status, readonly Status[]>>>;
@@ -39,12 +39,12 @@ const EXECUTION: Moves<ExecutionStatus> = {
   canceled: ['canceled'],
 };
 
-/** What an agent performs. */
+/** The steps that agents perform. */
 const AGENT: Moves<StepStatus> = {
   // Failed: its time is over.
   ready: ['running', 'retrying', 'skipped', 'fenced', 'failed'],
   running: ['running', 'done', 'accepted', 'retrying', 'waiting', 'failed', 'unknown'],
-  // Asked; adopted late; fenced, or undone, which stops it.
+  // Probed; adopted late; fenced, or undone, which stops it.
   accepted: ['probing', 'accepted', 'done', 'fenced', 'compensating', 'compensation-failed'],
   // Deferred again, adopted late, fenced, or undone because an attempt may have acted.
   retrying: [
@@ -59,7 +59,7 @@ const AGENT: Moves<StepStatus> = {
   ],
   waiting: [
     'retrying',
-    // Asked once more what became of it.
+    // Probed once more.
     'unknown',
     'done',
     'accepted',
@@ -73,8 +73,8 @@ const AGENT: Moves<StepStatus> = {
   unknown: ['probing', 'unknown', 'done', 'accepted', 'fenced', 'compensating', 'compensation-failed'],
   probing: ['probing', 'done', 'accepted', 'retrying', 'failed', 'unknown', 'waiting'],
   done: ['compensating', 'compensation-failed', 'done'],
-  // Asked about, where there is no way back; undone, where an attempt may have acted.
-  // Where it may fail: tolerated, or done late.
+  // Probed, if there is no way back; undone, if an attempt may have acted. If it may fail: tolerated, or done
+  // late.
   failed: ['waiting', 'compensating', 'compensation-failed', 'failed', 'tolerated', 'done', 'accepted'],
   compensating: ['compensating', 'compensated', 'compensation-failed', 'tolerated'],
   // Before the next stage.
@@ -84,10 +84,10 @@ const AGENT: Moves<StepStatus> = {
   fenced: ['fenced'],
 };
 
-/** What follows an end, of which a person is asked when nobody could perform it for a day. */
+/** On-failure steps: a person is asked if nobody could perform one for a day. */
 const ON_FAILURE: Moves<StepStatus> = { retrying: ['waiting'], unknown: ['waiting'], accepted: ['waiting'] };
 
-/** Known to be done, and asked for again: once its time is over, also in a pause, a person is asked. */
+/** Work known to be done, and requested again: once its time is over, even in a pause, a person is asked. */
 const KNOWN_DONE: Moves<StepStatus> = { retrying: ['waiting'], fenced: ['waiting'] };
 
 const WAIT: Moves<StepStatus> = { ready: ['done', 'failed', 'skipped', 'fenced'], failed: ['tolerated'] };
@@ -108,16 +108,16 @@ const LANE: Moves<StepStatus> = {
 
 /** A child, or a list: its record takes each end, in any status. */
 const CHILDREN: Moves<StepStatus> = {
-  // Refused before it began, it may be over at once.
+  // If it was refused before it began, it may end at once.
   ready: ['running', 'failed', 'skipped', 'compensating', 'fenced', 'retrying', 'waiting'],
   // A child with a recovery: its try is over and another follows, or a person is asked.
   running: ['running', 'done', 'failed', 'compensating', 'retrying', 'waiting'],
-  // Rounds before the one that failed are undone.
+  // Rounds before the failed one are undone.
   retrying: ['running', 'fenced', 'failed', 'compensating'],
   waiting: ['retrying', 'failed', 'fenced', 'compensating'],
   done: ['done', 'compensating'],
   failed: ['failed', 'compensating', 'tolerated'],
-  // Left as it is, or one of its executions could not be undone.
+  // It is left as it is, or one of its executions could not be undone.
   compensating: ['compensating', 'compensated', 'failed', 'compensation-failed', 'done'],
 };
 
@@ -131,7 +131,7 @@ const OF_KIND: Readonly<Record<PlanStep['kind'], Moves<StepStatus>>> = {
   map: CHILDREN,
 };
 
-/** What a step that failed or was fenced counts as after a retry of its execution. */
+/** The status of a failed or fenced step after a retry of its execution. */
 const RENEWED: Readonly<Record<PlanStep['kind'], readonly StepStatus[]>> = {
   agent: ['ready', 'retrying', 'unknown'],
   wait: ['ready'],
@@ -145,12 +145,10 @@ const RENEWED: Readonly<Record<PlanStep['kind'], readonly StepStatus[]>> = {
 const leads = <Status extends string>(moves: Moves<Status>, from: Status, to: Status): boolean =>
   moves[from]?.includes(to) === true;
 
-/**
- * Statuses that are entered in the undoing of an execution alone; an item of a list is also undone by itself.
- */
+/** Statuses that only the undoing of an execution enters; an item of a list is also undone by itself. */
 const BACK: ReadonlySet<StepStatus> = new Set(['compensating', 'compensated', 'compensation-failed']);
 
-/** The broken invariants of one write, S2 all of them. */
+/** The broken invariants of one write, with all violations of S2. */
 export function judgeMoves(
   problems: string[],
   plan: Plan,
@@ -186,7 +184,7 @@ function judgeExecutionMove(problems: string[], before: Execution, after: Execut
     problems.push('S2 it is being undone without a cause');
 }
 
-/** Where a record may lead: also from what it counts as after a retry of its execution. */
+/** Whether a record may lead there, including the record's status after a retry of its execution. */
 function mayLead(
   kind: PlanStep['kind'],
   before: Step | undefined,
@@ -224,8 +222,8 @@ function judgeTurn(
     problems.push(`S2 '${name}' is ${status} while ${execution.status}`);
   if (status === 'skipped' && planned.when === undefined && incident?.choice !== 'skip')
     problems.push(`S2 '${name}' has no condition, and nobody had it skipped`);
-  // F1 what no fence has closed may still be skipped by a process that read it before the stop;
-  // the fence then finds it skipped.
+  // F1 a process that read a step before the stop may still skip it if no fence has closed it; the fence then
+  // finds it skipped.
   const stoppedAt = execution.status === 'compensating' ? execution.cause?.at : undefined;
   const isFromBefore =
     stoppedAt !== undefined && step.changedAt < stoppedAt + LONGEST_PROCESS_MS + CLOCKS_DIFFER_MS;

@@ -1,8 +1,8 @@
 /**
- * What follows an end without success, judged anew from the words of docs/ARCHITECTURE.md
- * and from what the services did.
+ * What follows an end without success, judged anew by the words of docs/ARCHITECTURE.md and by the services'
+ * acts.
  *
- * Owns: S21 in every write, in what is announced and at the end. Does not own: what parents hear
+ * Owns: S21 in every write, in every announcement and at the end. Does not own: notices to parents
  * (`oracle-groups.ts`), how often an effect takes place under a key (`ledger.ts`), how an on-failure step is
  * tried (the other oracles, by the plan of `on-failure.ts`).
  */
@@ -31,7 +31,7 @@ const OPEN: ReadonlySet<Step['status']> = new Set([
 const isOnFailure = ({ onFailure = [] }: Plan, name: string): boolean =>
   onFailure.some((step) => step.name === name);
 
-/** What a write brings about. @param before as it is stored */
+/** Counts the events of a write. @param before as it is stored */
 export function countFollowed(
   kinds: KindCounts,
   plan: Plan,
@@ -47,7 +47,7 @@ export function countFollowed(
   if (step.status === 'tolerated') kinds[step.mayHaveActed ? 'mayHaveFollowedUp' : 'followedUpInVain'] += 1;
 }
 
-/** One write. @param plan as it is stored */
+/** Judges one write. @param plan as it is stored */
 export function judgeOnFailure(problems: string[], plan: Plan, before: Snapshot, write: Write): void {
   const { execution, step } = write;
   if (step !== undefined) judgeStep(problems, plan, before.execution, step);
@@ -101,13 +101,15 @@ function judgeBeginning(problems: string[], plan: Plan, before: Snapshot, after:
     const record = steps[name];
     if (record === undefined) continue;
     if (record.leaseUntil !== undefined) problems.push(`S21 it follows up while '${name}' is held`);
-    // Before one that could not be undone all stays as it is.
+    // If an undo failed before it, everything stays as it is.
     if (OPEN.has(record.status) && !isStuck)
       problems.push(`S21 it follows up while '${name}' is ${record.status}`);
   }
 }
 
-/** The event of an end names the on-failure steps that failed, and no other. @param state as it is stored */
+/**
+ * The event of an end names the on-failure steps that failed, and only those. @param state as it is stored
+ */
 export function judgeFollowed(plan: Plan, { execution, steps }: Snapshot, ended: Ended): string[] {
   if (execution.end === undefined) return ended.onFailureFailed === undefined ? [] : ['S21 nothing follows'];
   const failed = (plan.onFailure ?? []).filter(({ name }) => steps[name]?.status === 'tolerated');
@@ -117,7 +119,7 @@ export function judgeFollowed(plan: Plan, { execution, steps }: Snapshot, ended:
   return isSaid ? [] : [`S21 ${ended.status}, ${said.join()} is announced, not ${known.join()}`];
 }
 
-/** When all is over. */
+/** Judges when everything is over. */
 export function judgeOnFailureEnd(
   plan: Plan,
   { execution, steps, questions = {} }: Snapshot,

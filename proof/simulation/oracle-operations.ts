@@ -1,6 +1,6 @@
 /**
- * What the oracle says of pauses, retries and points of no return, written independently
- * and not by calling their rules.
+ * The oracle's rules for pauses, retries and points of no return, written independently and not by calling
+ * theirs.
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
@@ -8,7 +8,7 @@ import type { Incident } from '../../lib/core/records/question.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 
-/** An operator's way out of a terminal status: of what failed, and nothing of which was ever taken back. */
+/** Only an operator's retry leaves a terminal status: it had failed, and nothing of it was ever undone. */
 export function judgeRetry(before: Execution, after: Execution, { steps }: Snapshot): string[] {
   const isRetry =
     before.status === 'failed' && after.status === 'running' && after.epoch === before.epoch + 1;
@@ -24,7 +24,7 @@ const TAKEN_BACK: ReadonlySet<Step['status']> = new Set([
 ]);
 const RENEWABLE: ReadonlySet<Step['status']> = new Set(['failed', 'fenced']);
 
-/** A step of an earlier epoch begins its recovery again; on the stage that may have acted, if one may. */
+/** A step of an earlier epoch begins its recovery again, or on the stage that may have acted, if one may. */
 export const asRestarted = (before: Step | undefined, after: Step): Step | undefined =>
   before === undefined || before.epoch === after.epoch || !RENEWABLE.has(before.status)
     ? before
@@ -40,12 +40,10 @@ export function judgeWayBack(plan: Plan, snapshot: Snapshot, step: Step): string
   return past === undefined ? [] : [`S10 the undo of '${step.name}' began behind '${past.name}'`];
 }
 
-/** Who writes an execution may have read its steps so long before. */
+/** A process that writes an execution may have read its steps this long before. */
 const READ_BEFORE_MS = 15_000;
 
-/**
- * S9 of an attempt whose probe could not tell its execution says that it is at risk, with each of its writes.
- */
+/** S9 if the probe of an attempt could not tell, each write of its execution says that it is at risk. */
 export function judgeRisk({ steps }: Snapshot, after: Execution | undefined, now: number): string[] {
   if (after === undefined || after.endedAt !== undefined || after.riskSince !== undefined) return [];
   const asked = Object.values(steps).find(
@@ -57,7 +55,7 @@ export function judgeRisk({ steps }: Snapshot, after: Execution | undefined, now
   return asked === undefined ? [] : [`S9 '${asked.name}' cannot be settled, and it is not at risk`];
 }
 
-/** From the end of the faults on every execution is evaluated within this. */
+/** After the end of the faults every execution is evaluated within this time. */
 const LOOKED_AT_WITHIN_MS = 1_200_000;
 
 /** L1 behind a point of no return nothing ends at the deadline: then a person must have been asked. */

@@ -1,15 +1,14 @@
 /**
- * The order of compensation: a step is undone when nothing that depends on it, however far,
- * stands, may act, or can start.
+ * The order of compensation: a step is undone when none of its dependents, direct or not, is in effect, may
+ * act, or can start.
  *
- * Owns: S10 in two ways that know nothing of each other: by the records when an undo is claimed, and by a
- * book of the effects themselves, which sees what no record says. Written independently and not by calling
- * the rules it checks. Does not own: whether an effect is doubled (`ledger.ts`), the order between
- * executions (`oracle-children.ts`).
+ * Owns: S10 in two independent ways: by the records when an undo is claimed, and by a book of the effects
+ * themselves, which sees what no record shows. Written independently and not by calling the rules it checks.
+ * Does not own: whether an effect is doubled (`ledger.ts`), the order between executions
+ * (`oracle-children.ts`).
  *
- * A dependent counts whatever became of it: one that failed, waits or is of unknown
- * outcome may have acted. One with `undo: 'none'` has nothing to be undone, but must be quiet, and
- * what depends on it counts as well.
+ * A dependent counts whatever became of it: one that failed, waits or has an unknown outcome may have acted.
+ * One with `undo: 'none'` has nothing to undo, but must be quiet, and its dependents count as well.
  */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
@@ -29,7 +28,7 @@ interface Reach {
 
 const reaches = new WeakMap<Plan, Reach>();
 
-/** However far, in both directions. */
+/** The transitive reach of each step, in both directions. */
 function reachOf(plan: Plan): Reach {
   const known = reaches.get(plan);
   if (known !== undefined) return known;
@@ -48,7 +47,7 @@ function reachOf(plan: Plan): Reach {
   return reach;
 }
 
-/** A process with an older state, or an answer now, may send it off. */
+/** A process with an older state, or an answer now, may start it. */
 const MAY_START: ReadonlySet<StepStatus> = new Set([
   'running',
   'retrying',
@@ -60,15 +59,15 @@ const MAY_START: ReadonlySet<StepStatus> = new Set([
 ]);
 const STANDS: ReadonlySet<StepStatus> = new Set(['done', 'compensating', 'compensation-failed']);
 
-/** What comes after the step, however far. */
+/** All steps after this one, direct or not. */
 export const allDependents = (plan: Plan, name: string): Iterable<PlanStep> =>
   reachOf(plan).dependents.get(name) ?? [];
 
-/** @param now true time, later by what clocks may differ */
+/** @param now true time, plus the difference that clocks may have */
 export const judgeOrder = (plan: Plan, snapshot: Snapshot, name: string, now: number): string[] =>
   reasonsAgainstUndo(plan, snapshot, name, now).map((why) => `S10 the undo of '${name}' began while ${why}`);
 
-/** Whatever of its dependents, however far, is not clear. */
+/** Reasons of all dependents, direct or not, that are not clear. */
 export function reasonsAgainstUndo(plan: Plan, snapshot: Snapshot, name: string, now: number): string[] {
   // Items of a list wait for each other so that not too many are under way, and for nothing else.
   if (plan.tolerated !== undefined) return [];
@@ -80,7 +79,7 @@ export function reasonsAgainstUndo(plan: Plan, snapshot: Snapshot, name: string,
   return reasons;
 }
 
-/** Why what depends on this step's dependents is not clear yet; nothing when it is. */
+/** The reason why a dependent is not clear yet; nothing if it is. */
 function whyOpen(step: PlanStep, { execution, steps }: Snapshot, now: number): string | undefined {
   const record = steps[step.name];
   const isNext = step.after.every((one) =>
@@ -96,8 +95,8 @@ function whyOpen(step: PlanStep, { execution, steps }: Snapshot, now: number): s
   if (step.kind !== 'agent') return undefined;
   const acted = record.mayHaveActed && status !== 'compensated';
   const { undo, settleMs } = actedAs(step, record);
-  // Where the undo of a tolerated failure failed for good, somebody had the execution go on:
-  // it stays, as what has no undo.
+  // If the undo of a tolerated failure failed for good, somebody let the execution go on: the effect stays,
+  // as if it had no undo.
   if (undo !== 'none' && status !== 'tolerated') {
     if (STANDS.has(status)) return `is ${status}`;
     return acted ? `is ${status} and may have acted` : undefined;
@@ -112,12 +111,12 @@ function whyOpenChildren(step: PlanStep, { status, children }: Step): string | u
   return children !== undefined && hasEffects(step, children) ? 'has executions in effect' : undefined;
 }
 
-/** Executions of a step that are not over, or that did something that is to be undone and is not. */
+/** Whether executions of a step are not over, or have effects that must be undone and are not. */
 const hasEffects = (step: PlanStep, { started, ended, rounds, try: latest = 1 }: Children): boolean => {
   const undo = step.kind === 'map' ? step.each.undo : step.kind === 'child' ? step.undo : 'none';
   const ends = Object.values(ended);
   const { done = 0, compensating = latest, failed = [] } = rounds ?? {};
-  // A try that failed left nothing: no other follows one that did, unless a person says so.
+  // A failed try left nothing: after a try that left something another one follows only if a person says so.
   const hasEarlier =
     done > 0 &&
     Array.from({ length: compensating - 1 }, (_, at) => at + 1).some((at) => !failed.includes(at));
@@ -125,13 +124,11 @@ const hasEffects = (step: PlanStep, { started, ended, rounds, try: latest = 1 }:
   return ends.length < started || (undo !== 'none' && isLeft);
 };
 
-/** The agent of the last stage up to there that named one. */
+/** The agent of the latest stage so far that named one. */
 export const agentOn = (step: AgentStep, stage: number) =>
   step.recovery.slice(0, stage).findLast((one) => one.kind === 'useAgent') ?? step;
 
-/**
- * The agent whose attempt has acted: that of the stage of the current effect key, whatever stage comes next.
- */
+/** The agent whose attempt has acted: that of the current effect key's stage, whichever stage comes next. */
 export const actedAs = (step: AgentStep, record: Step | undefined) =>
   step.recovery
     .filter(({ kind }) => kind === 'useAgent' || kind === 'withInput')
@@ -144,46 +141,45 @@ const mayFail = (plan: Plan, name: string): boolean => {
 };
 
 interface Effects {
-  /** Those in place, by key and service. */
+  /** Effects in place, by key and service. */
   readonly standing: Set<string>;
-  /** The key that is being undone; another one later is of a next stage. */
+  /** The key that is being undone; a later key belongs to a next stage. */
   undoBegan: string | undefined;
-  /** It stays, by somebody's word: so does what its last attempt does late. */
+  /** Somebody decided that it stays: late acts of its last attempt stay, too. */
   isLeft: boolean;
 }
 
 /** One attempt, as its service sees it. */
 type Act = Pick<AttemptContext, 'executionId' | 'step' | 'idempotencyKey'>;
 
-/** One of the executions that an id has had: what an earlier one left is no matter of a later one. */
+/** One of the executions that an id has had: effects of an earlier one do not concern a later one. */
 const placeOf = ({ executionId, step, idempotencyKey }: Act): string =>
   `${executionId}.${idempotencyKey.slice(`${executionId}.${keyPartOf(step)}.`.length).replace(/-\d+$/, '')}`;
 
 /**
- * The effects of steps by their executions, in the order in which they took place; from
- * the services, not from the table.
+ * The effects of steps by their executions, in the order in which they took place; from the services, not
+ * from the table.
  */
 export class EffectOrder {
   readonly #executions = new Map<string, Map<string, Effects>>();
   /**
-   * The keys of stages after whose undo the step went on in another way: what depends on
-   * the step rests on none of them.
+   * The keys of stages after whose undo the step went on in another way: its dependents rest on none of them.
    */
   readonly #former = new Set<string>();
   readonly violations: string[] = [];
 
-  /** Between two stages a step is undone and goes on; an undo of its execution is the last word on it. */
+  /** Between two stages a step is undone and goes on; an undo of its execution is final. */
   written({ execution, steps }: Snapshot, after: Step): void {
     const before = steps[after.name];
     if (before?.status === 'compensated' && after.status === 'retrying' && after.epoch === before.epoch)
       this.#former.add(effectKeyOf(execution, after.name, before.key));
     if (after.status !== 'tolerated') return;
     this.left(execution, after.name);
-    // One that did nothing for certain may not act late.
+    // A step that certainly did nothing must not act late.
     this.#of(`${execution.id}.${execution.life}`, after.name).isLeft = after.mayHaveActed;
   }
 
-  /** @param isLasting whether anything of it stands */
+  /** @param isLasting whether it has a lasting effect */
   performed(plan: Plan, act: Act, service: string, isLasting = true): void {
     const { executionId, step, idempotencyKey } = act;
     const place = placeOf(act);
@@ -191,7 +187,7 @@ export class EffectOrder {
     if (isLasting && !effects.isLeft) effects.standing.add(`${idempotencyKey}/${service}`);
     if (effects.undoBegan !== idempotencyKey) effects.undoBegan = undefined;
     if (plan.tolerated !== undefined) return;
-    // What failed and is tolerated is undone before its dependents begin.
+    // A tolerated failure is undone before its dependents begin.
     for (const name of reachOf(plan).ancestors.get(step) ?? []) {
       const began = this.#executions.get(place)?.get(name)?.undoBegan;
       if (!mayFail(plan, name) && began !== undefined && !this.#former.has(began))
@@ -215,12 +211,12 @@ export class EffectOrder {
     }
   }
 
-  /** Its service has given up what it had accepted. */
+  /** Its service has given up work that it had accepted. */
   dropped(act: Act, service: string): void {
     this.#of(placeOf(act), act.step).standing.delete(`${act.idempotencyKey}/${service}`);
   }
 
-  /** By a person, whatever there is; or it stays, whatever becomes of the others. */
+  /** A person undid all its effects; or they stay, whatever becomes of the others. */
   left({ id, life }: Pick<Execution, 'id' | 'life'>, step: string): void {
     this.#of(`${id}.${life}`, step).standing.clear();
   }
@@ -234,7 +230,7 @@ export class EffectOrder {
   }
 }
 
-/** By whichever agent it was performed. */
+/** Whether it must be undone, whichever agent performed it. */
 const mustBeUndone = (step: PlanStep): boolean =>
   step.kind === 'agent' &&
   step.undo !== 'none' &&

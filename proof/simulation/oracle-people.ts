@@ -1,13 +1,12 @@
 /**
- * Four eyes, judged by what was written and by when each call was made, and not by the
- * entries that the product keeps.
+ * Four eyes, judged by the writes and by when each call was made, not by the entries that the product keeps.
  *
- * Owns: S19: a book of who did what in a tree, and of every call for an approval with how much
- * of the book there was when it was made; that each record says who called. Does not own: who
- * is behind a caller (`cast.ts`).
+ * Owns: S19: a book of who did what in a tree, and of every call for an approval with the length of the book
+ * when it was made; that each record says who called. Does not own: which person is behind a caller
+ * (`cast.ts`).
  *
- * What was done before a call was made bars it; of two acts at the same time either may be the first. Of two
- * approvals at the same time in one tree that both have to be another person's, one person gives one.
+ * Acts before a call bar it; of two simultaneous acts either may be the first. If two approvals in one tree
+ * must both come from another person, one person can give only one of them at a time.
  */
 
 import { isForAnother, type Plan } from '../../lib/core/plan/plan.ts';
@@ -22,11 +21,11 @@ import type { KindCounts } from './kinds.ts';
 interface Deed {
   readonly person: string;
   readonly what: string;
-  /** The approval, if it has to come from another person. */
+  /** The approval, if it must come from another person. */
   readonly approval?: string;
 }
 
-/** What was done in one life of a tree. */
+/** The acts in one life of a tree. */
 interface Book {
   readonly life: string;
   readonly deeds: Deed[];
@@ -35,11 +34,11 @@ interface Book {
 interface Call {
   readonly caller: Caller;
   readonly life: string;
-  /** Acts that were in the book when it was made. */
+  /** How many acts were in the book when the call was made. */
   readonly known: number;
 }
 
-/** With these an execution goes on by a person's word. */
+/** With these an execution goes on because a person says so. */
 const GOES_ON: ReadonlySet<Choice | undefined> = new Set([
   'retry',
   'retry-with-input',
@@ -66,7 +65,8 @@ export class OraclePeople {
   }
 
   /**
-   * Approvals of any trees are about to be answered with one mark: of none it is known what was done before.
+   * Approvals in any trees are about to be answered with one mark: for none of them is it known which acts
+   * came before.
    */
   callForMany(caller: Caller): string {
     this.#calls.push({ caller, life: '', known: 0 });
@@ -91,7 +91,7 @@ export class OraclePeople {
     root: Execution | undefined,
     kinds: KindCounts,
   ): void {
-    // A write of an earlier life, whose root is gone.
+    // The write belongs to an earlier life, whose root is gone.
     if (root === undefined) return;
     const book = this.#bookOf(root);
     if (root.startedBy === undefined) problems.push('S19 who started it is not recorded');
@@ -111,7 +111,7 @@ export class OraclePeople {
 
   #noteCommands(problems: string[], before: Execution, after: Execution, book: Book): void {
     const retry = after.retries?.at(-1);
-    // A child is also tried again because its parent is.
+    // A child is also retried because its parent is.
     const isAsked = after.parent === undefined;
     if (retry !== undefined && retry.at !== before.retries?.at(-1)?.at && isAsked)
       this.#note(problems, book, retry.by, 'tried it again');
@@ -126,7 +126,7 @@ export class OraclePeople {
   #noteAnswer(problems: string[], before: Incident | undefined, after: Incident, book: Book): void {
     const { closedBy, choice, kind, caller, number } = after;
     if (closedBy !== 'answer' || before?.closedAt !== undefined) return;
-    // A pause is ended by a command as well, which gives nothing to what it pauses.
+    // A command also ends a pause, but gives nothing to the paused execution.
     if (GOES_ON.has(choice) && kind !== 'pause')
       return this.#note(problems, book, caller, `resolved incident ${number}: ${choice}`);
     if (caller === undefined) problems.push(`S19 who resolved incident ${number} is not recorded`);
@@ -167,7 +167,7 @@ export class OraclePeople {
   }
 }
 
-/** What an answer says of the call that gave it. */
+/** An answer's mark of the call that gave it. */
 function markOf(record: Step | undefined): string | undefined {
   const { output, failure } = record ?? {};
   const comment = isJsonObject(output ?? null) ? (output as { comment?: unknown }).comment : undefined;

@@ -1,7 +1,7 @@
 /**
- * Children that are points of no return, and ends that promise that nothing is left, written anew and not
- * by calling their rules: what the children's own records and the outside world's book say counts, not
- * what their parent's record says.
+ * Children that are points of no return, and ends that promise that nothing is left, written anew and not by
+ * calling their rules: the children's own records and the outside world's book count, not the parent's
+ * record.
  *
  * Owns: these checks. Does not own: points of no return that agents perform (`oracle-operations.ts`), the
  * order of undos (`oracle.ts`, `oracle-children.ts`).
@@ -17,12 +17,14 @@ import { childrenOf, type Others } from './families.ts';
 import { actedAs } from './oracle-order.ts';
 
 /**
- * S10 nothing outside of a child that is a point of no return is undone while that is under way,
- * nor after it has acted past its own point: neither a step of its parent, nor what the parent
- * has its other executions undo.
+ * S10 while a child that is a point of no return is under way, and after it has acted past its own point,
+ * nothing outside it is undone: neither a step of its parent, nor what its parent orders its other executions
+ * to undo.
  */
 export class OraclePoints {
-  /** Executions that were stopped while their parent went forward: for the time of their step was over. */
+  /**
+   * Executions that were stopped while their parent went forward, because the time of their step was over.
+   */
   readonly #overTime = new Set<string>();
   readonly #others: Others;
   readonly #ledger: Ledger;
@@ -38,7 +40,7 @@ export class OraclePoints {
     const problems: string[] = [];
     let inside: string | undefined;
     let at: Snapshot | undefined = before;
-    // Upwards as long as it is the parent that has it undone.
+    // Goes upwards as long as the parent is the one that has it undone.
     while (at !== undefined) {
       const { id, parent }: Execution = at.execution;
       for (const step of this.#others.planOf(id)?.steps ?? [])
@@ -55,13 +57,13 @@ export class OraclePoints {
     const isStop = after?.status === 'compensating' && before.status !== 'compensating';
     if (parent === undefined || !isStop || after.cause?.kind !== 'parent') return;
     const above = this.#others.read(parent.executionId)?.execution.status;
-    // Also where it was paused since: the process that stops it has read it before.
+    // Even if it was paused since: the process that stops it has read it before.
     if (above !== undefined && (isForward(above) || above === 'paused'))
       this.#overTime.add(`${id} ${before.startedAt}`);
     else this.#overTime.delete(`${id} ${before.startedAt}`);
   }
 
-  /** Its parent; one that was stopped for its time undoes itself, as one that has failed. */
+  /** Its parent; an execution that was stopped at its time limit undoes itself, like a failed one. */
   #undoneBy({ execution: { id, startedAt, parent, cause } }: Snapshot): Snapshot | undefined {
     if (parent === undefined || cause?.kind !== 'parent' || this.#overTime.has(`${id} ${startedAt}`))
       return undefined;
@@ -71,7 +73,7 @@ export class OraclePoints {
 
 const isChildPoint = (step: PlanStep): boolean => step.kind === 'child' && step.pointOfNoReturn === true;
 
-/** An undo is claimed, or an execution that had succeeded is taken back. */
+/** An undo is claimed, or an execution that had succeeded is recalled. */
 function beginsUndo(before: Snapshot, { step, execution }: Write): boolean {
   const known = before.steps[step?.name ?? ''];
   const claims = step?.mode === 'undo' && step.leaseUntil !== undefined && step.token !== known?.token;
@@ -97,7 +99,7 @@ function problemsOf(
   });
 }
 
-/** Points of no return that took effect inside of the execution, its own and its children's. */
+/** Points of no return that took effect inside the execution, its own and its children's. */
 function pointsPast(
   state: Snapshot | undefined,
   plan: Plan | undefined,
@@ -114,8 +116,8 @@ function pointsPast(
 }
 
 /**
- * What has ended as canceled or compensated has left nothing that could be undone,
- * and nothing that never can be.
+ * An execution that ended as canceled or compensated has left no effect, neither one that could be undone nor
+ * one that cannot be.
  */
 export function judgeNothingLeft(
   plan: Plan,

@@ -1,9 +1,9 @@
 /**
- * The rates of agents, as a service sees them: its calls, by the clocks of the processes that make them.
+ * The rates of agents, as a service sees them: its calls, by the clocks of the calling processes.
  *
- * Owns: which rate the agents of a world have, and that no second (of a slow one no minute) has more claims
- * of one than that, with the share of a second that a process may take at once, and what ends just behind
- * its slot. Does not own: which worlds have rates (`traits.ts`).
+ * Owns: which rate the agents of a world have, and that no second (for a slow one, no minute) has more of an
+ * agent's claims than that, plus the share of a second that a process may take at once, and claims that end
+ * just after their slot. Does not own: which worlds have rates (`traits.ts`).
  */
 
 import { BULK } from '../../lib/core/plan/built-in.ts';
@@ -15,16 +15,16 @@ import { actedAs } from './oracle-order.ts';
 import type { Choice } from './plans.ts';
 
 const RATES = [0.1, 0.5, 1, 2, 20] as const;
-/** In a second a slow rate shows nothing. */
+/** One second of a slow rate shows nothing. */
 const windowMsOf = (perSecond: number): number =>
   perSecond >= 5 ? 1_000 : perSecond >= 0.5 ? 10_000 : 60_000;
-/** A share of 50 ms, and 100 ms behind a slot's end. */
+/** Allows for a share of 50 ms, and 100 ms after a slot's end. */
 const TOLERANCE = 1.15;
 
 export class OracleRates {
   readonly perSecond: number | undefined;
   readonly #kinds: KindCounts;
-  /** By agent: when its claims were decided on, ascending. */
+  /** When each agent's claims were decided, ascending, by agent. */
   readonly #claimedAt = new Map<string, number[]>();
 
   constructor(choice: Choice | undefined, kinds: KindCounts) {

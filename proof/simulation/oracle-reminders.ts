@@ -1,10 +1,10 @@
 /**
- * What is announced of incidents: each opening and each resolution; reminders neither early, nor lost, nor
+ * Announcements about incidents: each opening and each resolution; reminders neither early, nor lost, nor
  * after the resolution, and each that was not overtaken.
  *
- * Owns: these checks, written independently and not by calling the rules they check; a book of what was
- * written and announced. Does not own: reminders of approvals and callbacks (`oracle-inbox.ts`), how long
- * executions were paused (`oracle-times.ts`), that the wake time knows a reminder (`oracle-wake.ts`).
+ * Owns: these checks, written independently and not by calling the rules they check; a book of writes and
+ * announcements. Does not own: reminders of approvals and callbacks (`oracle-inbox.ts`), how long executions
+ * were paused (`oracle-times.ts`), that the wake time includes a reminder (`oracle-wake.ts`).
  */
 
 import type { Plan, Stage } from '../../lib/core/plan/plan.ts';
@@ -14,10 +14,10 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
 
-/** A process that has decided to announce may be frozen, and then does so. */
+/** A process that has decided to announce may be frozen, and announces afterwards. */
 const OVERTAKEN_MS = 150_000;
 
-/** How often whoever is asked about the step is reminded, as it is declared. */
+/** The declared interval of reminders to the person who is asked about the step. */
 function declaredMs(plan: Plan, { kind, step }: Incident): number | undefined {
   if (kind === 'pause' || kind === 'deadline') return undefined;
   const planned = plan.steps.find(({ name }) => name === step);
@@ -26,7 +26,7 @@ function declaredMs(plan: Plan, { kind, step }: Incident): number | undefined {
   return recovery.flatMap((stage) => (stage.kind === 'askPerson' ? (stage.remindMs ?? []) : []))[0];
 }
 
-/** When the next one is due; nothing where none was declared, or the time for an answer is over before. */
+/** When the next one is due; nothing if none was declared, or if the time for an answer ends before. */
 function nextAt(plan: Plan, incident: Incident, fromAt: number): number | undefined {
   const everyMs = declaredMs(plan, incident);
   return everyMs !== undefined && fromAt + everyMs < incident.deadlineAt ? fromAt + everyMs : undefined;
@@ -35,7 +35,7 @@ function nextAt(plan: Plan, incident: Incident, fromAt: number): number | undefi
 /** Judges the first reminder of a question that is opened. */
 export function judgeFirstReminder(problems: string[], plan: Plan, incident: Incident): void {
   const { number, openedAt, remindAt, reminders } = incident;
-  // Only the announced question about a wrong answer has reminders, among the items of one execution.
+  // Among the items of one execution, only the announced question about a wrong answer has reminders.
   const expected = incident.quiet === true ? undefined : nextAt(plan, incident, openedAt);
   if (remindAt !== expected || reminders !== 0)
     problems.push(`L1 question ${number} begins with a reminder at ${remindAt} and not ${expected}`);
@@ -51,24 +51,24 @@ interface Times {
   readonly lateMs: (dueAt: number) => number;
 }
 
-/** Written and not announced yet, and since when none of the incident's was. */
+/** When it was written without an announcement yet, and since when none of the incident's was announced. */
 interface Owed {
   readonly at: number;
   readonly sinceAt: number;
 }
 
 export class OracleReminders {
-  /** By incident. */
+  /** Reminders owed, by incident. */
   readonly #owed = new Map<string, Owed>();
-  /** By incident and time: whether it has ever been written. */
+  /** Whether a reminder has ever been written, by incident and time. */
   readonly #written = new Set<string>();
   /** Openings and resolutions that were written and not announced yet, and all that were ever written. */
   readonly #owedChanges = new Set<string>();
   readonly #changes = new Set<string>();
-  /** By incident: when it was resolved. */
+  /** When each incident was resolved, by incident. */
   readonly #closedAt = new Map<string, number>();
 
-  /** An incident was opened or resolved by a write. Of a quiet one nothing is announced. */
+  /** A write opened or resolved an incident. A quiet one is not announced. */
   change(executionId: string, incident: Incident, change: 'opened' | 'closed'): void {
     if (incident.quiet === true) return;
     const key = `${aboutOf(executionId, incident.number, incident.openedAt)} ${change}`;
@@ -76,7 +76,7 @@ export class OracleReminders {
     this.#changes.add(key);
   }
 
-  /** A write of a question that was open, or not any more. @param known as it was before */
+  /** A write of a question that was or is open. @param known as it was before */
   judge(
     problems: string[],
     plan: Plan,
@@ -108,7 +108,7 @@ export class OracleReminders {
     this.#written.add(`${about} at ${at}`);
   }
 
-  /** @param now true time. @returns what is wrong with it, if anything is */
+  /** @param now true time. @returns the violation, if there is one */
   announce(
     { executionId, incident = 0, openedAt, at, change }: QuestionNews,
     now: number,
@@ -128,7 +128,7 @@ export class OracleReminders {
       : undefined;
   }
 
-  /** When everything is over. */
+  /** Judges when everything is over. */
   judgeEnd(): string[] {
     const reminders = [...this.#owed].map(
       ([about, { at }]) => `L1 the reminder of ${about} at ${at} was never announced`,
@@ -140,7 +140,7 @@ export class OracleReminders {
 const aboutOf = (executionId: string, number: number, openedAt: number): string =>
   `${executionId}/${number} of ${openedAt}`;
 
-/** What is no reminder moves the next one with the deadline, and forgets it with the resolution. */
+/** A write that is not a reminder moves the next one with the deadline, and drops it with the resolution. */
 function judgeNext(problems: string[], known: Incident, { deadlineAt, remindAt, closedAt }: Incident): void {
   const movedMs = deadlineAt - known.deadlineAt;
   const isKept = known.remindAt !== undefined && closedAt === undefined;
@@ -165,7 +165,7 @@ function judgeReminder(
   if (status === 'paused') problems.push(`L1 ${what} while ${status}`);
   if (reminders !== known.reminders + 1) problems.push(`L1 ${what} counts ${reminders}`);
   const sinceAt = known.remindedAt ?? known.openedAt;
-  // What is being undone gets no time of a pause back.
+  // An execution that is being undone gets no time of a pause back.
   const givenBackMs = status === 'compensating' ? 0 : pausedMs(sinceAt);
   const sinceMs = now - sinceAt - givenBackMs;
   if (sinceMs < everyMs - earlyMs(sinceAt)) problems.push(`L1 ${what} after ${sinceMs} ms`);

@@ -1,5 +1,5 @@
 /**
- * What the retry of a failed execution may write besides the execution (F8, S18): written
+ * The writes that a retry of a failed execution may make besides the execution (F8, S18): written
  * independently of the rules it checks.
  */
 
@@ -9,7 +9,7 @@ import type { Execution, Step } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
 
 /**
- * The one way in which a step changes with the end of its execution: it had failed with nothing in effect,
+ * The one way in which a step changes with the end of its execution: it had failed with no effect in place,
  * and the same write is the retry.
  */
 export function isGivenAnotherInput(
@@ -30,7 +30,7 @@ export function isGivenAnotherInput(
   );
 }
 
-/** Retries of executions, and what people gave: as it is used, whoever asked for it. */
+/** Counts retries of executions, and the use of what people gave, whoever asked for it. */
 export function countRetried(kinds: KindCounts, before: Snapshot, { execution, step }: Write): void {
   if (execution?.status === 'running' && execution.epoch > before.execution.epoch)
     kinds.executionRetried += 1;

@@ -1,6 +1,5 @@
 /**
- * The rounds of a step, judged anew from the words of docs/ARCHITECTURE.md and from what each of its
- * executions says itself.
+ * The rounds of a step, judged anew by the words of docs/ARCHITECTURE.md and by each execution's own record.
  *
  * Owns: S10 a round begins after the recorded success of the one before, and they are undone in reverse, one
  * at a time; S6 none is done twice and none is left out; L1 their bound. Does not own: tries of one round
@@ -27,7 +26,7 @@ const marksOf = ({ input }: Execution): string | undefined =>
 
 const hasBegun = ({ status, version }: Execution): boolean => !(status === 'canceled' && version === 1);
 
-/** An execution was put into the table, and is a round of a step. */
+/** Judges the creation of an execution that is a round of a step. */
 export function judgeRoundCreated(execution: Execution, { read, planOf }: Others): string[] {
   const { parent, id } = execution;
   const around = parent && read(parent.executionId);
@@ -51,7 +50,7 @@ export function judgeRoundCreated(execution: Execution, { read, planOf }: Others
   return problems;
 }
 
-/** A round that had succeeded is taken back. @param before its record */
+/** A round that had succeeded is recalled. @param before its record */
 export function judgeRoundRecalled(
   before: Execution,
   { execution }: Write,
@@ -108,7 +107,7 @@ export function judgeRounds(
     judgeDone(problems, step, before, after, read, kinds);
 }
 
-/** All of them were done, once each, and what they answered is there. */
+/** All of them were done, once each, and their answers are recorded. */
 function judgeDone(
   problems: string[],
   step: Repeated,

@@ -1,6 +1,6 @@
 /**
- * What an end says it has left in effect, against the external services' ledger
- * and the children's own records.
+ * The effects that an end lists as left, against the external services' ledger and the children's own
+ * records.
  *
  * Owns: this check, written independently and not by calling the rule it checks. Does not own: whether
  * anything should have been undone (`oracle.ts`, `oracle-points.ts`).
@@ -69,12 +69,12 @@ export function judgeStanding(
   return problems;
 }
 
-/** After a success, only what tolerated failures may have left is listed. */
+/** After a success, only possible effects of tolerated failures are listed. */
 function judgeSuccess(plan: Plan, state: Snapshot, standing: Standing | undefined, ledger: Ledger): string[] {
   const told = new Set(standing?.first.map(({ step }) => step));
   return plan.steps.flatMap(({ name, kind }) => {
     const isTolerated = state.steps[name]?.status === 'tolerated';
-    // Steps with executions of their own are listed if those executions say so themselves.
+    // Steps with executions of their own are listed if those executions list effects themselves.
     if (told.has(name) && !isTolerated && kind !== 'child' && kind !== 'map')
       return [`S10 a success lists '${name}', which did not fail`];
     const isLive = kind === 'agent' && ledger.isLive(effectKeyOf(state.execution, name));
@@ -82,11 +82,11 @@ function judgeSuccess(plan: Plan, state: Snapshot, standing: Standing | undefine
   });
 }
 
-/** A person gave its output. */
+/** Whether a person gave its output. */
 const isVouchedFor = (state: Snapshot, step: string): boolean =>
   incidentsIn(state).some((one) => one.step === step && one.choice === 'give-output');
 
-/** What its executions did is to be undone with it, or can never be. */
+/** Whether the effects of its executions must be undone with it, or can never be undone. */
 const isTold = (step: PlanStep): boolean =>
   (step.kind === 'child' && (step.undo !== 'none' || step.pointOfNoReturn === true)) ||
   (step.kind === 'map' && step.each.undo !== 'none');

@@ -1,8 +1,8 @@
 /**
- * What the real store would not take, what a list of it must give, and how long it keeps what has ended.
+ * Writes that the real store would refuse, the contents of a list, and how long ended executions are kept.
  *
  * Owns: the size of an item and its text, as DynamoDB counts them; that no page of a list loses an execution;
- * S11 retention, by the rules of the store's timer and of the audit, on the records that a world has left.
+ * S11 retention, by the rules of the store's timer and of the audit, on the records at the end of a world.
  * Does not own: the item's spelling (`lib/aws/dynamo-items.ts`), the audit's pass.
  */
 
@@ -18,12 +18,12 @@ import type { MemoryTable } from '../../lib/memory/table.ts';
 
 /** @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html */
 const MAX_ITEM_BYTES = 400 * 1024;
-/** Keys, names, counters, times and tokens of a record, which no data makes longer. */
+/** Keys, names, counters, times and tokens of a record, whose length does not depend on data. */
 const REST_BYTES = 4_096;
 
 type Values = readonly unknown[];
 
-/** What data makes longer. The input of a large execution is in an item of its own. */
+/** Fields whose length depends on data. The input of a large execution is in an item of its own. */
 const valuesOf = {
   execution: ({ output, outputAt, cause, pauses, retries, dispatches }: Execution): Values => [
     outputAt ?? output,
@@ -44,8 +44,8 @@ const valuesOf = {
 };
 
 /**
- * Why the store refuses the write; nothing when it takes it.
- * @param before what it holds, and so has taken
+ * Why the store refuses the write; nothing if it accepts it.
+ * @param before the stored record, which it has accepted
  */
 export function refusalOf(
   before: Snapshot | undefined,
@@ -80,9 +80,9 @@ const LONG_CHARS = 64;
 
 function add(size: Size, value: Json): void {
   if (typeof value === 'string') {
-    // Short text of a world is counted, not measured.
+    // Short texts of a world are estimated, not measured.
     size.bytes += value.length > LONG_CHARS ? Buffer.byteLength(value) : value.length * 3;
-    // A half of a surrogate pair has no UTF-8, in which the store keeps all text.
+    // A half of a surrogate pair cannot be encoded in UTF-8, in which the store keeps all text.
     if (!value.isWellFormed()) size.isText = false;
   } else if (Array.isArray(value)) {
     for (const one of value as readonly Json[]) add(size, one);
@@ -97,14 +97,14 @@ function add(size: Size, value: Json): void {
 const LIST_PAGE = 7;
 
 /**
- * Page after page, a list names every execution of its workflows once, latest
- * start first, also of one moment.
+ * Over all its pages, a list names every execution of its workflows once, latest start first, even for equal
+ * starts.
  */
 export function judgeList(table: MemoryTable): string[] {
   const expected = new Map<string, string[]>();
   for (const id of table.ids()) {
     const { workflow, parent } = (table.read(id) as Snapshot).execution;
-    // What every deployment brings is listed by its name alone.
+    // The built-in workflows of every deployment are listed only by name.
     if (parent?.part !== true && !isBuiltIn(workflow))
       expected.set(workflow, [...(expected.get(workflow) ?? []), id]);
   }
@@ -130,10 +130,7 @@ export function judgeList(table: MemoryTable): string[] {
 const RETENTION_MS = 30 * 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/**
- * What has ended stays for its retention, and is gone for good some time later.
- * Takes away what the table holds.
- */
+/** An ended execution stays for its retention, and is gone for good some time later. Empties the table. */
 export function judgeRetention(table: MemoryTable): string[] {
   const problems: string[] = [];
   let lastEndAt = 0;
@@ -156,7 +153,7 @@ export function judgeRetention(table: MemoryTable): string[] {
   const late = lastEndAt + RETENTION_MS + MIN_RETENTION_MS + HOUR_MS;
   const ids = Array.from(table.ids());
   for (const id of ids) if (table.read(id)?.execution.parent === undefined) table.expire(id);
-  // One pass after the other: what is beside a child goes after the child.
+  // One pass after the other: records beside a child are removed after the child.
   for (let left = removals(table, late); left.length > 0; left = removals(table, late))
     for (const found of left) if (found.kind !== 'unreadable') table.remove(found);
   const kept = table.found();
@@ -165,7 +162,7 @@ export function judgeRetention(table: MemoryTable): string[] {
   return problems;
 }
 
-/** Nothing of what is kept: another execution had the id, and a key is remembered no longer than that. */
+/** No record of a kept execution: another execution had the id, and a key is remembered only that long. */
 function isOfEarlierLife(table: MemoryTable, found: Found, now: number): boolean {
   if (found.kind !== 'step' && found.kind !== 'question') return false;
   const record = found.kind === 'step' ? found.step : found.question;
@@ -173,7 +170,7 @@ function isOfEarlierLife(table: MemoryTable, found: Found, now: number): boolean
   return isOther && touchedAt(record) < now - MIN_RETENTION_MS;
 }
 
-/** What an audit removes at that time. */
+/** The records that an audit removes at that time. */
 function removals(table: MemoryTable, now: number): Found[] {
   return table.found().filter((found) => {
     if (found.kind === 'unreadable') return false;

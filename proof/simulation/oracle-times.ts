@@ -1,14 +1,13 @@
 /**
- * Times that are promised to people and to the external party: nothing holds before its time,
- * and nothing counts long after it.
+ * Times that are promised to people and to the external party: nothing takes effect before its time, and
+ * nothing counts long after it.
  *
- * Owns: a book of when executions were paused, in true time, and by it: when the default of a question
- * holds, that a question is answered once, when a wait is over, until when an answer of the external party
+ * Owns: a book of when executions were paused, in true time, and by it: when the default of a question takes
+ * effect, that a question is answered once, when a wait is over, until when an answer of the external party
  * counts, when a deadline stops an execution. Does not own: the wake times that bring these about
  * (`oracle-wake.ts`), which answers are safe.
  *
- * The records' own word for how long a pause took is not believed: the book
- * sees when a pause began and ended.
+ * The records' own durations of pauses are not trusted: the book sees when a pause began and ended.
  */
 
 import {
@@ -34,16 +33,16 @@ import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 import { judgeWithin } from './oracle-within.ts';
 
 const DAY_MS = 86_400_000;
-/** For an answer, where no recovery says how long: */
+/** The time for an answer if no recovery sets one: */
 const WITHIN_MS: Readonly<Record<Incident['kind'], number>> = {
   recovery: DAY_MS,
   undo: 7 * DAY_MS,
   deadline: 7 * DAY_MS,
   pause: 3 * DAY_MS,
 };
-/** Two ticks of a supervisor and a sweep, once nothing is out of order, … */
+/** Two ticks of a supervisor and a sweep, once all faults are over, … */
 const LOOKED_AFTER_MS = 150_000;
-/** … and before that as long as all that is out of order together takes. */
+/** … and before that as long as all faults together take. */
 const LOOKED_IN_FAULTS_MS = 900_000;
 
 interface Span {
@@ -57,15 +56,15 @@ export interface Written {
   readonly write: Write;
   /** True time. */
   readonly now: number;
-  /** Since when nothing is out of order; nothing while something may be. */
+  /** Since when all faults are over; absent while there may be some. */
   readonly healedAt: number | undefined;
   readonly kinds: KindCounts;
   readonly reminders: OracleReminders;
-  /** Whoever writes has been frozen: what it has read may be long ago. */
+  /** The writing process has been frozen: its read may be old. */
   readonly isLagging: boolean;
 }
 
-/** The age of a read, the tries of a write, and what is on its way: by one clock. */
+/** The age of a read, the tries of a write, and its time on the way: by one clock. */
 const BEGINS_WITHIN_MS = 10_000;
 
 export class OracleTimes {
@@ -83,9 +82,9 @@ export class OracleTimes {
       const earlyMs = (sinceAt: number): number => this.#earlyMs(id, sinceAt);
       judgeWithin(problems, plan, before, step, { now, pausedMs, earlyMs, kinds, isLagging });
     }
-    // How long accepted work is taken to act, and when it is asked, is a matter of times.
+    // How long accepted work may act, and when it is probed, is a matter of times.
     judgeAccepted(problems, plan, before, write, { kinds, now, actedAs });
-    // Only of the kinds that are not performed by agents, and when they end.
+    // Only kinds that no agent performs, and their ends.
     if (step?.status === 'done' || step?.status === 'failed') {
       const planned = plan.steps.find(({ name }) => name === step.name);
       if (planned !== undefined) this.#judgeStep(problems, written, planned, step);
@@ -96,7 +95,7 @@ export class OracleTimes {
     }
   }
 
-  /** F1: what a process that was never frozen begins in a pause, it begins soon. */
+  /** F1: a process that was never frozen begins in a pause only soon after it. */
   #judgeBegun(problems: string[], { before, write, kinds, now, isLagging }: Written, step: Step): void {
     const { name, token, leaseUntil } = step;
     const { id, status } = before.execution;
@@ -112,7 +111,7 @@ export class OracleTimes {
       problems.push(`F1 '${name}' was claimed ${now - from} ms after a pause`);
   }
 
-  /** One without a pause before it was born paused. */
+  /** An execution without an earlier pause was born paused. */
   #note({ id, status, startedAt }: Execution, after: Execution, now: number): void {
     const [was, is] = [status === 'paused', after.status === 'paused'];
     if (was === is) return;
@@ -133,14 +132,15 @@ export class OracleTimes {
   }
 
   /**
-   * How much too early something may be: two clocks bound its time, and two each pause that was given back.
+   * How much too early something may be: two clocks bound its time, and two more each pause that was given
+   * back.
    */
   #earlyMs(executionId: string, sinceAt: number): number {
     const pauses = this.#paused.get(executionId)?.filter(({ until }) => until > sinceAt).length ?? 0;
     return CLOCKS_DIFFER_MS * (1 + pauses);
   }
 
-  /** @param dueAt since when it should have been evaluated. @returns by how much that is late */
+  /** @param dueAt the time from which it should have been evaluated. @returns how late it is, in ms */
   #lateMs({ before, now, healedAt }: Written, dueAt: number): number {
     const pausedUntil = this.#paused.get(before.execution.id)?.at(-1)?.until ?? 0;
     const from = Math.max(dueAt, pausedUntil);
@@ -161,7 +161,7 @@ export class OracleTimes {
       written.reminders.change(id, incident, 'opened');
       return judgeTerms(problems, plan, before, incident);
     }
-    // The write after an announcement: nothing else of it changes.
+    // The write after an announcement changes nothing else of it.
     if (known.closedAt !== undefined && isAnnounced(known, incident)) return;
     if (incident.closedAt !== undefined) written.reminders.change(id, incident, 'closed');
     written.reminders.judge(problems, plan, before, known, incident, {
@@ -186,7 +186,7 @@ export class OracleTimes {
     const pausedMs = kind === 'pause' ? 0 : this.#pausedMs(before.execution.id, known.openedAt, now);
     const earlyMs = this.#earlyMs(before.execution.id, known.openedAt);
     const waitedMs = now - known.openedAt - pausedMs + earlyMs;
-    // Half of the time that was left then: the record's own word, which was judged when it was opened.
+    // Half of the time that was left then: by the record's own value, which was judged when it was opened.
     const isOver =
       now + CLOCKS_DIFFER_MS >=
       (known.otherwise === 'continue'
@@ -208,10 +208,10 @@ export class OracleTimes {
     const { before, write, now } = written;
     const was = before.steps[step.name]?.status ?? 'ready';
     const sinceAt = turnOf(planned, before);
-    // Its failure is tolerated after its time, not by it.
+    // Its failure is tolerated after its time, not because of it.
     if (sinceAt === undefined || was === step.status || step.status === 'tolerated') return;
     if (planned.kind === 'wait') {
-      // Its condition, or its time, cannot be read any more.
+      // Its condition, or its time, can no longer be read.
       if (step.status === 'failed' && isLostFailure(step.failure)) return;
       const dueAt = sinceAt + (planned.forMs ?? 0);
       if (now + CLOCKS_DIFFER_MS < dueAt)
@@ -232,7 +232,7 @@ export class OracleTimes {
       problems.push(`L1 without an answer '${step.name}' counts as ${defaultOf(step)}`);
   }
 
-  /** A paused execution waits for no one. */
+  /** A paused execution waits for nobody. */
   #expiresAt(
     { before, now }: Written,
     { name, withinMs, heartbeatMs }: CallbackStep,
@@ -247,8 +247,8 @@ export class OracleTimes {
   }
 
   /**
-   * Judges an execution that no other waits for, and that can be undone: its time is what the plan says, plus
-   * the pauses.
+   * Judges an execution that no other waits for, and that can be undone: its time is the plan's, plus the
+   * pauses.
    */
   #judgeDeadline(problems: string[], written: Written, after: Execution): void {
     const { plan, before, now } = written;
@@ -257,7 +257,7 @@ export class OracleTimes {
       isForward(execution.status) && after.status === 'compensating' && after.cause?.kind === 'deadline';
     const isClosed = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
     if (!stops || isClosed || execution.parent !== undefined) return;
-    // In a lane its time begins when it gets its place; before, that for a place is added.
+    // In a lane its time begins when it gets its place; before that, the time for a place is added.
     const lane = plan.steps.find((step) => step.kind === 'lane');
     const { status, epoch, changedAt } = before.steps[lane?.name ?? ''] ?? {};
     const placedAt = status === 'done' && epoch === execution.epoch ? changedAt : undefined;
@@ -271,11 +271,11 @@ export class OracleTimes {
   }
 }
 
-/** Nobody answered, and the step has failed for it. */
+/** Nobody answered, and the step has failed because of that. */
 const isSilence = ({ failure }: Step): boolean =>
   failure?.code === 'no-answer' || failure?.message.startsWith('it was not answered in time') === true;
 
-/** What it is taken for. */
+/** The default that the step's end stands for. */
 function defaultOf({ status, failure }: Step): 'approve' | 'reject' | 'fail' {
   if (status === 'done') return 'approve';
   return failure?.code === 'rejected' ? 'reject' : 'fail';
@@ -294,7 +294,7 @@ const recoveryOf = (step: PlanStep | undefined): readonly Stage[] =>
 const withinOf = (plan: Plan, incident: Incident): number => {
   const human = humanOf(plan, incident);
   if (human?.kind === 'askPerson') return human.withinMs;
-  // A failed undo of what may fail is asked about while the execution goes on: a day, as about its failure.
+  // If a failed undo belongs to a step that may fail, the question has a day, like the one about its failure.
   return WITHIN_MS[isOfTolerated(incident) ? 'recovery' : incident.kind];
 };
 
@@ -304,28 +304,28 @@ const toleratedStep = (plan: Plan, { step }: Incident): AgentStep | ChildStep | 
       (one.kind === 'agent' || one.kind === 'child') && one.name === step && one.tolerate === true,
   );
 
-/** If it is being undone with its execution, it has a week: what is asked then ends as 'keep'. */
+/** If it is being undone with its execution, it has a week: its question then ends as 'keep'. */
 const isOfTolerated = (incident: Incident): boolean =>
   incident.kind === 'undo' && incident.otherwise === 'continue';
 
-/** It may have acted, cannot be undone, and the condition of another step asks how it ended. */
+/** It may have acted, cannot be undone, and the condition of another step depends on its end. */
 const restsOn = (plan: Plan, step: AgentStep | ChildStep, record: Step | undefined): boolean =>
   (step.kind === 'child'
     ? Object.values(record?.children?.ended ?? {}).some(({ clean }) => !clean)
     : record?.mayHaveActed === true && canStay(actedAs(step, record))) &&
   plan.steps.some(({ when }) => JSON.stringify(when ?? null).includes(`"outcome:${step.name}"`));
 
-/** Nothing can take it back, and it is something. */
+/** It has an effect that cannot be undone. */
 const canStay = ({ undo, effect }: Pick<AgentStep, 'undo' | 'effect'>): boolean =>
   undo === 'none' && effect !== 'none';
 
-/** Nothing is written but that a change is announced. */
+/** The write only records that a change was announced. */
 const isAnnounced = (known: Incident, { unannounced = [], ...incident }: Incident): boolean =>
   unannounced.length < (known.unannounced?.length ?? 0) &&
   incident.closedAt === known.closedAt &&
   incident.choice === known.choice;
 
-/** What is asked has the time and the default that were declared. */
+/** A question has the declared time and default. */
 function judgeTerms(
   problems: string[],
   plan: Plan,
@@ -343,7 +343,7 @@ function judgeTerms(
       : kind === 'recovery'
         ? Math.min(openedAt + withinMs, execution.deadlineAt)
         : openedAt + withinMs;
-  // An undo that may still act is waited for.
+  // The question waits for an undo that may still act.
   const isLater = otherwise === 'continue' && kind === 'undo' && deadlineAt > expected;
   if (deadlineAt !== expected && !isClosed && !isLater)
     problems.push(

@@ -1,6 +1,5 @@
 /**
- * Failures that are tolerated, judged anew from the words of docs/ARCHITECTURE.md
- * and from what the services did.
+ * Failures that are tolerated, judged anew by the words of docs/ARCHITECTURE.md and by the services' acts.
  *
  * Owns: S20 in every write and at the end. Does not own: the table of moves (`oracle-moves.ts`), what an end
  * says of its effects (`oracle-standing.ts`).
@@ -25,19 +24,20 @@ import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 const mayFail = (step: PlanStep | undefined): boolean =>
   step !== undefined && step.kind !== 'map' && step.tolerate === true;
 
-/** What failed and is tolerated is compensated by itself: nothing that came after it has begun. */
+/** A tolerated failure is compensated by itself: no step after it has begun. */
 export function isBesideTheWay(plan: Plan, { steps }: Snapshot, name: string): boolean {
   if (plan.tolerated !== undefined) return true;
   const record = steps[name];
-  // Undone before its next stage.
+  // It is undone before its next stage.
   if (record?.nextStage !== undefined) return true;
-  // A probe may find work done whose answer is no output: a failure like others, once nobody has mended it.
+  // A probe may find work done whose answer is not an output: this is a failure like others, once nobody has
+  // given an output.
   const isDone = ({ outcome, failure }: Attempt): boolean => outcome === 'done' && failure === undefined;
   const wasDone = record?.status === 'done' || record?.attempts.some(isDone) === true;
   return !wasDone && mayFail(plan.steps.find((step) => step.name === name));
 }
 
-/** How a failure became final. */
+/** The cause that made a failure final. */
 function howOf(before: Step | undefined, after: Step): keyof KindCounts {
   if (before?.status === 'compensated') return 'toleratedCompensated';
   if (!after.mayHaveActed) return 'toleratedCertain';
@@ -52,7 +52,7 @@ interface Outside {
   readonly others: Others;
 }
 
-/** One write. */
+/** Judges one write. */
 export function judgeTolerated(
   problems: string[],
   plan: Plan,
@@ -100,7 +100,7 @@ export function judgeTolerated(
     acceptedTill(actedAs(planned, known), known ?? after),
   );
   if (now + CLOCKS_DIFFER_MS < actsTill) problems.push(`S20 '${name}' is tolerated while it may still act`);
-  // Nothing of an on-failure step is undone: where it says itself that it acted, nobody has to.
+  // An on-failure step is never undone: if it reports that it acted, no undo is needed.
   const isKnown = isFollowing(plan) && wrongIn(known) !== undefined;
   if (after.afterFailure !== 'continue' && plan.tolerated === undefined && !isKnown)
     problems.push(`S20 '${name}' may have acted, and nobody was asked`);
@@ -112,7 +112,7 @@ const OUTCOMES: Readonly<Partial<Record<Step['status'], string>>> = {
   skipped: 'skipped',
 };
 
-/** A step that asks how another ended begins only if that one ended so. */
+/** A step whose condition names another's end begins only after that end. */
 function judgeCondition(
   problems: string[],
   { steps }: Snapshot,
@@ -134,7 +134,7 @@ function judgeCondition(
     );
 }
 
-/** At the end: what is in effect although its failure was tolerated is said by its record. */
+/** At the end: effects that are in place although their failure was tolerated are in the step's record. */
 export function judgeToleratedEnd(plan: Plan, { execution, steps }: Snapshot, ledger: Ledger): string[] {
   return plan.steps.flatMap(({ name, kind }) => {
     const record = steps[name];

@@ -1,8 +1,8 @@
 /**
- * How often a step is tried and undone: as often as declared, and no less.
+ * How often a step is tried and undone: exactly as often as declared.
  *
- * Owns: S9 in figures: the claims of each stage, and those of an undo, counted against what the plan declares
- * and what people have asked for. Does not own: which stage comes next.
+ * Owns: S9 in numbers: the claims of each stage, and those of an undo, against the plan's and people's
+ * requests. Does not own: which stage comes next.
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
@@ -11,7 +11,7 @@ import { type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import { actedAs } from './oracle-order.ts';
 
-/** What the simulated service says of what can never be undone. */
+/** The simulated service's message for an effect that can never be undone. */
 export const NEVER_COMPENSATED = 'cannot be taken back';
 
 /** @param after a write of the step */
@@ -26,7 +26,7 @@ export function judgeTries(problems: string[], plan: Plan, before: Snapshot, aft
     known.leaseUntil !== undefined;
   if (!isClaim && !isGivenUp) return;
   const undo = actedAs(step, after).undo;
-  // The first one, and those that are declared beside it.
+  // The first one, and the additional ones that are declared.
   const declared = undo === 'none' ? 0 : undo.attempts + 1;
   const asked = askedAgain(before, after.name);
   if (isClaim && after.mode === 'undo') {
@@ -50,7 +50,7 @@ export function judgeTries(problems: string[], plan: Plan, before: Snapshot, aft
     problems.push(`S9 the undo of '${after.name}' is given up after ${after.undoAttempt} of ${declared}`);
 }
 
-/** People may have it tried again, each time once. */
+/** How often people had it retried, one try each time. */
 const askedAgain = ({ execution, questions = {} }: Snapshot, name: string): number =>
   incidentsIn({ questions }).filter(
     ({ step, choice }: Incident) => step === name && (choice === 'retry' || choice === 'retry-with-input'),

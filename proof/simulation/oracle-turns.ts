@@ -1,8 +1,8 @@
 /**
- * Since when a step counts, and until when: its turn, its record after a pause or a retry, the end of its
- * time, when nothing that depends on it acts any more.
+ * From when a step counts, and until when: its turn, its record after a pause or a retry, the end of its
+ * time, when none of its dependents acts any more.
  *
- * Owns: these instants, reckoned anew from the records. Does not own: what is due then (`oracle-wake.ts`),
+ * Owns: these instants, computed anew from the records. Does not own: what is due then (`oracle-wake.ts`),
  * what is late (`oracle-times.ts`, `oracle-within.ts`).
  */
 
@@ -17,7 +17,7 @@ export function turnOf(step: PlanStep, { execution, steps }: Snapshot): number |
   let at = Math.max(execution.startedAt, execution.retries?.at(-1)?.at ?? 0, execution.end?.at ?? 0);
   for (const name of step.after) {
     const { status = 'ready', changedAt = 0, epoch } = steps[name] ?? {};
-    // A place is of one epoch.
+    // A place belongs to one epoch.
     if (name === 'lane' && epoch !== execution.epoch) return undefined;
     if (status !== 'done' && status !== 'skipped' && status !== 'tolerated') return undefined;
     at = Math.max(at, changedAt);
@@ -25,7 +25,7 @@ export function turnOf(step: PlanStep, { execution, steps }: Snapshot): number |
   return at;
 }
 
-/** What a record counts as after a retry of its execution; nothing for one that begins anew. */
+/** A record's meaning after a retry of its execution; nothing for a step that begins anew. */
 export function stepAfterRetry(
   step: PlanStep,
   record: Step | undefined,
@@ -41,7 +41,7 @@ export function stepAfterRetry(
   return { ...rest, status, changedAt };
 }
 
-/** A person who has it tried again gives it its time once more, and a pause gives its own back. */
+/** A retry by a person gives the step its time once more, and a pause gives its own time back. */
 export function overTimeAt(
   name: string,
   withinMs: number,
@@ -58,7 +58,7 @@ export function overTimeAt(
   return sinceAt + withinMs + paused.reduce((sum, ms) => sum + ms, 0);
 }
 
-/** When all that depends on it was clear; nothing while it is not. */
+/** When all its dependents were clear; nothing while they are not. */
 export function clearOf(plan: Plan, step: PlanStep, state: Snapshot): number | undefined {
   if (reasonsAgainstUndo(plan, state, step.name, Number.POSITIVE_INFINITY).length > 0) return undefined;
   let at = 0;

@@ -1,9 +1,10 @@
 /**
- * Wake times: nothing is due in an open execution before its wake time, up to what clocks may differ.
+ * Wake times: nothing is due in an open execution before its wake time, up to the allowed difference of
+ * clocks.
  *
  * Owns: S12, asked of `decide` itself: what would a supervisor do just before the wake time, if nothing else
- * happened? Does not own: that one then evaluates it (L1, at a world's end), that nothing is done before its
- * time (`oracle-times.ts`), that a wake time is not too far (`oracle.ts`).
+ * happened? Does not own: that a supervisor then evaluates it (L1, at a world's end), that nothing is done
+ * before its time (`oracle-times.ts`), that a wake time is not too far (`oracle.ts`).
  */
 
 import { decide } from '../../lib/core/decide.ts';
@@ -13,17 +14,20 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { isTerminal } from '../../lib/core/records/state.ts';
 import { planSeen } from './on-failure.ts';
 
-/** Two clocks, each as wrong as is allowed (docs/ALARMS.md): what one wrote is read by the other. */
+/**
+ * Two clocks, each wrong by the most that is allowed (docs/ALARMS.md): one wrote a time and the other reads
+ * it.
+ */
 export const CLOCKS_DIFFER_MS = 4_000;
-/** What one call takes. */
+/** The time that one call takes. */
 const CALL_MS = 100;
 export const LONGEST_GAP_MS = 900_000;
 const IDLE_HORIZON_MS = 60_000;
 
 export interface Looked {
-  /** The process that brought something about may have died before its evaluation. */
+  /** The process that caused it may have died before its evaluation. */
   readonly mayDie: boolean;
-  /** What was just written, and on what. */
+  /** The latest write, and the state that it was made on. */
   readonly write?: Write;
   readonly before?: Snapshot;
 }
@@ -31,9 +35,9 @@ export interface Looked {
 interface WakeContext extends Looked {
   /** True time. */
   readonly now: number;
-  /** What is overdue may be deferred by so much, for its queue is full or its service is being tried. */
+  /** How long overdue work may be deferred, because its queue is full or its service is being tried. */
   readonly putOffMs: number;
-  /** When a supervisor last noticed the end of an outage: leases from before get their length once more. */
+  /** When a supervisor last noticed the end of an outage: older leases get their length once more. */
   readonly graceFrom: number;
 }
 
@@ -46,11 +50,11 @@ export function judgeWake(whole: Plan, state: Snapshot, context: WakeContext): r
   const horizon = horizonMs(planSeen(whole, state.execution));
   const at = wakeAt - CLOCKS_DIFFER_MS - CALL_MS;
   if (at <= (mayDie && !isSupervised(context) ? now + horizon : now)) return [];
-  // Whoever read a step before the pause writes it alone: what follows is done after the pause.
+  // A process that read a step before the pause writes it alone: what follows is done after the pause.
   if (status === 'paused' && write?.execution === undefined) return [];
   return dueAt(whole, state, at, graceFrom).flatMap((due) => {
     const { deferred, changedAt = 0 } = state.steps[due.step ?? ''] ?? {};
-    // Whoever deferred it evaluates, too; if it dies, another does after this.
+    // The process that deferred it evaluates, too; if it dies, another does after this.
     if (deferred !== undefined && at <= Math.max(changedAt, deferred.at) + horizon) return [];
     const wasDue = dueAt(whole, state, now + CLOCKS_DIFFER_MS, graceFrom).some(
       ({ what }) => what === due.what,
@@ -73,12 +77,12 @@ interface Due {
   readonly step?: string;
 }
 
-/** What a supervisor would do then if nothing happened until then. */
+/** A supervisor's acts at that time if nothing happened until then. */
 function dueAt(whole: Plan, state: Snapshot, now: number, graceFrom: number): readonly Due[] {
   const decision = decide(whole, state, {
     type: 'evaluate',
     by: 'supervisor',
-    // What was just sent is not sent again: only what is overdue.
+    // The latest sends are not repeated: only overdue ones are.
     affected: [''],
     fresh: true,
     readAt: now,
@@ -92,7 +96,7 @@ function dueAt(whole: Plan, state: Snapshot, now: number, graceFrom: number): re
     : writes(decision);
 }
 
-/** When to defer the work of a step is the supervisor's choice, and nothing that is due. */
+/** Deferring the work of a step is the supervisor's choice, so it counts as nothing due. */
 function writes({ write, next, notes }: Decision): readonly Due[] {
   const isIdle = next.kind === 'idle' && write?.step === undefined && write?.question === undefined;
   const names = notes.map(({ what }) => what);
@@ -104,7 +108,10 @@ function writes({ write, next, notes }: Decision): readonly Due[] {
 
 const horizons = new WeakMap<Plan, number>();
 
-/** What was written is evaluated within the longest of every step's shorter one of lease and pickup time. */
+/**
+ * A write is evaluated within this time: the longest, over all steps, of the shorter of lease and pickup
+ * time.
+ */
 function horizonMs(plan: Plan): number {
   const known = horizons.get(plan);
   if (known !== undefined) return known;

@@ -1,5 +1,5 @@
 /**
- * The time of steps, judged anew: nothing begins after it, nothing fails for it before it.
+ * The time of steps, judged anew: nothing begins after it, and nothing fails because of it before it.
  *
  * Owns: this check, with the pauses that the world's own book saw (`oracle-times.ts`). Does not own: the wake
  * time that brings the end about (`oracle-wake.ts`).
@@ -12,7 +12,7 @@ import type { KindCounts } from './kinds.ts';
 import { overTimeAt, turnOf } from './oracle-turns.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
-/** Since when the time of a step runs: its turn, or when a person retried it, and not its undo. */
+/** The start of a step's time: its turn, or a person's retry, but not its undo. */
 function sinceOf(step: PlanStep, state: Snapshot): number {
   const again = incidentsIn(state)
     .filter(({ step: about, kind }) => about === step.name && kind === 'recovery')
@@ -26,7 +26,7 @@ interface Context {
   readonly now: number;
   /** How long it was paused since then. */
   readonly pausedMs: (sinceAt: number) => number;
-  /** By what the clocks that bound its time may differ. */
+  /** The possible difference of the clocks that bound its time. */
   readonly earlyMs: (sinceAt: number) => number;
   readonly kinds: KindCounts;
   readonly isLagging: boolean;
@@ -54,20 +54,17 @@ export function judgeWithin(
   if (isOver && now + earlyMs(sinceAt) < overAt)
     problems.push(`L1 '${step.name}' failed for its time ${overAt - now} ms before it was over`);
   const isClaim = after.leaseUntil !== undefined && after.token !== known?.token && after.mode === 'execute';
-  // By the clock of the process that began it.
+  // Measured by the clock of the process that began it.
   const lateMs = (after.claimedAt ?? 0) - overAt;
   if (isClaim && lateMs > CLOCKS_DIFFER_MS)
     problems.push(`L1 an attempt of '${step.name}' begins ${lateMs} ms after its time`);
   if (step.kind === 'child' && !isLagging) judgeTries(problems, step, before, known, after);
 }
 
-/** Between a read and what is decided on it, where nothing is frozen. */
+/** The time between a read and its decision if nothing is frozen. */
 const DECIDED_WITHIN_MS = 1_000;
 
-/**
- * Once its time is over, and nothing of it is in effect, a group is neither tried again
- * nor is anybody asked about it.
- */
+/** Once its time is over, and none of its effects is in place, a group is neither retried nor asked about. */
 function judgeTries(
   problems: string[],
   step: ChildStep,
@@ -81,7 +78,7 @@ function judgeTries(
   const isGoingOn = known?.status === 'running' && (status === 'retrying' || status === 'waiting');
   const isClean = ends.length > 0 && ends.every(({ clean }) => clean);
   if (sinceAt === undefined || !(isBegun || (isGoingOn && isClean))) return;
-  // By the records' own times, which the clock of the process that has written this is read against.
+  // The records' own times are compared with the clock of the process that wrote this.
   const { status: of, pauses } = before.execution;
   const at = Math.min(changedAt, of === 'paused' ? (pauses?.at(-1)?.at ?? changedAt) : changedAt);
   const lateMs = at - overTimeAt(step.name, step.withinMs ?? 0, sinceAt, before) - DECIDED_WITHIN_MS;

@@ -1,10 +1,10 @@
 /**
- * Who may say how an attempt ended: judged by which process wrote what, and not by the
- * tokens that the product compares.
+ * Who may report an attempt's end: judged by which process wrote what, not by the tokens that the product
+ * compares.
  *
- * Owns: S5 in every write of a step: a lease is renewed, and an outcome reported, by the process that claimed
- * it; of what was lost only its own process, or the probe that asks about it, says that it was done. Does not
- * own: who may claim (`oracle.ts`).
+ * Owns: S5 in every write of a step: only the process that claimed it renews a lease and reports an outcome;
+ * only its own process, or the probe for it, reports that a lost attempt's work was done. Does not own: who
+ * may claim (`oracle.ts`).
  */
 
 import { asIncident } from '../../lib/core/records/question.ts';
@@ -13,7 +13,7 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import type { Process } from './process.ts';
 
-/** Others see that an attempt is over, and say no more than that. */
+/** Other processes see that an attempt is over, and report nothing more. */
 const SEEN_BY_OTHERS: ReadonlySet<string | undefined> = new Set([
   'lease-ended',
   'no-progress',
@@ -24,7 +24,7 @@ export class OracleWriters {
   readonly #claimants = new Map<string, Process>();
   #writer: Process | undefined;
 
-  /** Whose request is being executed. */
+  /** The process whose request is being executed. */
   get writer(): Process | undefined {
     return this.#writer;
   }
@@ -56,7 +56,7 @@ export class OracleWriters {
       problems.push(`S5 '${after.name}': ${what} by another process than the one that claimed it`);
   }
 
-  /** What the world itself has made has no process. */
+  /** Records that the world itself has made have no process. */
   #isOwn(token: string | undefined): boolean {
     const claimant = token === undefined ? undefined : this.#claimants.get(token);
     return claimant !== undefined && claimant === this.#writer;
@@ -65,13 +65,13 @@ export class OracleWriters {
 
 const isSaidLate = ({ status }: Step): boolean => status === 'done' || status === 'accepted';
 
-/** What only the attempt itself can know. */
+/** Facts that only the attempt itself can know. */
 function whatIsSaid(known: Step, after: Step): string | undefined {
   if (known.leaseUntil === undefined)
     return isSaidLate(after) && known.status !== after.status ? 'a late success is said' : undefined;
   if (after.leaseUntil !== undefined)
     return after.leaseUntil > known.leaseUntil ? 'its lease is renewed' : undefined;
-  // A probe of accepted work is no attempt.
+  // A probe of accepted work is not an attempt.
   const last = after.attempts.at(-1);
   const isSeen =
     after.status === 'accepted'

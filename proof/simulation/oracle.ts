@@ -1,5 +1,5 @@
 /**
- * Sees every committed write and says which invariant it breaks.
+ * Sees every committed write and reports the invariant that it breaks.
  *
  * Owns: the checks S1–S5, S7, S10, S12 on the stored records, written independently and not by calling the
  * rules they check. Does not own: the table of moves (`oracle-moves.ts`), the order of compensation
@@ -20,10 +20,10 @@ import { isBesideTheWay } from './oracle-tolerate.ts';
 import { CLOCKS_DIFFER_MS, LONGEST_GAP_MS } from './oracle-wake.ts';
 
 /**
- * @param before the stored records.
- * @param after as they are now.
- * @param now true time.
- * @param planAfter where another one holds from then on
+ * @param before the stored records
+ * @param after the records after the write
+ * @param now true time
+ * @param planAfter the plan that counts from then on, if it is another one
  */
 export function judge(
   problems: string[],
@@ -40,13 +40,13 @@ export function judge(
     judgeDispatches(problems, plan, before, execution);
   }
   if (step !== undefined) judgeStep(problems, plan, before, step, now);
-  // News of a process that has died leaves it deferred as it was.
+  // A late report about a dead process leaves the step deferred as it was.
   const isNew = step?.deferred?.at !== before.steps[step?.name ?? '']?.deferred?.at;
   if (step?.deferred !== undefined && isNew) judgeDeferred(problems, before.steps[step.name], step, now);
   judgeFarthest(problems, planAfter, after, now);
 }
 
-/** The records as a write leaves them. */
+/** The records after a write. */
 export const storedAfter = (before: Snapshot, { execution, step, question }: Write): Snapshot => ({
   execution: execution ?? before.execution,
   steps: step === undefined ? before.steps : { ...before.steps, [step.name]: step },
@@ -66,8 +66,8 @@ function judgeExecution(problems: string[], before: Execution, after: Execution,
     problems.push(...judgeRetry(before, after, snapshot));
   if (!isTerminal(before.status) && isTerminal(after.status)) {
     for (const step of Object.values(snapshot.steps)) {
-      // What is left as it is may be left in the middle: of a list's failed item whose undo had
-      // begun before (seed 102002111).
+      // An execution that is left as it is may be left in the middle: a failed list item's undo had already
+      // begun (seed 102002111).
       const left = after.status === 'failed' || after.cause?.undo === false;
       const works =
         step.leaseUntil !== undefined || ['running', 'probing', 'compensating'].includes(step.status);
@@ -95,13 +95,10 @@ function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: St
   if (claims && after.mode === 'undo') problems.push(...judgeUndo(plan, snapshot, after, now));
 }
 
-/** The longest cooldown, over the longest spread of what comes back. */
+/** The longest cooldown, plus the longest spread of work that returns. */
 const LONGEST_DEFERRAL_MS = 150_000 + 300_000 + CLOCKS_DIFFER_MS;
 
-/**
- * S9: deferred work is charged nothing; an attempt that met a dead service
- * leaves its recovery as it found it.
- */
+/** S9: deferred work is not charged; an attempt that met a dead service leaves its recovery unchanged. */
 function judgeDeferred(problems: string[], before: Step | undefined, after: Step, now: number): void {
   const charges = (step: Step | undefined): string =>
     [step?.stage ?? 0, step?.stageAttempt ?? 0, step?.undoAttempt ?? 0].join('/');
@@ -127,7 +124,7 @@ function judgeDeferred(problems: string[], before: Step | undefined, after: Step
     problems.push(`S9 '${after.name}' is held back for ${(after.retryAt ?? 0) - now} ms at once`);
 }
 
-/** S16, by the supervisors' own clocks: what nobody claims is sent again after its gap. */
+/** S16, by the supervisors' own clocks: an unclaimed message is sent again after its gap. */
 function judgeDispatches(
   problems: string[],
   plan: Plan,
@@ -138,7 +135,7 @@ function judgeDispatches(
     const known = execution.dispatches[key];
     const step = plan.steps.find(({ name }) => key.startsWith(`${name}/`));
     if (known === undefined || count === known.count || step?.kind !== 'agent') continue;
-    // What was deferred since it was sent is sent when its time has come.
+    // A step that was deferred since the send is sent when its time has come.
     const record = steps[step.name];
     if (record?.deferred !== undefined && known.lastAt < (record.retryAt ?? 0)) continue;
     const pickups = [step, ...step.recovery].flatMap((one) => ('pickupMs' in one ? one.pickupMs : []));
@@ -160,10 +157,9 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
       problems.push(`S7 '${step.name}' started while '${name}' is ${status}`);
   }
   if (isTerminal(snapshot.execution.status)) problems.push(`S1 '${step.name}' started after the end`);
-  // What failed and is tolerated is undone while the others go on; that is not
-  // yet the undoing of the execution.
+  // A tolerated failure is undone while the others go on; the execution is not being undone yet.
   const stoppedAt = snapshot.execution.cause?.at ?? Number.POSITIVE_INFINITY;
-  // What follows the end begins once all is undone that is.
+  // What follows the end begins once everything is undone that must be.
   if (isFollowing(plan)) return problems;
   const undone = Object.values(snapshot.steps).find(
     ({ name, status, claimedAt = stoppedAt }) =>
@@ -181,7 +177,7 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
 }
 
 const judgeUndo = (plan: Plan, snapshot: Snapshot, step: Step, now: number): string[] =>
-  // What failed and is tolerated is undone by itself while the others go on.
+  // A tolerated failure is undone by itself while the others go on.
   isBesideTheWay(plan, snapshot, step.name)
     ? []
     : [
@@ -189,7 +185,7 @@ const judgeUndo = (plan: Plan, snapshot: Snapshot, step: Step, now: number): str
         ...judgeOrder(plan, snapshot, step.name, now + CLOCKS_DIFFER_MS),
       ];
 
-/** S12 the wake time of an open execution is not beyond all that it could be for. */
+/** S12 the wake time of an open execution is not later than all its possible reasons. */
 function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: number): void {
   const { execution } = after;
   const { wakeAt } = execution;
@@ -211,7 +207,7 @@ function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: num
     problems.push(`S12 the wake time is ${wakeAt - farthest} ms later than any H allows`);
 }
 
-/** The longest time of anything in a step that is not reported. */
+/** The longest time without a report that anything in a step may take. */
 const unwatchedMs = (step: PlanStep): number => {
   if (step.kind === 'agent') return Math.max(step.leaseMs, step.pickupMs);
   if (step.kind === 'wait') return step.forMs ?? 0;
@@ -220,7 +216,7 @@ const unwatchedMs = (step: PlanStep): number => {
 
 const longest = new WeakMap<Plan, number>();
 
-/** The longest time that anything of the plan may go unwatched; asked with every write. */
+/** The longest unobserved time of anything in the plan; used with every write. */
 function longestMs(plan: Plan): number {
   let ms = longest.get(plan);
   if (ms === undefined) {
@@ -230,13 +226,13 @@ function longestMs(plan: Plan): number {
   return ms;
 }
 
-/** A part of a list notifies its parent alone, and an execution that only takes a place notifies none. */
+/** A part of a list notifies its parent alone, and an execution that only takes a place notifies nobody. */
 export const isAnnounced = (plan: Plan | undefined, { execution }: Snapshot): boolean =>
   plan?.announceEnds !== false &&
   execution.parent?.part !== true &&
   !(execution.status === 'canceled' && execution.version === 1);
 
-/** What the table says at the end against what the external services' ledger says. */
+/** Compares the table at the end with the external services' ledger. */
 export function judgeEnd(
   plan: Plan,
   { execution, steps, questions = {} }: Snapshot,
@@ -250,8 +246,8 @@ export function judgeEnd(
   const succeeded = execution.status === 'succeeded';
   const answered = incidentsIn({ questions });
   problems.push(...judgeDeadline(plan, { execution, steps }, answered));
-  // A person may vouch for an output, and may leave effects in place; what the record
-  // then says is the person's word.
+  // A person may vouch for an output, and may leave effects in place; then the record contains the person's
+  // word.
   const given = (name: string): boolean =>
     answered.some((incident) => incident.step === name && incident.choice === 'give-output');
   const left =
@@ -265,7 +261,7 @@ export function judgeEnd(
     const { undo, effect } = actedAs(step, steps[name]);
     const live = ledger.isLive(effectKeyOf(execution, name));
     const status = steps[name]?.status;
-    // What a tolerated failure leaves is said, and judged with what is said (`oracle-tolerate.ts`).
+    // Possible effects of a tolerated failure are listed, and judged with that list (`oracle-tolerate.ts`).
     if (status === 'tolerated') continue;
     if (succeeded && status !== 'done' && status !== 'skipped') {
       problems.push(`S7 succeeded, but '${name}' is ${status ?? 'not begun'}`);

@@ -1,19 +1,19 @@
 /**
- * What is away for a while, as a whole: the store, the queues, one outside service.
+ * Outages of a whole: the store, the queues, one outside service.
  *
- * Owns: when, drawn at the start of a world; all are back before it is healed. Does not own: faults
- * of single calls (`faults.ts`).
+ * Owns: their times, drawn at the start of a world; all end before it is healed. Does not own: faults of
+ * single calls (`faults.ts`).
  */
 
 import type { Faults } from './faults.ts';
 import type { Choice } from './plans.ts';
 
-/** A service that is away answers at once that it does nothing, or breaks the connection. */
+/** A dead service answers at once that it does nothing, or breaks the connection. */
 export type Death = 'refuses' | 'hangs-up';
 
 export interface Outages {
   readonly storeIsAway: (now: number) => boolean;
-  /** A message that is sent now is delivered no earlier than so many ms from now. */
+  /** The least delay in ms of a message that is sent now. */
   readonly queueDelayMs: (now: number) => number;
   readonly deathOf: (agent: string, now: number) => Death | undefined;
 }

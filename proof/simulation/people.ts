@@ -1,6 +1,6 @@
 /**
- * People who resolve incidents: they choose at random among what is offered, say that nothing happened
- * only when they have checked that it is so, and undo by hand what they say they have undone.
+ * People who resolve incidents: they choose at random among the offered choices, say that nothing happened
+ * only after checking, and undo by hand what they say they have undone.
  */
 
 import { choicesFor } from '../../lib/core/questions/choices.ts';
@@ -69,22 +69,22 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
     await resolveIncident(scheduler, executionId, {
       incident: incident.number,
       choice: chosen.choice,
-      // Said where it is asked for, and now and then where it is not, but only by somebody who has checked.
+      // Said if it is required, and sometimes if it is not, but only by a person who has checked.
       ...(chosen.needs !== undefined || (!isLive && choice.chance(0.3)) ? { nothingHappened: true } : {}),
       ...(chosen.choice === 'retry-with-input' ? { input: inputFor(host, plan, state, incident) } : {}),
       ...(chosen.choice === 'give-output' ? { output: { given: true } } : {}),
       ...callerIn(host),
     });
   } catch {
-    // Refused, or the answer was lost: there is another time.
+    // If it is refused, or the answer was lost, there is another time.
   }
 }
 
-/** What a person gives: to a round as it was, with a word more, so that all that it makes of it is known. */
+/** A person's input: for a round it is the old one with a word more, so that all its results are known. */
 function inputFor({ external }: Host, plan: Plan, { execution }: Snapshot, { step: name }: Incident): Json {
   const step = plan.steps.find((one) => one.name === name);
   const read = (id: string): Snapshot | undefined => external.table.read(id);
-  // Rounds of an execution that had its id before may still be there.
+  // Rounds of an earlier execution with its id may still exist.
   const isOfThisLife = (child: Snapshot): boolean => child.execution.parent?.since === execution.startedAt;
   const round = isRepeatedIn(step) ? childrenOf(execution, step, read).findLast(isOfThisLife) : undefined;
   const input = round?.execution.input;
@@ -94,7 +94,7 @@ function inputFor({ external }: Host, plan: Plan, { execution }: Snapshot, { ste
 const keyOf = (plan: Plan, { execution }: Snapshot, { step = '' }: Incident): string =>
   keySeen(planSeen(plan, execution), execution, step);
 
-/** Whether what the question is about has an effect that stands, as somebody finds who checks. */
+/** Whether the subject of the question has an effect in place, as a person finds who checks. */
 export function isLiveIn(host: Host, plan: Plan, state: Snapshot, incident: Incident): boolean {
   const { external, ledger } = host;
   const asked = plan.steps.find(({ name }) => name === incident.step);
@@ -111,10 +111,7 @@ export function isLiveIn(host: Host, plan: Plan, state: Snapshot, incident: Inci
 const answeredIncidents = (state: Snapshot): Incident[] =>
   incidentsIn(state).filter(({ closedAt }) => closedAt !== undefined);
 
-/**
- * A second resolution of an incident that was resolved, by a person or by its
- * default, as if it were still open.
- */
+/** A second resolution of an incident that a person or its default has resolved, as if it were still open. */
 async function answerLate(host: Host, executionId: string, { number }: Incident): Promise<void> {
   const scheduler = schedulerFor(host);
   const choice = host.choice.pick(['retry', 'skip', 'undo-all', 'keep'] as const);

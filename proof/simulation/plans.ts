@@ -1,7 +1,7 @@
 /**
  * Random plans: all shapes and limits that the simulator tries.
  *
- * Owns: the distribution. Small plans, because what breaks a protocol needs few steps and many interleavings;
+ * Owns: the distribution. Plans are small, because a protocol breaks with few steps and many interleavings;
  * every feature of a plan has a fair share.
  */
 
@@ -46,25 +46,27 @@ const stage = (choice: Choice, low: number, high: number): RetryStage => ({
   maxMs: choice.chance(0.05) ? 1_200_000 : choice.pick([2_000, 30_000]),
 });
 
-/** Steps of a plan: in most worlds few, which show as many interleavings in a fraction of the time. */
+/**
+ * How many steps a plan has: in most worlds few, which show as many interleavings in a fraction of the time.
+ */
 const FEW: readonly number[] = [1, 1, 1, 2, 2, 3];
 const MANY: readonly number[] = [2, 3, 4, 5, 7];
 const MANY_SHARE = 0.15;
 
-/** The share of a child's steps: few workflows have one, and most of what matters happens around it. */
+/** The share among a child's steps: few workflows have one, and most of what matters happens around it. */
 const INNER_POINT_SHARE = 0.25;
 
-/** The share of the workflows in which a child's point of no return has something beside it. */
+/** The share of the workflows in which a child's point of no return has a step beside it. */
 const BESIDE_POINT_SHARE = 0.06;
 const HOUR_MS = 3_600_000;
 
-/** Some have so little time that it is over while faults strike, or waits and people take theirs. */
+/** So short that it ends while faults strike, or while it waits and people act slowly. */
 const SHORT_MS = 900_000;
 const MANY_IN_SHORT = 4;
 
 /**
- * @param depth workflows around it: each is an execution of its own, so the world is kept small
- * @param counts of steps, of which one is picked
+ * @param depth how many workflows are around it: each is an execution of its own, so the world is kept small
+ * @param counts of steps, one of which is picked
  */
 export function randomPlan(choice: Choice, workflow: string, depth = 0, counts?: readonly number[]): Plan {
   if (depth === 0 && choice.chance(BESIDE_POINT_SHARE)) return planBesidePoint(choice, workflow);
@@ -84,12 +86,12 @@ const waitOf = (name: string, choice: Choice): PlanStep => ({
 
 /**
  * A child with a point of no return in its middle, beside steps that can be undone, before it and at the same
- * time: by chance alone few plans have all of it.
+ * time: by chance alone few plans have all of this.
  */
 function planBesidePoint(choice: Choice, workflow: string): Plan {
   const first = randomAgentStep(choice, 0, [], 0, false);
   const beside = randomAgentStep(choice, 2, choice.chance(0.5) ? [first] : [], 0, false);
-  // It waits before its point and after it, so that much happens to its parent while it is under way.
+  // It waits before and after its point, so that much happens to its parent while it is under way.
   const inner: PlanStep[] = [];
   const add = (step: PlanStep): number =>
     inner.push({ ...step, after: inner.slice(-1).map(({ name }) => name) });
@@ -159,8 +161,8 @@ function randomStep(
 }
 
 /**
- * What holds without an answer, and how often somebody is reminded; an approval with heartbeats is
- * nothing that authors can write.
+ * The default without an answer, and the interval of reminders; authors cannot write an approval with
+ * heartbeats.
  */
 function answerOf(
   choice: Choice,
@@ -174,19 +176,19 @@ function answerOf(
   };
 }
 
-/** Nothing in a list is a point of no return. */
+/** An item of a list is never a point of no return. */
 export function itemOf({ pointOfNoReturn: _point, when: _when, ...step }: AgentStep): AgentStep {
   return { ...step, after: [], input: { n: { $ref: 'item', path: [] }, at: { $ref: 'index', path: [] } } };
 }
 
-/** How many plans get a list at their end in a world with wrong answers. */
+/** The share of plans that get a list at their end in a world with wrong answers. */
 const LISTED_SHARE = 0.3;
 
-/** Its items' agent answers wrongly now and then. */
+/** Adds a list whose items' agent sometimes answers wrongly. */
 export function withAskingList(plan: Plan, choice: Choice): Plan {
   if (!choice.chance(LISTED_SHARE)) return plan;
   const last = plan.steps.at(-1);
-  // Nothing follows it, for what a list answers has no key.
+  // Nothing follows it, because a list's answer has no key.
   if (last?.kind !== 'agent' || last.pointOfNoReturn === true) return plan;
   const list: MapStep = {
     kind: 'map',
@@ -201,7 +203,7 @@ export function withAskingList(plan: Plan, choice: Choice): Plan {
 
 const hasPoint = ({ steps }: Plan): boolean => steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
 
-/** One that has a point of no return is one itself, and comes after the others that are. */
+/** A child that contains a point of no return is one itself, and comes after the other points. */
 const asPoint = (child: ChildStep, before: readonly PlanStep[]): ChildStep => ({
   ...child,
   undo: 'none',
@@ -222,11 +224,11 @@ const human = (choice: Choice): AskPersonStage => ({
   otherwise: choice.pick(['undo', 'keep'] as const),
 });
 
-/** Most are tried until they work; some so seldom that a person is asked. */
+/** Most undos are tried until they work; some have so few tries that a person is asked. */
 const randomUndo = (choice: Choice): RetryStage =>
   choice.chance(0.3) ? stage(choice, 1, 3) : stage(choice, 20, 40);
 
-/** Every order of stages that authors may write. */
+/** Any order of stages that authors may write. */
 function randomRecovery(choice: Choice, effect: Effect): Stage[] {
   if (effect === 'unsafe') return [human(choice)];
   const recovery: Stage[] = choice.chance(0.15) ? [] : [stage(choice, 1, 5)];
@@ -250,7 +252,7 @@ const otherAgent = (choice: Choice, effect: Effect): AgentStage => ({
   settleMs: 2_000,
 });
 
-/** What a step answered that may have been skipped may be missing. */
+/** A step that may have been skipped may have no answer. */
 function keyOf(name: string, before: readonly PlanStep[]): Expr {
   const key = { $ref: `step:${name}`, path: ['key'] };
   return before.find((step) => step.name === name)?.when === undefined ? key : { $orElse: [key, 'nothing'] };
@@ -292,7 +294,7 @@ function randomAgentStep(
   return (isPoint ?? choice.chance(depth === 0 ? 0.08 : INNER_POINT_SHARE)) ? withNoReturn(step) : step;
 }
 
-/** Such a step has no undo, on whichever stage it is. */
+/** Such a step has no undo, on any stage. */
 const withNoReturn = (step: AgentStep): AgentStep => ({
   ...step,
   pointOfNoReturn: true,

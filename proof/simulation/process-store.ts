@@ -1,7 +1,7 @@
 /**
  * The store as one simulated process sees it: the table in memory, or a world's file.
  *
- * Owns: which of the two answers. Does not own: what a call costs and what becomes of it (`process.ts`).
+ * Owns: which of the two answers. Does not own: the cost of a call and what becomes of it (`process.ts`).
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
@@ -13,7 +13,7 @@ import type { MemoryTable } from '../../lib/memory/table.ts';
 import type { Host, Process } from './process.ts';
 import { executionSeen, seenIn } from './values.ts';
 
-/** A call as the process makes it. */
+/** Makes a call as the process does. */
 type Ask = <Answer>(execute: () => Answer | Promise<Answer>) => Promise<Answer>;
 
 export class ProcessStore implements Store {
@@ -31,13 +31,13 @@ export class ProcessStore implements Store {
     this.shards = this.#table.shards;
   }
 
-  /** @param asked the same of a world's file, where it has one */
+  /** @param asked the same call to a world's file, if it has one */
   #call<Answer>(execute: () => Answer, asked: (store: Store) => Promise<Answer>): Promise<Answer> {
     const { file } = this.#host.external;
     return this.#ask(file === undefined ? execute : () => file.same(execute(), asked));
   }
 
-  /** One that answers in pages, with cursors of its own. */
+  /** A call that answers in pages, with cursors of its own. */
   #page<Answer>(execute: () => Answer, asked: (store: Store) => Promise<Answer>): Promise<Answer> {
     const { file } = this.#host.external;
     return this.#ask(file === undefined ? execute : () => file.ask(asked));
@@ -76,7 +76,7 @@ export class ProcessStore implements Store {
       (store) => store.read(id),
     );
   }
-  /** One request each, and the execution's after all others: anything may be written in between. */
+  /** One request for each, and the execution's after all others: anything may be written in between. */
   async readSteps(id: string, names: readonly string[]): Promise<Snapshot | undefined> {
     const parts = names.map((name) =>
       this.#call(
@@ -85,7 +85,7 @@ export class ProcessStore implements Store {
       ),
     );
     const steps = (await Promise.all(parts)).map((part) => part?.steps ?? {});
-    // With its input, which a file may have beside the record.
+    // Reads it with its input, which a file may have beside the record.
     const execution = await this.#call(
       () => this.#seen(this.#table.read(id))?.execution,
       async (store) => (await (store.readSteps ?? store.read)(id, []))?.execution,
@@ -107,7 +107,7 @@ export class ProcessStore implements Store {
       (store) => store.write(write),
     );
   }
-  /** The table has every value in its record. */
+  /** In the table every value is in its record. */
   #asInTable(write: Write): Write {
     const { values, file } = this.#host.external;
     if (values !== undefined) return values.writeIn(write);
@@ -143,7 +143,7 @@ export class ProcessStore implements Store {
   }
 }
 
-/** The step that is asked for: a store that remembers an execution answers with all of it. */
+/** The requested step: a store that remembers an execution answers with all of it. */
 async function stepsOf(store: Store, id: string, name: string): Promise<Snapshot | undefined> {
   const state = await (store.readSteps ?? store.read)(id, [name]);
   if (state === undefined) return undefined;

@@ -1,9 +1,9 @@
 /**
- * A simulated process: one invocation of a function, with the ports as it sees them.
+ * A simulated process: one invocation of a function, with its own view of the ports.
  *
- * Owns: every await of a role: it takes time, may fail, may be answered ambiguously, may be the
- * last thing the process does. A dead process's promises never settle. Does not own: what the
- * roles do, what a call does outside.
+ * Owns: every await of a role: it takes time, may fail, may be answered ambiguously, may be the last thing
+ * the process does. A dead process's promises never settle. Does not own: the roles' acts, the effects of a
+ * call outside.
  */
 
 import type { ProcessBreaker } from '../../lib/agent/breaker.ts';
@@ -61,26 +61,26 @@ import { ProcessStore } from './process-store.ts';
 import { wrongClock } from './wrong-clocks.ts';
 
 export interface Process {
-  /** True time at which the platform kills it; never, once its invocation has returned: it is frozen. */
+  /** True time at which the platform kills it; never after its invocation has returned: then it is frozen. */
   processDeadlineAt: number;
-  /** What its clock shows more than true time. */
+  /** How far its clock is ahead of true time. */
   readonly skewMs: number;
-  /** What its clock is wrong by beyond that, until the store's next answer sets it right. */
+  /** A further error of its clock, until the store's next answer corrects it. */
   readonly wrong?: { ms: number };
   dead: boolean;
-  /** Where its death is noticed. */
+  /** Called where its death is noticed. */
   onDeath?: () => void;
-  /** Stopped, not dead: nothing of it runs before then. */
+  /** Stopped, not dead: nothing of it runs before this time. */
   frozenUntil: number;
 }
 
-/** What a process that is kept warm knows of its agent. */
+/** The knowledge of a warm process about its agent. */
 export interface Warm {
   readonly breaker: ProcessBreaker;
   readonly rate?: ProcessRate;
 }
 
-/** What everybody in one world shares. */
+/** Everything that the parts of one world share. */
 export interface Host {
   readonly events: EventQueue;
   readonly choice: Choice;
@@ -91,27 +91,27 @@ export interface Host {
   readonly writers: OracleWriters;
   readonly breakers: OracleBreakers;
   readonly rates: OracleRates;
-  /** The plans that its functions, kept warm, know by now. */
+  /** The plans that its warm functions know by now. */
   readonly plans: PlanCache;
   readonly outages: Outages;
-  /** By agent: when its breaker cannot be read. */
+  /** When an agent's breaker cannot be read, by agent. */
   readonly unread: Map<string, Span>;
   /**
-   * Its queues hold more messages than those of its executions until the world is healed,
-   * and agents take them in batches.
+   * Its queues contain more messages than those of its executions until the world is healed, and agents take
+   * them in batches.
    */
   readonly crowded: boolean;
-  /** By agent: a batch that is still being gathered. */
+  /** A batch that is still being gathered, by agent. */
   readonly batches: Map<string, Delivery[]>;
-  /** Every step that has others before it is claimed on a part of its execution, as in a long one. */
+  /** Every step with predecessors is claimed on a part of its execution, as in a long one. */
   readonly readsInPart: boolean;
   /** The ends of its workflows' executions are not announced. */
   readonly endsSilently: boolean;
-  /** What happens often in it. */
+  /** The frequent faults in it. */
   readonly emphasis: Emphasis | undefined;
   /** The dice for steps that may fail, in a world that has some. */
   readonly tolerance: Choice | undefined;
-  /** Who calls, in a world in which approvals have to be another person's. */
+  /** The callers, in a world in which approvals must come from another person. */
   readonly cast: Cast | undefined;
   /** The dice for steps with a time of their own, in a world that has some. */
   readonly times: Choice | undefined;
@@ -124,7 +124,7 @@ export interface Host {
   /** The dice for steps that go on in another way, in a world that has some. */
   readonly stages: Choice | undefined;
   readonly arrivals: Arrivals;
-  /** What a run has to have seen beside faults. */
+  /** Events that a run must have seen besides faults. */
   readonly kinds: KindCounts;
   /** The dice for invocations in containers, in a world that has some. */
   readonly containers: Choice | undefined;
@@ -141,33 +141,33 @@ export interface Host {
   readonly waits: Choice | undefined;
   /** The dice for clocks that are set, in a world that has some. */
   readonly jumping: Choice | undefined;
-  /** The dice for services that accept work, in a world that has some; and what they have accepted. */
+  /** The dice for services that accept work, in a world that has some; and their accepted work. */
   readonly accepting: Choice | undefined;
-  /** Repeats steps of its workflows. */
+  /** The dice for repeated steps, in a world that has some. */
   readonly repeating: Choice | undefined;
-  /** Puts its workflows into lanes. */
+  /** The dice for lanes, in a world that has some. */
   readonly laning: Choice | undefined;
   readonly lanes: OracleLanes;
   readonly jobs: Jobs;
-  /** What its functions carry on by themselves, in a world whose functions do. */
+  /** The executions that its functions carry on by themselves, in a world whose functions do. */
   readonly carried: Carried | undefined;
-  /** The dice of who erases, in a world that has somebody. */
+  /** The dice of the person who erases, in a world that has one. */
   readonly erasing: Choice | undefined;
   readonly erasures: OracleErasures;
   /** Its bulk actions, in a world that has some. */
   readonly bulks: BulkWorld | undefined;
-  /** What its functions' processes know of their agents' breakers and rates. */
+  /** The knowledge of its functions' processes about their agents' breakers and rates. */
   readonly warm: Map<string, Warm[]>;
-  /** What its functions' processes know of the supervisors' presence. */
+  /** The knowledge of its functions' processes about the supervisors' presence. */
   readonly known: WakeUps['known'][];
-  /** Those of the world's own eyes. */
+  /** Plans that the world's own judges have derived. */
   readonly derived: Map<string, Plan>;
-  /** Everything that was accepted has ended and said so. */
+  /** Every accepted start has ended and announced it. */
   readonly over: () => boolean;
   calls: number;
 }
 
-/** The plan of an execution, which is its own: a world holds executions of several plans. */
+/** The plan of an execution, by its id: a world has executions of several plans. */
 export function planOf(host: Host, executionId: string): Plan | undefined {
   const { table } = host.external;
   const id = table.read(executionId)?.execution.plan;
@@ -180,7 +180,7 @@ export function planOf(host: Host, executionId: string): Plan | undefined {
   return plan;
 }
 
-/** What a clock may be wrong by (docs/ALARMS.md). */
+/** How wrong a clock may be (docs/ALARMS.md). */
 const MAX_SKEW_MS = 2_000;
 
 export const newProcess = (host: Host, lifeMs: number): Process => ({
@@ -199,14 +199,16 @@ const skewOf = (choice: Choice, emphasis: Emphasis | undefined): number =>
 const isGone = (host: Host, process: Process): boolean =>
   process.dead || host.events.now >= process.processDeadlineAt;
 
-/** It dies, of itself or because its worker kills it. */
+/** It dies by itself, or because its worker kills it. */
 export function kill(host: Host, process: Process): void {
   if (isGone(host, process)) return;
   process.dead = true;
   process.onDeath?.();
 }
 
-/** Runs `resume` in the process: not while it is frozen, never when it is dead. @returns whether it ran */
+/**
+ * Runs `resume` in the process: not while it is frozen, and never after its death. @returns whether it ran
+ */
 function inProcess(host: Host, process: Process, resume: () => void): boolean {
   if (isGone(host, process)) return false;
   if (process.frozenUntil > host.events.now) {
@@ -249,7 +251,7 @@ export function call<Answer>(
         resume = () => reject(error as Error);
       }
       if (fault === 'crashAfter') kill(host, process);
-      // A file has to answer even a dead one before anything else happens.
+      // A file has to answer even a dead process before anything else happens.
       return inProcess(host, process, resume) || host.external.file?.isAsked === true;
     });
   });
@@ -286,7 +288,7 @@ class ProcessClock implements Clock {
 
 const flat = <Value>(value: Value): Value => value;
 
-/** As SQS counts: roughly, and of some it may not tell. */
+/** Counts roughly, as SQS does, and omits some queues. */
 function depthsOf({ choice, faults }: Host, agents: readonly string[]): Readonly<Record<string, QueueDepth>> {
   const told = agents.filter(() => choice.chance(0.9));
   const waiting = (): number => (faults.healed() || choice.chance(0.2) ? 0 : choice.between(2_950, 200_000));
@@ -328,7 +330,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
     if (host.bulks !== undefined) this.bulks = host.bulks.portOf(host, process);
   }
 
-  // Each of these is one method wide, so that the object is all of them itself.
+  // Each of these is one method wide, so that this object itself can be all of them.
   get queue(): Queue {
     return this;
   }
@@ -363,7 +365,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
     return call(this.#host, this.#process, () => this.#host.external.send(sends));
   }
   announce(news: News): Promise<void> {
-    // What is announced once is judged by nobody: no call is made for it.
+    // Nobody judges an announcement that is made only once: no call is made for it.
     if (!isOwed(news)) return Promise.resolve();
     return call(this.#host, this.#process, () => this.#host.external.announce(news));
   }
@@ -392,6 +394,6 @@ export const schedulerFor = (host: Host, process: Process = processOutside(host)
 /** The ports as this process sees them. */
 export function portsOf(host: Host, process: Process): Ports & { readonly wakeUps: WakeUps } {
   const all = new ProcessPorts(host, process);
-  // A role may put other ports in the place of some.
+  // A role may replace some of the ports.
   return Object.assign({}, all, { queue: all, announcer: all, breakers: all, log: all });
 }

@@ -1,8 +1,8 @@
 /**
- * Simulating processes, from code that is compiled once for all of them: what a loader adds to every function
- * for its name costs a tenth of the time, and what a test runner adds another.
+ * Processes that simulate, from code that is compiled once for all of them: a loader that adds names to every
+ * function costs a tenth of the time, and a test runner another tenth.
  *
- * Owns: the bundle, how a process is started. Does not own: what it does (`worker.ts`).
+ * Owns: the bundle, how a process is started. Does not own: its work (`worker.ts`).
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -15,16 +15,13 @@ import { build, type Plugin } from 'esbuild';
 import type { Totals } from './totals.ts';
 import { OVER, type Share } from './share.ts';
 
-/**
- * Runs a share of the worlds in its process, after those that were given to it before,
- * and tells of each chunk of them.
- */
+/** Runs a share of the worlds in its process, after earlier shares, and reports each chunk of them. */
 export type Simulate = (share: Share, onChunk: (chunk: Totals) => void) => Promise<void>;
 
 export interface Processes {
   /**
-   * Another process, which stays. One that has run many worlds has compiled itself for them: the first few of
-   * a process take as long as hundreds of later ones.
+   * Starts another process, which stays. A process that has run many worlds is compiled for them: its first
+   * few take as long as hundreds of later ones.
    */
   readonly start: () => Simulate;
   /** Ends them all. */
@@ -45,7 +42,7 @@ export async function openProcesses(): Promise<Processes> {
       outdir: folder,
       outExtension: { '.js': '.mjs' },
       bundle: true,
-      // What only a world over a file needs is loaded for one.
+      // Code that only a world over a file needs is loaded only for one.
       splitting: true,
       platform: 'node',
       format: 'esm',
@@ -65,7 +62,7 @@ export async function openProcesses(): Promise<Processes> {
   return { start, close };
 }
 
-/** Packages that cannot be in a bundle, or would make it large: there is none beside it. */
+/** Packages that cannot be bundled, or would make the bundle large: it has no package beside it. */
 const FROM_HERE: Plugin = {
   name: 'from-here',
   setup: (bundling) => {
@@ -77,11 +74,11 @@ const FROM_HERE: Plugin = {
   },
 };
 
-/** A young generation in which a bunch of worlds finds room: what is dead by its end costs nothing. */
+/** A young generation with room for a bunch of worlds: objects that are dead by its end cost nothing. */
 const YOUNG_MB = 16;
 
 /**
- * Eight times what Node 20 takes before it optimises a function. A world's code is spread over thousands of
+ * Eight times the budget after which Node 20 optimises a function. A world's code is spread over thousands of
  * functions: four threads compiled each, gave it up and compiled it again, for a third of the processor time.
  * Later versions refuse the option.
  */

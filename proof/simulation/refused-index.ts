@@ -1,9 +1,10 @@
 /**
- * An index without room: for a while a write that changes what it shows is refused as a whole, while reads
- * and all other writes succeed. DynamoDB does so where a partition of an index takes too many writes.
+ * An index without capacity: for a while a write that changes its contents is refused as a whole, while reads
+ * and all other writes succeed. DynamoDB does so if a partition of an index gets too many writes.
  *
  * Owns: when, in which index and for which share of the writes, drawn from dice of its own, so that the
- * worlds of all seeds stay as they were until the first refusal. Does not own: what a refused caller does.
+ * worlds of all seeds stay as they were until the first refusal. Does not own: the reaction of a refused
+ * caller.
  *
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/gsi-throttling.html
  */
@@ -16,7 +17,7 @@ import type { Faults } from './faults.ts';
 import { isIn, type Span } from './outages.ts';
 import { choiceOf } from './plans.ts';
 
-/** Another stream than the world's own. */
+/** A stream other than the world's own. */
 const INDEX_DICE = 0x1d_e4_ed;
 const SHARE = 0.5;
 const MOST_SPANS = 3;
@@ -27,7 +28,7 @@ type Index = (typeof INDEXES)[number];
 
 interface Refusal extends Span {
   readonly index: Index;
-  /** The only shard of the wake index without room. */
+  /** The only shard of the wake index without capacity. */
   readonly shard: number;
   readonly share: number;
 }
@@ -51,7 +52,7 @@ export function drawRefusedIndex(
   const refusals = Array.from({ length: count }, (): Refusal => {
     const from = startAt + choice.between(0, LATEST_START_MS);
     const until = from + choice.between(5_000, 120_000);
-    // Nothing goes on without a wake time: the worst index is the likeliest.
+    // Nothing goes on without a wake time, so the worst index is the most likely.
     const index = choice.chance(0.6) ? 'wake' : choice.pick(INDEXES);
     return { from, until, index, shard: choice.between(0, shards - 1), share: choice.pick([0.3, 0.8, 1]) };
   });

@@ -1,5 +1,5 @@
 /**
- * Workflows whose people are reminded: a plan as it is in a world that has this trait.
+ * Workflows whose people are reminded: changes a plan for a world that has this trait.
  *
  * Owns: the share of such stages, and how often they remind. Does not own: which worlds have the
  * trait (`traits.ts`), what is judged (`oracle-reminders.ts`). It throws dice of its own, so that
@@ -10,7 +10,7 @@ import type { Plan, PlanStep, Stage } from '../../lib/core/plan/plan.ts';
 import type { Choice } from './plans.ts';
 
 const SHARE = 0.8;
-/** Less than any person has. */
+/** Shorter than any person's time. */
 const EVERY_MS = [60_000, 150_000] as const;
 
 export function withReminders(plan: Plan, choice: Choice): Plan {

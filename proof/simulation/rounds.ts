@@ -1,12 +1,12 @@
 /**
- * Workflows whose steps are repeated: a plan as it is in a world that has this trait.
+ * Workflows whose steps are repeated: changes a plan for a world that has this trait.
  *
  * Owns: the share of such steps, and how many rounds each has. Does not own: which worlds have the trait
  * (`traits.ts`), what is judged (`oracle-rounds.ts`). It throws dice of its own, so that every other world
  * stays as it was.
  *
- * A round is given one mark more than the one before, and the marks say which is the last. A round that
- * answered nothing would be the last, too: no read without an answer may be taken for one.
+ * A round gets one mark more than the one before, and the marks say which is the last. A round without an
+ * answer would also be the last: a failed read must not count as one.
  */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
@@ -17,7 +17,7 @@ import type { Emphasis } from './emphasis.ts';
 import type { Choice } from './plans.ts';
 import type { Host } from './process.ts';
 
-/** What goes wrong often where steps are repeated. */
+/** The frequent faults where steps are repeated. */
 export const ROUND_RATES: Emphasis['rates'] = {
   permanentFailure: 0.15,
   transientFailure: 0.4,
@@ -31,7 +31,7 @@ export const ROUND_RATES: Emphasis['rates'] = {
 
 const REPEATED_SHARE = 0.85;
 const KEPT_SHARE = 0.6;
-/** The share of the plans of which nothing is undone: what fails in them can be tried again. */
+/** The share of the plans that undo nothing: their failures can be retried. */
 const LEFT_SHARE = 0.08;
 const LATER = /t([2-9]|\d\d+)$/;
 const LATER_SHARE = 0.6;

@@ -1,11 +1,11 @@
 /**
- * Many worlds, one after the other: each finds its own in the processor's cache.
+ * Runs many worlds, one after the other: each finds its own data in the processor's cache.
  *
- * Owns: the turns of a world: it does one thing, then all promises go on as far as they
- * can. Does not own: what happens.
+ * Owns: the turns of a world: it does one thing, then all promises go on as far as they can. Does not own:
+ * what happens.
  *
- * Between two turns of the event loop lie some microseconds, between two things that happen in a world less.
- * So the promises are not waited for but made to go on, which V8 can do and Node does not show.
+ * Between two turns of the event loop some microseconds pass; between two events of a world, less. So the
+ * promises are not waited for but made to go on, which V8 can do and Node does not expose.
  */
 
 import { setFlagsFromString } from 'node:v8';
@@ -15,14 +15,12 @@ import type { FaultMode } from './faults.ts';
 import { World } from './world.ts';
 import type { WorldOptions, WorldResult } from './world-result.ts';
 
-/**
- * Then the event loop has its turn: messages leave, and the check for a world without an end gets its turn.
- */
+/** Afterwards the event loop has its turn: messages leave, and the check for a world without an end runs. */
 const THINGS_A_TURN = 1_000;
 
-/** Lets every promise go on that can; nothing where V8 has no such function. */
+/** Lets every promise go on that can; nothing if V8 has no such function. */
 function checkpointOf(): (() => void) | undefined {
-  // For good: V8 compiles the function when it is first called, and anew when it was not called for long.
+  // Set for good: V8 compiles the function at its first call, and again if it was not called for long.
   setFlagsFromString('--allow-natives-syntax');
   try {
     return runInThisContext('() => %PerformMicrotaskCheckpoint()') as () => void;
@@ -32,7 +30,7 @@ function checkpointOf(): (() => void) | undefined {
 }
 
 type Limits = Pick<WorldOptions, 'only' | 'starts'> & {
-  /** Roles are answered by a SQLite file as `serve` has it. */
+  /** A SQLite file answers the roles, as in `serve`. */
   readonly overFile?: boolean;
 };
 
@@ -41,7 +39,7 @@ async function fileStores(): Promise<NonNullable<WorldOptions['fileOf']>> {
   return (...of) => new FileStore(...of);
 }
 
-/** Runs a world for each seed, and tells of each when it is over. */
+/** Runs a world for each seed, and reports each when it is over. */
 export async function runWorlds(
   seeds: Iterable<number>,
   mode: FaultMode,
@@ -54,8 +52,8 @@ export async function runWorlds(
   const waiting = seeds[Symbol.iterator]();
   let world: World | undefined;
   /**
-   * Some of what happens in a world; one thing, where promises have to be waited for.
-   * @returns whether there is more
+   * Runs some events of a world; only one if promises have to be waited for.
+   * @returns whether there are more
    */
   const turn = (): boolean => {
     if (world === undefined) {
@@ -78,7 +76,7 @@ export async function runWorlds(
     return true;
   };
   await new Promise<void>((resolve, reject) => {
-    // A callback of the event loop, for within a promise's own no other one goes on.
+    // A callback of the event loop, because within a promise's own callback no other one goes on.
     const go = (): void => {
       try {
         if (turn()) setImmediate(go);

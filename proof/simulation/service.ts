@@ -1,6 +1,4 @@
-/**
- * The simulated agents: one request to an external service, which may fail in every way a service can.
- */
+/** The simulated agents: one request to an external service, which may fail in every way a service can. */
 
 import {
   type Accepted,
@@ -32,7 +30,7 @@ export const passThrough = {
   '~standard': { version: 1, vendor: 'steadfast', validate: (value: unknown) => ({ value }) },
 } as const;
 
-/** What a service says that would say so again. */
+/** The message of a service that would answer the same again. */
 export const DECLINED = 'declined';
 
 const EFFECT_OF: Readonly<Record<string, Effect>> = {
@@ -46,12 +44,12 @@ const EFFECT_OF: Readonly<Record<string, Effect>> = {
   [`${ACCEPTING}probed`]: 'probed',
   [`${ACCEPTING}none`]: 'none',
 };
-/** Those that were there first: the dice of outages are thrown for them. */
+/** The oldest agents: the dice of outages are thrown for them. */
 export const AGENT_NAMES: readonly string[] = Object.keys(EFFECT_OF).filter(
   (name) => name !== 'agent-none' && !isAccepting(name),
 );
 
-/** Their breakers open where they are away. */
+/** Their breakers open while their services are away. */
 export const BUSIEST: readonly string[] = ['agent-idempotent', 'agent-probed'];
 
 const agents = new Map(
@@ -74,8 +72,8 @@ export function service(host: Host, process: Process, name: string): Implementat
 }
 
 /**
- * Every answer of the agent, also a refusal, is noted as such; one that says nothing is none,
- * and nothing else that is thrown.
+ * Notes every answer of the agent as such, refusals included; an answer that says nothing is not noted, nor
+ * is anything else that is thrown.
  */
 export function noted(host: Host, agent: string, real: Implementation<unknown, unknown>): typeof real {
   const note = async <Answer>(called: Promise<Answer>): Promise<Answer> => {
@@ -99,13 +97,13 @@ export function noted(host: Host, agent: string, real: Implementation<unknown, u
 /** Characters of two halves each, so that a cut at any odd place leaves one half. */
 const CUT_ANYWHERE = `.${'😀'.repeat(1_200)}`;
 
-/** In a world whose agents answer wrongly. */
+/** The share in a world whose agents answer wrongly. */
 const WRONG_SHARE = 0.15;
-/** A mistake of an agent is one about every item of a list, or about many. */
+/** A mistake of an agent concerns every item of a list, or many of them. */
 const WRONG_ITEM_SHARE = 0.3;
-/** There, of the probes that find nothing, those that take it for done. */
+/** The share of probes there that find nothing but report it done. */
 const MISTAKEN_SHARE = 0.3;
-/** What JSON cannot hold. */
+/** A value that JSON cannot represent. */
 const NO_OUTPUT = { at: new Date(0) };
 
 class Service implements Implementation<unknown, unknown> {
@@ -128,10 +126,10 @@ class Service implements Implementation<unknown, unknown> {
       throw new TransientError(faults.injects('strangeText') ? CUT_ANYWHERE : '503');
     if (faults.injects('permanentFailure') || failsLater(this.host, ctx)) throw new PermanentError(DECLINED);
     if (faults.injects('hungService')) await new Promise(() => undefined);
-    // Long enough to outlive its time limit, its lease and its process's time; or as long
-    // as this process can act at all.
+    // Long enough to outlive its time limit, its lease and its process's time; or as long as this process can
+    // act at all.
     if (faults.injects('slowService')) await clockOf(this.host, this.process).sleep(this.#slowMs());
-    // Alive and sending heartbeats, but nothing comes of it until its time is over.
+    // Alive and sending heartbeats, but without a result until its time is over.
     if (faults.injects('wedgedAgent')) await new Promise(() => undefined);
     const lost = faults.injects('lostReply');
     ctx.progress(faults.injects('strangeText') ? CUT_ANYWHERE : 'asking');
@@ -147,13 +145,13 @@ class Service implements Implementation<unknown, unknown> {
     ctx.progress('asked');
     if (lost) throw new Error('socket hang up');
     if (taken !== undefined) return taken;
-    // Too large to be kept, just so, or twice as much.
+    // Too large to be kept, just small enough, or twice as large.
     if (faults.injects('largeOutput'))
       return { key: ctx.idempotencyKey, text: 'ä'.repeat(choice.pick([131_000, 131_100, 262_144])) };
     return this.answer(ctx);
   }
 
-  /** Stops what is under way, with what is taken back. */
+  /** Stops the work under way, together with its undo. */
   undoing(_ctx: AttemptContext): void {}
 
   /** The answer of a service that does the work later. */
@@ -161,7 +159,7 @@ class Service implements Implementation<unknown, unknown> {
     return undefined;
   }
 
-  /** What done work answers: now and then what JSON cannot hold. */
+  /** The answer of done work: sometimes a value that JSON cannot represent. */
   answer({ idempotencyKey: key, step }: AttemptContext): unknown {
     const { answers, faults } = this.host;
     const share = isItemName(step) ? WRONG_ITEM_SHARE : WRONG_SHARE;
@@ -194,7 +192,7 @@ class Service implements Implementation<unknown, unknown> {
     });
   }
 
-  /** The service is away as a whole. */
+  /** The whole service is away. */
   meetDeath(): void {
     const death = this.host.outages.deathOf(this.name, this.host.events.now);
     if (death === 'refuses') throw new TransientError('refused');
@@ -212,7 +210,8 @@ class Service implements Implementation<unknown, unknown> {
 
   #checkAgent(ctx: AttemptContext): void {
     const plan = planOf(this.host, ctx.executionId);
-    // It has expired, and this is an attempt that was frozen: nothing says any more who was to perform it.
+    // The execution has expired, and this attempt was frozen: nothing says any more which agent had to
+    // perform it.
     if (plan === undefined) return;
     const step = agentStep(plan, ctx.step) ?? plan.onFailure?.find(({ name }) => name === ctx.step);
     const isOnRecovery = step?.recovery.some(
@@ -226,7 +225,7 @@ class Service implements Implementation<unknown, unknown> {
 
 class Probed extends Service {
   async probe(ctx: AttemptContext, input: unknown): Promise<Verdict<unknown>> {
-    // An answer that says nothing, as against none: it is counted, whatever the breaker says.
+    // An answer that says nothing, unlike none, is counted, whatever the breaker says.
     if (this.host.outages.deathOf(this.name, this.host.events.now) === 'hangs-up') return this.#untold(ctx);
     this.meetDeath();
     await thinkFirst(this.host, this.process);
@@ -252,7 +251,7 @@ class Probed extends Service {
   }
 }
 
-/** Does some of its work later, and is asked for it by the key alone. */
+/** Does some of its work later, and is probed for it by the key alone. */
 class Accepting extends Probed {
   override takes(ctx: AttemptContext, input: unknown): Accepted | undefined {
     const { host, name } = this;
@@ -277,7 +276,7 @@ class Accepting extends Probed {
     });
   }
 
-  /** What has no lasting effect is in no ledger: it is done once somebody else has done it. */
+  /** Work without a lasting effect is in no ledger: it is done once somebody else has done it. */
   found(ctx: AttemptContext, input: unknown): boolean {
     return (
       this.host.jobs.isDone(ctx.idempotencyKey) ||

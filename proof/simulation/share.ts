@@ -1,19 +1,19 @@
 /**
- * What is said between whoever starts simulating processes (`processes.ts`) and one of them (`worker.ts`).
+ * Messages between the code that starts simulating processes (`processes.ts`) and one of them (`worker.ts`).
  */
 
 import type { FaultMode } from './faults.ts';
 
 export interface Share {
   readonly seed: number;
-  /** From one seed to the next: how many processes there are. */
+  /** The distance from one seed to the next: how many processes there are. */
   readonly stride: number;
-  /** At least so many, if they are not counted in worlds. */
+  /** At least this many, if they are not counted in worlds. */
   readonly executions?: number;
   readonly worlds?: number;
   readonly mode: FaultMode;
   readonly overFile?: boolean;
 }
 
-/** From the process, when it has reported all of its share. */
+/** From the process, when it has reported its whole share. */
 export const OVER = 'over';

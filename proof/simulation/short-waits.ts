@@ -1,10 +1,10 @@
 /**
- * Workflows with a wait that is shorter than any lease, behind a step that an agent performs.
+ * Workflows with a wait that is shorter than any lease, behind an agent's step.
  *
  * Owns: the share of such workflows and the waits' times. Does not own: which worlds have the trait
  * (`traits.ts`), what is judged (`oracle-wake.ts`). It throws dice of its own, so that every other world
  * stays as it was. Only worlds in which no process dies have it: in others the end of such a wait may be
- * noticed a horizon later, so they could not tell.
+ * noticed a horizon later, so they would show nothing.
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
@@ -12,7 +12,7 @@ import type { Choice } from './plans.ts';
 
 const SHARE = 0.7;
 const LEASE_MS = 20_000;
-/** Longer than clocks may differ: what is over before that may be noticed as late as that. */
+/** Longer than clocks may differ: a shorter wait may be noticed as late as that. */
 const TIMES = [6_000, 8_000, 12_000] as const;
 
 export function withShortWait(plan: Plan, choice: Choice): Plan {

@@ -1,9 +1,9 @@
 /**
- * Makes a failing world smaller: fewer executions and fewer kinds of faults, as
- * long as the same invariant breaks.
+ * Makes a failing world smaller: fewer executions and fewer kinds of faults, as long as the same invariant
+ * breaks.
  *
- * Owns: the order of the tries and their bound, which is counted in calls and
- * so is the same on every machine.
+ * Owns: the order of the tries and their bound, which is counted in calls and so is the same on every
+ * machine.
  */
 
 import { FAULT_KINDS, type FaultKind } from './faults.ts';
@@ -15,10 +15,10 @@ export interface Shrunk {
   readonly result: WorldResult;
 }
 
-/** Calls of all tries together: seconds. A world that is stuck goes on for many hours of its time. */
+/** The most calls of all tries together: seconds. A stuck world goes on for many hours of its time. */
 const MAX_CALLS = 2_000_000;
 
-/** @returns the smallest world found that breaks the invariant which the given one breaks first */
+/** @returns the smallest world found that first breaks the invariant which the given one first breaks */
 export async function shrink(
   options: WorldOptions,
   run: (options: WorldOptions) => Promise<WorldResult> = worldOf,
@@ -44,12 +44,12 @@ export async function shrink(
     FAULT_KINDS.filter((kind) => faults[kind] > 0),
     (kept: readonly FaultKind[]) => tryOne({ ...best.options, only: new Set(kept) }),
   );
-  // With fewer faults, fewer executions may do.
+  // With fewer faults, fewer executions may be enough.
   await without(starts, (kept) => tryOne({ ...best.options, starts: new Set(kept) }));
   return best;
 }
 
-/** Leaves out what is not needed: halves, then quarters, then one at a time. */
+/** Leaves out unnecessary items: halves, then quarters, then one at a time. */
 async function without<Item>(
   items: readonly Item[],
   stillFails: (kept: readonly Item[]) => Promise<boolean>,
@@ -71,11 +71,11 @@ async function worldOf({ seed, mode, ...limits }: WorldOptions): Promise<WorldRe
   return results[0] as WorldResult;
 }
 
-/** 'S10' of 'id: S10 the undo …'. */
+/** Extracts 'S10' from 'id: S10 the undo …'. */
 const invariantOf = ({ violations }: WorldResult): string | undefined =>
   /\b[A-Z]\d+ /.exec(violations[0] ?? '')?.[0];
 
-/** What makes `npm run simulate` run this very world. */
+/** The arguments with which `npm run simulate` runs this very world. */
 export function argumentsOf({ seed, mode, only, starts }: WorldOptions): string {
   return [
     ...(mode === 'all' ? [] : [`--mode ${mode}`]),

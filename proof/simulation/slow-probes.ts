@@ -1,6 +1,6 @@
 /**
- * Probes that take long, some of which freeze once they know the outcome and say it
- * when another one asks already.
+ * Probes that take long; some freeze once they know the outcome and report it when another one is already
+ * asking.
  *
  * Owns: how long a probe takes in a world that has this trait. Does not own: which worlds have
  * it (`traits.ts`), what is judged (`oracle-writers.ts`). It throws dice of its own, so that
@@ -15,14 +15,14 @@ const FROZEN_SHARE = 0.4;
 /** Longer than most leases. */
 const FROZEN_MS = [8_000, 45_000] as const;
 
-/** Before the service is asked. */
+/** Waits before the service is asked. */
 export async function thinkFirst(host: Host, process: Process): Promise<void> {
   const { probing } = host;
   if (probing === undefined || !probing.chance(SLOW_SHARE)) return;
   await clockOf(host, process).sleep(probing.between(...SLOW_MS));
 }
 
-/** While its answer is under way. */
+/** Freezes while its answer is under way. */
 export function freezeThen(host: Host, process: Process): void {
   const { probing, events, faults } = host;
   if (probing === undefined || faults.healed() || !probing.chance(FROZEN_SHARE)) return;

@@ -1,6 +1,6 @@
 /**
- * Workflows whose steps go on in another way after a crash, with agents that cannot be asked: a plan as it is
- * in a world that has this trait.
+ * Workflows whose steps go on in another way after a crash, with agents that cannot be probed: changes a plan
+ * for a world that has this trait.
  *
  * Owns: the share of such steps, and their stages. Does not own: which worlds have the trait (`traits.ts`),
  * what is judged (`oracle-stages.ts`). It throws dice of its own, so that every other world stays as it was.
@@ -10,7 +10,7 @@ import type { AgentStep, Plan, PlanStep, Stage } from '../../lib/core/plan/plan.
 import type { Emphasis } from './emphasis.ts';
 import type { Choice } from './plans.ts';
 
-/** What goes wrong often where steps go on in another way. */
+/** The frequent faults where steps go on in another way. */
 export const STAGE_RATES: Emphasis['rates'] = {
   lostReply: 0.5,
   slowService: 0.25,

@@ -1,6 +1,6 @@
 /**
  * The simulated schedule of the supervisor: up to three at once tick once a minute, sweep at their own pace,
- * and now and then one is away. And those that are called: a call is lost, late or double, as any message.
+ * and sometimes one is away. And called supervisors: a call is lost, late or duplicated, like any message.
  */
 
 import type { Presence } from '../../lib/core/supervision/presence.ts';
@@ -10,10 +10,10 @@ import { type Host, newProcess, portsOf } from './process.ts';
 
 const TICK_MS = 60_000;
 const RESERVE_MS = 3_000;
-/** Supervisors that a tick starts for different shards; a third one doubles the first. */
+/** How many supervisors a tick starts for different shards; a third one duplicates the first. */
 const PARTS = 2;
 
-/** A world holds few executions: what is free must be fewer still. */
+/** A world has few executions: free sends must be fewer still. */
 const limitsOf = ({ choice, crowded }: Host) => (crowded ? { freeSends: choice.between(0, 1) } : {});
 
 export function startSupervisors(host: Host): void {

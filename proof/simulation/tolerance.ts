@@ -1,6 +1,6 @@
 /**
- * Workflows in which steps may fail and others ask how they ended: a plan as it is
- * in a world that has this trait.
+ * Workflows in which steps may fail and others depend on their ends: changes a plan for a world that has this
+ * trait.
  *
  * Owns: the share of such steps and conditions. Does not own: which worlds have the trait (`traits.ts`), what
  * is judged (`oracle-tolerate.ts`). It throws dice of its own, so that every other world stays as it was.
@@ -11,7 +11,7 @@ import { isJsonObject, type Json } from '../../lib/core/values/json.ts';
 import { type Emphasis, LAST_MOMENT, PROCESS_MS } from './emphasis.ts';
 import { type Choice, itemOf } from './plans.ts';
 
-/** What goes wrong often where failures are tolerated. */
+/** The frequent faults where failures are tolerated. */
 export const TOLERANCE_RATES: Emphasis['rates'] = {
   permanentFailure: 0.3,
   transientFailure: 0.4,
@@ -21,10 +21,7 @@ export const TOLERANCE_RATES: Emphasis['rates'] = {
   lostMessage: 0.1,
 };
 
-/**
- * A world that is about failures that may have acted: they wait to be undone, for
- * a person, or are met by a stop.
- */
+/** A world about failures that may have acted: they wait to be undone, wait for a person, or meet a stop. */
 export const TOLERANT: Emphasis = {
   rates: {
     permanentFailure: 0.3,
@@ -50,13 +47,10 @@ export const TOLERANT: Emphasis = {
 };
 
 const TOLERATED_SHARE = 0.6;
-/** The share of the steps behind one that may fail. */
+/** The share of conditions among the steps behind one that may fail. */
 const ASKING_SHARE = 0.75;
 
-/**
- * The plan with steps that may fail, and conditions on how they ended; what may be
- * missing has something instead.
- */
+/** Adds steps that may fail, and conditions on their ends; a value that may be missing gets a replacement. */
 export function withTolerance(plan: Plan, choice: Choice, isAbout = false): Plan {
   const missing = new Set<string>();
   const steps = plan.steps.map((drawn): PlanStep => {
@@ -78,7 +72,7 @@ export function withTolerance(plan: Plan, choice: Choice, isAbout = false): Plan
   return { ...plan, steps };
 }
 
-/** Most that may fail are tried but once or twice, and some cannot be undone. */
+/** Most that may fail are tried only once or twice, and some cannot be undone. */
 function failing(step: AgentStep, choice: Choice): AgentStep {
   if (step.effect === 'unsafe' || choice.chance(0.25)) return step;
   const once = { kind: 'retry', attempts: choice.between(0, 1), firstMs: 500, maxMs: 2_000 } as const;
@@ -87,8 +81,8 @@ function failing(step: AgentStep, choice: Choice): AgentStep {
 }
 
 /**
- * In a world that is about this: of the steps that may fail those that become an execution of
- * their own, of the others lists.
+ * In a world about this: the share of steps that may fail that become an execution of their own; the others
+ * become lists.
  */
 const CHILD_SHARE = 0.4;
 const LIST_SHARE = 0.7;
@@ -112,7 +106,7 @@ function asOther(step: AgentStep, choice: Choice, workflow: string): PlanStep {
   };
 }
 
-/** What is read of another step may be missing. */
+/** A value that is read from another step may be missing. */
 const guarded = (input: Json): Json =>
   isJsonObject(input) && input['from'] !== undefined
     ? { ...input, from: { $orElse: [input['from'], 'nothing'] } }

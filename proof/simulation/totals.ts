@@ -1,4 +1,4 @@
-/** What came of many worlds, added up. */
+/** The results of many worlds, added up. */
 
 import { noCounts } from './faults.ts';
 import { noKinds } from './kinds.ts';

@@ -1,6 +1,6 @@
 /**
- * What a world is like, beside what goes wrong in it: drawn from its seed by dice of its own,
- * so that none goes with another.
+ * The traits of a world, besides its faults: drawn from its seed by dice of their own, so that they are
+ * independent of each other.
  *
  * Owns: the share of worlds that has each trait. Does not own: what a trait does (`world.ts`, `process.ts`),
  * the faults (`faults.ts`), what an emphasis is (`emphasis.ts`).
@@ -14,21 +14,21 @@ import { choiceOf } from './plans.ts';
 import { TOLERANT } from './tolerance.ts';
 
 export interface Traits {
-  /** What has ended expires, and every start comes once more: no process lives that long. */
+  /** Ended executions expire, and every start comes once more: no process lives that long. */
   readonly livesTwice: boolean;
-  /** Every step that has others before it is claimed on a part of its execution, as in a long one. */
+  /** Every step with predecessors is claimed on a part of its execution, as in a long one. */
   readonly readsInPart: boolean;
-  /** It is kept until nothing of it is left. */
+  /** The world runs until nothing of it is left. */
   readonly isRetained: boolean;
-  /** Pages of the wake index that hold a few items. */
+  /** Pages of the wake index contain few items. */
   readonly hasSmallPages: boolean;
-  /** What its services do with a key that they know. */
+  /** How its services treat a key that they know. */
   readonly keyMode: KeyMode;
   /** Its clients start executions at the same few moments, which the list of executions cannot tell apart. */
   readonly startsTogether: boolean;
   /** Its workflows have steps that may fail. */
   readonly tolerates: boolean;
-  /** Its approvals have to be another person's. */
+  /** Its approvals must come from another person. */
   readonly asksAnother: boolean;
   /** Its workflows have steps with a time of their own. */
   readonly hasTimes: boolean;
@@ -48,17 +48,17 @@ export interface Traits {
   readonly probesSlowly: boolean;
   /** Its external parties send heartbeats and hardly ever an answer. */
   readonly beats: boolean;
-  /** Its agents now and then answer what is no output, although their work is done. */
+  /** Its agents sometimes answer with something that is not an output, although their work is done. */
   readonly answersWrongly: boolean;
   /** Its services accept work and do it by themselves. */
   readonly accepts: boolean;
-  /** Its agents begin only so many attempts a second. */
+  /** Its agents begin only this many attempts a second. */
   readonly hasRates: boolean;
   /** Its workflows have steps that are repeated. */
   readonly repeats: boolean;
   /** Its workflows have lanes. */
   readonly hasLanes: boolean;
-  /** Its values lie beside the table. */
+  /** Its values are stored outside the table. */
   readonly keepsApart: boolean;
   /** Its operators act in bulk. */
   readonly actsInBulk: boolean;
@@ -70,15 +70,15 @@ export interface Traits {
   readonly carriesOn: boolean;
   /** The ends of its workflows' executions are not announced. */
   readonly endsSilently: boolean;
-  /** What happens often in it. */
+  /** The frequent events in it. */
   readonly emphasis: Emphasis | undefined;
 }
 
-/** Worlds about steps that may fail, and about people: what few others show. */
+/** Worlds about steps that may fail, and about people: they show what few others show. */
 const TOLERANT_SHARE = 0.33;
 const ASKING_SHARE = 0.09;
 
-/** Another stream of dice than the world's own. */
+/** A stream of dice other than the world's own. */
 const OWN_DICE = 0x5eed_7a17;
 
 export function traitsOf(seed: number): Traits {

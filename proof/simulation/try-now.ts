@@ -1,8 +1,8 @@
 /**
  * Simulated operators who have an agent called now, once they see that its service is away.
  *
- * Owns: when. No dice: other choices of the world stay as they are. Does not own: what follows
- * (`lib/scheduler/try-now.ts`), whether an answer was lost on the way (`process.ts`).
+ * Owns: when. It throws no dice, so that other choices of the world stay as they are. Does not own: what
+ * follows (`lib/scheduler/try-now.ts`), whether an answer was lost on the way (`process.ts`).
  */
 
 import { tryNow } from '../../lib/scheduler/try-now.ts';
@@ -11,14 +11,14 @@ import { type Host, processOutside, schedulerFor } from './process.ts';
 import { AGENT_NAMES } from './service.ts';
 
 const FIRST_MS = 9_000;
-/** Apart for each agent. */
+/** The distance in time between agents. */
 const APART_MS = 1_700;
 
 export function tryAgentsNow(host: Host): void {
   for (const [at, agent] of AGENT_NAMES.entries()) tryOnceOpen(host, agent, FIRST_MS + at * APART_MS);
 }
 
-/** Again and again: the service may still be away. */
+/** Repeats, because the service may still be away. */
 function tryOnceOpen(host: Host, agent: string, everyMs: number): void {
   const { events, external, faults, kinds } = host;
   events.plan(everyMs, async () => {
@@ -27,7 +27,7 @@ function tryOnceOpen(host: Host, agent: string, everyMs: number): void {
     if (openedAt !== undefined)
       await tryNow(schedulerOf(host), agent).then(
         ({ woken }) => void (kinds.triedNow += Math.min(1, woken)),
-        // An answer that was lost: the next time.
+        // The answer was lost: try again next time.
         () => undefined,
       );
     tryOnceOpen(host, agent, everyMs);

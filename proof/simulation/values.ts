@@ -1,13 +1,14 @@
 /**
- * A world whose values lie beside the table: of its processes' records every value but the smallest.
+ * A world whose values are stored outside the table: its processes store all values there except the
+ * smallest.
  *
- * Owns: the objects, what a process sees of records, and the judgement: an object is there before the record
- * that names it, as long as that record, under a key of its own; and no service is given what was made of a
- * value that was not loaded. Which objects are lost, by dice of its own, and that nothing else fails as lost.
- * Does not own: calls and what befalls them (`process.ts`).
+ * Owns: the objects, a process's view of records, and the judgement: an object exists before the record that
+ * names it, as long as that record, under a key of its own; and no service gets input made from a value that
+ * was not loaded. It also owns which objects are lost, by dice of its own, and that nothing else fails as
+ * lost. Does not own: calls and their faults (`process.ts`).
  *
- * The table has both, the reference and the value, so that every other judge sees the values. A process has
- * to load them.
+ * The table has both the reference and the value, so that every other judge sees the values. A process has to
+ * load them.
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
@@ -32,7 +33,7 @@ import type { Faults } from './faults.ts';
 import type { KindCounts } from './kinds.ts';
 import { choiceOf } from './plans.ts';
 
-/** Below the text of nearly every input and output of a world. */
+/** Smaller than the text of nearly every input and output of a world. */
 const ABOVE_BYTES = 24;
 
 /** How often a read in half of the worlds finds that its object is gone, for good. */
@@ -43,9 +44,9 @@ type Owner = Pick<Execution, 'id' | 'life'>;
 
 export class WorldValues {
   readonly #objects = new Map<string, string>();
-  /** Those that are lost, as they were: the judges see them still. */
+  /** The lost values as they were: the judges still see them. */
   readonly #lost = new Map<string, string>();
-  /** Those that were erased: the write of a process that does not know yet is refused. */
+  /** Erased values: the write of a process that does not know this yet is refused. */
   readonly #erased = new Map<string, string>();
   readonly #storedAt = new Map<string, number>();
   readonly #now: () => number;
@@ -97,7 +98,7 @@ export class WorldValues {
     return [...this.#objects.keys()];
   }
 
-  /** For an erasure. */
+  /** Lists values for an erasure. */
   list(prefix: string): Page<StoredValue> {
     const of = (key: string): StoredValue => ({ key, storedAt: this.#storedAt.get(key) ?? 0, bytes: 1 });
     return {
@@ -114,10 +115,10 @@ export class WorldValues {
     }
   }
 
-  /** What fails as lost reads what is: an object of its own execution, or of one below it. */
+  /** A step that fails as lost reads a lost object: of its own execution, or of one below it. */
   judgeLost(executionId: string, before: Step | undefined, { status, failure }: Step): void {
     if (failure?.code !== 'value-lost' || before?.status === status) return;
-    // One that could only not be read may be there at the next attempt.
+    // A value that only could not be read may be there at the next attempt.
     if (failure.message.includes('cannot be read')) return;
     this.#kinds.valueLostFor += 1;
     if (![...this.#lost.keys()].some((key) => valueKeyIn(key)?.executionId.startsWith(executionId) === true))
@@ -168,7 +169,7 @@ export class WorldValues {
     return undefined;
   }
 
-  /** What a service is given is what its step's input says, of the values themselves. */
+  /** A service's input matches the step's input, made from the values themselves. */
   given(plan: Plan | undefined, state: Snapshot | undefined, name: string, input: unknown): void {
     const step = plan?.steps.find((one) => one.name === name);
     const record = state?.steps[name];
@@ -179,7 +180,10 @@ export class WorldValues {
       this.#violate(state.execution.id, `V4 '${name}' was given another input than its values make`);
   }
 
-  /** What no record names was left by a process that died, or lost a race, between object and record. */
+  /**
+   * An object that no record names was left by a process that died, or lost a race, between object and
+   * record.
+   */
   judgeEnd(states: Iterable<Snapshot>): void {
     const named = new Set<string>();
     for (const state of states)
@@ -192,7 +196,7 @@ export class WorldValues {
   }
 }
 
-/** What a process reads: it has to load what is named. */
+/** A process's view: it has to load named values. */
 export function seenIn(state: Snapshot | undefined): Snapshot | undefined {
   if (state === undefined) return undefined;
   const steps = Object.entries(state.steps).map(([name, step]) => [name, stepSeen(step)] as const);

@@ -1,8 +1,8 @@
 /**
- * Simulated pauses of workflows, for a while what is started of one is born paused, and of
- * agents, whose breakers stay open.
+ * Simulated pauses: for a while new executions of a workflow are born paused, and the breakers of paused
+ * agents stay open.
  *
- * Owns: when. Does not own: the operators who resume what was born paused (`operators.ts`).
+ * Owns: when. Does not own: the operators who resume executions that were born paused (`operators.ts`).
  */
 
 import type { WorkflowPauses } from '../../lib/core/ports.ts';
@@ -50,16 +50,14 @@ export function pausedWorkflows(host: Host, workflows: Iterable<string>): Workfl
 
 /** The share of the agents that are paused, in a world in which some are. */
 const PAUSED_AGENTS = 0.9;
-/** Also while their services are dead. */
+/** Even while their services are dead. */
 const LATEST_AGENT_PAUSE_MS = 300_000;
 const LONGEST_AGENT_PAUSE_MS = 150_000;
 /** The share of the pauses that nobody can read at first. */
 const UNREAD_SHARE = 0.4;
 const LONGEST_UNREAD_MS = 120_000;
 
-/**
- * Some agents are paused for a while; another process may write the same breaker, and then it is tried again.
- */
+/** Pauses some agents for a while; if another process writes the same breaker, it tries again. */
 export function pauseAgents(host: Host): void {
   const { pausing: choice, events } = host;
   for (const agent of choice === undefined ? [] : AGENT_NAMES) {
@@ -80,7 +78,7 @@ export function pauseAgents(host: Host): void {
   }
 }
 
-/** What goes wrong often where agents are paused: then some are once their breakers are open. */
+/** The frequent faults where agents are paused: then some are paused once their breakers are open. */
 export const PAUSE_RATES: Emphasis['rates'] = { deadDependency: 1 };
 
 const OPEN_EVERY_MS = [3_000, 12_000] as const;

@@ -1,8 +1,8 @@
 /**
- * One simulating process: for each share that it is given the worlds of its seeds, until it has
- * run so many executions or worlds.
+ * One simulating process: for each share it runs the worlds of the share's seeds, until it has run the
+ * requested number of executions or worlds.
  *
- * Which seeds it runs depends on the share alone, not on how fast it is.
+ * Which seeds it runs depends on the share alone, not on its speed.
  */
 
 import { runWorlds } from './run.ts';
@@ -10,7 +10,7 @@ import { OVER, type Share } from './share.ts';
 import { add, nothing, totalsOf } from './totals.ts';
 import type { WorldResult } from './world-result.ts';
 
-/** Between two messages to the parent. */
+/** How many worlds it runs between two messages to the parent. */
 const WORLDS_A_CHUNK = 64;
 
 // A simulated call fails often, and its stack is never read.
@@ -37,6 +37,6 @@ async function simulate(share: Share): Promise<void> {
   if (chunk.worlds > 0) process.send?.(chunk);
 }
 
-// Nobody reads what it finds any more.
+// The parent is gone, so nobody reads the results.
 process.on('disconnect', () => process.exit());
 process.on('message', (share) => void simulate(share as Share).then(() => process.send?.(OVER)));

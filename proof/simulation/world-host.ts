@@ -1,8 +1,8 @@
 /**
- * What everybody in a world shares, as it is when the world begins.
+ * Everything that the parts of a world share, when the world begins.
  *
- * Owns: that it is put together, and that each message and call for a supervisor goes its way. Does not own:
- * who judges what (`world.ts`), what a world is like (`traits.ts`).
+ * Owns: its assembly, and the routing of each message and call for a supervisor. Does not own: who judges
+ * what (`world.ts`), a world's traits (`traits.ts`).
  */
 
 import type { Note } from '../../lib/core/decisions/decision.ts';
@@ -37,7 +37,7 @@ import { WorldValues } from './values.ts';
 import type { Traits } from './traits.ts';
 import type { WorldOptions } from './world-result.ts';
 
-/** Another stream than the world's own. */
+/** A stream other than the world's own. */
 const JOB_DICE = 0x0b_0b_5e_11;
 const RATE_DICE = 0x4a7e_0005;
 
@@ -49,7 +49,7 @@ interface Drawn {
   readonly faults: Faults;
 }
 
-/** What the world sees and judges. */
+/** The world's eyes and judges. */
 interface Eyes {
   readonly table: MemoryTable;
   readonly file: FileStore | undefined;

@@ -1,7 +1,7 @@
 /**
- * What a world is made of, and what came of it.
+ * The options and the result of a world.
  *
- * Owns: the two shapes. Does not own: the world (`world.ts`), what many of them add up to (`totals.ts`).
+ * Owns: the two shapes. Does not own: the world (`world.ts`), the sum of many (`totals.ts`).
  */
 
 import type { FaultCounts, FaultKind, FaultMode } from './faults.ts';
@@ -11,7 +11,7 @@ import type { KindCounts } from './kinds.ts';
 export interface WorldResult {
   readonly seed: number;
   readonly violations: readonly string[];
-  /** Starts that the seed has drawn, taken place or not. */
+  /** How many starts the seed has drawn, whether or not they took place. */
   readonly starts: number;
   readonly executions: number;
   readonly simulatedMs: number;
@@ -29,7 +29,7 @@ export interface WorldOptions {
   readonly mode: FaultMode;
   /** Only these kinds of faults, of those that the seed has switched on. */
   readonly only?: ReadonlySet<FaultKind>;
-  /** Makes what answers the roles. @default the table in memory does */
+  /** Makes the store that answers the roles. @default the table in memory */
   readonly fileOf?: (...of: ConstructorParameters<typeof FileStore>) => FileStore;
   /** Only these of the starts that the seed has drawn, by their number. */
   readonly starts?: ReadonlySet<number>;

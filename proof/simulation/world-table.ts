@@ -1,7 +1,7 @@
 /**
  * The state table of a world: a judge behind every write, and indexes that lag and refuse.
  *
- * Owns: what is reported of a write, what the store refuses, what an index shows late. Does not own: the
+ * Owns: what is reported of a write, which writes the store refuses, how late an index is. Does not own: the
  * records and their conditions (`lib/memory/table.ts`), what is judged (`world.ts`).
  */
 
@@ -51,7 +51,7 @@ export class WorldTable extends MemoryTable {
     return result;
   }
 
-  /** @throws Error as the real one does: nothing is written */
+  /** @throws Error like the real one: nothing is written */
   override write(write: Write): WriteResult {
     const before = this.read(write.executionId);
     const refusal = refusalOf(before, write);
@@ -63,7 +63,7 @@ export class WorldTable extends MemoryTable {
     const result = super.write(write);
     if (result === 'written') this.#keep(write.executionId, before);
     const { life } = write.step ?? write.question ?? before?.execution ?? {};
-    // What is written beside an execution is of none (S6).
+    // A record beside an execution belongs to none (S6).
     const isOwn = before !== undefined && (write.execution !== undefined || life === before.execution.life);
     if (result === 'written' && isOwn && !isRepeated(before, write))
       this.#onWrite(write.executionId, before, write);
@@ -76,7 +76,7 @@ export class WorldTable extends MemoryTable {
     this.#keep(executionId, before);
   }
 
-  /** An index may show what was a while ago: items that have moved on, and not yet those that came. */
+  /** An index may show an older state: items that have moved on, and not yet the new ones. */
   override due(shard: number, untilAt: number, cursor?: string): Page<Due> {
     const lagMs = this.#index.lagMs();
     const then =
@@ -88,7 +88,7 @@ export class WorldTable extends MemoryTable {
               : [{ executionId, wakeAt, ...given({ group }) }],
           );
     const page = super.due(shard, untilAt, cursor, this.#index.page, then);
-    // What is due at the same time comes in any order.
+    // Items that are due at the same time come in any order.
     const { items } = page;
     if (!items.some(({ wakeAt }, at) => wakeAt === items[at + 1]?.wakeAt)) return page;
     return { ...page, items: items.toReversed().sort((a, b) => a.wakeAt - b.wakeAt) };
@@ -107,7 +107,7 @@ export class WorldTable extends MemoryTable {
     this.#history.replaced(this.#index.now(), executionId, before);
   }
 
-  /** @throws Error as a caller is answered whose write an index has no room for */
+  /** @throws Error as a caller gets it if an index has no capacity for its write */
   #refuse(executionId: string, before: Snapshot | undefined, write: Omit<Write, 'executionId'>): void {
     const { now, refuses } = this.#index;
     if (refuses(now(), this.shardOf(executionId), before, write)) throw THROTTLED;

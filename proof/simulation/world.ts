@@ -1,9 +1,9 @@
 /**
  * A simulated world: one seed, some executions of a few plans, the production roles, faults, and the verdict.
  *
- * Owns: the run in two phases (faults; then healed, when everything must end in bounded time), the
- * judgement of every write. Does not own: the protocol: every decision is the production `decide`, every
- * effect goes through the roles.
+ * Owns: the run in two phases (faults; then healed, when everything must end in bounded time), the judgement
+ * of every write. Does not own: the protocol: every decision is the production `decide`, every effect goes
+ * through the roles.
  */
 
 import { BULK } from '../../lib/core/plan/built-in.ts';
@@ -57,16 +57,16 @@ import { INDEX_SHARDS, type WorldIndex, WorldTable } from './world-table.ts';
 const START_AT = 1_700_000_000_000;
 const FAULTY_MS = 15 * 60_000;
 /**
- * After the heal everything must be over by then: all recoveries, undos, long backoffs, and a
- * day for an on-failure step (L1).
+ * After the heal everything must be over by then: all recoveries, undos, long backoffs, and a day for an
+ * on-failure step (L1).
  */
 const LIVENESS_MS = 30 * 3_600_000;
 /**
- * A supervisor that lets one message through to a service that is tried puts the others off to its next
- * sweep; to a full queue, for longer.
+ * A supervisor that lets one message through to a service under trial puts the others off to its next sweep;
+ * with a full queue, for longer.
  */
 const PUT_OFF_MS: Readonly<Record<FaultMode, number>> = { all: 31_000, none: 0, masked: 0, crowded: 900_000 };
-/** In a world that lives twice. */
+/** Used in a world that lives twice. */
 const RETENTION_MS = 30 * 60_000;
 const SMALL_PAGE = 5;
 export class World {
@@ -75,7 +75,7 @@ export class World {
   readonly #host: Host;
   readonly clients: Clients;
   readonly #table: WorldTable;
-  /** By execution: an end that another followed, after a retry or a recall, may be announced late. */
+  /** Ends by execution: an end that another followed, after a retry or a recall, may be announced late. */
   readonly #announced = new Map<string, Set<string>>();
   readonly #violations: string[] = [];
   readonly #times = new OracleTimes();
@@ -86,7 +86,7 @@ export class World {
     read: (id) => this.#ofThisLife(id),
     planOf: (id) => planOf(this.#host, id),
   };
-  /** Since when nothing is out of order. */
+  /** Since when all faults are over. */
   #healedAt: number | undefined;
   #interventions = 0;
   #healAt = START_AT + FAULTY_MS;
@@ -226,7 +226,7 @@ export class World {
       this.#violate(id, problem);
   }
 
-  /** Where no process dies, a wait has its wake time as soon as it has begun. */
+  /** If no process dies, a wait has its wake time as soon as it has begun. */
   #judgeWaits(executionId: string, plan: Plan): void {
     const { mode } = this.#options;
     if ((mode !== 'none' && mode !== 'masked') || plan.steps.every(({ kind }) => kind !== 'wait')) return;
@@ -246,7 +246,7 @@ export class World {
   #judgeAnnounced(ended: Ended): void {
     const plan = planOf(this.#host, ended.executionId);
     const state = this.#table.read(ended.executionId);
-    // A late announcement may be of an end that another has followed.
+    // A late announcement may belong to an end that another has followed.
     if (plan === undefined || state?.execution.endedAt !== ended.endedAt) return;
     for (const problem of problemsAnnounced(plan, state, ended, this.#others.read, this.#host.ledger))
       this.#violate(ended.executionId, problem);
@@ -267,8 +267,7 @@ export class World {
   }
 
   /**
-   * Does the next thing that happens. The caller lets all promises go on as far as
-   * they can before it calls again.
+   * Runs the next event. The caller lets all promises go on as far as they can before it calls again.
    * @returns the verdict when the world is over
    */
   advance(): WorldResult | undefined {
@@ -282,8 +281,8 @@ export class World {
   }
 
   /**
-   * The same keys start everything again, beside what is left of the first executions,
-   * their children and their effects.
+   * The same keys start everything again, beside the remains of the first executions, their children and
+   * their effects.
    */
   #liveAgain(): void {
     const { events, faults } = this.#host;
@@ -300,10 +299,7 @@ export class World {
     this.#healAt = events.now + RETENTION_MS + (faults.healed() ? 0 : FAULTY_MS);
   }
 
-  /**
-   * Nothing for a child of an earlier execution with its parent's id, which no
-   * other has taken the place of yet.
-   */
+  /** Nothing for a child of an earlier execution with its parent's id, whose place no other has taken yet. */
   #ofThisLife(executionId: string): Snapshot | undefined {
     const state = this.#table.read(executionId);
     const { parent } = state?.execution ?? {};
@@ -312,8 +308,8 @@ export class World {
   }
 
   /**
-   * Judges what the table holds, and counts what is of this life: its children of an
-   * earlier one were counted then.
+   * Judges the contents of the table, and counts what belongs to this life: children of an earlier one were
+   * counted then.
    */
   #addEnds(): void {
     for (const id of this.#table.ids()) if (!this.#host.erasures.hasGone(id)) this.#addEnd(id);
@@ -332,7 +328,7 @@ export class World {
       this.#violate(id, problem);
   }
 
-  /** It is about to be erased, and its key to start another one. */
+  /** The execution is about to be erased, and its key may start another one. */
   #goes(id: string): void {
     this.#addEnd(id);
     this.#announced.delete(id);
@@ -343,7 +339,7 @@ export class World {
     const { bulks, events, external, faults, kinds, ledger, order, arrivals, calls } = this.#host;
     const { seed, mode } = this.#options;
     external.file?.close();
-    // No judge is answered by an index that lags.
+    // No judge may get the answer of an index that lags.
     faults.heal();
     this.#addEnds();
     bulks?.oracle.judgeEnd((bulk) => {
@@ -353,7 +349,7 @@ export class World {
     this.#host.erasures.judgeEnd();
     external.values?.judgeEnd(Array.from(this.#table.ids(), (id) => this.#table.read(id) as Snapshot));
     if (this.#traits.startsTogether) this.#violations.push(...judgeList(this.#table));
-    // Last, for it empties the table.
+    // This comes last, because it empties the table.
     if (this.#traits.isRetained) this.#violations.push(...judgeRetention(this.#table));
     this.#violations.push(...this.#inbox.judgeEnd());
     if (!this.clients.allAccepted) this.#violations.push('L1 a start was never accepted');

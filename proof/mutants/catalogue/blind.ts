@@ -1,7 +1,7 @@
 /**
- * Bugs of the kinds to which the judge of random worlds was once blind: order of compensation past direct
- * dependents, forgotten attempts, what the store would not take or keep, clocks that differ. Each is found
- * within 20,000 executions, and by no unit test.
+ * Kinds of bugs to which the judge of random worlds was once blind: order of compensation past direct
+ * dependents, forgotten attempts, values that the store would not take or keep, clocks that differ. Each is
+ * found within 20,000 executions, and by no unit test.
  */
 
 import { type Mutant, simulated, simulation } from '../mutant.ts';

@@ -1,5 +1,6 @@
 /**
- * What a process carries on by itself, and the function of several agents: each sentence of their rules.
+ * Bugs of work that a process carries on by itself, and of the function of several agents: one for each
+ * sentence of their rules.
  */
 
 import { jest, type Killer, type Mutant } from '../mutant.ts';

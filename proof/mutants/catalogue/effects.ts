@@ -1,6 +1,6 @@
 /**
- * The order of effects, in the roles and the engine: write, then send; report,
- * then go on; who writes first acts.
+ * Bugs of the order of effects, in the roles and the engine: write, then send; report, then go on; the first
+ * to write acts.
  */
 
 import { jest, type Mutant, simulation } from '../mutant.ts';

@@ -1,6 +1,6 @@
 /**
- * What only some order of events shows: claims, lost attempts, compensation and wake times. Random worlds
- * find each among the seeds of every commit, or the model by its search of every interleaving.
+ * Bugs that only some order of events shows: claims, lost attempts, compensation and wake times. Random
+ * worlds find each among the seeds of every commit, or the model by its search of every interleaving.
  */
 
 import { jest, model, type Mutant, simulated, simulation } from '../mutant.ts';

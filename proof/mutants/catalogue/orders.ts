@@ -1,6 +1,6 @@
 /**
- * What people have ordered: bulk actions, commands that come once more, pauses. Judged by who wrote what, and
- * found within 20,000 executions, or by a unit test.
+ * Bugs of people's orders: bulk actions, repeated commands, pauses. The judge compares who wrote what, and
+ * finds them within 20,000 executions; or a unit test does.
  */
 
 import { jest, type Mutant, simulated } from '../mutant.ts';

@@ -1,4 +1,4 @@
-/** What the ports on AWS make of conditions, lost answers and refusals. */
+/** Bugs of the ports on AWS: how they treat conditions, lost answers and refusals. */
 
 import { jest, type Mutant } from '../mutant.ts';
 

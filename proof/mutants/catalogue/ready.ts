@@ -1,4 +1,4 @@
-/** Agents whose work is declared: each sentence of what their requests promise. */
+/** Bugs of agents whose work is declared: one for each sentence of what their requests promise. */
 
 import { jest, type Killer, type Mutant } from '../mutant.ts';
 

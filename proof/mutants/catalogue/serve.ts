@@ -1,4 +1,4 @@
-/** What `serve` makes of its clock, its start and its file. */
+/** Bugs of `serve`: its clock, its start and its file. */
 
 import { jest, type Mutant } from '../mutant.ts';
 

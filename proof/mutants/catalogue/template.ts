@@ -1,4 +1,7 @@
-/** The template: rights, limits and wiring, judged as text and by all of it running on the local cloud. */
+/**
+ * Bugs of the template: rights, limits and wiring, judged as text and by running all of it on the local
+ * cloud.
+ */
 
 import { jest, type Mutant } from '../mutant.ts';
 

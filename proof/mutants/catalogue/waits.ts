@@ -1,4 +1,4 @@
-/** Bugs of the table of waits: until when a step of each kind waits, and what that time makes of it. */
+/** Bugs of the table of waits: until when a step of each kind waits, and what follows at that time. */
 
 import { jest, type Mutant } from '../mutant.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Bugs that show only in a whole: a child with what is around it, a list of several parts, all executions of
- * one agent, all that one person does, all attempts of a step. Each is found within 20,000 executions.
+ * Bugs that show only in a whole: a child with its surroundings, a list of several parts, all executions of
+ * one agent, all acts of one person, all attempts of a step. Each is found within 20,000 executions.
  */
 
 import { type Mutant, simulated } from '../mutant.ts';
