@@ -1,6 +1,6 @@
 /**
- * Six workflows beside the same in other systems: ours do what their headings say, and the README names
- * and counts what one has to know. `npm run beside` compiles the others' with the types of their makers.
+ * Six workflows beside the same ones in other systems: ours do what their headings say, and the README names
+ * and counts the names to learn. `npm run beside` compiles the others' with their makers' types.
  */
 
 import { readFileSync } from 'node:fs';
@@ -93,7 +93,7 @@ describe('the README', () => {
       declared(read(path)),
     ),
   );
-  /** Words of the six files that are not meant as ours: a field, an export, the method of an array. */
+  /** Words of the six files that are not names of ours: a field, an export, a method of arrays. */
   const THEIR_OWN = new Set(['name', 'agents', 'map']);
 
   test('has at most ten names of ours, each with its reason, and leaves out none that is used', () => {

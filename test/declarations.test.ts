@@ -1,4 +1,4 @@
-/** What of the package's declarations is published. */
+/** Which of the package's declarations are published. */
 
 import { neededDeclarations } from '../scripts/declarations.ts';
 

@@ -1,6 +1,6 @@
 /**
  * The stages, the pipeline and the two in one stack of docs/DEPLOY.md, and the rules of docs/EVENTS.md: their
- * code synthesises, and is what the pages say.
+ * code synthesises, and does what the pages say.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -32,7 +32,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Synthesises without code; by the name of each stack its template, and its account and region. */
+/** Synthesises without code; returns each stack's template, account and region, by its name. */
 function synthesise(app: string): (stack: string) => Template & { readonly environment: string } {
   const outdir = join(root, `${app}.out`);
   const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', `bin/${app}.ts`], {
@@ -40,7 +40,7 @@ function synthesise(app: string): (stack: string) => Template & { readonly envir
     env: {
       ...process.env,
       NODE_OPTIONS: '',
-      // CloudFormation's own rules are asked in `test/infra/foreign.test.ts`: they take seconds.
+      // `test/infra/foreign.test.ts` checks CloudFormation's own rules: they take seconds.
       CDK_VALIDATION: 'false',
       CDK_OUTDIR: outdir,
       CDK_CONTEXT_JSON: JSON.stringify({
@@ -201,7 +201,7 @@ test('the stack with two of them has two outputs, by which they are told apart',
     ({ Properties }) =>
       (Properties?.['EventPattern'] as { 'detail-type'?: string[] } | undefined)?.['detail-type'] ?? [],
   );
-  // The news for people (EVENTS.md), by the names that the events have.
+  // The news for people (EVENTS.md), by the names of the events.
   const { end: _, ...news } = EVENTS;
   const named = Object.values(news).map(({ detailType }) => detailType);
   expect(types).toEqual(expect.arrayContaining(named));

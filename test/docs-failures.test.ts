@@ -1,15 +1,15 @@
-/** docs/FAILURES.md has each code with which the product says why something failed, and no other. */
+/** docs/FAILURES.md has exactly the codes with which the product says why something failed. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FAILURE_CODES } from '../scripts/contract/failure-codes.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-/** What runs where a step or an execution fails. */
+/** Code that runs where a step or an execution fails. */
 const ROOMS = ['core', 'engine', 'agent', 'worker', 'remote', 'ready'];
-/** A failure is written as an object, or made by a function of its file. */
+/** Finds failures that are written as objects, or made by a function of their file. */
 const CODE = /\bcode: '([a-z-]+)'|\b(?:wrong|failure)\(\s*'([a-z-]+)'|\b(?:CANNOT_TELL|BUG) = '([a-z-]+)'/g;
-/** Made of a status, or of several. */
+/** Codes that are made from a status, or from several. */
 const MADE = ['answer-too-large', 'child-failed', 'http-500', 'broken-connection', 'bad-answer'];
 
 const sources = ROOMS.flatMap((room) =>

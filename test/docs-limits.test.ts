@@ -1,4 +1,4 @@
-/** Each figure of docs/LIMITS.md is that of the code: the code that is cited is there, and says the same. */
+/** Each number in docs/LIMITS.md is the code's: the cited code exists, and has the same value. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,14 +22,15 @@ const UNITS: Readonly<Record<string, number>> = {
   day: 86_400_000,
 };
 
-/** '256 KiB' in bytes, '2 days' in ms, '20' as it is. */
+/** '256 KiB' in bytes, '2 days' in ms, '20' unchanged. */
 function figureOf(limit: string): number {
   const [, digits = '', unit = ''] = /^([\d,]+) ?([A-Za-z]*)/.exec(limit) ?? [];
   return Number(digits.replaceAll(',', '')) * (UNITS[unit] ?? UNITS[unit.replace(/s$/, '')] ?? 1);
 }
 
 /**
- * The last product of numbers in a piece of code; of a pattern's repetition one more, for what is before it.
+ * The last product of numbers in a piece of code; for a pattern's repetition plus one, for the part before
+ * it.
  */
 function valueOf(code: string): number {
   const [, repeated] = /\{0,(\d+)\}/.exec(code) ?? [];

@@ -1,6 +1,6 @@
 /**
- * llms.txt lists every page that is published, once, with a sentence; and no published page
- * leads to what nobody can find.
+ * llms.txt lists every published page once, with a sentence; and no published page links to a page that is
+ * not published.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';

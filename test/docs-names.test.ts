@@ -1,6 +1,6 @@
 /**
- * What documents and code name exists: files, scripts, headings, ids of guarantees. Each rule
- * is tested on a planted mistake.
+ * Everything that documents and code name exists: files, scripts, headings, ids of guarantees. Each rule is
+ * tested on a planted mistake.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -25,7 +25,7 @@ const matches = (text: string, pattern: RegExp): string[] =>
   [...text.matchAll(pattern)].map(([, name = '']) => name);
 const withoutBlocks = (text: string): string => text.replace(/^```[\s\S]*?^```$/gm, '');
 
-/** A heading as a link to it spells it. */
+/** A heading as a link spells it. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -77,7 +77,7 @@ describe('a document', () => {
   });
 });
 
-/** Decisions that are longer than their situation, choice and price need. */
+/** Longer decisions are longer than their situation, choice and price need. */
 const MOST_WORDS = 150;
 const longDecisions = (texts: Readonly<Record<string, string>>): string[] =>
   Object.entries(texts)
@@ -104,7 +104,7 @@ describe('a decision', () => {
   });
 });
 
-/** A page longer than this is two: nobody finds what is in it. Printed ones are looked up, not read. */
+/** A longer page should be two: readers do not find things in it. Printed pages are looked up, not read. */
 const MOST_WORDS_OF_A_PAGE = 3_000;
 const LONGER = new Set([...Object.keys(PRINTED), 'docs/ARCHITECTURE.md']);
 
@@ -121,7 +121,7 @@ it(`no page but the glossary's has more than ${MOST_WORDS_OF_A_PAGE} words`, () 
 const commentsOf = (text: string): string =>
   (text.match(/\/\*[\s\S]*?\*\/|(?<=\s)\/\/[^\n]*/g) ?? []).join('\n').replace(/\n\s*\*\s/g, ' ');
 
-/** Files that comments cite, by their whole path or its end. */
+/** Files that comments cite, by the whole path or its end. */
 function missingCitations(text: string): string[] {
   return matches(commentsOf(text), /(?<![\w./*-])((?:[\w-]+\/)*[\w-][\w.-]*\.(?:ts|md))(?!\w)/g).filter(
     (name) => !tracked.some((path) => path === name || path.endsWith(`/${name}`)),
@@ -148,7 +148,7 @@ describe('a comment', () => {
   });
 });
 
-/** Commands, options, files, codes and routes that have gone: who names one sends a reader nowhere. */
+/** Removed commands, options, files, codes and routes: a text that names one sends a reader nowhere. */
 const GONE = new RegExp(
   [
     String.raw`\b(?:un)?quiesc\w*`,
@@ -196,7 +196,7 @@ describe('what has gone', () => {
   ])('would be caught: %s', (text) => expect(GONE.test(text)).toBe(true));
 });
 
-/** Ids are cited in comments, and in titles of tests in brackets or behind a colon. */
+/** Ids are cited in comments, and in titles of tests in brackets or after a colon. */
 function idsIn(text: string): string[] {
   const brackets = text.match(/\((?:[SLCPF]\d{1,2}(?:, |–)?)+\)/g) ?? [];
   const judged = text.match(/[`'][SLCPF]\d{1,2} /g) ?? [];

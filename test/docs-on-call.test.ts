@@ -1,6 +1,6 @@
 /**
- * docs/ON-CALL.md: twenty questions in order, each with at most three clicks, a command that
- * there is, and a test in a browser.
+ * docs/ON-CALL.md: twenty questions in order, each with at most three clicks, an existing command, and a test
+ * in a browser.
  */
 
 import { readFileSync } from 'node:fs';
@@ -34,11 +34,11 @@ it('has a test in a browser for each', () => {
   expect(testsIn(read('test/browser/on-call.browser.ts'))).toEqual(numbers);
 });
 
-/** What is wrong with a command: there is none such, or it has not that option. */
+/** The problem of a command: it does not exist, or it has no such option. */
 async function wrongIn(command: string): Promise<string[]> {
   const [verb = '', ...rest] = command.split(' ');
   const { exitCode, out } = await steadfast([verb, '--help']);
-  // Behind its name a command has others, if there are any.
+  // After its name it may have subcommands.
   const [, names = ''] = /^Usage: steadfast (\S+) /.exec(out) ?? [];
   if (exitCode !== 0 || names.split('|')[0] !== verb) return [`no command '${verb}'`];
   return rest

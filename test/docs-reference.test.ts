@@ -1,4 +1,4 @@
-/** docs/REFERENCE.md leaves out nothing that an entry exports, and says of each row what it is. */
+/** docs/REFERENCE.md lists everything that an entry exports, and describes each row. */
 
 import { declarationIn, docOf, parametersOf } from '../scripts/contract/members.ts';
 import { printReference } from '../scripts/print-reference.ts';

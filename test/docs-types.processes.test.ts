@@ -1,6 +1,6 @@
 /**
- * All code that documents and an editor's hover show has right types: one program of the compiler for all
- * pages. State machines are asked their own validator.
+ * All code in documents and in an editor's hover has right types: one compiler run for all pages. Their own
+ * validator checks the state machines.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -34,7 +34,7 @@ afterAll(() => {
   for (const folder of made) rmSync(folder, { recursive: true, force: true });
 });
 
-/** @returns what the compiler says */
+/** @returns the compiler's output */
 function compiled(folders: readonly string[]): string {
   const include = folders.map((folder) => `../${basename(folder)}`);
   const config = { extends: '../../tsconfig.json', include };

@@ -1,4 +1,4 @@
-/** Printed documents say what the code says. */
+/** Printed documents match the code. */
 
 import { PRINTED, writtenDocument } from '../scripts/docs.ts';
 import { typeSchemas, withComments } from '../scripts/json-schemas.ts';

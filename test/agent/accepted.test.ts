@@ -1,4 +1,4 @@
-/** What an accepted answer is reported as, and what a probe says of accepted work (S6). */
+/** The report of an accepted answer, and a probe's answers about accepted work (S6). */
 
 import * as z from 'zod/mini';
 import { lackOf, perform } from '../../lib/agent/author-code.ts';

@@ -1,6 +1,5 @@
 /**
- * S6 what is not known to have failed has not failed; S17 nothing but a name and
- * a message of an error is kept.
+ * S6 work that is not known to have failed has not failed; S17 only name and message of an error are kept.
  */
 
 import { once } from 'node:events';
@@ -66,7 +65,7 @@ it('nobody can be asked about an unsafe agent, so it has no probe and needs none
   const unsafe = declareAgent('unsafe', { input: z.any(), output: z.any(), effect: 'unsafe' } as never);
   expect(lackOf(unsafe, { execute: async () => ({}), undo: async () => ({}) })).toBeUndefined();
   expect(lackOf(unsafe, { execute: async () => ({}) })).toMatchObject({ code: 'no-undo' });
-  // Its author counts on an answer that would never be asked for.
+  // Its author relies on an answer that nobody would ever ask for.
   const probed = {
     execute: async () => ({}),
     undo: async () => ({}),

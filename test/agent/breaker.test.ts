@@ -1,4 +1,4 @@
-/** A dead service holds work back instead of burning its attempts (P8, S9). */
+/** While a service is dead, its work is deferred instead of burning its attempts (P8, S9). */
 
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
@@ -88,7 +88,7 @@ describe('a healthy agent', () => {
     const slow: Breakers = {
       ...counts.breakers,
       read: async (agent) => {
-        // Less than what a process waits for it.
+        // Less than a process waits for it.
         await h.clock.sleep(900);
         return counts.breakers.read(agent);
       },
@@ -123,13 +123,13 @@ describe('a dead service', () => {
     for (let count = 0; count < 30; count += 1) ids.push((await h.begin()).id);
     await h.run(ids[0] as string, { until: () => h.clock.now() > T0 + 300_000 });
     const trials = h.notes.filter(({ what }) => what === 'breaker-trial').length;
-    // All 30 were under way at once when it opened.
+    // All 30 were under way when it opened.
     expect(service.calls).toBeLessThanOrEqual(30 + trials);
     expect(trials).toBeLessThanOrEqual(6);
     for (const id of ids) expect((await h.state(id)).execution.status).toBe('running');
     service.dead = false;
     for (const id of ids) expect((await h.run(id)).execution.status).toBe('succeeded');
-    // And of the service's own words, none (S17).
+    // Nothing of the service's own words is kept (S17).
     const opened = h.notes.filter(({ what }) => what === 'breaker-opened');
     expect(opened).toEqual([{ what: 'breaker-opened', agent: expect.any(String) }]);
     expect(h.notes.filter(({ what }) => what === 'breaker-closed')).toHaveLength(1);
@@ -148,7 +148,7 @@ describe('a dead service', () => {
     for (const each of [id, ...others.map((other) => other.id)]) {
       const step = await stepOf(h, each);
       expect(step?.status).toBe('retrying');
-      // The recovery has two more attempts, and trials alone were more than that.
+      // The recovery has two more attempts, and the trials alone were more than that.
       expect(step?.stage).toBeLessThanOrEqual(1);
       expect(step?.stageAttempt).toBeLessThanOrEqual(2);
     }

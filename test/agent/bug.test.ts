@@ -1,4 +1,4 @@
-/** A bug of an agent's code is no failure of its service, and does nothing to its breaker (S6, L4). */
+/** A bug in an agent's code is not a failure of its service, and leaves its breaker unchanged (S6, L4). */
 
 import { runInNewContext, runInThisContext } from 'node:vm';
 import { perform } from '../../lib/agent/author-code.ts';
@@ -124,7 +124,7 @@ describe('the breaker of an agent whose code has a bug', () => {
     expect(breaker?.failingSince).toBeUndefined();
     expect(breaker?.version).toBeLessThan(9);
     service.dead = false;
-    // Nothing is deferred: the next is performed at once.
+    // Nothing is deferred: the next one is performed at once.
     const begunAt = h.clock.now();
     expect((await h.run((await h.begin()).id)).execution).toMatchObject({
       status: 'succeeded',

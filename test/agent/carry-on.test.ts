@@ -1,6 +1,6 @@
 /**
- * One process that carries an execution on through several agents: what it keeps, for how long, and that what
- * it kept is handled or sent, whatever happens (S12, S13).
+ * One process that carries an execution on through several agents: what it keeps, for how long, and that
+ * every kept message is handled or sent, whatever happens (S12, S13).
  */
 
 import * as z from 'zod/mini';
@@ -32,21 +32,21 @@ interface Options {
   readonly steps?: number;
   readonly leftMs?: number;
   readonly here?: (agent: string) => boolean;
-  /** What an agent's code does; it takes no time. */
+  /** The work of an agent's code; it takes no time. */
   readonly execute?: (h: Harness, agent: string) => Promise<unknown>;
-  /** The ports of the process. */
+  /** Wraps the ports of the process. */
   readonly around?: (ports: Ports) => Ports;
   readonly of?: Neighbours['of'];
-  /** What happens while a message is handed over. */
+  /** Runs while a message is handed over. */
   readonly meanwhile?: (h: Harness, message: Send['message']) => Promise<void>;
   readonly more?: (agent: string) => Partial<Worker>;
   readonly longestMs?: number;
   readonly fairBy?: true;
-  /** When the process is over, by its clock. */
+  /** When the process ends, by its clock. */
   readonly deadline?: (endAt: number) => number;
 }
 
-/** Moves time on while nothing else can go on. */
+/** Moves time on while nothing else can continue. */
 async function driven<Result>(h: Harness, work: Promise<Result>): Promise<Result> {
   const end = { isOver: false };
   void work.finally(() => (end.isOver = true)).catch(() => undefined);
@@ -125,7 +125,7 @@ it('carries a chain on to its end, and sends nothing', async () => {
   expect(p.performed).toEqual(['agent-0', 'agent-1', 'agent-2']);
   expect(p.sentTo()).toEqual([]);
   expect((await p.state(p.id)).execution.status).toBe('succeeded');
-  // The log says which attempts were carried on: not the one that came from a queue.
+  // The log lists the attempts that were carried on: not the one that came from a queue.
   expect(p.notes.filter((note) => note.startsWith('carried-on'))).toEqual(['carried-on s1', 'carried-on s2']);
 });
 
@@ -151,7 +151,7 @@ it.each([0, 1])('keeps one of several messages, after the others have left; %i s
   let failures = fails;
   const queue = {
     send: async (sends: readonly Send[]) => {
-      // The evaluation is made again, and sends again what is kept already.
+      // The evaluation is repeated, and sends the kept message again.
       if ((failures -= 1) >= 0) throw new Error('503');
       order.push(...sends.map(({ agent }) => `sent ${agent}`));
     },
@@ -302,7 +302,7 @@ it('keeps nothing that follows from a report whose write got no clear answer', a
         ...ports.store,
         write: async (write) => {
           const result = await ports.store.write(write);
-          // The claim, then the report.
+          // The first write is the claim, the second the report.
           if ((writes += 1) === 2) throw new Error('no answer');
           return result;
         },
@@ -325,7 +325,7 @@ it('reads all again before a claim: a pause in between is obeyed', async () => {
 });
 
 it('dies between a report and the next claim as between a write and its message: nothing is lost or charged', async () => {
-  // The process stops for ever where it would begin its next attempt.
+  // The process stops for ever before its next attempt.
   const p = await processOf({ of: () => new Promise(() => undefined) });
   void p.handle().catch(() => undefined);
   await settle();

@@ -31,7 +31,7 @@ const chain = (steps: number, pointOfNoReturn = false): Workflow =>
     return { n: (before as StepHandle<Record<string, unknown>>).output['n'] };
   }) as Workflow;
 
-/** Counts the reads, and may meddle between those of a part. */
+/** Counts the reads, and may interfere between those of a part. */
 function counting(meddle: (step: string) => Promise<void> = async () => undefined) {
   const reads = { whole: 0, part: 0, records: 0 };
   const wrap = (world: MemoryWorld): Ports => ({
@@ -64,9 +64,9 @@ beforeEach(() => {
 });
 
 /**
- * A read of a part, one record after another, the execution's last, and at one of these reads a
- * cancel and all that comes of it. A step's message also comes as soon as what it waits for is under
- * way: the step is not yet one to claim.
+ * A read of a part reads one record after another, the execution's last; at one of these reads a cancel
+ * happens with all its consequences. A step's message also comes as soon as its predecessors are under way:
+ * then the step may not be claimed yet.
  */
 describe('a diamond, read in part throughout', () => {
   const diamond = workflow('diamond', { input: anyObject, within: '1h' }, (w) => {
@@ -76,7 +76,7 @@ describe('a diamond, read in part throughout', () => {
     w.step('e', worker, {}, { after: [d] });
     return {};
   }) as Workflow;
-  /** Reads of the queue between a cancel and the next read. */
+  /** How many reads of the queue lie between a cancel and the next read. */
   const SINGLE_FLIGHT = 8;
   const NEXT: Record<string, readonly string[]> = { a: ['b', 'c'], b: ['d'], c: ['d'], d: ['e'], e: [] };
 
@@ -180,7 +180,7 @@ describe('a long chain', () => {
     expect([execution.status, execution.output]).toEqual(['succeeded', { n: STEPS }]);
     expect(reads.part).toBeGreaterThan(15);
     expect(reads.records).toBe(2 * reads.part);
-    // Those near its start, and the last one, which ends it.
+    // The steps near its start, and the last one, which ends it.
     expect(reads.whole).toBe(STEPS - reads.part + 1);
   });
 

@@ -1,7 +1,7 @@
 /**
- * Effect keys over a recovery (S18): every variant has its own, plain repetitions have not, and probe and
- * undo are given what the attempt was given. The service knows its keys: what it has done it answers again,
- * and another request it refuses.
+ * Effect keys over a recovery (S18): every variant has its own, plain repetitions share one, and probe and
+ * undo get the attempt's input. The service knows its keys: it repeats its answer for work that it has done,
+ * and refuses another request under the same key.
  */
 
 import { executionView } from '../../lib/api/views.ts';
@@ -44,12 +44,12 @@ type Deed = 'execute' | 'probe' | 'undo';
 interface Call {
   readonly on: Deed;
   readonly agent: string;
-  /** From 1. */
+  /** Counts from 1. */
   readonly key: number;
   readonly size: unknown;
 }
 
-/** @param fails by attempt to execute, from 1: how it fails, or whether it acts first */
+/** @param fails how each attempt to execute fails, or whether it acts first, by attempt, from 1 */
 function service(fails: Record<number, () => Error>, acts: readonly number[] = []) {
   const calls: Call[] = [];
   const refused: string[] = [];
@@ -143,7 +143,7 @@ describe('a recovery', () => {
     const h = shipped(external);
     const { id } = await h.begin();
     expect((await h.run(id)).execution.status).toBe('succeeded');
-    // Asked before everything that could still act is over, and after it.
+    // Probed before everything that could still act is over, and afterwards.
     expect([...new Set(texts(external.calls))]).toEqual([
       'execute 1: first L',
       'probe 1: first L',
@@ -223,7 +223,7 @@ describe('what a person gives', () => {
       throw new PermanentError('no such address');
     });
     expect((await h.run(id)).execution.status).toBe('compensated');
-    // A permanent failure passes the plain retries over.
+    // A permanent failure skips the plain retries.
     expect(texts(external.calls)).toEqual([
       'execute 1: first L',
       'execute 2: first M',

@@ -1,4 +1,4 @@
-/** The function of several agents: whose a message is, and what its agents do not share. */
+/** The function of several agents: which agent a message belongs to, and what its agents do not share. */
 
 import type { Context, SQSEvent } from 'aws-lambda';
 import { agentHandler } from '../../lib/agent/handler.ts';
@@ -102,6 +102,6 @@ it('gives back the messages of an agent that does not load; those of others go o
   const records = [record('m1', 'charge'), record('m2', 'ship'), record('m3', 'ship-other')];
   const context = { getRemainingTimeInMillis: () => 60_000 } as Context;
   const answer = await handler({ Records: records } as unknown as SQSEvent, context);
-  // What is no message is dropped; a queue that is no agent's here is given back.
+  // A text that is not a message is dropped; a message from a queue of no agent here is given back.
   expect(answer.batchItemFailures).toEqual([{ itemIdentifier: 'm1' }, { itemIdentifier: 'm3' }]);
 });

@@ -1,5 +1,6 @@
 /**
- * An attempt whose process another one has ended, and one whose code returns after its lease (S6, S9, S10).
+ * An attempt whose process was ended because of another attempt, and one whose code returns after its lease
+ * (S6, S9, S10).
  */
 
 import { askPerson, retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -46,7 +47,7 @@ describe('an attempt that another one has interrupted uses up no try', () => {
     const { h, id } = await interrupted('probed', MANY);
     const step = await shipOf(h, id);
     expect(step).toMatchObject({ status: 'done', attempt: MANY + 1, stage: 0 });
-    // Whoever counts failures knows it by its code.
+    // Statistics recognise it by its code.
     expect(step?.attempts[0]).toMatchObject({ outcome: 'unknown', failure: { code: 'interrupted' } });
   });
 
@@ -78,7 +79,7 @@ it('code that returns after its lease is over keeps nobody waiting for its proce
   let calls = 0;
   const execute = async ({ signal }: { signal: AbortSignal }) => {
     calls += 1;
-    // As one that is killed because it ignores the end of its signal: long after the lease.
+    // Like one that is killed because it ignores the end of its signal, long after the lease.
     if (calls === 1) {
       await new Promise<void>((over) => signal.addEventListener('abort', () => over()));
       await h.clock.sleep(20_000);
@@ -93,7 +94,7 @@ it('code that returns after its lease is over keeps nobody waiting for its proce
   const beganAt = h.clock.now();
   const state = await h.run(id);
   expect(state.steps['ship']).toMatchObject({ status: 'done', attempt: 2 });
-  // What it did is believed when its code has returned, not an hour later when its process is over.
+  // Its acts count once its code has returned, not an hour later when its process is over.
   expect(h.clock.now() - beganAt).toBeLessThan(60_000);
 });
 

@@ -1,6 +1,6 @@
 /**
- * What comes too late, is too large, or fails beside the point: it must not
- * undo, hide or hold up what is done.
+ * Results that are too late or too large, or that fail in a side effect: they must not undo, hide or delay
+ * finished work.
  */
 
 import * as z from 'zod/mini';
@@ -91,7 +91,7 @@ describe('an agent', () => {
     const pay = {
       ...ok,
       execute: async () => {
-        // From here on the agent wants a field that the stored input does not have.
+        // From here on the agent needs a field that the stored input does not have.
         Object.assign(loose, { input: z.object({ seat: z.string() }) });
         throw new PermanentError('declined');
       },
@@ -190,7 +190,8 @@ describe('an agent', () => {
       await settle();
       h.clock.advanceTo(h.clock.now() + 1_000);
     }
-    // Nobody gives the process back before the platform ends it: the code would go on beside another message.
+    // Nothing gives the process back before the platform ends it: the code would go on beside another
+    // message.
     expect(isOver).toBe(false);
   });
 
@@ -214,7 +215,7 @@ describe('an agent', () => {
       return (await h.state(id)).steps['work']?.status;
     };
     await statusAfter(5);
-    // As a server notices it first of all, before what was to wake in that time.
+    // A server notices it before it runs the timers of that time.
     away.push({ untilAt: h.clock.now() + awayMs, ms: awayMs });
     h.clock.advanceTo(h.clock.now() + awayMs);
     expect(await statusAfter(4)).toBe('running');

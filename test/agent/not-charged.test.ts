@@ -1,6 +1,5 @@
 /**
- * What an attempt that met a dead service leaves: nothing is charged, and nothing is
- * repeated that may not be (S6, S9).
+ * An attempt that met a dead service: nothing is charged, and nothing is repeated that must not be (S6, S9).
  */
 
 import type { Breaker } from '../../lib/core/step/breaker.ts';
@@ -70,7 +69,7 @@ describe('what an attempt that met a dead service leaves', () => {
       mayHaveActed: false,
     });
     expect(step?.deferred?.why).toBe('breaker');
-    // The service's own wish is longer.
+    // The service asked for a longer wait.
     expect(step?.retryAt).toBe(T0 + 900_000);
     expect(h.sent).toEqual([]);
   });

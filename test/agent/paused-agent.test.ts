@@ -54,7 +54,7 @@ it('is not called any more, also by a process that was well, and its step says w
   const pause = { by: ann, reason: 'asked to' };
   const deferred = { mode: 'execute', why: 'paused', at: w.clock.now(), since: pausedAt, pause };
   expect(step).toMatchObject({ deferred, attempt: 0 });
-  // It is evaluated again before long, however long the pause lasts (S12).
+  // It is evaluated again soon, however long the pause lasts (S12).
   expect(retryAt - w.clock.now()).toBeLessThan(36_000);
   const now = await breakersNow(w.scheduler, ['carrier']);
   const [said] = explain(ship.plan, state, w.clock.now(), () => true, now).steps;

@@ -1,6 +1,6 @@
 /**
- * Alive is not advancing: `progressWithin` catches an agent that sends heartbeats and
- * gets nowhere, and nobody else.
+ * Alive is not advancing: `progressWithin` catches an agent that sends heartbeats and makes no progress, and
+ * no other agent.
  */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -33,7 +33,7 @@ describe('an agent with progressWithin', () => {
     expect(execution.status).toBe('succeeded');
     const [first, second] = steps['copy']?.attempts ?? [];
     expect(first).toMatchObject({ outcome: 'unknown', failure: { code: 'no-progress' } });
-    // progressWithin 4 s and the margin for clocks of 1 s; the harness sweeps as soon as something is due.
+    // progressWithin of 4 s and the margin for clocks of 1 s; the harness sweeps as soon as something is due.
     expect((first?.endedAt ?? 0) - startedAt).toBeLessThanOrEqual(5_100);
     expect(second).toMatchObject({ number: 2, outcome: 'done' });
     expect(signals).toEqual([true]);
@@ -97,9 +97,7 @@ describe('an agent with progressWithin', () => {
 });
 
 describe('an agent with progressWithin that is noticed only after 40 seconds', () => {
-  /**
-   * What is recorded of a first attempt whose process dies after so long, or lives on and ignores its signal.
-   */
+  /** The record of a first attempt whose process dies after this time, or lives on and ignores its signal. */
   const foundLate = async (limits: object, diesAfterMs: number | undefined): Promise<unknown> => {
     let tries = 0;
     const execute = async (): Promise<object> => {
@@ -115,7 +113,7 @@ describe('an agent with progressWithin that is noticed only after 40 seconds', (
     const { id } = await h.begin();
     const startedAt = h.clock.now();
     void h.clock.sleep(diesAfterMs ?? 3_600_000).then(() => doomed.kill());
-    // Something else to wait for, so that time moves on without an evaluation.
+    // Another timer, so that time moves on without an evaluation.
     void h.clock.sleep(40_000);
     const portsOf = ({ message }: { message: { attempt: number } }): typeof doomed.ports | undefined =>
       message.attempt === 1 ? doomed.ports : undefined;

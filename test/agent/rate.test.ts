@@ -1,4 +1,4 @@
-/** The rate of an agent: no more of its attempts a second begin than that, and none is charged (S9). */
+/** The rate of an agent: per second no more of its attempts begin than that, and none is charged (S9). */
 
 import { ProcessRate } from '../../lib/agent/process-rate.ts';
 import { explain } from '../../lib/explain/why.ts';
@@ -16,7 +16,7 @@ const ship = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
   w.step('ship', carrier, {});
 });
 
-/** So many executions of a workflow whose agent has this rate, and when its service was called. */
+/** Executions of a workflow whose agent has this rate, and the times at which its service was called. */
 function world(perSecond: number, rates: Rates | undefined = memoryRates()) {
   const calledAt: number[] = [];
   const writes = { count: 0 };
@@ -41,7 +41,7 @@ function world(perSecond: number, rates: Rates | undefined = memoryRates()) {
   return { ...h, calledAt, writes };
 }
 
-/** The most that are in one second. */
+/** The most times within one second. */
 const mostInASecond = (times: readonly number[]): number =>
   Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1_000).length));
 
@@ -99,7 +99,7 @@ it('counts what comes late in the second in which it comes', async () => {
   const w = world(0.4);
   for (let at = 0; at < 20; at += 1) await w.begin();
   await drain(w);
-  // No supervisor for a minute: all turns are long over when one comes.
+  // No supervisor works for a minute: when one comes, all turns are long over.
   w.clock.advanceTo(w.clock.now() + 60_000);
   await settle();
   const open = (await w.store.due(0, Number.MAX_SAFE_INTEGER)).items;
@@ -176,7 +176,7 @@ describe('one process', () => {
     const far = { ...first.record, givenUntil: now + NEAR_MS + 1 };
     const later = withSlots(far, 'carrier', 2, asked, inputs);
     expect(later).toMatchObject({ turnAt: now + NEAR_MS + 501 });
-    // Who has no turn does not pass those who have one; who has one does.
+    // A claim without a turn does not pass those that have one; a claim with a turn does.
     const soon = { ...inputs, now: now + NEAR_MS };
     expect(withSlots(later.record, 'carrier', 2, asked, soon)).toHaveProperty('turnAt');
     expect(withSlots(later.record, 'carrier', 2, { ...asked, hasTurn: true }, soon)).toHaveProperty('slots');
@@ -199,7 +199,7 @@ describe('one process', () => {
 });
 
 describe('behind three hundred of one tenant', () => {
-  /** Claims of tenants, each in one of so many processes; what is deferred comes with the next sweep. */
+  /** Claims of tenants, spread over this many processes; a deferred claim comes with the next sweep. */
   async function claims(groups: readonly string[], processes: number) {
     const { clock, ...memory } = memoryWorld();
     const ports = { ...memory, clock, rates: memoryRates() };
@@ -233,7 +233,7 @@ describe('behind three hundred of one tenant', () => {
     const { a = [], b = [] } = await claims([...threeHundred, 'b'], processes);
     expect(b[0]).toBeLessThanOrEqual(withinMs);
     expect(mostInASecond([...a, ...b])).toBeLessThanOrEqual(46);
-    // One sweep is missed at the beginning, and no slot is lost behind it.
+    // One sweep is missed at the beginning, and no slot is lost after it.
     expect(a.at(-1)).toBeLessThan(300_000 / 40 + 4_000);
   });
 
@@ -284,7 +284,7 @@ describe('a slot', () => {
     expect(withSlots(queued, agent, 0.1, first, at(29_000))).toHaveProperty('turnAt', 9_010_000);
     const idle = withSlots(queued, agent, 0.1, first, at(31_000));
     expect(idle).toMatchObject({ slots: { fromAt: 31_000 } });
-    // Those behind it follow at the rate, and one that has an old turn takes part like them.
+    // Those behind it follow at the rate, and so does one that has an old turn.
     const next = withSlots(idle.record, agent, 0.1, first, at(31_500));
     expect(next).toHaveProperty('turnAt', 51_000);
     expect(withSlots(next.record, agent, 0.1, { wanted: 1, hasTurn: true }, at(40_000))).toMatchObject({

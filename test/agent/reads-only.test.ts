@@ -1,4 +1,4 @@
-/** A breaker opens for a service that answers what only reads (P8). */
+/** A breaker opens for a service that answers only reads (P8). */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';

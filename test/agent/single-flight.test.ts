@@ -11,7 +11,7 @@ import { withStore } from '../engine/process.ts';
 
 const worker = anAgent('worker');
 
-/** Evaluations that end when the test says so. */
+/** Evaluations that end when the test lets them. */
 function evaluations() {
   const begun: { readonly what: string; readonly end: (failure?: Error) => void }[] = [];
   const evaluate = (affected: AffectedSteps) =>
@@ -48,7 +48,7 @@ describe('looks of one process at one execution', () => {
     begun[0]?.end();
     await codeReturned();
     expect([names(), over]).toEqual([['a', 'b,c'], ['a']]);
-    // It has begun to read: whoever comes now may have written after that.
+    // It has begun to read: a later caller may have written after that.
     all.push(take('d'));
     await codeReturned();
     begun[1]?.end();
@@ -131,7 +131,7 @@ describe('a batch of messages of one execution', () => {
     expect(apart.refused).toBeGreaterThan(SIDE);
     // Both evaluations may find that the last step's turn has come.
     expect(together.refused).toBeLessThanOrEqual(2);
-    // Each claim of eleven reads, and the second message of the last step.
+    // Each of the eleven claims reads, and so does the second message of the last step.
     expect(together.reads).toBeLessThan(2 * SIDE);
     expect(apart.reads).toBeGreaterThan(4 * SIDE);
   });

@@ -1,5 +1,6 @@
 /**
- * Work that is done elsewhere: until when it may go on, and what a probe is believed of it that was cut off.
+ * Work that is done elsewhere: until when it may go on, and which answers of a probe count about work that
+ * was cut off.
  */
 
 import { type AttemptContext, PROCESS_TIME_LEFT_MS } from '../../lib/core/plan/agent.ts';

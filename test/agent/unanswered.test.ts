@@ -1,4 +1,7 @@
-/** A service that answers no call to act is not healthy, however few they are and whatever settles them. */
+/**
+ * A service that answers no call to act is not healthy, however few the calls are and however their outcomes
+ * are resolved.
+ */
 
 import { done } from '../../lib/core/plan/agent.ts';
 import { workflow } from '../../lib/author/builder/workflow.ts';
@@ -34,7 +37,7 @@ function open(flow: Workflow) {
   const write: typeof breakers.write = (record) => (writes.push(record), breakers.write(record));
   const wrap = (world: MemoryWorld): Ports => ({ ...world, breakers: { ...breakers, write } });
   const h = harness(flow, { carrier }, 1, wrap);
-  /** One an hour. */
+  /** One call an hour. */
   const hours = async (count: number): Promise<void> => {
     for (let hour = 0; hour < count; hour += 1) {
       const { id } = await h.begin();

@@ -1,4 +1,4 @@
-/** What began soon after other code began to run says when that was. */
+/** If something began soon after other code began to run, the answer says when that was. */
 
 import { memoryBreakers } from '../../lib/memory/side-records.ts';
 import { client } from './app.ts';

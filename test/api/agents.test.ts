@@ -1,4 +1,4 @@
-/** GET /agents: queues, breakers, latest failures; what cannot be asked is left out. */
+/** GET /agents: queues, breakers, latest failures; a part that cannot be read is left out. */
 
 import * as z from 'zod/mini';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -153,7 +153,7 @@ describe('an agent that is not deployed', () => {
     await c.begun();
     await c.begun({ input: { orderId: 'o-2' } });
     expect(await missing(c)).toEqual([[{ name: 'worker', waiting: 0, planned: 2 }], 2]);
-    // What has ended has nothing open.
+    // An ended execution has nothing open.
     expect(await missing(without())).toEqual([[], 0]);
   });
 

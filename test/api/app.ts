@@ -1,4 +1,6 @@
-/** The HTTP app on ports in memory, asked as a client asks; every answer is checked against the contract. */
+/**
+ * The HTTP app on ports in memory, called as a client calls it; every answer is checked against the contract.
+ */
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -40,7 +42,7 @@ export interface Answer {
 export interface Client extends Harness {
   readonly receipts: Receipts;
   readonly get: (path: string) => Promise<Answer>;
-  /** A text is sent as it is, anything else as JSON. */
+  /** Sends a text unchanged, anything else as JSON. */
   readonly post: (path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
   readonly ask: (path: string, init: RequestInit) => Promise<Answer>;
   readonly begun: (body?: object) => Promise<string>;
@@ -62,7 +64,7 @@ export function client(
   const ask = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await app.request(path, init);
     const text = await response.text();
-    // Whatever is asked, no answer shows the inside: no stack, no file.
+    // No answer to any request shows internals: no stack, no file.
     expect(text).not.toMatch(/\n\s+at |\.ts:\d|node_modules/);
     const body = JSON.parse(text) as Answer['body'];
     expectDescribed(init.method ?? 'GET', path, response.status, body);

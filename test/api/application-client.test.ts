@@ -1,5 +1,6 @@
 /**
- * What applications import: inputs and outputs by workflow, and calls that are made again under the same key.
+ * The client that applications import: inputs and outputs by workflow, and calls that are repeated under the
+ * same key.
  */
 
 import { agent, workflow } from 'steadfast';
@@ -53,11 +54,11 @@ it('has inputs and outputs by workflow', async () => {
   expect(said).toBe('hello');
   expect(requests.map(({ path }) => path)).toEqual(['/workflows/speech/executions', '/executions/e1']);
   const wrong = () => [
-    // @ts-expect-error an input that does not fit
+    // @ts-expect-error the input does not fit
     client.start('speech', { input: { words: 'hello' } }),
-    // @ts-expect-error a workflow that is not there
+    // @ts-expect-error the workflow does not exist
     client.start('song', { input: { text: 'hello' } }),
-    // @ts-expect-error a field that the output has not
+    // @ts-expect-error the output has no such field
     output?.sung,
   ];
   expect(wrong).toBeInstanceOf(Function);
@@ -160,7 +161,7 @@ it('approves and rejects by execution and step, and again where no answer came',
     code: 'unknown-step',
     message: "execution e1 has no step 'none'. Its approvals are: release, later",
   });
-  // What is refused here is not asked again.
+  // Calls that are refused here are not repeated.
   expect(requests).toHaveLength(7);
 });
 

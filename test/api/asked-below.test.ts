@@ -1,4 +1,4 @@
-/** What waits for people in executions that a step runs is said of the parent, the worst first. */
+/** A parent shows what waits for people in executions that its steps run, the worst first. */
 
 import * as z from 'zod/mini';
 import { listText, executionText, whyText } from '../../cli/print.ts';

@@ -1,4 +1,4 @@
-/** A deployment at rest answers what reads, and refuses every route that writes. */
+/** A deployment at rest answers reads, and refuses every route that writes. */
 
 import { CALLS, kindOf, type Route } from '../../lib/api/calls.ts';
 import { routes } from '../../lib/api/routes.ts';

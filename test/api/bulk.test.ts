@@ -1,4 +1,4 @@
-/** The routes about bulk actions: what they take, what they answer, what they refuse. */
+/** The routes for bulk actions: what they accept, answer and refuse. */
 
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { memoryBulks } from '../../lib/memory/bulks.ts';

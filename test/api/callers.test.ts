@@ -1,6 +1,6 @@
 /**
- * Who calls over HTTP: what API Gateway's authorizer says, in payload format 2.0,
- * and nothing that a caller says.
+ * The caller over HTTP is who API Gateway's authorizer names, in payload format 2.0, not who the caller
+ * claims to be.
  */
 
 import { handle } from 'hono/aws-lambda';
@@ -33,7 +33,7 @@ interface App extends Harness {
   ) => Promise<Reply>;
 }
 
-/** As Lambda runs it: an event in, an answer out. */
+/** Runs as in Lambda: an event in, an answer out. */
 function app(served: Workflow): App {
   const h = harness(served, {});
   const handler = handle(routes(h.scheduler));

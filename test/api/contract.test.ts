@@ -1,6 +1,4 @@
-/**
- * The described contract is the one that is served: the same routes, the same codes, and examples that fit.
- */
+/** The documented contract is the served one: the same routes, the same codes, and examples that fit. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,7 +54,7 @@ describe.each(described)('%s', (route, { body, answers }) => {
   });
 });
 
-/** A client's own; what a trigger's message is refused with, which no caller reads. */
+/** Codes of a client's own, and of a refused trigger message, which no caller reads. */
 const IN_NO_ANSWER: ReadonlySet<string> = new Set(['client.ts', 'authorization.ts', 'trigger.ts']);
 const codesIn = (folder: string): string[] =>
   readdirSync(join(ROOT, folder))

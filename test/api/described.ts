@@ -1,4 +1,4 @@
-/** Whether an answer is one that the contract describes for its route. */
+/** Checks that an answer is one that the contract describes for its route. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,9 @@ const error = z.strictObject({
 
 type Schema = Readonly<Record<string, unknown>>;
 const document = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'openapi.json'), 'utf8');
-/** What is published allows fields that it does not name, for a later release may have more: here none. */
+/**
+ * The published schema allows further fields, because a later release may have more: here none are allowed.
+ */
 const { components } = JSON.parse(document, (key, value: Schema) =>
   Object(value)['properties'] === undefined || key === 'Openapi'
     ? value
@@ -33,7 +35,7 @@ const { components } = JSON.parse(document, (key, value: Schema) =>
 ) as { readonly components: object };
 const ajv = new Ajv2020({ strict: false }).addSchema({ $id: 'api', components });
 
-/** Errors may have any code of the route's; anything else has the shape that belongs to the status. */
+/** Errors may have any code of the route; any other answer has the shape that belongs to its status. */
 export function expectDescribed(method: string, path: string, status: number, body: unknown): void {
   const route = routeOf(method, path);
   const { answers, errors } = route === undefined ? { answers: {}, errors: [] } : DESCRIBED[route];

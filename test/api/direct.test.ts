@@ -1,4 +1,7 @@
-/** Calls of the scheduler's function itself: the client makes its event, and no caller in it is believed. */
+/**
+ * Calls of the scheduler's function itself: the client makes its event, so no caller in the event is
+ * believed.
+ */
 
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { handle } from 'hono/aws-lambda';
@@ -23,7 +26,7 @@ interface Invoked {
   readonly Payload: string;
 }
 
-/** As Lambda invokes the function of this workflow. */
+/** Invokes the function of this workflow as Lambda does. */
 function invoking(served: Workflow) {
   const handler = handle(routes(harness(served, {}).scheduler));
   const invoked: Invoked[] = [];
@@ -74,7 +77,7 @@ it.each([
   await expect(failing(result).health()).rejects.toMatchObject({ name: 'ApiError', code });
 });
 
-/** An ARN that cannot be recorded: where it is believed, it is refused. */
+/** An ARN that cannot be recorded: an API that believes it refuses it. */
 const EVENT = {
   version: '2.0',
   rawPath: '/workflows/nope/executions',

@@ -1,7 +1,7 @@
 /**
- * Whatever a client puts into whichever place of a request: no key of the table is made of it, nothing is
- * polluted, nothing is written, and the answer is a refusal. The app is the real one, over the real store
- * with a table that only listens.
+ * Hostile text in every part of a request: no key of the table is made from it, nothing is polluted, nothing
+ * is written, and the answer is a refusal. The app is the real one, over the real store with a table that
+ * only listens.
  */
 
 import {
@@ -39,7 +39,7 @@ const scheduler = createScheduler({ ...memoryWorld({ seed: 1 }), store }, [flow 
   newId: () => 'e-1',
 });
 const app = routes(scheduler);
-/** Each with its method and its pattern, as the app has them. */
+/** Routes with their method and pattern, as the app has them. */
 const ROUTES = app.routes
   .filter(({ method, path }) => ['GET', 'POST'].includes(method) && path !== '/*')
   .map(({ method, path }) => [method, path] as const);
@@ -77,7 +77,7 @@ const ask = async (path: string, init: RequestInit): Promise<{ status: number; t
   return { status: response.status, text: await response.text() };
 };
 
-/** Key values in what was asked of the table. */
+/** Key values in the requests to the table. */
 function keysAsked(): string[] {
   const values: string[] = [];
   const collect = (value: unknown, name: string): void => {
@@ -142,7 +142,7 @@ describe.each(ROUTES)('%s %s', (method, pattern) => {
       const query = ['workflow', 'status', 'cursor', 'limit', 'wait', '__proto__', 'constructor[prototype]'];
       for (const name of query) {
         const { status } = await ask(`${path}?${encodeURIComponent(name)}=${text}`, { method, ...body });
-        // 503: the health says that no supervisor has swept yet.
+        // 503: the health endpoint says that no supervisor has swept yet.
         expect([name, value, status < 500 || status === 503]).toEqual([name, value, true]);
       }
       const headers = {

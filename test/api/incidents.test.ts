@@ -3,7 +3,7 @@
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { client, type Client } from './app.ts';
 
-/** An execution whose second step's undo cannot be done: a person is asked. */
+/** An execution whose second step cannot be undone: a person is asked. */
 async function asked(): Promise<{ c: Client; id: string }> {
   const c = client(async () => ({ ok: true }));
   c.implementations['worker'] = {

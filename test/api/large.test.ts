@@ -1,6 +1,6 @@
 /**
- * However large an execution is, what is answered fits into what a Lambda function may
- * answer, and says what is left out.
+ * However large an execution is, its answer fits into what a Lambda function may return, and says what is
+ * left out.
  */
 
 import { handle } from 'hono/aws-lambda';
@@ -36,8 +36,8 @@ const done = (name: string, more: Partial<Step> = {}): Step => {
 };
 
 /**
- * Asks the function as API Gateway does.
- * @returns the answer's body, and the bytes of what the function answers
+ * Calls the function as API Gateway does.
+ * @returns the answer's body, and the bytes that the function returns
  */
 async function stage(
   count: number,
@@ -139,7 +139,7 @@ describe('an execution with large outputs', () => {
   });
 });
 
-/** What it waits for, and why, is said with its failure. */
+/** What it waits for, and why, is shown with its failure. */
 const failed = (name: string, char: string): Step =>
   done(name, {
     status: 'waiting',
@@ -169,7 +169,7 @@ describe.each([
     expect(cut.length).toBeGreaterThan(0);
     expect(cut.every((step) => step.attempts.length === 0)).toBe(true);
     expect(why.steps).toHaveLength(count);
-    // The start, and each attempt.
+    // The start and each attempt count.
     expect(why.past.length + (why.omittedPast ?? 0)).toBe(20 * count + 1);
     expect(why.past.length).toBeGreaterThan(200);
     expect(why.past.at(-1)?.at).toBeGreaterThanOrEqual(why.past[0]?.at ?? 0);

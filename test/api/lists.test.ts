@@ -1,4 +1,4 @@
-/** Lists of executions: every filter, and what does not go together. */
+/** Lists of executions: every filter, and filters that exclude each other. */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
@@ -85,7 +85,7 @@ describe('GET /executions', () => {
     ['since=yesterday', 'bad-request'],
     ['since=5', 'bad-request'],
     ['since=2000000000000&until=2000000000000', 'bad-request'],
-    // Seconds taken for milliseconds.
+    // Seconds instead of milliseconds.
     ['until=1764158400', 'bad-request'],
     ['status=open&cursor=x', 'bad-cursor'],
     ['status=bad&cursor=x', 'bad-cursor'],

@@ -1,4 +1,4 @@
-/** A long body keeps nobody else from the loop for longer than a part of the work with it takes. */
+/** A long body blocks the loop for others only for a part of the time that its work takes. */
 
 import { setImmediate } from 'node:timers/promises';
 import { memoryValues } from '../../lib/memory/world.ts';
@@ -7,7 +7,7 @@ import { client } from './app.ts';
 const { post } = client(undefined, (world) => ({ ...world, largeValues: memoryValues() }));
 const bodyOf = (numbers: number): string => `{"input":{"orderId":"o","note":[${'17,'.repeat(numbers)}1]}}`;
 const started = (text: string) => post('/workflows/flow/executions', text);
-/** How often others had their turn meanwhile. */
+/** How often others had a turn meanwhile. */
 async function turnsOf(text: string): Promise<number> {
   const over = new AbortController();
   const answer = started(text).finally(() => over.abort());
@@ -23,7 +23,7 @@ it('gives others their turn before a long one is parsed, checked and taken', asy
 });
 
 it('is refused before it is parsed where it has too many values', async () => {
-  // Parsed, it would be no JSON.
+  // If it were parsed, it would not be valid JSON.
   const { status, body } = await started(bodyOf(200_000).slice(0, -1));
   expect([status, body]).toMatchObject([
     400,

@@ -202,7 +202,7 @@ describe('a body', () => {
         body: refusal('bad-json', /nested deeper/),
       });
     }
-    // Refused unparsed, however deep.
+    // Refused without parsing, however deep it is.
     const deepest = `{"input":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
     expect(await post(START, deepest)).toMatchObject({
       status: 400,

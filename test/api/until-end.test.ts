@@ -1,6 +1,6 @@
 /**
- * How a client waits for the end of an execution: one wait, then ever more seldom, at
- * times that no two callers share.
+ * How a client waits for the end of an execution: one wait, then reads at growing intervals, at times that no
+ * two callers share.
  */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';
@@ -12,7 +12,7 @@ import { endOf } from '../../lib/api/until-end.ts';
 const view = (status: string, more: object = {}): ExecutionView => ({ status, ...more }) as ExecutionView;
 const running = view('running');
 
-/** @param answers one each; the last again and again */
+/** @param answers one for each call; the last is repeated */
 async function asked(answers: readonly (ExecutionView | Error)[], random = 0.5, wait: WaitOptions = {}) {
   const asks: unknown[] = [];
   const slept: number[] = [];

@@ -1,6 +1,6 @@
 /**
- * What may be absent is given only where nothing is taken as well: types say it, and the
- * check where a workflow is loaded.
+ * A value that may be absent fits only where a value may be missing: the types refuse it elsewhere, and so
+ * does the check when a workflow is loaded.
  */
 
 import {
@@ -77,7 +77,7 @@ const noted = workflow(
   },
 );
 
-// As an author who gets no help from types writes it.
+// As an author writes it without help from types.
 // oxlint-disable-next-line typescript/no-explicit-any
 type Free = any;
 const problems = (build: (w: WorkflowBuilder<Free>, l: Free) => unknown): string[] => {
@@ -88,7 +88,7 @@ const problems = (build: (w: WorkflowBuilder<Free>, l: Free) => unknown): string
   return referenceProblems(flow as unknown as Workflow, jsonSchemaOf as never);
 };
 const inFlow = (w: WorkflowBuilder<Free>): Free => w.input as Free;
-/** Everything about the step 'b', in the words that follow its name. */
+/** All messages about the step 'b', without its name. */
 const saidOfB = (build: (w: WorkflowBuilder<Free>, l: Free) => void): string[] =>
   problems((w, l) => {
     build(w, l);
@@ -294,32 +294,32 @@ it('types say it as well', () => {
   const flow = workflow('typed', { input: Order, within: '1h' }, (w) => {
     const { vat, address, lines, prices, urgent, id } = w.input;
     const l = w.step('look', look, {});
-    // @ts-expect-error of an output
+    // @ts-expect-error the text of an output may be absent
     w.step('a', strict, { text: l.output.note });
-    // @ts-expect-error of the input
+    // @ts-expect-error the text of the input may be absent
     w.step('b', strict, { text: vat });
-    // @ts-expect-error below what may be absent
+    // @ts-expect-error the text is below a value that may be absent
     w.step('c', strict, { text: address.city });
-    // @ts-expect-error of a list
+    // @ts-expect-error an item of a list may be absent
     w.step('d', strict, { text: lines[0]?.sku });
-    // @ts-expect-error of a record
+    // @ts-expect-error a field of a record may be absent
     w.step('e', strict, { text: concat('costs ', prices['tea']) });
-    // @ts-expect-error a whole that may lack what is needed
+    // @ts-expect-error the whole may lack a required field
     w.child('f', noted, l.output);
     // @ts-expect-error in a condition
     w.step('h', strict, { text: id }, { when: eq(vat, 'x') });
-    // @ts-expect-error of an item
+    // @ts-expect-error a field of an item may be absent
     w.map('i', strict, lines, (item) => ({ text: item.size }));
-    // @ts-expect-error of which both may be absent
+    // @ts-expect-error both may be absent
     w.step('p', strict, { text: orElse(vat, lines[0]?.size) });
-    // @ts-expect-error a length of time
+    // @ts-expect-error the length of time may be absent
     w.wait('r', { for: vat });
-    // @ts-expect-error what is neither a list nor a text
+    // @ts-expect-error it is neither a list nor a text
     length(urgent);
     w.step('s', strict, { text: id }, { when: and(matches(id, 'a*'), gt(length(lines), length(id))) });
     w.step('t', mongo, { update: { $set: { name: id } } });
     w.wait('u', { for: length(id) });
-    // @ts-expect-error what is null in a list
+    // @ts-expect-error the list would contain null
     w.step('j', loose, { texts: [vat] });
 
     w.step('k', loose, { text: vat, texts: [orElse(vat, 'none'), orElse(lines[0]?.sku, 'none')] });
@@ -339,7 +339,7 @@ it('types say it as well', () => {
     return { vat, id };
   });
   const absent: typeof flow.output = { id: 'x' };
-  // @ts-expect-error it is a text where it is there
+  // @ts-expect-error it is a text if it is there
   const other: typeof flow.output = { id: 'x', vat: 5 };
   expect([absent, other]).toHaveLength(2);
 });

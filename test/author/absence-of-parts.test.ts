@@ -1,6 +1,6 @@
 /**
- * What may be absent in a value of which several things are possible, or that is made of others: unions,
- * tuples, what the items of a list answer, what another workflow returns, another agent that takes over.
+ * Values that may be absent within others: in unions, tuples, answers of a list's items, another workflow's
+ * output, another agent that takes over.
  */
 
 import { agent, orElse, useAgent, workflow, type WorkflowBuilder } from 'steadfast';
@@ -32,7 +32,7 @@ const part = agent('part', { input: z.any(), output: Line, effect: 'none' });
 const whole = agent('whole', { input: z.any(), output: Sized, effect: 'none' });
 const spare = agent('spare', { input: z.any(), output: z.object({ id: z.string() }), effect: 'none' });
 
-// As an author who gets no help from types writes it.
+// As an author writes it without help from types.
 // oxlint-disable-next-line typescript/no-explicit-any
 type Free = any;
 const child = workflow('child', { input: Order as Free, within: '1h' }, (w: WorkflowBuilder<Free>): Free => {

@@ -1,4 +1,4 @@
-/** What is refused of on-failure steps, and what each refusal says to write instead (S21). */
+/** Refused on-failure steps, and what each refusal says to write instead (S21). */
 
 import { checkPlan } from '../../lib/author/checks/check.ts';
 import { agentsNamed, type AgentStep, type Plan } from '../../lib/core/plan/plan.ts';

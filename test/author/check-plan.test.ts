@@ -1,4 +1,4 @@
-/** What is refused of a plan, at its very limits, and the words with which it is (P1). */
+/** Refused plans, at the very limits, and the words of each refusal (P1). */
 
 import { checkPlan } from '../../lib/author/checks/check.ts';
 import { expressionsOf } from '../../lib/core/plan/plan.ts';
@@ -99,7 +99,7 @@ describe('steps', () => {
       message:
         "workflow 'flow', step 'No': the name is not allowed: a lower-case letter, then up to 47 lower-case letters, digits or dashes; not 'constructor', not 'prototype'",
     });
-    // It fits the pattern, so the pattern alone would be no reason.
+    // It fits the pattern, so the pattern alone would accept it.
     expect(refused(named('constructor'))?.message).toContain("not 'constructor', not 'prototype'");
     expect(refused(named('a'), named('a'))).toEqual({
       workflow: 'flow',

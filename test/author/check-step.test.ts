@@ -1,6 +1,4 @@
-/**
- * What is refused of a step that an agent performs, at its very limits, and the words with which it is (P1).
- */
+/** Refused steps of agents, at the very limits, and the words of each refusal (P1). */
 
 import { checkPlan } from '../../lib/author/checks/check.ts';
 import { MAX_DURATION_MS } from '../../lib/core/values/duration.ts';

@@ -1,6 +1,4 @@
-/**
- * What is refused of a step that no agent performs, at its very limits, and the words with which it is (P1).
- */
+/** Refused steps that no agent performs, at the very limits, and the words of each refusal (P1). */
 
 import { waitingStepProblem, sourceProblem } from '../../lib/author/checks/check-waiting.ts';
 import { checkPlan } from '../../lib/author/checks/check.ts';
@@ -22,7 +20,7 @@ const problem = (step: PlanStep, withinMs = 60_000, of?: Plan) =>
     each.timeoutMs === 1 ? { reason: 'each', message: 'of its agent' } : undefined,
   );
 const wait = (more: Partial<WaitStep>): WaitStep => ({ kind: 'wait', name: 'w', after: [], ...more });
-/** A column that is not there is null. */
+/** Fills missing columns with null. */
 const filled = <T>(table: readonly [T, string?, string?][]): [T, string | null, string | null][] =>
   table.map(([given, reason, message]) => [given, reason ?? null, message ?? null]);
 const one = "a wait needs either 'for' or 'until'";
@@ -48,7 +46,7 @@ it.each(
       'bad-time',
       "'until' is 1750000000000000000, as epoch ms a time after 9999; in nanoseconds it would be 2025-06-15T15:06:40.000Z: divide it by 1000000",
     ],
-    // No Date holds it: why could not write it.
+    // No Date can represent it: why could not show it.
     [{ until: 1e300 }, 'bad-time', "'until' is 1e+300, as epoch ms a time after 9999"],
     [{ until: '2026-01-01' }],
     [{ until: { $ref: 'input', path: [] } }],

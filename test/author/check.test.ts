@@ -1,6 +1,6 @@
 /**
- * Plan validation, of any plan of typed parts: accepted and then sound, or refused with a
- * named reason; never another throw.
+ * Plan validation, for any plan of typed parts: it accepts a sound plan, or refuses it with a named reason;
+ * it never throws anything else.
  */
 
 import * as fc from 'fast-check';
@@ -11,7 +11,7 @@ import type { Plan } from '../../lib/core/plan/plan.ts';
 import { check } from '../core/check.ts';
 import { mixedCases } from '../core/states.ts';
 
-/** Every reason by which a plan is refused; authors' tools may rely on these words. */
+/** Every reason for which a plan is refused; authors' tools may rely on these words. */
 const REASONS: ReadonlySet<string> = new Set([
   'bad-backoff',
   'bad-concurrency',
@@ -62,7 +62,7 @@ const expression = fc.oneof(
   }),
 );
 
-/** What a field of that name may be, so that only its value is wrong and not its type. */
+/** Values that a field of that name may have, so that only its value is wrong and not its type. */
 const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ...Object.fromEntries(
     [
@@ -112,7 +112,7 @@ function withValue(value: unknown, [key, ...rest]: readonly string[], to: unknow
   return copy;
 }
 
-/** What is never undone says so. */
+/** Marks steps that are never undone. */
 const plans: fc.Arbitrary<Plan> = mixedCases.map(({ plan }) => ({
   ...plan,
   steps: plan.steps.map((step) =>
@@ -141,7 +141,7 @@ function refusalOf(plan: Plan): string | undefined {
   }
 }
 
-/** Written anew: what must hold of a plan that may run. @returns what does not */
+/** Written anew: the conditions of a plan that may run. @returns those that are violated */
 function faultsOf(plan: Plan): string[] {
   const seen = new Set<string>();
   const faults: string[] = [];

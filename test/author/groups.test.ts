@@ -1,6 +1,6 @@
 /**
- * What a child with a recovery compiles to, and what is refused of it with the words that
- * say what to write instead (P1).
+ * The compiled form of a child with a recovery, and refused ones with the words that say what to write
+ * instead (P1).
  */
 
 import * as z from 'zod/mini';
@@ -115,7 +115,7 @@ describe('a list of workflows', () => {
       recovery: [{ kind: 'withInput', input: { $ref: 'input', path: ['others', '1', '0'] } }],
       tolerate: true,
     });
-    // The plan of an item follows from its part's, and so does that of a child in it.
+    // The plan of an item follows from its part's, and so does a child's plan within it.
     expect(planAt(plan, 'hash.hosts.2x1x0.hosts[1]')).toBe(inner.plan);
     expect(planAt(plan, 'hash.hosts.2x1x0.hosts[2]')).toBeUndefined();
     expect([...agentsNamed(plan)]).toEqual(['worker']);

@@ -1,4 +1,4 @@
-/** References that a workflow's function reads, and that nothing in the plan has. */
+/** References that a workflow's function reads and that are nowhere in the plan. */
 
 import { agent, and, concat, eq, exists, orElse, required, workflow } from 'steadfast';
 import * as z from 'zod/mini';
@@ -6,7 +6,7 @@ import { leftReferences } from '../../lib/author/left-references.ts';
 
 const pay = agent('pay', { input: z.any(), output: z.any(), effect: 'none' });
 
-// As an author who gets no help from types writes it: a linter that knows them would say so.
+// As an author writes it without help from types: a linter that knows types would report it.
 // oxlint-disable-next-line typescript/no-explicit-any
 type Free = any;
 const flow = (build: (w: Free, paid: Free) => unknown): Free =>

@@ -1,4 +1,4 @@
-/** A misspelled option is refused by the types, and when the workflow is built, for who asks no types. */
+/** The types refuse a misspelled option, and so does the build of the workflow, for authors without types. */
 
 import * as z from 'zod/mini';
 import {
@@ -22,7 +22,7 @@ const options = { input: Input, output: Input, effect: 'idempotent', undo: 'none
 const one = agent('one', options);
 const inner = workflow('inner', { input: Input, within: '1h' }, (w) => void w.step('one', one, w.input));
 type Builder = WorkflowBuilder<z.infer<typeof Input>>;
-/** As an author has it who gets no help from types. */
+/** The builder without types. */
 type Untyped = Record<keyof Builder, (...args: unknown[]) => never> & { readonly input: never };
 
 const built =

@@ -1,6 +1,5 @@
 /**
- * Which outcomes, failures and outputs an expression may read, by the JSON forms
- * that a stored plan holds (S20).
+ * The outcomes, failures and outputs that an expression may read, by the JSON forms of a stored plan (S20).
  */
 
 import { outcomeProblem, unguarded } from '../../lib/author/checks/check-outcomes.ts';
@@ -15,9 +14,9 @@ const ended = (step: string, outcome: string): Expr => ({ $eq: [of(`outcome:${st
 const isOk: Expr = { $eq: [of('input', 'ok'), true] };
 
 const car = agentStepOf('car', { tolerate: true });
-/** Only where the car failed. */
+/** Runs only if the car failed. */
 const bus = agentStepOf('bus', { after: ['car'], when: ended('car', 'failed'), tolerate: true });
-/** Only where the bus was not skipped, in its turn. */
+/** Runs only if the bus failed, and so was not skipped. */
 const cab = agentStepOf('cab', { after: ['bus'], when: ended('bus', 'failed') });
 const sure = agentStepOf('sure');
 const gift = agentStepOf('gift', { when: isOk });
@@ -167,10 +166,10 @@ describe('a condition makes certain', () => {
 it('an outcome is read where a condition asks for it, and nowhere else', () => {
   const read = ['car', 'bus', 'cab', 'sure', 'gift', 'all'].filter((name) => isOutcomeRead(plan, name));
   expect(read).toEqual(['car', 'bus']);
-  // A second time, of what is remembered.
+  // The second call uses the remembered result.
   expect(isOutcomeRead(plan, 'car')).toBe(true);
   expect(isOutcomeRead(planOf(agentStepOf('car')), 'car')).toBe(false);
-  // What the step does with its input is no condition.
+  // The step's input is not a condition.
   expect(isOutcomeRead(planOf(car, agentStepOf('x', { input: ended('car', 'failed') })), 'car')).toBe(false);
 });
 

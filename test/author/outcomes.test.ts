@@ -1,6 +1,4 @@
-/**
- * Conditions on outcomes, and outputs that may be missing: what is refused, and what to write instead (S20).
- */
+/** Conditions on outcomes, and outputs that may be missing: refusals, and what to write instead (S20). */
 
 import * as z from 'zod/mini';
 import { evaluateExpression } from '../../lib/core/plan/refs.ts';
@@ -46,7 +44,7 @@ const refusalOf = (build: (w: WorkflowBuilder<{ ok: boolean }>) => object | unde
   throw new Error('not refused');
 };
 
-// What the types refuse is reported by the plan's check as well, for authors in JavaScript.
+// The plan's check also reports what the types refuse, for authors in JavaScript.
 describe('refused is', () => {
   it.each<[string, Parameters<typeof refusalOf>[0], string, string]>([
     [
@@ -165,7 +163,7 @@ it('accepted is what says what holds instead, or when it is there', () => {
       { x: required(car.failure.code) },
       { when: and(failed(car), eq(w.input.ok, true)), mayFail: true },
     );
-    // That the bus succeeded says that the car failed.
+    // The success of the bus implies that the car failed.
     w.step(
       'b',
       cars,
@@ -213,7 +211,7 @@ it('types say what may be missing', () => {
     w.step('c', strict, { id: required(car.output.id) }, { when: succeeded(car) });
     // @ts-expect-error it may be missing
     w.step('d', strict, { id: car.output.id }, { when: succeeded(car) });
-    // @ts-expect-error what holds instead is no text
+    // @ts-expect-error the replacement is not a text
     w.step('e', strict, { id: orElse(car.output.id, 5) });
     // @ts-expect-error it must not fail, so there is no failure
     expect(sure.failure).toBeDefined();

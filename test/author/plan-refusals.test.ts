@@ -1,7 +1,7 @@
 /**
- * A bad workflow is refused when it is built, with the step's name and the reason; P1: what could wait for
- * ever, too. What is refused of a plan at its very limits, and in which words: `check-plan.test.ts`,
- * `check-step.test.ts`, `check-waiting.test.ts`.
+ * A bad workflow is refused when it is built, with the step's name and the reason; P1: also one that could
+ * wait for ever. Refused plans at the very limits, and the words: `check-plan.test.ts`, `check-step.test.ts`,
+ * `check-waiting.test.ts`.
  */
 
 import * as z from 'zod/mini';
@@ -31,7 +31,7 @@ const stepWith =
     w.step('it', agent, input as never, options);
   };
 const given = (input: Anything): Build => stepWith({}, input);
-/** Steps by name, each with those that it comes after. */
+/** Steps by name, each with its predecessors. */
 const chain =
   (...steps: readonly [name: string, ...after: string[]][]): Build =>
   (w) => {

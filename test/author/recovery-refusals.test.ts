@@ -1,4 +1,4 @@
-/** A bad agent, and a bad recovery, are refused by name. */
+/** A bad agent and a bad recovery are refused, and the refusal names them. */
 
 import { type AgentOptions, declareAgent } from '../../lib/core/plan/agent.ts';
 import { askPerson, retry, useAgent, withInput, workflow } from '../../lib/author/builder/workflow.ts';
@@ -54,7 +54,7 @@ describe('a variant that a crash would bar for ever, for nobody could say whethe
     expect(refusalOf(declare({ effect: 'probed', probe: 'none' })).message).toContain(
       "effect 'probed' needs a probe",
     );
-    // Nobody can be asked, so nobody would ever call it.
+    // Nothing is left to probe, so the probe would never be called.
     for (const probe of ['required', 'none'])
       expect(refusalOf(declare({ effect: 'unsafe', probe })).message).toContain(
         "leave probe out, or write effect: 'probed'",

@@ -1,4 +1,4 @@
-/** References that lead nowhere are found where a workflow is loaded; what cannot be known is believed. */
+/** References that lead nowhere are found when a workflow is loaded; unknown ones are accepted. */
 
 import {
   agent,
@@ -41,7 +41,7 @@ const alpha = agent('alpha', {
 });
 const beta = agent('beta', { input: any, output: any, effect: 'idempotent', undo: 'none' });
 
-// As an author who gets no help from types writes it.
+// As an author writes it without help from types.
 // oxlint-disable-next-line typescript/no-explicit-any
 type Free = any;
 const problems = (build: (w: WorkflowBuilder<Free>, a: Free) => unknown): string[] => {

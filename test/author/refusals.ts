@@ -1,4 +1,4 @@
-/** What the tests of refusals share: a good agent and plan to spoil, and the refusal itself. */
+/** Shared by the tests of refusals: a good agent and plan to spoil, and the refusal itself. */
 
 import * as z from 'zod/mini';
 import { type AgentOptions, declareAgent } from '../../lib/core/plan/agent.ts';
@@ -43,7 +43,7 @@ export const planWith = (step: Partial<AgentStep>, plan: Partial<Plan> = {}): Pl
   output: {},
   ...plan,
 });
-/** A column that is not there is null. */
+/** Fills missing columns with null. */
 export const rows = <T>(
   table: readonly [string, T, string, string?][],
 ): [string, T, string, string | null][] =>

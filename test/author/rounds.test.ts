@@ -1,4 +1,4 @@
-/** What is refused of a step that is repeated, what its types say, and what its references may read. */
+/** Refusals of a step that is repeated, its types, and what its references may read. */
 
 import { agent, eq, exists, askPerson, not, orElse, required, retry, withInput, workflow } from 'steadfast';
 import * as z from 'zod/mini';
@@ -147,9 +147,9 @@ it('next and until are typed by the answer and the input of a round', () => {
     });
     // @ts-expect-error no such field
     w.repeat('b', copy, b, { until: (last) => eq(last.none, 1), maxRounds: 1 });
-    // @ts-expect-error a number is wanted
+    // @ts-expect-error must be a number
     w.repeat('c', copy, b, { until: (x) => eq(x.more, true), next: () => ({ at: 'x' }), maxRounds: 1 });
-    // @ts-expect-error a number is wanted
+    // @ts-expect-error must be a number
     w.repeat('d', copy, a, { until: (last) => eq(last.more, false), maxRounds: 1 });
     const all = w.repeat('e', copy, b, { until: (last, given) => eq(last.at, given.at), maxRounds: 1 });
     return { rounds: all.output.rounds, last: all.output.last.at };

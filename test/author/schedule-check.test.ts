@@ -1,4 +1,4 @@
-/** Schedules as EventBridge Scheduler takes and refuses them. */
+/** Schedules that EventBridge Scheduler accepts and refuses. */
 
 import { scheduleProblem } from '../../lib/author/triggers/schedule-check.ts';
 

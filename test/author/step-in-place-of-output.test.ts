@@ -1,4 +1,4 @@
-/** A step that stands where what it returns is meant: refused, with where it is and what to write. */
+/** A step in place of its output is refused, with its position and what to write. */
 
 import { agent, type WorkflowBuilder, workflow } from 'steadfast';
 import * as z from 'zod/mini';
@@ -41,7 +41,7 @@ it('names a step to wait for by itself', () => {
 });
 
 it('is said by a name that no minifier changes', () => {
-  // A class's own name is not enumerable, and becomes a letter.
+  // A class's own name is not enumerable, and is minified to a letter.
   expect(Object.getOwnPropertyDescriptor(DeclaredStep, 'name')).toMatchObject({
     value: 'DeclaredStep',
     enumerable: true,

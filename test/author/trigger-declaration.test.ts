@@ -1,6 +1,6 @@
 /**
- * What an author writes beside a workflow is data, and its mapping fits the
- * workflow's input, or does not compile.
+ * A trigger that an author writes beside a workflow is data, and its mapping fits the workflow's input, or
+ * does not compile.
  */
 
 import {
@@ -39,13 +39,13 @@ it('is typed by the workflow', () => {
     onEvent(intake, { pattern, input: { what: '$.a', from: 'elsewhere' } }),
     // @ts-expect-error a constant of another type
     onEvent(intake, { pattern, input: { what: 5, from } }),
-    // @ts-expect-error a field that the input has not
+    // @ts-expect-error the input has no such field
     onEvent(intake, { pattern, input: { what: '$.a', from, more: '$.b' } }),
-    // @ts-expect-error of a schedule too
+    // @ts-expect-error the same for a schedule
     onSchedule(intake, { schedule: 'rate(1 hour)', input: { what: '$.time' } }),
-    // @ts-expect-error of an object too
+    // @ts-expect-error the same for an object
     onObjectCreated(intake, { bucket: 'b', input: { what: '$.detail.object.key', from: 'x' } }),
-    // @ts-expect-error of a message too
+    // @ts-expect-error the same for a message
     onMessage(intake, { input: { what: 5, from } }),
     // @ts-expect-error a workflow by its name has no input to check against
     onSchedule('intake', { schedule: 'rate(1 hour)', input }),

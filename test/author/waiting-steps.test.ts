@@ -1,6 +1,4 @@
-/**
- * What the steps that no agent performs compile to, field by field, and the words of what is refused at once.
- */
+/** The compiled form of steps that no agent performs, field by field, and the words of immediate refusals. */
 
 import * as z from 'zod/mini';
 import { eq, ref, toExpr } from '../../lib/author/references.ts';
@@ -156,7 +154,7 @@ describe('another workflow', () => {
       `(the value): ${'x'.repeat(200)}; (the value): ${'x'.repeat(72)}`,
     );
     expect(() => given({ value: 1 })).not.toThrow();
-    // Whoever takes time to answer is asked when it runs.
+    // A schema that answers later is asked when the workflow runs.
     expect(() => given(Promise.resolve({ issues: [issue] }))).not.toThrow();
   });
 });

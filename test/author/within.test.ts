@@ -1,6 +1,6 @@
 /**
- * The time of a step: which ones are refused, in words that say what to write instead, and that a
- * plan without it is what it was.
+ * The time of a step: which times are refused, in words that say what to write instead, and that a plan
+ * without it is unchanged.
  */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,6 +1,6 @@
 /**
- * What an author's workflow compiles to, field by field, its defaults, and the
- * words of what is refused at once.
+ * The compiled form of an author's workflow, field by field, its defaults, and the words of immediate
+ * refusals.
  */
 
 import { type AgentOptions, declareAgent } from '../../lib/core/plan/agent.ts';

@@ -1,4 +1,4 @@
-/** What is counted of a canary: its end, and nothing else. */
+/** The metrics count only the end of a canary. */
 
 import { createMeter } from '../../lib/aws/metrics.ts';
 import { type Line, linesOf } from './lines.ts';

@@ -36,7 +36,7 @@ const read = (value: Children): Children => {
 };
 
 const yes = constantFrom(true as const);
-/** Each field of an end: one that is new is missed here. */
+/** Each field of an end: a new one that is missing here is a type error. */
 const FIELDS: { readonly [Field in keyof Required<ChildEnd>]: Arbitrary<ChildEnd[Field]> } = {
   status: constantFrom('succeeded', 'failed', 'compensated', 'canceled'),
   version: integer({ min: 1, max: 2 }),
@@ -104,7 +104,7 @@ describe('the executions of a step', () => {
   });
 
   it('fit into two write units, a list of 10,000 items that ends in any order', () => {
-    // Every third is still under way.
+    // Every third one is still under way.
     const half = Object.fromEntries(Object.entries(ends(400)).filter(([at]) => Number(at) % 3 > 0));
     expect(JSON.stringify(groupedChildren(children(half))).length).toBeLessThan(2_048 - 400);
   });

@@ -1,6 +1,6 @@
 /**
- * A clock that is further from the store's than is allowed is logged, by answers that come
- * anyway; seldom, and never in vain.
+ * A clock that differs from the store's by more than the allowance is logged, using answers that come anyway;
+ * rarely, and never wrongly.
  */
 
 import { createServer, type Server } from 'node:http';
@@ -18,13 +18,13 @@ function skewed() {
   const notes: Note[] = [];
   return { notes, skew: new ClockSkew({ note: (note) => notes.push(note) }) };
 }
-/** What the store's clock shows, in whole seconds. */
+/** The store's clock, in whole seconds. */
 const dateAt = (at: number): string => new Date(at).toUTCString();
 
 describe('a clock', () => {
   it('that is as wrong as is allowed, or may be right, is not told of', () => {
     const { notes, skew } = skewed();
-    // Ahead by the header's second, and the allowance; behind by as much as the call took, and the allowance.
+    // Ahead by the header's second and the allowance; behind by the duration of the call and the allowance.
     skew.measure(NOW + 1_000 + CLOCK_ALLOWANCE_MS, NOW + 9_000, dateAt(NOW));
     skew.measure(NOW - 9_000, NOW - CLOCK_ALLOWANCE_MS, dateAt(NOW));
     expect(notes).toEqual([]);
@@ -65,7 +65,7 @@ describe('the store’s answers', () => {
 
   beforeAll(async () => {
     server = createServer((_request, response) => {
-      // An hour ago, whatever the machine's clock shows.
+      // The server's date is an hour ago, whatever the machine's clock shows.
       response.sendDate = false;
       response.setHeader('date', dateAt(Date.now() - 3_600_000));
       response.end('{}');

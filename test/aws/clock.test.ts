@@ -1,4 +1,4 @@
-/** The time of a process: goes on evenly, and is set by the store's answers alone. */
+/** The time of a process: it runs evenly, and only the store's answers set it. */
 
 import { ClockSkew } from '../../lib/aws/clock-skew.ts';
 import { type MachineTime, ProcessClock } from '../../lib/aws/clock.ts';
@@ -7,8 +7,8 @@ const NOW = Date.parse('2026-11-22T14:00:00Z');
 const HOUR_MS = 3_600_000;
 const YEARS_MS = 2 * 365 * 24 * HOUR_MS;
 
-/** A machine whose time passes when the test says so, and whose clock it sets. */
-/** @param wrongMs by how much its clock is wrong when the process begins */
+/** A machine whose time and clock the test controls. */
+/** @param wrongMs the error of its clock when the process begins */
 function machine(wrongMs = 0) {
   let [wall, elapsed] = [NOW + wrongMs, 5_000];
   const time: MachineTime = { wall: () => wall, elapsed: () => elapsed };
@@ -78,7 +78,7 @@ describe('a clock that is wrong', () => {
         pass(10_000);
       }
       expect(notes).toMatchObject([{ what: 'clock-skewed', detail: wrongMs > 0 ? 'ahead' : 'behind' }]);
-      // A frozen process whose machine's clock is set right meanwhile.
+      // The process is frozen, and its machine's clock is corrected meanwhile.
       set(YEARS_MS);
       clock.resume();
       answered(NOW + 10 * 60_000);

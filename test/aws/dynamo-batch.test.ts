@@ -24,8 +24,8 @@ test('a throttled table is asked again after pauses that grow to a bound, and no
     ...pauses.flatMap(() => ['paused', 'asked']),
   ]);
   expect(pauses).toHaveLength(9);
-  // Each shorter than its bound by chance: two callers that were throttled
-  // together do not come back together.
+  // Each is shorter than its bound at random: two callers that were throttled together do not come back
+  // together.
   pauses.forEach((ms, at) => expect(ms).toBeLessThan(Math.min(400, 25 * 2 ** at)));
   expect(new Set(pauses).size).toBe(9);
 });

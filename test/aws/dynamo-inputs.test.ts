@@ -1,6 +1,6 @@
 /**
- * An input is kept apart where that is cheaper, its removal counted; a start checks for
- * what exists only where it may.
+ * An input is stored separately if that is cheaper, its removal included; a start checks for an existing
+ * execution only if there may be one.
  */
 
 import * as sdk from '@aws-sdk/client-dynamodb';
@@ -33,7 +33,7 @@ const itemOf = (execution: Execution) => executionItem(execution, 2);
 const units = (bytes: number): number => Math.ceil(bytes / 1_024);
 
 describe('the place of an input', () => {
-  // Writes of the record: start, end, the end's announcement; a removal of what does not expire by itself.
+  // Writes of the record: start, end, the end's announcement; a removal if it does not expire by itself.
   it.each<[string, Partial<Execution>, boolean, { record: number; input: number }]>([
     ['of an execution that expires', {}, true, { record: 3, input: 2 }],
     ['of a child that is removed by the audit', { parent: PARENT }, true, { record: 4, input: 2 }],
@@ -113,7 +113,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
         of: 1,
       });
       expect(items).toEqual([{ kind: 'unreadable', executionId: 'e-1' }]);
-      // At half the price of a strong one.
+      // At half the price of a strongly consistent read.
       const scans = dynamo.commandCalls(ScanCommand).map((call) => call.args[0].input);
       expect(scans.map(({ ConsistentRead }) => ConsistentRead ?? false)).toEqual([false]);
     });

@@ -21,7 +21,7 @@ import { anExecution, aPlan, aStep, fullExecution, fullStep } from '../contract/
 import { check } from '../core/check.ts';
 import { mixedCases as cases } from '../core/states.ts';
 
-/** As DynamoDB counts: names and values in UTF-8, numbers by their digits. */
+/** Counts as DynamoDB does: names and values in UTF-8, numbers by their digits. */
 const bytesOf = (item: Item): number =>
   Object.entries(item).reduce((sum, [name, value]) => {
     const text = value.S ?? value.N ?? 'x';

@@ -1,4 +1,4 @@
-/** A page of a list, whatever DynamoDB leaves for later, and whatever cannot be read. */
+/** A page of a list, whatever DynamoDB leaves for later, and even if some items cannot be read. */
 
 import * as sdk from '@aws-sdk/client-dynamodb';
 import { BatchGetItemCommand, DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
@@ -76,7 +76,8 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       });
       const { items, orderedBy } = await store.list({ workflows: ['flow'], limit: 10, atRiskAt: 9e9 });
       expect([items, orderedBy]).toEqual([[], 'wakeAt']);
-      // Both shards stop once 10,000 are read; as many overdue ones, and then the shards in their own order.
+      // Both shards stop once 10,000 are read; the same for overdue ones, and then the shards in their own
+      // order.
       expect(isForThoseAtRisk.filter(Boolean)).toHaveLength(3);
       expect(isForThoseAtRisk).toHaveLength(3 + 3 + 2);
     });
@@ -93,10 +94,13 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
   });
 });
 
-// What is between it and DynamoDB is nothing to a page.
+// The code between it and DynamoDB does not matter for a page.
 const store = dynamoStore(mocked, { table: 'state', wakeShards: 2 });
 
-/** The index as DynamoDB has it: what started in one millisecond is in an order of its own, and stays so. */
+/**
+ * The index as DynamoDB has it: executions that started in one millisecond have an arbitrary but stable
+ * order.
+ */
 function indexOf(executions: readonly Execution[], tieOf: (id: string) => number): void {
   const items = executions.map((execution) => executionItem(execution, 2));
   const keys = items.map(({ pk, sk, listKey, startedAt }) => ({ pk, sk, listKey, startedAt }) as Item);
@@ -155,7 +159,7 @@ describe('a list of what the index orders in its own way', () => {
         expect(found.map(({ id }) => id).sort()).toEqual(executions.map(({ id }) => id).sort());
         const times = found.map(({ startedAt }) => startedAt);
         expect(times).toEqual([...times].sort((a, b) => b - a));
-        // No page but the last is short: nothing was filtered.
+        // Only the last page is short: nothing was filtered.
         expect(pages.slice(0, -1).every(({ length }) => length === limit)).toBe(true);
         expect(pages.length).toBe(Math.max(1, Math.ceil(executions.length / limit)));
       }),
@@ -180,7 +184,7 @@ describe('a list of what the index orders in its own way', () => {
     expect(counts()).toEqual([8, 1]);
     dynamo.resetHistory();
     const pages = await allPages({ limit: 20, statuses: ['succeeded'] }, ['flow', 'other']);
-    // 900 have started since: the first page holds none of those that have succeeded, and the second some.
+    // 900 have started since: the first page has none of the succeeded ones, and the second some.
     expect(pages.map(({ length }) => length).slice(0, 3)).toEqual([0, 20, 20]);
     expect(pages.flat().map(({ id }) => id)).toEqual(Array.from({ length: 300 }, (_, at) => `e-${299 - at}`));
     dynamo.resetHistory();

@@ -1,6 +1,6 @@
 /**
- * What DynamoDB may answer and no emulator does on request: throttling, lost
- * answers, conflicts of transactions.
+ * Answers that DynamoDB may give and no emulator gives on request: throttling, lost answers, conflicts of
+ * transactions.
  */
 
 import * as sdk from '@aws-sdk/client-dynamodb';
@@ -268,7 +268,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
         return { Item: stepItem('e-1', aStep({ ...step, name: sk.slice('step#'.length) })) };
       });
       const read = store.readSteps?.('e-1', ['a', 'b', 'c']);
-      // The first one asked for is the last one answered.
+      // The first one requested is the last one answered.
       for (let open = 3; open > 0; open -= 1) {
         while (releases.length < open) await new Promise((turn) => setImmediate(turn));
         releases.pop()?.();

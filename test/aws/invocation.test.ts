@@ -23,7 +23,7 @@ const environment = {
   [ENV.table]: 'state',
   [ENV.bus]: 'bus',
   [ENV.wakeBus]: 'wake-bus',
-  // The other way has no mock.
+  // The SDK's transport, because the direct one has no mock.
   [ENV.transport]: 'sdk',
   AWS_REGION: 'us-east-1',
 };
@@ -81,7 +81,7 @@ describe('of a batch of messages', () => {
     expect(await invoke([textOf('e-1')], 0)).toEqual(named('m0'));
     expect(dynamo.commandCalls(PutItemCommand)).toHaveLength(0);
     expect(calls).toBe(0);
-    // The same message with time enough is taken: it was the time alone.
+    // The same message is accepted if there is enough time: only the time was the reason.
     expect(await invoke([textOf('e-1')])).toEqual(named());
     expect(calls).toBe(1);
   });

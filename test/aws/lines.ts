@@ -1,4 +1,4 @@
-/** What a function writes while it does something, line by line. */
+/** The lines that a function writes while it works. */
 
 export type Line = Record<string, unknown> & {
   readonly _aws: {
@@ -8,7 +8,7 @@ export type Line = Record<string, unknown> & {
   };
 };
 
-/** What is written, as CloudWatch Logs gets it: from standard output, and from where warnings go. */
+/** The lines as CloudWatch Logs gets them: from standard output, and from the stream of warnings. */
 export async function linesOf(act: () => unknown): Promise<Line[]> {
   const written: string[] = [];
   const streams = [process.stdout, process.stderr];

@@ -118,7 +118,7 @@ describe('the figures by workflow and by agent', () => {
       notes(meter);
       meter.flush();
     });
-  /** The line of the deployment as a whole is there anyway. */
+  /** The lines with this dimension; the line of the whole deployment is there anyway. */
   const own = (lines: readonly Line[], dimension: string) =>
     lines
       .filter(({ _aws }) => _aws.CloudWatchMetrics[0].Dimensions[0]?.includes(dimension))
@@ -130,7 +130,7 @@ describe('the figures by workflow and by agent', () => {
       { service: 'd', workflow: 'order', Started: 1, Retries: 1, Succeeded: 1, Duration: 900 },
       { service: 'd', workflow: 'refund', TimeToDetect: 7 },
     ]);
-    // Whose function it is, unless the note names another.
+    // The function's agent, unless the note names another.
     expect(own(await detailed('agent'), 'agent')).toEqual([
       { service: 'd', agent: 'pay', Attempts: 1, Retries: 1, TimeToClaim: 4 },
       { service: 'd', agent: 'ship', TimeToDetect: 7 },
@@ -161,7 +161,7 @@ test('every note that is a figure is one that is made', () => {
     .flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
     )
-    // The one note that no role makes.
+    // The only note that no role makes.
     .concat(join(lib, 'aws', 'clock-skew.ts'))
     .filter((file) => file.endsWith('.ts'))
     .map((file) => readFileSync(file, 'utf8'))
@@ -212,7 +212,7 @@ test.each([
   ]);
 });
 
-/** So many incidents, all in the same shard of the inbox, and beside them so many approvals. */
+/** So many incidents, all in the same shard of the inbox, and so many approvals with them. */
 const inOneShard =
   (count: () => number, entries = 0) =>
   async (query: { ExpressionAttributeValues: Item }) => {
@@ -233,7 +233,7 @@ test('a tick of the supervisor that finds nothing still says that it swept, and 
     [ENV.deployment]: 'd',
     [ENV.queues]: 'https://sqs/1/p_',
     [ENV.agents]: 'pay,ship',
-    // The other way has no mock.
+    // The SDK's transport, because the direct one has no mock.
     [ENV.transport]: 'sdk',
     AWS_REGION: 'us-east-1',
   });
@@ -291,7 +291,7 @@ test('what is open is counted as long as something is, and then no more until so
   expect([await told(), await told(), await told()]).toEqual([0, undefined, undefined]);
   [incidents, due] = [1, 1];
   expect([await told(), await told()]).toEqual([undefined, 1]);
-  // Where the table cannot be asked, all else is reported as ever, and it is asked again.
+  // If the table cannot be read, everything else is reported as always, and the read is repeated.
   dynamo.on(BatchGetItemCommand).rejects(new Error('away'));
   due = 0;
   expect([await told(), await told()]).toEqual([undefined, undefined]);
@@ -331,7 +331,7 @@ test('a run of the audit says that it was made, and which records it could not r
     [ENV.table]: 't',
     [ENV.bus]: 'b',
     [ENV.deployment]: 'd',
-    // The other way has no mock.
+    // The SDK's transport, because the direct one has no mock.
     [ENV.transport]: 'sdk',
   });
   Object.assign(process.env, { AWS_REGION: 'us-east-1', [ENV.auditEveryMs]: '0', [ENV.auditPages]: '1000' });
@@ -347,7 +347,7 @@ test('a run of the audit says that it was made, and which records it could not r
       AuditAge: expect.any(Number),
     }),
   ]);
-  // One that does not come to its end is none.
+  // A count that does not complete does not count.
   dynamo.on(ScanCommand).rejects(new Error('away'));
   const failed = await linesOf(() => auditHandler()({}, context).catch(() => undefined));
   expect(failed.filter((line) => '_aws' in line)).toEqual([]);

@@ -1,5 +1,6 @@
 /**
- * Calls that AWS does not understand go by the SDK's own way; and the parts of the SDK that ours stands on.
+ * Calls that AWS does not understand go through the SDK; and the SDK's internals on which our transport
+ * relies.
  */
 
 import { createServer, type Server } from 'node:http';
@@ -13,7 +14,7 @@ const GET = new GetItemCommand({ TableName: 't', Key: { pk: { S: 'a' } } });
 
 let server: Server;
 let endpoint: string;
-/** Whether the SDK has made the request, by request: it says so of itself. */
+/** For each request, whether the SDK made it: its user agent shows this. */
 let bySdk: boolean[];
 let refusals: string[];
 
@@ -78,7 +79,7 @@ it('any other refusal stays what it is', async () => {
   expect(bySdk).toEqual([false, false]);
 });
 
-// They are private: an update of the SDK that moves them must not go unnoticed until a request is malformed.
+// They are private: if an update of the SDK moves them, a test must notice before a request is malformed.
 it.each([
   ['DynamoDB_20120810', new DynamoDBClient({ region: 'r' }), GET, 'GetItem'],
   [

@@ -1,7 +1,7 @@
 /**
- * A mock of an SDK client behind real HTTP: what is set of the mock is answered to requests of
- * another client, whichever way its calls go. So a test says by mock what AWS answers, and both
- * transports have to understand it.
+ * A mock of an SDK client behind real HTTP: requests of another client get the mock's answers, whichever
+ * transport they use. So a test defines AWS's answers by the mock, and both transports have to understand
+ * them.
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -20,12 +20,12 @@ interface Settings {
   readonly maxAttempts: number;
 }
 
-/** What the SDK adds to the fields of an exception; not in the answer to a refused call. */
+/** Fields that the SDK adds to an exception; they are not in the answer to a refused call. */
 const HIDDEN = new Set(['name', '$fault', '$metadata', '$service', 'stack']);
 
 /**
- * Makes a client whose calls are answered by a mocked one of the same kind; before the
- * tests, and no longer than they.
+ * Makes a client whose calls are answered by a mocked one of the same kind; before the tests, and no longer
+ * than they.
  * @param mocked an instance: a mocked class would be the client's own
  * @param sdk the package whose commands are called
  * @param make a client of the same kind

@@ -1,4 +1,4 @@
-/** What is open right now, counted in a real table: what was answered or closed counts no more. */
+/** What is open right now, counted in a real table: answered and closed questions do not count. */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { BREAKER, dynamoRecords } from '../../lib/aws/dynamo-side-records.ts';
@@ -74,7 +74,7 @@ test('incidents count from when they are opened until they are answered', async 
     expect(await store.write({ executionId: id, execution, question: incident() })).toBe('written');
   }
   expect((await counted()).incidents).toBe(3);
-  // An approval is in the same inbox, and is no incident.
+  // An approval is in the same inbox, and is not an incident.
   expect(await store.write({ executionId: 'e-1', question: aCallback() })).toBe('written');
   expect((await store.inbox(10)).items).toHaveLength(4);
   expect(await counted()).toMatchObject({ incidents: 3, entries: 1 });

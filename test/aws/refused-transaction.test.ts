@@ -1,4 +1,4 @@
-/** A transaction that DynamoDB refuses because an index has no room is asked again. */
+/** A transaction that DynamoDB refuses because an index has no capacity is repeated. */
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

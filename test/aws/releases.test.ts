@@ -1,6 +1,6 @@
 /**
- * Two releases at once: what another form of the state table has is refused, says so, and is kept as it is.
- * Nothing reads two forms.
+ * Two releases at once: an item in another form of the state table is refused with a message, and stays
+ * unchanged. No code reads two forms.
  */
 
 import { DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
@@ -64,7 +64,7 @@ describe.each(OTHERS)('an item of form %i', (form, said) => {
     await expect(dynamoLanes(client, 't').readLane(laneHash('a'))).rejects.toThrow(said);
   });
 
-  // A supervisor reads its presence first of all, an agent the breaker.
+  // A supervisor reads its presence first, an agent its breaker.
   it('is refused at the start', async () => {
     await expect(dynamoRecords(client, 't', PRESENCE).read()).rejects.toThrow(said);
     await expect(dynamoRecords(client, 't', BREAKER).read('pay')).rejects.toThrow(said);
@@ -77,7 +77,7 @@ describe.each(OTHERS)('an item of form %i', (form, said) => {
       STEADFAST_TABLE: 't',
       STEADFAST_BUS: 'b',
       STEADFAST_WAKE_BUS: 'w',
-      // The other way has no mock.
+      // The SDK's transport, because the direct one has no mock.
       STEADFAST_TRANSPORT: 'sdk',
       POWERTOOLS_LOG_LEVEL: 'SILENT',
     });

@@ -1,4 +1,4 @@
-/** Large values over S3's HTTP: the SDK's signature, bounded tries, no absence that is only guessed. */
+/** Large values over S3's HTTP: the SDK's signature, bounded tries, and absence only if S3 is certain. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -118,7 +118,7 @@ it('says that there is none only where S3 says so of the key', async () => {
   await withServer(error(404, 'NoSuchKey'), async (values) => {
     expect(await values.get(KEY)).toBeUndefined();
   });
-  // Who may read objects and not list them learns so of one that is not there.
+  // A role that may read objects but not list them gets this answer for a missing one.
   await withServer(error(403, 'AccessDenied', message('s3:ListBucket')), async (values) => {
     expect(await values.get(KEY)).toBeUndefined();
   });

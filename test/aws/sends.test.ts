@@ -1,6 +1,6 @@
 /**
- * What SQS and EventBridge may answer: some of a batch is refused, a bus refuses
- * an event, a request breaks off.
+ * Answers that SQS and EventBridge may give: some messages of a batch are refused, a bus refuses an event, a
+ * request breaks off.
  */
 
 import { readFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ const singles = () => sqs.commandCalls(SendMessageCommand).map((call) => call.ar
 const batches = () => sqs.commandCalls(SendMessageBatchCommand).map((call) => call.args[0].input);
 
 describe.each(TRANSPORTS)('by %s:', (transport) => {
-  // The mock says no checksums.
+  // The mock sends no checksums.
   const client = answeredBy(
     mockedSqs,
     sqsSdk,

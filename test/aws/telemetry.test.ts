@@ -1,4 +1,4 @@
-/** Lines have the keys by which Powertools' users look for them, and an attempt's own are in no other's. */
+/** Lines have the keys that Powertools' users expect, and fields of one attempt are in no other's lines. */
 
 import type { Context } from 'aws-lambda';
 import { createMeter, METRICS_OF_NOTES } from '../../lib/aws/metrics.ts';

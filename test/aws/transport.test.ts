@@ -1,6 +1,6 @@
 /**
- * A call is the same whichever way it goes: the same request, the same answers and
- * exceptions, repeated as often.
+ * A call is the same with either transport: the same request, the same answers and exceptions, the same
+ * number of repetitions.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -75,9 +75,9 @@ const CREDENTIALS = {
 };
 const settings = () => ({ endpoint, region: 'us-east-1', credentials: CREDENTIALS });
 const sdk = (): DynamoDBClient => new DynamoDBClient({ ...settings(), maxAttempts: 1 });
-/** Where an answer comes, however busy the machine is. */
+/** Used if an answer comes, however busy the machine is. */
 const PATIENT_MS = 120_000;
-/** Where none comes: a request is given up sooner than in a function. */
+/** Used if no answer comes: a request is given up sooner than in a function. */
 const HASTY_MS = 500;
 const clientOf = (transport: Transport, limits: object = {}, requestTimeout = PATIENT_MS): DynamoDBClient => {
   const requestHandler = { requestTimeout, throwOnRequestTimeout: true };
@@ -323,8 +323,8 @@ describe('a direct call', () => {
     const one = client({ maxAttempts: 1 }, HASTY_MS);
     const ends = Array.from({ length: 120 }, () => rejected(get(one)).then(({ name }) => name));
     expect(await Promise.all(ends)).toEqual(Array(120).fill('TimeoutError'));
-    // Waiting in turns they would all have been asked; one whose time ends a moment
-    // later may still take a connection.
+    // If they had waited in turns, all would have been sent; one whose time ends a moment later may still
+    // take a connection.
     expect(heard.length).toBeLessThan(100);
   });
 

@@ -1,5 +1,6 @@
 /**
- * docs/BENCHMARKS.md and its charts are what `npm run bench:report` makes: it would delete what a hand adds.
+ * docs/BENCHMARKS.md and its charts are the output of `npm run bench:report`, which would delete manual
+ * additions.
  */
 
 import { readFileSync } from 'node:fs';

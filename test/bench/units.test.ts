@@ -1,4 +1,4 @@
-/** A known sequence of calls gives the units that AWS would bill, and the price that its list says. */
+/** A known sequence of calls gives the units that AWS would bill, at the prices of its list. */
 
 import { between, type Reading, unitsOf } from '../../bench/parts/meter.ts';
 import { dollars, PRICES, rivals, total } from '../../bench/parts/prices.ts';

@@ -1,4 +1,4 @@
-/** What was not measured meets no limit. */
+/** A limit without a measurement is not met. */
 
 import type { CostReport } from '../../bench/cost.ts';
 import { percentile } from '../../bench/parts/load.ts';
@@ -36,7 +36,7 @@ it('the results that are kept have a figure for every limit, and nothing else ha
   ];
   expect(unmeasured(verdicts)).toEqual([]);
   expect(unmeasured([])).toHaveLength(verdicts.length);
-  // Smaller sizes are another figure.
+  // Smaller sizes are a different measurement.
   const smaller = scale.series.map((one) => ({ ...one, points: one.points.slice(0, -1) }));
   expect(unmeasured(scaleVerdicts({ series: smaller }))).toContain(
     'a tick with so many open executions, none due, from 1,000 to 1,000,000',

@@ -1,4 +1,4 @@
-/** Accepted work in the panel of its step: as what, until when, how far, and when it is asked for. */
+/** Accepted work in its step's panel: its token, until when, its progress, and the next probe. */
 
 import type { Browser, Page } from 'playwright-core';
 import { accepted, running } from '../../lib/core/plan/agent.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
     },
   });
   ({ id } = await world.begin());
-  // The service was asked once, and is at it.
+  // The service was asked once, and is working on it.
   await world.run(id, { until: ({ steps }) => steps['encode']?.accepted?.progress === 0.4 });
 });
 afterAll(async () => {

@@ -1,6 +1,6 @@
 /**
- * What a person does, against the whole system on a local cloud: start, follow, pause, resume, cancel,
- * answer; and of two people who answer, one.
+ * A person's actions, against the whole system on a local cloud: start, follow, pause, resume, cancel,
+ * answer; and of two people who answer, one wins.
  */
 
 import type { Browser, Page } from 'playwright-core';
@@ -69,7 +69,7 @@ describe('on a local cloud', () => {
     await page.locator('table.grid .cell.done').first().waitFor();
   });
 
-  /** Under way for as long as somebody needs to act on it. */
+  /** Under way long enough for somebody to act on it. */
   const slow = (orderId: string): Promise<unknown> =>
     place.behave({ service: 'payment', mode: 'slow', ms: 8_000, match: { about: orderId } });
 
@@ -166,7 +166,7 @@ describe('people', () => {
   });
   afterEach(() => world.server.close());
   const card = (page: Page, name: string) => page.getByRole('article', { name });
-  /** The first answer may have been on its way before. */
+  /** The first answer may already have been on its way. */
   const readTwice = async (page: Page): Promise<void> => {
     for (let at = 0; at < 2; at += 1)
       await page.waitForResponse((answer) => answer.url().includes('/api/incidents'));
@@ -202,7 +202,7 @@ describe('people', () => {
     const early = async (page: Page, name: string): Promise<void> => {
       await dialog(page).getByText('Reading its schema').waitFor();
       expect(await dialog(page).getByRole('button', { name, exact: true }).isDisabled()).toBe(true);
-      // As Enter would, in a field that is there already.
+      // As Enter does, in a field that already has a value.
       await dialog(page)
         .locator('form')
         .evaluate((form) => (form as HTMLFormElement).requestSubmit());
@@ -233,7 +233,7 @@ describe('people', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Reject', exact: true }).click();
     await page.getByText('somebody else answered first: local:bob').waitFor();
     await page.getByRole('button', { name: 'Leave it' }).click();
-    // At once, and not when it would have been read next.
+    // At once, not at the next regular read.
     await card(page, 'approval release').waitFor({ state: 'detached', timeout: 2_000 });
   });
 

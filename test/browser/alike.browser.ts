@@ -1,4 +1,4 @@
-/** Equal questions on the page of people: one card, in the order of the deadlines, and one answer to all. */
+/** Equal questions on the people page: one card, in the order of the deadlines, and one answer to all. */
 
 import type { Browser, Page } from 'playwright-core';
 import { workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,6 +1,6 @@
 /**
- * Two people on one laptop: each tab has its own, and an approval by another person
- * is given by the second of them.
+ * Two people on one laptop: each tab has its own person, and the second one gives an approval that must come
+ * from another person.
  */
 
 import type { Browser, Page } from 'playwright-core';

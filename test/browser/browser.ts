@@ -1,6 +1,6 @@
 /**
- * A real browser, and pages in it that are observed: what they break of the policy, what
- * they throw, whom else they call.
+ * A real browser, and observed pages in it: their violations of the policy, the errors they throw, their
+ * requests to elsewhere.
  *
  * Owns: finding the browser, observing pages, axe. Does not own: what is served (`page-server.ts`).
  */
@@ -21,13 +21,13 @@ const PLACES = [
 
 export const browserPath = (): string | undefined => PLACES.find((path) => path !== '' && existsSync(path));
 
-/** Drawn by the processor at once: a GPU that the processor imitates takes a quarter more of its time. */
+/** Drawn by the processor directly: an emulated GPU takes a quarter more of its time. */
 const DRAWN = ['--disable-gpu', '--disable-gpu-rasterization', '--disable-software-rasterizer'];
 
 export async function startBrowser(): Promise<Browser> {
   const executablePath = browserPath();
   if (executablePath === undefined) throw new Error(NO_BROWSER);
-  // Chromium refuses to be root in its own sandbox.
+  // Chromium refuses to run as root in its own sandbox.
   const args = [...DRAWN, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])];
   return chromium.launch({ executablePath, args });
 }
@@ -35,7 +35,7 @@ export async function startBrowser(): Promise<Browser> {
 export const NO_BROWSER =
   'There is no Chromium here. On Debian: apt-get install -y chromium fonts-dejavu-core; elsewhere set CHROMIUM to its path.';
 
-/** What the run says at its end is counted over all files. */
+/** Counts over all files, for the summary at the end of the run. */
 const count = (what: 'axe' | 'csp'): void => {
   const file = process.env['STEADFAST_BROWSER_COUNTS'];
   if (file !== undefined) appendFileSync(file, `${what}\n`);
@@ -43,7 +43,7 @@ const count = (what: 'axe' | 'csp'): void => {
 
 export interface Watched {
   readonly page: Page;
-  /** Violations of the policy, what was thrown, requests to elsewhere. */
+  /** Violations of the policy, thrown errors, requests to elsewhere. */
   readonly problems: string[];
 }
 
@@ -71,7 +71,7 @@ export async function openPage(
   });
   const problems: string[] = [];
   await page.exposeFunction('violated', (what: string) => problems.push(`csp: ${what}`));
-  // What esbuild, by tsx, leaves in the functions that a test has the page evaluate.
+  // A helper of esbuild (through tsx) in the functions that a test evaluates in the page.
   await page.addInitScript('globalThis.__name = (it) => it;');
   await page.addInitScript(() => {
     addEventListener('securitypolicyviolation', (event) => {
@@ -91,7 +91,7 @@ export async function openPage(
   return watched;
 }
 
-/** Closes all pages; nothing was wrong with any. */
+/** Closes all pages, and checks that nothing was wrong with any. */
 export async function closePages(): Promise<void> {
   const problems = open.flatMap((one) => one.problems);
   await Promise.all(open.splice(0).map(({ page }) => page.close()));
@@ -106,7 +106,7 @@ interface Found {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** What axe finds, a line each; the policy of the page does not hold for what the debugger runs. */
+/** Axe's findings, one line each; the page's policy does not apply to code that the debugger runs. */
 export async function axeFinds(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   const violations = await page.evaluate(async () => {
@@ -127,7 +127,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(found).toEqual([]);
 }
 
-/** No scrolling from side to side. */
+/** Checks that the page does not scroll sideways. */
 export async function expectFits(page: Page): Promise<void> {
   const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
   expect(content).toBeLessThanOrEqual(window ?? 0);

@@ -1,6 +1,5 @@
 /**
- * Bulk actions with which something is given: another input, the answer to an incident,
- * approvals; by the keyboard alone.
+ * Bulk actions with a value: another input, the answer to an incident, approvals; using only the keyboard.
  */
 
 import type { Browser, Page } from 'playwright-core';
@@ -23,7 +22,7 @@ const order = workflow('order', { input: anyObject, within: '8h' }, (w) => {
 
 let browser: Browser;
 let world: MemoryPage;
-/** What the bank was asked for, and did. */
+/** The bank's requests and acts. */
 let charged: unknown[];
 let ids: string[];
 
@@ -58,7 +57,7 @@ afterEach(async () => {
   await world.server.close();
 });
 
-/** Focused as somebody who tabs there would find it, and pressed. */
+/** Focuses an element as a person with the Tab key would, and presses it. */
 const press = async (page: Page, name: string): Promise<void> => {
   await page.getByRole('button', { name, exact: true }).last().focus();
   await page.keyboard.press('Enter');
@@ -129,7 +128,7 @@ it('are retried with another input, by a form of the schema of its step, with th
   await page.keyboard.type('4200');
   await page.keyboard.press('Enter');
   await dialog(page).getByText('3 executions.').waitFor();
-  // What was given can be changed, and is still there.
+  // The values can be changed, and are still there.
   await press(page, 'Change the answer');
   expect(await dialog(page).getByLabel('Amount in cents').inputValue()).toBe('4200');
   await press(page, 'Find them');

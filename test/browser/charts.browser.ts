@@ -1,6 +1,6 @@
 /**
- * The charts of the overview: drawn and said as text, whatever a name holds; how often they are read;
- * nothing to show, and no leave to.
+ * The charts of the overview: drawn and described as text, whatever a name contains; how often they are read;
+ * without data, and without permission.
  */
 
 import type { Browser, Page } from 'playwright-core';
@@ -91,7 +91,7 @@ describe.each([
     await opened(page, 'Queue of each agent', 'Each workflow', 'Each agent');
     await chart(page, 'Duration p99').locator('canvas').waitFor();
     expect(await chart(page, 'Duration p99').innerText()).toMatch(/everything .*9\d\d ms/);
-    // What an outsider can name is text, and nothing else.
+    // A name that an outsider chose is shown as text only.
     expect(await chart(page, 'Oldest message').innerText()).toContain('<img src=x onerror=');
     expect(await page.locator('main img, main script').count()).toBe(0);
     await expectAccessible(page);
@@ -160,7 +160,7 @@ it('they are read once a minute, and not while nobody looks', async () => {
   await chart(page, 'Success rate').locator('canvas').waitFor();
   expect(read).toBe(1);
   await page.clock.runFor(30_000);
-  // Another view and back again is no reason to read anew.
+  // Going to another view and back does not read again.
   await page.goto(`${world.server.url}#/people`);
   await page.goto(`${world.server.url}#/`);
   await chart(page, 'Success rate').locator('canvas').waitFor();
@@ -232,7 +232,7 @@ it('half an hour fills the picture, no line crosses minutes without a value, no 
   expect(first).toBeGreaterThan(pixel);
   const [from, to] = [Math.min(...lined), Math.max(...lined)];
   expect(to - from).toBeGreaterThan(0.5);
-  // From minute 20 to 8 only the one in their midst has a value.
+  // From minute 20 to 8 only the middle one has a value.
   const inGap = lined.map((at) => (at - from) / (to - from)).filter((at) => at > 0.36 && at < 0.72);
   expect(inGap.length).toBeGreaterThan(0);
   expect(inGap.filter((at) => Math.abs(at - 15 / 28) > 0.06)).toEqual([]);

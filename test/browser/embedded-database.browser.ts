@@ -1,6 +1,7 @@
 /**
- * The embedded database and a page of another origin, as docs/SECURITY.md has it: who finds its port reads
- * and writes it, for the binary knows neither Host nor Origin. If this fails, that page has to say less.
+ * The embedded database and a page of another origin, as docs/SECURITY.md describes: a page that finds its
+ * port reads and writes it, because the binary checks neither Host nor Origin. If this fails, that document
+ * must be corrected.
  */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

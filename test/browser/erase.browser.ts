@@ -1,4 +1,4 @@
-/** An execution that is over is erased by a person, who is asked first. */
+/** A person erases an ended execution, and is asked for confirmation first. */
 
 import type { Browser, Page } from 'playwright-core';
 import { workflow } from '../../lib/author/builder/workflow.ts';
@@ -51,7 +51,7 @@ it.each([1440, 390])('is offered once it is over, asks, and leads to the list: %
   await page.getByRole('dialog').getByText('This cannot be taken back').waitFor();
   await expectAccessible(page);
   await expectFits(page);
-  // Until then a claim of its last step may be written.
+  // Until then a claim of its last step may still be written.
   await page.waitForTimeout(61_000);
   await eraseIn(page, 'Erase').click();
   await page.getByRole('status').getByText('is erased').waitFor();

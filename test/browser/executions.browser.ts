@@ -1,6 +1,6 @@
 /**
- * The list of executions with ten thousand in it, and the overview: filters, keys,
- * selecting many, numbers that are links.
+ * The list of executions with ten thousand in it, and the overview: filters, keys, selecting many, numbers
+ * that are links.
  */
 
 import type { Browser, Page } from 'playwright-core';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   browser = await startBrowser();
   world = await memoryPage();
   for (let at = 0; at < MANY; at += 1) await world.begin({ note: `number ${at}`, list: [] }, `key-${at}`);
-  // What was sent is not delivered: they stay as they began.
+  // Sent messages are not delivered: the executions stay as they began.
   world.sent.splice(0);
   world.clock.advanceTo(world.clock.now() + 1_000);
   id = await world.begunOne();
@@ -53,7 +53,7 @@ describe('ten thousand executions', () => {
       await page.getByRole('button', { name: 'read more' }).click();
       await page.getByText(`${wanted.toLocaleString('en')} read`).waitFor();
     }
-    // Measures processor time: a machine that is busy with other things must fail none.
+    // Measures processor time, so that a busy machine does not fail it.
     const session = await page.context().newCDPSession(page);
     await session.send('Performance.enable', { timeDomain: 'threadTicks' });
     const worked = async (): Promise<number> => {
@@ -188,7 +188,7 @@ describe('the overview', () => {
     await page.getByText('Reading the counts').waitFor();
     const asked = world.server.asked.slice(before);
     for (const part of parts) expect(asked.join()).toContain(part);
-    // The counts have the pauses.
+    // The counts include the pauses.
     expect(asked.join()).not.toContain('/workflows');
     await page.locator('.health').waitFor();
   });

@@ -1,6 +1,6 @@
 /**
- * What is seen without scrolling, on a laptop and on a phone: the pictures of an execution,
- * the list, what burns, the inbox.
+ * What is visible without scrolling, on a laptop and on a phone: the pictures of an execution, the list,
+ * urgent problems, the inbox.
  */
 
 import type { Browser, Page } from 'playwright-core';
@@ -32,7 +32,7 @@ interface Area {
   readonly bottom: number;
 }
 
-/** What is drawn of each that the selector finds. */
+/** The drawn area of each element that the selector finds. */
 const areasOf = (page: Page, selector: string): Promise<readonly Area[]> =>
   page.locator(selector).evaluateAll((found) =>
     found
@@ -184,7 +184,7 @@ describe('the list', () => {
     const { width = 0 } = (await link.boundingBox()) ?? {};
     expect(width).toBeLessThan(100);
     expect(await link.locator('code').getAttribute('title')).toBe(id);
-    // Ids in the order of time begin alike.
+    // Ids in the order of time have the same beginning.
     expect(await link.locator('.rest').textContent()).toBe(id.slice(0, -8));
     expect(
       await link.evaluate((one) => {

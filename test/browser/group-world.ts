@@ -1,6 +1,6 @@
 /**
- * Group bookings, by the roles themselves on ports in memory: one that was undone after its deposit bounced,
- * one that succeeded, and of those under way some that wait for a manager and some that wait for an agent
+ * Group bookings, made by the roles themselves on ports in memory: one that was undone after its deposit
+ * bounced, one that succeeded, and some under way that wait for a manager, and some that wait for an agent
  * whose service is away. Their ids are as long as real ones.
  */
 
@@ -56,9 +56,9 @@ const booking = workflow(
 export interface Group extends MemoryApi {
   readonly undone: string;
   readonly booked: string;
-  /** They wait for a manager. */
+  /** Executions that wait for a manager. */
   readonly asked: readonly string[];
-  /** They wait for an agent whose breaker is open. */
+  /** Executions that wait for an agent whose breaker is open. */
   readonly stuck: readonly string[];
 }
 
@@ -69,7 +69,7 @@ export async function groupPage(): Promise<Group & Pick<MemoryPage, 'server'>> {
 
 async function groupBookings(): Promise<Group> {
   const service = { away: false };
-  // What a service takes of time.
+  // The time that a service takes.
   const pass = (ms: number): void => world.clock.advanceTo(world.clock.now() + ms);
   const works = {
     execute: async () => {

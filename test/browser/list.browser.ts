@@ -1,6 +1,6 @@
 /**
- * The list of executions under the keyboard: what a key hits is the row that is marked, also when
- * rows move or leave the window.
+ * The list of executions with the keyboard: a key acts on the marked row, even when rows move or leave the
+ * window.
  */
 
 import type { Browser, Locator, Page } from 'playwright-core';
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 afterEach(closePages);
 
-/** It stays as it began, for what is sent is not delivered. */
+/** An execution that stays as it began, because its messages are not delivered. */
 async function begun(): Promise<string> {
   world.clock.advanceTo(world.clock.now() + 1);
   const { id } = await world.begin({ list: [] });
@@ -39,20 +39,20 @@ const pressed = async (page: Page, ...keys: readonly string[]): Promise<void> =>
 const list = (page: Page): Locator => page.getByRole('group', { name: 'Executions' });
 const marked = (page: Page): Locator => list(page).locator('tr.active a');
 const isSelected = (page: Page, id: string): Promise<boolean> => page.getByLabel(`Select ${id}`).isChecked();
-/** The execution whose row has the focus; 'the list' of the box itself. */
+/** The execution whose row has the focus; 'the list' for the box itself. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const { activeElement } = document;
     if (activeElement?.matches('.list') === true) return 'the list';
     return activeElement?.closest('tr')?.querySelector('a')?.textContent ?? activeElement?.nodeName ?? '';
   });
-/** As with a wheel. */
+/** Scrolls as with a wheel. */
 const scrolled = async (page: Page, by: number): Promise<void> => {
   await list(page).hover();
   await page.mouse.wheel(0, by);
   await page.waitForFunction((top) => (document.querySelector('.list')?.scrollTop ?? 0) >= top, by);
 };
-/** It is read again, as when the page becomes visible again. */
+/** Reads the list again, as when the page becomes visible again. */
 const readAgain = (page: Page): Promise<void> =>
   page.evaluate(() => void document.dispatchEvent(new Event('visibilitychange')));
 
@@ -81,7 +81,7 @@ it('a marked row that is scrolled out of the window leaves the focus to the list
   await scrolled(page, 1_500);
   await marked(page).waitFor({ state: 'detached' });
   expect(await focused(page)).toBe('the list');
-  // Opens nothing: no row that is seen is marked.
+  // Opens nothing: no visible row is marked.
   await pressed(page, 'Enter');
   expect(page.url()).toMatch(/#\/executions$/);
   await pressed(page, 'x');
@@ -104,7 +104,7 @@ it('a row whose box is focused is the one that is marked', async () => {
   await pressed(page, 'x');
   await page.getByText('1 selected').waitFor();
   expect([await isSelected(page, id), await marked(page).innerText()]).toEqual([true, id]);
-  // It is not taken away to the link beside it.
+  // The focus does not move to the link beside it.
   expect(await page.evaluate(() => document.activeElement?.nodeName)).toBe('INPUT');
 });
 

@@ -1,6 +1,6 @@
 /**
- * How often the page reads while nothing changes: ever more seldom, up to every 30 s, whatever
- * an answer says of its own time.
+ * How often the page reads while nothing changes: at growing intervals, up to 30 s, whatever an answer says
+ * about its own time.
  */
 
 import type { Browser } from 'playwright-core';
@@ -27,8 +27,8 @@ afterEach(async () => {
 
 const MINUTES_MS = 120_000;
 /**
- * After 3, 4.5, 6.8, 10, 15, 23, 30 s, and then each 30 s: seven in two minutes,
- * where every 3 s would be forty.
+ * After 3, 4.5, 6.8, 10, 15, 23, 30 s, and then every 30 s: seven reads in two minutes; every 3 s would be
+ * forty.
  */
 const MOST = 8;
 
@@ -46,7 +46,7 @@ it.each([
   await page.clock.install();
   await page.goto(`${server.url}${place()}`);
   const wanted = call();
-  // Which plans are under way is asked beside the latest.
+  // The page asks which plans are under way besides the latest.
   const count = (): number =>
     server.asked.filter(
       (one) => (one === wanted || one.startsWith(`${wanted}?`)) && !one.includes('status=open'),
@@ -54,7 +54,7 @@ it.each([
   const before = count();
   for (let ms = 0; ms < MINUTES_MS; ms += 1_500) {
     await page.clock.runFor(1_500);
-    // What was asked for is there before time goes on.
+    // Waits for the requested data before time goes on.
     await page.waitForLoadState('networkidle');
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
   }

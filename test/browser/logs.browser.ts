@@ -1,6 +1,6 @@
 /**
- * Log lines of an execution on its page: followed, hostile text in them, none, a slow
- * server, one that may not read them.
+ * Log lines of an execution on its page: followed, with hostile text, without lines, a slow server, a server
+ * without permission to read them.
  */
 
 import type { Browser, Page } from 'playwright-core';
@@ -117,7 +117,7 @@ describe('that are followed', () => {
   const line = (page: Page, number: number) => box(page).getByText(`line ${number}.`, { exact: true });
   const belowEnd = (page: Page): Promise<number> =>
     box(page).evaluate((it) => Math.round(it.scrollHeight - it.clientHeight - it.scrollTop));
-  /** The page knows it when the event comes; a key's smooth way there has no end on a busy machine. */
+  /** Waits for the event, which tells the page; a smooth scroll by key has no end on a busy machine. */
   const toTop = async (page: Page): Promise<void> => {
     await box(page).focus();
     await box(page).evaluate(

@@ -1,6 +1,6 @@
 /**
- * The API on ports in memory, behind the page: the states that steps can be in, made by the roles themselves,
- * and hostile text wherever somebody outside can put some.
+ * The API on ports in memory, behind the page: the states that steps can have, made by the roles themselves,
+ * and hostile text wherever an outsider can put some.
  */
 
 import type { Measured } from '../../lib/api/health.ts';
@@ -20,11 +20,11 @@ import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts'
 import type { ConsoleOptions } from '../../cli/console/listener.ts';
 import { answeredBy, type Api, type PageServer, servePage } from './page-server.ts';
 
-/** Obeyed anywhere, it would say so in `window.hacked`. */
+/** If any program obeyed it, `window.hacked` would show this. */
 export const HOSTILE =
   '"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\'`{{7*7}} \u202Edrow\u202C &amp; javascript:window.hacked=1';
 
-/** The same, of what may be in the name of a caller. */
+/** The same text with only the characters that a caller's name may have. */
 export const HOSTILE_CALLER: string = HOSTILE.replace(/[^\x20-\x7e]/g, '');
 
 const works = anAgent('works');
@@ -61,10 +61,10 @@ export const everything = workflow(
   },
 );
 
-/** What SQS would say of the queues of agents. */
+/** SQS's answer about the queues of agents. */
 const DEPTHS = { works: { waiting: 2, underWork: 1, delayed: 0 } };
 
-/** An agent that plans may name, and that nobody has deployed. */
+/** An agent that plans may name, and that is not deployed. */
 export const NOT_DEPLOYED = 'gift-wrap';
 
 export interface MemoryPage extends MemoryApi {
@@ -75,13 +75,16 @@ export interface MemoryApi extends Harness {
   readonly api: Api;
   readonly breakers: Breakers;
   readonly receipts: Receipts;
-  /** What is known of the schemas of 'everything'; a test may put other ones in. */
+  /** The known schemas of 'everything'; a test may replace them. */
   forms: WorkflowForms;
-  /** With hostile text in its input, key, tags, errors and outputs; until only people are waited for. */
+  /**
+   * Starts one with hostile text in its input, key, tags, errors and outputs, and runs it until it waits only
+   * for people.
+   */
   readonly begunOne: (key?: string) => Promise<string>;
   readonly view: (id: string) => Promise<ExecutionView>;
   readonly post: (path: string, body: object, as?: string) => Promise<number>;
-  /** What is due is done, up to so much later. */
+  /** Does everything that is due, up to this much later. */
   readonly goOn: (id: string) => Promise<void>;
 }
 
@@ -98,8 +101,8 @@ const OF_EVERYTHING = {
 };
 
 /**
- * @param more of the server
- * @param measured what the API says of its metrics; without it there are none
+ * @param more options of the server
+ * @param measured the API's metrics; without it there are none
  */
 export async function memoryPage(
   served?: Workflow,
@@ -152,7 +155,7 @@ export function memoryApi(
     },
     receipts,
     api: answeredBy(async (request) => {
-      // Taken off, as the local gateway does.
+      // Removed, as the local gateway does.
       const as = request.headers.get(AS_HEADER) ?? 'ann';
       request.headers.delete(AS_HEADER);
       return app.fetch(request, callerOf(as));
@@ -186,7 +189,7 @@ export function memoryApi(
   };
 }
 
-/** As the local gateway says who calls. */
+/** Names the caller as the local gateway does. */
 const callerOf = (name: string): object => ({
   requestContext: { authorizer: { iam: { userArn: `arn:aws:iam::000000000000:user/${name}` } } },
 });

@@ -1,6 +1,4 @@
-/**
- * One execution 360 pixels wide: nothing is written over something else, and why comes before the log lines.
- */
+/** One execution 360 pixels wide: no text overlaps another, and why comes before the log lines. */
 
 import type { Browser, Page } from 'playwright-core';
 import { closePages, expectFits, openPage, startBrowser } from './browser.ts';

@@ -1,7 +1,7 @@
 /**
- * A night on call, by the roles themselves on ports in memory: orders that were declined, one that waits for
- * a person, one whose carrier did not answer, one that was canceled as it was, a service that is away, one
- * that was away, and an older plan under way.
+ * A night on call, made by the roles themselves on ports in memory: declined orders, one that waits for a
+ * person, one whose carrier did not answer, one that was canceled and left as it was, a service that is away,
+ * one that was away, and an older plan under way.
  */
 
 import { createHash } from 'node:crypto';
@@ -31,10 +31,10 @@ const orderOf = (within: '2h' | '3h'): Workflow =>
   }) as unknown as Workflow;
 
 export interface OnCall extends MemoryApi {
-  /** By order: the id of its execution. */
+  /** The ids of the executions, by order. */
   readonly ids: Readonly<Record<'4711' | '4712' | '4713' | '4714' | 'old', string>>;
   readonly declined: readonly string[];
-  /** Ended at once while the card is declined, and well once it is not. */
+  /** Orders fail at once while the card is declined, and succeed once it is not. */
   readonly card: { declined: boolean };
 }
 
@@ -44,13 +44,13 @@ export async function onCallPage(declined?: number): Promise<OnCall & Pick<Memor
   return { ...night, server: await servePage(night.api) };
 }
 
-/** @param declined so many orders are */
+/** @param declined how many orders are declined */
 export async function onCall(declined = 3): Promise<OnCall> {
   const cards = { declined: false };
   const decline = (): never => {
     throw Object.assign(new PermanentError('the card was declined'), { code: 'card-declined' });
   };
-  // What an external service takes of time.
+  // The time that an external service takes.
   const pass = (ms: number): void => world.clock.advanceTo(world.clock.now() + ms);
   const world = memoryApi(orderOf('2h'), {
     'charge-card': {
@@ -125,7 +125,7 @@ async function outOfOrder({ breakers, clock }: MemoryApi): Promise<void> {
   });
 }
 
-/** An agent that was taken away, or is back: what supervisors have met of late that waits for it. */
+/** An agent that was removed, or is back: the executions that supervisors recently met waiting for it. */
 export async function meetMissing({ receipts, clock }: MemoryApi, forMs: number | undefined): Promise<void> {
   const now = clock.now();
   const [before] = (await receipts.read()).shards;

@@ -1,6 +1,6 @@
 /**
- * The questions of a night on call, each answered by clicking exactly what
- * docs/ON-CALL.md says, in as many clicks.
+ * The questions of a night on call, each answered by clicking exactly what docs/ON-CALL.md says, with that
+ * many clicks.
  */
 
 import { readFileSync } from 'node:fs';
@@ -54,7 +54,7 @@ const filtered = async (page: Page, field: string, text: string): Promise<void> 
   await page.getByLabel(field).fill(text);
   await page.keyboard.press('Enter');
 };
-/** From the list in which it was found. */
+/** Opens the execution from the list in which it was found. */
 const execution = async (id: string): Promise<Page> => {
   const page = await opened('#/executions');
   await click(link(page, id));
@@ -192,7 +192,7 @@ it('12 retry these 143 and not those', async () => {
     await page.getByText('retry is done: 143 of 143 processed, 143 applied').waitFor();
     const [first = ''] = night.declined;
     expect((await night.view(first)).status).not.toBe('failed');
-    // Canceled as it was: another cause, so it is none of these.
+    // Canceled and left as it was: this has another cause, so it is not in the group.
     expect((await night.view(night.ids['4712'])).status).toBe('failed');
   } finally {
     await night.server.close();

@@ -1,4 +1,4 @@
-/** Executions below another one, opened in its graph: at any depth, one of several, by the keyboard. */
+/** Executions below another one, opened in its graph: at any depth, one of several, with the keyboard. */
 
 import type { Browser, Locator, Page } from 'playwright-core';
 import { workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,6 +1,6 @@
 /**
- * The overview's own actions and what it says of agents: pauses of workflows and agents, hostile
- * text in their reasons.
+ * The overview's own actions and its statements about agents: pauses of workflows and agents, hostile text in
+ * their reasons.
  */
 
 import type { Browser, Page } from 'playwright-core';

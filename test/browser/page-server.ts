@@ -1,8 +1,8 @@
 /**
- * The built console behind its own server, on a free port. Tests have its API be slow or fail, and
- * plant something into its page.
+ * The built console behind its own server, on a free port. Tests can make its API slow or let it fail, and
+ * change its page.
  *
- * Owns: what stands between that server and the API. Does not own: the server (`cli/console/listener.ts`).
+ * Owns: the layer between that server and the API. Does not own: the server (`cli/console/listener.ts`).
  */
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,22 +15,22 @@ import { type ConsoleOptions, consoleListener } from '../../cli/console/listener
 
 export interface Weather {
   delayMs: number;
-  /** What every call is answered with; 0: what the API answers. */
+  /** The status of every answer; 0: the API's own. */
   status: number;
-  /** Every second answer has its fields the other way round: DynamoDB gives them in no order. */
+  /** Every second answer has its fields in reverse order: DynamoDB gives them in no fixed order. */
   turned: boolean;
   settings: Settings;
 }
 
 export interface PageServer {
   readonly url: string;
-  /** What stands between the page and the API; each test begins without. */
+  /** The conditions between the page and the API; each test begins without any. */
   readonly weather: Weather;
   /** Requests to the API, as 'GET /agents'. */
   readonly asked: string[];
-  /** The page is served changed, until it is calm again. */
+  /** Serves a changed page, until `calm`. */
   readonly plant: (change: (html: string) => string) => void;
-  /** Neither weather nor anything planted. */
+  /** Resets the weather and the planted changes. */
   readonly calm: () => void;
   readonly close: () => Promise<void>;
 }
@@ -42,13 +42,13 @@ const CALM: Weather = {
   settings: { deployment: 'Steadfast-dev', readOnly: false, local: true },
 };
 
-/** The API that the server passes calls on to: where it is, or what answers in its place. */
+/** The API to which the server passes calls: its address, or a function that answers instead. */
 export interface Api {
   readonly url: string;
   readonly fetch: typeof fetch;
 }
 
-/** An API that is reached by an address. */
+/** An API at an address. */
 export const behind = (url: string): Api => ({ url, fetch });
 
 /** An API in this process. */
@@ -64,7 +64,7 @@ const turnedAround = (value: unknown): unknown => {
   return Object.fromEntries(fields.toReversed());
 };
 
-/** @param more what the server has besides: a login, writes that it tells of */
+/** @param more further options of the server: a login, writes that it reports */
 export async function servePage(api: Api, more: Partial<ConsoleOptions> = {}): Promise<PageServer> {
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-page-'));
   cpSync(CONSOLE_FOLDER, folder, { recursive: true });

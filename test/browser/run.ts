@@ -3,7 +3,7 @@
  *
  *     npm run test:browser [-- --json] [-- --screenshots] [-- <a part of a test file's path>]
  *
- * Needs Chromium; says so where there is none.
+ * Needs Chromium; if there is none, it says so.
  */
 
 import { spawnSync } from 'node:child_process';

@@ -28,8 +28,7 @@ afterAll(async () => {
 afterEach(closePages);
 
 /**
- * Three hours of a deployment with an outage in them that nothing failed of, as its
- * functions would have logged them.
+ * Three hours of a deployment with an outage that let nothing fail, as its functions would have logged them.
  */
 async function hoursBefore(): Promise<void> {
   const { cloud, request } = place.stage;

@@ -1,7 +1,7 @@
 /**
- * Opens every page of the built site (`npm run docs:site`) in a real browser, on a desk and on a phone. A
- * page fails that throws, asks for what is not there, is wider than the screen, or has a link to a page or a
- * heading that does not exist; and so does a search that finds nothing.
+ * Opens every page of the built site (`npm run docs:site`) in a real browser, on a desktop and on a phone. A
+ * page fails if it throws, requests a missing file, is wider than the screen, or has a link to a page or a
+ * heading that does not exist; a search that finds nothing fails as well.
  *
  *     npm run docs:site:check
  */
@@ -28,7 +28,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 };
 
-/** As any host of static files does: the file itself, or a folder's `index.html`. */
+/** Serves as any host of static files does: the file itself, or a folder's `index.html`. */
 function served(): Promise<Server> {
   const server = createServer(({ url = '/' }, response) => {
     const path = join(SITE, decodeURIComponent(new URL(url, 'http://site').pathname));

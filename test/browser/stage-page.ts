@@ -12,12 +12,12 @@ import { behind, type PageServer, servePage } from './page-server.ts';
 export interface StagePage {
   readonly stage: Stage;
   readonly server: PageServer;
-  /** What a service of the outside world does from now on. */
+  /** Changes the behaviour of a service of the outside world from now on. */
   readonly behave: (rule: object) => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
 
-/** @param more of the server: where log lines and metrics are */
+/** @param more options of the server: the sources of log lines and metrics */
 export async function stagePage(
   more: (stage: Stage) => Partial<ConsoleOptions> = () => ({}),
 ): Promise<StagePage> {

@@ -1,6 +1,6 @@
 /**
- * An execution that has ended without success is started anew, with its own input; where that
- * is not possible it is said why.
+ * An execution that has ended without success is started anew, with its own input; if that is not possible,
+ * the page says why.
  */
 
 import type { Browser, Page } from 'playwright-core';

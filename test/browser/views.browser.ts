@@ -1,6 +1,6 @@
 /**
- * The views on an API in memory: every state of a step, hostile text, a slow and a failing
- * API, nothing to show, who may act.
+ * The views on an API in memory: every state of a step, hostile text, a slow and a failing API, empty data,
+ * permissions.
  */
 
 import type { Browser, Locator, Page } from 'playwright-core';
@@ -50,7 +50,7 @@ describe.each([
   });
 });
 
-/** By what is read in it. */
+/** Finds a box by its text. */
 const boxOf = (page: Page, name: string, status = ''): Locator =>
   page.locator('.graph a', { hasText: new RegExp(`^${name} .*${status}`) });
 
@@ -70,8 +70,7 @@ describe('one execution', () => {
 
   it('shows hostile text as it is, in names, keys, tags, errors, inputs and outputs', async () => {
     const { page } = await openPage(browser, world.server, `#/executions/${id}?step=may-fail`);
-    // Each is waited for, so that what is read after them is the view and not what
-    // stood there while it was read.
+    // Waits for each, so that the later reads see the view and not what was there while it loaded.
     for (const place of ['.notice.bad', '.payload', '.head dl'])
       expect(await page.locator(place).first().innerText()).toContain('<img src=x onerror=');
     expect(await page.locator('main').innerText()).toContain(HOSTILE.slice(0, 60));
@@ -195,9 +194,9 @@ describe('the API', () => {
 
 describe('a page that is read only', () => {
   const READ_ONLY = { deployment: 'prod', readOnly: true, local: false };
-  /** Buttons that do something, and links that lead to such. */
+  /** Buttons that do something, and links that lead to such buttons. */
   const actions = async (page: Page): Promise<readonly string[]> => {
-    // The head of a table sorts it.
+    // A table's head sorts the table.
     const buttons = await page.locator('button:not(th *), [role=button]:not(th *)').allInnerTexts();
     const links = await page
       .getByRole('link')

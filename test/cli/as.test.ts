@@ -1,4 +1,6 @@
-/** `--as`: a name for a laptop's records, and for nothing else; and what `show` prints of who has acted. */
+/**
+ * `--as`: a name for a laptop's records, and nothing more; and what `show` prints about the people who acted.
+ */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import { type FakeApi, fakeApi, steadfast } from './fake-api.ts';

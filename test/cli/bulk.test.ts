@@ -1,6 +1,6 @@
 /**
- * The command for many executions: what it asks the API for, that it asks a
- * person first, and what it says next.
+ * The command for many executions: its calls of the API, that it asks a person first, and what it prints
+ * next.
  */
 
 import { mkdtempSync, writeFileSync } from 'node:fs';

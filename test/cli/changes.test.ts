@@ -1,4 +1,4 @@
-/** Which files of a project start `steadfast dev` again, and that the files of one change are one. */
+/** Which files of a project restart `steadfast dev`, and that the files of one change restart it once. */
 
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The input of the start command that `dev` prints where the author has given none. */
+/** The input of the start command that `dev` prints if the author has given none. */
 
 import { madeInput } from '../../cli/dev/made-input.ts';
 import type { Json } from '../../lib/api/answers.ts';

@@ -156,7 +156,7 @@ test('a laptop runs all of them, unless cdk.json names some', () => {
 describe('dev.ts of a folder', () => {
   const start = async (source: string, stops: (() => Promise<void>)[] = []) => {
     write({
-      // Without it dev.ts is CommonJS, which a thread of esbuild's compiles.
+      // Without it dev.ts is CommonJS, which a thread of esbuild compiles.
       'examples/a/package.json': '{ "type": "module" }',
       'examples/a/workflow.ts': '',
       'examples/a/dev.ts': source,

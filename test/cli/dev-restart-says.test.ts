@@ -1,4 +1,4 @@
-/** What a restart of `steadfast dev` has forgotten is said. */
+/** A restart of `steadfast dev` says what it has forgotten. */
 
 import { lostText, type SetByHand, setByHand } from '../../cli/dev/set-by-hand.ts';
 

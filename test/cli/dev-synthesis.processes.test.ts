@@ -1,4 +1,4 @@
-/** An app as `dev` synthesises it: what is said of one that fails, and for which stacks code is made. */
+/** An app as `dev` synthesises it: the message for one that fails, and for which stacks code is made. */
 
 import {
   mkdirSync,
@@ -59,7 +59,7 @@ describe('synthesis', () => {
 
 describe('code', () => {
   const signal = new AbortController().signal;
-  /** An app with a Steadfast in each stack, that notes for which stacks the CDK would make code. */
+  /** An app with a Steadfast in each stack, which notes for which stacks the CDK would make code. */
   const APP = `
     const { appendFileSync, mkdirSync, writeFileSync } = require('node:fs');
     const { CDK_CONTEXT_JSON, CDK_OUTDIR } = process.env;

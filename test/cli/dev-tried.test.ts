@@ -1,6 +1,6 @@
 /**
- * Which folders' outside `steadfast dev` starts, what it says of the execution that it
- * tries, and of files that change.
+ * Which folders' outside world `steadfast dev` starts, and its messages about the execution that it tries and
+ * about changed files.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** `steadfast erase`: what it asks before, and what it says. */
+/** `steadfast erase`: its question before, and its message afterwards. */
 
 import { type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
 

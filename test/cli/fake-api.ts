@@ -1,4 +1,4 @@
-/** An API that answers what a test tells it to, and remembers what it was asked. */
+/** An API with the test's answers, which remembers its requests. */
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,25 +6,25 @@ import { run } from '../../cli/main.ts';
 
 export interface Asked {
   readonly method: string;
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   readonly body: unknown;
-  /** As whom, where the command says so. */
+  /** The person named by the command, if it names one. */
   readonly as?: string;
 }
 
 export interface Answer {
   readonly status: number;
-  /** A text is sent as it is. */
+  /** A text is sent unchanged. */
   readonly body: unknown;
-  /** What it says the time is. @default this machine's */
+  /** The API's time. @default this machine's */
   readonly at?: number;
 }
 
 export interface FakeApi {
   readonly url: string;
   readonly asked: Asked[];
-  /** The next answers, one each; afterwards 500. */
+  /** The next answers, one for each request; afterwards 500. */
   readonly answers: Answer[];
   readonly stop: () => Promise<void>;
 }
@@ -36,12 +36,12 @@ export async function fakeApi(): Promise<FakeApi> {
   const asked: Asked[] = [];
   const answers: Answer[] = [];
   const server = createServer((request, response) => {
-    // No local cloud is behind it.
+    // There is no local cloud behind it.
     if (request.url?.startsWith('/_local/') === true) {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
       return;
     }
-    // It is asked for its time alone.
+    // The request is only for the time.
     if (request.url === '/live') {
       response.writeHead(204, dateOf(answers[0])).end();
       return;

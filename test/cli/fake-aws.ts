@@ -1,6 +1,5 @@
 /**
- * What AWS answers to the commands that find a deployment by its tags, over HTTP: pages of three, and
- * refusals.
+ * AWS's answers to the commands that find a deployment by its tags, over HTTP: pages of three, and refusals.
  *
  * Owns: one deployment `Shop`; every request as it came.
  */
@@ -28,12 +27,12 @@ const PAGE = 3;
 export class FakeAws {
   readonly calls: Call[] = [];
   tagged = TAGGED;
-  /** Answers by the operation, one after the other, before anything else. */
+  /** Answers by operation, one after the other, before any others. */
   readonly refusals: {
     readonly what: RegExp;
     readonly status: number;
     readonly body: Body;
-    /** In place of the body. */
+    /** A text instead of the body. */
     readonly text?: string;
     times: number;
   }[] = [];

@@ -1,6 +1,6 @@
 /**
- * The plan as a picture: of a workflow, of an execution with how its steps are,
- * of a file that is not deployed.
+ * The plan as a picture: of a workflow, of an execution with its steps' states, of a file that is not
+ * deployed.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

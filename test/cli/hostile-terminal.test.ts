@@ -1,19 +1,17 @@
 /**
- * Whatever another party wrote, nothing of it is obeyed by a terminal: every command that prints an answer,
- * with answers that are hostile wherever they are text.
+ * A terminal obeys no text that another party wrote: every command that prints an answer is tested, with
+ * hostile text in all texts of the answers.
  */
 
 import { ioOf } from '../../cli/io.ts';
 import { type Answer, type FakeApi, fakeApi, steadfast } from './fake-api.ts';
 
-/**
- * A line of its own; title, clear, clipboard, one-character controls, and characters that turn a text around.
- */
+/** A line of its own; title, clear, clipboard, one-character controls, and characters that reverse a text. */
 const HOSTILE =
   '\nhealth  all is well\n\u001b]0;owned\u0007\u001b[2J\u001b]52;c;eA==\u001b\\\u009b31m\r\b\u202egnp.exe\u2066x\u061c';
 /**
- * All that a terminal obeys, but for the end of a line and a tab, which are the
- * layout of the command line's own.
+ * Everything that a terminal obeys, except the end of a line and a tab, which are the layout of the command
+ * line's own output.
  */
 const OBEYED = /(?![\n\t])[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
@@ -94,7 +92,8 @@ const workflows = {
 };
 
 /**
- * What an API could answer to anything: the first that a command can read is printed, the others are errors.
+ * Possible answers of an API to anything: the first one that a command can read is printed, the others are
+ * errors.
  */
 const ANSWERS: Readonly<Record<string, unknown>> = {
   agents,
@@ -112,7 +111,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   workflows,
 };
 
-/** The arguments of each command; the others talk to no API. */
+/** The arguments of each command; the others do not call an API. */
 const ARGS: Readonly<Record<string, readonly string[]>> = {
   start: ['x'],
   show: ['x'],
@@ -134,7 +133,7 @@ const ARGS: Readonly<Record<string, readonly string[]>> = {
   'resume-workflow': ['x'],
   graph: ['x'],
 };
-/** They run until they are stopped, or change a deployment on AWS; whatever they print goes the same way. */
+/** They run until they are stopped, or change a deployment on AWS; all their output goes the same way. */
 const ELSEWHERE = new Set(['dev', 'serve', 'console', 'worker', 'bulk', 'logs']);
 
 async function commandsOf(): Promise<string[]> {
@@ -167,7 +166,7 @@ it('nothing that another party wrote is obeyed, whatever a command prints and ho
       }
     }
   }
-  // They did get in.
+  // The hostile texts did get in.
   for (const name of ['show', 'why', 'list', 'agents', 'agents try-now', 'workflows', 'start', 'cancel'])
     expect([...shown]).toContain(name);
 });

@@ -1,4 +1,7 @@
-/** The inbox on a terminal: what is urgent first, equal questions in one line, and what answers them. */
+/**
+ * The inbox on a terminal: urgent questions first, equal questions in one line, and the commands that answer
+ * them.
+ */
 
 import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
 

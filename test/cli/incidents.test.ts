@@ -1,4 +1,4 @@
-/** The commands about questions to people, and what the others say of an open one. */
+/** The commands about questions to people, and what other commands say about an open one. */
 
 import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
 
@@ -64,7 +64,7 @@ test("show says what is in effect, and before the choice what 'keep' leaves", as
   const ended = { ...open, status: 'compensated', endedAt: AT + 1, standing: nothing };
   api.answers.push(ok(ended));
   expect((await cli('show', 'e1')).out).toMatch(/^in effect +nothing$/m);
-  // While it simply runs, its steps say it all.
+  // While it simply runs, its steps say everything.
   api.answers.push(ok({ ...open, status: 'running', standing }));
   expect((await cli('show', 'e1')).out).not.toContain('in effect');
 });

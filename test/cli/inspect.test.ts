@@ -10,7 +10,7 @@ const functionAt = (path: string) => ({
   Type: 'AWS::Lambda::Function',
   Metadata: { 'aws:cdk:path': `Shop/${path}/Resource` },
 });
-/** An agent's queue, and what takes from it. */
+/** An agent's queue, and its consumer. */
 const queueOf = (deployment: string, agent: string, logicalId: string) => ({
   [`Queue${logicalId}${agent}`]: {
     Type: 'AWS::SQS::Queue',

@@ -1,4 +1,4 @@
-/** How things are, from the command line: lists by filter, and the status on one screen. */
+/** Lists by filter on the command line, and the status on one screen. */
 
 import { Command } from 'commander';
 import type { Overview } from '../../lib/api/deployment-answers.ts';
@@ -119,7 +119,7 @@ describe('list', () => {
     }
   });
 
-  // At 03:04 of a night "since 22:30" is of the evening before, as on the console.
+  // At 03:04 at night, "since 22:30" means the evening before, as in the console.
   test.each([
     ['22:30', new Date(2026, 0, 1, 22, 30)],
     ['3:04', new Date(2026, 0, 2, 3, 4)],
@@ -287,7 +287,7 @@ describe('status', () => {
     expect(text({ ...waits, refused })).toMatch(
       /\(34 s\); at least 1,200 more were answered at once since .* \(33 s\), the last 1 s ago, because no more may wait at a time; .* ask less often/,
     );
-    // What was refused is still shown when those who waited are gone.
+    // Refused calls are still shown when those who waited are gone.
     expect(text({ count: 0, refused })).toMatch(/0 calls wait for the end of an execution; at least 1,200 /);
     const counts = { workflow: 'park', open: 10_000, waiting: 9_000, paused: 0, atRisk: 0 };
     const many: Overview = {
@@ -299,7 +299,7 @@ describe('status', () => {
     };
     const bounded = overviewText(many, (line) => line);
     expect(bounded).toMatch(/^open +≥ 10,000: ≥ 9,000 waiting: /m);
-    // What is at risk is looked for by itself, and that at least none is paused would say nothing.
+    // Executions at risk are searched separately, and "at least 0 paused" would say nothing.
     expect(bounded).toMatch(/^at risk +0$/m);
     expect(bounded).toMatch(/^park +≥ 10,000 +≥ 9,000 +– +0 +0 +≥ 10,000 of 1$/m);
     expect(bounded).toMatch(/^old plan +≥ 10,000 of 'park': /m);

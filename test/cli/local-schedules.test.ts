@@ -1,4 +1,4 @@
-/** On this machine what is said of a deployment begins with the supervisors' schedule, where that is off. */
+/** If the supervisors' schedule is off on this machine, every report about a deployment says so first. */
 
 import { withSchedules } from '../../cli/local-schedules.ts';
 import { Schedules } from '../../local/events/schedules.ts';
@@ -16,7 +16,7 @@ const schedule = (logicalId: string, enabled: boolean): object => ({
 const TICK = 'SteadfastSupervisorTick3FA1B2C9';
 const others = [schedule('SteadfastAuditTick3FA1B2C9', false), schedule('NightlySupervisorReport', false)];
 
-/** @param schedules what the control answers @param body what the API does */
+/** @param schedules the control's answer @param body the API's answer */
 function asked(schedules: unknown, body: unknown, path = '/overview') {
   const paths: string[] = [];
   const send = (async (url: string) => {

@@ -1,4 +1,4 @@
-/** What a deployment would take away of what open executions need. */
+/** Things that a deployment would remove although open executions need them. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

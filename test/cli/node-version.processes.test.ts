@@ -1,4 +1,4 @@
-/** An old Node hears one sentence, from the first file that runs, which it can read. */
+/** An old Node prints one sentence, from the first file that runs, which it can read. */
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

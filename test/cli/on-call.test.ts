@@ -1,5 +1,6 @@
 /**
- * The commands of docs/ON-CALL.md, as they stand there: each alone answers its question of a night on call.
+ * The commands of docs/ON-CALL.md, exactly as written: each one alone answers its question of a night on
+ * call.
  */
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +28,7 @@ afterAll(() => {
   rmSync(data, { recursive: true });
 });
 
-/** @param given what stands in the place of the words of the table, or behind it */
+/** @param given replaces the words of the table, or follows them */
 async function answer(
   question: number,
   given: { readonly id?: string; readonly more?: readonly string[] } = {},
@@ -41,7 +42,7 @@ const said = async (question: number, given?: Parameters<typeof answer>[1]): Pro
   expect(err).toBe('');
   return out;
 };
-/** Starts of lines, each with what follows it anywhere in its line. */
+/** Beginnings of lines, each with later parts of the same line. */
 const line = (...parts: readonly string[]): RegExp => new RegExp(`^${parts.join('.*')}`, 'm');
 
 it('1 is it healthy', async () => {

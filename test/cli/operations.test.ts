@@ -1,4 +1,4 @@
-/** The operators' commands: what they ask the API for, and what they say next. */
+/** The operators' commands: their calls of the API, and what they print next. */
 
 import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
 
@@ -171,7 +171,7 @@ test.each([
   const due = answer.woken === 0 ? {} : { dueAt: Date.now() + 5_400 };
   api.answers.push({ status: 202, body: { agent: 'pay', ...answer, ...due } });
   const { out, exitCode } = await cli('agents', 'try-now', 'pay');
-  // The server's clock, by which it is reckoned, says whole seconds.
+  // The result uses the server's clock, which says whole seconds.
   expect(out.replaceAll(/[56](\.\d)? s/g, '5 s')).toMatch(said);
   expect(exitCode ?? 0).toBe(0);
   expect(api.asked).toEqual([{ method: 'POST', path: '/agents/pay/try-now', body: {} }]);

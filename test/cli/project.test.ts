@@ -1,4 +1,4 @@
-/** Which CDK app `steadfast dev` runs, and which Steadfast of it. */
+/** Which CDK app `steadfast dev` runs, and which Steadfast in it. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,7 +63,7 @@ describe('the Steadfast', () => {
     type: 'aws:cloudformation:stack',
     properties: { templateFile },
   });
-  /** A template that holds one at each path. */
+  /** A template with a Steadfast at each path. */
   const holding = (...paths: string[]) => ({
     Resources: Object.fromEntries(
       paths.flatMap((path, at) => [

@@ -1,4 +1,6 @@
-/** Executions named by a beginning or an end of their ids: where unique, and what is said where not. */
+/**
+ * Executions named by the beginning or the end of their ids: if it is unique, and the message if it is not.
+ */
 
 import { type Answer, type FakeApi, fakeApi, steadfast } from './fake-api.ts';
 

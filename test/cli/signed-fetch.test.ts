@@ -1,6 +1,6 @@
 /**
- * Requests to an API that wants to know who asks. The signature is recomputed here
- * from AWS's own description of it.
+ * Requests to an API that needs the caller's identity. The signature is recomputed here from AWS's own
+ * description.
  */
 
 import { createHash, createHmac } from 'node:crypto';

@@ -1,4 +1,7 @@
-/** What `start --wait` says while it waits: at once what for and where to see more, then each change. */
+/**
+ * The output of `start --wait` while it waits: first what it waits for and where to see more, then each
+ * change.
+ */
 
 import { type FakeApi, fakeApi, steadfast } from './fake-api.ts';
 

@@ -1,4 +1,4 @@
-/** How it is, from the command line: agents, health, an execution as it goes on. */
+/** The state of a deployment on the command line: agents, health, an execution while it runs. */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import type { AgentView } from '../../lib/api/deployment-answers.ts';

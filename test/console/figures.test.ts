@@ -1,4 +1,4 @@
-/** What the page of a workflow counts as failed of a step's attempts. */
+/** Which attempts of a step count as failed on the page of a workflow. */
 
 import { figuresOf } from '../../console/workflows/figures.ts';
 import type { AttemptView, ExecutionView } from '../../lib/api/answers.ts';

@@ -1,4 +1,4 @@
-/** What of a JSON Schema becomes fields, and what is in the fields as a value. */
+/** Which parts of a JSON Schema become fields, and the value of filled fields. */
 
 import * as z from 'zod/mini';
 import { draftOf, fits, valueOf } from '../../console/forms/draft.ts';

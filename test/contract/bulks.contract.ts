@@ -1,17 +1,19 @@
-/** What every place for bulk actions must do: all records of a write or none, one version after the other. */
+/**
+ * The contract of every place for bulk actions: all records of a write or none, one version after the other.
+ */
 
 import { type Bulk, type BulkPage, type BulkTotal, pageDone } from '../../lib/core/operators/bulk.ts';
 import type { Bulks } from '../../lib/core/ports.ts';
 
 export interface BulksUnderTest {
-  /** Empty. */
+  /** Empty at the start. */
   readonly bulks: Bulks;
   readonly close: () => Promise<void>;
 }
 
 const T = 1_700_000_000_000;
 const by = { kind: 'local', name: 'ann' } as const;
-/** Every optional field is there. */
+/** With every optional field. */
 const made = (changes: Partial<Bulk> = {}): Bulk => ({
   id: 'b-1',
   version: 1,

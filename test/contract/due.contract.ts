@@ -1,4 +1,7 @@
-/** What is due: the index of wake times (S12, C3), its pages, and whose each execution is. */
+/**
+ * The contract of due executions: the index of wake times (S12, C3), its pages, and the group of each
+ * execution.
+ */
 import type { Page, Store } from '../../lib/core/ports.ts';
 import { anExecution } from './records.ts';
 

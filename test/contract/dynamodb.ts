@@ -14,14 +14,14 @@ import { Guardian } from '../../local/processes/guardian.ts';
 
 export interface Dynamo {
   readonly client: DynamoDBClient;
-  /** Whose calls go this way. */
+  /** Makes a client with this transport. */
   readonly by: (transport: Transport) => DynamoDBClient;
   /** A new empty state table. */
   readonly table: () => Promise<{ name: string; drop: () => Promise<void> }>;
   readonly stop: () => Promise<void>;
 }
 
-/** @throws Error that says what to install or to set, where no server can be started */
+/** @throws Error that says what to install or to set if no server can be started */
 export async function startDynamo(): Promise<Dynamo> {
   const external = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
   const server =

@@ -1,6 +1,6 @@
 /**
- * What every store must do with incidents: read back, one transaction with what
- * they concern, listed while open.
+ * The contract of every store for incidents: read back, one transaction with their subject, listed while
+ * open.
  */
 
 import type { Store } from '../../lib/core/ports.ts';

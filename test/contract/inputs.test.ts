@@ -1,4 +1,4 @@
-/** What becomes of an input that is kept beside its execution's record: on DynamoDB, where it is. */
+/** An input that is stored beside its execution's record: what becomes of it, on DynamoDB. */
 
 import { GetItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoInventory } from '../../lib/aws/dynamo-inventory.ts';

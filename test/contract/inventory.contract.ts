@@ -1,5 +1,5 @@
 /**
- * What every store must do beyond its indexes: show the audit every record, remove one and no other, and keep
+ * The contract of every store beyond its indexes: show the audit every record, remove exactly one, and keep
  * two lives of one id apart (S6, S11).
  */
 
@@ -14,18 +14,18 @@ import { anExecution, aStep } from './records.ts';
 export interface InventoryUnderTest {
   /** Empty; with two shards. */
   readonly store: Store;
-  /** Pages of three records. */
+  /** Has pages of three records. */
   readonly inventory: Inventory;
   readonly recordsOf: Erasure['recordsOf'];
   /** The same records after a deployment with another number of shards. */
   readonly reshard: (shards: number) => { readonly store: Store; readonly inventory: Inventory };
-  /** The record of the execution expires. */
+  /** Lets the record of the execution expire. */
   readonly expire: (executionId: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 const T = 1_700_000_000_000;
-/** Every record is in one of them, and those of an execution in the same. */
+/** Every record is in one of them, and all records of an execution are in the same one. */
 const SEGMENTS = 3;
 const LATER = T + 2 * MIN_RETENTION_MS;
 const anIncident: Incident = {
@@ -188,7 +188,7 @@ function resharded(under: () => InventoryUnderTest): void {
         async (_, shard) => (await store.due(shard, Number.MAX_SAFE_INTEGER)).items,
       ),
     );
-    // They have moved: those of before had two.
+    // They have moved: before, there were two shards.
     expect(used.filter((items) => items.length > 0).length).toBeGreaterThan(2);
   });
 
@@ -276,7 +276,7 @@ function reborn(under: () => InventoryUnderTest): void {
     if ((await store.readExecution('e-1')) !== undefined) throw new Error('it has not expired');
     expect(await store.write({ executionId: 'e-1', step: claim })).toBe('conflict');
     expect(await store.read('e-1')).toBeUndefined();
-    // Its condition is on the step alone: whoever claims has to know that the execution is there.
+    // Its condition concerns only the step: a claimer must know that the execution exists.
     const other = { ...claim, name: 'other' };
     for (let times = 0; times < 2; times += 1)
       expect(await store.write({ executionId: 'e-1', step: other })).toBe('written');

@@ -1,4 +1,4 @@
-/** What every place for lanes must do: keep a record under its condition, and a queue in its order. */
+/** The contract of every place for lanes: it keeps a record under its condition, and a queue in its order. */
 
 import type { Inventory, Lanes } from '../../lib/core/ports.ts';
 import type { Removable } from '../../lib/core/supervision/audit.ts';
@@ -6,7 +6,7 @@ import type { Lane, Queued } from '../../lib/core/records/lane.ts';
 
 export interface OpenLanes {
   readonly lanes: Lanes;
-  /** That of the same table; absent where lanes are beside it. */
+  /** The inventory of the same table; absent if lanes are stored elsewhere. */
   readonly inventory?: Inventory;
   readonly close: () => Promise<void>;
 }

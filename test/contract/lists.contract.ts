@@ -1,6 +1,6 @@
 /**
- * What every store must find by a filter, in which order, and what it must count:
- * never a scan, each from its index.
+ * The contract of every store for lists: which executions a filter finds, in which order, and what it counts:
+ * never by a scan, each from its index.
  */
 
 import type { ListQuery, Store } from '../../lib/core/ports.ts';
@@ -11,7 +11,7 @@ import { aCallback } from './open-callbacks.contract.ts';
 import { anIncident } from './incidents.contract.ts';
 import { anExecution, aStep } from './records.ts';
 
-/** So many open executions a store under test sorts by their start. */
+/** How many open executions a store under test sorts by their start. */
 export const MOST_OPEN = 12;
 
 const T = 1_700_000_000_000;
@@ -20,7 +20,7 @@ const ALL = { workflows: ['flow', 'other'], limit: 100 };
 const OPEN = { statuses: STATUS_GROUPS.open };
 const BAD = { statuses: STATUS_GROUPS.bad };
 
-/** Started at that minute, and due in its own good time. */
+/** Started at that minute, and due in its own time. */
 const open = (at: number, changes: Partial<Execution> = {}): Execution =>
   anExecution({
     id: `o-${at}`,
@@ -236,7 +236,7 @@ export function lists(store: () => Store): void {
     const latest = T + (MOST_OPEN + 7) * 60_000;
     const { open: many, begun } = await store().survey(T - HOUR, ['flow'], latest);
     expect([many.items.length, many.atLeast]).toEqual([MOST_OPEN, true]);
-    // What is of late is counted by itself where all that was started is too much.
+    // If everything that was started is too much, recent starts are counted separately.
     expect(begun).toMatchObject({ count: MOST_OPEN, atLeast: true, lately: { items: four.slice(0, 3) } });
     expect(begun?.lately).not.toHaveProperty('atLeast');
   });

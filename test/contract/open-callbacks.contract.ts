@@ -1,6 +1,6 @@
 /**
- * What every store must do with open approvals and callbacks: read back, one transaction with what
- * they concern, listed beside incidents.
+ * The contract of every store for open approvals and callbacks: read back, one transaction with their
+ * subject, listed beside incidents.
  */
 
 import type { InboxItem, Store } from '../../lib/core/ports.ts';

@@ -1,4 +1,4 @@
-/** What every store must do where only some steps of an execution are asked for. */
+/** The contract of every store if only some steps of an execution are read. */
 
 import type { Store } from '../../lib/core/ports.ts';
 import { anExecution, aStep } from './records.ts';

@@ -1,4 +1,4 @@
-/** What every store must do with plans: kept for ever, never overwritten. */
+/** The contract of every store for plans: kept for ever, never overwritten. */
 
 import type { Store } from '../../lib/core/ports.ts';
 import { aPlan } from './records.ts';

@@ -1,6 +1,5 @@
 /**
- * What every queue must do. Delivery may be late, repeated and out of order; here it is
- * only asked what arrives at all.
+ * The contract of every queue. Delivery may be late, repeated and out of order; here only arrival matters.
  */
 
 import type { Queue } from '../../lib/core/ports.ts';
@@ -8,7 +7,7 @@ import type { Send } from '../../lib/core/decisions/decision.ts';
 import { type Message, parseMessage } from '../../lib/core/decisions/message.ts';
 
 export interface QueueUnderTest {
-  /** With the agents 'worker' and 'other'. */
+  /** Has the agents 'worker' and 'other'. */
   readonly queue: Queue;
   /** Everything that is visible now, as text. */
   readonly receiveAll: (agent: string) => Promise<string[]>;
@@ -76,7 +75,7 @@ export function describeQueue(title: string, open: () => Promise<QueueUnderTest>
       expect(await received()).toEqual(['e-2']);
       under.advance(1_499);
       expect(await received()).toEqual([]);
-      // Rounded up to whole seconds, for an early message is worth nothing.
+      // Rounded up to whole seconds, because an early message is useless.
       under.advance(501);
       expect(await received()).toEqual(['e-1']);
       under.advance(900_000 - 2_000 - 1);

@@ -1,4 +1,4 @@
-/** What every place for receipts must do: keep them, one version after the other. */
+/** The contract of every place for receipts: it keeps them, one version after the other. */
 
 import type { Receipts } from '../../lib/core/ports.ts';
 import type { AuditReceipt, ShardReceipt } from '../../lib/core/records/receipts.ts';

@@ -29,7 +29,7 @@ export const anExecution = (changes: Partial<Execution> = {}): Execution => ({
   ...changes,
 });
 
-/** Every optional field is there. */
+/** With every optional field. */
 export const fullExecution = (changes: Partial<Execution> = {}): Execution =>
   anExecution({
     status: 'canceled',

@@ -1,6 +1,6 @@
 /**
- * What every place for records beside the executions must do: keep each under its key, one version after the
- * other.
+ * The contract of every place for records beside the executions: each is kept under its key, one version
+ * after the other.
  */
 
 import type { WorkflowPause } from '../../lib/core/holds/workflow-pause.ts';
@@ -29,7 +29,7 @@ export const RATES: Samples<AgentRate, [string]> = [
   ],
 ];
 
-/** First versions under different keys. Of the second every optional field is there. */
+/** First versions under different keys. The second has every optional field. */
 export const BREAKERS: Samples<Breaker, [string]> = [
   [
     ['charge-card'],
@@ -77,7 +77,7 @@ export const WAITS: Samples<OpenWaits, []> = [
 ];
 
 export interface SideRecordsUnderTest<Kept extends SideRecord, Key extends readonly unknown[]> {
-  /** Empty. */
+  /** Empty at the start. */
   readonly records: SideRecords<Kept, Key>;
   readonly close: () => Promise<void>;
 }

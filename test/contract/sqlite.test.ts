@@ -1,4 +1,6 @@
-/** The client over a file passes the contracts that DynamoDB passes: no process, nothing on the disk. */
+/**
+ * The client over a file passes the contracts that DynamoDB passes: without a process, and without a disk.
+ */
 
 import { openDatabase, TABLE_NAME } from '../../serve/sqlite/client.ts';
 import { describeAdapters } from './adapters.contract.ts';

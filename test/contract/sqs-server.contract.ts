@@ -1,7 +1,7 @@
 /**
- * What any SQS must do that stands in for the real one, seen through the real client. Time is the
- * test's: nothing here waits. A server under test offers two queues, `work` (visibility 30 s, redrive to
- * `dead` after 3 receives) and `dead`.
+ * The contract of any SQS that replaces the real one, tested with the real client. The test controls time:
+ * nothing here waits. A server under test offers two queues, `work` (visibility 30 s, redrive to `dead` after
+ * 3 receives) and `dead`.
  */
 import {
   ChangeMessageVisibilityBatchCommand,

@@ -1,4 +1,4 @@
-/** What every store must do with two records in one write (DESIGN §8). */
+/** The contract of every store for two records in one write (DESIGN §8). */
 
 import type { Store } from '../../lib/core/ports.ts';
 import { anExecution, aStep } from './records.ts';

@@ -1,8 +1,8 @@
-/** What every place of large values must do. */
+/** The contract of every place for large values. */
 
 import type { Values } from '../../lib/supervisor/audit-values.ts';
 
-/** Objects of a page, where there are pages. */
+/** How many objects a page has, if there are pages. */
 export const PAGE = 25;
 
 export interface ValuesUnderTest {

@@ -1,11 +1,11 @@
 /**
- * Properties with a fixed seed, so that a test says the same everywhere; `SEED=42 npm test` explores another
- * one, `RUNS_TIMES=5` five times as many cases (`.ci/nightly`).
+ * Properties with a fixed seed, so that a test gives the same result everywhere; `SEED=42 npm test` explores
+ * another seed, `RUNS_TIMES=5` five times as many cases (`.ci/nightly`).
  */
 
 import * as fc from 'fast-check';
 
-/** How many cases are drawn where a test asks for so many. */
+/** How many cases are drawn for a test that wants this many. */
 export const runsOf = (wanted: number): number => wanted * Number(process.env['RUNS_TIMES'] ?? 1);
 
 const parametersOf = (wanted: number): { readonly seed: number; readonly numRuns: number } => ({
@@ -16,6 +16,6 @@ const parametersOf = (wanted: number): { readonly seed: number; readonly numRuns
 export const check = <Ts extends unknown[]>(property: fc.IPropertyWithHooks<Ts>, numRuns = 100): void =>
   fc.assert(property, parametersOf(numRuns));
 
-/** What `check` would draw for a property of it. */
+/** The values that `check` would draw for a property of it. */
 export const drawn = <T>(arbitrary: fc.Arbitrary<T>, numRuns: number): readonly T[] =>
   fc.sample(arbitrary, parametersOf(numRuns));

@@ -107,8 +107,8 @@ describe('a decision', () => {
       }
       expect(stepToFence(plan, state)).toBeUndefined();
       const open = plan.steps.filter((step) => effectOf(step, state.steps[step.name]).isOwed);
-      // 'compensated' only if all is undone (S10); what waits behind an undo that
-      // failed for good ends as 'failed'.
+      // 'compensated' only if everything is undone (S10); steps that wait behind an undo that failed for good
+      // make it end as 'failed'.
       if (open.length > 0) expect(status).toBe('failed');
       const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'compensation-failed');
       for (const step of open) {
@@ -123,7 +123,7 @@ describe('a decision', () => {
       const before = write?.step === undefined ? undefined : state.steps[write.step.name];
       if (!isLeased(before)) return;
       if (event.type === 'evaluate') expect(before.leaseUntil).toBeLessThan(NOW);
-      // The death of an earlier attempt leaves the one that holds it alone.
+      // The death of an earlier attempt does not affect the one that has the lease.
       else if (event.type === 'process-died' && event.token !== before.token)
         expect(write?.step).toMatchObject({ token: before.token, leaseUntil: before.leaseUntil });
       else expect(event).toMatchObject({ token: before.token });
@@ -214,7 +214,7 @@ describe('a claim', () => {
       expect(write?.step?.leaseUntil).toBeGreaterThan(NOW);
       // A probe only asks: nothing has to wait for its process to be dead.
       const prior = before?.processDeadlineAt ?? 0;
-      // Whoever reads it may have the faster clock.
+      // The reader may have the faster clock.
       const deadAt = Math.max(prior, processDeadlineAt + CLOCKS_DIFFER_MS);
       expect(write?.step?.processDeadlineAt).toBe(write?.step?.mode === 'probe' ? prior : deadAt);
       expect(isLeased(before)).toBe(false);
@@ -308,8 +308,8 @@ describe('a decision applied twice (S15)', () => {
     await seed(store, state);
     expect(await store.write(decision.write)).toBe('written');
     const once = await store.read('e-1');
-    // Repeated by the transport: recognised as our own. Decided again by somebody
-    // else on the same state: refused.
+    // Repeated by the transport: recognised as our own. Decided again by another process on the same state:
+    // refused.
     expect(await store.write(decision.write)).toBe('written');
     const again = decide(plan, state, { ...event, writeId: 'w-other' });
     if (again.write !== undefined) expect(await store.write(again.write)).toBe('conflict');
@@ -327,7 +327,7 @@ describe('a decision applied twice (S15)', () => {
   });
 });
 
-/** Writes a state version by version, as the store wants it. */
+/** Writes a state version by version, as the store requires. */
 async function seed(store: MemoryStore, { execution, steps }: Snapshot): Promise<void> {
   const at = <Record extends { version: number; writeId: string }>(
     record: Record,

@@ -45,7 +45,7 @@ export const holds: fc.Arbitrary<{ notBefore?: NotBefore }> = fc.constantFrom(
   { notBefore: { why: 'breaker' as const, since: NOW - 2 * 86_400_000, at: NOW - 1 } },
 );
 
-/** Messages that are true: what the state itself says should be on its way. */
+/** True messages: the state itself says that they should be on their way. */
 export const trueMessages = ({ plan, state }: Case): Message[] =>
   openWork(plan, stateAfterRetry(plan, state)).map(({ step, mode, attempt }) => ({
     v: 1,
@@ -57,9 +57,9 @@ export const trueMessages = ({ plan, state }: Case): Message[] =>
   }));
 export const deliveries = (given: Case): fc.Arbitrary<Event> => {
   const known = trueMessages(given);
-  // One that knows more than the state comes from after a restore of the table.
+  // A message that knows more than the state comes from after a restore of the table.
   const ahead = known.map((one) => ({ ...one, seq: one.seq + 1 }));
-  // True but for the attempt, or the mode.
+  // True except for the attempt, or the mode.
   const near = known.flatMap((one) => [
     ...[0, 1, 2].map((attempt) => ({ ...one, attempt })),
     ...MODES.map((mode) => ({ ...one, mode })),
@@ -82,7 +82,7 @@ export const deliveries = (given: Case): fc.Arbitrary<Event> => {
 };
 export const toBlockedAgents = (given: Case): fc.Arbitrary<Event> =>
   fc.tuple(deliveries(given), holds).map(([event, notBefore]) => ({ ...event, ...notBefore }) as Event);
-/** A supervisor that knows nothing of agents, one that is to ask, and one that knows how each of them is. */
+/** A supervisor that knows nothing about agents, one that must ask, and one that knows the state of each. */
 export const admissions: fc.Arbitrary<{ admissions?: Admissions; graceFrom?: number }> = fc.oneof(
   fc.constant({}),
   fc.constant({ admissions: {} }),
@@ -151,7 +151,7 @@ export const commands: fc.Arbitrary<Event> = fc.constantFrom<Event>(
 export const anyEvent = (given: Case): fc.Arbitrary<Event> =>
   fc.oneof(deliveries(given), toBlockedAgents(given), evaluations, reported, heartbeats, deaths, commands);
 
-/** By one move of the table; what goes forward then is waiting if a person is asked, and only then. */
+/** Checks one move of the table; a step that goes forward then waits if and only if a person is asked. */
 export function expectLegalMove(state: Snapshot, write: Write): void {
   const { status } = withWrite(state, write).execution;
   const ways = Object.values(EXECUTION_MOVES[state.execution.status]);
@@ -174,7 +174,7 @@ const decided = ([given, event]: Pair): Decided => [
   decide(given.plan, given.state, event),
 ];
 
-/** What was drawn and decided once, for all judges of a file: drawing it takes most of the time. */
+/** Drawn and decided once, for all judges of a file: drawing takes most of the time. */
 const known = new WeakMap<fc.Arbitrary<Pair>, readonly Decided[]>();
 
 export function judgeAll(pairs: fc.Arbitrary<Pair>, runs: number, judge: Judge): void {
@@ -184,7 +184,7 @@ export function judgeAll(pairs: fc.Arbitrary<Pair>, runs: number, judge: Judge):
   try {
     for (const one of all.slice(0, runsOf(runs))) judge(...one);
   } catch (error) {
-    // The same once more, made smaller, and with the command that repeats it.
+    // The same again, smaller, and with the command that repeats it.
     check(
       fc.property(pairs, (pair) => judge(...decided(pair))),
       runs,
@@ -196,7 +196,7 @@ export function judgeAll(pairs: fc.Arbitrary<Pair>, runs: number, judge: Judge):
 export const pairsOf = (all: fc.Arbitrary<Case>, of: OfEvents): fc.Arbitrary<Pair> =>
   all.chain((given) => of(given).map((event): Pair => [given, event]));
 
-/** By what their events are of: the same arbitrary draws once. */
+/** Pairs by the kind of their events: the same arbitrary draws once. */
 const pairsBy = new WeakMap<OfEvents, fc.Arbitrary<Pair>>();
 export function everywhere(judge: Judge, of: OfEvents = anyEvent, runs = RUNS): void {
   const pairs = pairsBy.get(of) ?? pairsOf(cases, of);

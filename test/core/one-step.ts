@@ -1,6 +1,6 @@
 /**
- * Small states: one step in all modes, records of any, an execution around
- * them; and what changes of a record.
+ * Small states: one step in all modes, records of any kind, an execution around them; and the changes of a
+ * record.
  */
 
 import { decide } from '../../lib/core/decide.ts';
@@ -16,7 +16,7 @@ import { planStep, planWith } from '../author/refusals.ts';
 import { NOW } from './states.ts';
 
 export const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
-/** Waits of 5 s, then 10 s; of an undo 1 s, then 2 s. */
+/** Waits of 5 s, then 10 s; for an undo 1 s, then 2 s. */
 export const step: AgentStep = {
   ...planStep,
   recovery: [
@@ -56,7 +56,9 @@ export const heldAs = (mode: Mode, more: Partial<Step> = {}): LeasedStep =>
     ...more,
   }) as LeasedStep;
 
-/** What differs; null is gone, and what is there as nothing, which no record should hold, is undefined. */
+/**
+ * The differences; null means gone, and undefined means present without a value, which no record should have.
+ */
 export function changesOf(before: object, after: object | undefined): Record<string, unknown> | undefined {
   if (after === undefined) return undefined;
   const [old, now] = [before, after] as Record<string, unknown>[];
@@ -69,7 +71,7 @@ export function changesOf(before: object, after: object | undefined): Record<str
   );
 }
 
-/** What every end writes: one version on, nobody holds it, one line of history. */
+/** Written at every end: the next version, no holder, one line of history. */
 export const always = (record: LeasedStep, outcome: string, said: object) => ({
   version: 8,
   writeId: 'w-new',
@@ -136,7 +138,7 @@ export const stateOf = (records: readonly Step[], execution: Partial<Execution> 
   steps: Object.fromEntries(records.map((record) => [record.name, record])),
 });
 
-/** An approval or a callback that was opened a little ago. */
+/** An approval or a callback that was opened recently. */
 export const callbackAsked = (name: string, more: Partial<CallbackQuestion> = {}): CallbackQuestion => ({
   step: name,
   life: 'life1',
@@ -151,7 +153,7 @@ export const callbackAsked = (name: string, more: Partial<CallbackQuestion> = {}
   ...more,
 });
 
-/** A question about the step `it`, asked a little ago. */
+/** A question about the step `it` that was asked recently. */
 export const incidentOf = (more: Partial<Incident> = {}): Incident => ({
   number: 1,
   life: 'life1',

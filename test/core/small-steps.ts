@@ -23,7 +23,7 @@ export const agentStepOf = (name: string, more: Partial<AgentStep> = {}): AgentS
   name,
   ...more,
 });
-/** With an undo that is tried twice again, after up to 2 s. */
+/** Has an undo that is retried twice, after up to 2 s. */
 export const undoableOf = (name: string, more: Partial<AgentStep> = {}): AgentStep =>
   agentStepOf(name, { undo: retry(2, { delay: '2s', maxDelay: '1m' }), ...more });
 export const waitOf = (name: string, more: Partial<WaitStep> = {}): WaitStep => ({
@@ -73,7 +73,7 @@ export const childrenOf = (ended: Children['ended'], more: Partial<Children> = {
   ended,
   ...more,
 });
-/** How an execution of its own ended. */
+/** The end of a child execution. */
 export const endsAs = (status: ChildEnd['status'], clean = false): ChildEnd => ({
   status,
   version: 1,
@@ -87,7 +87,7 @@ export const otherInput: WithInputStage = {
   firstMs: 0,
   maxMs: 0,
 };
-/** `otherStage`, whose every limit is unlike the step's own. */
+/** `otherStage` with every limit different from the step's own. */
 export const otherAgent: AgentStage = {
   ...otherStage,
   timeoutMs: 61_000,
@@ -104,6 +104,6 @@ export const personFor = (
   otherwise,
 });
 
-/** The statuses of a step of which it is so. */
+/** The statuses of a step for which the condition is true. */
 export const statusesWhere = (is: (record: Step) => boolean, more: Partial<Step> = {}): Step['status'][] =>
   STEP_STATUSES.filter((status) => is(recordOf('it', status, more)));

@@ -1,6 +1,6 @@
 /**
  * Random plans and random states of them: any mixture of step statuses, reachable or not, in which every
- * record is consistent in itself (who holds a step has a lease, who does not has none).
+ * record is consistent in itself (a claimed step has a lease, an unclaimed one has none).
  */
 
 import * as fc from 'fast-check';
@@ -87,7 +87,7 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
         ] as const),
         ...(['compensating', 'compensated', 'compensation-failed', 'done', 'done'] as const),
       ),
-      // In an execution in its second epoch, some records are from the first.
+      // In an execution's second epoch, some records are from the first.
       epoch: fc.constantFrom(1, 1, 2),
       version: fc.integer({ min: 1, max: 9 }),
       attempt: fc.integer({ min: 1, max: 4 }),
@@ -154,7 +154,7 @@ const twoProcesses = (
   ],
 });
 
-/** The first one is over; the second one is under way where the status says so. */
+/** The first one is over; the second one is under way if the status says so. */
 function pausesOf(status: Execution['status'], pausedForMs: number): Pick<Execution, 'pauses'> {
   const pause = { reason: 'why', withinMs: HOUR / 2 };
   const first = { ...pause, number: 1, at: NOW - 2 * HOUR, endedAt: NOW - 2 * HOUR + 1 };
@@ -167,7 +167,8 @@ const execution: fc.Arbitrary<Execution> = fc
     epoch: fc.constantFrom(1, 1, 2),
     pausedFor: fc.integer({ min: 0, max: HOUR }),
     status: fc.constantFrom(
-      // One that is following up is decided on by another plan (`test/core/execution/follow-up.test.ts`).
+      // An execution that is following up is decided by another plan
+      // (`test/core/execution/follow-up.test.ts`).
       ...EXECUTION_STATUSES.filter((status) => status !== 'following-up'),
       'running' as const,
       'running' as const,
@@ -245,7 +246,7 @@ const stateOf = (plan: Plan): fc.Arbitrary<Snapshot> =>
 const casesOf = (of: fc.Arbitrary<Plan>): fc.Arbitrary<Case> =>
   of.chain((plan) => stateOf(plan).map((state): Case => ({ plan, state })));
 
-/** With agents' steps alone. */
+/** With agents' steps only. */
 export const cases: fc.Arbitrary<Case> = casesOf(plans);
 /** With steps of all kinds. */
 export const mixedCases: fc.Arbitrary<Case> = casesOf(plansOf(anyStep));
@@ -260,7 +261,7 @@ export const messages: fc.Arbitrary<Message> = fc.record({
   seq: fc.integer({ min: 0, max: 10 }),
 });
 
-/** So that whoever changes what it was given is found out. */
+/** Freezes a value, so that code which changes its input is found. */
 export function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

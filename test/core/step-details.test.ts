@@ -1,4 +1,4 @@
-/** What a step's status alone does not say, its record does. */
+/** A step's record says what its status alone does not. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** S1, S2: the legal moves, written out a second time; whatever is not here is refused. */
+/** S1, S2: the legal moves, written out a second time; all others are refused. */
 
 import { isTerminal } from '../../lib/core/records/state.ts';
 import {
@@ -188,7 +188,7 @@ const rowsOf = (text: string): Map<string, string[]> =>
       .map(([status, event, next]) => [`${status} ${event}`, next?.split('|') ?? []]),
   );
 
-/** Out of an end: a child that succeeded, when its parent is undone; what failed, when it is tried again. */
+/** Moves out of an end: a successful child when its parent is undone; a failed one when it is retried. */
 const WAYS_BACK: Readonly<Record<string, readonly string[]>> = {
   succeeded: ['compensating'],
   failed: ['running'],

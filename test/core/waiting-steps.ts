@@ -1,6 +1,6 @@
 /**
- * Random steps that no agent performs, and random records of them, consistent in themselves: whatever a step
- * of its kind can say, in any mixture.
+ * Random steps that no agent performs, and random records of them, consistent in themselves: any mixture of
+ * what a step of its kind can record.
  */
 
 import * as fc from 'fast-check';
@@ -18,7 +18,7 @@ const failure = { code: 'x', message: 'y' };
 /** A condition, or none. */
 const when = fc.constantFrom(undefined, undefined, { $eq: [{ $ref: 'input', path: ['n'] }, 1] });
 
-/** What `over` and `until` of these steps read. */
+/** The lists that `over` and `until` of these steps read. */
 export const lists: fc.Arbitrary<Json> = fc.constantFrom<Json>(
   [],
   [1, 2, 3],
@@ -136,7 +136,7 @@ const children = (kind: 'child' | 'map'): fc.Arbitrary<Children> =>
     }));
 
 const ANSWERED: readonly StepStatus[] = ['waiting', 'answered', 'done', 'failed', 'skipped', 'fenced'];
-/** Twice as often running as anything else. */
+/** Running twice as often as any other status. */
 const WITH_CHILDREN: readonly StepStatus[] = [
   'running',
   'running',

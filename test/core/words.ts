@@ -1,6 +1,6 @@
 /**
- * What the tests of explanations share: a question to a person, a pause, the
- * explanation, and it as lines of text.
+ * Shared by the tests of explanations: a question to a person, a pause, the explanation, and its lines of
+ * text.
  */
 
 import type { Breakers } from '../../lib/explain/deferred.ts';
@@ -43,15 +43,15 @@ export const explained = (
 /** In ms from `NOW`. */
 const since = (at: number | undefined): string =>
   at === undefined ? '' : ` ${at < NOW ? '' : '+'}${at - NOW}`;
-/** A name that is not there is nothing; one that is undefined is seen. */
+/** A missing name is left out; an undefined one is shown. */
 const about = (one: { readonly step?: string }): string => (Object.hasOwn(one, 'step') ? ` ${one.step}` : '');
 /** Who, about which step, when: what. */
 export const nextLine = (next: Next): string =>
   `${next.who ?? 'none'}${about(next)}${since(next.at)}: ${next.what}`;
 
 /**
- * All of it but the evidence: what is next, the steps, each with what is next for
- * it, what is wrong, and the past.
+ * Everything in it except the evidence: what is next, the steps, each with what is next for it, the warnings,
+ * and the past.
  */
 export function linesOf({ status, next, steps, warnings, past }: Explanation): string {
   const lines = [

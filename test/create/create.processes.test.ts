@@ -21,7 +21,7 @@ function write(files: Readonly<Record<string, string>>): void {
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 const SCRIPT = join(import.meta.dirname, '..', '..', 'create', 'index.mjs');
-/** By whom it is run, as npm, pnpm and yarn say it. */
+/** The package manager that runs it, as npm, pnpm and yarn name themselves. */
 let agent = '';
 function create(...args: string[]): { status: number | null; said: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, '--no-install', ...args], {
@@ -185,7 +185,7 @@ describe('elsewhere', () => {
     expect(read('orders/.yarnrc.yml')).toBe('nodeLinker: node-modules\n');
     expect(JSON.parse(read('orders/package.json'))).toMatchObject({
       packageManager: 'yarn@4.18.1',
-      // 5 needs Node 22, which Yarn 1 insists on, and a vite of the project's own, which Yarn adds to none.
+      // Version 5 needs Node 22, which Yarn 1 insists on, and a vite of the project, which Yarn does not add.
       devDependencies: { vitest: expect.stringMatching(/^\^4\./) },
     });
   });

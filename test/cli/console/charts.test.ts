@@ -1,6 +1,5 @@
 /**
- * The charts of the console: what is asked of CloudWatch, what is made of the
- * answers, who may ask, and how often.
+ * The charts of the console: the requests to CloudWatch, the use of the answers, who may ask, and how often.
  */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -46,7 +45,7 @@ let folder = '';
 let store: MetricStore;
 let asked: Request[];
 let clock: ManualClock;
-/** The local cloud's own answers: what it takes and gives is what CloudWatch does. */
+/** Uses the local cloud's own answers, which have CloudWatch's form. */
 const ask: GetMetricData = async (request) => {
   asked.push(request as Request);
   return metricData(request, store.periods.bind(store)) as never;

@@ -1,4 +1,4 @@
-/** `steadfast console`: whose API it asks, with which credentials, what it prints, and that it ends. */
+/** `steadfast console`: which API it calls, with which credentials, what it prints, and that it ends. */
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -39,7 +39,7 @@ afterAll(() => {
   aws.close();
 });
 
-/** The command until it is interrupted; what it prints comes as soon as it is printed. */
+/** Runs the command until it is interrupted; gives its output as soon as it is printed. */
 function opened(...args: string[]): { readonly printed: Promise<string>; readonly ended: Promise<number> } {
   let ended: Promise<number> = Promise.resolve(0);
   const printed = new Promise<string>((out, failed) => {
@@ -70,7 +70,7 @@ test('prints an address that opens it, asks the API as the operator, and ends wh
   const cookie = await cookieOf(address);
   expect(cookie).toMatch(/^steadfast-console-\d+=/);
   const { origin } = new URL(address);
-  // A page that was not built here has no token, so the API is asked nothing more.
+  // A page that was not built here has no token, so no more calls reach the API.
   expect((await fetch(`${origin}/console/api/health`, { headers: { cookie } })).status).toBe(403);
   process.emit('SIGINT');
   expect(await ended).toBe(0);

@@ -1,4 +1,4 @@
-/** What the console passes on, and all that it refuses: each refusal with nothing asked of the API. */
+/** What the console passes on, and everything that it refuses without a call of the API. */
 
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -25,10 +25,10 @@ afterAll(endAll);
 const API = '/console/api';
 const WRITE = `${API}/executions/e1/cancel`;
 const routes = Object.keys(CALLS).map((route) => route.split(' ') as [method: string, path: string]);
-/** With names in place of the parameters. */
+/** Puts names in place of the parameters. */
 const filled = (path: string): string => path.replaceAll(/\{\w+\}/g, '1');
 
-/** A change of which only the first byte is sent. @returns the status, or what became of the connection */
+/** Sends only the first byte of a change. @returns the status, or what became of the connection */
 const begun = ({ port, cookie, token }: Served, more: Record<string, string>): Promise<unknown> =>
   new Promise((over) => {
     const headers = {
@@ -111,7 +111,7 @@ describe('a page on this machine', () => {
     expect((await other.ask('/console/')).text).toContain('&#34;tellsWrites&#34;:true');
     expect(await written(-1)).toEqual({ writes: 0 });
     const next = [written(0), written(0)];
-    // Its answer says that they are waiting by now, as they were sent before.
+    // By the time of this answer they are waiting, because they were sent before.
     await other.page(`${API}/health`);
     writes.add();
     expect(await Promise.all(next)).toEqual([{ writes: 1 }, { writes: 1 }]);
@@ -184,7 +184,7 @@ describe('the API behind it', () => {
   );
 });
 
-/** What is refused, as it differs from what the page sends. */
+/** Refused requests, as differences from what the page sends. */
 const REFUSED: readonly [what: string, target: string, sent: Sent, status: number, code: string][] = [
   ...['evil.example', '127.0.0.1', 'localhost:1', '127.0.0.1.evil.example', ''].map(
     (host): (typeof REFUSED)[number] => [
@@ -282,7 +282,7 @@ describe('what is refused, with nothing asked of the API', () => {
   it('a body that is larger than the API takes: at once where its length is said, else where it passes the limit', async () => {
     expect(MAX_BODY_BYTES).toBe(API_TAKES);
     const body = Buffer.alloc(MAX_BODY_BYTES + 1, ' ');
-    // Answered while the page still sends.
+    // It is answered while the page is still sending.
     const said = await begun(one, { 'content-length': String(body.length) });
     const unsaid = await one.page(WRITE, {
       method: 'POST',

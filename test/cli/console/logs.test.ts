@@ -1,7 +1,4 @@
-/**
- * Log lines through the console: of executions that the API shows, and of no others;
- * never a file that a page names.
- */
+/** Log lines through the console: only of executions that the API shows; never a file that a page names. */
 
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -71,7 +68,7 @@ it('that are followed go on where the reading stopped; one that was forgotten be
   expect(await next('r-1')).toEqual([[], true]);
   appendFileSync(join(folder, 'pay.log'), `${entry(2, 'answered', { step: 'pay' })}\n`);
   expect(await next('r-1')).toEqual([['answered'], true]);
-  // Another page, another level, or no reading begins anew.
+  // Another page, another level, or no reading for a while starts again.
   expect(await next('r-2')).toEqual([['asked', 'answered'], undefined]);
   expect(await next('r-1&level=info')).toEqual([['asked', 'answered'], undefined]);
   for (let at = 0; at < 30; at += 1) await next(`other-${at}`);

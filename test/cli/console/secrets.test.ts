@@ -1,4 +1,4 @@
-/** What opens the console, and what of callbacks is never shown there: both are secrets. */
+/** Two secrets: what opens the console, and what callbacks never show there. */
 
 import { CALLS } from '../../../lib/api/calls.ts';
 import { freshId } from '../../../lib/aws/fresh-id.ts';
@@ -37,7 +37,7 @@ describe('the address that opens it', () => {
       ),
     ]);
     expect(await other.ask(address)).toMatchObject(refused);
-    // That of another console, at another port, is no key to this one.
+    // Another console's cookie, at another port, does not open this one.
     const cookie = headers['set-cookie']?.[0]?.split(';')[0] ?? '';
     expect((await other.ask('/console/', { headers: { cookie: `a=b; ${cookie}` } })).status).toBe(200);
     expect((await one.ask('/console/', { headers: { cookie } })).status).toBe(401);

@@ -1,6 +1,6 @@
 /**
- * The console before an API that answers what a test tells it to; asked as bytes on the wire say,
- * and not as `fetch` repairs it.
+ * The console in front of an API with the test's answers; requests are sent as raw bytes, which `fetch` would
+ * repair.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -39,16 +39,16 @@ export interface Sent {
 
 export interface Served {
   readonly port: number;
-  /** What the API was asked, in order. */
+  /** The API's requests, in order. */
   readonly asked: Asked[];
   /** How the API answers. @default `{"ok":true}` */
   answer: RequestListener;
-  /** What the page has been given. */
+  /** The page's token. */
   readonly token: string;
   readonly cookie: string | undefined;
-  /** A request as it is given, with nothing added but `host`. */
+  /** Sends a request exactly as given, adding only `host`. */
   readonly ask: (target: string, sent?: Sent) => Promise<Answer>;
-  /** A request as the page makes it; a header that is undefined is left out. */
+  /** Sends a request as the page does; a header that is undefined is left out. */
   readonly page: (target: string, sent?: Sent) => Promise<Answer>;
 }
 
@@ -57,13 +57,13 @@ export const OUTSIDE = 'what no page may have';
 const open: Server[] = [];
 const folders: string[] = [];
 
-/** Closes what the tests of a file have served, also those that failed. */
+/** Closes everything that the tests of a file have served, even after a failure. */
 export async function endAll(): Promise<void> {
   await Promise.all(open.splice(0).map(closed));
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 }
 
-/** A page as it is built, beside a file that is none of it. */
+/** A page as it is built, beside a file that does not belong to it. */
 export function builtPage(): string {
   const around = mkdtempSync(join(tmpdir(), 'steadfast-console-'));
   folders.push(around);
@@ -81,7 +81,7 @@ export function builtPage(): string {
   return folder;
 }
 
-/** @param isOpened whether a browser has opened it, where that is asked for */
+/** @param isOpened whether a browser has opened it, if a login is needed */
 export async function serve(options: Partial<ConsoleOptions> = {}, isOpened = true): Promise<Served> {
   const asked: Asked[] = [];
   const api = createServer((incoming, response) => {

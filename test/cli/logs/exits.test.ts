@@ -1,6 +1,6 @@
 /**
- * `why`, of the command line and of the page, says with which code the process of an attempt ended
- * that went silent, where the logs on this machine do.
+ * `why`, on the command line and on the page, shows the exit code of an attempt's process that went silent,
+ * if the logs on this machine have it.
  */
 
 import { appendFile, mkdtemp, writeFile } from 'node:fs/promises';
@@ -119,7 +119,7 @@ it('is in what the API of this machine answers, as soon as the log has it, and i
   await appendFile(file, killed(14));
   for (let page = 0; page < 2; page += 1)
     expect((await whats())[2]).toBe(' (a process of pay ended meanwhile: signal: killed)');
-  // The command line knows no folder: the cloud was perhaps started with another one, or elsewhere.
+  // The command line does not know the folder: the cloud was perhaps started with another one, or elsewhere.
   const by = await fetchWithExits(send)('http://127.0.0.1:1/executions/e1/why');
   expect(((await by.json()) as Reasons).past[2]?.what).toContain('signal: killed');
   asked.splice(0);

@@ -1,6 +1,5 @@
 /**
- * The log lines of an execution from CloudWatch Logs: what is asked there, over HTTP,
- * and what is made of the answers.
+ * The log lines of an execution from CloudWatch Logs: the requests, over HTTP, and the use of the answers.
  */
 
 import { Calls } from '../../../cli/aws/calls.ts';

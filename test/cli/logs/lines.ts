@@ -1,4 +1,4 @@
-/** Lines as functions write them, of the execution 'e1'. */
+/** Lines of the execution 'e1', as functions write them. */
 
 import type { ExecutionView } from '../../../lib/api/answers.ts';
 import type { Wanted } from '../../../lib/view/log-line.ts';

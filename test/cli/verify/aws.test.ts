@@ -1,6 +1,6 @@
 /**
- * The ports of `verify` in an account, over HTTP: which calls they make, and what they read of the answers.
- * The answers have the forms that AWS documents; no account has given them.
+ * The ports of `verify` in an account, over HTTP: their calls, and what they read from the answers. The
+ * answers have the forms that AWS documents; no account has given them.
  */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Every check of `steadfast verify` holds for a deployment that does what it should, and fails for one that
+ * Every check of `steadfast verify` passes for a deployment that does what it should, and fails for one that
  * does not: each has its planted fault here, and none has two names.
  */
 
@@ -10,7 +10,7 @@ import { FakeDeployment, fakePorts } from './fake-deployment.ts';
 
 const checks = ENTRIES.filter(isCheck);
 
-/** By the id of a check: the name of what is planted, where that is another. */
+/** The name of the planted fault, by the check's id, if it differs from that. */
 const PLANTED: Readonly<Record<string, string>> = {
   'nothing-doubled': 'effects-begun',
   dies: 'effects-die-after',
@@ -54,7 +54,7 @@ it('has one check or one reason for each row, and no row twice', () => {
   expect(new Set(ids).size).toBe(ids.length);
   expect(new Set(ENTRIES.map(({ row }) => row)).size).toBe(ids.length);
   expect(Object.keys(PLANTED).filter((id) => !ids.includes(id))).toEqual([]);
-  // A check whose function is gone would pass for a row without one.
+  // A check whose function is gone would count as a row without a check.
   const reasons = Object.values(REASONS);
   for (const entry of ENTRIES) if (!isCheck(entry)) expect(reasons).toContain(entry.byHand);
 });

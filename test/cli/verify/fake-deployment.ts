@@ -1,6 +1,6 @@
 /**
- * A deployment as the checks of `verify` see it, in memory: it does all that it should, but for what is
- * planted.
+ * A deployment as the checks of `verify` see it, in memory: it does everything right except the planted
+ * faults.
  *
  * Owns: one planted fault for each check, by the check's id. Does not own: what the real ports answer.
  */
@@ -21,7 +21,7 @@ export class FakeDeployment {
   readonly executions = new Map<string, Execution>();
   readonly ends = new Map<string, number>();
   readonly queues = new Map<string, string[]>();
-  /** What is wrong with it. */
+  /** The planted faults. */
   readonly planted = new Set<string>();
   now = 1_000_000;
   switched = false;
@@ -119,7 +119,7 @@ export function fakePorts(fake: FakeDeployment): Ports {
   };
 }
 
-/** What functions log, by the fault that makes the line. */
+/** Log lines of functions, each with the fault that causes it. */
 const LINES: readonly (readonly [string, string])[] = [
   ['', '{"level":"INFO","message":"called"}'],
   ['permissions', 'AccessDenied: User is not authorized to perform: dynamodb:PutItem'],

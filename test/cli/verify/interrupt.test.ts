@@ -1,4 +1,4 @@
-/** A run that is interrupted begins nothing more while what it made is removed. */
+/** An interrupted run begins nothing more while it removes what it made. */
 
 import { EventEmitter } from 'node:events';
 import { onInterrupt } from '../../../cli/verify/interrupt.ts';
@@ -50,7 +50,7 @@ it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     const say = (line: string): unknown => lines.push(line);
     void run(entries, ports, { say, passed });
     await over;
-    // Only those that had begun side by side with the first.
+    // Only those that had begun together with the first.
     expect(begun.length).toBeLessThanOrEqual(4);
     expect(lines).toEqual(['executions: 20 checks']);
     expect([stopped, exits]).toEqual([['removed'], [1]]);

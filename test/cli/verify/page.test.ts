@@ -1,4 +1,6 @@
-/** docs/not-verified.md is printed from the checks: each row has one, or says why a person checks it. */
+/**
+ * docs/not-verified.md is printed from the checks: each row has a check, or says why a person must check it.
+ */
 
 import { printNotVerified } from '../../../cli/verify/page.ts';
 import { isCheck } from '../../../cli/verify/check.ts';

@@ -12,7 +12,7 @@ class FakeAccount extends Calls {
   now = 1_000_000;
   hasStack = true;
   readonly done: string[] = [];
-  /** What a call of the CDK does meanwhile. */
+  /** Runs during a call of the CDK. */
   meanwhile: (command: string) => Promise<void> = async () => {};
 
   readonly clock = {

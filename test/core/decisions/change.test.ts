@@ -1,4 +1,4 @@
-/** How records change, what the first one is, and what an execution answers: field by field. */
+/** How records change, which record is first, and an execution's output: field by field. */
 
 import { keptOutput, outputOf } from '../../../lib/core/execution/output.ts';
 import { callbackKeysOf, newExecution, placeHolder } from '../../../lib/core/execution/start.ts';

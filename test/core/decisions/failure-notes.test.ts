@@ -1,4 +1,4 @@
-/** What ends badly says in its line why: code and message. */
+/** The log line of a bad end gives its reason: code and message. */
 
 import { agent, PermanentError, workflow } from 'steadfast';
 import * as z from 'zod/mini';

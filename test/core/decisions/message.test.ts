@@ -1,6 +1,6 @@
 /**
- * S13 whatever a text says, it is at worst a useless hint; names, ids and
- * tokens, and what is refused of them.
+ * S13 whatever a text says, it is at worst a useless hint; names, ids and tokens, and which of them are
+ * refused.
  */
 
 import * as fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** What stored records count as under the status and the epoch that their execution has now (S2, S6, F8). */
+/** How stored records count under the execution's present status and epoch (S2, S6, F8). */
 
 import { stateAfterRetry } from '../../../lib/core/execution/after-retry.ts';
 import type { AgentStep, CallbackStep, ChildStep, PlanStep } from '../../../lib/core/plan/plan.ts';
@@ -19,7 +19,7 @@ const counted = (step: PlanStep, record: Step, execution: Partial<Execution>) =>
   const after = stateAfterRetry(planOf(step), state);
   if (after === state) return undefined;
   expect({ ...after, steps: {} }).toEqual({ ...state, steps: {} });
-  // Nothing is written by it.
+  // It writes nothing.
   return changesOf(record, after.steps[record.name]);
 };
 const old = (status: StepStatus, more: Partial<Step> = {}): Step =>
@@ -93,7 +93,7 @@ describe('a callback of an earlier epoch', () => {
 
   it('is answered where it was, before its turn', () => {
     expect(counted(callback, fenced({ output: 1 }), retried)).toEqual({ epoch: 3, status: 'answered' });
-    // Who answered is returned as well, and recognised when they repeat it.
+    // Whoever answered is returned as well, and recognised when they repeat it.
     const by = { kind: 'local', name: 'bob' } as const;
     expect(counted(callback, fenced({ output: 1, by }), retried)).toEqual({ epoch: 3, status: 'answered' });
   });
@@ -148,7 +148,7 @@ describe('a step with executions of its own, of an earlier epoch', () => {
     });
   });
   it('begins anew where they all left nothing, it never had any, or it was fenced', () => {
-    // How it ended then says nothing of how it ends now (simulation seed 70000166).
+    // The former end then says nothing about the present one (simulation seed 70000166).
     const ready = { status: 'ready', epoch: 3, changedAt: NOW - 50, failure: null };
     expect(counted(map, of('failed', childrenOf(1, { 0: end('canceled') })), retried)).toEqual({
       ...ready,

@@ -1,6 +1,5 @@
 /**
- * A child that is a point of no return: what is refused, when there is a way back,
- * and which rule follows from that.
+ * A child that is a point of no return: refusals, when there is a way back, and which rule follows from that.
  */
 
 import { decide } from '../../../lib/core/decide.ts';
@@ -37,7 +36,7 @@ describe('a workflow is refused', () => {
     const deep = planWith({}, { steps: [{ ...kept, name: 'deep' }] });
     const { message } = refusalOf(() => checkPlan(planWith({}, { steps: [{ ...child, plan: deep }] })));
     expect(message).toContain("'deep'");
-    // A plan that was not made by `workflow`, and hides it two levels down.
+    // A plan that `workflow` did not make, and that hides it two levels down.
     const hidden = planWith({}, { steps: [{ ...child, name: 'deep', plan: inner }] });
     expect(
       refusalOf(() => checkPlan(planWith({}, { steps: [{ ...child, plan: hidden }] }))).message,

@@ -1,6 +1,4 @@
-/**
- * The rules for steps that no agent performs, whole decisions of small states; stopping is in its own file.
- */
+/** The rules for steps that no agent performs, whole decisions of small states; stopping has its own file. */
 
 import type { MapStep, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd, Children, ChildStart } from '../../../lib/core/records/children.ts';
@@ -47,7 +45,8 @@ describe('a time that has passed', () => {
       questions: { it: callbackAsked('it', { deadlineAt: NOW }) },
     });
     expect(write?.step?.status).toBe('failed');
-    // One write with the execution: it fails on one that has been paused since, whose time is given back.
+    // One write with the execution: it fails if the execution has been paused since, and its time is given
+    // back.
     expect(write?.execution).toMatchObject({ status: 'running', version: 2 });
     const failure = { code: 'no-answer', message: 'the callback was not answered in time' };
     expect(notes).toStrictEqual([{ what: 'step-failed', executionId: 'e-1', step: 'it', failure }]);
@@ -285,7 +284,7 @@ describe('executions that have ended', () => {
     expect(of(ends('compensated', true))).toStrictEqual(['compensated', 'step-compensated']);
     expect(of(ends('failed'))).toStrictEqual(['compensation-failed', 'step-compensation-failed']);
     expect(of(ends('failed'), { undo: false })).toStrictEqual(['failed', 'step-failed']);
-    // Nothing was undone: an operator may have it tried again.
+    // Nothing was undone: an operator may retry it.
     expect(of(ends('canceled', true), { undo: false })).toStrictEqual(['failed', 'step-failed']);
     // It could not be stopped any more, and stays: the step is done.
     expect(of(ends('succeeded'), { undo: false })).toBe('gather');

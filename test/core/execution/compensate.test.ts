@@ -1,6 +1,6 @@
 /**
- * The rules for what is being undone, and how an end is announced: whole decisions
- * of small states (S1, S10, S12).
+ * The rules for an execution that is being undone, and for the announcement of an end: whole decisions of
+ * small states (S1, S10, S12).
  */
 
 import type { Plan } from '../../../lib/core/plan/plan.ts';
@@ -103,10 +103,10 @@ describe('the end of an undo', () => {
     const message = 'the effects of these steps could not be undone: b, c';
     const why = { code: 'compensation-failed', message };
     expect(notes).toStrictEqual([{ what: 'failed', executionId: 'e-1', failure: why }]);
-    // What does not lie before it is undone first.
+    // Steps that are not before it are undone first.
     const beside = planOf(a, undoableOf('b'), undoableOf('c'));
     expect(ended({ ...compensating(stuck), questions: asked }, beside)).toBeUndefined();
-    // Nobody may work on what is left, either.
+    // Nothing may work on the remaining ones, either.
     const busy = [heldAs('undo', { name: 'a' }), ...stuck.slice(1)];
     expect(ended({ ...compensating(busy), questions: asked }, wide)).toBeUndefined();
     const { cause: _, ...execution } = compensating(stuck).execution;

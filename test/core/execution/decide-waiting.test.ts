@@ -1,6 +1,6 @@
 /**
- * What holds of decisions about steps that no agent performs, in any state: S14 they are made, S2 they are
- * legal, S12 nothing of theirs becomes due before the wake time.
+ * Properties of decisions about steps that no agent performs, in any state: S14 they are made, S2 they are
+ * legal, S12 nothing of them becomes due before the wake time.
  */
 
 import * as fc from 'fast-check';

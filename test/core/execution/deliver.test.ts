@@ -1,5 +1,5 @@
 /**
- * What a message, a heartbeat and a report lead to, whole decisions of small states (S4, S5, S9, S13, C1).
+ * The result of a message, a heartbeat and a report, whole decisions of small states (S4, S5, S9, S13, C1).
  */
 
 import { decide } from '../../../lib/core/decide.ts';

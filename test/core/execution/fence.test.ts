@@ -1,6 +1,6 @@
 /**
- * What owes an undo, what is clear, what is to be fenced: in small states, one
- * condition at a time (S10, F1).
+ * Which steps must be undone, which are clear, which must be fenced: in small states, one condition at a time
+ * (S10, F1).
  */
 
 import type { PlanStep } from '../../../lib/core/plan/plan.ts';
@@ -33,7 +33,7 @@ const dirty = { status: 'succeeded', version: 1, clean: false } as const;
 const acted = { mayHaveActed: true };
 const left = { cause: { kind: 'cancel', at: 0, failure: { code: 'x', message: 'y' }, undo: false } } as const;
 
-/** A reader of an older state may take a step that is so. */
+/** A reader of an older state may take a step with one of these statuses. */
 const CLAIMED: Step['status'][] = ['retrying', 'accepted', 'waiting', 'answered', 'unknown'];
 
 describe('an effect is to be undone', () => {

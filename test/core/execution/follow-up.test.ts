@@ -1,6 +1,6 @@
 /**
- * An execution that is following up, in single states (S21): what makes its end, what is
- * decided then, what a parent hears.
+ * An execution that is following up, in single states (S21): what ends it, what is decided then, the notice
+ * to its parent.
  */
 
 import { decide } from '../../../lib/core/decide.ts';
@@ -222,7 +222,7 @@ describe('a parent', () => {
     expect(over.write?.execution).toMatchObject({ status: 'running', epoch: 2 });
     expect(over.write?.execution).not.toHaveProperty('end');
     expect(over.next).toMatchObject({ kind: 'evaluate' });
-    // Nor is an end lost that was written, and not announced yet.
+    // An end that was written and not yet announced is not lost, either.
     const written = at([failed, told(), filed('done')], { ...child, status: 'failed', endedAt: NOW });
     expect(decide(plan, written, restart).write?.execution).toMatchObject({
       status: 'failed',

@@ -1,10 +1,10 @@
-/** Pauses, retries and points of no return: what is not decided, in any state, on any event. */
+/** Pauses, retries and points of no return: decisions that are never made, in any state, on any event. */
 
 import * as fc from 'fast-check';
 import { isLeased, isTerminal } from '../../../lib/core/records/state.ts';
 import { commands, everywhere, evaluations } from '../events.ts';
 
-/** What these rules are about is rare among random states. */
+/** The subject of these rules is rare among random states. */
 const RUNS = 2_500;
 
 describe('a decision', () => {

@@ -1,6 +1,6 @@
 /**
- * What follows when executions of a step were started, stopped or gathered, what of it the step's record
- * says, and what a parent that is being undone means for its child (S6).
+ * The consequences when executions of a step were started, stopped or gathered, what the step's record says
+ * about it, and what a parent's undoing means for its child (S6).
  */
 
 import { decide } from '../../../lib/core/decide.ts';
@@ -168,7 +168,7 @@ describe('what executions answered', () => {
     const ended = { 0: end('succeeded', 3, { failed: 2 }), 1: end('succeeded') };
     const known = childrenOf(2, ended, { items: 3 });
     const counts = { total: 3, failed: 2 };
-    // What reads the items fails, and says how large they are.
+    // A step that reads the items fails, and says how large they are.
     const left = { children: { ...known, leftOutBytes: 100_001 } };
     expect(changes(map, [[1, null], [3]], known)).toEqual({
       ...done,

@@ -1,6 +1,6 @@
 /**
  * What stops an execution, and what is written then: failure, deadline, the point of no return; and which
- * executions of its own a step is to stop (L1, S10).
+ * executions of its own a step must stop (L1, S10).
  */
 
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
@@ -88,8 +88,8 @@ describe('behind a point of no return', () => {
   it('a person is asked about what failed, which is written to the step', () => {
     const failed = recordOf('it', 'failed', { failure, retryAt: 5, changedAt: 5 });
     const { write, ...rest } = see(plan, stateOf([past, failed]));
-    // With the execution's version: after a stop or an end that its writer did
-    // not see, nobody is asked (S20).
+    // Conditional on the execution's version: after a stop or an end that its writer did not see, nobody is
+    // asked (S20).
     const before = stateOf([past, failed]).execution;
     expect(write).toStrictEqual({
       executionId: 'e-1',
@@ -280,7 +280,7 @@ describe('executions to stop', () => {
     expect(kind('done', ends('succeeded'))).toBe('stop-children');
     expect(of('done', ends('succeeded'), left).notes).toMatchObject([{ what: 'failed' }]);
     expect(of('done', ends('succeeded'), {}, 'none').notes).toMatchObject([{ what: 'canceled' }]);
-    // Its end arrived before its stopping was recorded.
+    // Its end arrived before its stop was recorded.
     expect(of('done', ends('compensated', true)).notes).toMatchObject([{ what: 'children-stopped' }]);
     const parts = { 0: ends('succeeded'), 1: ends('compensated', true) };
     const list = (children: Children) =>

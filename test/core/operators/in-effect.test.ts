@@ -1,4 +1,6 @@
-/** What an execution has in effect, by every status of its steps and every end of their executions. */
+/**
+ * Effects of an execution that are in place, by every status of its steps and every end of their executions.
+ */
 
 import * as fc from 'fast-check';
 import { stateAfterRetry } from '../../../lib/core/execution/after-retry.ts';

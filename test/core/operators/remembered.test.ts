@@ -1,4 +1,4 @@
-/** What an execution remembers of the commands that it has obeyed. */
+/** An execution's memory of the commands that it has obeyed. */
 
 import {
   isMemoryFull,
@@ -19,7 +19,7 @@ const known = (execution: Pick<Execution, 'commands'>, commandId?: string) =>
 const after = (commands: readonly string[], commandId: string | undefined, now = NOW) => ({
   commands: remembering({ commands }, { ...of(commandId), now }),
 });
-/** Ids of one length that differ in one place, as those of a program do. */
+/** Ids of equal length that differ in one place, as a program's ids do. */
 const idOf = (number: number): string => `bulk-${String(number).padStart(4, '0')}.execution`;
 const filled = (count: number, now = NOW) => {
   let execution: { readonly commands: readonly string[] } = { commands: [] };

@@ -1,5 +1,5 @@
 /**
- * What the answer to a question writes, by choice; and what an evaluation does with open questions (L1, S10).
+ * What the answer to a question writes, by choice; and an evaluation's effect on open questions (L1, S10).
  */
 
 import { resolvedBySuccess, resolve, closeDueIncidents } from '../../../lib/core/operators/resolution.ts';
@@ -77,7 +77,7 @@ describe('an answer to a question about a step', () => {
 
   it.each<[string, Partial<Resolution>, object]>([
     ['asks for another try', {}, { status: 'retrying', retryAt: NOW }],
-    // The word of a person counts only where it is asked for, and a repeated call is harmless.
+    // A person's word counts only if it is asked for, and a repeated call is harmless.
     [
       'asks for another try, which may be repeated anyway',
       { nothingHappened: true },

@@ -1,4 +1,4 @@
-/** When a failed execution can be tried again, why it cannot, and what that writes (F8, S1, S10). */
+/** When a failed execution can be retried, why it cannot, and what that writes (F8, S1, S10). */
 
 import { decide } from '../../../lib/core/decide.ts';
 import { remembering } from '../../../lib/core/operators/remembered.ts';

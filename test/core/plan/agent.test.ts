@@ -1,4 +1,4 @@
-/** What an agent's declaration becomes, its defaults, and what is refused of it, at its very limits. */
+/** The compiled form of an agent's declaration, its defaults, and refusals, at the very limits. */
 
 import {
   type AgentOptions,

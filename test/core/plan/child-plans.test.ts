@@ -1,6 +1,6 @@
 /**
- * The plans of children: how they are named, found in their parent's, and made for a part of a list;
- * what a plan and its kinds say.
+ * The plans of children: their names, their place in the parent's plan, and those of a list's part; the
+ * contents of a plan and its kinds.
  */
 
 import { childPlanId, partPlanId, planAt, storedHash } from '../../../lib/core/plan/child-plans.ts';

@@ -1,6 +1,6 @@
 /**
- * The reference language where it has no value, no order or no equality, and what it
- * finds in an expression (R1, R3).
+ * The reference language without a value, an order or an equality, and what it finds in an expression (R1,
+ * R3).
  */
 
 import type { Json } from '../../../lib/core/values/json.ts';
@@ -102,7 +102,7 @@ it.each<[Json, Json, boolean, boolean]>([
   [3, '2', false, false],
 ])('%j before and after %j', (left, right, before, after) => {
   expect([valueOf({ $lt: [left, right] }), valueOf({ $gt: [left, right] })]).toEqual([before, after]);
-  // At most and at least: where there is an order, each is the other's opposite.
+  // At most and at least: if there is an order, each is the other's opposite.
   const isOrdered = typeof left === typeof right && typeof left !== 'boolean';
   const atMostAtLeast = [valueOf({ $lte: [left, right] }), valueOf({ $gte: [left, right] })];
   expect(atMostAtLeast).toEqual([isOrdered && !after, isOrdered && !before]);

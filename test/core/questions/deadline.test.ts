@@ -1,4 +1,7 @@
-/** The question about the deadline of what has no way back, and its answers, field by field (L1, S10). */
+/**
+ * The question about the deadline of an execution without a way back, and its answers, field by field (L1,
+ * S10).
+ */
 
 import { decide } from '../../../lib/core/decide.ts';
 import { resolveDeadline, deadlineChoices, timeAgain } from '../../../lib/core/questions/deadline.ts';

@@ -1,4 +1,4 @@
-/** What an evaluation does with open questions: moot, moved by a pause, or answered by the time (L1). */
+/** An evaluation's effect on open questions: moot, moved by a pause, or answered by the time (L1). */
 
 import { pausesSince } from '../../../lib/core/step/within.ts';
 import { closeDueIncidents } from '../../../lib/core/operators/resolution.ts';
@@ -154,7 +154,7 @@ describe('the time of a question', () => {
     expect(choiceOf({}, [waiting, recordOf('p', 'unknown', acted)])).toBe('undo-all');
     expect(choiceOf({ step: 'p' }, [recordOf('p', 'waiting', acted)])).toBe('keep');
     expect(choiceOf({ step: 'p' }, [recordOf('p', 'waiting')])).toBe('undo-all');
-    // What matters of the step itself is only whether it may have acted.
+    // About the step itself, only whether it may have acted matters.
     const two = planOf(agentStepOf('it', { pointOfNoReturn: true }), agentStepOf('p'));
     expect(choiceOf({}, [waiting], two)).toBe('undo-all');
   });

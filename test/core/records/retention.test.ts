@@ -1,5 +1,5 @@
 /**
- * What an ended execution leaves behind, for how long, and what an audit makes of a record (S6, S11, S12).
+ * What an ended execution leaves behind, for how long, and an audit's judgement of a record (S6, S11, S12).
  */
 
 import type { Parent } from '../../../lib/core/records/children.ts';
@@ -138,7 +138,7 @@ describe('what an audit finds', () => {
     expect(isLeftBehind(asked, undefined, NOW + DAY + 1)).toBe(true);
     expect(isLeftBehind(step, executionOf({ life: 'life2' }), NOW)).toBe(true);
     expect(isLeftBehind(step, executionOf(), NOW)).toBe(false);
-    // Whoever is from an earlier life may still be at work on it.
+    // A writer from an earlier life may still be working on it.
     expect(isLeftBehind({ ...step, step: stepAt(NOW - DAY) }, executionOf({ life: 'life2' }), NOW)).toBe(
       false,
     );

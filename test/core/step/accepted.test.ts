@@ -46,7 +46,7 @@ describe('an accepted answer', () => {
     expect(next?.accepted).toEqual({
       token: 'job-1',
       at: NOW,
-      // What clocks may differ by comes on top.
+      // The difference of clocks comes on top.
       untilAt: NOW + 2 * HOUR + 4_000,
       askFrom: NOW + 20_000,
       everyMs: 20_000,

@@ -92,7 +92,7 @@ describe('a breaker', () => {
               afterTrial(before, before.trial ?? 'none', what === 'refuse' ? failure : 'answered', inputs) ??
               before;
           if (breaker !== before) expect(breaker?.version).toBe((before?.version ?? 0) + 1);
-          // Somebody may try again soon enough, whatever happened.
+          // Whatever happened, a trial is possible soon enough.
           const later = now + MAX_COOLDOWN_MS * 1.25 + 1;
           expect(notBeforeOf(breaker, later)?.at ?? later).toBeLessThanOrEqual(later);
         }

@@ -1,6 +1,6 @@
 /**
- * What a claim, a heartbeat and the end of a lease write, field by field, and a report that comes when nobody
- * holds the step (S3, S4, S5, S9).
+ * What a claim, a heartbeat and the end of a lease write, field by field, and a report for a step that nobody
+ * has claimed (S3, S4, S5, S9).
  */
 
 import type { AgentStep } from '../../../lib/core/plan/plan.ts';
@@ -192,7 +192,7 @@ describe('a heartbeat', () => {
     const after = (untilAt: number) =>
       afterHeartbeat(of, before, { ...event, away: [{ untilAt, ms: 600_000 }] })?.leaseUntil;
     expect(after(NOW - 500)).toBe(NOW + 30_000);
-    // Set before its claim, it is.
+    // It counts if the clock was set before the claim.
     expect(after(NOW - 70_000)).toBeUndefined();
   });
   it('with progress that is new moves the end of standing still', () => {
@@ -215,7 +215,7 @@ describe('a heartbeat', () => {
 
 const silent = { failure: { code: 'lease-ended', message: expect.any(String) } };
 const still = { failure: { code: 'no-progress', message: expect.any(String) } };
-/** Its lease ended so long ago, with its latest heartbeat just before. */
+/** Its lease ended this long ago, with its latest heartbeat just before. */
 const cut = (more: Partial<Step>, agoMs = 0): LeasedStep =>
   heldAs('execute', { leaseUntil: NOW - agoMs, heartbeatAt: NOW - agoMs - 3_000, ...more });
 const neverHeard = heldAs('execute', { leaseUntil: NOW - 1_000, heartbeat: 0 });

@@ -1,4 +1,4 @@
-/** P8, S9: what is deferred in any state, on any event, and what is written of it. */
+/** P8, S9: which work is deferred in any state, on any event, and what is written about it. */
 
 import * as fc from 'fast-check';
 import { notCharged, MAX_NOT_CHARGED_MS, deferral, overdueAt } from '../../../lib/core/step/defer.ts';
@@ -42,7 +42,7 @@ describe('a piece of work that is held back (P8)', () => {
         expect(after.retryAt).toBeGreaterThan(NOW);
         expect(isLeased(after)).toBe(false);
         expect(sends).toEqual([]);
-        // Whoever defers draws a wake time near that would be too late, says that it is at risk,
+        // A process that defers moves a wake time nearer if it would be too late, reports that it is at risk,
         // and changes nothing else (S12).
         const { execution } = state;
         const wakeAt = write?.execution?.wakeAt ?? execution.wakeAt ?? 0;

@@ -1,4 +1,4 @@
-/** What of a step is left in effect once it is over, one condition at a time (S10). */
+/** Which effects of a step are left once it is over, one condition at a time (S10). */
 
 import type { PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Step } from '../../../lib/core/records/state.ts';

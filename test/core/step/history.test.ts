@@ -1,4 +1,4 @@
-/** The history of a step: what is kept of many attempts, and how many are known to be left out. */
+/** The history of a step: which of many attempts are kept, and how many are known to be left out. */
 
 import type { Attempt, LeasedStep, Step } from '../../../lib/core/records/state.ts';
 import { historyOf, isAfterLeftOut, leftOutOf } from '../../../lib/core/step/history.ts';

@@ -1,6 +1,6 @@
 /**
- * Whether there is a way back, by every status of a step that cannot be taken back, and
- * what follows where there is none.
+ * Whether there is a way back, by every status of a step that cannot be undone, and what follows if there is
+ * none.
  */
 
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';

@@ -1,6 +1,4 @@
-/**
- * What is ready: whose turn it is, for which work, and when executions of its own may be under way (S7, S10).
- */
+/** Ready steps: whose turn it is, for which work, and when child executions may be under way (S7, S10). */
 
 import type { PlanStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { Deferred, Execution, Mode, Step } from '../../../lib/core/records/state.ts';

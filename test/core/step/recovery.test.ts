@@ -215,7 +215,7 @@ describe('the variant of a step', () => {
     expect([5, 6, 99].map((at) => variantOf(step, at))).toStrictEqual(
       [5, 6, 99].map(() => ({ ...second, agent: 'last' })),
     );
-    // Asked again, it is the same object.
+    // A second call returns the same object.
     expect(variantOf(step, 3)).toBe(variantOf(step, 3));
   });
 

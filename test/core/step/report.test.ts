@@ -31,7 +31,7 @@ const AGAIN = { status: 'retrying', stageAttempt: 0 };
 const UNSURE = { mayHaveActed: true };
 const SURE = { mayHaveActed: false };
 const notBefore = { why: 'breaker' as const, since: NOW - 60_000, at: NOW + 40_000 };
-/** Not charged: it waits for its service. */
+/** It is not charged: it waits for its service. */
 const notCharged = (mode: Mode, more: object = {}): object => ({
   retryAt: NOW + 55_001,
   deferred: { mode, why: 'breaker', at: NOW, since: notBefore.since },
@@ -140,7 +140,7 @@ const rows: readonly Row[] = [
     'nobody to ask, the latest having failed for good',
     probing({ ...DECLINED, failure }),
     NOBODY,
-    // It keeps the failure that it had.
+    // It keeps its earlier failure.
     { status: 'failed', probes: 20, nextStage: 2, failure: undefined },
   ],
   ['found nothing after the last try', probing({ stage: 2 }), NOTHING, { status: 'failed', ...SURE }],
@@ -165,7 +165,8 @@ it('a report of code that may still go on lets it have as much longer as a clock
     reported(step, EXECUTE, { token: 't', report: said, away: [{ untilAt, ms: 600_000 }], ...inputs })
       ?.processDeadlineAt;
   expect(until(LOST, NOW - 500)).toBe(EXECUTE.processDeadlineAt + 600_000);
-  // Set before its claim, it is none of its time; and what has returned goes on no more.
+  // If the clock was set before its claim, this does not count as its time; and code that has returned does
+  // not go on.
   expect(until(LOST, NOW - 70_000)).toBe(EXECUTE.processDeadlineAt);
   expect(until(UNKNOWN, NOW - 500)).toBe(NOW);
 });
@@ -178,8 +179,8 @@ it.each(rows)('a report of %s writes this and nothing else', (name, record, said
   const after = changesOf(record, reported(of, record, event));
   if (writes === undefined) return expect(after).toBeUndefined();
   const failed = 'failure' in said ? { failure: said.failure } : {};
-  // If an attempt's function has returned, nothing of it goes on; a probe says nothing about the attempt it
-  // asks about.
+  // If an attempt's function has returned, nothing of it goes on; a probe says nothing about the attempt that
+  // it asks about.
   const over = said.codeReturned && record.mode !== 'probe' ? { processDeadlineAt: NOW } : {};
   return expect(after).toEqual({
     ...always(record, outcomeOf(said, record.mode), failed),

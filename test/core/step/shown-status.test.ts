@@ -1,4 +1,4 @@
-/** What people are shown of a step that nobody has begun. */
+/** The status that people see for a step that has not begun. */
 
 import { shownStatus } from '../../../lib/core/step/turn.ts';
 import { planOf, stateOf } from '../one-step.ts';

@@ -130,7 +130,7 @@ describe('what a supervisor may send to an agent now', () => {
 
   it('is nothing while its service is dead: it is held back until it may be back', () => {
     const { write, notes, next } = admittedBy({ x: admission(1), worker: admission(9, { notBefore }) });
-    // Half a minute of spread, and dice in the middle.
+    // Half a minute of spread, with a middle random number.
     const retryAt = NOW + 20_000 + 1 + 15_000;
     expect(write?.step).toMatchObject({
       name: 'b',
@@ -151,14 +151,14 @@ describe('what a supervisor may send to an agent now', () => {
     const backUntil = NOW + 20_000 + 1 + 15_000;
     const far = NOW + 600_000;
     const deferred = { mode: 'execute', why: 'breaker', at: NOW, since: NOW - 60_000 };
-    // Another supervisor takes it for sent, and evaluates a pickup time after it
-    // is due: one of both conflicts.
+    // Another supervisor counts it as sent, and evaluates a pickup time after it is due: one of the two
+    // conflicts.
     const tried = heldBack(retrying('a', { retryAt: far }), far + 30_000);
     expect(tried.write).toMatchObject({ step: { retryAt: far, deferred }, execution: { wakeAt: far } });
     expect(tried.notes).toMatchObject([{ what: 'deferred', ms: far - NOW }]);
     const soon = heldBack(retrying('a', { retryAt: NOW + 1 }), NOW - 1).write;
     expect(soon).toMatchObject({ step: { retryAt: backUntil }, execution: { wakeAt: NOW - 1 } });
-    // One that was lost may still act until then.
+    // A lost attempt may still act until then.
     const lost = recordOf('a', 'compensating', { undoAttempt: 1, retryAt: far });
     const undone = heldBack(lost, NOW, { status: 'compensating' });
     expect(undone.write).toMatchObject({ step: { retryAt: far, deferred: { ...deferred, mode: 'undo' } } });
@@ -218,7 +218,7 @@ describe('what a supervisor may send to an agent now', () => {
       };
       expect(put(far, 600_000)).toEqual([0, 30_000]);
       expect(put(600_000, far)).toEqual([0, 30_000]);
-      // What is not overdue has its own time, and what may be sent is sent.
+      // Items that are not overdue have their own times, and permitted messages are sent.
       expect(put(600_000, 10_000)).toEqual([0, 20_000]);
       expect(put(600_000, 600_000, one, 1)).toEqual([1, 30_000]);
       // All of them would be claimed at once, each with the execution's record.

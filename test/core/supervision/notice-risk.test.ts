@@ -1,4 +1,4 @@
-/** What puts an execution at risk names every agent that its steps wait for. */
+/** A note that an execution is at risk names every agent that its steps wait for. */
 
 import type { Decision } from '../../../lib/core/decisions/decision.ts';
 import type { Step } from '../../../lib/core/records/state.ts';

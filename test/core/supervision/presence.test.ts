@@ -1,4 +1,4 @@
-/** Which writes leave something to do that no tick sees in time (L2). */
+/** Which writes leave work that no tick sees in time (L2). */
 
 import { isPromised, needsPresence, presenceAfter, TICK_MS } from '../../../lib/core/supervision/presence.ts';
 

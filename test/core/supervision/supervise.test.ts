@@ -1,4 +1,4 @@
-/** A supervisor's dispatches: what it repeats and holds back, and until when (S12, S16). */
+/** A supervisor's dispatches: which it repeats and which it defers, and until when (S12, S16). */
 
 import { supervise as superviseBy } from '../../../lib/core/supervision/dispatch.ts';
 import type { Decision } from '../../../lib/core/decisions/decision.ts';
@@ -84,7 +84,7 @@ describe('a supervisor', () => {
     const known = { [KEY]: { count: 1, lastAt: NOW - 1 } };
     const decision = supervised([], { dispatches: { ...known, 'b/execute/0@1': { count: 3, lastAt: 1 } } });
     expect(decision.sends).toEqual([]);
-    // Nothing is kept of what is no longer open.
+    // Closed items are not kept.
     expect(watched(decision)).toMatchObject({ dispatches: known });
   });
 

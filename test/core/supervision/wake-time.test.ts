@@ -1,4 +1,4 @@
-/** S12: whoever sets a wake time sets it no later than the next thing somebody must see. */
+/** S12: a writer sets a wake time no later than the next event that somebody must see. */
 
 import * as fc from 'fast-check';
 import { decide } from '../../../lib/core/decide.ts';
@@ -17,7 +17,7 @@ import { planOf } from '../one-step.ts';
 import { agentStepOf } from '../small-steps.ts';
 import { cases as stored, instant, NOW, plans } from '../states.ts';
 
-/** As `decide` sees them. */
+/** Cases as `decide` sees them. */
 const cases = stored.map(({ plan, state }) => ({ plan, state: stateAfterRetry(plan, state) }));
 
 const SUSPENDED = ['running', 'probing', 'compensating'];
@@ -26,7 +26,7 @@ const FINISHED = ['done', 'skipped', 'fenced', 'compensated', 'compensation-fail
 const belongsToUndo = ({ status }: Step): boolean =>
   ['fenced', 'compensating', 'compensated', 'compensation-failed'].includes(status);
 
-/** H, as DESIGN §7 words it: the smallest lease or pickup time among the plan's unfinished steps. */
+/** H, as DESIGN §7 defines it: the smallest lease or pickup time among the plan's unfinished steps. */
 function expectedH(plan: Plan, { execution, steps }: Snapshot): number {
   const unfinished = agentSteps(plan).filter(({ name }) => {
     const status = steps[name]?.status ?? 'ready';
@@ -38,7 +38,7 @@ function expectedH(plan: Plan, { execution, steps }: Snapshot): number {
 
 const isBusy = ({ status }: Step): boolean => SUSPENDED.includes(status) || status === 'unknown';
 
-/** e, as DESIGN §7 words it; without an end where everything is paused. */
+/** e, as DESIGN §7 defines it; without an end if everything is paused. */
 function expectedE(plan: Plan, state: Snapshot, readAt: number): number {
   const { execution, steps } = state;
   const records = Object.values(steps);
@@ -60,7 +60,7 @@ describe('the next wake time (S12)', () => {
     check(
       fc.property(cases, ({ plan, state }) => {
         fc.pre(!isTerminal(state.execution.status));
-        // A skip is written before a wake time is set, so the states that get one have none pending.
+        // A skip is written before a wake time is set, so states that get a wake time have no pending skip.
         fc.pre(stepToSkip(plan, state) === undefined);
         fc.pre(state.execution.status === 'compensating' || !Object.values(state.steps).some(belongsToUndo));
         const wakeAt = nextWakeAt(RULES[state.execution.status], plan, state, {}, NOW);

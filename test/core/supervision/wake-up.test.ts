@@ -1,4 +1,4 @@
-/** S12 with figures: of small states, the very instant of the next wake time, and by when a lease is over. */
+/** S12 in numbers: for small states, the exact next wake time, and when a lease is over. */
 
 import type { CallbackStep, ChildStep, MapStep, Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Children } from '../../../lib/core/records/children.ts';
@@ -13,7 +13,7 @@ import { incidentOf, DEADLINE, heldAs, otherStage, planOf, recordOf, stateOf } f
 import { planStep, planWith } from '../../author/refusals.ts';
 import { NOW } from '../states.ts';
 
-/** Where no agent works. */
+/** Used if no agent works. */
 const IDLE_MS = 60_000;
 
 const wakeOf = (plan: Plan, state: Snapshot): number =>
@@ -140,7 +140,7 @@ describe('a lease that could not be renewed because the store was away', () => {
     ['gets its length once more', {}, back, once],
     ['no longer than its time', { claimedAt: NOW - 50_000 }, back, byTime],
     ['no longer than its process lives', dies, back, NOW + 12_000 + LEASE_MARGIN_MS],
-    // The end that a record knows is that of the attempt that is asked about.
+    // The end in a record is that of the attempt that is probed.
     ['of a probe, whatever process is dead', { ...dies, mode: 'probe' }, back, once],
     ['is never over before its end', { processDeadlineAt: NOW - 9_000 }, back, plain],
     ['is over at its end where the plan knows no such step', { name: 'other' }, back, plain],

@@ -1,4 +1,4 @@
-/** Which callers are one person, and what is kept of whom (S19). */
+/** Which callers are one person, and what is kept about whom (S19). */
 
 import {
   type Caller,
@@ -68,8 +68,8 @@ it('an entry stays; any other deed outweighs an approval, and is outweighed by n
   const approved = peopleAfter({}, { person: 'p', deed: 'approved:e/a' });
   expect(approved).toEqual({ p: 'approved:e/a' });
   expect(peopleAfter(approved, { person: 'p', deed: 'approved:e/a' })).toBe(approved);
-  // The first may have lost its race: whoever gave the second must not give it
-  // once the execution is tried again.
+  // The first may have lost its race: whoever gave the second must not give the first once the execution is
+  // retried.
   const both = peopleAfter(approved, { person: 'p', deed: 'approved:e/b' });
   expect(deedAgainst(both, 'p', 'approved:e/a')).toBe('approved:e/b');
   expect(deedAgainst(both, 'p', 'approved:e/b')).toBeUndefined();

@@ -1,4 +1,4 @@
-/** S17 of an error nothing is kept but names, codes and messages, cut to size; its causes are among them. */
+/** S17 only names, codes and messages of an error are kept, cut to size; its causes are among them. */
 
 import * as z from 'zod/mini';
 import { failureOf } from '../../../lib/core/values/failure.ts';

@@ -1,4 +1,4 @@
-/** How many values a JSON text has is known before it is parsed. */
+/** The number of values in a JSON text is known before it is parsed. */
 
 import * as fc from 'fast-check';
 import { hasMoreValues } from '../../../lib/core/values/json.ts';

@@ -1,4 +1,4 @@
-/** JSON in and out: limits, sizes, canonical form, and what of a foreign value is refused. */
+/** JSON in and out: limits, sizes, canonical form, and which foreign values are refused. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { runInNewContext } from 'node:vm';

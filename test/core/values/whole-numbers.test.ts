@@ -1,4 +1,6 @@
-/** Whole numbers that parsing would round are found in the text, wherever they are, and nothing else is. */
+/**
+ * Whole numbers that parsing would round are found in the text, wherever they are, and nothing else is found.
+ */
 
 import * as fc from 'fast-check';
 import { refusedNumbers, roundedIn } from '../../../lib/core/values/whole-numbers.ts';
@@ -11,7 +13,7 @@ const isNumber = (value: Value): value is { readonly text: string } =>
   typeof value === 'object' && value !== null && 'text' in value && Object.keys(value).length === 1;
 
 const space = fc.constantFrom('', ' ', '\n\t');
-/** Numbers as they are written, by others too. */
+/** Numbers in the spellings that other programs use, too. */
 const number = fc
   .oneof(
     fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }).map(String),
@@ -39,7 +41,7 @@ const value: fc.Arbitrary<Value> = fc.letrec<{ value: Value }>((tie) => ({
 
 const isList = (given: Value): given is readonly Value[] => Array.isArray(given);
 
-/** The text, and where it has numbers that are rounded, by another way than by reading the text. */
+/** The text, and the places of its rounded numbers, found in another way than by reading the text. */
 function written(given: Value, gap: string, path: readonly string[] = []): { text: string; at: string[][] } {
   if (typeof given !== 'object' || given === null) return { text: JSON.stringify(given), at: [] };
   if (isNumber(given)) {

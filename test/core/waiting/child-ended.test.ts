@@ -1,6 +1,6 @@
 /**
- * What a step hears of its executions, when it is over by them, how they are stopped,
- * and how one tells its end (S10).
+ * The notices that a step gets from its executions, when they end the step, how they are stopped, and how a
+ * child reports its end (S10).
  */
 
 import { decide } from '../../../lib/core/decide.ts';
@@ -27,7 +27,7 @@ const notifyParent = (state: Snapshot, of: object = {}) =>
 const running = (children: Children, more: Partial<Step> = {}): Step =>
   recordOf('list', 'running', { children, ...more });
 
-/** The second of two rounds is undone, and the first is next. */
+/** The second of two rounds is being undone, and the first is next. */
 const undoing = (restartedAfter: Record<string, number>): Children =>
   childrenOf(
     1,
@@ -109,10 +109,11 @@ describe('an end that a parent is told', () => {
       'lost',
     );
     const { write } = notifyParent(lost, { index: 0 });
-    // All the places that a process which has read the list may be taking are stopped; this one has ended.
+    // All places that a process which has read the list may be taking are stopped; this one has ended.
     expect(write?.step?.children).toMatchObject({ count: 51, started: 0, ended: { 0: news.end } });
     expect(indexesToStop(51, write?.step?.children, 'recall')).toHaveLength(50);
-    // Going forward its places are taken first, and the step fails by that, not by what it would tolerate.
+    // Going forward, its places are taken first, and that makes the step fail, not the failures that it would
+    // tolerate.
     const forward = { ...lost, execution: { ...lost.execution, status: 'running' as const } };
     expect(notifyParent(forward, { index: 0 })).toEqual(nothing());
   });

@@ -1,6 +1,6 @@
 /**
- * Which executions a step has, what each is given, what the step's record says of them, and which may
- * be started anew (S6, S10, S11).
+ * Which executions a step has, the input of each, what the step's record says about them, and which may be
+ * started anew (S6, S10, S11).
  */
 
 import type { ChildStep, MapStep } from '../../../lib/core/plan/plan.ts';

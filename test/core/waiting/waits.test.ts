@@ -1,4 +1,4 @@
-/** Waits, callbacks and approvals: until when, and by what they are over (S12, L1). */
+/** Waits, callbacks and approvals: until when they wait, and what ends them (S12, L1). */
 
 import { timeOf } from '../../../lib/core/values/duration.ts';
 import type { CallbackStep, LaneStep, PlanStep, WaitStep } from '../../../lib/core/plan/plan.ts';
@@ -40,7 +40,7 @@ it.each<[Json | undefined, number | undefined]>([
   [5, undefined],
   [0, undefined],
   [-1e12, undefined],
-  // Seconds taken for milliseconds.
+  // Seconds instead of milliseconds.
   [1_764_158_400, undefined],
   [978_307_199_999, undefined],
   [978_307_200_000, 978_307_200_000],
@@ -171,7 +171,7 @@ describe('a callback', () => {
       until(callback, undefined, { earlierPauses: { number: 3, at, endedAt, ms } });
     expect(summed(TURN + 5, TURN + 500, 300)).toBe(NOW + 300);
     expect(summed(TURN - 500, TURN, 300)).toBe(NOW);
-    // How much of it lay behind is not known any more: no less than it was.
+    // How much of it was past is no longer known: no less than before.
     expect(summed(TURN - 500, TURN + 100, 300)).toBe(NOW + 100);
     expect(summed(TURN - 100, TURN + 900, 300)).toBe(NOW + 300);
   });
