@@ -1,4 +1,4 @@
-/** What every example has, and what all of them together may not exceed. */
+/** Properties of every example, and limits of all of them together. */
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

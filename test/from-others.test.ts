@@ -1,5 +1,5 @@
 /**
- * What docs/FROM-TEMPORAL.md and docs/FROM-DURABLE-FUNCTIONS.md say of our side happens. Its types:
+ * Our side does what docs/FROM-TEMPORAL.md and docs/FROM-DURABLE-FUNCTIONS.md say. Its types:
  * `docs-types.processes.test.ts`; the other side's: `npm run beside`.
  */
 

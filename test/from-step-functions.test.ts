@@ -1,6 +1,6 @@
 /**
- * docs/FROM-STEP-FUNCTIONS.md: its workflows do what the page says; `docs-types.processes.test.ts`
- * asks whether all of it is valid.
+ * docs/FROM-STEP-FUNCTIONS.md: its workflows do what the page says; `docs-types.processes.test.ts` checks
+ * that all of it is valid.
  */
 
 import { rmSync } from 'node:fs';
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
-/** Workflows whose state machine the page has in words. */
+/** Workflows whose state machine the page describes in words. */
 const IN_WORDS = ['parallel', 'wait', 'deletions'];
 
 test('each state machine is followed by a workflow', () => {
@@ -60,7 +60,7 @@ const OUTPUTS: Readonly<Record<string, object>> = {
   askWarehouse: {},
 };
 
-/** A workflow of the page, its agents acting on one world. */
+/** A workflow of the page, whose agents act on one world. */
 async function trialOf(
   name: string,
 ): Promise<{ trial: WorkflowTest<never>; world: ReturnType<typeof externalWorld> }> {

@@ -1,9 +1,9 @@
 /**
- * One name for each thing: the words that the glossary has replaced are in no name that others see. Comments
- * have their own rule (`tidy-prose.test.ts`).
+ * One name for each thing: no name that others see has a word that the glossary has replaced. Comments have
+ * their own rule (`tidy-prose.test.ts`).
  *
- * A name is taken apart into its words (`heldUntil` is two words), so that none
- * comes back as a part of another.
+ * A name is split into its words (`heldUntil` is two words), so that no replaced word returns as a part of
+ * another name.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -73,8 +73,8 @@ const REPLACED_PAIRS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Names that are themselves terms; `--watch` is an option that operators know from elsewhere
- * (kubectl, gh), as a whole name alone.
+ * Names that are themselves terms; `--watch` is an option that operators know from elsewhere (kubectl, gh),
+ * only as a whole name.
  */
 const TERMS = /wake no later than|effects settled at|^watch$/g;
 
@@ -171,7 +171,7 @@ it.each(['undo', 'heartbeat', 'stage', 'resolve', 'lookup', 'settleMs', 'undo-al
 );
 
 describe('a round is of a repeat (docs/ARCHITECTURE.md#glossary)', () => {
-  /** In these rooms a loop that tries again to write, to read or to send counts laps. */
+  /** In these rooms a loop that retries a write, a read or a send counts laps. */
   const OTHER_LOOPS = /\blet round\b|\bMAX_(?:\w+_)?ROUNDS\b/;
 
   test('and no loop of the roles and ports counts another thing by that word', () => {

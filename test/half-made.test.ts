@@ -1,6 +1,6 @@
 /**
- * An option of a plan that somebody has half made: each key of a plan is drawn by the simulator, shown by the
- * API, named in the docs and used in a test, or says here why it is not.
+ * An unfinished option of a plan: the simulator draws each key of a plan, the API shows it, the docs name it
+ * and a test uses it, or a reason for the exception is here.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ const without = (key: string, value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (name, one: unknown) => (name === key ? undefined : one)));
 const has = (text: string, word: string): boolean => new RegExp(`\\b${word}\\b`).test(text);
 
-/** The view's source tells of what no world has. */
+/** The view's source covers what no world has. */
 const isShown = (key: string): boolean =>
   (!drawn.has(key) && has(read('lib/api/workflow-view.ts'), key)) ||
   plans.some((plan) => {
@@ -53,7 +53,7 @@ const textOf = (folder: string, ending: string): string =>
     .join('\n');
 const docs = textOf('docs', '.md');
 const tests = textOf('test', '.test.ts');
-/** What an author writes for it, where that is not the key without its unit. Empty: no author does. */
+/** The author's word for a key, if it is not the key without its unit. Empty: authors do not write it. */
 const WORDS: Readonly<Record<string, string>> = {
   firstMs: 'delay',
   maxMs: 'maxDelay',

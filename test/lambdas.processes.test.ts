@@ -1,4 +1,4 @@
-/** What is bundled into a Lambda function, followed as a bundle would follow it. */
+/** The contents of a Lambda function's bundle, followed as a bundler would. */
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..');
 const BANNED_PACKAGES = ['aws-cdk-lib', 'constructs', 'esbuild', 'commander'];
 const BANNED_FOLDERS = ['lib/infra/', 'cli/', 'kit/', 'lib/memory/', 'local/', 'proof/'];
 
-/** Follows what a bundle would follow, without reading packages. */
+/** Follows imports like a bundler, without reading packages. */
 async function bundled(options: BuildOptions): Promise<Metafile> {
   const { metafile } = await build({
     absWorkingDir: ROOT,
@@ -46,7 +46,7 @@ describe('a Lambda function', () => {
       ),
     )
     .filter((path) =>
-      // An example's agents are functions, with what they import; how it is shown is a script.
+      // An example's agents are functions, with their imports; its presentation is a script.
       /^(?:lambdas\/(?:.*\/)?|examples\/[^/]+\/agents\/)[^/]+(?<!\.test|\.d)\.ts$/.test(path),
     );
 

@@ -1,6 +1,6 @@
-/** Who may import whom (docs/ARCHITECTURE.md, folders): `tidy.test.ts` holds each file to it. */
+/** Who may import whom (docs/ARCHITECTURE.md, folders): `tidy.test.ts` checks each file. */
 
-/** What authors import by the package's name: its `exports`. */
+/** Entries that authors import by the package's name: its `exports`. */
 export const ENTRIES: Readonly<Record<string, string>> = {
   steadfast: 'lib/index.ts',
   'steadfast/cdk': 'lib/cdk.ts',
@@ -26,7 +26,7 @@ const LOADED_PARTS = [
   'core/values/options',
   'core/values/rate',
 ];
-/** Names, the API's routes, and what refuses a workflow when it is loaded, which is in no function. */
+/** Names, the API's routes, and the refusals of a workflow when it is loaded, which are in no function. */
 const LOADED = [
   'lib/api/calls.ts',
   'lib/aws/names.ts',
@@ -43,24 +43,24 @@ const ANSWERS = [
 const CLIENT = ['lib/api/client.ts', ...ANSWERS, 'lib/api/authorization.ts'];
 const SHELL = ['commander', 'chokidar', '@smithy/', '@aws-sdk/credential-provider-node'];
 const ROLES = ['lib/scheduler/', 'lib/agent/', 'lib/supervisor/'];
-/** What is shared by the roles; a role knows no other. */
+/** Code that the roles share; a role imports no other role. */
 const ROLE = { may: ['lib/core/', 'lib/engine/', '@standard-schema/spec'] };
-/** The clients, and what they are made of. */
+/** The clients, and the packages they consist of. */
 const SDK = ['@aws-sdk/', '@smithy/'];
 /** A role's Lambda function is where it meets AWS. */
 const HANDLER = ['lib/core/', 'lib/engine/', 'lib/aws/', '@aws-', 'aws-lambda'];
 /**
- * A folder may import itself and, of ours and of others, what begins with one of
- * these. The first that fits counts.
+ * A folder may import itself and modules whose names begin with one of these, ours and others'. The first
+ * entry that fits counts.
  */
 const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/core/': { may: ['@standard-schema/spec'] },
-  // Used when a workflow is declared: by nothing that decides or runs.
+  // Used when a workflow is declared: nothing that decides or runs imports it.
   'lib/author/': { may: ['lib/core/', '@standard-schema/spec'] },
   'lib/engine/': { may: ['lib/core/', '@standard-schema/spec'] },
-  // Says what is so, for people: nothing that decides imports it.
+  // Describes the state for people: nothing that decides imports it.
   'lib/explain/': { may: ['lib/core/'] },
-  // What answers HTTP is in no agent's code.
+  // The code that answers HTTP is in no agent's code.
   'lib/api/handler.ts': { may: [...HANDLER, 'lib/scheduler/', 'lib/api/', 'hono'], builtins: true },
   'lib/scheduler/starter-handler.ts': { may: [...HANDLER, 'lib/scheduler/'], builtins: true },
   'lib/scheduler/bulk-handler.ts': { may: [...HANDLER, 'lib/scheduler/'], builtins: true },
@@ -79,7 +79,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/project/': { may: [], builtins: true },
   'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', 'lib/project/', ...LOADED], builtins: true },
   'lib/worker/': { may: ['lib/core/', 'lib/engine/', 'lib/aws/'], builtins: true },
-  // What command line and page both draw.
+  // Texts and drawings that command line and page share.
   'lib/view/': { may: [...ANSWERS, 'lib/core/', 'lib/explain/', 'lib/aws/names.ts', 'lib/aws/charts.ts'] },
   // Author code that is deployed for the checks, and the app that deploys it.
   'cli/verify/stack/app.ts': { may: ['aws-cdk-lib', 'lib/infra/'], builtins: true },
@@ -95,7 +95,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'lib/worker/run.ts',
       'lib/aws/names.ts',
       'lib/aws/charts.ts',
-      // A bucket that goes is emptied first.
+      // A bucket is emptied before it is removed.
       'lib/aws/s3-values.ts',
       'local/',
       'serve/',
@@ -129,7 +129,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'lib/core/',
       'lib/engine/',
       'lib/explain/',
-      // What refuses a workflow at synthesis refuses it in a test as well.
+      // The refusals at synthesis also apply in a test.
       'lib/infra/json-schema.ts',
       'lib/memory/',
       ...ROLES,
@@ -140,12 +140,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'lib/cdk.ts': { may: ['lib/infra/'] },
   'lib/client.ts': { may: [...CLIENT, 'lib/api/typed-client.ts', 'lib/api/through-lambda.ts'] },
-  // Author code of our own: it calls what is outside, as an author's does.
+  // Author code of our own: it calls outside services, as an author's does.
   'lib/remote/': {
     may: ['lib/core/', 'lib/aws/', '@aws-sdk/credential-provider-node'],
     builtins: true,
   },
-  // Agents that are declared whole: what declares them writes references as a workflow does.
+  // Agents that are declared whole: their declaration writes references as a workflow does.
   'lib/ready/declaration.ts': { may: ['lib/core/', 'lib/author/ref-types.ts'] },
   'lib/ready/aws-agents.ts': { may: ['lib/core/', 'lib/author/', 'lib/ready/'] },
   'lib/ready/http-agent.ts': { may: ['lib/core/', 'lib/author/references.ts', 'lib/ready/'] },
@@ -163,11 +163,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   // The same names for functions that host no agent of an author's.
   'lib/without-handlers.ts': { may: ['lib/core/', 'lib/ready/', 'lib/index.ts'] },
   'local/': { may: [], builtins: true },
-  // A client of DynamoDB over a file: of ours it knows the table's keys and indexes.
+  // A client of DynamoDB over a file: of our modules it knows only the table's keys and indexes.
   'serve/sqlite/': { may: ['lib/aws/names.ts', '@aws-sdk/client-dynamodb', 'libsql'], builtins: true },
-  // Files of a project as JavaScript: of ours it knows nothing.
+  // Files of a project as JavaScript: it knows none of our modules.
   'serve/compiled/': { may: ['esbuild'], builtins: true },
-  // The roles, over it, in one process; of HTTP what the local cloud checks of a request.
+  // The roles, over it, in one process; for HTTP it uses the local cloud's checks of a request.
   'serve/': {
     may: [
       'lib/author/triggers/',
@@ -191,7 +191,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     builtins: true,
   },
   'console/vite.config.ts': { may: ['vite'], builtins: true },
-  // In a browser: what is pure, and nobody imports it.
+  // Runs in a browser: only pure code, and nothing imports it.
   'console/': {
     may: [
       ...ANSWERS,
@@ -208,16 +208,16 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lambdas/': { may: [...ROLES, 'lib/api/handler.ts', 'lib/index.ts', '@steadfast/'] },
 };
 
-/** What examples talk to outside: what their worlds share, and libraries of its makers. */
+/** The outside of examples: the shared parts of their worlds, and libraries of its makers. */
 const OUTSIDE = ['examples/world/', '@aws-sdk/client-', 'sql.js'];
 
-/** How all are shown: the types that `example.ts` of each is written to. */
+/** The presentation of all examples: the types of each `example.ts`. */
 const SHOWN = ['examples/gallery/example.ts', 'examples/gallery/audit.ts'];
-/** What a user of the package has as well. */
+/** Modules that a user of the package has as well. */
 const PACKAGE = ['lib/index.ts', 'lib/client.ts', 'kit/test-workflow.ts'];
 
 /**
- * One example: the package's entries, its own folder; how it is shown and tested may drive the local cloud.
+ * One example: the package's entries, its own folder; its presentation and tests may drive the local cloud.
  */
 function exampleLayer(path: string): [string, Layer] {
   const folder = `${path.split('/').slice(0, 2).join('/')}/`;

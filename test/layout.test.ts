@@ -1,7 +1,7 @@
 /**
- * The order of the house: each folder of `lib/core` imports only from those above it, and no files of
- * `lib` import each other in a circle. Imports of types count: a type that lives with its first user
- * is what ties folders together.
+ * The order of the house: each folder of `lib/core` imports only from those above it, and no files of `lib`
+ * import each other in a circle. Imports of types count: a type that lives with its first user ties folders
+ * together.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { dirname, join, normalize } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const CORE = 'lib/core/';
 
-/** From the top down. A folder within a folder has a place of its own. */
+/** From the top down. A nested folder has a place of its own. */
 const ORDER: readonly (readonly string[])[] = [
   ['values/'],
   ['transitions.ts', 'moves.ts', 'step-details.ts'],
@@ -37,7 +37,7 @@ const withoutComments = (text: string): string =>
     (_, literal: string | undefined) => literal ?? '',
   );
 
-/** `import … from`, `export … from` and `import('…')`, of files of ours. */
+/** `import … from`, `export … from` and `import('…')` of our own files. */
 function importsOf(path: string, text: string): string[] {
   const pattern = /\bfrom\s*(['"])(\.[^'"\n]+)\1|\bimport\s*\(?\s*(['"])(\.[^'"\n]+)\3/g;
   return [...withoutComments(text).matchAll(pattern)].map((match) =>
@@ -56,7 +56,7 @@ const placeOf = (path: string): number => {
   return Math.max(...lengths) === 0 ? -1 : lengths.indexOf(Math.max(...lengths));
 };
 
-/** What a reader can keep in view. */
+/** As many as a reader can keep in view. */
 const MOST_FILES = 20;
 
 /** Folders with more files of their own than a reader can keep in view. */

@@ -1,6 +1,6 @@
 /**
- * The limits that CONTRIBUTING.md names are those that linter, formatter and
- * `tidy.test.ts` hold, and excuse no file.
+ * The limits that CONTRIBUTING.md names are those that linter, formatter and `tidy.test.ts` enforce, without
+ * exceptions.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -53,7 +53,7 @@ test('no file is excused', () => {
   expect(notCharged).toEqual([]);
 });
 
-/** Names that say nothing about what is inside. */
+/** Names that say nothing about the contents. */
 const NAMELESS = /(?:^|[/-])(?:utils?|helpers?|managers?|common)\.[a-z]+$/;
 test('no file is named after nothing', () => {
   expect(files.filter((path) => NAMELESS.test(path))).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * No name that an option, a method or a code once had is left where authors, callers, testers and deployers
- * write or read code. Comments of programs and prose of documents are not read.
+ * No old name of an option, a method or a code is left where authors, callers, testers and deployers write or
+ * read code. Comments of programs and prose of documents are not read.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -12,7 +12,7 @@ const tracked = String(execFileSync('git', ['ls-files', '-co', '--exclude-standa
   '\n',
 );
 
-/** The page that maps other words; printed documents; decisions, which say what was so at their time. */
+/** The page that maps other words; printed documents; decisions, which describe the state at their time. */
 const EXCEPTED = /^docs\/(?:WHAT-WAS-IT-CALLED\.md|decisions\/|benchmarks\/|openapi\.json)/;
 const DOCUMENTS = /^(?:README\.md|llms\.txt|docs\/[A-Z-]+\.md|examples\/.*\.md|create\/.*\.md)$/;
 const PROGRAMS =
@@ -52,7 +52,7 @@ const ELSEWHERE_TOO: readonly (readonly [RegExp, string])[] = [
 
 const withoutComments = (text: string): string =>
   text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|\s)\/\/.*$/gm, '$1');
-/** Blocks, and what stands between backticks. */
+/** Code blocks, and texts between backticks. */
 const codeOf = (text: string): string =>
   [...text.matchAll(/^```[\s\S]*?^```$|`[^`\n]+`/gm)].map(([code]) => code).join('\n');
 

@@ -1,6 +1,5 @@
 /**
- * In the repository `steadfast/*` is the source, for everything that resolves it,
- * and `dist/` need not be there.
+ * In the repository `steadfast/*` is the source, for everything that resolves it, and `dist/` need not exist.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -25,7 +24,7 @@ const { paths } = (
   }
 ).compilerOptions;
 
-/** By the name that is imported, the source that its built file is made of. */
+/** The source of each built file, by the imported name. */
 const entries = Object.entries(exports).flatMap(([path, target]) =>
   typeof target === 'string'
     ? []

@@ -1,9 +1,9 @@
 /**
- * How comments and messages are written: rules that no formatter checks. Each is a function of one of them,
- * and is itself tested on planted violations.
+ * Rules for comments and messages that no formatter checks. Each is a function of one comment or message, and
+ * is itself tested on planted violations.
  *
- * Only comments on lines of their own are read: what stands behind code is a few words. A message is a text
- * of three words or more in a room that users meet.
+ * Only comments on lines of their own are read: comments behind code are a few words. A message is a text of
+ * three words or more in a room that users meet.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ const FOLDERS = [
 interface Comment {
   /** The number of its first line, from 1. */
   readonly line: number;
-  /** As they stand in the file. */
+  /** The lines as they are in the file. */
   readonly lines: readonly string[];
   /** Without slashes, stars and indentation. */
   readonly text: string;
@@ -38,13 +38,13 @@ interface Comment {
   readonly code: string;
 }
 
-/** What is wrong with a comment. */
+/** Returns the problems of a comment. */
 type Rule = (comment: Comment) => string[];
 
 const bare = (line: string): string =>
   line.replace(/^\s*(?:\/\/|\/\*\*?(?!\/)|\*(?!\/))? ?/, '').replace(/\s*\*\/.*$/, '');
 
-/** The index of the last line of a comment that begins at this one; nothing where none does. */
+/** The index of the last line of a comment that begins at this one; nothing if none begins here. */
 function endOf(lines: readonly string[], at: number): number | undefined {
   const line = lines[at] as string;
   if (/^\s*\/\*/.test(line)) {
@@ -75,8 +75,8 @@ const noOf: Rule = ({ text }) =>
   /^(?:… )?of /i.test(text) ? ["begins with 'Of'; begin with what the thing is or does"] : [];
 
 /**
- * A comment whose beginning names nothing: a reader must find out what the thing below is. Applied to rooms
- * in which each comment has been read for it.
+ * Refuses a comment whose beginning names nothing, so that a reader must guess what the thing below is.
+ * Applied to rooms in which somebody has read each comment for it.
  */
 const noRiddle: Rule = ({ text }) =>
   /^(?:whose|those|as|that|so many|what (?:is|was|has|of|it|no|cannot|can|must|a|an|may))\b(?! (?:is|are) )/i.test(
@@ -105,7 +105,7 @@ const params: Rule = ({ text, code }) =>
   );
 
 const MAX_COLUMNS = 110;
-/** What a tool reads, and a single word, as an address is, cannot be broken up. */
+/** Lines that a tool reads, and single words such as an address, cannot be broken up. */
 const UNBREAKABLE = /^\s*(?:\/\/|\/?\*+)?\s*(?:\S*|(?:biome|oxlint|eslint|@ts)-.*)$/;
 const narrow: Rule = ({ lines }) =>
   lines

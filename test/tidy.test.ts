@@ -1,7 +1,7 @@
 /**
- * The rules of the house that no compiler checks: who may import whom (docs/ARCHITECTURE.md), what
- * the pure core may not touch, spelling, size. Each rule is a function of one file, and is itself
- * tested on a planted violation.
+ * The rules of the house that no compiler checks: who may import whom (docs/ARCHITECTURE.md), what the pure
+ * core may not use, spelling, size. Each rule is a function of one file, and is itself tested on a planted
+ * violation.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -32,10 +32,10 @@ interface File {
   readonly path: string;
   readonly text: string;
 }
-/** What is wrong with a file, each with what to do about it. */
+/** Returns the problems of a file, each with advice. */
 type Rule = (file: File) => string[];
 
-/** Comments are not code; a string may hold what looks like one. */
+/** Comments are not code; a string may contain what looks like one. */
 const withoutComments = (text: string): string =>
   text.replace(
     /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g,
@@ -80,9 +80,9 @@ const imports: Rule = ({ path, text }) => {
     });
 };
 
-/** Workflows and agents that the package brings for `steadfast verify`: written as any author writes them. */
+/** Workflows and agents of the package for `steadfast verify`: written as any author writes them. */
 const AUTHORED = 'cli/verify/stack/workflows/';
-/** Has all names of the entry that it stands for. */
+/** It has all names of the entry that it replaces. */
 const STANDS_FOR_IT = 'lib/without-handlers.ts';
 const noIndex: Rule = ({ path, text }) =>
   importsOf(text)
@@ -103,7 +103,7 @@ const pureCore: Rule = ({ path, text }) =>
 const ZOD: ReadonlySet<string> = new Set(['zod/mini', 'zod/locales']);
 const zodMini: Rule = ({ text }) =>
   importsOf(text)
-    // One locale is 3 KB; all of them come with 'zod' itself.
+    // One locale is 3 KB; 'zod' itself brings all of them.
     .filter((name) => (name === 'zod' || name.startsWith('zod/')) && !ZOD.has(name))
     .map((name) => `imports '${name}'; import 'zod/mini', which a function loads in a fraction of the time`);
 
@@ -125,7 +125,7 @@ const noBarrels: Rule = ({ path, text }) => {
     : [];
 };
 
-/** This file spells what it forbids. */
+/** This file contains the spellings that it forbids. */
 const SELF = 'test/tidy.test.ts';
 const wordRule =
   (word: RegExp, advice: string, unless = /^$/): Rule =>

@@ -1,6 +1,6 @@
 /**
- * No test has a time limit of its own: how long one takes is the machine's affair, and a busy one must fail
- * none. A test that hangs meets the limit of jest.config.js, which is far above what any needs.
+ * No test has a time limit of its own: how long one takes depends on the machine, and a busy machine must not
+ * fail one. A test that hangs meets the limit of jest.config.js, which is far above what any needs.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -9,8 +9,7 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 /**
- * The third argument of a test or a hook, as it stands at the end of one that was formatted, on
- * its line or on a line of its own.
+ * The third argument of a test or a hook, at the end of a formatted one, on its line or on a line of its own.
  */
 const LIMIT = /^ *(?:\}|(?:before|after)(?:All|Each)\(.*\)),\s+(?:\d[\d_]{3,}|[A-Z_]+_MS),?\s*\);$/gm;
 

@@ -1,10 +1,10 @@
 /**
- * The assemblies of the example and of the app (`bin/app.ts`), made once for all tests that use them,
- * whichever process they run in.
+ * The assemblies of the example and of the app (`bin/app.ts`), made once for all tests that use them, in any
+ * process.
  *
- * It is addressed by the content of whatever it is made of, so it is never that of other sources. Who finds
- * another process making it waits. It is renamed to its place when it is whole, so it does no harm that two
- * which find a dead process's file both make it.
+ * An assembly is addressed by the content of its sources, so it is never that of other sources. A process
+ * that finds another one making it waits. It is renamed to its place when it is complete, so it does no harm
+ * if two processes that find a dead process's file both make it.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -26,29 +26,29 @@ import { setTimeout as pause } from 'node:timers/promises';
 const ROOT = join(import.meta.dirname, '..', '..');
 const KEPT = join(ROOT, '.steadfast', 'assemblies');
 const SOURCES = ['lib', 'lambdas', 'examples/order-fulfilment', 'cdk.json', 'package.json'];
-/** Those of other sources: somebody may still be copying one of the last few minutes. */
+/** Assemblies of other sources: somebody may still be copying one of the last few minutes. */
 const STALE_AFTER_MS = 3_600_000;
 const ASK_EVERY_MS = 100;
 const MADE_WITHIN_MS = 120_000;
 
-/** @returns its folder, which is only to be read */
+/** @returns its folder, which must only be read */
 export const exampleAssembly = (): Promise<string> =>
   kept(SOURCES, (outdir) => run(EXAMPLE, { [outdir]: {} }));
 
-/** As `cdk deploy` would make it. @returns its folder, which is only to be read */
+/** Makes the app's assembly as `cdk deploy` would. @returns its folder, which must only be read */
 export const appAssembly = (): Promise<string> =>
   kept([...SOURCES, 'bin', 'examples'], (outdir) => makeApps({ [outdir]: {} }));
 
 /**
- * In one process, which loads the CDK once. CloudFormation's own rules are asked in
- * `test/infra/foreign.test.ts`: they take seconds.
+ * Makes them in one process, which loads the CDK once. `test/infra/foreign.test.ts` checks CloudFormation's
+ * own rules: they take seconds.
  *
  * @param contexts by the folder that each is for
- * @throws Error with what the app says
+ * @throws Error with the app's output
  */
 export const makeApps = (contexts: Readonly<Record<string, object>>): void => run(APPS, contexts);
 
-/** In a process: a worker of `npm test` that had loaded the CDK could refuse it to no file after this one. */
+/** Runs in a process: a worker of `npm test` that had loaded the CDK would have it in all later files. */
 const EXAMPLE = `
   import { synthesize } from './lib/infra/synth.ts';
   for (const outdir of Object.keys(JSON.parse(process.argv[1])))
@@ -94,7 +94,7 @@ async function kept(
   return folder;
 }
 
-/** @returns whether this process is the one that makes it; false while another one does that lives */
+/** @returns whether this process makes it; false while another living process does */
 function writtenBy(maker: string): boolean {
   try {
     writeFileSync(maker, String(process.pid), { flag: 'wx' });
@@ -106,7 +106,7 @@ function writtenBy(maker: string): boolean {
   return false;
 }
 
-/** Not for ever: the number of a process that died may be another's by now. */
+/** Not for ever: another process may have the number of a dead one by now. */
 function isMaking(maker: string): boolean {
   try {
     process.kill(Number(readFileSync(maker, 'utf8')), 0);
@@ -135,7 +135,7 @@ function filesIn(path: string): string[] {
 function removeStale(): void {
   for (const name of readdirSync(KEPT)) {
     const path = join(KEPT, name);
-    // What another process has renamed meanwhile is not there any more.
+    // Another process may have renamed it meanwhile.
     const { mtimeMs = Date.now() } = statSync(path, { throwIfNoEntry: false }) ?? {};
     if (Date.now() - mtimeMs > STALE_AFTER_MS) rmSync(path, { recursive: true, force: true });
   }

@@ -1,4 +1,6 @@
-/** The process of an attempt: what it says, what kills it, and what is gone once it is reported dead (W4). */
+/**
+ * The process of an attempt: what it reports, what kills it, and what is gone once it is reported dead (W4).
+ */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,14 +8,14 @@ import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { ForkedProcess, type ProcessSettings } from '../../lib/worker/attempt-process.ts';
 
-/** Does as its message says, and tells as an agent's handler does. */
+/** Obeys its message, and reports like an agent's handler. */
 const MODULE = `
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 const worker = { agent: { spec: { name: 'film', timeoutMs: 600_000 } } };
 const forEver = new Promise(() => setInterval(() => undefined, 1_000));
 /**
- * A program that starts another one, as encoders do, and one that leaves the group; they end only by a kill.
+ * A program that starts another one, as encoders do, and one that leaves the group; only a kill ends them.
  */
 const start = (file) => new Promise((started) => {
   const inner = "require('child_process').spawn('sleep',['600'],{stdio:'ignore'}).pid";
@@ -66,7 +68,7 @@ function begin(more: Partial<ProcessSettings> = {}): ForkedProcess {
 const message = (body: object) => ({ messageId: 'm', receipt: 'r', body: JSON.stringify(body) });
 const film = (token: string) => ({ executionId: 'e', step: 'film', token });
 
-/** Not even waiting to be asked how it ended counts as alive: it acts no more. */
+/** A zombie does not count as alive: it no longer acts. */
 function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -117,7 +119,7 @@ describe("an attempt's process", () => {
     const file = join(folder, 'exited');
     expect(await begin().run(message({ claims: 't', file, exits: 3 }))).toEqual(exits);
     expect(pidsIn(file).filter(isAlive)).toEqual([]);
-    // What it says at its very end is read too.
+    // Its very last messages are read too.
     expect(await begin().run(message({ claims: 't', exits: 3 }))).toEqual(exits);
     expect(await begin().run(message({ exits: 3 }))).toEqual({ how: 'died' });
   });
@@ -149,7 +151,7 @@ describe("an attempt's process", () => {
     let said = (_ran: unknown): void => undefined;
     const ran = new Promise((heard) => (said = heard));
     await asked;
-    // Whatever else can happen has happened by then.
+    // By then everything else that can happen has happened.
     const other = begin();
     await other.run(message({ returns: true }));
     expect(isOver).toBe(false);

@@ -1,6 +1,6 @@
 /**
- * The audit as it would be deployed: its own function and role bring back what a hand in
- * the table has hidden (S12, P5).
+ * The audit as it would be deployed: its own function and role restore what somebody has hidden by hand in
+ * the table (S12, P5).
  */
 
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
@@ -18,7 +18,7 @@ const tableName = (): string => {
   return table?.ref ?? '';
 };
 
-/** Its messages are gone and so is its wake time: nothing in the system would ever come back to it. */
+/** Removes its messages and its wake time: nothing in the system would ever return to it. */
 async function hide(executionId: string): Promise<void> {
   const client = new DynamoDBClient({
     endpoint: stage.cloud.gatewayUrl,
@@ -38,7 +38,7 @@ async function hide(executionId: string): Promise<void> {
 
 it('an execution whose wake time was removed by hand goes on after a run of the audit', async () => {
   const { control } = stage.cloud;
-  // One dies when it has reported, the other when it has claimed: nobody is left.
+  // One dies after its report, the other after its claim: no process is left.
   const deaths = [
     control.kill('charge-card', { afterCall: 2, operation: 'PutItem' }).hit,
     control.kill('reserve-stock', { afterCall: 1, operation: 'PutItem' }).hit,

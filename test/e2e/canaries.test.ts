@@ -1,6 +1,6 @@
 /**
- * S17: what is given to the system as data is in no log line, no metric, no message, no event and no refusal.
- * Canaries go in wherever anything goes in, through the real functions, which log all that they can.
+ * S17: data that is given to the system is in no log line, metric, message, event or refusal. Canaries go in
+ * through every input of the real functions, which log everything that they can.
  */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -22,7 +22,7 @@ let cloud: Cloud;
 const lines: string[] = [];
 const refusals: string[] = [];
 
-/** With two ways in beside the API: messages, and events of a bus that is not the stack's. */
+/** With two inputs besides the API: messages, and events of a bus outside the stack. */
 async function deploy(outdir: string): Promise<string> {
   const app = createApp({ outdir, builtinCloudFormationValidation: false });
   const workflows = await discoverWorkflows({
@@ -61,7 +61,7 @@ afterAll(async () => {
 
 interface Answer {
   readonly status: number;
-  // The test looks into it; what is not there fails it.
+  // The test reads its fields; a missing one fails the test.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
 }
@@ -73,7 +73,7 @@ async function ask(
   headers: Record<string, string> = {},
 ): Promise<Answer> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  // As any client does: a machine with more to do than it can makes functions run into their time.
+  // Like any client: on an overloaded machine functions run into their time limits.
   for (;;) {
     const answer = await askOnce(method, path, text, headers);
     if (answer.status < 500) return answer;
@@ -123,7 +123,7 @@ const canariesIn = (texts: readonly string[]): string[] => [
   ...new Set(texts.flatMap((text) => text.match(/canary-in-[a-z-]+/g) ?? [])),
 ];
 
-/** The events that start executions are kept as they came, and so hold what came with them. */
+/** The queues of triggers keep events unchanged, and so contain what came with them. */
 const isOfTrigger = (queue: string): boolean => queue.includes('Triggers');
 function queueTexts(which: (queue: string) => boolean): string[] {
   const queues = join(folder, 'data', 'queues');
@@ -131,7 +131,7 @@ function queueTexts(which: (queue: string) => boolean): string[] {
   return files.map((file) => readFileSync(join(queues, file), 'utf8'));
 }
 
-/** Whatever leaves the system beside the table and the answers to whoever may read. */
+/** Everything that leaves the system, except the table and the answers to permitted readers. */
 const told = (): Record<'lines' | 'refusals' | 'messages' | 'events', readonly string[]> => ({
   lines,
   refusals,
@@ -142,13 +142,12 @@ const told = (): Record<'lines' | 'refusals' | 'messages' | 'events', readonly s
     .map((event) => JSON.stringify(event)),
 });
 /**
- * A line says how an attempt failed: the code and the message of an error are its
- * author's words, and no data of ours.
+ * A line says how an attempt failed: the code and the message of an error are its author's words, not data of
+ * ours.
  */
 const OF_AUTHORS = /^lines: canary-in-(?:a-code|an-error(?:-of-an?-[a-z]+)?)$/;
 /**
- * An event of a question says what whoever is asked has to know: the execution's
- * tags, and what its approval shows.
+ * An event of a question contains what the person needs: the execution's tags, and what its approval shows.
  */
 const OF_QUESTIONS = /^events: canary-in-a-tag$/;
 const found = (places: Readonly<Record<string, readonly string[]>>): string[] =>
@@ -159,7 +158,7 @@ const found = (places: Readonly<Record<string, readonly string[]>>): string[] =>
 it('no canary is found outside of the table and of what an authorised reader is shown', async () => {
   for (const { name } of cloud.control.schedules()) cloud.control.tick(name).catch(() => undefined);
   const ids = await Promise.all(WAYS.map(begin));
-  // One after the other: each that is asked at the same time takes a process of the scheduler.
+  // One after the other: each simultaneous request needs a process of the scheduler.
   const views: ExecutionView[] = [];
   for (const id of ids) views.push(await stopped(id));
   // They did get in.
@@ -235,7 +234,7 @@ const queueOf = (trigger: string, part: 'Queue' | 'DeadLetterQueue'): string => 
     if (metadata['aws:cdk:path'] === path) return part === 'Queue' ? physicalName : ref;
   throw new Error(`no queue at ${path}`);
 };
-/** A line that a trigger's function writes. */
+/** Waits for a line of a trigger's function. */
 async function said(what: string, times: number): Promise<void> {
   while (lines.filter((line) => line.includes(what) && line.includes('"starter"')).length < times)
     await pause(50);
@@ -245,7 +244,7 @@ it('nor of what starts an execution from elsewhere, started or refused', async (
   const { control } = cloud;
   const bodies = [
     { id: 'canary-in-a-message-id', secret: 'canary-in-a-message' },
-    // Taken already, by another input.
+    // Another input has used this id already.
     { id: 'canary-in-a-message-id', secret: 'canary-in-another-message' },
     { id: { it: 'canary-in-a-bad-id' }, secret: 'canary-in-a-message' },
     { id: 'canary-in-a-second-id', secret: ['canary-in-a-list'] },
@@ -268,12 +267,11 @@ it('nor of what starts an execution from elsewhere, started or refused', async (
   control.send(toQueue, JSON.stringify({ id: 'canary-in-a-late-id', secret: 'canary-in-a-late-message' }));
   await said('start-given-back', 1);
 
-  // They did get in, and what was refused is kept as it came, with a reason that repeats nothing of it.
+  // They did get in, and refused ones are kept unchanged, with a reason that repeats none of their text.
   expect(canariesIn(queueTexts(isOfTrigger))).toEqual(
     expect.arrayContaining(['canary-in-an-event', 'canary-in-no-json', 'canary-in-a-late-message']),
   );
-  // Their agent fails whatever it is asked, so its breaker may defer them: only
-  // what they were given is checked.
+  // Their agent fails every request, so its breaker may defer them: only their inputs are checked.
   const views = await Promise.all(
     (await started()).map(async ({ executionId }) => (await ask('GET', `/executions/${executionId}`)).body),
   );
@@ -286,7 +284,7 @@ it('nor of what starts an execution from elsewhere, started or refused', async (
   expect(found({ ...told(), reasons })).toEqual([]);
 });
 
-/** What stands beside the body of each message that was set aside. */
+/** The reasons beside the bodies of messages that were set aside. */
 async function reasonsAt(trigger: string): Promise<string[]> {
   const client = new SQSClient({
     endpoint: cloud.gatewayUrl,

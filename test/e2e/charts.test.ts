@@ -1,6 +1,6 @@
 /**
- * What real functions measure, through the local cloud, as the console's server
- * reads it: the whole way of a chart.
+ * Measurements of real functions, through the local cloud, as the console's server reads them: the whole way
+ * of a chart.
  */
 
 import type { Health } from '../../lib/api/deployment-answers.ts';

@@ -1,4 +1,4 @@
-/** Who reads the command line's output may stop reading: `npx steadfast … | head`. */
+/** A reader of the command line's output may stop reading: `npx steadfast … | head`. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

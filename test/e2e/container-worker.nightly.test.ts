@@ -1,6 +1,6 @@
 /**
  * A container's worker on the local cloud, the rest of `container-worker.test.ts`: long attempts, attempts
- * that nothing but a kill ends, credentials, and what its task's role allows. Real processes and real time.
+ * that only a kill ends, credentials, and what its task's role allows. Real processes and real time.
  */
 
 import { readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ let atLength: { readonly worker: LocalWorker; readonly run: Run };
 
 beforeAll(async () => {
   stage = await setWorkerStage();
-  // Beside all the others, since nothing makes half a minute shorter.
+  // It runs beside all the others, because half a minute cannot be made shorter.
   atLength = {
     worker: stage.start('encode-at-length'),
     run: await stage.begin('encode-film', { ms: 33_000 }),
@@ -55,7 +55,7 @@ describe('a worker', () => {
     const program = await run.line('program');
     stage.stack.tickNow();
     const [diedAt] = await Promise.all([dead(begun.pid), dead(program.pid)]);
-    // The declared two seconds at least; how much later the machine lets somebody see it is its own affair.
+    // At least the declared two seconds; how much later this becomes visible depends on the machine.
     expect(diedAt - begun.at).toBeGreaterThan(2_000);
     expect((await run.ended()).status).toBe('succeeded');
     expect(worker.process.exitCode).toBeNull();
@@ -63,7 +63,7 @@ describe('a worker', () => {
   });
 
   it('kills what stalls, with its programs, and makes it again in another way within seconds, not after its timeout of hours', async () => {
-    // Two at once: the next attempt is claimed before the death of the former is recorded.
+    // Two at once: the next attempt is claimed before the former one's death is recorded.
     const worker = stage.start('encode-anew', { STEADFAST_WORKER_CONCURRENCY: '2' });
     const run = await stage.begin('encode-show', { ms: 0 });
     const ticks = setInterval(stage.stack.tickNow, 1_000);
@@ -112,7 +112,7 @@ describe('a worker', () => {
     expect((await run.ended()).status).toBe('succeeded');
     await worker.stop();
     server.close();
-    // Whatever the workers of this file have done so far, their tasks' roles allow it.
+    // Their tasks' roles have allowed everything that the workers of this file did.
     expect(stage.denied).toEqual([]);
     const used = stage.stack.cloud.control
       .permissions()
@@ -135,7 +135,7 @@ describe('a worker', () => {
     const ofTask = policyActions(template).filter(({ place }) =>
       place.includes('AgentsencodeContainerTaskTaskRoleDefaultPolicy'),
     );
-    // What a task asks of ECS is asked of nobody here: no container agent answers on a laptop.
+    // Nothing answers a task's requests to ECS here: a laptop has no container agent.
     const asksHere = ofTask.filter((one) => !JSON.stringify(one).includes('ecs:UpdateTaskProtection'));
     expect(ofTask.length).toBeGreaterThan(7);
     const requests = stage.stack.cloud.control.accessRequests();

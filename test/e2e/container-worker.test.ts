@@ -1,7 +1,7 @@
 /**
- * A container's worker on the local cloud, from the code that its image would hold: it lets an attempt
- * finish, and what it leaves when it is killed is done by the next one. Real processes. What takes longer,
- * and what its task's role allows, is in `container-worker.nightly.test.ts`.
+ * A container's worker on the local cloud, from the code that its image would contain: it lets an attempt
+ * finish, and when it is killed, the next worker does its work. Real processes. Longer tests, and what its
+ * task's role allows, are in `container-worker.nightly.test.ts`.
  */
 
 import { measuredBy } from '../../local/metrics/embedded.ts';
@@ -23,7 +23,7 @@ describe('a worker', () => {
     expect(await exit).toBe(0);
     expect(wordsOf(run)).toEqual(['begun 1', 'done 1']);
     expect((await run.ended()).status).toBe('succeeded');
-    // What it measures comes a whole line at a time, as the local cloud takes it.
+    // The local cloud reads its measurements line by line.
     const names = stage.said.flatMap(measuredBy).map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['Attempts', 'StepsDone']));
   });

@@ -1,6 +1,6 @@
 /**
- * The default stack as `cdk deploy` would make it (`bin/app.ts`), without any world beside it: a first order
- * and a week of its triggers succeed, each past a failure.
+ * The default stack as `cdk deploy` would make it (`bin/app.ts`), without an outside world: a first order and
+ * a week of its triggers succeed, each after a failure.
  */
 
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -108,13 +108,13 @@ test('a week of its triggers: each order succeeds', async () => {
       detail: { ...EXAMPLE, orderId: `cart-${day}` },
     });
     await fetch(`${cloud.gatewayUrl}/${bucket}/harbour-${day}.jpg`, { method: 'PUT', body: 'a picture' });
-    // A tick is known by its second.
+    // Ticks are distinguished by their seconds.
     await new Promise((done) => setTimeout(done, 1_100));
   }
   const ofWeek = async (): Promise<View[]> =>
     (await executions()).filter(({ executionId }) => !before.has(executionId));
   while ((await ofWeek()).length < 3 * DAYS) await new Promise((done) => setTimeout(done, 200));
-  // One after the other: a process of the scheduler waits for one alone, and twenty would have to start.
+  // One after the other: a process of the scheduler waits for only one, and twenty would have to start.
   const ends: View[] = [];
   for (const { executionId } of await ofWeek()) ends.push(await ended(executionId));
   const count = (of: string): number => ends.filter(({ tags }) => tags?.trigger?.endsWith(of)).length;

@@ -22,6 +22,6 @@ it('starts by its schedule, needs every role to come to its end, and is counted 
   while (!lines.some((line) => line.includes('"CanaryEnded"'))) await pause(100);
   const listed = await fetch(`${cloud.apiUrl}/executions?workflow=steadfast-canary`);
   expect(await listed.json()).toMatchObject({ items: [{ status: 'succeeded' }] });
-  // It is in no figure of the deployment's own executions.
+  // The metrics of the deployment's own executions do not include it.
   expect(lines.filter((line) => line.includes('"Succeeded"'))).toEqual([]);
 });

@@ -1,9 +1,9 @@
 /**
- * `npm start` as a newcomer meets it: a process, three printed commands, a killed
- * agent, Ctrl-C, and a second start.
+ * `npm start` as a newcomer meets it: a process, three printed commands, a killed agent, Ctrl-C, and a second
+ * start.
  *
- * Real processes and real time: the template is synthesised twice, of a project with one example. That all of
- * them are bundled and run is for `npm run gallery -- --from-source`.
+ * Real processes and real time: the template is synthesised twice, for a project with one example. `npm run
+ * gallery -- --from-source` checks that all examples are bundled and run.
  */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
@@ -28,7 +28,7 @@ afterAll(() => {
   for (const folder of [data, project]) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts `dev` on a free port; resolves with what it printed when it has printed all. */
+/** Starts `dev` on a free port; resolves with its output once all of it is printed. */
 async function startDev(): Promise<string> {
   const child = spawn(
     process.execPath,
@@ -48,7 +48,7 @@ async function startDev(): Promise<string> {
   });
 }
 
-/** As Ctrl-C does. @returns the exit code */
+/** Interrupts it as Ctrl-C does. @returns the exit code */
 async function interrupt(): Promise<number | null> {
   const child = running as ChildProcess;
   const gone = new Promise<number | null>((exited) => child.once('exit', exited));
@@ -66,7 +66,7 @@ function descendantsOf(pid: number): number[] {
   return found.slice(1);
 }
 
-/** A process that has ended and that nobody has asked about yet is gone. */
+/** A zombie counts as gone. */
 function isAlive(pid: number): boolean {
   try {
     const state = execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).trim();
@@ -81,8 +81,8 @@ const commandsIn = (text: string): string[] =>
   [...text.matchAll(/^ {2}(curl .*)$/gm)].map(([, line]) => line ?? '');
 
 /**
- * The command waits for 20 s at most, and is given again until it is over: how fast the
- * machine is is nothing to this test.
+ * The command waits for 20 s at most, and is repeated until the execution is over, so that the machine's
+ * speed does not matter.
  */
 function ended(show: string): ExecutionView {
   for (;;) {
@@ -100,7 +100,7 @@ test('dev prints three commands that work as they stand, stops with nothing left
   const listed = JSON.parse(shell(list)) as ListPage;
   expect(listed.items.map(({ executionId }) => executionId)).toEqual([started.executionId]);
 
-  // The first project's failure, with an agent that is there: its second write is the report.
+  // The first project's failure, with an existing agent: its second write is the report.
   const url = /http:\/\/[\d.:]+/.exec(start)?.[0] ?? '';
   shell(`curl -s ${url}/_local/functions/charge-card/kill -d '{"beforeCall":2,"operation":"PutItem"}'`);
   const again = start

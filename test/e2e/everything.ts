@@ -1,7 +1,7 @@
 /**
- * All that the example can do, in one run: each way from step to step, retries, undo from
- * each step, commands, queries, losses that the supervisor makes good, and what an execution
- * that has expired leaves behind.
+ * Everything that the example can do, in one run: each way from step to step, retries, undo from each step,
+ * commands, queries, losses that the supervisor repairs, and what an execution that has expired leaves
+ * behind.
  */
 
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
@@ -11,8 +11,8 @@ import { aStep } from '../contract/records.ts';
 import { PRESENT_MS, type Stage, unbusy } from './stage.ts';
 
 /**
- * A step of an execution that expired long ago: its record went by itself, the
- * steps are for the audit to remove.
+ * A step of an execution that expired long ago: its record disappeared by itself, and the audit must remove
+ * the steps.
  */
 async function leaveBehind({ cloud, round }: Run): Promise<void> {
   const table = [...cloud.resources.values()].find(({ type }) => type === 'AWS::DynamoDB::GlobalTable');
@@ -44,14 +44,14 @@ interface Run extends Stage {
 }
 
 /**
- * Resolves when all is over. Which process meets which work is a race; who has to
- * have seen all goes round again.
- * @param round makes the orders' ids its own
+ * Resolves when everything is over. Which process meets which work is a race; a test that must see all of it
+ * runs another round.
+ * @param round makes the orders' ids unique
  */
 export async function doEverything(whole: Stage, round: number): Promise<void> {
   const stage: Run = { ...whole, round };
   await stage.sayPresent(PRESENT_MS);
-  // Before the supervisor is there, which would carry on what is canceled as well.
+  // Before the supervisor is there, because it would also carry canceled executions on.
   const plain = await orderWith(stage, 'plain');
   await Promise.all([
     stage.ended(plain),
@@ -62,8 +62,8 @@ export async function doEverything(whole: Stage, round: number): Promise<void> {
   ]);
   const losses = await loseMessages(stage);
   await leaveBehind(stage);
-  // A tick stays for a minute while something is due, so nobody waits for its end; not beside a supervisor
-  // that has promised more than it would: then it goes home as the second.
+  // A tick stays for a minute while something is due, so nobody waits for its end; but beside a supervisor
+  // that has promised more than the tick would, it ends as the second one.
   await stage.sayPresent(TICK_MS / 2);
   for (const { name } of stage.cloud.control.schedules()) {
     stage.cloud.control.tick(name).catch(() => undefined);
@@ -85,7 +85,9 @@ async function erase({ request }: Run, id: string): Promise<void> {
     await new Promise((next) => setTimeout(next, 1_000));
 }
 
-/** A start in a quiet system, by a process that does not know of the supervisor that was said to be there. */
+/**
+ * A start in a quiet system, by a process that does not know of the supervisor whose presence was claimed.
+ */
 async function callSupervisor(stage: Run): Promise<void> {
   const { control } = stage.cloud;
   await stage.sayPresent(0);
@@ -107,7 +109,7 @@ async function orderWith(stage: Run, orderId: string, ...rules: Misbehaviour[]):
   return await stage.startOrder(name);
 }
 
-/** Both branches come last once, and each agent has to try again. */
+/** Each branch ends last once, and each agent has to retry. */
 async function goEachWay(stage: Run): Promise<void> {
   const services = ['payment', 'warehouse', 'carrier', 'mail'] as const;
   const tries = services.map((service) => ({ service, mode: 'unavailable', times: 1 }));
@@ -119,7 +121,7 @@ async function goEachWay(stage: Run): Promise<void> {
   await Promise.all(ids.map((id) => stage.ended(id)));
 }
 
-/** A refusal for good, when the other branch is done: the undo begins with each of the steps. */
+/** A permanent refusal after the other branch is done: the undo begins with each of the steps. */
 async function undoFromEachStep(stage: Run): Promise<void> {
   const refuse = (service: Misbehaviour['service']): Misbehaviour => ({ service, mode: 'decline' });
   const late = (service: Misbehaviour['service']): Misbehaviour => ({ service, mode: 'slow', ms: 800 });
@@ -136,7 +138,7 @@ async function undoFromEachStep(stage: Run): Promise<void> {
   ]);
   const ended = await Promise.all(ids.map((id) => stage.ended(id)));
   expect(ended.map(({ status }) => status)).not.toContain('succeeded');
-  // The mail undoes nothing: the order has been shipped.
+  // A failed mail undoes nothing: the order has been shipped.
   expect((await stage.ended(await orderWith(stage, 'no-mail', refuse('mail')))).status).toBe('succeeded');
 }
 
@@ -146,7 +148,7 @@ async function cancelLate(stage: Run): Promise<void> {
   await cancelBetweenTries(stage, id, ['notify']);
 }
 
-/** The last agent is at work when it is canceled: what it reports sends the first undo. */
+/** The last agent is at work when it is canceled: its report sends the first undo. */
 async function cancelAtWork(stage: Run, times = 0): Promise<void> {
   const id = await orderWith(stage, `canceled-at-work-${times}`, {
     service: 'mail',
@@ -163,7 +165,7 @@ async function cancelAtWork(stage: Run, times = 0): Promise<void> {
   }
   await stage.request('POST', `/executions/${id}/cancel`, { reason: 'changed my mind' });
   const { status } = await stage.ended(id);
-  // On a busy machine it was over first.
+  // On a busy machine it ended first.
   if (status === 'succeeded') await cancelAtWork(stage, times + 1);
   else expect(status).toBe('canceled');
 }
@@ -176,8 +178,8 @@ async function cancelEarly(stage: Run): Promise<void> {
 
 /** The agent of bulk actions sends the undo itself. */
 async function cancelInBulk(stage: Run, times = 0): Promise<void> {
-  // Not the mail: a second order that it fails would open its breaker, and nobody is there
-  // yet who sends what that defers.
+  // Not the mail: a second order whose mail fails would open its breaker, and nothing yet sends what the
+  // breaker defers.
   const id = await orderWith(stage, `canceled-in-bulk-${times}`, { service: 'carrier', mode: 'unavailable' });
   await betweenTries(stage, id, ['ship']);
   const { body: bulk } = await unbusy(() => stage.request('POST', '/bulk', { action: 'cancel', ids: [id] }));
@@ -186,7 +188,7 @@ async function cancelInBulk(stage: Run, times = 0): Promise<void> {
   await stage.ended(body.executionId);
   const done = (await stage.request('GET', `/bulk/${bulk.bulkId}`)).body;
   expect(done).toMatchObject({ status: 'done', progress: { acted: 1 } });
-  // On a busy machine its tries were over first.
+  // On a busy machine its tries ended first.
   if (done.progress.applied === 0) await cancelInBulk(stage, times + 1);
 }
 
@@ -235,8 +237,7 @@ async function loseMessages(stage: Run): Promise<string[]> {
   const lose = async (orderId: string, agent: string, operation?: string): Promise<string> => {
     const moment = { beforeCall: 1, ...(operation === undefined ? {} : { operation }) };
     const { hit } = stage.cloud.control.kill(agent, moment);
-    // Branches that end together both tell the join, and the second message
-    // would make good what is lost here.
+    // Branches that end together both notify the join, and the second message would repair what is lost here.
     const id = await orderWith(stage, orderId, { service: 'warehouse', mode: 'slow', ms: 300 });
     await hit;
     return id;

@@ -1,7 +1,7 @@
 /**
- * The construct in a program of somebody else's, run: their own app without our flags, two of them in one
+ * The construct in somebody else's program, running: their own app without our flags, two constructs in one
  * stack, with a bus and a bucket that the stack does not make. Each has its own API, table and agents, and
- * hears of nothing that is the other's.
+ * gets nothing that belongs to the other.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -22,7 +22,7 @@ const denied: string[] = [];
 let cloud: Cloud;
 
 async function assembly(): Promise<string> {
-  // Whether CloudFormation takes such a template is asked in `test/infra/foreign.test.ts`: it takes seconds.
+  // `test/infra/foreign.test.ts` checks whether CloudFormation accepts such a template: it takes seconds.
   const app = new App({
     outdir: join(folder, 'cdk.out'),
     analyticsReporting: false,
@@ -60,7 +60,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Where the API of one of the two is. */
+/** The API's address of one of the two. */
 function apiOf(name: 'payments' | 'reports'): string {
   const found = Object.entries(cloud.outputs).find(([output]) => output === `${name}Api`);
   if (found === undefined) throw new Error(`no output of ${name} in ${JSON.stringify(cloud.outputs)}`);
@@ -75,14 +75,14 @@ interface Shown {
 const json = async <Answer>(url: string, init?: RequestInit): Promise<Answer> =>
   (await (await fetch(url, init)).json()) as Answer;
 
-/** What one of them has been given to do, each at its end. */
+/** All executions of one of them, each at its end. */
 async function all(api: string): Promise<Shown[]> {
   const { items } = await json<{ items: Shown[] }>(`${api}/executions?workflow=intake`);
   return await Promise.all(
     items.map(({ executionId }) => json<Shown>(`${api}/executions/${executionId}?wait=20s`)),
   );
 }
-/** Until there are so many. */
+/** Waits until this many have ended. */
 async function ended(api: string, count: number): Promise<string[]> {
   for (;;) {
     const shown = await all(api);
@@ -108,7 +108,7 @@ test('each of two does what it was given, and nothing of the other’s', async (
   );
   expect(await ended(payments, 2)).toEqual(['payment', 'tea']);
   expect(await ended(reports, 2)).toEqual(['a.csv', 'report']);
-  // The ends of one are on the bus that was given, those of the other on its own.
+  // The ends of one are on the given bus, those of the other on its own.
   const ends = cloud.control.events().filter(({ detailType }) => detailType === 'Steadfast Execution Ended');
   const buses = ends.map(({ bus }) => bus);
   expect(buses.filter((bus) => bus === 'shop')).toHaveLength(2);

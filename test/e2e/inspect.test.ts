@@ -31,12 +31,12 @@ afterEach(() => {
   for (const folder of [data, project]) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A program on whose text a test waits. */
+/** A program whose output a test waits for. */
 interface Talk {
   readonly say: (line: string) => void;
-  /** From what was not read yet. */
+  /** Searches the output that was not read yet. */
   readonly heard: (pattern: RegExp) => Promise<RegExpExecArray>;
-  /** What it ended with, and all that it said. */
+  /** Its exit code, and all its output. */
   readonly end: Promise<readonly [code: number | null, text: string]>;
   readonly interrupt: () => void;
 }
@@ -91,8 +91,8 @@ const dev = (agent: string): Talk =>
   );
 
 /**
- * Where a line of the author's file is in the code that runs, as a debugger finds it by the
- * source map; lines count from 1.
+ * Finds a line of the author's file in the running code, as a debugger does with the source map; lines count
+ * from 1.
  */
 function lineOfCode(): number {
   const bundles = join(data, 'cdk.out', 'bundles');

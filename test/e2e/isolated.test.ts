@@ -1,6 +1,6 @@
 /**
- * An agent whose code has a process of its own in its function: its death is known at once,
- * that of a whole function only after its timeout.
+ * An agent whose code has a process of its own in its function: its death is known at once; the death of a
+ * whole function is known only after its timeout.
  */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';
@@ -44,6 +44,6 @@ it('its processes are used again, and serve a healthy step like any other', asyn
   const all = [];
   for (let at = 0; at < 6; at += 1) all.push(await endOf('done'));
   expect(new Set(all.map(({ status }) => status))).toEqual(new Set(['succeeded']));
-  // Each instance of the function has its own, and a busy machine may start several.
+  // Each instance of the function has its own process, and a busy machine may start several.
   expect(new Set(all.map(({ output }) => JSON.stringify(output))).size).toBeLessThan(all.length);
 });

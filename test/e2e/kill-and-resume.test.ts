@@ -1,7 +1,7 @@
 /**
  * An agent, the scheduler and the supervisor are killed (-9) in the middle of their work, and every order
- * still ends, with one effect a step. `kill-anywhere.test.ts` kills every function at every call; this is the
- * one end-to-end test of `npm test`.
+ * still ends, with one effect per step. `kill-anywhere.test.ts` kills every function at every call; this is
+ * the only end-to-end test of `npm test`.
  */
 
 import { audit } from '../../examples/order-fulfilment/audit.ts';
@@ -16,9 +16,9 @@ afterAll(() => stage.strike());
 test('a kill -9 of each role costs no execution its end and doubles no effect', async () => {
   const { control } = stage.cloud;
   const sweep = (): void => void control.tick('supervisor').catch(() => undefined);
-  // What a first process reads once is read.
+  // By then a first process has read everything that is read once.
   await stage.ended(await stage.startOrder('quiet'));
-  // It has charged the card, and has not said so.
+  // It has charged the card, and has not reported it.
   const agent = control.kill('charge-card', { beforeCall: 3 });
   const charged = await stage.startOrder('charged');
   const hits = [await agent.hit];

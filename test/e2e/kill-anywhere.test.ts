@@ -1,6 +1,6 @@
 /**
  * kill -9 of every function at every call it makes to AWS, before and after: every execution still ends, and
- * the external party world's ledger has one effect per step or one undone, never two.
+ * the outside world's ledger has one effect per step or one undone, never two.
  */
 
 import { audit } from '../../examples/order-fulfilment/audit.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => stage.strike());
 
 const AGENTS = ['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'] as const;
-/** Read, claim, report, then a read, a send or the end's writes: one more than the healthy path makes. */
+/** Read, claim, report, then a read, a send or the end's writes: one more than on the healthy path. */
 const CALLS = [1, 2, 3, 4] as const;
 
 describe('kill -9 at any moment', () => {
@@ -37,8 +37,8 @@ describe('kill -9 at any moment', () => {
     const first = stage.startOrder('first');
     started.push(first);
     await first;
-    // The tick is triggered by hand once, so that the test does not wait for its minute; later ticks come by
-    // themselves. Nobody waits for a tick's end either: it stays for a minute while something is due.
+    // The test triggers the tick once, so that it does not wait for its minute; later ticks come by
+    // themselves. It does not wait for a tick's end either: a tick stays for a minute while something is due.
     const ring = (): void => void control.tick('supervisor').catch(() => undefined);
     ring();
     for (const call of CALLS) {
@@ -49,13 +49,13 @@ describe('kill -9 at any moment', () => {
     }
     for (const call of [1, 2, 3] as const) await strikeAt('scheduler', { beforeCall: call });
     await strikeAt('scheduler', { afterCall: 1 });
-    // While dozens of executions wait for it.
+    // Dozens of executions wait for it meanwhile.
     for (const moment of [{ beforeCall: 3 }, { afterCall: 4 }]) {
       await inTime(control.kill('supervisor', moment).hit, () => `supervisor ${JSON.stringify(moment)}`);
       ring();
     }
     const ids = await Promise.all(started);
-    // One after the other: a process of the scheduler waits for one alone, and dozens would have to start.
+    // One after the other: a process of the scheduler waits for only one, and dozens would have to start.
     const executions: Answer['body'][] = [];
     for (const id of ids) executions.push(await stage.ended(id));
     expect(hits).toHaveLength(CALLS.length * AGENTS.length * 2 + 4);

@@ -1,6 +1,6 @@
 /**
- * An agent is renamed while executions under way need it to undo what it did. From two templates on the same
- * data: everybody says what is missing, and with the first template again it is undone.
+ * An agent is renamed while executions under way need it to undo its work. Two templates run on the same
+ * data: every view says what is missing, and with the first template again it is undone.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -34,7 +34,7 @@ async function deployed(assembly: string): Promise<ReturnType<typeof createClien
   return createClient({ url: cloud.apiUrl });
 }
 
-/** Every supervisor's tick, which lasts until the next would begin: nobody waits for it. */
+/** Starts every supervisor's tick, which lasts until the next would begin: nobody waits for it. */
 function ring(): void {
   for (const { name } of cloud?.control.schedules() ?? [])
     void cloud?.control.tick(name).catch(() => undefined);
@@ -49,9 +49,9 @@ async function until<Value>(ask: () => Promise<Value>, isIt: (value: Value) => b
 }
 
 /**
- * The half minute after which an agent that is away is asked for again is over: by hand in the table, for it
- * would take half a minute. How long it is, and that it is kept, is shown in virtual time
- * (`test/supervisor/missing-agent.test.ts`).
+ * Ends the half minute after which a missing agent is asked for again, by hand in the table, because the test
+ * would wait half a minute. `test/supervisor/missing-agent.test.ts` shows in virtual time how long it is, and
+ * that it is obeyed.
  */
 async function waitIsOver(executionId: string, step: string): Promise<void> {
   const table = [...(cloud?.resources.values() ?? [])].find(

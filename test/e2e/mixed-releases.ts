@@ -2,8 +2,8 @@
  * Two releases at once in one deployment, as in the middle of an upgrade or of a roll back: some functions
  * run the bundles of the release before (`test/fixtures/release-before`), the others those of these sources.
  *
- * A change of records or messages that this refuses needs its reader in the release before it. A release
- * keeps its own bundles for the next one (`npm run keep-release`).
+ * If this refuses a change of records or messages, the release before needs a reader for it. A release keeps
+ * its own bundles for the next one (`npm run keep-release`).
  */
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { type Answer, ledgerOf, setStage, STACK, startStubbornly, templateIn } f
 
 const BEFORE = join(import.meta.dirname, '..', 'fixtures', 'release-before', 'bundles.br');
 
-/** By the path of the function's construct in its stack. */
+/** Bundles by the path of the function's construct in its stack. */
 const before = (): Readonly<Record<string, string>> => {
   const { functions } = JSON.parse(brotliDecompressSync(readFileSync(BEFORE)).toString()) as {
     functions: Record<string, string>;
@@ -29,7 +29,7 @@ interface Declared {
   readonly Metadata?: Readonly<Record<string, string>>;
 }
 
-/** The assembly with the code of the release before in these functions. */
+/** The assembly with the former release's code in these functions. */
 async function mixed(folder: string, old: readonly string[]): Promise<string> {
   const assembly = join(folder, 'cdk.out');
   cpSync(await exampleAssembly(), assembly, { recursive: true });

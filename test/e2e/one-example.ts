@@ -1,4 +1,4 @@
-/** A project with one example, so that no agents of others are bundled. */
+/** A project with one example, so that no other agents are bundled. */
 
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * Each permission of the template is there because something needs it. One run does all that the example
- * can do; then, for every action of every policy, the run's requests are asked again of the policies
- * without it. Some are also really run.
+ * Something needs each permission of the template. One run does everything that the example can do; then, for
+ * every action of every policy, the run's requests are checked against the policies without it. Some are also
+ * really run.
  */
 
 import { readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const mayBeIdle = linesOf(MAY_BE_IDLE, {});
 
 let assembly: string;
 let template: Json;
-/** What the run asked for, and which permissions it never needed, those that are argued apart. */
+/** The run's requests, and the permissions that it never needed, except those with an argument. */
 let requests: readonly AccessRequest[];
 let idle: readonly string[];
 
@@ -83,7 +83,7 @@ test('without any one denial, what must be refused is not refused any more', () 
     });
   };
   expect(plain(template)).toEqual([]);
-  // Every queue is refused by one of them, and by no other: agents' queues share theirs.
+  // One of them refuses every queue, and no other does: agents' queues share theirs.
   const lost = denials.flatMap(({ without }) => plain(without(template)));
   expect(lost.toSorted()).toEqual(queues.map(({ physicalName }) => physicalName).toSorted());
 });

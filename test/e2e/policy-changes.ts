@@ -1,6 +1,6 @@
 /**
- * Every action of every policy of a template, and the template without it; and
- * which of them a run would not miss.
+ * Every action of every policy of a template, and the template without it; and which actions a run would not
+ * miss.
  */
 
 import { Access } from '../../local/iam/access.ts';
@@ -18,19 +18,19 @@ export interface PolicyAction {
   readonly without: (template: Json) => Json;
 }
 
-/** Policies of what does not run locally: no request of a run can be about them. */
+/** Policies of resources that do not run locally: no request of a run can concern them. */
 const NOT_ASKED: ReadonlySet<unknown> = new Set(['AWS::SNS::TopicPolicy', 'AWS::KMS::Key']);
 
 export interface RunOfStack {
   readonly template: Json;
   readonly stackName: string;
-  /** All that the run asked for. */
+  /** All requests of the run. */
   readonly requests: readonly AccessRequest[];
-  /** What it may leave unused. */
+  /** Rows that the run may leave unused. */
   readonly mayBeIdle: readonly Row[];
 }
 
-/** The messages of what a run would be refused. */
+/** The messages of requests that these policies refuse. */
 export function refusals(requests: readonly AccessRequest[], policies: StackPolicies): string[] {
   const access = new Access(policies, () => undefined);
   for (const { who, action, resource, context } of requests) access.check(who, action, resource, context);
@@ -38,8 +38,8 @@ export function refusals(requests: readonly AccessRequest[], policies: StackPoli
 }
 
 /**
- * The allowed actions that a run could lose unnoticed: without them it is refused nothing, though nothing
- * argues for them, or its refusal does not name the action and what it was for.
+ * The allowed actions that a run could lose unnoticed: without them no request is refused, although nothing
+ * justifies them, or the refusal does not name the action and its purpose.
  */
 export function unnoticed(actions: readonly PolicyAction[], run: RunOfStack): string[] {
   const { template, stackName, requests } = run;
@@ -53,7 +53,7 @@ export function unnoticed(actions: readonly PolicyAction[], run: RunOfStack): st
     const told = refusals(requests, changed);
     const named = told.filter((message) => message.includes(`perform: ${action} on resource: arn:aws:`));
     if (told.length > 0) return named.length < told.length;
-    // One by one: two permissions may read alike.
+    // One by one: two permissions may have the same text.
     const lost = [...whole];
     for (const line of allowed(changed)) lost.splice(lost.indexOf(line), 1);
     return lost.length === 0 || !lost.every((line) => mayBeIdle.includes(line));
@@ -97,7 +97,7 @@ function actionsOf(template: Json, id: string, path: Path): PolicyAction[] {
   }));
 }
 
-/** Where the statements of policy documents are: every object with an effect. */
+/** The positions of policy statements: every object with an effect. */
 function statementsBelow(template: Json, path: Path): Path[] {
   const value = at(template, path);
   if (isRecord(value) && (value['Effect'] === 'Allow' || value['Effect'] === 'Deny')) return [path];

@@ -1,6 +1,6 @@
 /**
- * A system in which nothing happens: no tick comes here at all, so whatever is noticed was noticed by a
- * supervisor that an order's start has called.
+ * A system in which nothing happens: no tick comes here, so only a supervisor that an order's start has
+ * called can have noticed anything.
  */
 
 import { setTimeout as turn } from 'node:timers/promises';
@@ -22,7 +22,8 @@ const callsBy = (part: string, operation: string): number =>
 
 describe('without any tick', () => {
   it('healthy orders one after the other share one supervisor, which calls no other and goes home', async () => {
-    // What a supervisor announces of an order that a busy machine made late is an event as well: again then.
+    // If a busy machine makes an order late, a supervisor announces it, which is an event as well: then
+    // repeat.
     for (let round = 0; ; round += 1) {
       while (supervisor().processes.some(({ state }) => state === 'busy')) await turn(100);
       const before = supervisor().invocations;

@@ -1,7 +1,6 @@
 /**
- * An agent in Python on the local cloud, killed in mid-call: itself, the process of its
- * attempt, its worker. Its service does not deduplicate, so what is engraved twice was asked
- * for twice. Real processes and real time.
+ * An agent in Python on the local cloud, killed in mid-call: itself, the process of its attempt, its worker.
+ * Its service does not deduplicate, so a double engraving was requested twice. Real processes and real time.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -90,7 +89,7 @@ async function begin(hangs: 'before' | 'after', workflow = 'engraving'): Promise
   };
 }
 
-/** From /proc: what is behind the name in parentheses begins with the state and the parent. */
+/** From /proc: after the name in parentheses come the state and the parent. */
 const statOf = (pid: number): readonly string[] => {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
@@ -123,7 +122,7 @@ describe('an agent in Python that is killed in mid-call', () => {
     const run = await begin('after');
     const python = await run.hanging();
     const attempt = Number(statOf(python)[1]);
-    // Its parent, and no one else's process.
+    // Its parent, and not another process.
     expect(readFileSync(`/proc/${attempt}/cmdline`, 'utf8')).toContain('attempt.mjs');
     process.kill(attempt, 'SIGKILL');
     await dead(python);

@@ -1,6 +1,6 @@
 /**
  * The runbook of docs/OPERATIONS.md ("Restore the table"), step by step on the local cloud: a deployment at
- * rest takes over a table restored from a backup, and goes on with it (S13).
+ * rest takes over a table restored from a backup, and continues with it (S13).
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -31,7 +31,7 @@ interface Deployed {
   readonly dynamo: DynamoDBClient;
 }
 
-/** A deployment of the stack with these settings, over the data of the one before. */
+/** A deployment of the stack with these settings, over the former one's data. */
 async function deployed(settings: Settings, during: (deployed: Deployed) => Promise<void>): Promise<void> {
   const outdir = mkdtempSync(join(folder, 'cdk.out-'));
   const small = { bulkActions: false, monitoring: 'none' } as const;
@@ -80,7 +80,7 @@ async function itemsOf({ dynamo }: Deployed, TableName: string) {
   return Items;
 }
 
-/** Step 3 of the runbook: by workflow, what was started since. */
+/** Step 3 of the runbook: the starts since then, by workflow. */
 async function startedSince(since: number, { dynamo, ...place }: Deployed): Promise<readonly string[]> {
   const ids: string[] = [];
   for (let shard = 0; shard < 4; shard += 1) {
@@ -100,7 +100,7 @@ async function startedSince(since: number, { dynamo, ...place }: Deployed): Prom
 const begin = async (api: Client, secret: string): Promise<string> =>
   (await api.start('canary', { input: { secret, way: 'done' }, idempotencyKey: secret })).executionId;
 
-/** Once its callback is open. */
+/** Waits until its callback is open. */
 async function tokenOf(api: Client, id: string): Promise<string> {
   for (;;) {
     const { steps } = await api.get(id, { wait: '100ms' });
@@ -120,7 +120,7 @@ test('a restored table takes over from a deployment at rest, and nothing acts be
     queued = await begin(api, 'queued');
     since = Date.now();
     await backUp(before);
-    // What the backup lacks: an answer, and a start.
+    // The backup lacks an answer and a start.
     await api.callbacks.complete(token, ANSWER);
     expect((await api.waitForEnd(asking)).status).toBe('succeeded');
     later = await begin(api, 'later');

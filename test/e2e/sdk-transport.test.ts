@@ -1,6 +1,6 @@
 /**
- * All calls by the AWS SDK, as with `transport: 'sdk'`: the same end, the same recovery. All other
- * tests here have the direct way.
+ * All calls go through the AWS SDK, as with `transport: 'sdk'`: the same end, the same recovery. All other
+ * tests here use the direct transport.
  */
 
 import { audit } from '../../examples/order-fulfilment/audit.ts';

@@ -1,8 +1,8 @@
 /**
- * Two Steadfasts in one stack, taken up by `steadfast dev`: a project of its own with a cdk.json, agents of
- * one name in containers, triggers of one name, and an API of somebody else's before both.
+ * Two Steadfasts in one stack, run by `steadfast dev`: a project of its own with a cdk.json, agents of one
+ * name in containers, triggers of one name, and somebody else's API before both.
  *
- * Real processes: the app is synthesised once, for the refusals are about what is in its assembly.
+ * Real processes: the app is synthesised once, because the refusals concern its assembly.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -14,7 +14,7 @@ import { steadfastIn } from '../../cli/dev/project.ts';
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
 
-/** Each of the two says in its output whose it is. */
+/** Each of the two names its Steadfast in its output. */
 const workflow = (name: string): string => `import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 export const settle = agent('settle', {
@@ -41,7 +41,7 @@ for (const name of ['Payments', 'Reports']) {
 }
 `;
 
-/** Inside the project, where \`steadfast\` and the packages are found; ignored by git. */
+/** Inside the project, where \`steadfast\` and the packages are found; git ignores it. */
 let root: string;
 let running: ChildProcess | undefined;
 
@@ -67,7 +67,7 @@ function write(path: string, content: string): void {
   writeFileSync(join(root, path), content);
 }
 
-/** Starts `dev`; resolves with what it printed when it runs or has ended. */
+/** Starts `dev`; resolves with its output when it runs or has ended. */
 async function dev(...options: string[]): Promise<string> {
   const args = ['--import', 'tsx', join(ROOT, 'bin/steadfast.ts'), 'dev', '--port', '0', ...options];
   const child = spawn(process.execPath, args, {
@@ -91,7 +91,7 @@ async function dev(...options: string[]): Promise<string> {
 const json = async <Answer>(url: string, init?: RequestInit): Promise<Answer> =>
   (await (await fetch(url, init)).json()) as Answer;
 
-/** Whose agent did the work of an execution that is started there. */
+/** Which agent did the work of an execution that is started there. */
 async function doneBy(api: string): Promise<unknown> {
   const { items } = await json<{ items: WorkflowView[] }>(`${api}/workflows`);
   const [name] = items.map(({ workflow: each }) => each);
@@ -114,7 +114,7 @@ test('dev runs the one that is named behind the port, and the other beside it', 
   running?.kill('SIGINT');
   expect(await gone).toBe(0);
 
-  // What is synthesised has nothing in common: neither files nor names.
+  // The two synthesised parts share neither files nor names.
   const assembly = join(root, '.steadfast', 'data', 'cdk.out');
   expect(steadfastIn(assembly, { name: 'Payments' })).toMatchObject({ path: 'Shop/Payments', stack: 'Shop' });
   const bundles = readdirSync(join(assembly, 'bundles'));

@@ -12,13 +12,13 @@ import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
 import { createApp, PROJECT_ROOT } from '../../lib/infra/synth.ts';
 import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
 
-/** Its name. */
+/** The stack's name. */
 export const SMALL_STACK = 'Small';
 
 export interface SmallStack {
   readonly cloud: Cloud;
   readonly assembly: string;
-  /** For whatever a test writes; it goes with the stack. */
+  /** A folder for the test's files; it is removed with the stack. */
   readonly folder: string;
   /** @returns the id of the execution */
   readonly begin: (workflow: string, input: object) => Promise<string>;
@@ -31,7 +31,7 @@ export interface SmallStack {
 export interface SmallStackOptions {
   readonly workflows: string;
   readonly settings?: Partial<SteadfastProps>;
-  /** These run in containers, in a network of another stack. */
+  /** These agents run in containers, in a network of another stack. */
   readonly inContainers?: readonly string[];
   readonly cloud?: Partial<CloudOptions>;
 }
@@ -67,7 +67,7 @@ export async function setSmallStack(options: SmallStackOptions): Promise<SmallSt
   };
 }
 
-/** @param outdir where its assembly is written */
+/** @param outdir the folder for its assembly */
 export async function synthesized(
   outdir: string,
   { workflows: only, settings, inContainers = [] }: SmallStackOptions,

@@ -1,9 +1,9 @@
 /**
- * The whole system on the local cloud, from the template that would be deployed,
- * with the example's outside world.
+ * The whole system on the local cloud, from the template that would be deployed, with the example's outside
+ * world.
  *
- * A call that a role does not allow ends the test that made it: every request rejects with
- * function, action and resource.
+ * A call that a role does not allow ends the test that made it: every request rejects with function, action
+ * and resource.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -23,7 +23,7 @@ import { exampleAssembly } from './assembly.ts';
 
 export interface Answer {
   readonly status: number;
-  // The tests look into it; what is not there fails them.
+  // The tests read its fields; a missing one fails the test.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
   readonly text: string;
@@ -40,13 +40,13 @@ export interface Stage {
   ) => Promise<Answer>;
   readonly startOrder: (orderId: string) => Promise<string>;
   /**
-   * Waits for the end of the execution and of all that follows it, however often the wait has to be renewed;
-   * behind those that are waited for already.
+   * Waits for the end of the execution and of everything that follows it, however often the wait has to be
+   * renewed; waits queue behind each other.
    */
   readonly ended: (executionId: string) => Promise<Answer['body']>;
-  /** A supervisor is said to be at work for so long, so that nobody calls one who knows of it. */
+  /** Claims that a supervisor is at work for this long, so that processes that know of it call none. */
   readonly sayPresent: (forMs: number) => Promise<void>;
-  /** The folder with a file for each function. */
+  /** The folder with a log file for each function. */
   readonly logs: string;
   readonly strike: () => Promise<void>;
 }
@@ -61,16 +61,16 @@ export const order = (orderId: string): Record<string, unknown> => ({
 
 const EARLY_ANSWER_MS = 100;
 
-/** In place of what the template says. */
+/** Replaces times of the template. */
 export interface Times {
   /**
-   * After how long an agent's function is killed. Nobody believes before then that what a killed attempt was
-   * to do is not done, so a test that kills attempts of milliseconds waits for nothing else.
+   * After how long an agent's function is killed. Until then nobody assumes that a killed attempt's work is
+   * not done, so a test that kills attempts of milliseconds only waits for this.
    * @default the template's
    */
   readonly agentTimeoutS?: number | undefined;
   /**
-   * How often a supervisor sweeps, and so how long one that was called stays.
+   * How often a supervisor sweeps, and so how long a called one stays.
    * @default the template's
    */
   readonly sweepEveryMs?: number | undefined;
@@ -79,27 +79,27 @@ export interface Times {
 export interface StageOptions extends Times {
   readonly schedules: boolean;
   /**
-   * Whether a supervisor is said to be at work all the time, so that nobody calls one, as in a busy system.
+   * Whether to claim that a supervisor is always at work, so that nobody calls one, as in a busy system.
    * @default false
    */
   readonly present?: boolean;
   /**
    * How functions call AWS.
-   * @default as they do where nothing is set
+   * @default the product's default
    */
   readonly transport?: Transport;
-  /** Added to every function's environment. */
+  /** Variables for every function's environment. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** What else answers at the API's port. */
+  /** Something else that answers at the API's port. */
   readonly beside?: NonNullable<CloudOptions['beside']>;
-  /** An assembly that is there already, with its template changed. */
+  /** An existing assembly, with its template changed. */
   readonly changed?: { readonly assembly: string; readonly change: (template: Json) => Json };
 }
 
 export const STACK = 'Steadfast-dev';
 export const templateIn = (assembly: string): string => join(assembly, `${STACK}.template.json`);
 
-/** The template with another timeout for every agent's function, and nothing else changed. */
+/** The template with another timeout for every agent's function, otherwise unchanged. */
 function withAgentTimeout(template: Json, seconds: number): Json {
   const copy = structuredClone(template) as unknown as { Resources: Record<string, Declared> };
   const isAgent = ({ Type, Metadata }: Declared): boolean =>
@@ -110,7 +110,7 @@ function withAgentTimeout(template: Json, seconds: number): Json {
   return copy as unknown as Json;
 }
 
-/** The template with another time between two sweeps, as the stack's setting of it would make it. */
+/** The template with another time between two sweeps, as the stack's setting would make it. */
 function withSweepEvery(template: Json, ms: number): Json {
   const copy = structuredClone(template) as unknown as { Resources: Record<string, Declared> };
   const settings = Object.values(copy.Resources).map(({ Properties }) => variablesOf(Properties));
@@ -136,7 +136,7 @@ function rewrite(assembly: string, change: (template: Json) => Json): void {
   writeFileSync(templateIn(assembly), JSON.stringify(change(template)));
 }
 
-/** @param assembly a copy of one, to be changed */
+/** @param assembly a copy of one, which is changed */
 export function setTimes(assembly: string, { agentTimeoutS, sweepEveryMs }: Times): void {
   if (agentTimeoutS !== undefined) rewrite(assembly, (template) => withAgentTimeout(template, agentTimeoutS));
   if (sweepEveryMs !== undefined) rewrite(assembly, (template) => withSweepEvery(template, sweepEveryMs));
@@ -190,7 +190,8 @@ export async function setStage({
     const answered = await answer.text();
     return { status: answer.status, body: parsed(answered), text: answered };
   };
-  // One waits at a time: each takes a process of the scheduler, and beyond a few it is asked again and again.
+  // Only one waits at a time: each takes a process of the scheduler, and beyond a few, waits are refused and
+  // repeated.
   let turn: Promise<unknown> = Promise.resolve();
   return {
     cloud,
@@ -216,14 +217,15 @@ export async function setStage({
       await cloud.stop();
       await world.stop();
       rmSync(folder, { recursive: true, force: true });
-      // Also what no request met: a log that may not be written, a supervisor that nobody waited for.
+      // Also problems that no request showed: a log that may not be written, a supervisor that nobody waited
+      // for.
       if (changed === undefined && denials.length > 0) throw new Error(denials.join('\n'));
     },
   };
 }
 
 const TRIES = 20;
-/** As a client asks again where a busy API has not answered in time; the last answer. */
+/** Repeats a request as a client does if a busy API has not answered in time; returns the last answer. */
 export async function unbusy(ask: () => Promise<Answer>): Promise<Answer> {
   let answer = await ask();
   for (let at = 1; at < TRIES && answer.status >= 500; at += 1) {
@@ -233,10 +235,10 @@ export async function unbusy(ask: () => Promise<Answer>): Promise<Answer> {
   return answer;
 }
 
-/** Before Jest ends a test without a word of where it stood. */
+/** Before Jest ends a test without saying where it was. */
 const HANGS_AFTER_MS = 400_000;
 
-/** Rejects with what was waited for. @param said what is known of it by then */
+/** Rejects with the thing it waited for. @param said the state known by then */
 export async function inTime<T>(what: Promise<T>, said: () => string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const hung = new Promise<never>((_, reject) => {
@@ -259,7 +261,7 @@ async function endOf(request: Stage['request'], executionId: string): Promise<An
 }
 
 /**
- * Starts an order although the process that answers may be killed: the same key, until there is an answer.
+ * Starts an order although the answering process may be killed: with the same key, until there is an answer.
  */
 export async function startStubbornly({ startOrder }: Stage, orderId: string): Promise<string> {
   const started = async (): Promise<string> => {
@@ -272,14 +274,14 @@ export async function startStubbornly({ startOrder }: Stage, orderId: string): P
   return await inTime(started(), () => `the start of ${orderId}`);
 }
 
-/** What these executions did in the outside world. */
+/** The acts of these executions in the outside world. */
 export async function ledgerOf({ world }: Stage, ids: readonly string[]): Promise<never[]> {
   const answer = await fetch(`${world.url}/ledger`);
   const { entries } = (await answer.json()) as { entries: { readonly executionId?: string }[] };
   return entries.filter(({ executionId }) => ids.includes(executionId ?? '')) as never[];
 }
 
-/** Almost as long as a supervisor may promise: what promises more counts as none. */
+/** Almost as long as a supervisor may promise: a longer promise counts as none. */
 export const PRESENT_MS = 2 * TICK_MS - 5_000;
 
 async function writePresence({ gatewayUrl, resources }: Cloud, forMs: number): Promise<void> {

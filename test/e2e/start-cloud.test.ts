@@ -43,7 +43,7 @@ interface Entry {
   readonly kind: string;
   readonly orderId?: string;
 }
-/** What the `dev.ts` in its own process has in its ledger. */
+/** The ledger of the `dev.ts` in its own process. */
 async function done(orderId: string): Promise<string[]> {
   const answer = await fetch(`${cloud.environment['WORLD_URL']}/ledger`);
   const { entries } = (await answer.json()) as { entries: readonly Entry[] };
@@ -79,12 +79,12 @@ test('answers that AWS loses and calls that it refuses change nothing of the end
 test('kills at random moments are counted, by whom they hit', async () => {
   const kills = cloud.killAtRandom({ seed: 7, everyMs: 500, functions: ['charge-card', 'reserve-stock'] });
   const statuses: string[] = [];
-  // On a machine that is busy with other things the first few may meet none.
+  // On a busy machine the first few may meet none.
   while (kills.count() === 0) {
     const names = ['one', 'two', 'three'].map((name) => `${name}-${statuses.length}`);
     const ids = await Promise.all(names.map(start));
     const ends = Promise.all(ids.map((id) => cloud.client.waitForEnd(id)));
-    // On a slow machine an attempt takes longer than it is from one kill to the next: the first will do.
+    // On a slow machine an attempt takes longer than the interval between kills: the first one is enough.
     const hit = setInterval(() => kills.count() > 0 && kills.stop(), 20);
     statuses.push(...(await ends.finally(() => clearInterval(hit))).map(({ status }) => status));
   }
@@ -103,7 +103,7 @@ test('forty callers that wait leave the API to all others', async () => {
   await ask(`/executions/${id}/pause`, 'POST');
   const answered: string[] = [];
   const waits = Array.from({ length: 40 }, async () => {
-    // On a busy machine a wait may be over, by its own time or the API's, before the execution has ended.
+    // On a busy machine a wait may end, by its own time or the API's, before the execution has ended.
     let status = '';
     while (!/^(paus|canceled|compensated)/.test(status))
       ({ status = '' } = await ask(`/executions/${id}?wait=20s`));
@@ -119,7 +119,7 @@ test('forty callers that wait leave the API to all others', async () => {
   );
 });
 
-/** Which of them is answered next. */
+/** The index of the one that is answered next. */
 const first = (waiting: readonly Promise<unknown>[]): Promise<number> =>
   Promise.race(waiting.map((one, at) => one.then(() => at)));
 

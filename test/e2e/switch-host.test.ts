@@ -1,6 +1,6 @@
 /**
- * Executions are open while their agents move from functions of their own into one host, and back: those that
- * wait for an answer, whose message is in a queue, whose attempt is under way. None is lost (S13).
+ * Executions are open while their agents move from functions of their own into one host, and back: some wait
+ * for an answer, some have a message in a queue, some have an attempt under way. None is lost (S13).
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ interface Deployed {
   readonly api: Client;
 }
 
-/** A deployment over the data of the one before. */
+/** A deployment over the former one's data. */
 async function deployed(
   hosting: 'own' | 'shared',
   during: (deployed: Deployed) => Promise<void>,
@@ -46,7 +46,7 @@ const many = async (from: number, to: number, make: (n: number) => Promise<strin
   return made;
 };
 
-/** Once it waits for its release. */
+/** Waits until it waits for its release. */
 async function tokenOf({ api }: Deployed, id: string): Promise<string> {
   for (;;) {
     const { steps } = await api.get(id, { wait: '100ms' });
@@ -61,7 +61,7 @@ const calls = (): [key: string, by: string][] =>
     .split('\n')
     .map((line) => line.split(' ') as [string, string]);
 
-/** The functions that have called since so many calls. */
+/** The functions that have made calls since this count. */
 const callersSince = (count: number): number =>
   new Set(
     calls()
@@ -69,7 +69,7 @@ const callersSince = (count: number): number =>
       .map(([, by]) => by),
   ).size;
 
-/** As many attempts as one function of the local cloud performs at the same time, or fewer. */
+/** At most as many attempts as one function of the local cloud performs at the same time. */
 const SLOW = 2;
 
 test('agents that move into a host and back lose no open execution', async () => {
@@ -103,12 +103,12 @@ test('agents that move into a host and back lose no open execution', async () =>
     const before = calls().length;
     await release(on, (await wait(on, atHost)).values());
     for (const id of atHost) expect((await on.api.waitForEnd(id)).status).toBe('succeeded');
-    // What was in the queue or under way goes on in the host, up to its release.
+    // Messages in the queue and attempts under way go on in the host, up to their release.
     await wait(on, ids.slice(20));
     expect(callersSince(before)).toBe(1);
     on.cloud.control.disableMapping('pack-parcel');
     ids.push(...(await many(40, EXECUTIONS, (n) => begin(on, n))));
-    // Their next message waits for the function that comes.
+    // Their next message waits for the next function.
     await release(on, (await wait(on, ids.slice(20, 30))).values());
   });
 
@@ -122,6 +122,6 @@ test('agents that move into a host and back lose no open execution', async () =>
   const keys = calls().map(([key]) => key);
   expect(ids).toHaveLength(EXECUTIONS);
   expect(new Set(keys).size).toBe(3 * EXECUTIONS);
-  // An attempt that was under way when its function went is made again, under its key.
+  // An attempt that was under way when its function disappeared is repeated, under its key.
   expect(keys.length - 3 * EXECUTIONS).toBeLessThanOrEqual(SLOW);
 });

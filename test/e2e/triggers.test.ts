@@ -1,7 +1,7 @@
 /**
- * Every way in beside the API, on the local cloud, from the template that would be deployed: each event is
- * delivered twice and starts one execution; what can start none is set aside with its reason, and the
- * alarm measures the queue it is in.
+ * Every input besides the API, on the local cloud, from the template that would be deployed: each event is
+ * delivered twice and starts one execution; an event that cannot start one is set aside with its reason, and
+ * the alarm measures its queue.
  */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -35,7 +35,7 @@ async function assembly(): Promise<string> {
     prefix: 'in/',
     input: { what: '$.detail.object.key', from: 'object' },
   });
-  // A bus that is not of this stack.
+  // A bus outside this stack.
   const eventBus = EventBus.fromEventBusName(stack, 'Shop', 'shop');
   steadfast.triggerOnEvent({ source: ['shop'] }, intake, {
     eventBus,
@@ -89,7 +89,7 @@ const quiet = async (): Promise<void> => {
   while (busy() || waiting());
 };
 
-/** What every source sends, and the same once more, as a redelivery would. */
+/** What every source sends, and the same again, as a redelivery would. */
 const DELIVERIES: Readonly<Record<string, () => Promise<string>>> = {
   'intake-object-created': async () => {
     await fetch(`${cloud.gatewayUrl}/${uploads()}/in/ada.csv`, { method: 'PUT', body: 'a,b' });

@@ -1,6 +1,6 @@
 /**
- * Two releases at once in one deployment, as `two-releases.test.ts` has it, where one release has all agents
- * and the other all roles.
+ * Two releases at once in one deployment, as in `two-releases.test.ts`, but one release has all agents and
+ * the other all roles.
  */
 
 import { AGENTS, agents, crossUnderKills } from './mixed-releases.ts';

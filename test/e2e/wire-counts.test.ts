@@ -1,6 +1,6 @@
 /**
- * What a fault-free order costs on the wire, counted by the local cloud, with the supervisor's schedule
- * removed: healing must not hide a message that nobody sent (C1).
+ * The cost of a fault-free order on the wire, counted by the local cloud, with the supervisor's schedule
+ * removed: repairs must not hide a message that was not sent (C1).
  */
 
 import { setTimeout as turn } from 'node:timers/promises';
@@ -29,7 +29,7 @@ function counts(): Map<string, number> {
 const total = (all: Map<string, number>, test: (key: string) => boolean): number =>
   [...all].filter(([key]) => test(key)).reduce((sum, [, calls]) => sum + calls, 0);
 
-/** What an order of its own has called. */
+/** The calls of one order. */
 async function measured(orderId: string): Promise<Map<string, number>> {
   stage.cloud.control.resetCalls();
   expect(await stage.ended(await stage.startOrder(orderId))).toMatchObject({ status: 'succeeded' });
@@ -37,25 +37,25 @@ async function measured(orderId: string): Promise<Map<string, number>> {
 }
 
 /**
- * A busy machine adds calls to an order and takes none away: both branches write at once, and one reads
- * again; a process more is started, and reads records of its own.
+ * A busy machine adds calls to an order and removes none: both branches write at once, and one reads again;
+ * another process is started, and reads records of its own.
  */
 const ORDERS = 4;
 
 describe('a fault-free order without a supervisor', () => {
   it('ends, with two writes, one message and one read a step (two where branches join)', async () => {
-    // The first order pays for what is kept afterwards: the plan's write, and one read of it per process.
+    // The first order pays for things that are then kept: the plan's write, and one read of it per process.
     const first = await stage.ended(await stage.startOrder('warm-up'));
     expect(first.status).toBe('succeeded');
-    // Its last processes still take leave; whoever finds one busy starts
-    // another, which reads its breaker once.
+    // Its last processes are still finishing; a message that finds one busy starts another, which reads its
+    // breaker once.
     const isBusy = (): boolean =>
       stage.cloud.control
         .functions()
         .some(({ processes }) => processes.some(({ state }) => state === 'busy'));
     while (isBusy()) await turn(20);
-    // One branch is slower, by more than a busy machine delays the other, so that both do not end at once and
-    // each tell the join: two messages would be two processes.
+    // One branch is slower, by more than a busy machine delays the other, so that they do not end at once and
+    // both notify the join: two messages would be two processes.
     await fetch(`${stage.world.url}/behave`, {
       method: 'POST',
       body: JSON.stringify({ service: 'warehouse', mode: 'slow', ms: 1_500 }),
@@ -76,16 +76,16 @@ describe('a fault-free order without a supervisor', () => {
     for (const agent of AGENTS) expect([agent, all.get(`${agent} Query`)]).toEqual([agent, readsOf[agent]]);
     const stepWrites = AGENTS.length * 2;
     const executionWrites = 3;
-    // The order itself has none of these: the test asks with `?wait`, which is written
-    // when it begins and when it ends.
+    // The order itself has none of these: the test asks with `?wait`, which is written when it begins and
+    // when it ends.
     const waitWrites = 2;
     expect(total(all, (key) => key.endsWith('PutItem'))).toBe(stepWrites + executionWrites + waitWrites);
     expect(total(all, (key) => key.includes('SendMessage'))).toBe(AGENTS.length);
     expect(total(all, (key) => key.endsWith('PutEvents'))).toBe(1);
     const known = ['PutItem', 'Query', 'SendMessage', 'PutEvents', 'GetItem'];
     expect(total(all, (key) => !known.some((operation) => key.endsWith(` ${operation}`)))).toBe(0);
-    // A process reads once a minute at most whether a supervisor is there, and an order may be the one in
-    // which it does. What an order reads in any case all of them read.
+    // A process reads at most once a minute whether a supervisor is there, and this may happen during an
+    // order. Necessary reads occur in all orders.
     const reads = (agent: string): number =>
       Math.min(...orders.map((order) => order.get(`${agent} GetItem`) ?? 0));
     expect(AGENTS.map(reads)).toEqual(AGENTS.map(() => 0));

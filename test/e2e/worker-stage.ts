@@ -24,13 +24,13 @@ export interface Run {
 
 export interface WorkerStage {
   readonly stack: SmallStack;
-  /** All that the workers have written. */
+  /** All lines of the workers. */
   readonly said: readonly string[];
-  /** What the local cloud has refused for want of a permission. */
+  /** Requests that the local cloud has refused because a permission is missing. */
   readonly denied: readonly string[];
   readonly start: (agent: string, environment?: Record<string, string>) => LocalWorker;
   readonly begin: (workflow: string, input: object) => Promise<Run>;
-  /** What a worker left is done by the next one, as a second attempt. */
+  /** The next worker does the remaining work, as a second attempt. */
   readonly doneByAnother: (run: Run) => Promise<void>;
   readonly strike: () => Promise<void>;
 }
@@ -111,7 +111,7 @@ export const wordsOf = (run: Run): string[] => run.journal().map(({ what, attemp
 export async function dead(pid: number): Promise<number> {
   for (;;) {
     try {
-      // A dead process that nobody has asked about yet has no command line.
+      // A zombie has no command line.
       if (readFileSync(`/proc/${pid}/cmdline`, 'utf8') === '') return Date.now();
     } catch {
       return Date.now();

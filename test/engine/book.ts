@@ -1,14 +1,14 @@
 /**
- * An agent that books what it does, by effect key, so that a test sees what took place and what was undone.
- * Its service deduplicates: under a key that it knows it does nothing, and answers what it answered then,
- * also if that was undone since.
+ * An agent that records its acts, by effect key, so that a test sees what took place and what was undone. Its
+ * service deduplicates: under a known key it does nothing, and repeats its answer, even if the act was undone
+ * since.
  */
 
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 
 export interface Book {
-  /** `<execution>.<step>` each; the rest of the keys is fresh in every execution. */
+  /** Each entry is `<execution>.<step>`; the rest of the keys is new in every execution. */
   readonly done: string[];
   readonly undone: string[];
   readonly implementation: {
@@ -38,7 +38,7 @@ export function book(fails: (input: { n?: number }) => boolean = () => false): B
   return { done, undone, implementation };
 }
 
-/** Without the life of its execution, which is the last part. */
+/** The step of a key, without the life of its execution, which is the last part. */
 export const stepOfKey = (idempotencyKey: string): string =>
   idempotencyKey.slice(0, idempotencyKey.lastIndexOf('.'));
 

@@ -1,4 +1,4 @@
-/** Two steps one after the other, of which the first is retried and the second may come to ask a person. */
+/** Two steps in a row: the first is retried and the second may ask a person. */
 
 import { TransientError } from '../../lib/core/values/errors.ts';
 import { askPerson, retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -11,7 +11,7 @@ export const chain = workflow('chain', { input: anyObject, within: '1h' }, (w) =
   w.step('b', second, {}, { after: [a], recovery: [askPerson({ within: '1h' })] });
 });
 export const undo = async (): Promise<void> => undefined;
-/** Its first attempt fails with what is worth another one. */
+/** Its first attempt fails with an error that is worth a retry. */
 export function failingOnce(): () => Promise<object> {
   let tries = 0;
   return async () => {
@@ -21,7 +21,7 @@ export function failingOnce(): () => Promise<object> {
   };
 }
 
-/** Whatever they are asked to do is done at once. */
+/** Every request is done at once. */
 export const quick = (): Harness =>
   harness(chain, {
     first: { execute: async () => ({}), undo },

@@ -1,6 +1,6 @@
 /**
- * A child that is its parent's point of no return: whatever happens beside it, nothing outside of it is
- * undone once it has acted past its own point, and everything is once it has ended without a trace.
+ * A child that is its parent's point of no return: once it has acted past its own point, nothing outside it
+ * is undone, whatever happens beside it; once it has ended without a trace, everything is.
  */
 
 import { askPerson, retry as tries, workflow } from '../../lib/author/builder/workflow.ts';
@@ -35,7 +35,7 @@ const order = workflow('order', { input, within: '3h' }, (w) => {
   w.step('book', packer!, { book: true }, { after: [charged], recovery: [tries(0)] });
 }) as Workflow;
 
-/** What the outside world has of an order, and whether its services go on. */
+/** The outside world's record of an order, and whether its services work. */
 function world(wrap?: (ports: Ports) => Ports) {
   const live = new Set<string>();
   const undone: string[] = [];
@@ -74,7 +74,7 @@ const childOf = (h: Harness, id: string): Promise<Snapshot> => h.state(`${id}.sh
 const untilChild = (h: Harness, id: string, step: string, status: string) => async (): Promise<boolean> =>
   (await h.store.read(`${id}.ship.0`))?.steps[step]?.status === status;
 
-/** Goes on until the child is there; time moves only where nothing else is left to do. */
+/** Continues until the child exists; time moves only if nothing else is left to do. */
 async function runUntil(h: Harness, id: string, reached: () => Promise<boolean>): Promise<void> {
   for (let round = 0; round < 200 && !(await reached()); round += 1) {
     for (const send of h.sent.splice(0)) void h.deliver(send).catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * The retry of an execution whose own executions failed: they go on where they failed, and
- * nothing is done twice (S6, S10).
+ * The retry of an execution whose child executions failed: they go on where they failed, and nothing is done
+ * twice (S6, S10).
  */
 
 import { decide } from '../../lib/core/decide.ts';
@@ -41,7 +41,7 @@ const listed = workflow('listed', { input, within: '3h' }, (w) => {
 }) as Workflow;
 
 interface Broken {
-  /** By the end of an execution's id and a step. */
+  /** Keys by the end of an execution's id and a step. */
   readonly keys: Set<string>;
   readonly done: string[];
 }
@@ -63,7 +63,7 @@ async function failed(h: Harness, given: object = {}): Promise<string> {
   return id;
 }
 
-/** What was done, each effect once, in the order of the keys. */
+/** The effects, each once, in the order of the keys. */
 const once1 = (done: readonly string[]): string[] => {
   expect(new Set(done).size).toBe(done.length);
   return [...done].sort();
@@ -110,8 +110,8 @@ describe('the retry of an execution with a child that failed', () => {
     const { h, service } = broken(outer, '.y');
     const { id } = await h.begin();
     const child = `${id}.sub.0`;
-    // The write that records that its end was announced is lost, so the end is announced once
-    // more when the retry is written.
+    // The write that records the announcement of its end is lost, so the end is announced again when the
+    // retry is written.
     const ports = withStore(h, (store) => ({
       write: async (write) => {
         const isLast = write.executionId === child && write.execution?.status === 'failed';
@@ -176,7 +176,7 @@ describe('the retry of an execution with a child that failed', () => {
     const id = await failed(h);
     service.keys.clear();
     let isCanceled = false;
-    // The cancel, and all that follows, takes place between the read of the child and its retry.
+    // The cancel, and everything that follows, takes place between the read of the child and its retry.
     const ports: Ports = withStore(h, (store) => ({
       write: async (write) => {
         if (!isCanceled && write.executionId === `${id}.sub.0`) {

@@ -1,6 +1,4 @@
-/**
- * Executions that belong to a step, when processes stand still at the worst moment or die between two writes.
- */
+/** Executions that belong to a step, when processes stop at the worst moment or die between two writes. */
 
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import { retry as tries, workflow } from '../../lib/author/builder/workflow.ts';
@@ -22,7 +20,7 @@ const outer = workflow('outer', { input, within: '3h' }, (w) => {
   w.child('sub', inner as never as Workflow<object>, {});
 }) as Workflow;
 
-/** Ports whose `create` of a child waits until it is let go. */
+/** Ports whose `create` of a child waits until it may continue. */
 function starterThatStandsStill(world: Ports): { ports: Ports; letGo: () => void; creates: () => number } {
   let letGo = (): void => undefined;
   let creates = 0;
@@ -75,7 +73,7 @@ it('an answer of the external party brings the wake time forward, in one write w
   const { implementation } = book();
   const world = harness(flow, { 'agent-a': implementation });
   const { id } = await world.begin();
-  // An evaluation that finds nothing to do but wait sets the wake time far.
+  // An evaluation that finds nothing to do but wait sets a far wake time.
   world.clock.advanceTo(world.clock.now() + 120_000);
   await world.sweep();
   const far = (await world.state(id)).execution.wakeAt ?? 0;

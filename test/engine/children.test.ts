@@ -145,7 +145,7 @@ describe('a child', () => {
   });
 });
 
-/** Whoever makes such a write dies of it, the first time. */
+/** A process that makes such a write dies of it, the first time. */
 const losingWrites =
   (isLost: (write: Write) => boolean) =>
   (world: MemoryWorld): Ports => {

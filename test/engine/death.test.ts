@@ -1,6 +1,6 @@
 /**
- * How the death of an attempt gets into the table: also past lost races and a store that is away,
- * and never for longer than it may.
+ * How the death of an attempt gets into the table: even after lost races and an outage of the store, and
+ * never for longer than it may.
  */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
@@ -23,7 +23,7 @@ async function underWay() {
   const token = state.steps['encode']?.token ?? '';
   const attempt = { executionId: id, step: 'encode', token, exit: 'exit code 3' };
   const record = async () => (await h.state(id)).steps['encode'];
-  /** With time that passes as long as it waits. */
+  /** Time passes while it waits. */
   const recorded = async (ports: Ports, stopping?: { aborted: boolean }): Promise<void> => {
     let isOver = false;
     const signal = stopping && {

@@ -1,7 +1,4 @@
-/**
- * Steps with executions of their own where it is narrow: two at once, what is too large, hundreds at a
- * time.
- */
+/** Child executions in narrow cases: two at once, values that are too large, hundreds at a time. */
 
 import * as z from 'zod/mini';
 import { decide } from '../../lib/core/decide.ts';
@@ -214,7 +211,7 @@ describe('many executions', () => {
       );
       const { id } = await world.begin({ items: upTo(parts * 25) });
       calls = 0;
-      // Not awaited: where two write at once it waits for time, which moves only below.
+      // Not awaited: if two write at once it waits for time, which moves only below.
       void cancel(world.scheduler, id, {});
       const end = await world.run(id, { deliverable: () => false });
       expect(end.execution.status).toBe('canceled');
@@ -248,7 +245,7 @@ describe('many executions', () => {
     expect(execution.status).toBe('canceled');
     expect(steps['each']?.children).not.toHaveProperty('stopped');
     expect(Object.keys(steps['each']?.children?.ended ?? {})).toHaveLength(parts);
-    // Those that were stopped before its death, recorded or not, are not stopped once more.
+    // Those that were stopped before its death, recorded or not, are not stopped again.
     expect(new Set(stops.values())).toEqual(new Set([1]));
     expect(stops.size).toBe(parts);
   });

@@ -1,6 +1,6 @@
 /**
- * What follows when the tries of a child are over, or one was canceled, left
- * something, or was not accepted (S10).
+ * The consequences when the tries of a child are over, or one was canceled, left something, or was not
+ * accepted (S10).
  */
 
 import * as z from 'zod/mini';
@@ -55,7 +55,7 @@ describe('a try that was canceled, or left something', () => {
     for (const field of ['givenInput', 'failure']) expect(steps['up']).not.toHaveProperty(field);
   });
 
-  /** Its network cannot be given back, and a person has that left. */
+  /** Its network cannot be undone, and a person leaves it. */
   const stuck = async (): Promise<{ h: Harness; outside: Provider; id: string; waits: Snapshot }> => {
     const { h, outside } = provided(['north']);
     h.implementations['network'] = {

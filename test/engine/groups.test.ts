@@ -1,6 +1,6 @@
 /**
- * A child with a recovery: one execution after the other, each only when the one before is
- * over and has left nothing (S10).
+ * A child with a recovery: one execution after the other, each only when the one before is over and has left
+ * nothing (S10).
  */
 
 import { explain } from '../../lib/explain/why.ts';
@@ -79,7 +79,7 @@ describe('a group that is provisioned in another region', () => {
         const { id } = await h.begin();
         const { execution } = await h.run(id);
         expect([nth, execution.status]).toEqual([nth, 'succeeded']);
-        // A write that has failed may cost an attempt in the child, and so a try.
+        // A failed write may cost an attempt in the child, and so a try.
         expect([...outside.stands].map((one) => one.replace(/-e1t\d/, ''))).toEqual(
           moved(id).map((one) => one.replace(/-e1t\d/, '')),
         );

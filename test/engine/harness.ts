@@ -1,6 +1,6 @@
 /**
- * Drives the real roles over the ports in memory: delivers what was sent, moves time to the next thing that
- * happens. Tests decide which messages get lost, which agent dies, when the supervisor sweeps.
+ * Drives the real roles over the ports in memory: delivers what was sent, moves time to the next event. Tests
+ * decide which messages get lost, which agent dies, when the supervisor sweeps.
  */
 
 import { createHash } from 'node:crypto';
@@ -31,7 +31,7 @@ import { type MemoryWorld, memoryWorld } from '../../lib/memory/world.ts';
 export const PROCESS_MS = 60_000;
 const anything = z.record(z.string(), z.any());
 
-/** An agent that takes and gives any object. */
+/** An agent that accepts and returns any object. */
 export const anAgent = (
   name: string,
   options: Partial<AgentOptions<Record<string, unknown>, Record<string, unknown>>> = {},
@@ -56,56 +56,53 @@ type Implementations = Record<string, Implementation<unknown, unknown>>;
 export interface Harness extends MemoryWorld {
   readonly scheduler: Scheduler;
   readonly implementations: Implementations;
-  /**
-   * Takes the oldest message that is due out of the queue and handles it; its
-   * handling may still be under way.
-   */
+  /** Takes the oldest due message out of the queue and handles it; its handling may still be under way. */
   readonly deliver: (send: Send, ports?: Ports) => Promise<'handled' | 'give-back'>;
   readonly begin: (input?: Json, key?: string) => Promise<Execution>;
   readonly state: (id: string) => Promise<Snapshot>;
   readonly sweep: () => Promise<void>;
-  /** Delivers, moves time and (if asked) sweeps until the execution has ended and said so. */
+  /** Delivers, moves time and (if requested) sweeps until the execution has ended and announced it. */
   readonly run: (id: string, options?: RunOptions) => Promise<Snapshot>;
 }
 
 export interface RunOptions {
   /** @default true */
   readonly supervised?: boolean;
-  /** Called for every message before it is delivered; false loses it. */
+  /** Called for every message before it is delivered; false loses the message. */
   readonly deliverable?: (send: Send) => boolean;
-  /** The process that a message comes to. */
+  /** The process that gets a message. */
   readonly portsOf?: (send: Send) => Ports | undefined;
   /** Stops there instead of at the end. */
   readonly until?: (state: Snapshot) => boolean;
   readonly maxMs?: number;
 }
 
-/** When a message that was given back, or whose handling failed, comes again; and how often it comes. */
+/** When a message that was given back, or whose handling failed, comes again; and how often. */
 const VISIBILITY_MS = 30_000;
 const MAX_RECEIVES = 5;
 
 /** Lets everything run that does not wait for time. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Delivers what there is, without moving time. */
+/** Delivers all messages, without moving time. */
 export async function drain(h: Harness): Promise<void> {
   while (h.sent.length > 0) for (const send of h.sent.splice(0)) await h.deliver(send);
   await settle();
 }
 
-/** The earliest of all executions: an execution's own children have theirs. */
+/** The earliest of all executions: an execution's children have their own wake times. */
 const earliestWake = async ({ store }: MemoryWorld): Promise<number | undefined> =>
   (await store.due(0, Number.MAX_SAFE_INTEGER)).items[0]?.wakeAt;
 
 type Settings = Pick<Worker, 'recordsARead' | 'singleFlight' | 'listener' | 'underWay'> & {
   readonly processMs?: number;
-  /** By agent: how many attempts a second. */
+  /** How many attempts a second, by agent. */
   readonly rates?: Readonly<Record<string, number>>;
 };
 
 /**
- * @param wrap the ports as the roles see them; the harness itself goes around them
- * @param settings of every worker, and how long its process has
+ * @param wrap the ports as the roles see them; the harness itself bypasses them
+ * @param settings of every worker, and how long its process lives
  */
 export function harness(
   workflow: Workflow,
@@ -121,12 +118,12 @@ export function harness(
   const scheduler = createScheduler(seen, [workflow], { hash, newId: () => `e-${(next += 1)}` });
   const plans = new Map();
   const workers = new Map([bulkAgent as Agent, ...workflow.agents].map((agent) => [agent.spec.name, agent]));
-  // What every deployment brings itself.
+  // The agents that every deployment has.
   const builtIn: Implementations = {
     [bulkAgent.spec.name]: { execute: (ctx, input) => actOnPage(scheduler, input as PageInput, ctx) },
   };
   const queuedAt = new WeakMap<Send, number>();
-  // One warm process per agent; it minds the breaker where the ports have any.
+  // One warm process per agent; it uses the breaker if the ports have breakers.
   const breakers = new Map([...workers.keys()].map((name) => [name, new ProcessBreaker(name)]));
 
   const paces = new Map(Object.entries(rates).map(([name, each]) => [name, new ProcessRate(name, each)]));

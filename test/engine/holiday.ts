@@ -1,6 +1,6 @@
 /**
- * A holiday's services, for steps that may fail: what they did, in order, and one
- * whose process dies at its work.
+ * A holiday's services, for steps that may fail: their acts, in order, and one whose process dies at its
+ * work.
  */
 
 import type { Ports } from '../../lib/core/ports.ts';
@@ -17,7 +17,7 @@ export const flights = anAgent('flights');
 export const cars = anAgent('cars');
 export const mails = anAgent('mails', { undo: 'none' });
 
-/** What the services did, in order. */
+/** The services' acts, in order. */
 export const book: string[] = [];
 export const does = (name: string) => ({
   execute: async (ctx: { step: string }): Promise<object> => {
@@ -33,8 +33,8 @@ export const decline = async (): Promise<never> => {
 };
 
 /**
- * The agent's first process dies as soon as it begins a step: what it did is not known.
- * @returns to which process a message comes
+ * The agent's first process dies as soon as it begins a step: its act is unknown.
+ * @returns the process for a message
  */
 export function losesFirst(h: Harness, name: string): (send: Send) => Ports | undefined {
   const dead = aProcess(h);

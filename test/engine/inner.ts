@@ -1,4 +1,4 @@
-/** A workflow of one step, to be the child of others, and the agents that they share with it. */
+/** A workflow of one step, used as the child of others, and the agents that they share with it. */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';

@@ -9,7 +9,7 @@ import type { Lanes, Ports, Store } from '../../lib/core/ports.ts';
 import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { anAgent, drain, harness } from './harness.ts';
 
-/** `CROWD=10000 npm test -- …` has as many as docs/PROOF.md says. */
+/** `CROWD=10000 npm test -- …` runs as many as docs/PROOF.md says. */
 const EXECUTIONS = Number(process.env['CROWD'] ?? 600);
 const FEW = 100;
 
@@ -23,7 +23,7 @@ const flow = workflow(
   (w) => void w.step('only', anAgent('worker'), {}),
 );
 
-/** Calls of store and lanes, and the items that they read. */
+/** Counts calls of store and lanes, and the items that they read. */
 class Counted {
   count = 0;
 
@@ -47,7 +47,7 @@ class Counted {
     });
   }
 
-  /** @returns what was counted since the last time */
+  /** @returns the counts since the last call */
   taken(): number {
     const { count } = this;
     this.count = 0;

@@ -1,5 +1,6 @@
 /**
- * Executions in a lane: one after the other in the order of their keys, whoever of them ends in which way.
+ * Executions in a lane: one after the other in the order of their keys, whichever of them ends in whichever
+ * way.
  */
 
 import * as z from 'zod/mini';
@@ -213,7 +214,7 @@ describe('a lane of one', () => {
       await start(later, { workflow: 'top', input: { account: 'a' } });
       await drain(h);
       expect([await statusOf(h, 'later'), limits()]).toEqual(['succeeded', [1]]);
-      // One that was started before goes on after it.
+      // An execution that was started before goes on afterwards.
       h.sent.push(...sent);
       await drain(h);
       expect([await statusOf(h, id), limits()]).toEqual(['succeeded', [1]]);
@@ -279,7 +280,7 @@ describe('who leaves', () => {
   );
 
   it('sees one that has queued before it could see the room (N5)', async () => {
-    // Who only queues asks fewer holders than these whether they have ended.
+    // An execution that only queues asks fewer holders than these whether they have ended.
     const { h, next, isIn } = leaving(6);
     for (let at = 0; at < 6; at += 1) await h.begin({ account: 'a' });
     const [first] = h.sent.splice(0);
@@ -312,7 +313,7 @@ describe('a lane of three', () => {
       await h.begin({ account: 'a' }),
       await h.begin({ account: 'a' }),
     ];
-    // Who placed them died before it took them out of the queue.
+    // The process that placed them died before it took them out of the queue.
     for (const { id, life, epoch, lane, startedAt: place } of inside)
       await h.lanes.queue(lane?.key ?? '', { id, life, epoch, place });
     h.clock.advanceTo(h.clock.now() + 1);

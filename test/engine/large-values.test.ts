@@ -1,6 +1,6 @@
 /**
- * Values that lie beside the table: written first, loaded when they are read, and what follows where one is
- * lost.
+ * Values that are stored outside the table: written first, loaded when they are read, and the consequences if
+ * one is lost.
  */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -17,7 +17,7 @@ import { agentA, agentB, input } from './inner.ts';
 const MB = 1_024 * 1_024;
 const echo = { execute: async (_: unknown, given: unknown) => ({ got: given }), undo: async () => undefined };
 
-/** What a reference of the author's types stands for, where the schema says nothing of it. */
+/** Reads a field of a reference if the schema does not declare it. */
 const at = (ref: unknown, field: string): never => (ref as Record<string, never>)[field] as never;
 
 const chain = workflow('chain', { input, within: '3h' }, (w) => {
@@ -32,7 +32,7 @@ function withValues(
   implementations: Parameters<typeof harness>[1],
   { values = memoryValues() } = {},
 ): Harness & { readonly values: MemoryValues } {
-  // Each use of it is a process of its own: none waits for what a dead one has begun.
+  // Each use is a process of its own: none waits for what a dead one has begun.
   const around = (world: MemoryWorld): Ports => ({
     ...world,
     get largeValues() {
@@ -42,7 +42,7 @@ function withValues(
   return { ...harness(flow, implementations, 1, around), values };
 }
 
-/** Every object that a record names is there. */
+/** Checks that every object that a record names exists. */
 function expectWhole(values: MemoryValues, state: Snapshot): void {
   for (const key of valueKeysIn(state)) expect(values.objects.has(key)).toBe(true);
 }
@@ -172,7 +172,7 @@ describe('a value and its record', () => {
         put: async (key, json) => {
           await values.put(key, json);
           puts += 1;
-          // The object is there, and its process is gone.
+          // The object exists, and its process is gone.
           if (puts === dies) await new Promise(() => undefined);
         },
       };
@@ -322,7 +322,7 @@ describe('executions that a process has begun to start before the value was lost
     }) as Workflow;
     const world = withValues(flow, { 'agent-a': echo });
     const items = Array.from({ length: 25 * parts }, (__, n) => `${n}${'x'.repeat(1_000)}`);
-    // It has loaded the list, and dies after the first part: the step's record says nothing of it.
+    // It has loaded the list, and dies after the first part: the step's record does not show this.
     const store = world.store as { create: MemoryWorld['store']['create'] };
     const { create } = store;
     let begun: string | undefined;

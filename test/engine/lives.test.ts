@@ -1,6 +1,6 @@
 /**
- * An idempotency key that is used again after its retention: another execution under the same id, beside what
- * the first has left in the table and with outside services (S6, S10, S18).
+ * An idempotency key that is used again after its retention: another execution under the same id, beside the
+ * first one's remains in the table and at outside services (S6, S10, S18).
  */
 
 import type { Implementation } from '../../lib/core/plan/agent.ts';

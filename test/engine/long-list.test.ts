@@ -1,6 +1,6 @@
 /**
- * The ends of a long list's executions: each is written, few are evaluated, none is
- * read with the whole list (C1, L1).
+ * The ends of a long list's executions: each is written, few are evaluated, none is read with the whole list
+ * (C1, L1).
  */
 
 import type { Ports } from '../../lib/core/ports.ts';
@@ -13,7 +13,7 @@ import { withStore } from './process.ts';
 
 const agentA = anAgent('agent-a');
 const input = anyObject as never;
-/** In 43 executions, of which three are far down the list. */
+/** In 43 executions, three of which are far down the list. */
 const ITEMS = 1_075;
 
 const flow = workflow('flow', { input, within: '3h' }, (w) => {
@@ -22,7 +22,7 @@ const flow = workflow('flow', { input, within: '3h' }, (w) => {
   });
 }) as Workflow;
 
-/** Counts reads of the parent alone. */
+/** Counts only reads of the parent. */
 function counting() {
   const reads = { whole: 0, part: 0 };
   const isParent = (id: string): boolean => !id.includes('.');
@@ -35,7 +35,7 @@ function counting() {
       readSteps: async (id, names, withInput) => {
         if (isParent(id)) reads.part += 1;
         const state = await store.readSteps?.(id, names, withInput);
-        // As the table has it: the input is beside the record.
+        // As in the table: the input is beside the record.
         const { execution } = state ?? {};
         return state && execution && withInput === false
           ? { ...state, execution: { ...execution, input: null } }
@@ -56,7 +56,7 @@ describe('a list of more than a thousand items', () => {
     expect(done).toHaveLength(ITEMS);
     expect(steps['each']?.output).toMatchObject({ total: ITEMS, failed: 0 });
     expect(reads.part).toBeGreaterThanOrEqual(3);
-    // An evaluation after each of 43 ends would be as many more.
+    // An evaluation after each of the 43 ends would add as many reads.
     expect(reads.whole).toBeLessThan(100);
   });
 

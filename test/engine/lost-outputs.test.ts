@@ -1,4 +1,6 @@
-/** Outputs of a step's executions that are lost beside the table: what reads them fails, and nothing else. */
+/**
+ * Lost outputs of child executions outside the table: a step that reads them fails, and nothing else does.
+ */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
@@ -10,7 +12,7 @@ import { agentA, agentB, input } from './inner.ts';
 const echo = { execute: async (_: unknown, given: unknown) => ({ got: given }), undo: async () => undefined };
 const large = { ...echo, execute: async () => ({ got: 'x'.repeat(50_000) }) };
 
-/** What a reference of the author's types stands for, where the schema says nothing of it. */
+/** Reads a field of a reference if the schema does not declare it. */
 const at = (ref: unknown, field: string): never => (ref as Record<string, never>)[field] as never;
 
 function worldOf(flow: Workflow): Harness & { readonly values: MemoryValues } {

@@ -1,6 +1,4 @@
-/**
- * The point of no return: once it is passed there is only a way forward; and what an agent does not accept.
- */
+/** The point of no return: after it there is only a way forward; and inputs that an agent does not accept. */
 
 import * as z from 'zod/mini';
 import { PermanentError } from '../../lib/core/values/errors.ts';

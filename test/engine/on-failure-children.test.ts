@@ -1,6 +1,6 @@
 /**
- * Executions that belong to a step and have on-failure steps: the parent hears of their end at
- * once, and of that end alone (S21).
+ * Child executions with on-failure steps: the parent is notified of their end at once, and only of that end
+ * (S21).
  */
 
 import { retry as tries, workflow } from '../../lib/author/builder/workflow.ts';
@@ -30,7 +30,7 @@ interface Begun {
   readonly h: Harness;
   readonly id: string;
   readonly childId: string;
-  /** What the desk received, and what was done. */
+  /** The messages that the desk received, and the acts. */
   readonly said: Set<string>;
   readonly service: { works: boolean };
 }

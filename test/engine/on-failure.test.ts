@@ -1,6 +1,6 @@
 /**
- * What follows an end without success (S21): once every outcome is known, under a key of
- * its own, whatever becomes of it.
+ * What follows an end without success (S21): once every outcome is known, under a key of its own, whatever
+ * becomes of it.
  */
 
 import { incidentsIn } from '../../lib/core/records/snapshot.ts';
@@ -18,7 +18,7 @@ import { failingWrite, withStore } from './process.ts';
 const DAY = 86_400_000;
 const desk = anAgent('desk', { undo: 'none' });
 
-/** A service that tells every call apart but for its key: what was said under one key is said once. */
+/** A service that distinguishes calls only by their keys: a message under one key is sent once. */
 const deskBook = (): {
   readonly said: Map<string, unknown>;
   readonly execute: (ctx: AttemptContext, input: unknown) => Promise<object>;

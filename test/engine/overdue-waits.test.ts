@@ -1,6 +1,6 @@
 /**
  * Short waits that begin while the wake time of their execution is overdue: S12 no evaluation that read the
- * execution before sets a wake time past their ends (F3).
+ * execution before sets a wake time after their ends (F3).
  */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';

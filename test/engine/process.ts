@@ -1,6 +1,6 @@
 /**
- * Processes that die or freeze, and stores that answer late, wrongly or not at all,
- * around the ports of a harness.
+ * Processes that die or freeze, and stores that answer late, wrongly or not at all, around the ports of a
+ * harness.
  */
 
 import type { Write } from '../../lib/core/decisions/decision.ts';
@@ -10,9 +10,9 @@ export const never: Promise<never> = new Promise(() => undefined);
 
 export interface Process {
   readonly ports: Ports;
-  /** From now on nothing it began has an effect any more. */
+  /** From now on nothing that it began has an effect. */
   readonly kill: () => void;
-  /** It stands still until it is thawed, then goes on as if nothing had happened. */
+  /** It stops until it is thawed, then continues as if nothing had happened. */
   readonly freeze: () => void;
   readonly thaw: () => void;
 }
@@ -65,13 +65,13 @@ export function aProcess(world: Ports): Process {
   };
 }
 
-/** The same ports with another store, built from the one that is there. */
+/** The same ports with another store, built from the existing one. */
 export const withStore = (world: Ports, change: (store: Store) => Partial<Store>): Ports => ({
   ...world,
   store: { ...world.store, ...change(world.store) },
 });
 
-/** Holds the first write that is `chosen` until it is released. */
+/** Delays the first write that is `chosen` until it is released. */
 export function heldWrite(
   world: Ports,
   chosen: (write: Write) => boolean,

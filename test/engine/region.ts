@@ -1,6 +1,6 @@
 /**
- * A group of steps that provisions a site in a region, and what stands in which region:
- * the next try is another region.
+ * A group of steps that provisions a site in a region, and the effects in each region: the next try is
+ * another region.
  */
 
 import { askPerson, retry, withInput, workflow } from '../../lib/author/builder/workflow.ts';
@@ -35,7 +35,7 @@ export const moving = workflow('moving', { input, within: '6h' }, (w) => {
   return { at };
 });
 
-/** What a provider has done, and what of it stands: `<region> <step> <execution>`. */
+/** A provider's acts, and those in effect: `<region> <step> <execution>`. */
 export class Provider {
   readonly stands = new Set<string>();
   readonly done: string[] = [];

@@ -25,7 +25,7 @@ function of(flow: Workflow): Harness {
   return harness(flow, { worker: { execute, undo: async () => undefined } });
 }
 
-/** Its last version is the number of its writes. */
+/** Its last version equals the number of its writes. */
 async function written(
   flow: Workflow,
   input: object,

@@ -1,6 +1,6 @@
 /**
  * The pattern's central case: an encoder stalls twice at 47 %, is fenced, and runs again at 720p, with and
- * without an effect to take back.
+ * without an effect to undo.
  */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
@@ -31,7 +31,7 @@ interface Done {
   readonly at: number;
 }
 
-/** At 1080 it goes on and on at 47 %. */
+/** At 1080 it stays at 47 %. */
 function encoder(flow: ReturnType<typeof encoding>, settings: Parameters<typeof harness>[4] = {}) {
   const done: Done[] = [];
   const implementations = {
@@ -63,8 +63,8 @@ function encoder(flow: ReturnType<typeof encoding>, settings: Parameters<typeof 
 const HOURS_MS = 6 * 3_600_000;
 const GRACE_MS = 2_000;
 /**
- * Containers: each message has a process of its own with hours to live, which its
- * worker kills when its lease is lost.
+ * In containers each message has a process of its own that lives for hours, and its worker kills it when its
+ * lease is lost.
  */
 function inContainers(flow: ReturnType<typeof encoding>) {
   const processes: Process[] = [];
@@ -150,13 +150,13 @@ describe('an encoder in a container that stalls twice at 47 %', () => {
       expect(execution).toMatchObject({ status: 'succeeded', output: { height: 720 } });
       expect(done.map(({ what }) => what)).toEqual(expected);
       const [, second, next] = done;
-      // It is alive for 3 s, stalls for 4, is given 2 to end; what it has sent, and
-      // two clocks, are given their time.
+      // It is alive for 3 s, stalls for 4, and has 2 to end; then its requests, and two clocks, get their
+      // time.
       const stalledMs = 3_000 + 4_000 + GRACE_MS;
       const betweenMs = (next?.at ?? 0) - (second?.at ?? 0);
       expect(betweenMs).toBeGreaterThanOrEqual(stalledMs + SETTLE_MS);
       expect(betweenMs).toBeLessThan(stalledMs + SETTLE_MS + 10_000);
-      // The second had begun before the first was killed: that death is of a token which is not the latest.
+      // The second had begun before the first was killed: that death has a token that is not the latest.
       expect(second?.at).toBeLessThan(killedAt[0] ?? 0);
       expect(steps['encode']?.attempts.map(({ failure }) => failure?.code).slice(0, 2)).toEqual([
         'no-progress',

@@ -1,4 +1,4 @@
-/** News of executions that are at risk: once for each time, with the id. */
+/** News of executions at risk: once each time, with the id. */
 
 import { TransientError } from '../../lib/core/values/errors.ts';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -12,7 +12,7 @@ const tried = workflow('tried', { input: anyObject, within: '10d' }, (w) => {
   const first = w.step('first', anAgent('first'), {}, { recovery });
   w.step('second', anAgent('second'), {}, { recovery, after: [first] });
 });
-/** Fails so often. */
+/** Fails this many times. */
 const failing = (times: number) => {
   let left = times;
   const execute = async (): Promise<object> => {

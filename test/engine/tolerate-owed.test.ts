@@ -1,6 +1,6 @@
 /**
- * What a failure that is tolerated still owes (S20): its undo, executions of its own, items of a
- * list, and what is said of all that.
+ * What a tolerated failure still needs (S20): its undo, child executions, items of a list, and what is
+ * reported about them.
  */
 
 import * as z from 'zod/mini';
@@ -17,7 +17,7 @@ import { aProcess, deferred, never } from './process.ts';
 beforeEach(() => book.splice(0));
 
 describe('the undo of what failed', () => {
-  /** The car is lost after it may have acted, and its undo answers as is said. */
+  /** The car's attempt is lost after it may have acted, and its undo gives the test's answer. */
   const flow = workflow('undone', { input: anyObject, within: '1h' }, (w) => {
     const flight = w.step('flight', flights, {}, once);
     const car = w.step('car', cars, {}, { ...once, after: [flight], mayFail: true });
@@ -72,7 +72,7 @@ describe('the undo of what failed', () => {
       { step: 'flight', effect: 'stands' },
       { step: 'car', effect: 'may-stand' },
     ]);
-    // Not while the attempt may still act, beside what comes after it.
+    // Not while the attempt may still act, at the same time as its successors.
     await expect(retry(h.scheduler, id, {})).rejects.toMatchObject({
       message: expect.stringContaining("an attempt of 'car' may still be acting"),
     });

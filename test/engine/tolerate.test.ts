@@ -1,6 +1,6 @@
 /**
- * Steps that may fail (S20): certain before anything follows, undone before anything takes their place,
- * asked about where neither can be.
+ * Steps that may fail (S20): certain before anything follows, undone before anything replaces them, put to a
+ * person if neither is possible.
  */
 
 import { failed, orElse, required, succeeded } from '../../lib/author/references.ts';
@@ -15,7 +15,7 @@ const SETTLE_MS = 5_000;
 
 beforeEach(() => book.splice(0));
 
-/** A flight; a car, or else another one; a mail about what there is. */
+/** A flight; a car, or another one instead; a mail about the result. */
 const holiday = workflow('holiday', { input: anyObject, within: '1h' }, (w) => {
   const flight = w.step('flight', flights, {}, once);
   const car = w.step('car', cars, {}, { ...once, after: [flight], mayFail: true });
@@ -59,7 +59,7 @@ describe('a step that may fail', () => {
     });
     expect(inputs[1]).toEqual({ why: 'PermanentError' });
     expect(book).toEqual(['flight by flights', 'other-car by flights']);
-    // Nothing is left that could stand.
+    // Nothing that could be in effect is left.
     expect(h.announced.at(-1)).not.toHaveProperty('standing');
   });
 
@@ -120,7 +120,7 @@ describe('a step that may fail', () => {
       otherwise: 'continue',
       deadlineAt: expect.any(Number),
     });
-    // Half of the time that is left: then it goes on, and is not undone for a mail.
+    // Half of the remaining time: then it goes on, and is not undone because of a mail.
     const { openedAt = 0, deadlineAt = 0 } = waiting.questions?.[1] ?? {};
     expect(deadlineAt - openedAt).toBe((waiting.execution.deadlineAt - openedAt) / 2);
     await expect(resolveIncident(h.scheduler, id, { incident: 1, choice: 'undo-all' })).rejects.toMatchObject(

@@ -21,7 +21,10 @@ const flow = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
   w.wait('later', { for: '1h', after: [ship] });
 });
 
-/** Away for good, and somebody else always is the one who tries: it has just been opened for longer. */
+/**
+ * Away for good, and the trial always belongs to another process: the breaker has just been opened for
+ * longer.
+ */
 const dead = (now: number): Breaker => ({
   agent: 'carrier',
   version: 1,

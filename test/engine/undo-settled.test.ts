@@ -1,6 +1,6 @@
 /**
- * Nothing is undone while an attempt of what depends on it may still be acting, also
- * where executions lie between (S10).
+ * Nothing is undone while an attempt of a dependent may still be acting, even if executions lie between
+ * (S10).
  */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,6 +1,6 @@
 /**
- * Undo that cannot lie (P3): order, retries, unknown outcomes, the fence. S1, S10; F1,
- * F2, F6 of the model's findings.
+ * Reliable undo (P3): order, retries, unknown outcomes, the fence. S1, S10; F1, F2, F6 of the model's
+ * findings.
  */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';

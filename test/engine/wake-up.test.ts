@@ -1,6 +1,6 @@
 /**
- * Who calls a supervisor, and when: L2 in a quiet system a dead agent is noticed as soon as in a busy one;
- * where one is present nobody is called, and nobody asks again.
+ * Who calls a supervisor, and when: L2 in a quiet system a dead agent is noticed as soon as in a busy one; if
+ * a supervisor is present, nobody calls one, and nobody asks again.
  */
 
 import type { Ports, Presences } from '../../lib/core/ports.ts';
@@ -144,7 +144,7 @@ describe('of many that would call at once', () => {
     const now = world.h.clock.now();
     await Promise.all(processes.map((ports) => callSupervisor(ports, now + 1_000)));
     expect(world.calls).toHaveLength(1);
-    // Those who lost do not ask again soon.
+    // Processes that lost do not ask again soon.
     await Promise.all(processes.map((ports) => callSupervisor(ports, now + 1_000)));
     expect(world.reads()).toBe(5);
   });

@@ -1,6 +1,6 @@
 /**
- * A pause and the time of a step (`within`): its time is given back, also to an attempt and
- * a report that have not seen it.
+ * A pause and the time of a step (`within`): its time is given back, even to an attempt and a report that
+ * have not seen the pause.
  */
 
 import { askPerson, retry, workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,4 +1,4 @@
-/** What an explanation says that a supervisor would do now, for every rule that ends in a write. */
+/** A supervisor's next act, as an explanation describes it, for every rule that ends in a write. */
 
 import type { Cause, Execution, Step } from '../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../lib/core/moves.ts';

@@ -1,4 +1,4 @@
-/** Which fact an explanation says when: what is next and when that is, and what the past was read from. */
+/** Which fact an explanation states when: what is next and when that is, and which records show the past. */
 
 import { explain } from '../../lib/explain/why.ts';
 import type { Attempt, Cause, Execution, Step } from '../../lib/core/records/state.ts';

@@ -1,4 +1,4 @@
-/** What is said of now only where it is known to be so now, and how much of the past is not shown. */
+/** Statements about now only if they are known to be true now, and how much of the past is not shown. */
 
 import type { Attempt, Deferred, Step } from '../../lib/core/records/state.ts';
 import type { OpenNow } from '../../lib/explain/deferred.ts';

@@ -1,4 +1,4 @@
-/** What is said of a deployment whose storage keeps no write: before all else, in one sentence. */
+/** Statements about a deployment whose storage keeps no write: before all others, in one sentence. */
 
 import {
   type Finding,

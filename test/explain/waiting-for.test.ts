@@ -1,6 +1,6 @@
 /**
- * Golden explanations of the steps that no agent performs: until when they wait, for whom,
- * and how far their executions are.
+ * Golden explanations of the steps that no agent performs: until when they wait, for whom, and how far their
+ * executions are.
  */
 
 import { explain } from '../../lib/explain/why.ts';
@@ -20,7 +20,7 @@ import { anAgent, anyObject, harness } from '../engine/harness.ts';
 
 type Row = readonly [step: PlanStep, status?: StepStatus, more?: Partial<Step>];
 const changedAt = NOW - 3;
-/** A step, and its record where it has one. */
+/** A step, and its record if it has one. */
 const told = (rows: readonly Row[], execution: Partial<Execution> = {}): string => {
   const records = rows.flatMap(([{ name }, status, more]) =>
     status === undefined ? [] : [recordOf(name, status, { changedAt, ...more })],
@@ -146,7 +146,7 @@ later pending: it waits for 'first'
       [mapOf('begun'), 'running', parts(1, 3, {})],
       [mapOf('half'), 'running', parts(4, 80, { 1: end('succeeded') }, { started: 3 })],
       [mapOf('undone'), 'compensating', parts(3, 60, { 0: end('compensated'), 2: end('failed') })],
-      // Cut by their size: how many items each part has is not recorded.
+      // Split by their size: how many items each part has is not recorded.
       [mapOf('large'), 'running', parts(3, 4, { 0: end('succeeded') })],
     ];
     const said = told(rows)

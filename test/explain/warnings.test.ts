@@ -1,6 +1,6 @@
 /**
- * What an explanation says of what is wrong around an execution: a supervisor that is late,
- * an agent that is not deployed.
+ * An explanation's warnings about an execution's surroundings: a supervisor that is late, an agent that is
+ * not deployed.
  */
 
 import { timeText } from '../../lib/core/values/text.ts';

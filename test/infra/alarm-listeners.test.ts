@@ -1,4 +1,4 @@
-/** Synthesis warns if a deployment that is to stay has alarms without a listener. */
+/** Synthesis warns if a permanent deployment has alarms without a listener. */
 
 import { CfnSubscription, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
@@ -8,7 +8,7 @@ import { FATES, makeStack, Reader } from './template.ts';
 
 const ID = 'steadfast:alarmsReachNobody';
 
-/** What synthesis says of a deployment that is to stay. */
+/** Synthesis's messages about a permanent deployment. */
 function said(
   props: Partial<SteadfastStackProps> = {},
   change: (stack: SteadfastStack) => void = () => {},

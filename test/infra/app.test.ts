@@ -1,6 +1,6 @@
 /**
- * `bin/app.ts` as `cdk deploy` runs it: what is in the stack, what others are
- * called, what starts its workflow.
+ * `bin/app.ts` as `cdk deploy` runs it: the contents of the stack, the names of resources, and what starts
+ * its workflow.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -94,7 +94,7 @@ test('the default is one example with a bucket, an event, a schedule and its out
     .filter(({ Properties }) => JSON.stringify(Properties['EventPattern'] ?? {}).includes('"shop"'));
   expect(ofEvents.map(({ Properties }) => Properties['EventBusName'])).toEqual([undefined]);
   expect(app.ofType('AWS::Lambda::Url')).toHaveLength(1);
-  // As few of ten executions as a mapping may have.
+  // The fewest of ten executions that a mapping may have.
   const mappings = app.ofType('AWS::Lambda::EventSourceMapping').map(({ Properties }) => Properties);
   expect(mappings.length).toBe(9);
   expect(mappings.filter(({ ScalingConfig }) => (ScalingConfig as Scaling).MaximumConcurrency !== 2)).toEqual(

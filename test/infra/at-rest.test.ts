@@ -1,5 +1,6 @@
 /**
- * A deployment at rest starts, claims, sweeps and audits nothing: what runs by itself is off in the template.
+ * A deployment at rest starts, claims, sweeps and audits nothing: the template switches off everything that
+ * runs by itself.
  */
 
 import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
@@ -32,7 +33,7 @@ function everything(atRest: boolean): Reader {
   return new Reader(stack);
 }
 
-/** What runs or delivers by itself, by its type: whether it is off. */
+/** For each type that runs or delivers by itself: whether it is off. */
 const IS_OFF: Readonly<Record<string, (properties: Resource['Properties']) => boolean>> = {
   'AWS::Events::Rule': ({ State }) => State === 'DISABLED',
   'AWS::Lambda::EventSourceMapping': ({ Enabled }) => Enabled === false,
@@ -41,7 +42,7 @@ const IS_OFF: Readonly<Record<string, (properties: Resource['Properties']) => bo
   // They fill queues that nobody reads meanwhile, so that nothing is lost.
   'AWS::Scheduler::Schedule': () => false,
 };
-/** Types that start nothing by themselves: what is new in the template has to be put here or above. */
+/** Types that start nothing by themselves: new types of the template must be listed here or above. */
 const STILL =
   /^AWS::(IAM|Logs|CloudWatch|SNS|DynamoDB|KMS|S3|EC2|ECR)::|^AWS::(SQS::Queue(Policy)?|Lambda::(Function|Permission|EventInvokeConfig)|ApiGatewayV2::(Api|Route|Integration|Authorizer|Stage)|Events::EventBus|ECS::(Cluster|TaskDefinition)|Scheduler::ScheduleGroup|ApplicationAutoScaling::ScalingPolicy)$/;
 
@@ -61,7 +62,7 @@ test('what fills the queues of triggers alone goes on', () => {
     line.replace(/ (Steadfast)?(Triggers)?/, ' ').replace(/[0-9A-F]{8}$/, ''),
   );
   expect(on.filter((line) => !/^AWS::(Scheduler::Schedule|Events::Rule) /.test(line))).toEqual([]);
-  // Those of an object and of an event; none of a supervisor or of the audit.
+  // The rules of an object and of an event; none of a supervisor or of the audit.
   expect(on.filter((line) => line.startsWith('AWS::Events::Rule'))).toHaveLength(2);
 });
 

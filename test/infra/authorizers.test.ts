@@ -1,6 +1,6 @@
 /**
- * Who may make which call: signed requests by default, tokens with scopes,
- * callbacks for whoever has their token.
+ * Who may make which call: signed requests by default, tokens with scopes, callbacks for every holder of
+ * their token.
  */
 
 import {
@@ -204,7 +204,7 @@ describe('what else may be set of the API', () => {
     const reader = new Reader(stack);
     const [mapping] = reader.ofType('AWS::ApiGatewayV2::ApiMapping');
     expect(mapping?.Properties).toMatchObject({ Stage: '$default' });
-    // AWS's own address would lead past what stands before the domain; commands find the domain by a tag.
+    // AWS's own address would bypass the domain's protection; commands find the domain by a tag.
     const [api] = reader.ofType('AWS::ApiGatewayV2::Api');
     expect(api?.Properties).toMatchObject({ DisableExecuteApiEndpoint: true });
     const [stage] = reader.ofType('AWS::ApiGatewayV2::Stage');

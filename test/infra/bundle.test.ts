@@ -16,7 +16,7 @@ import * as whole from '../../lib/index.ts';
 import * as roles from '../../lib/without-handlers.ts';
 import { project } from './fixture.ts';
 
-/** An author's agent file in a folder of its own, which knows Steadfast by its package name only. */
+/** An author's agent file in a folder of its own, which knows Steadfast only by its package name. */
 const AGENT = `
   import { agent } from 'steadfast';
   import { createRequire } from 'node:module';
@@ -74,11 +74,11 @@ test('a package beside the code of a host is imported with the agent that needs 
 
 /**
  * In KB, minified, with the AWS clients: what a cold start has to read. The scheduler has the routes and
- * every workflow's schemas, the agent of bulk actions the schemas. What they have is in docs/COST.md.
+ * every workflow's schemas, the agent of bulk actions the schemas. Their sizes are in docs/COST.md.
  */
 const budgetOf = (name: string): number => BUDGETS[name] ?? 560;
 const BUDGETS: Readonly<Record<string, number>> = { scheduler: 690, bulk: 600 };
-/** In KB, on top of that: what an agent of an author's imports to talk to its own service. */
+/** In KB, on top of that: clients that an author's agent imports to call its own service. */
 const AUTHORS_CLIENTS: Readonly<Record<string, number>> = { '@aws-sdk/client-s3': 200 };
 
 let deployed: ReadonlyMap<string, Bundle>;
@@ -93,7 +93,7 @@ test('what is deployed is small, and nothing of the infrastructure is in it', ()
     const strangers =
       /aws-cdk-lib|constructs|esbuild|lib\/(infra\/(?!lambda-credentials)|testing\/)|^(local|cli)\/|credential-provider-(sso|ini)|mnemonist/;
     expect([name, inputs.filter((path) => strangers.test(path))]).toEqual([name, []]);
-    // An agent needs its contract alone; its workflow brings the builder and its checks: 35 KB.
+    // An agent needs only its contract; its workflow brings the builder and its checks: 35 KB.
     if (name.startsWith('agents/')) {
       expect([name, inputs.filter((path) => /^examples\/.*workflow\.ts$/.test(path))]).toEqual([name, []]);
     }

@@ -1,4 +1,4 @@
-/** The canary in the template: what it is made of, and the alarm when it does not come. */
+/** The canary in the template: its parts, and the alarm if it does not come. */
 
 import { Duration } from 'aws-cdk-lib/core';
 import { FOUND } from './fixture.ts';
@@ -20,7 +20,7 @@ test('has an agent, a schedule and an alarm of its absence, and is asked for', (
     Threshold: 1,
     TreatMissingData: 'missing',
   });
-  // No data at all is what a canary that does not come leaves.
+  // A canary that does not come leaves no data at all.
   expect(late?.Properties['InsufficientDataActions']).toEqual(late?.Properties['AlarmActions']);
   expect(findingsOf(stack)).toEqual([]);
   const without = JSON.stringify(new Reader(makeStack()).all);

@@ -1,4 +1,4 @@
-/** What a deployment may take of the account's concurrent executions is said when it is synthesised. */
+/** Synthesis says how many of the account's concurrent executions a deployment may use. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import type { SteadfastStackProps } from '../../lib/infra/steadfast-stack.ts';
 import { FOUND } from './fixture.ts';
 import { makeStack, Reader } from './template.ts';
 
-/** What synthesis says about concurrency, and the function's own settings. */
+/** Synthesis's messages about concurrency, and the function's own settings. */
 function said(props: Partial<SteadfastStackProps>, triggers = 0): { text: string; reader: Reader } {
   const stack = makeStack(props);
   for (let n = 0; n < triggers; n += 1) stack.steadfast.startQueue('order', { name: `intake-${n}` });

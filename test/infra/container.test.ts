@@ -1,6 +1,6 @@
 /**
- * An agent that runs in a container: no function, a service that may do exactly
- * what the function could, an image.
+ * An agent that runs in a container: no function, a service with exactly the function's permissions, an
+ * image.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { FOUND, project } from './fixture.ts';
 import { findingsOf, makeApp, Reader } from './template.ts';
 
 const [pay, ...others] = FOUND.agents;
-/** Six hours, which no function has. */
+/** Six hours, which is too long for a function. */
 const found = {
   ...FOUND,
   agents: [{ ...pay!, timeoutMs: 6 * 3_600_000, runsIn: 'container' as const }, ...others],
@@ -206,7 +206,7 @@ test('the folder of an image holds the worker, the agent and the Dockerfile, and
   ]);
   expect(contents[0]).toEqual(contents[1]);
   expect(existsSync(join(folders[0]!, 'workflow.ts'))).toBe(false);
-  // A task finds its credentials at an address; a function would have them in its environment.
+  // A task finds its credentials at an address; a function has them in its environment.
   expect(contents[0]!['index.mjs']).toContain('AWS_CONTAINER_CREDENTIALS_RELATIVE_URI');
   expect(contents[0]!['main.mjs']).toContain('AWS_CONTAINER_CREDENTIALS_RELATIVE_URI');
 });

@@ -1,5 +1,5 @@
 /**
- * What the dashboard draws: the questions it answers, the charts that the console draws as well,
+ * The contents of the dashboard: the questions it answers, the charts that the console draws as well,
  * workflows and agents one by one.
  */
 
@@ -63,7 +63,7 @@ describe('the dashboard', () => {
     });
   });
 
-  // Whom by name, and by which cause: that is in the table, and asked for through the API.
+  // Names and causes are in the table; the API shows them.
   test.each([
     [
       'whether it is healthy: sweeps, what is overdue, agents that are missing',
@@ -103,7 +103,7 @@ describe('the dashboard', () => {
 describe('metrics by workflow and by agent', () => {
   const detailed = makeStack({ metricsBy: ['workflow', 'agent'] });
   const all = widgetsOf(new Reader(detailed));
-  /** Name and value, of those with this dimension. */
+  /** Name and value of the metrics with this dimension. */
   const of = (by: string): unknown[][] =>
     all
       .flatMap(({ properties }) => properties.metrics ?? [])

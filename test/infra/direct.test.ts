@@ -1,4 +1,4 @@
-/** Without a public API the scheduler's function is called directly, by whom it is granted. */
+/** Without a public API, callers with a grant call the scheduler's function directly. */
 
 import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { AccountPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';

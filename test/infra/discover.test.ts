@@ -267,7 +267,7 @@ describe('forms', () => {
 
   test('are of the input, with the example beside it, and of what a person may give a step', async () => {
     expect(await forms("z.object({ id: z._default(z.string(), 'x') })", '{"id": "o-1"}')).toMatchObject({
-      // The form shows the input as it is given: a default makes a field one that may be left out.
+      // The form shows the input as a caller gives it: a field with a default may be left out.
       input: { properties: { id: { type: 'string' } } },
       example: { id: 'o-1' },
       steps: {

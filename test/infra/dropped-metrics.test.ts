@@ -1,4 +1,7 @@
-/** Metrics are log lines without a level: what would make Lambda drop them is refused, whoever sets it. */
+/**
+ * Metrics are log lines without a level: a setting that would make Lambda drop them is refused, whoever sets
+ * it.
+ */
 import {
   ApplicationLogLevel,
   CfnFunction,

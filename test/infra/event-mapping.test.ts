@@ -1,4 +1,4 @@
-/** A mapping as people write it does what the starter makes of it. */
+/** A mapping as people write it gives what the starter makes of it. */
 
 import { evaluateExpression, type Expr } from '../../lib/core/plan/refs.ts';
 import { compileMapping, type EventShape } from '../../lib/infra/event-mapping.ts';
@@ -55,7 +55,7 @@ it('is typed by the workflow: what its input does not have does not compile', ()
     steadfast.triggerOnEvent(pattern, intake, { input: { what: '$.a' } }),
     // @ts-expect-error a constant that it may not be
     steadfast.triggerOnEvent(pattern, intake, { input: { what: '$.a', from: 'elsewhere' } }),
-    // @ts-expect-error a field that the input has not
+    // @ts-expect-error the input has no such field
     steadfast.startQueue(intake, { input: { what: '$.a', from: 'event', more: '$.b' } }),
   ];
   expect(typed).toBeInstanceOf(Function);

@@ -10,7 +10,7 @@ process.once('exit', () => {
   for (const folder of made) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Writes files into a new folder that goes with the process; returns its path. */
+/** Writes files into a new folder that is removed with the process; returns its path. */
 export function project(files: Readonly<Record<string, string>> = {}): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'steadfast-infra-')));
   made.push(root);

@@ -1,6 +1,6 @@
 /**
- * The construct in a program of somebody else's: their app, their flags, twice in one stack, with their bus.
- * CloudFormation's own rules are asked here alone, of our app as well: to load them takes seconds.
+ * The construct in somebody else's program: their app, their flags, twice in one stack, with their bus. Only
+ * here are CloudFormation's own rules checked, for our app as well: loading them takes seconds.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { synthesize } from '../../lib/infra/synth.ts';
 import { AGENT_MODULE, FOUND, project, workflowModule } from './fixture.ts';
 import { findingsOf, Reader } from './template.ts';
 
-/** No cdk.json, so none of its feature flags. */
+/** There is no cdk.json, and so none of its feature flags. */
 const app = new App({ outdir: project(), context: { 'aws:cdk:bundling-stacks': [] } });
 const stack = new Stack(new Stage(app, 'Prod'), 'Shop');
 const bus = EventBus.fromEventBusArn(stack, 'Bus', 'arn:aws:events:eu-west-1:123456789012:event-bus/shop');
@@ -50,7 +50,7 @@ test('two of them have their own of everything', () => {
   expect(payments.deploymentName).not.toBe(reports.deploymentName);
 });
 
-/** Those that the account, and not CloudFormation, keeps apart. */
+/** Names that must be unique in the account; CloudFormation does not ensure this. */
 const NAMES = ['Name', 'QueueName', 'LogGroupName', 'AlarmName', 'DashboardName', 'TopicName', 'RoleName'];
 
 test('no name that they choose is that of both', () => {

@@ -1,6 +1,6 @@
 /**
- * What agents' files export, asked in a process of its own: whatever one of them does, each has an answer,
- * and a handler that is not what its agent declares is refused.
+ * The exports of agents' files, read in a process of its own: whatever one of them does, each gets an answer,
+ * and a handler that differs from its agent's declaration is refused.
  */
 
 import { discoverWorkflows } from '../../lib/infra/discover.ts';

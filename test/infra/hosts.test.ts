@@ -1,4 +1,4 @@
-/** Functions of several agents: what is shared, what each keeps, what is refused and said. */
+/** Functions of several agents: what they share, what each keeps, what is refused and reported. */
 
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { type IVpc, SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
@@ -32,11 +32,11 @@ test('agents of a host have one function, role and log group, and a queue and a 
   const [host] = functionsOf(shared).filter(({ Properties }) =>
     String(Properties['Description']).includes('pay, mail'),
   );
-  // The longest attempt of its agents, and the queues' time with it.
+  // The longest attempt of its agents, and the queues' time accordingly.
   expect(host?.Properties).toMatchObject({ Timeout: 75 });
   const visible = shared.ofType('AWS::SQS::Queue').map(({ Properties }) => Properties['VisibilityTimeout']);
   expect(visible.filter((seconds) => seconds === 450)).toHaveLength(2);
-  // It may send to whatever any of its agents may send to.
+  // It may send to everything that any of its agents may send to.
   expect(shared.environmentOf('Agents/Host-checkout')['STEADFAST_AGENTS']).toBe('pay,ship,mail');
 });
 

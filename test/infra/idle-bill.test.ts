@@ -1,4 +1,4 @@
-/** What an idle deployment costs a month, with few agents and with many: its bound. */
+/** The cost of an idle deployment a month, with few agents and with many: its bound. */
 
 import type { CostReport } from '../../bench/cost.ts';
 import { BILL_DEFAULTS, monthlyBills } from '../../bench/parts/bill.ts';
@@ -9,7 +9,7 @@ import { makeStack, Reader } from './template.ts';
 
 const counted = (resultOf('cost') as CostReport).cases[0]!.units;
 
-/** What synthesis makes of so many agents, as far as it is charged for while nothing happens. */
+/** Synthesised resources for this many agents that are charged for while nothing happens. */
 function idleCounts(
   agents: number,
   hosting: 'own' | 'shared',

@@ -1,4 +1,4 @@
-/** What a deployment with lanes allows, and which lanes it refuses. */
+/** The permissions of a deployment with lanes, and the lanes that it refuses. */
 
 import { checkLanes, type FoundWorkflow } from '../../lib/infra/discovery.ts';
 import { FOUND } from './fixture.ts';
@@ -10,7 +10,7 @@ const inLane = (workflow: FoundWorkflow, atMost: number): FoundWorkflow => ({
   lanes: [{ workflow: workflow.name, name: 'customer', atMost }],
 });
 
-/** What each function that decides may delete from the table: the conditions. */
+/** What each deciding function may delete from the table: the conditions. */
 function deletions(workflows: readonly FoundWorkflow[]): unknown[] {
   const reader = new Reader(makeStack({ workflows: { ...FOUND, workflows } }));
   return ['Scheduler', 'Supervisor', 'Agents/pay', 'Agents/mail'].map((path) =>
@@ -25,7 +25,7 @@ const keys = (beginning: string): object => ({
   'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${beginning}#*`] },
 });
 const lanes = keys('lane');
-/** What the API erases. */
+/** The keys that the API erases. */
 const erased = keys('exec');
 
 test('whoever decides may delete items of lanes, and nothing else', () => {

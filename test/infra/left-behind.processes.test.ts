@@ -1,4 +1,4 @@
-/** What an agent's bundle does not hold: synthesis names it, and settings bring it along. */
+/** Files missing from an agent's bundle: synthesis names them, and settings include them. */
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -38,7 +38,7 @@ function make(files: Readonly<Record<string, string>>, settings: AgentSettings =
   return { folder, warnings };
 }
 
-/** What the agent answers where nothing but its asset is. */
+/** The agent's answer if nothing but its asset exists. */
 function answerOf({ folder }: Made): unknown {
   const alone = mkdtempSync(join(tmpdir(), 'steadfast-alone-'));
   away.push(alone);
@@ -155,7 +155,7 @@ test.each([
   expect(() => make(all)).toThrow(remedy);
 });
 
-/** A package whose binary comes in another, as sharp's does. */
+/** A package whose binary is in another package, like sharp's. */
 const NATIVE = {
   'node_modules/image/package.json':
     '{"name":"image","main":"index.js","optionalDependencies":{"@image/linux":"1","@image/mac":"1"},"dependencies":{"deep":"2"}}',

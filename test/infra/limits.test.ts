@@ -1,6 +1,5 @@
 /**
- * What AWS would refuse in the middle of a deployment is refused before, and what is let
- * through is within every limit.
+ * A deployment that AWS would refuse halfway is refused before, and every accepted one is within all limits.
  */
 
 import { Code, Function, Runtime } from 'aws-cdk-lib/aws-lambda';
@@ -14,10 +13,10 @@ import { FOUND } from './fixture.ts';
 import { resolved } from './named-permissions.ts';
 import { makeApp, makeStack, Reader, type Resource, statementsIn } from './template.ts';
 
-/** The longest name there may be. */
+/** The longest possible name. */
 const agentName = (folder: string, n: number): string => `${folder}-${n}-`.padEnd(48, 'x');
 
-/** Folders of one workflow each, with so many agents that all send to each other. */
+/** Folders of one workflow each, with this many agents that all send to each other. */
 function foldersOf(counts: Readonly<Record<string, number>>, only = Object.keys(counts)): Discovery {
   const folders = only.map((folder) => ({
     folder,
@@ -75,7 +74,7 @@ test('a folder that no stack holds is named, with how many agents it has', () =>
   );
 });
 
-/** Agents of one folder that a stack holds. */
+/** The most agents of one folder that fit into a stack. */
 const FULL = 66;
 
 describe('the fullest stack', () => {

@@ -1,6 +1,6 @@
 /**
- * Dashboard and alarms read what the roles emit (`aws/names.ts`; that it is
- * emitted: `test/aws/metrics.test.ts`).
+ * Dashboard and alarms read the metrics that the roles emit (`aws/names.ts`; `test/aws/metrics.test.ts`
+ * checks that they are emitted).
  */
 
 import { readFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ describe('the names', () => {
   const used = [...drawn('Steadfast'), ...watched];
 
   test('on the dashboard and in alarms are those that the roles emit, all of them', () => {
-    // The canary's is that of its alarm alone, in a deployment that has one.
+    // Only the canary's own alarm uses this one, in a deployment that has a canary.
     const { CanaryEnded: _, ...always } = METRICS;
     expect(new Set(used.map(([name]) => name))).toEqual(new Set(Object.keys(always)));
     const withCanary = new Reader(makeStack({ canary: Duration.minutes(5) }));

@@ -1,6 +1,6 @@
 /**
- * cdk-nag's AwsSolutions rules over the whole deployment: no finding, but those acknowledged in the
- * constructs, each there with its reason.
+ * cdk-nag's AwsSolutions rules over the whole deployment: no finding, except those acknowledged in the
+ * constructs, each with its reason there.
  */
 
 import { Queue } from 'aws-cdk-lib/aws-sqs';

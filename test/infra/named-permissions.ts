@@ -1,6 +1,6 @@
 /**
- * A template's permissions in the words of `permissions.ts`: roles and resources by
- * what they are, not by their ids.
+ * A template's permissions in the words of `permissions.ts`: roles and resources are named by their purpose,
+ * not by their ids.
  */
 
 import { type Permission, StackPolicies } from '../../local/iam/stack-policies.ts';
@@ -36,7 +36,7 @@ export function namerOf(template: ResolvedTemplate): Namer {
     resources.flatMap((each) => [...arnsOf(each)].map((arn) => [arn, nameOf(each)] as const)),
   );
   const agents = resources.filter(isQueueOfAgent).map(nameOf);
-  /** What a wildcard at the end takes in: the agents' queues and nothing else, or it is left as it is. */
+  /** The meaning of a final wildcard: only the agents' queues, or it is left unchanged. */
   const family = (pattern: string): string => {
     const taken = [...names].filter(([arn]) => arn.startsWith(pattern.slice(0, -1))).map(([, name]) => name);
     return taken.sort().join() === agents.toSorted().join() ? 'all queues' : pattern;

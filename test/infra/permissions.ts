@@ -1,6 +1,6 @@
 /**
- * Who may do what, and why: the whole of it. `permissions.test.ts` holds the template to these rows, both
- * ways; `test/e2e/permissions.test.ts` shows that each is needed, but for those that are argued below.
+ * All permissions and their reasons. `permissions.test.ts` compares the template with these rows, both ways;
+ * `test/e2e/permissions.test.ts` shows that each is needed, except those with an argument below.
  */
 
 import { PREORDER_MAY_BE_IDLE } from './preorder-permissions.ts';
@@ -11,8 +11,8 @@ export interface Row {
   readonly who: string;
   readonly actions: readonly string[];
   /**
-   * `its …` is the function's own; `the queues of its workflows` are those of all agents it works with;
-   * `all queues` are the agents', by the prefix that no other queue's name has.
+   * `its …` is the function's own; `the queues of its workflows` are those of all agents it works with; `all
+   * queues` are the agents', by a prefix that no other queue's name has.
    */
   readonly on: string;
   readonly because: string;
@@ -189,11 +189,11 @@ export const PERMISSIONS: readonly Row[] = [
 
 export interface TriggerRows {
   readonly source: 'rule' | 'schedule' | 'none';
-  /** Those of the workflow that it starts. */
+  /** The agents of the workflow that it starts. */
   readonly agents: readonly string[];
 }
 
-/** What each trigger adds, by its name. */
+/** The additional rows of each trigger, by its name. */
 export const TRIGGER_PERMISSIONS = (triggers: Readonly<Record<string, TriggerRows>>): Row[] =>
   Object.entries(triggers).flatMap(([who, { source, agents }]) => [
     {
@@ -238,7 +238,7 @@ export const TRIGGER_PERMISSIONS = (triggers: Readonly<Record<string, TriggerRow
     ...deliveries(who, source),
   ]);
 
-/** Who puts messages into the queue of a trigger, or sets aside what does not get there. */
+/** Who sends messages to the queue of a trigger, or sets aside those that do not get there. */
 function deliveries(trigger: string, source: TriggerRows['source']): Row[] {
   if (source === 'none') return [];
   const actions = ['sqs:SendMessage'];

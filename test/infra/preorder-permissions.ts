@@ -1,9 +1,9 @@
-/** What an end-to-end run of order-fulfilment leaves unused, since it starts no preorder. */
+/** Permissions that an end-to-end run of order-fulfilment leaves unused, because it starts no preorder. */
 
 import type { Row } from './permissions.ts';
 
 const ORDER_AGENTS = ['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'];
-/** The run starts no preorder: the default stack's own test does, and those of lanes. */
+/** The run starts no preorder: the default stack's own test does, and those of lanes do. */
 export const PREORDER_MAY_BE_IDLE: readonly Row[] = [
   ...[...ORDER_AGENTS, 'authorise-card', 'steadfast-bulk', 'scheduler', 'supervisor'].map((who) => ({
     who,

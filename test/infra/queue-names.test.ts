@@ -1,4 +1,4 @@
-/** Names of the agents' queues: a prefix of each deployment's own, from which function and role know them. */
+/** Names of the agents' queues: each deployment has its own prefix, which functions and roles know. */
 
 import { NestedStack, Stack } from 'aws-cdk-lib/core';
 import { agentQueues } from '../../lib/aws/agent-queues.ts';

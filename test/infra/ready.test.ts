@@ -1,4 +1,6 @@
-/** Agents whose work is declared: found without a file, bundled, hosted by secret, and what they may read. */
+/**
+ * Agents whose work is declared: found without a file, bundled, hosted by secret, and their read permissions.
+ */
 
 import { agentEntry, bundleDeployment, hostEntry } from '../../lib/infra/bundle.ts';
 import { hostsOf } from '../../lib/infra/agent-hosts.ts';

@@ -1,6 +1,6 @@
 /**
- * What CloudFormation does not know in every region is in no template: there
- * the whole stack would be refused.
+ * No template has a property that CloudFormation does not know in every region: there the whole stack would
+ * be refused.
  */
 
 import { Tags } from 'aws-cdk-lib/core';

@@ -1,6 +1,6 @@
 /**
- * Agents in other languages: what synthesis reads of them, what it refuses, what they
- * may do, what is in their image.
+ * Agents in other languages: what synthesis reads about them, what it refuses, their permissions, the
+ * contents of their image.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -146,6 +146,6 @@ test('the image of an agent holds the folder that is named like it', async () =>
   expect(readFileSync(join(folder, 'Dockerfile'), 'utf8')).toMatch(
     /\nCOPY \*\.mjs .*\nCOPY book \.\/book\/\n/,
   );
-  // Beside the code, as the file of the agent is beside it in the sources.
+  // It is beside the code, as the agent's file is in the sources.
   expect(readFileSync(join(folder, 'index.mjs'), 'utf8')).toContain('book/main.py');
 });

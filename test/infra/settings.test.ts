@@ -1,4 +1,4 @@
-/** What may be set: for single agents, and for a deployment as a whole. */
+/** Possible settings: for single agents, and for a deployment as a whole. */
 
 import { type IVpc, SecurityGroup, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -204,7 +204,7 @@ describe('a deployment', () => {
         ]),
       );
     }
-    // Roles use the key through these two services alone: it may be shared.
+    // Roles use the key through these two services only: it may be shared.
     const uses = reader
       .ofType('AWS::IAM::Policy')
       .flatMap(statementsIn)

@@ -37,7 +37,7 @@ describe('the state table', () => {
           IndexName,
           Projection: { ProjectionType: 'KEYS_ONLY' },
         })),
-        // Nobody writes them: a release that needs an index takes one, and makes none.
+        // Nothing writes them: a release that needs an index uses one of them instead of making a new one.
         ...['spare1', 'spare2'].map((IndexName) => ({
           IndexName,
           Projection: { ProjectionType: 'INCLUDE' },
@@ -45,7 +45,7 @@ describe('the state table', () => {
       ].map((index) => Match.objectLike(index)),
       BillingMode: 'PAY_PER_REQUEST',
       TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
-      // One region: a table of the older type could get no other one later.
+      // One region: a table of the older type could not get another one later.
       Replicas: [
         {
           Region: { Ref: 'AWS::Region' },

@@ -1,4 +1,4 @@
-/** A table that is paid for by the hour: its capacity, its floor, and from when it pays. */
+/** A table that is paid for by the hour: its capacity, its floor, and when it is worth it. */
 
 import { Annotations } from 'aws-cdk-lib/assertions';
 import { PRICES } from '../../bench/parts/prices.ts';

@@ -23,8 +23,8 @@ export interface Statement {
 }
 
 /**
- * An app without code and without CloudFormation's own rules, which
- * `foreign.test.ts` asks: they take seconds.
+ * An app without code and without CloudFormation's own rules, which `foreign.test.ts` checks: they take
+ * seconds.
  */
 export const makeApp = (): App =>
   createApp({
@@ -34,13 +34,13 @@ export const makeApp = (): App =>
     context: { 'aws:cdk:bundling-stacks': [] },
   });
 
-/** What is kept of a stage like 'dev', and of one like 'prod'. */
+/** The removal policy of a stage like 'dev', and of one like 'prod'. */
 export const FATES = { dev: RemovalPolicy.DESTROY, prod: RemovalPolicy.RETAIN } as const;
 
 export const makeStack = (props: Partial<SteadfastStackProps> = {}): SteadfastStack =>
   new SteadfastStack(makeApp(), 'Test', { workflows: FOUND, removalPolicy: FATES.dev, ...props });
 
-/** What a global table says of its one region. */
+/** A global table's entry for its only region. */
 export const replicaOf = ({ Properties }: Resource): Readonly<Record<string, unknown>> =>
   (Properties['Replicas'] as readonly Readonly<Record<string, unknown>>[])[0] ?? {};
 
@@ -78,14 +78,14 @@ export class Reader {
     return environment.Variables;
   }
 
-  /** What the role of a function allows. */
+  /** The statements of a function's role. */
   statementsOf(path: string): Statement[] {
     return statementsIn(this.one('AWS::IAM::Policy', `${path}/Role`));
   }
 
   /**
-   * `action resource`, one line each; a resource is named by its logical id
-   * without the hash, plus what follows.
+   * `action resource`, one line each; a resource is named by its logical id without the hash, plus what
+   * follows.
    */
   matrixOf(path: string): string[] {
     return this.statementsOf(path)
@@ -114,15 +114,15 @@ interface Findings {
   }[];
 }
 /**
- * By a name that the compiler does not follow: the types of cdk-nag bring those of every service of AWS,
- * two fifths of the lines that it would read.
+ * A name that the compiler does not follow: the types of cdk-nag include those of every service of AWS, two
+ * fifths of the lines that it would read.
  */
 const NAG: string = 'cdk-nag';
 const { AwsSolutionsChecks } = (await import(NAG)) as {
   readonly AwsSolutionsChecks: new (stack: Stack) => { validateScope(scope: Stack): Findings };
 };
 
-/** What cdk-nag's AwsSolutions rules find and nobody acknowledged: `rule path`. */
+/** The findings of cdk-nag's AwsSolutions rules that are not acknowledged: `rule path`. */
 export const findingsOf = (stack: Stack): string[] =>
   new AwsSolutionsChecks(stack)
     .validateScope(stack)

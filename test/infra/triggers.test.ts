@@ -29,7 +29,7 @@ const daily = steadfast.triggerOnSchedule(
 );
 const messages = steadfast.startQueue('order', { idempotencyKey: '$.body.orderId' });
 const reader = new Reader(stack);
-/** Not that of large values. */
+/** The bucket of large values excluded. */
 const bucketsIn = (read: Reader): Resource[] =>
   read.ofType('AWS::S3::Bucket').filter(({ id }) => !/Values/.test(id));
 const logical = (path: string, type = 'AWS::SQS::Queue'): string => reader.one(type, path).id;

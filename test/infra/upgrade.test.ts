@@ -1,10 +1,10 @@
 /**
- * What holds data or is known outside keeps its identity over an upgrade: CloudFormation replaces a resource
- * whose logical id changes, or one of the properties that it cannot change in place. A table would come back
- * empty, a queue would lose its messages, a topic its subscribers, an API its address.
+ * Resources that contain data or are known outside keep their identity over an upgrade: CloudFormation
+ * replaces a resource if its logical id changes, or one of the properties that it cannot change in place. A
+ * table would return empty, a queue would lose its messages, a topic its subscribers, an API its address.
  *
- * If this test fails, change the construct back. If the replacement is meant, write into OPERATIONS.md what
- * happens to a deployment that is running, and only then change the list.
+ * If this test fails, change the construct back. If the replacement is intended, write into OPERATIONS.md
+ * what happens to a running deployment, and only then change the list.
  */
 
 import type { CfnGlobalTable } from 'aws-cdk-lib/aws-dynamodb';
@@ -19,13 +19,13 @@ import { FATES, makeApp, makeStack, Reader, type Resource } from './template.ts'
 interface Stateful {
   /** The properties whose change replaces it. */
   readonly replacedBy: readonly string[];
-  /** What becomes of a deployment that is running. */
+  /** The consequence for a running deployment. */
   readonly loss: string;
 }
-/** Types that hold something, or that others know by its name. */
+/** Types that contain something, or that others know by its name. */
 const STATEFUL: Readonly<Record<string, Stateful>> = {
   'AWS::DynamoDB::GlobalTable': {
-    // An index is not replaced but built anew, and while it is, the supervisor is blind.
+    // An index is not replaced but rebuilt, and meanwhile the supervisor is blind.
     replacedBy: ['TableName', 'KeySchema', 'GlobalSecondaryIndexes'],
     loss: 'a new, empty table takes its place: every execution, incident and idempotency key is lost to the deployment',
   },
@@ -64,7 +64,7 @@ const index = ({ name, pk, sk, projected }: TableIndex): object => ({
       : { NonKeyAttributes: projected, ProjectionType: 'INCLUDE' },
 });
 
-/** Its end is the first part of the stack's own id. */
+/** Its name ends with the first part of the stack's own id. */
 const ACCESS_LOG = {
   'Fn::Join': [
     '',
@@ -80,7 +80,7 @@ const ACCESS_LOG = {
   ],
 };
 
-/** As deployed so far: logical id, type, and what would replace it; of the agents one stands for all. */
+/** The deployed resources: logical id, type, and what would replace them; one agent represents all. */
 const DEPLOYED: Readonly<Record<string, object>> = {
   SteadfastStateTable0D45A083: {
     Type: 'AWS::DynamoDB::GlobalTable',
@@ -89,7 +89,7 @@ const DEPLOYED: Readonly<Record<string, object>> = {
   },
   SteadfastEvents515822EF: { Type: 'AWS::Events::EventBus', Name: 'TestSteadfastEventsD723B0D7' },
   SteadfastWakeUpsBus7FE02D06: { Type: 'AWS::Events::EventBus', Name: 'TestSteadfastWakeUpsBusB299D727' },
-  // By its name others find it: a change of the prefix replaces the queues of all agents.
+  // Others find it by its name: a change of the prefix replaces the queues of all agents.
   SteadfastAgentspayQueue454D92D3: { Type: 'AWS::SQS::Queue', QueueName: 'Test-2b69d643_pay' },
   SteadfastAgentsDeadLetterQueueCBB8A1D0: { Type: 'AWS::SQS::Queue' },
   SteadfastAgentspayLogs1EB94AAD: { Type: 'AWS::Logs::LogGroup' },
@@ -106,7 +106,7 @@ const DEPLOYED: Readonly<Record<string, object>> = {
   SteadfastAuditLogs8385C4A5: { Type: 'AWS::Logs::LogGroup' },
 };
 
-/** A trigger's own: what waits in a queue that is replaced is lost. */
+/** A trigger's resources: messages that wait in a replaced queue are lost. */
 const withTrigger = (stack: SteadfastStack): SteadfastStack => {
   stack.steadfast.startQueue('order');
   return stack;
@@ -117,7 +117,7 @@ const TRIGGER: Readonly<Record<string, object>> = {
   SteadfastTriggersorderqueueLogs4CE78127: { Type: 'AWS::Logs::LogGroup' },
 };
 
-/** In place of a function's own. */
+/** Replaces a function's own resources. */
 const CONTAINER: Readonly<Record<string, object>> = {
   SteadfastAgentspayContainerLogs7BAFA966: { Type: 'AWS::Logs::LogGroup' },
 };
@@ -126,10 +126,10 @@ const identityOf = ({ Type, Properties }: Resource): object => {
   const replacing = (STATEFUL[Type]?.replacedBy ?? []).filter((name) => name in Properties);
   return { Type, ...Object.fromEntries(replacing.map((name) => [name, Properties[name]])) };
 };
-/** One agent stands for all. */
+/** One agent represents all. */
 const OTHER_AGENTS = /\/Agents\/(ship|mail)\//;
 
-/** What a deployment of this template over one of the list would lose, a line each. */
+/** The losses of deploying this template over one of the list, one line each. */
 function losses(reader: Reader, listed = DEPLOYED): string[] {
   const stateful = reader.all.filter(
     ({ Type, Metadata }) => Type in STATEFUL && !OTHER_AGENTS.test(Metadata?.['aws:cdk:path'] ?? ''),
@@ -173,7 +173,7 @@ test('an agent that moves into a container keeps its queues', () => {
   expect(losses(new Reader(stack), { ...kept, ...CONTAINER })).toEqual([]);
 });
 
-/** Type, or what a queue is for → what becomes of it. */
+/** Type or a queue's purpose → what becomes of it. */
 const fates = (reader: Reader): Record<string, unknown> => {
   const kindOf = ({ Type, Metadata }: Resource): string =>
     Type === 'AWS::SQS::Queue'
@@ -195,7 +195,7 @@ test('what waits to be started stays with the table and the logs; a deployment t
   const gone = ['Delete', 'Delete'];
   const prod = new Reader(withTrigger(makeStack({ removalPolicy: FATES.prod })));
   expect(fates(prod)).toEqual({
-    // It is protected against deletion, which a roll back would fail on.
+    // It is protected against deletion, which would fail a roll back.
     'AWS::DynamoDB::GlobalTable': ['Retain', 'Retain'],
     'AWS::Logs::LogGroup': inUse,
     'Triggers/Queue': inUse,

@@ -39,7 +39,8 @@ test.each([
         ],
       },
     });
-    // No bucket without them can be replicated later; one that has them cannot go with its stack.
+    // A bucket without versions cannot be replicated later; one with versions cannot be removed with its
+    // stack.
     expect(bucket?.Properties['VersioningConfiguration']).toEqual(versions);
   },
 );

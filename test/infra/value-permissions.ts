@@ -2,7 +2,7 @@
 
 import type { Row } from './permissions.ts';
 
-/** What is too large for a record. */
+/** Permissions for values that are too large for a record. */
 export const VALUES = (who: string): Row[] => [
   {
     who,

@@ -46,7 +46,7 @@ interface Job {
   stopped?: number;
 }
 
-/** A service that takes a job, does it for so long, and is asked by the key alone. */
+/** A service that accepts a job, takes a while for it, and is probed by the key alone. */
 function jobs({
   lasts = 3 * MINUTE,
   advances = true,
@@ -100,7 +100,7 @@ const declined: CrashOptions<object>['scenario'] = (trial, given) => {
   return trial.start(given);
 };
 
-/** A trial whose service lives by the trial's clock. */
+/** A trial whose service uses the trial's clock. */
 function film1(options: { lasts?: number; advances?: boolean } = {}) {
   let clock = (): number => 0;
   const service = jobs({ ...options, now: () => clock() });
@@ -136,7 +136,7 @@ describe('accepted work', () => {
     const { trial, deeds, undone, world } = film1({ lasts: 40 * MINUTE });
     const run = await trial.start({});
     const { status } = await run.waitForEnd();
-    // The second attempt is not over in its time either.
+    // The second attempt is not over within its time either.
     expect(status).toBe('compensated');
     expect(deeds).toEqual(['undo encode', 'undo encode', 'undo reserve']);
     expect(undone.map((one) => one?.token)).toEqual(['job-2', 'job-3']);

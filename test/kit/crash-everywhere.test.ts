@@ -20,7 +20,7 @@ const soldOut: NonNullable<CrashOptions<Input>['scenario']> = (trial, given) => 
   return trial.start(given);
 };
 
-/** What a fault at every point of a run of correct agents comes to. */
+/** The result of a fault at every point of a run of correct agents. */
 const ofGoodAgents = (options: Partial<CrashOptions<Input>>): ReturnType<typeof crashEverywhere> => {
   const { world, agents } = goodAgents();
   return crashEverywhere(bookTrip, { input, agents, world, ...options });

@@ -1,4 +1,4 @@
-/** The kit in a process whose timers were false before it was loaded, as a set-up of Jest makes them. */
+/** The kit in a process whose timers were faked before it was loaded, as a set-up of Jest does. */
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

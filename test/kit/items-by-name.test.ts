@@ -1,6 +1,5 @@
 /**
- * What `crashEverywhere` says of items of lists: by the list's step and their
- * place, as their author knows them.
+ * How `crashEverywhere` names items of lists: by the list's step and their place, as their author knows them.
  */
 
 import { PermanentError, workflow } from 'steadfast';

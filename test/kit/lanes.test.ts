@@ -1,4 +1,4 @@
-/** A lane in a user's test: one at a time, and no crash leaves anybody in the queue or lets two in. */
+/** A lane in a user's test: one at a time, and no crash leaves an execution in the queue or admits two. */
 
 import { agent, workflow } from 'steadfast';
 import { crashEverywhere, externalWorld, testWorkflow } from 'steadfast/testing';

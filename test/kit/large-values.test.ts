@@ -1,4 +1,7 @@
-/** Values that no record holds, in a workflow's own tests: they lie beside the table, as in a deployment. */
+/**
+ * Values that no record contains, in a workflow's own tests: they are stored outside the table, as in a
+ * deployment.
+ */
 
 import { agent, workflow } from 'steadfast';
 import { crashEverywhere, externalWorld, testWorkflow } from 'steadfast/testing';

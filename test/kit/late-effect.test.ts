@@ -1,6 +1,7 @@
 /**
- * An effect that comes after its caller has given up: as late as an agent's `lateEffectWithin` allows it does
- * no harm; later it does, and is found where the test's author says how slow the service is.
+ * An effect that comes after its caller has given up: if it is as late as an agent's `lateEffectWithin`
+ * allows, it does no harm; if it is later, it does, and is found if the test's author says how slow the
+ * service is.
  */
 
 import { done, notDone, PermanentError } from 'steadfast';

@@ -1,6 +1,6 @@
 /**
- * How much `crashEverywhere` finds: mistakes that authors of agents make, each of them found, and correct
- * agents of every kind, none of them accused.
+ * How much `crashEverywhere` finds: mistakes of agents' authors, which are all found, and correct agents of
+ * every kind, which are never accused.
  */
 
 import {
@@ -30,7 +30,7 @@ import * as z from 'zod/mini';
 
 type Work = (ctx: AttemptContext, world: ExternalWorld, output?: unknown) => Promise<unknown>;
 
-/** What may be right or wrong with an agent; the rest of it is right. */
+/** Properties of an agent that may be right or wrong; the rest of it is right. */
 interface Ways {
   readonly effect?: 'idempotent' | 'probed' | 'unsafe';
   readonly execute?: Work;
@@ -39,14 +39,14 @@ interface Ways {
   readonly recovery?: readonly ReturnType<typeof retry | typeof askPerson>[];
 }
 /**
- * Through the workflow: to success, back after a later step's failure, canceled,
- * with a first answer lost anyway.
+ * The ways through the workflow: to success, back after a later step's failure, canceled, and with a lost
+ * first answer.
  */
 const ALL_WAYS = ['there', 'back', 'canceled', 'unheard'] as const;
 type Way = (typeof ALL_WAYS)[number];
 
 interface Mistake extends Ways {
-  /** Where it shows. */
+  /** The way that reveals it. */
   readonly way: Way;
   readonly is: 'lost' | 'doubled';
 }
@@ -72,7 +72,7 @@ async function strike(ways: Ways, through: readonly Way[]): Promise<CrashReport[
     probe = right.probe,
     undo = right.undo,
   } = ways;
-  // Needed where it goes on in another way; without a probe that happens after certain failures alone.
+  // Needed if it goes on in another way; without a probe that happens only after certain failures.
   const asked = effect === 'idempotent' ? ({ probe: 'none' } as const) : {};
   const first = agent('first-agent', { ...anything, effect, ...asked } as AgentOptions<unknown, unknown>);
   const flow = workflow('two-steps', { input: z.any(), within: '2h' }, (w) => {
@@ -274,7 +274,7 @@ describe('an author’s mistake is found', () => {
 
 describe('nobody is accused of anything', () => {
   it.each(Object.entries(CORRECT))('%s', async (name, ways) => {
-    // The way back and a cancel lead through most of the way there.
+    // The way back and a cancel include most of the way there.
     const through: readonly Way[] = ['idempotent', 'probed'].includes(name) ? ALL_WAYS : ['back', 'canceled'];
     const reports = await strike(ways, through);
     expect(reports.flatMap((report) => report.findings)).toEqual([]);

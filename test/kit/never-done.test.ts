@@ -1,4 +1,4 @@
-/** Work that a service accepted and never does fails for a reason, which other steps may read. */
+/** Work that a service accepted and never does fails with a reason, which other steps may read. */
 
 import { accepted, agent, failed, notDone, orElse, required, retry, workflow } from 'steadfast';
 import { testWorkflow } from 'steadfast/testing';

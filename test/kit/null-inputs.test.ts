@@ -1,4 +1,4 @@
-/** `null` is an input as any other: it does not give way to what the step would be given without it. */
+/** `null` is an input like any other: it is not replaced by the step's default input. */
 
 import { agent, eq, askPerson, PermanentError, retry, workflow } from 'steadfast';
 import { testWorkflow } from 'steadfast/testing';
@@ -12,7 +12,7 @@ const read = agent('read', {
 });
 const nothing = { input: z.object({}), within: '2d' } as const;
 
-/** @returns what each attempt was given, of which the first is refused if that is asked for */
+/** @returns the input of each attempt; the first attempt is refused if requested */
 function reader(refusesFirst = false) {
   const inputs: (string | null)[] = [];
   const handler = read.handler({

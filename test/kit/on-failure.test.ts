@@ -1,4 +1,4 @@
-/** What follows a failure, as users test it: reported once, whatever dies, by a service that knows no key. */
+/** What follows a failure, as users test it: reported once, whatever dies, by a service without keys. */
 
 import { agent, concat, done, notDone, orElse, PermanentError, workflow } from 'steadfast';
 import { crashEverywhere, externalWorld, testWorkflow } from 'steadfast/testing';

@@ -1,4 +1,4 @@
-/** What an operator does to an execution, in a user's test. */
+/** An operator's acts on an execution, in a user's test. */
 
 import { testWorkflow, type WorkflowTest } from 'steadfast/testing';
 import { bookHotel, bookTrip, confirmTrip, goodAgents, type Input } from './trip.ts';

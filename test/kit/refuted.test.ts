@@ -1,4 +1,4 @@
-/** What a later finding refutes decides nothing any more: a person's retry of an answer that was wrong. */
+/** A refuted finding no longer decides anything: a person's retry after a wrong answer. */
 
 import { accepted, agent, cannotTell, done, notDone, running, workflow } from 'steadfast';
 import { testWorkflow, type TestRun } from 'steadfast/testing';

@@ -1,4 +1,4 @@
-/** Rounds whose step may fail, and does: what those answered that succeeded is its output. */
+/** Rounds whose step may fail, and does: the answers of the successful ones are its output. */
 
 import { agent, exists, not, orElse, PermanentError, required, retry, workflow } from 'steadfast';
 import { crashEverywhere, externalWorld, testWorkflow } from 'steadfast/testing';

@@ -30,7 +30,7 @@ const polling = (until: Until<Answered>, maxRounds = 10) =>
 
 const isDone: Until<Answered> = (last) => eq(last.state, 'done');
 
-/** Whole minutes that an execution took: the rest of it is seconds. */
+/** The whole minutes that an execution took: the rest is seconds. */
 async function minutes(run: Awaited<ReturnType<ReturnType<typeof testWorkflow>['start']>>): Promise<number> {
   const { execution } = (await run.records()).state;
   const ms = (execution.endedAt ?? Number.NaN) - execution.startedAt;

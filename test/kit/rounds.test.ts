@@ -32,7 +32,7 @@ const asking = workflow('asking', { input: z.object({}), within: '1d' }, (w) => 
   return { rounds: output.rounds };
 });
 
-/** The same, and what follows may fail. */
+/** The same, and the next step may fail. */
 const askingFirst = workflow('asking-first', { input: z.object({}), within: '1d' }, (w) => {
   const batches = w.repeat(
     'batches',
@@ -88,7 +88,7 @@ describe('rounds', () => {
     expect(undone).toEqual(['batch-2', 'batch-1']);
     const rounds = await run.children('batches');
     const ends = await Promise.all(rounds.map(async (one) => (await one.state()).status));
-    // A try that failed for good is not made again in the same way.
+    // A try that failed for good is not repeated in the same way.
     expect(ends).toEqual(['canceled', 'canceled', 'failed']);
   });
 

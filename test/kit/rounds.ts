@@ -65,7 +65,7 @@ export const copying = workflow('copying', { input: z.object({}), within: '1d' }
   return { rounds: batches.output.rounds };
 });
 
-/** The same, whose batches stay: nothing of them is undone. */
+/** The same, but its batches stay: nothing of them is undone. */
 export const keeping = workflow('keeping', { input: z.object({}), within: '1d' }, (w) => {
   const batches = w.repeat(
     'batches',

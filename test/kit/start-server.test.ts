@@ -52,7 +52,7 @@ it('begins no more attempts of an agent than its rate', async () => {
     );
     for (const { executionId } of begun) await server.client.waitForEnd(executionId);
     expect(calledAt).toHaveLength(8);
-    // The first at once, and each other one at least a tenth of a second later.
+    // The first comes at once, and each other one at least a tenth of a second later.
     expect((calledAt.at(-1) ?? 0) - (calledAt[0] ?? 0)).toBeGreaterThan(500);
   } finally {
     await server.stop();

@@ -42,7 +42,7 @@ export const bookTrip: Workflow<Input> = workflow('book-trip', { input: Input, w
   return { mail: confirm.output.mail };
 });
 
-/** Agents that do what they declare, on an outside world of their own. */
+/** Agents that obey their declarations, on an outside world of their own. */
 export function goodAgents(): { world: ExternalWorld; agents: readonly TestAgent[] } {
   const world = externalWorld();
   return {
@@ -67,11 +67,11 @@ export function goodAgents(): { world: ExternalWorld; agents: readonly TestAgent
   };
 }
 
-/** One agent in place of the good one of the same name. */
+/** Replaces the good agent of the same name. */
 export const insteadOf = (agents: readonly TestAgent[], other: TestAgent): readonly TestAgent[] =>
   agents.map((one) => (one.worker.agent.spec.name === other.worker.agent.spec.name ? other : one));
 
-/** A workflow of one step, for whatever an agent can be like. */
+/** A workflow of one step, for an agent with any options. */
 export const oneStep = (options: Partial<AgentOptions<unknown, unknown>> = {}) => {
   const only = agent('only-agent', {
     input: z.any(),

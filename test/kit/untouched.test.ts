@@ -1,4 +1,4 @@
-/** What `crashEverywhere` says of agents that none of its runs came to. */
+/** How `crashEverywhere` reports agents that none of its runs reached. */
 
 import { eq, workflow } from 'steadfast';
 import { crashEverywhere } from 'steadfast/testing';

@@ -1,6 +1,6 @@
 /**
- * A test sees steps that no agent performs as production has them; a fault at any point loses
- * and doubles nothing of theirs.
+ * A test sees steps that no agent performs as production has them; a fault at any point loses and doubles
+ * nothing of them.
  */
 
 import { done, notDone, PermanentError, retry, workflow, type Workflow } from 'steadfast';

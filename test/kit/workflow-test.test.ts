@@ -1,4 +1,4 @@
-/** The test kit drives the production roles: what a user sees of a run, and what a test can do to it. */
+/** The test kit drives the production roles: what a user sees of a run, and how a test can influence it. */
 
 import { PermanentError, TransientError } from 'steadfast';
 import { testWorkflow, type WorkflowTest } from 'steadfast/testing';

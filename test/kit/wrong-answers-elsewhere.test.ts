@@ -1,6 +1,6 @@
 /**
- * Answers that are no outputs where they are not of a plain step: of the items of a list, of on-failure
- * steps; and inputs that are refused when the time of their step is over.
+ * Answers that are not outputs, other than a plain step's: of the items of a list, of on-failure steps; and
+ * inputs that are refused when the time of their step is over.
  */
 
 import {
@@ -84,7 +84,7 @@ it('once the announced question of a part is answered, its next one is announced
   const news = () => trial.questionNews.filter(({ change }) => change === 'opened');
   expect(news()).toHaveLength(1);
 
-  // Another is tried again, and answers wrong again: the announced one is open.
+  // Another one is retried, and answers wrongly again: the announced one is open.
   const incidents = (await part?.incidents()) ?? [];
   const other = incidents.find(({ number }) => number !== news()[0]?.incident);
   await part?.resolve({ choice: 'retry', incident: other?.number as number });

@@ -1,6 +1,6 @@
 /**
- * Answers of agents that are no outputs: the work is done, so a person is asked before anything of it is
- * undone (S6, S10), and what JSON leaves out is no reason for that.
+ * Agents' answers that are not outputs: the work is done, so a person is asked before anything of it is
+ * undone (S6, S10), and values that JSON leaves out are no reason for that.
  */
 
 import { agent, type AgentOptions, done, askPerson, useAgent, withInput, workflow } from 'steadfast';
@@ -23,7 +23,7 @@ interface Ways {
   readonly probe?: () => unknown;
 }
 
-/** One step before it, then the step in question, whose agent answers what is given. */
+/** A step before it, then the step in question, whose agent gives the test's answer. */
 async function charged(answer: (n: number) => unknown, ways: Ways = {}) {
   const world = externalWorld();
   let answers = 0;

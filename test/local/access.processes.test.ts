@@ -1,6 +1,6 @@
 /**
- * A running cloud refuses what the template's policies do not allow: on the wire, to
- * AWS's own services, and aloud.
+ * A running cloud refuses requests that the template's policies do not allow: on the wire, to AWS's own
+ * services, and visibly.
  */
 import { DynamoDBClient, ExecuteStatementCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
@@ -117,7 +117,7 @@ describe('a function whose role does not allow what it does', () => {
       'AccessDeniedException',
       refused('Shop-webRole/Shop-Web', 'events:PutEvents', bus),
     ]);
-    // Nothing of it happened, and whoever is outside is not asked.
+    // None of it happened, and no outside service is called.
     expect(cloud.control.events()).toEqual([]);
     expect(await failure(new DynamoDBClient(own).send(new PutItemCommand(put)))).toBe('sent');
   });

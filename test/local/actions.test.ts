@@ -12,8 +12,8 @@ const QUEUE_URL = 'http://127.0.0.1:1/000000000000/work';
 const text = (S: string): object => ({ S });
 
 /**
- * `action resource [condition keys]`, one line each, `@` being the ARN of a table;
- * undefined when it is not known.
+ * `action resource [condition keys]`, one line each, `@` being the ARN of a table; undefined if it is
+ * unknown.
  */
 function needs(service: string, operation: string, body: object | string): string[] | undefined {
   const json = typeof body === 'string' ? body : JSON.stringify(body);

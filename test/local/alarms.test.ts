@@ -1,4 +1,4 @@
-/** Alarms of a local cloud: evaluated by the minute, with silence as the template means it, and announced. */
+/** Alarms of a local cloud: evaluated by the minute, treating silence as the template says, and announced. */
 import { Alarms, type AlarmState } from '../../local/alarms/alarms.ts';
 import { MetricStore } from '../../local/metrics/metric-store.ts';
 import type { Queue } from '../../local/sqs/queue.ts';
@@ -84,7 +84,7 @@ const SILENT = alarm('SupervisorSilent', {
 test('silence is a state of its own after its periods, is announced once, and ends with the next data', () => {
   const { minute, told } = cloud(SILENT);
   expect(minute()).toBe('INSUFFICIENT_DATA');
-  // A new deployment begins there and raises none.
+  // A new deployment begins with this state and does not announce it.
   expect(told()).toEqual([]);
   expect([minute(4), minute(), minute()]).toEqual(['OK', 'OK', 'OK']);
   expect(told()).toEqual(['Stack-SupervisorSilent OK']);

@@ -1,4 +1,4 @@
-/** What a function finds is what its asset holds: the project around the assembly is out of its reach. */
+/** A function sees only the contents of its asset: the project around the assembly is out of its reach. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startCloud } from '../../local/cloud.ts';

@@ -4,8 +4,8 @@ import { readAwsCall } from '../../local/gateway/aws-call.ts';
 import { cloudFor, template } from './fixture.ts';
 
 /**
- * The fixture's stack with a bucket that tells and one that does not, a rule that
- * listens, and targets out of reach.
+ * The fixture's stack with a bucket that sends events and one that does not, a rule that listens, and
+ * unreachable targets.
  */
 function stack(): ReturnType<typeof template> {
   const made = template();

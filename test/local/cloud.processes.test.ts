@@ -246,7 +246,7 @@ describe('starting and stopping', () => {
     const { root, assembly, dataDir } = writeAssembly();
     const first = await open({ assembly, dataDir });
     await fetch(`${first.apiUrl}/order?id=kept`);
-    // A message under work would come back, and be among the dead in the end.
+    // A message under work would come back, and end among the dead ones.
     await until('the worker is done', () =>
       first.control.queues().every(({ visible, inFlight }) => visible + inFlight === 0),
     );

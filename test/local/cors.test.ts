@@ -1,6 +1,6 @@
 /**
- * Pages of other origins: what the local API answers them, what it refuses them, and which preflight
- * it refuses as API Gateway does.
+ * Pages of other origins: the local API's answers, its refusals, and the preflights that it refuses as API
+ * Gateway does.
  */
 import { request as send } from 'node:http';
 import { HttpApis } from '../../local/http/http-api.ts';
@@ -38,7 +38,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-/** The function names an origin of its own, which no API with a configuration lets through. */
+/** The function names an origin of its own, which no API with a configuration passes on. */
 async function ask(api: Partial<ApiSpec>, init: RequestInit, path = '/orders'): Promise<Response> {
   const spec: ApiSpec = { logicalId: 'Api', apiId: 'a', stage: '$default', cors: CORS, routes: [], ...api };
   const invoke = async (event: string) => {
@@ -169,9 +169,7 @@ test.each([
   expect([answered, asked.length]).toEqual([status, status === 204 ? 1 : 0]);
 });
 
-/**
- * With a name that a page's own name server gave this machine: `fetch` would put the right one in its place.
- */
+/** Uses a name that a page's own name server gave this machine: `fetch` would replace it by the right one. */
 const called = (host: string): Promise<number | undefined> =>
   new Promise((answered, failed) => {
     const { port } = server;

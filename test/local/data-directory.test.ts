@@ -1,11 +1,14 @@
-/** What a cloud that was killed together with its guardian has left goes with the next start on its data. */
+/**
+ * The remains of a cloud that was killed together with its guardian are removed by the next start on its
+ * data.
+ */
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDataDirectory } from '../../local/data-directory.ts';
 
-/** No process has it. */
+/** No process has this id. */
 const DEAD = 2 ** 30;
 let data: string;
 beforeEach(() => {

@@ -14,7 +14,7 @@ interface Row {
   readonly commandLine: string;
 }
 
-/** Every process there is. */
+/** All processes. */
 const rows = (): Row[] =>
   execFileSync('ps', ['-A', '-ww', '-o', 'pid=,ppid=,stat=,args='], { encoding: 'utf8' })
     .split('\n')
@@ -23,7 +23,7 @@ const rows = (): Row[] =>
       return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), state, commandLine }];
     });
 
-/** Those that are alive, and no zombies waiting for their (dead) parents. */
+/** Living processes, without zombies that wait for their (dead) parents. */
 const living = (pids: readonly number[]): number[] =>
   rows()
     .filter(({ pid, state }) => pids.includes(pid) && !state.startsWith('Z'))
@@ -69,7 +69,7 @@ test('when the cloud is killed, its functions (also a stopped one), DynamoDB and
   const next = await startCloud({ assembly, dataDir, port: 0, schedules: false });
   await until('all of them are gone', () => living(family).length === 0);
   await until('so is the folder of their code', () => !existsSync(codeFolder));
-  // The order's own message may be beside it: a slow machine may let its second of visibility pass twice.
+  // The order's own message may be beside it: on a slow machine its second of visibility may pass twice.
   expect(next.control.peek('dead').map((message) => message.body)).toContain('survivor');
   expect(await (await fetch(`${next.apiUrl}/items?pk=survivor`)).json()).toMatchObject({ by: { S: 'web' } });
   await next.stop();
@@ -102,7 +102,7 @@ describe('when cloud and guardian are killed together', () => {
     const { guardianPid } = JSON.parse(readFileSync(join(dataDir, 'lock'), 'utf8')) as {
       guardianPid: number;
     };
-    // Stopped first: it sees nothing of the cloud's end.
+    // It is stopped first, so that it does not see the cloud's end.
     process.kill(guardianPid, 'SIGSTOP');
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');

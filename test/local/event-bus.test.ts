@@ -1,6 +1,6 @@
 /**
- * The bus delivers numbers as they were written, whichever way an event came in
- * and whatever part of it goes out.
+ * The bus delivers numbers exactly as written, whichever way an event came in and whatever part of it goes
+ * out.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Whose message is next: as the rule says, in any order, and with as many groups as messages. */
+/** Which message is next: by the rule, in any order, and with as many groups as messages. */
 
 import * as fc from 'fast-check';
 import { FairLine } from '../../local/sqs/fair-line.ts';
@@ -8,7 +8,7 @@ interface Waiting {
   readonly group: string;
 }
 
-/** The rule as it is written, over all that wait. */
+/** The rule as written, over all that wait. */
 class Naive {
   #waiting: Waiting[] = [];
   readonly underWork: Waiting[] = [];

@@ -50,7 +50,7 @@ test('killed before its Nth call: the call is not executed, the message comes ba
   const hit = await fault.hit;
   expect(hit).toMatchObject({ outcome: 'hit', call: 'dynamodb UpdateItem' });
   expect(hit.pids.map(alive)).toEqual([false]);
-  // As Lambda does, the local cloud says in the function's own log how its process ended.
+  // As Lambda does, the local cloud reports in the function's own log how its process ended.
   expect(await lines.next(/platform\.report/u)).toMatch(/"status":"error".*signal: killed/u);
   expect(await doneCount('a')).toBe(0);
   expect(cloud.control.queues().find((queue) => queue.name === 'Shop-Work')).toMatchObject({ inFlight: 1 });
@@ -195,7 +195,7 @@ test('thawed with its connections cut: the call under way is lost, and made agai
   await fault.hit;
   expect(cloud.control.thaw('worker', { cut: true })).toHaveLength(1);
   await drained();
-  // Whether the first was executed is not known to its caller, which has made it once more.
+  // Its caller does not know whether the first was executed, and has repeated it.
   const made = cloud.control.calls().find(({ operation }) => operation === 'UpdateItem');
   expect(made?.calls).toBe(2);
 });

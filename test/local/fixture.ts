@@ -62,7 +62,7 @@ const statement = (action: string | string[], resource: unknown): object => ({
 
 const arnOf = (logicalId: string): object => ({ 'Fn::GetAtt': [logicalId, 'Arn'] });
 
-/** A role that Lambda may take on, write logs with, and do what the statements say. */
+/** A role that Lambda may assume; it may write logs and do what the statements say. */
 function role(...statements: object[]): { Type: string; Properties: Record<string, unknown> } {
   return {
     Type: 'AWS::IAM::Role',
@@ -80,7 +80,7 @@ function role(...statements: object[]): { Type: string; Properties: Record<strin
   };
 }
 
-/** What lets a service call a function for one source. */
+/** The permission for a service to call a function for one source. */
 function permission(
   principal: string,
   functionId: string,
@@ -315,7 +315,7 @@ export async function cloudFor(
   };
 }
 
-/** Lines the functions wrote, as something to wait for. Every line is handed out once, in order. */
+/** The functions' log lines, as something to wait for. Every line is returned once, in order. */
 export class Lines {
   readonly #lines: string[] = [];
   readonly #waiting: { readonly pattern: RegExp; readonly resolve: (line: string) => void }[] = [];
@@ -333,7 +333,7 @@ export class Lines {
   }
 }
 
-/** Waits for something of the operating system or another process that sends no event. */
+/** Waits for an event of the operating system or another process that sends no notification. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const giveUpAt = Date.now() + 8000;
   while (!(await holds())) {

@@ -1,5 +1,5 @@
 /**
- * A function's own address: what the function is handed, who may call it, and what a page of elsewhere gets.
+ * A function's own address: the function's event, who may call it, and the answer to a page from elsewhere.
  */
 import { awsSignature } from '../../lib/api/authorization.ts';
 import type { Cloud } from '../../local/cloud.ts';
@@ -49,7 +49,7 @@ afterAll(async () => await end());
 
 const call = (path: string, init: RequestInit = {}, output = 'Url'): Promise<Response> =>
   fetch(new URL(path, cloud.outputs[output]), init);
-/** As a process of a function signs. */
+/** Signs like a process of a function. */
 const signedBy = (accessKeyId: string): typeof fetch =>
   awsSignature({
     region: 'us-east-1',
@@ -80,7 +80,7 @@ test('nobody calls without a signature, nor a function whose role does not allow
   expect((await as('Ticker-1', '/text')).status).toBe(403);
   expect(denied).toMatchObject([{ who: 'Ticker', action: 'lambda:InvokeFunctionUrl' }]);
   expect(await (await as('Worker-1', '/text')).text()).toBe('just text');
-  // Somebody outside of the stack who signs, as at the API.
+  // A signing caller outside the stack, as at the API.
   expect((await as('me', '/text')).status).toBe(200);
 });
 

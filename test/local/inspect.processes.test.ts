@@ -1,6 +1,6 @@
 /**
- * What is seen of a running local cloud: a function that a debugger may attach
- * to, and that tables are written.
+ * Observing a running local cloud: a function that a debugger may attach to, and notices that tables were
+ * written.
  */
 import { cloudFor } from './fixture.ts';
 import { freePort } from '../../local/processes/free-port.ts';

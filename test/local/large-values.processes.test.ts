@@ -1,4 +1,7 @@
-/** The deployed bundles with values that are too large for a record: through S3's HTTP, as the roles may. */
+/**
+ * The deployed bundles with values that are too large for a record: through S3's HTTP, with the roles'
+ * permissions.
+ */
 
 import { startCloud } from 'steadfast/testing';
 import { join } from 'node:path';

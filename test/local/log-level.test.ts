@@ -1,4 +1,4 @@
-/** Which lines Lambda drops by a function's application log level. */
+/** Which lines Lambda drops because of a function's application log level. */
 import { isWritten } from '../../local/lambda/log-level.ts';
 
 const METRIC = '{"_aws":{"Timestamp":1,"CloudWatchMetrics":[]},"Started":1}';

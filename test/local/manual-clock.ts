@@ -1,4 +1,4 @@
-/** A clock the test moves. */
+/** A clock that the test moves. */
 import type { Clock } from '../../local/clock.ts';
 
 interface Timer {
@@ -29,7 +29,7 @@ export class ManualClock implements Clock {
     return this.#timers.size;
   }
 
-  /** Moves time on, firing what falls due in order. */
+  /** Moves time on, firing due timers in order. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Metrics of the local cloud: what programs write into their logs, what the platform measures,
- * and what GetMetricData answers.
+ * Metrics of the local cloud: programs write some into their logs, the platform measures some, and
+ * GetMetricData returns them.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -297,7 +297,7 @@ describe('a running stack', () => {
         400,
         'InvalidParameterValue',
       ]);
-      // A function needs leave to ask, as on AWS.
+      // A function needs permission to ask, as on AWS.
       const key = 'AWS4-HMAC-SHA256 Credential=Web-1/20260101/us-east-1/monitoring/aws4_request, x';
       const denied = await ask([], key);
       expect([denied.status, await denied.text()]).toEqual([

@@ -1,4 +1,4 @@
-/** What is switched off for a time comes back by itself: nobody has to ask for it. */
+/** Something that is switched off for a time comes back by itself: nobody has to ask for it. */
 
 import { Outages } from '../../local/control/outages.ts';
 import { ManualClock } from './manual-clock.ts';

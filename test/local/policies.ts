@@ -14,7 +14,7 @@ const TRUST = {
 
 export type Resources = Record<string, { Type: string; Properties: Record<string, Json> }>;
 
-/** A function with a role, a table and a queue, and what else is asked for. */
+/** A function with a role, a table and a queue, and further requested resources. */
 export function stack(role: Record<string, Json>, more: Resources = {}): StackPolicies {
   const resources: Resources = {
     Table: { Type: 'AWS::DynamoDB::Table', Properties: {} },

@@ -82,7 +82,7 @@ describe('a queue on file', () => {
     before.receiveNow(1);
     before.send({ body: 'visible' });
     before.send({ body: 'delayed', delayMs: 5000 });
-    // No close: the process died.
+    // It is not closed: the process died.
     const after = new Queue(settings, clock, new FileJournal(path));
     expect(after.counts()).toEqual({ visible: 1, inFlight: 1, delayed: 1 });
     expect(after.receiveNow(10).map((each) => each.message.body)).toEqual(['visible']);

@@ -1,7 +1,7 @@
 /**
- * A loop that somebody has published for Step Functions, said as a workflow and played in memory.
+ * A published loop for Step Functions, written as a workflow and run in memory.
  *
- * Owns: what a loop is here, agents that write down each call. Does not own: the loops.
+ * Owns: the definition of a loop, agents that record each call. Does not own: the loops.
  */
 
 import { agent, type DeclaredAgent, type Workflow } from 'steadfast';
@@ -12,7 +12,7 @@ import * as z from 'zod/mini';
 export interface Loop {
   readonly from: string;
   readonly states: readonly string[];
-  /** Plays it to its end. Absent: it cannot be said. */
+  /** Runs it to its end. Absent: it cannot be written. */
   readonly play?: () => Promise<Played>;
   /** The agents' calls, in order. */
   readonly calls?: string;
@@ -34,7 +34,7 @@ type Declared<I, O> = DeclaredAgent<{
   readonly undo: 'none';
 }>;
 
-/** The services of one loop: what each agent answers. */
+/** The services of one loop: each agent's answers. */
 export class Services {
   readonly agents: TestAgent[] = [];
   readonly calls: string[] = [];
@@ -54,7 +54,7 @@ export class Services {
     return declared;
   }
 
-  /** @param answers what the one that is asked gets, an hour apart */
+  /** @param answers of the person who is asked, an hour apart */
   async play<I>(workflow: Workflow<I>, input: NoInfer<I>, answers: readonly object[] = []): Promise<Played> {
     const trial = testWorkflow(workflow, { agents: this.agents });
     const run = await trial.start(input);

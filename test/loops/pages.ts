@@ -1,4 +1,4 @@
-/** Loops over pages of S3, DynamoDB, Athena and others, and over what is in them. */
+/** Loops over pages of S3, DynamoDB, Athena and others, and over the pages' items. */
 
 import { exists, gt, matches, not, orElse, required, type Workflow, workflow } from 'steadfast';
 import * as z from 'zod/mini';
@@ -16,7 +16,7 @@ const page = ({ token = '1' }: Paged): z.infer<typeof Page> => ({
   ...(token === '3' ? {} : { token: String(Number(token) + 1) }),
 });
 
-/** A round after the other, until one has no token for the next. */
+/** One round after the other, until one has no token for the next. */
 const overPages = (round: Workflow<Paged, Paged>): Workflow<object> =>
   workflow(`${round.name}s`, { input: Empty, within: '1d' }, (w) => {
     w.repeat(
@@ -33,7 +33,7 @@ const overPages = (round: Workflow<Paged, Paged>): Workflow<object> =>
 
 const ROUND = { input: Token, within: '2h' } as const;
 
-/** A page, and one call for all that is in it. */
+/** A page, and one call for all its items. */
 async function inOne(list: string, act: string) {
   const services = new Services();
   const lists = services.agent(list, Token, Page, page);
@@ -46,7 +46,7 @@ async function inOne(list: string, act: string) {
   return services.play(overPages(round), {});
 }
 
-/** A page, and a call for each that is in it. */
+/** A page, and a call for each of its items. */
 async function oneByOne(list: string, act: string, concurrency = 40) {
   const services = new Services();
   const lists = services.agent(list, Token, Page, page);
@@ -59,7 +59,7 @@ async function oneByOne(list: string, act: string, concurrency = 40) {
   return services.play(overPages(round), {});
 }
 
-/** A page, and two steps for each that is in it. */
+/** A page, and two steps for each of its items. */
 async function inTwoSteps(list: string, read: string, write: string) {
   const services = new Services();
   const lists = services.agent(list, Token, Page, page);
@@ -98,7 +98,10 @@ async function agentAlone() {
 const Names = z.object({ names: z.array(Text), marker: z.optional(Text) });
 const Versions = z.object({ name: Text, count: z.int() });
 
-/** Pages of functions; of each that fits, the oldest version until three are left: a loop in a loop. */
+/**
+ * Pages of functions; for each matching one, delete the oldest version until three are left: a loop in a
+ * loop.
+ */
 async function oldVersions() {
   const services = new Services();
   const lists = services.agent('list', Token, Names, ({ token }) =>
@@ -154,7 +157,7 @@ async function byOffset() {
   return services.play(parts, { offset: 0, limit: 10 });
 }
 
-/** A `for` over a list, which a workflow says as what it is. */
+/** A `for` over a list, which a workflow writes as a list. */
 async function forEach() {
   const services = new Services();
   const reads = services.agent('read', Key, Key, (input) => input);

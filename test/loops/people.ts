@@ -1,4 +1,4 @@
-/** Loops in which somebody answers, and machines of statuses. */
+/** Loops in which a person answers, and machines of statuses. */
 
 import { concat, eq, isIn, matches, not, orElse, workflow } from 'steadfast';
 import { testWorkflow } from 'steadfast/testing';
@@ -57,7 +57,7 @@ async function regenerate() {
 
 const Trigger = z.object({ trigger: Text, guard: Text });
 
-/** Asked again until the answer is one that is known. */
+/** Asks again until the answer is a known one. */
 async function untilKnown(known: readonly string[], given: readonly z.infer<typeof Trigger>[]) {
   const services = new Services();
   const asks = services.agent('ask', z.object({ token: Text }), Empty, () => ({}));
@@ -76,7 +76,7 @@ const Asks = z.object({ of: Text, token: Text });
 const Turn = z.object({ trigger: Text, last: Text });
 const Said = z.object({ trigger: Text });
 
-/** A machine of three statuses: each round is the step of one, and answers the next. */
+/** A machine of three statuses: each round is the step of one status, and returns the next. */
 function openRequest(services: Services) {
   const routes = services.agent('route', Asks, Empty, () => ({}));
   const turn = workflow('turn', { input: Turn, within: '5d' }, (w) => {
@@ -90,7 +90,7 @@ function openRequest(services: Services) {
     const analyst = asked('analyst', 'invRequested');
     const manager = asked('manager', 'needsApproval');
     const decision = asked('decision', 'initial');
-    // None of them: what was the trigger before.
+    // If there is none, the former trigger.
     const next = orElse(analyst, orElse(manager, orElse(decision, last)));
     return { trigger: next, last: trigger };
   });
@@ -111,7 +111,7 @@ async function opened() {
   return services.play(openRequest(services), { trigger: 'initial', last: 'initial' }, answers);
 }
 
-/** A cancel, asked until the answer is one of two. */
+/** A cancel, which asks until the answer is one of two. */
 function cancelRequest(services: Services) {
   const cancels = services.agent('cancel', z.object({ token: Text }), Empty, () => ({}));
   const asking = workflow('asking-to-cancel', { input: Empty, within: '5d' }, (w) => {
@@ -133,7 +133,7 @@ function cancelRequest(services: Services) {
   });
 }
 
-/** A machine around that machine: opened again, with its history, when a cancellation is rejected. */
+/** A machine around that machine: reopened, with its history, when a cancellation is rejected. */
 async function serviceRequest() {
   const services = new Services();
   const opens = openRequest(services);

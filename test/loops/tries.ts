@@ -7,7 +7,7 @@ import { Empty, type Loop, Services, Text } from './loop.ts';
 
 const Status = z.object({ status: Text });
 
-/** What a semaphore of one's own does is a lane: five at once, and the sixth waits for a place. */
+/** A lane does what a home-made semaphore does: five at once, and the sixth waits for a place. */
 async function semaphore() {
   const services = new Services();
   const works = services.agent('work', Empty, Empty, () => ({}));
@@ -34,7 +34,7 @@ async function semaphore() {
 
 const Reservation = z.object({ status: Text });
 
-/** Reserved until it is in stock; each time it is not, the customer gets a mail. */
+/** Reserves until it is in stock; each time it is not, the customer gets a mail. */
 async function untilInStock() {
   const services = new Services();
   let asked = 0;
@@ -63,7 +63,7 @@ async function untilInStock() {
   return services.play(shipping, {});
 }
 
-/** Asked until it serves; started where it stands still. */
+/** Polls until it serves; starts it if it is stopped. */
 async function untilHosted() {
   const services = new Services();
   const states = ['TRAINED', 'STARTING_HOSTING', 'HOSTED'];
@@ -81,7 +81,7 @@ async function untilHosted() {
   return services.play(hosting, {});
 }
 
-/** Read until it has all fields; what is missing is written. */
+/** Reads until it has all fields; missing ones are written. */
 async function untilConfigured() {
   const services = new Services();
   let written = false;
@@ -102,7 +102,7 @@ async function untilConfigured() {
   return services.play(configuring, {});
 }
 
-/** "Wait until the other execution of this order is over" is what an idempotency key is. */
+/** An idempotency key replaces "wait until the other execution of this order is over". */
 async function sameKey() {
   const services = new Services();
   const works = services.agent('work', Empty, Empty, () => ({}));
@@ -118,7 +118,7 @@ async function sameKey() {
 
 const Timer = z.object({ continue: z.boolean() });
 
-/** Load until a timer says that it is enough; a load that fails does not matter. */
+/** Load until a timer ends it; a load that fails does not matter. */
 async function load() {
   const services = new Services();
   let asked = 0;
@@ -196,7 +196,7 @@ export const TRIES: readonly Loop[] = [
     play: untilConfigured,
     calls: 'read write read',
   },
-  // For ever, until somebody changes a record: it has no bound.
+  // Runs for ever, until somebody changes a record: it has no bound.
   { from: EMITTER, states: ['Get Config', 'Continue Distributed Map?', 'Generate Items', 'Distributed Map'] },
   {
     from: EMITTER,

@@ -1,4 +1,4 @@
-/** What an author's file exports, of either kind of module. */
+/** The exports of an author's file, for either kind of module. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

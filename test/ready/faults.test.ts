@@ -1,6 +1,6 @@
 /**
  * Declared requests under faults: a process that dies at every point, and a service that misbehaves at
- * random. The payment service acts as often as it is asked; the mail service once for a key.
+ * random. The payment service acts on every request; the mail service acts once for a key.
  */
 
 import { crashEverywhere, testWorkflow, type TestRun } from 'steadfast/testing';
@@ -37,7 +37,7 @@ beforeEach(() => {
 
 const keyIn = ({ path = '' }: Asked): string => path.split('/')[2] ?? '';
 
-/** What it does, and then says. */
+/** It acts, and then reports it. */
 const act: Answer = (response, asked) => {
   const standing = charges.filter((entry) => entry.key === keyIn(asked) && !entry.undone);
   const key = String(asked.headers['idempotency-key']);
@@ -140,7 +140,7 @@ const randomOf = (seed: number) => {
 };
 
 const json = { 'content-type': 'application/json' };
-/** Says something else than it has done, or nothing. */
+/** It acts, but reports something else, or nothing. */
 const AFTER: readonly Answer[] = [
   (response) => response.destroy(),
   gives(500),
@@ -155,14 +155,14 @@ const AFTER: readonly Answer[] = [
   },
   gives(409, '{"code":"in-use"}'),
 ];
-/** Does nothing, and says so. */
+/** It does nothing, and reports that. */
 const INSTEAD: readonly Answer[] = [
   ...AFTER.filter((_, at) => at !== 5),
   gives(429, '', { 'retry-after': '2' }),
   gives(503, '', { 'retry-after': 'Wed, 21 Oct 2037 07:28:00 GMT', date: 'Wed, 21 Oct 2037 07:27:58 GMT' }),
   gives(425),
 ];
-/** A response whose answer is never sent: the work is done, and this is not said. */
+/** A response that is never sent: the work is done, but not reported. */
 const unsaid = { writeHead: () => ({ end: () => undefined }) } as never;
 
 it('S6 loses and doubles nothing over a service that answers at random', async () => {
@@ -183,7 +183,7 @@ it('S6 loses and doubles nothing over a service that answers at random', async (
       }
       const isProbe = asked.method === 'GET';
       const some = luck < 8 && !isProbe ? AFTER : INSTEAD;
-      // A probe that is answered by 202 or 404 would believe it.
+      // A probe would believe an answer of 202 or 404.
       if (some === AFTER) act(unsaid, asked);
       some[random(some.length)]?.(response, asked);
     };

@@ -1,4 +1,7 @@
-/** What each answer, and each lack of one, says of the work: over a real server, as docs/HTTP-AGENTS.md. */
+/**
+ * The meaning of each answer, and of each missing one, for the work: over a real server, as
+ * docs/HTTP-AGENTS.md says.
+ */
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -26,7 +29,7 @@ const closes: Answer = (response) => response.destroy();
 const abort = new AbortController();
 const hangs: Answer = () => abort.abort();
 
-/** An answer; what it says to execute, to a probe, to an undo, of a service that can be asked. */
+/** An answer; its meaning for execute, for a probe, for an undo, of a service that can be probed. */
 const ANSWERS: readonly (readonly [string, Answer, string, string, string])[] = [
   ['200', gives(200, OK), 'done', 'done', 'compensated'],
   ['201', gives(201, OK), 'done', 'done', 'compensated'],

@@ -1,6 +1,6 @@
 /**
- * Ten calls of services in public Step Functions definitions, each by an agent without code: AWS is sent the
- * same. Read at step-functions-workflows-collection 83bbec48.
+ * Ten calls of services in public Step Functions definitions, each by an agent without code: AWS gets the
+ * same request. Read at step-functions-workflows-collection 83bbec48.
  */
 
 import * as z from 'zod/mini';

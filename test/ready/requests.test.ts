@@ -19,7 +19,7 @@ beforeEach(() => {
 afterAll(() => service.stop());
 
 type Options = ReturnType<typeof charging>;
-/** One charge, as it was asked for. */
+/** One charge, as it was requested. */
 async function sent(execute: Options['execute'], more: Partial<Options> = {}): Promise<Asked | string> {
   const report = await called(charging(service.url, { execute, ...more }));
   return report.kind === 'done' || report.kind === 'wrong-answer'

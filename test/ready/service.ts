@@ -91,7 +91,7 @@ interface Calling {
   readonly token?: string;
 }
 
-/** What is reported of one call. */
+/** The report of one call. */
 export async function called(options: Options, calling: Calling = {}): Promise<Report> {
   const { call = 'execute', signal = new AbortController().signal, net, token } = calling;
   const { declared, work } = declareHttp('charge', options);
@@ -115,7 +115,7 @@ export async function called(options: Options, calling: Calling = {}): Promise<R
   });
 }
 
-/** By its outcome and its code. */
+/** A report by its outcome and its code. */
 export function outcomeIn(report: Report): string {
   const code = 'failure' in report ? ` ${report.failure?.code ?? ''}` : '';
   if (report.kind === 'failed') return `${report.permanent ? 'permanent' : 'transient'}${code}`;

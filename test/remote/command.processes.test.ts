@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A remote agent that is a shell's script. */
+/** A remote agent that is a shell script. */
 const script = (text: string) => ({ command: ['/bin/sh', '-c', text], folder });
 const says = (line: object) => script(`cat >/dev/null; echo '${JSON.stringify(line)}'`);
 const FAILURE = { code: expect.any(String), message: 'why' };
@@ -26,7 +26,7 @@ it('gets the call as one line, and is done by its answer', async () => {
   const text = readFileSync(join(folder, 'call'), 'utf8');
   expect(text.trimEnd().split('\n')).toHaveLength(1);
   const { deadlineAt, ...call } = JSON.parse(text) as { deadlineAt: number };
-  // By the clock of this machine, in whole milliseconds.
+  // By this machine's clock, in whole milliseconds.
   expect(deadlineAt).toBe(Math.floor(deadlineAt));
   expect(deadlineAt).toBeGreaterThanOrEqual(before + TIME_LEFT_MS);
   expect(deadlineAt).toBeLessThanOrEqual(Date.now() + TIME_LEFT_MS);
@@ -69,7 +69,7 @@ it.each<[CallKind, object, object]>([
     { answer: 'cannotTell', message: 'why' },
     { kind: 'unknown', codeReturned: true, failure: FAILURE },
   ],
-  // It was taken on, and goes on after the answer: a probe's "not done" is not believed for now.
+  // It was accepted, and goes on after the answer: a probe's "not done" does not count for now.
   [
     'execute',
     { answer: 'running', message: 'why' },
@@ -188,11 +188,11 @@ describe('nothing of it is left', () => {
       return false;
     }
   };
-  /** As soon as the kernel says so; a test that waits in vain is ended by the runner. */
+  /** Resolves as soon as the kernel says so; the runner ends a test that waits in vain. */
   async function dead(pid: number): Promise<void> {
     while (isAlive(pid)) await new Promise((next) => setImmediate(next));
   }
-  /** Two programs of one group, which say who they are. */
+  /** Two programs of one group, which report their ids. */
   const PAIR = `sleep 1000 & echo "{\\"progress\\":\\"$! $$\\"}"; wait`;
   const pidsOf = (token: unknown): number[] => String(token).split(' ').map(Number);
 
@@ -228,7 +228,7 @@ describe('nothing of it is left', () => {
   it('but a program that has left the group, which keeps no answer back', async () => {
     let pid = 0;
     const answer = '{"answer":"done","output":{"code":"P"}}';
-    // It speaks when it has left.
+    // It speaks after it has left.
     const lines = ['echo "{\\"progress\\":\\"$$\\"}"', `echo '${answer}'`, 'exec sleep 1000'];
     writeFileSync(join(folder, 'left.sh'), lines.join('\n'));
     const target = script('setsid sh left.sh & wait');

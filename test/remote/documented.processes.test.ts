@@ -1,4 +1,7 @@
-/** The page about remote agents is true: its service in Python works, its tables are what the code takes. */
+/**
+ * The page about remote agents is true: its service in Python works, and the code accepts what its tables
+ * list.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,6 @@
-/** A call as a request: which status and which broken connection says "not done", and which says nothing. */
+/**
+ * A call as a request: which status and which broken connection means "not done", and which means nothing.
+ */
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What is reported of one call of a remote agent, and what its context received meanwhile. */
+/** The report of one call of a remote agent, and what its context received meanwhile. */
 
 import * as z from 'zod/mini';
 import { agent, remoteAgent, type RemoteTarget } from '../../lib/index.ts';

@@ -1,4 +1,4 @@
-/** What a remote agent may be declared with; everything else is refused with what is allowed. */
+/** Accepted declarations of a remote agent; all others are refused with the allowed values. */
 
 import { remoteAgent, type RemoteTarget } from '../../lib/index.ts';
 import { declared } from './performed.ts';

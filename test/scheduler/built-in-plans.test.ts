@@ -1,4 +1,4 @@
-/** The plans that a deployment brings are data: here the builder makes them, and checks them. */
+/** The built-in plans of a deployment are data: here the builder makes them, and checks them. */
 
 import type { Agent } from '../../lib/core/plan/agent.ts';
 import type { Ref } from '../../lib/author/references.ts';

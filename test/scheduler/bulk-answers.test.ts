@@ -1,4 +1,4 @@
-/** Answers in bulk: incidents and approvals, each answered once, and in whose name. */
+/** Answers in bulk: incidents and approvals, each answered once, and in which name. */
 
 import { askPerson, retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';

@@ -1,4 +1,4 @@
-/** A bank that refuses, executions that fail at it, and bulk actions about them. */
+/** A bank that refuses, executions that fail because of it, and bulk actions about them. */
 
 import type { BulkCommand } from '../../lib/core/operators/bulk.ts';
 import type { Bulks } from '../../lib/core/ports.ts';

@@ -1,6 +1,6 @@
 /**
- * Bulk actions: what is meant, that nothing acts before it is confirmed, and that each
- * execution gets the command once.
+ * Bulk actions: which executions they select, that nothing acts before confirmation, and that each execution
+ * gets the command once.
  */
 
 import { STATUS_GROUPS } from '../../lib/core/operators/list-filter.ts';
@@ -130,7 +130,7 @@ describe('a bulk retry', () => {
     expect(h.calls.filter((order) => order === 'late')).toHaveLength(1);
     const bad = await make(h, RETRY, { filter: { code: 'declined' } });
     expect(bad).toMatchObject({ count: 1 });
-    // All of them run the plan with which new ones start.
+    // All of them run the plan that new executions use.
     const old = { statuses: STATUS_GROUPS.bad, plan: 'old' };
     expect(await make(h, RETRY, { filter: old })).toMatchObject({ count: 0, leftOut: 0 });
     const [late] = (await list(h.scheduler, { statuses: STATUS_GROUPS.bad, limit: 1 })).items;

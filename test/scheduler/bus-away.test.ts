@@ -26,7 +26,7 @@ function aBus() {
   return { bus, on };
 }
 
-/** Sweeps once a minute; what the bus refuses comes again. */
+/** Sweeps once a minute; a refused announcement comes again. */
 async function minutes(h: Harness, many: number): Promise<void> {
   for (let minute = 0; minute < many; minute += 1) {
     const under = [h.sweep(), ...h.sent.splice(0).map((send) => h.deliver(send))];

@@ -1,6 +1,6 @@
 /**
- * Steps that wait for a time or for the external party, on the production roles: a
- * wait, a callback, an approval.
+ * Steps that wait for a time or for the external party, on the production roles: a wait, a callback, an
+ * approval.
  */
 
 import * as z from 'zod/mini';
@@ -45,8 +45,7 @@ describe('a wait', () => {
     const world = harness(flow, {});
     const { id } = await world.begin();
     await world.run(id, { maxMs: 3 * 3_600_000 });
-    // From a start with a wake time of a minute: one evaluation that sets the
-    // wake time far, one that ends it.
+    // From a start with a wake time of a minute: one evaluation that sets a far wake time, one that ends it.
     expect((await world.state(id)).execution.version).toBeLessThanOrEqual(5);
   });
 
@@ -60,7 +59,7 @@ describe('a wait', () => {
     const end = await world.run(id);
     expect(end.execution.status).toBe('succeeded');
     expect(end.steps['pause']?.changedAt).toBeGreaterThanOrEqual(at);
-    // Seconds taken for milliseconds are a time of 1970.
+    // Seconds instead of milliseconds are a time in 1970.
     for (const no of ['tomorrow', '2026-13-45', Math.floor((at + 2 * 86_400_000) / 1_000)]) {
       const bad = await world.begin({ at: no });
       const failed = await world.run(bad.id);
@@ -317,7 +316,7 @@ describe('an answer after its time, before a supervisor has noticed', () => {
     });
     const { c } = (await world.state(id)).steps;
     expect(c).toMatchObject({ status: 'failed', failure: { code: 'no-answer' } });
-    // Whoever comes then gets the same answer.
+    // A later caller gets the same answer.
     await expect(closeCallback(world.scheduler, token, late)).rejects.toMatchObject({
       code: 'already-closed',
     });

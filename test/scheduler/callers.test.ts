@@ -1,4 +1,4 @@
-/** Commands, resolutions and answers are recorded with who made them, and history and events say so. */
+/** Commands, resolutions and answers are recorded with their authors, whom history and events show. */
 
 import { explain } from '../../lib/explain/why.ts';
 import { askPerson, retry as again, workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,4 +1,4 @@
-/** A process that was frozen while what it has read was done, and erased, begins nothing of it anew. */
+/** A process that was frozen while its execution was finished, and erased, begins nothing of it again. */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
@@ -32,7 +32,7 @@ function world(of: Workflow) {
 }
 type World = ReturnType<typeof world>;
 
-/** The ports of a process that is frozen at its first call of this kind: before it, or before its answer. */
+/** The ports of a process that freezes at its first call of this kind: before it, or before its answer. */
 function frozen(h: World, call: 'read' | 'write' | 'create', when: 'before' | 'after') {
   let thaw = (): void => undefined;
   const thawed = new Promise<void>((resolve) => {
@@ -96,14 +96,14 @@ describe('a claim', () => {
       await one.begin({}, 'k');
       one.sent.splice(0);
     });
-    // The message is as good for that one, which has not begun.
+    // The message fits that execution as well, which has not begun.
     expect(h.acted).toHaveLength(2);
     expect(new Set(h.acted).size).toBe(2);
   });
 });
 
 describe('the start of a child', () => {
-  /** What a process goes on with that has read the execution when it was new. */
+  /** The next acts of a process that has read the execution when it was new. */
   async function begun() {
     const h = world(parent);
     const execution = await h.begin({}, 'k');

@@ -1,4 +1,4 @@
-/** What others do between two calls of an erasure: it takes what it has found to be over, nothing else. */
+/** Acts of others between two calls of an erasure: it erases only what it has found to be over. */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
@@ -66,7 +66,7 @@ function world(fails: (step: string) => boolean = () => false) {
     };
     return { ...memory, largeValues: { ...values, put }, erasure };
   };
-  /** The effect keys of what was done, in order. */
+  /** The effect keys of all acts, in order. */
   const done: string[] = [];
   const h = harness(
     outer,
@@ -91,7 +91,7 @@ function world(fails: (step: string) => boolean = () => false) {
   const found = async () => (await h.store.inventory(10_000).page({ index: 0, of: 1 })).items;
   const run = async (id: string): Promise<Snapshot> => {
     const state = await h.run(id);
-    // By then no write is under way that was decided on before.
+    // By then no write is under way that was decided before.
     h.clock.advanceTo(h.clock.now() + 60_000);
     return state;
   };
@@ -102,7 +102,7 @@ type World = ReturnType<typeof world>;
 const items = [1, 2];
 const KEY = 'order-1';
 
-/** Every value that a record names is there. */
+/** Checks that every value that a record names exists. */
 async function expectWhole(h: World): Promise<void> {
   const ids = (await h.found()).flatMap((one) => (one.kind === 'execution' ? [one.execution.id] : []));
   for (const id of ids) {

@@ -1,4 +1,4 @@
-/** An execution that is over is erased with all that it ran, whoever dies while it is. */
+/** An ended execution is erased with all that it ran, whichever process dies meanwhile. */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
@@ -74,7 +74,7 @@ function world(fails: (step: string) => boolean = () => false) {
     (await h.store.inventory(10_000).page({ index: 0, of: 1 })).items;
   const run = async (id: string): Promise<Snapshot> => {
     const state = await h.run(id);
-    // By then no write is under way that was decided on before.
+    // By then no write is under way that was decided before.
     h.clock.advanceTo(h.clock.now() + 60_000);
     return state;
   };
@@ -155,12 +155,12 @@ it.each([
     const { h, id } = await ended();
     h.death.at = at;
     await expect(erase(h.scheduler, id)).rejects.toThrow('killed');
-    // Nobody can continue what is half erased.
+    // Nobody can continue a half-erased execution.
     if (at > 0)
       await expect(retryExecution(h.scheduler, id, {})).rejects.toMatchObject({ code: 'unknown-execution' });
     delete h.death.at;
     await erase(h.scheduler, id).catch(({ code }) => expect(code).toBe('unknown-execution'));
-    // The audit takes an input that no record names: it may be that of a start under way.
+    // The audit removes an input that no record names: it may belong to a start under way.
     expect((await h.found()).filter(({ kind }) => kind !== 'input')).toEqual([]);
     expect(h.values.objects.size).toBe(0);
   }
@@ -219,7 +219,7 @@ describe('is refused', () => {
   it('while a process may begin what it has just been kept from: nothing else would keep it from that', async () => {
     const h = world();
     const { id } = await h.begin({ items: [1, 2] });
-    // All that has been sent is under way: the claims of its items are read, and not written yet.
+    // Every sent message is under way: the claims of its items are read, and not written yet.
     await cancel(h.scheduler, id, {});
     const { execution } = await h.justRun(id);
     expect(execution.status).toBe('canceled');
@@ -246,7 +246,7 @@ describe('is refused', () => {
     await h.run(id);
     const child = (await h.state(id)).steps['child'] as Step;
     expect(child.children?.try).toBe(2);
-    // The process that created it died, and its end was the first to be recorded.
+    // The process that created it died, and its end was the first thing to be recorded.
     const changedAt = h.clock.now();
     await h.store.write({
       executionId: id,

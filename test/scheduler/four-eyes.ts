@@ -1,6 +1,6 @@
 /**
- * What the tests of callers and of four eyes share: workflows that ask another
- * person, persons, and their acts.
+ * Shared by the tests of callers and of four eyes: workflows that ask another person, persons, and their
+ * acts.
  */
 
 import { askPerson, retry as again, workflow } from '../../lib/author/builder/workflow.ts';

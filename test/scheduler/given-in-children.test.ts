@@ -1,4 +1,4 @@
-/** What a person gives below another execution fits its agent, also of a workflow that runs nowhere else. */
+/** A person's input below another execution fits its agent, even in a workflow that runs nowhere else. */
 
 import * as z from 'zod/mini';
 import { declareAgent } from '../../lib/core/plan/agent.ts';

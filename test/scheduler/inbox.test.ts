@@ -1,6 +1,6 @@
 /**
- * What waits for a person or another system, on the production roles: its entry in the inbox, reminders,
- * and what holds without an answer.
+ * Questions to a person or another system, on the production roles: their entries in the inbox, reminders,
+ * and the default without an answer.
  */
 
 import { asCallback } from '../../lib/core/records/question.ts';
@@ -157,7 +157,7 @@ describe('what an approval shows', () => {
       tags,
     });
     await drain(h);
-    // What is not there is left out; what is too long is cut at a whole character, and says so.
+    // A missing value is left out; a long one is cut at a whole character, and marked.
     const shown = {
       total: 5_200,
       hotel: 'Ritz',

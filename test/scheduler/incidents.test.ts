@@ -158,7 +158,7 @@ describe('a recovery', () => {
     const { id } = await h.begin();
     const { execution, steps } = await h.run(id);
     expect(execution.status).toBe('succeeded');
-    // Permanently declined: the same again is spared.
+    // Permanently declined: the same request is not repeated.
     expect(seen).toEqual([{ size: 'large' }, { size: 'small' }]);
     expect(steps['work']?.output).toEqual({ by: 'second', attempt: 3, input: { size: 'small' } });
   });
@@ -204,8 +204,8 @@ describe('a question that comes up on the way', () => {
       second: { execute: decline, undo },
     });
     const { id } = await h.begin();
-    // The failure is reported, and its process is gone before it has asked: the other
-    // branch meets the open question.
+    // The failure is reported, and its process is gone before it has asked: the other branch finds the open
+    // question.
     const { write } = h.store;
     const [asked, done] = h.sent.splice(0);
     Object.assign(h.store, {
@@ -233,7 +233,7 @@ describe('an answer', () => {
     await drain(h);
     const { steps } = await h.state(id);
     expect(steps['asked']).toMatchObject({ status: 'waiting', mayHaveActed: true });
-    // Where nobody asked for that word it changes nothing: what may have acted is undone.
+    // If nobody asked for that word it changes nothing: possible effects are undone.
     await answer(h, id, { choice: 'undo-all', nothingHappened: true });
     expect((await h.state(id)).steps['asked']?.mayHaveActed).toBe(true);
     const { execution } = await h.run(id);

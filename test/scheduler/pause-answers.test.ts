@@ -1,4 +1,4 @@
-/** Commands that are repeated or not possible, and answers that are given during a pause. */
+/** Commands that are repeated or impossible, and answers during a pause. */
 
 import { MAX_REMEMBERED } from '../../lib/core/operators/remembered.ts';
 import { SteadfastError } from '../../lib/core/values/errors.ts';

@@ -1,4 +1,4 @@
-/** Pause and resume: nothing new starts, what was begun goes on to its end, and nobody forgets it. */
+/** Pause and resume: nothing new starts, work under way goes on to its end, and nothing is forgotten. */
 
 import { executionView } from '../../lib/api/views.ts';
 import { explain } from '../../lib/explain/why.ts';
@@ -12,7 +12,7 @@ import { drain, type Harness, harness, settle } from '../engine/harness.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** An open execution is evaluated again by then (S12). */
+/** An open execution is evaluated again within this time (S12). */
 const HORIZON_MS = 30_000;
 
 describe('a pause', () => {
@@ -44,7 +44,7 @@ describe('a pause', () => {
     await pause(h.scheduler, id, {});
     finish?.();
     await handled;
-    // The claim's own state said nothing of a pause, so a hint was sent.
+    // The claim's own state did not show a pause, so a hint was sent.
     await drain(h);
     const { execution, steps } = await h.state(id);
     expect(execution.status).toBe('paused');
@@ -58,14 +58,14 @@ describe('a pause', () => {
     readsMs?: readonly number[];
     /** How long its claim's write takes. */
     writeMs?: number;
-    /** Its clock is so far ahead until its first read is answered. */
+    /** How far its clock is ahead until its first read is answered. */
     aheadMs?: number;
     isPaused?: boolean;
     /** Supervises before its claim is written. */
     before?: (h: Harness, id: string) => Promise<void>;
-    /** Happens when its attempt begins. */
+    /** Runs when its attempt begins. */
     begins?: () => Promise<void>;
-    /** The bus or the table takes nothing that follows from the claim. */
+    /** The bus or the table refuses everything that follows from the claim. */
     follows?: () => Promise<never>;
   }
 
@@ -213,7 +213,7 @@ describe('a pause', () => {
     expect(tries).toBe(1);
     expect(steps['b']).toMatchObject({ status: 'done', output: { late: true } });
     expect(execution.version).toBeGreaterThan(before);
-    // All is done, and nothing is left that could be paused.
+    // Everything is done, and nothing is left that could be paused.
     expect(execution.status).toBe('succeeded');
   });
 });

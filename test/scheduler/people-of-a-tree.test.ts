@@ -1,6 +1,6 @@
 /**
- * Four eyes in a tree: what anybody does in one of its executions counts in all, also at the
- * same time and after a crash (S19).
+ * Four eyes in a tree: an act in one of its executions counts in all of them, even at the same time and after
+ * a crash (S19).
  */
 
 import { askPerson, retry as again, workflow } from '../../lib/author/builder/workflow.ts';
@@ -52,7 +52,7 @@ describe('in a tree', () => {
       [id, 'top', carl],
     ] as const)
       await expect(answer(h, where, step, by)).rejects.toMatchObject({ code: 'not-another' });
-    // What is open to anybody stays so.
+    // Questions that anybody may answer stay so.
     await answer(h, `${id}.two.0`, 'plain', ann);
   });
 

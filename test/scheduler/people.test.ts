@@ -1,6 +1,6 @@
 /**
- * Four eyes in one execution, on the production roles: who may give an approval that
- * must be another person's (S19).
+ * Four eyes in one execution, on the production roles: who may give an approval that must come from another
+ * person (S19).
  */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
@@ -155,7 +155,7 @@ describe('an approval by another person', () => {
     await h.run(id);
     await expect(retry(h.scheduler, id, { by: bob })).rejects.toMatchObject({ code: 'too-many-people' });
     await retry(h.scheduler, id, { by: ann });
-    // For the approval, which is open once more.
+    // It waits for the approval, which is open again.
     expect((await h.state(id)).execution.status).toBe('waiting');
   });
 });

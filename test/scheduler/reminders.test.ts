@@ -1,6 +1,6 @@
 /**
- * Reminders of incidents, on the production roles: when one is due, that it stands still,
- * and that none follows an answer.
+ * Reminders of incidents, on the production roles: when one is due, that pauses stop its time, and that none
+ * follows an answer.
  */
 
 import { explain } from '../../lib/explain/why.ts';

@@ -1,6 +1,6 @@
 /**
- * The retry of a failed execution whose failed step is given another input: when that is safe, and
- * that it is another request (S18).
+ * The retry of a failed execution whose failed step gets another input: when that is safe, and that it is
+ * another request (S18).
  */
 
 import * as z from 'zod/mini';
@@ -68,7 +68,7 @@ describe('a failed execution', () => {
       epoch: 2,
       givenInput: { amount: 50 },
     });
-    // A command that is repeated is obeyed once.
+    // A repeated command is obeyed once.
     await retry(h.scheduler, id, { input: { amount: 50 }, commandId: 'r', by: ann });
     const { execution, steps } = await h.run(id);
     expect([execution.status, execution.epoch]).toEqual(['succeeded', 2]);

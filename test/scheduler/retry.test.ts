@@ -1,5 +1,5 @@
 /**
- * The retry of what failed or waits: it goes on where it failed, and never does again what was taken back.
+ * The retry of a failed or waiting execution: it goes on where it failed, and never repeats what was undone.
  */
 
 import { PermanentError } from '../../lib/core/values/errors.ts';
@@ -27,7 +27,7 @@ const lose = async (): Promise<never> => {
   throw new Error('socket hang up');
 };
 
-/** Fails until the test says otherwise. */
+/** Fails until the test ends that. */
 const failing = (
   fail: () => Promise<object>,
   probe: () => Promise<never> | Promise<{ verdict: 'not-done' | 'cannot-tell' }> = async () => ({

@@ -1,4 +1,4 @@
-/** Starts and commands: S11, and what is refused with which code. */
+/** Starts and commands: S11, and which code each refusal has. */
 
 import * as z from 'zod/mini';
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
@@ -254,7 +254,7 @@ describe('a cancel', () => {
   it('that meets the end of the execution loses cleanly', async () => {
     const h = harness(chain, { worker: fine }, 1, (world) =>
       withStore(world, (store) => ({
-        // The execution succeeds between the read of the cancel and its write.
+        // The execution succeeds between the cancel's read and its write.
         write: async (write) => {
           if (write.execution?.cause?.kind === 'cancel' && !raced) {
             raced = true;

@@ -1,4 +1,6 @@
-/** What is announced of incidents: each change, without a word of theirs, again when the bus was away. */
+/**
+ * Announcements about incidents: each change, without the persons' words, again after an outage of the bus.
+ */
 
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { askPerson, workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,4 +1,7 @@
-/** An operator ends a wait: an agent whose breaker is open is tried now, and then all that waits for it. */
+/**
+ * An operator ends a wait: an agent whose breaker is open is tried now, and then everything that waits for
+ * it.
+ */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import { type Breaker, newBreaker, OPEN_FRESH_MS } from '../../lib/core/step/breaker.ts';
@@ -9,7 +12,7 @@ import { tryNow } from '../../lib/scheduler/try-now.ts';
 import { memoryBreakers } from '../../lib/memory/side-records.ts';
 import { anAgent, anyObject, drain, type Harness, harness } from '../engine/harness.ts';
 
-/** A sweep comes so much later than what is due. */
+/** A sweep comes this much later than the due time. */
 const SWEEP_MS = 2_000;
 const carrier = anAgent('carrier');
 const other = anAgent('other');
@@ -44,7 +47,7 @@ async function opened(w: World, more: Partial<Breaker> = {}): Promise<void> {
   await w.breakers.write({ ...newBreaker('carrier'), ...open, failedAt: now, score: 8, ...more });
 }
 
-/** Deferred until the cooldown is over, and then over up to five minutes. */
+/** Deferred until the cooldown is over, and then for up to five more minutes. */
 async function waiting(w: World, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let at = 0; at < count; at += 1) ids.push((await w.begin()).id);

@@ -20,7 +20,7 @@ const fine = { worker: { execute: async () => ({}), undo: async () => undefined 
 const open = (ports: Partial<Ports> = {}): Harness =>
   harness(flow, fine, 1, (world) => ({ ...world, ...ports }));
 
-/** Counts what is asked of the record. */
+/** Counts the calls of the record. */
 function counted(waits: Waits = memoryWaits()): { waits: Waits; calls: string[] } {
   const calls: string[] = [];
   const read: Waits['read'] = () => (calls.push('read'), waits.read());
@@ -28,7 +28,7 @@ function counted(waits: Waits = memoryWaits()): { waits: Waits; calls: string[] 
   return { waits: { ...waits, read, write }, calls };
 }
 
-/** Until all of it is answered; @returns how long that took. */
+/** Runs until all of it is answered; @returns how long that took. */
 async function passed(h: Harness, answered: Promise<unknown>): Promise<number> {
   const from = h.clock.now();
   const over = { is: false };

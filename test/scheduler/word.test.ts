@@ -1,4 +1,4 @@
-/** A person's word that nothing has happened: where it is asked for, and for which time it counts. */
+/** A person's word that nothing has happened: where it is required, and for which time it counts. */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import { resolveIncident, type ResolutionRequest } from '../../lib/scheduler/incidents.ts';

@@ -1,4 +1,4 @@
-/** A pause of a workflow: what is started of it is born paused, and nothing else is touched. */
+/** A pause of a workflow: its new executions are born paused, and nothing else is touched. */
 
 import { timeText } from '../../lib/core/values/text.ts';
 import { explain } from '../../lib/explain/why.ts';
@@ -26,7 +26,7 @@ const outer = workflow('outer', { input: anyObject, within: '2h' }, (w) => {
 
 interface World extends Harness {
   readonly pauses: WorkflowPauses & { reads: number; away: boolean };
-  /** A process of the scheduler beside that of the harness. */
+  /** A process of the scheduler besides the harness's. */
   readonly other: Scheduler;
 }
 

@@ -1,4 +1,4 @@
-/** Serving asks the modules of agents what they export: no text of a file is read for that. */
+/** Serving asks the modules of agents for their exports: it reads no file's text for that. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -10,7 +10,7 @@ const BAD = join(import.meta.dirname, 'workflows', 'bad');
 const HEALTHY = 5;
 
 const folder = mkdtempSync(join(tmpdir(), 'steadfast-bad-'));
-/** One server for all of them: what it says of an agent says nothing of the next. */
+/** One server for all of them: what it reports about one agent says nothing about the next. */
 let server: ServeProcess;
 beforeAll(async () => {
   server = await serveProcess([BAD, '--data', join(folder, 'state.db'), '--worker-memory', '300']);
@@ -46,24 +46,24 @@ it.each([
   await server.wrote((lines) => lines.slice(had).filter(isWaiting).length >= HEALTHY);
   const { executionId } = await client.start(`w-${agent}`, { input: {} });
   expect(await client.waitForEnd(executionId)).toMatchObject({ status: 'failed' });
-  // It was its fault, and nobody else's.
+  // It alone was at fault.
   const named = ended().filter((line) => line['agent'] === agent);
   expect(named.map((line) => line['why'])).toContainEqual(expect.stringContaining(why));
-  // One block is one end, although it has the agent's next attempts in processes of their own.
+  // One block is one end, although the agent's next attempts have processes of their own.
   if (agent === 'blocks') expect(named[0]?.['times']).toBe(1);
   expect(ended().filter((line) => line['agent'] === 'waits')).toEqual([]);
   writeFileSync(file, '');
   for (const one of others) {
     const { status, steps } = await client.waitForEnd(one.executionId);
     expect(status).toBe('succeeded');
-    // What was interrupted has used up no try.
+    // An interrupted attempt has used up no try.
     expect(steps[0]?.attempts.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
   }
   tried.push(agent);
   const { findings } = await client.health();
   const lost = findings.find((one) => one.kind === 'lost' && one.agent === agent);
   expect(lost).toMatchObject({ file: expect.stringContaining(`agents/${agent}.ts`), failure: {} });
-  // Where it was not known at once, those that might have been are named.
+  // If the guilty agent was not known at once, the possible ones are named.
   const shared = findings.find(({ kind }) => kind === 'worker');
   if (shared !== undefined) expect(shared.oneOf).toContain('waits');
   expect(findings.filter((one) => one !== shared && !tried.includes(one.agent ?? ''))).toEqual([]);

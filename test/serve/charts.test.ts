@@ -1,4 +1,4 @@
-/** The charts of a server's console: what the process has measured since its start. */
+/** The charts of a server's console: the process's measurements since its start. */
 
 import { readCharts } from '../../cli/console/charts.ts';
 import type { Answer } from '../../cli/aws/calls.ts';

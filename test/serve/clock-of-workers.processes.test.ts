@@ -1,6 +1,6 @@
 /**
- * A clock that is set forward, or a server that stands still, under attempts in processes apart: no agent is
- * charged with it.
+ * A clock that is set forward, or a server that is stopped, during attempts in separate processes: no agent
+ * is charged for it.
  */
 
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ it.each([
     );
     const server = await world.start({ served: { ...loaded, agents }, agents: 'workers', machine });
     const client = createClient({ url: server.url });
-    // Silent for less than its lease, and for several of the moments at which that is asked.
+    // Silent for less than its lease, and for several of the checks.
     const { executionId } = await client.start('alone', { input: { ms: 2_000 } });
     for (let isBegun = false; !isBegun; )
       isBegun = (await client.get(executionId)).steps[0]?.status === 'running';

@@ -1,4 +1,4 @@
-/** Clocks that are set, while a server runs and between two runs: nothing waits longer for it. */
+/** Clocks that are set, while a server runs and between two runs: nothing waits longer because of that. */
 
 import { EventEmitter, once } from 'node:events';
 import * as z from 'zod/mini';
@@ -56,7 +56,7 @@ class Machine {
 const started: TestServer[] = [];
 afterEach(() => Promise.all(started.splice(0).map((world) => world.end())));
 
-/** @returns how an execution ended, under whose attempt the clock was set */
+/** @returns the end of an execution during whose attempt the clock was set */
 async function whileItRuns(byMs: number): Promise<string> {
   const machine = new Machine(0);
   started.push(machine.world);
@@ -98,7 +98,7 @@ it.each([
 ])('lets nothing wait longer for a clock that is set %s', async (_, run) => {
   const sizes = [MINUTE, 2 * HOUR, 2 * YEAR];
   const ends = await Promise.all([...sizes.map((ms) => run(-ms)), ...sizes.map((ms) => run(ms))]);
-  // Set forward by more than it has, its time has passed.
+  // If the clock is set forward by more than its remaining time, its time has passed.
   expect(ends).toEqual(['succeeded', 'succeeded', 'succeeded', 'succeeded', 'failed', 'failed']);
 });
 

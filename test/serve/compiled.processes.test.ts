@@ -1,4 +1,4 @@
-/** What serve loads in place of a project's files (`serve/compiled/`): what tsx gives, or nothing. */
+/** Serve's replacement for a project's files (`serve/compiled/`): the same result as tsx, or nothing. */
 
 import { execFileSync } from 'node:child_process';
 import {
@@ -34,7 +34,7 @@ const PACKAGES = {
   'node_modules/engine/package.json': '{ "name": "engine", "peerDependencies": { "steadfast": "*" } }',
 };
 
-/** The order in which modules are evaluated is what a merged file would not keep. */
+/** A merged file would not keep the order in which modules are evaluated. */
 const SOURCES = {
   'w/workflow.ts': `import './first';
 import stamp, { order } from 'stamp';
@@ -70,7 +70,7 @@ function project(type: 'module' | 'commonjs', files: Readonly<Record<string, str
 const compiled = (file: string, compiler = compile): Promise<Instead | undefined> =>
   compiledFor([file], { shared: {}, by: 'test', compile: compiler });
 
-/** What a program of its own has of it. */
+/** The exports that a separate program gets. */
 function exported(file: string, nodeArgs: readonly string[] = []): unknown {
   const program = `const all = await import(${JSON.stringify(pathToFileURL(file).href)});
 const { seen, own } = all.default?.__esModule ? all.default : all;

@@ -1,4 +1,4 @@
-/** Random commands to the client over a file and to the embedded DynamoDB are answered alike. */
+/** The client over a file and the embedded DynamoDB give the same answers to random commands. */
 
 import { PLANTS } from '../../proof/differential/plants.ts';
 import { type Answer, sendBy } from '../../proof/differential/answers.ts';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   await dynamo.stop();
 });
 
-/** The first difference between what DynamoDB answered and a table that is changed on the way. */
+/** The first difference between DynamoDB's answers and those of a table that is changed on the way. */
 async function found(change = PLANTS['none'] ?? ((send: ReturnType<typeof sendBy>) => send)) {
   const { client, close } = openDatabase();
   const answers = answersOf(change(sendBy(client)), TABLE_NAME, SEED, COMMANDS);

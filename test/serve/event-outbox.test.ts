@@ -12,10 +12,10 @@ import type { Clock } from '../../lib/core/ports.ts';
 import { clientOf, servedWith, testServer, type TestServer } from './served.ts';
 
 const SECRET = `whsec_${Buffer.from('a'.repeat(32)).toString('base64')}`;
-/** What has not come by then does not come. */
+/** An event that has not come by then does not come. */
 const LATE_MS = 20_000;
 const HOUR_MS = 3_600_000;
-/** The machine's clock, which the server's own time is an hour ahead of. */
+/** The machine's clock; the server's own time is an hour ahead of it. */
 const WALL = Date.parse('2026-11-30T11:00:00Z');
 
 interface Came {
@@ -25,7 +25,7 @@ interface Came {
   readonly body: string;
 }
 
-/** A receiver; `answers` says with what: 'nothing' keeps the caller waiting, 'reset' cuts it off. */
+/** A receiver; `answers` says how: 'nothing' keeps the caller waiting, 'reset' cuts it off. */
 async function receiver(answers: (came: Came, at: number) => number | 'nothing' | 'reset' = () => 204) {
   const came: Came[] = [];
   let heard = (): void => undefined;
@@ -46,7 +46,7 @@ async function receiver(answers: (came: Came, at: number) => number | 'nothing' 
   return {
     came,
     to: eventTarget(`http://127.0.0.1:${port}/hooks?token=secret`, SECRET),
-    /** Once so many have come. */
+    /** Waits until this many have come. */
     count: async (wanted: number): Promise<void> => {
       const late = setTimeout(() => heard(), LATE_MS);
       const untilAt = performance.now() + LATE_MS;
@@ -64,7 +64,7 @@ async function receiver(answers: (came: Came, at: number) => number | 'nothing' 
 
 type Receiver = Awaited<ReturnType<typeof receiver>>;
 
-/** Time goes on when all sleep: to the end of the sleep, or as far as is said. */
+/** Time goes on when all sleep: to the end of the sleep, or as far as the test says. */
 class TestClock implements Clock {
   at = Date.parse('2026-11-30T12:00:00Z');
   slept: number[] = [];

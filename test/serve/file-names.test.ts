@@ -1,4 +1,4 @@
-/** Which file a name stands for: one file has one lock and one folder of large values. */
+/** Which file a name denotes: one file has one lock and one folder of large values. */
 
 import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ it('is refused where it may only be read: each write would be refused later', ()
   rmSync(`${file}-lock`);
   chmodSync(folder, 0o777);
   chmodSync(file, 0o444);
-  // The administrator may write any.
+  // The administrator may write any file.
   const isRoot = process.geteuid?.() === 0;
   if (isRoot) process.seteuid?.(65_534);
   try {

@@ -1,4 +1,6 @@
-/** The file behind the client: one process, one format, whole or refused, and each refusal a sentence. */
+/**
+ * The file behind the client: one process, one format, complete or refused, and each refusal is a sentence.
+ */
 
 import {
   copyFileSync,
@@ -52,7 +54,7 @@ const sks = async ({ client }: Database): Promise<(string | undefined)[]> => {
   return ((await client.send(new QueryCommand(ask))).Items ?? []).map(({ sk }) => sk?.S);
 };
 
-/** Changes the file by SQLite's own means, as nothing of ours would. */
+/** Changes the file with SQLite's own tools, as our code never would. */
 function tamper(sql: string): void {
   const db = new Sqlite(file);
   db.exec(sql);
@@ -113,7 +115,7 @@ describe('is no longer written', () => {
     rmSync(`${file}-wal`);
     await new Promise((next) => setTimeout(next, 1_500));
     const copy = join(folder, 'copy.db');
-    // As the next process finds it, once this one is dead.
+    // As the next process finds it after this one's death.
     copyFileSync(file, copy);
     expect(await sks(opened(copy))).toEqual(['a']);
   });
@@ -139,7 +141,7 @@ describe('is refused', () => {
     rmSync(`${file}-lock`);
     expect(() => opened()).toThrow(/newer release \(format 4; this one reads 3\): start that release$/);
     expect(existsSync(`${file}-lock`)).toBe(false);
-    // One that was there says that the file was served, and stays.
+    // An existing lock file shows that the file was served, and stays.
     writeFileSync(`${file}-lock`, '');
     expect(() => opened()).toThrow(/newer release/);
     expect(existsSync(`${file}-lock`)).toBe(true);
@@ -151,7 +153,7 @@ describe('is refused', () => {
     const first = opened();
     for (let at = 0; at < 20; at += 1) await put(first, item(`s${at}`, { text: { S: 'x'.repeat(9_000) } }));
     first.close();
-    // As another process finds it: in this one SQLite remembers how long it was.
+    // As another process finds it: in this one SQLite remembers the length.
     const cut = join(folder, 'cut.db');
     copyFileSync(file, cut);
     truncateSync(cut, 8_192 * 10);
@@ -211,7 +213,7 @@ describe('a full disk', () => {
     const first = opened();
     await put(first, item('a'));
     first.close();
-    // As full as it is: SQLite says of a page too many what it says of a full disk.
+    // A full disk: SQLite gives the same error for one page too many.
     const full = openDatabase(file, { mostPages: 14 });
     open.push(full);
     const large = { text: { S: 'x'.repeat(100_000) } };
@@ -225,7 +227,7 @@ describe('a full disk', () => {
       'the disk is full: nothing of this was written. Make room and ask again',
     );
     expect(await sks(full)).toEqual(['a']);
-    // Nor is it remembered as written.
+    // Nor does it remember it as written.
     const again = put(full, item('b'), 'attribute_exists(pk)');
     await expect(again).rejects.toMatchObject({ name: 'ConditionalCheckFailedException' });
     full.close();
@@ -315,11 +317,13 @@ it('removes what has expired, and nothing else', async () => {
   expect(await database.expire(1_800_000_000_000)).toBe(1);
 });
 
-/** A power cut: of the log there is as much as the disk had taken, to the byte. */
+/** A power cut: the log has exactly the bytes that the disk had written. */
 describe('after a power cut', () => {
   /** Bytes of the log's header, and of one of its frames: a header and a page. */
   const [HEADER, FRAME] = [32, 24 + 8_192];
-  /** The log is begun anew once the file is marked: only what is longer than it was is at its end. */
+  /**
+   * The log begins anew once the file is marked: only if it becomes longer than before does its end change.
+   */
   const LONG = { text: { S: 'x'.repeat(100_000) } };
 
   it('all is there that was answered, and of the rest the whole commit or nothing of it', async () => {

@@ -1,4 +1,4 @@
-/** `kill -9` at any moment: what was answered is there, and the lock is free at once. */
+/** `kill -9` at any moment: every answered write is there, and the lock is free at once. */
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -26,7 +26,7 @@ for (let at = first; ; at += 8) {
   process.stdout.write(at + 7 + '\\n');
 }`;
 
-/** @returns the last number that it was answered before it was killed */
+/** @returns the last number whose write was answered before the kill */
 async function writeUntilKilled(file: string, first: number, answers: number): Promise<number> {
   const args = ['--import', 'tsx', '--input-type=module', '--eval', WRITER, '--', file, String(first)];
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -55,7 +55,7 @@ it('loses nothing that was answered, and frees the lock', async () => {
       return (await client.send(new GetItemCommand({ TableName, Key }))).Item !== undefined;
     };
     for (let at = 0; at <= last; at += 1) expect([at, await has(at)]).toEqual([at, true]);
-    // What was written and not answered may be there: the next goes on behind it.
+    // An unanswered write may be there: the next one continues after it.
     first = last + 1;
     while (await has(first)) first += 1;
     close();

@@ -1,4 +1,4 @@
-/** A store that remembers what it has read and written: never anything else than what the file has. */
+/** A store that remembers its reads and writes: its answers never differ from the file. */
 
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import type { Store } from '../../lib/core/ports.ts';
@@ -18,7 +18,7 @@ describeStore('what a server remembers', async () => {
 
 const ID = 'e-1';
 
-/** A store that remembers, the one behind it, and what was read of that. */
+/** A store that remembers, the one behind it, and the reads of that one. */
 async function remembering({ most, ...changed }: Partial<Store> & { readonly most?: number } = {}) {
   const behind: Store = new MemoryStore(2, MOST_OPEN);
   const reads: string[] = [];

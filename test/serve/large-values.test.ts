@@ -107,14 +107,14 @@ it('one that the disk has no room for is said to its caller and by /health, and 
   const start = (text: string) =>
     server.answer({ method: 'POST', path: '/workflows/greeting/executions', body: { input: { text } } });
   const values = `${world.file}-values`;
-  // In place of the folder: the disk refuses.
+  // Replaces the folder, so that the disk refuses.
   writeFileSync(values, '');
   const message = expect.stringContaining('nothing of this was written (ENOTDIR');
   const refused = await start('ä'.repeat(50_000));
   expect(refused).toMatchObject({ status: 503, body: { error: { message } } });
-  // No caller learns where the file lies.
+  // No caller learns the file's path.
   expect(JSON.stringify([refused, await server.answer({ path: '/health' })])).not.toContain(values);
-  // A small one is written meanwhile, and does not say that there is room for a large one.
+  // A small one is written meanwhile, which does not mean that there is room for a large one.
   expect(await start('small')).toMatchObject({ status: 202 });
   const failure = { code: 'FileTrouble', message: expect.stringContaining('large values: ') };
   expect(await server.answer({ path: '/health' })).toMatchObject({

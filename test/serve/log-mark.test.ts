@@ -1,5 +1,6 @@
 /**
- * Killed at any moment while the file is marked, a server leaves one that the next takes, and the one after.
+ * If it is killed at any moment while the file is marked, a server leaves a file that the next one accepts,
+ * and the one after.
  */
 
 import { copyFileSync, linkSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -27,7 +28,7 @@ function killedNow(name: string): string {
 
 const versionIn = (of: string): number => readFileSync(of).readUInt32BE(60);
 
-/** Served and stopped twice, and copied by SQLite's own means before. */
+/** Serves and stops it twice, and copies it with SQLite's own tools before. */
 function expectWhole(of: string): void {
   const copy = `${of}-backup`;
   const db = new Sqlite(of);
@@ -51,7 +52,7 @@ it('leaves no mark in the log at any moment', () => {
     },
   } as unknown as Sqlite.Database;
   const mark = new LogMark(spied, file, FORMAT, 2_000);
-  // As after each checkpoint, which takes the mark away.
+  // As after each checkpoint, which removes the mark.
   db.exec('PRAGMA wal_checkpoint(PASSIVE)');
   expect(isMarked(versionIn(file))).toBe(false);
   left.push(killedNow('checkpointed'));

@@ -1,4 +1,4 @@
-/** Many open executions: what is read of them to answer one question. */
+/** Many open executions: how much is read to answer one question. */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import Sqlite from 'libsql';
@@ -32,7 +32,7 @@ it('finds those at risk without reading what is open', async () => {
   close();
 });
 
-/** How SQLite goes through a range from a place on. */
+/** How SQLite reads a range from a place on. */
 function wayThrough(range: Range, place: { readonly sort?: number; readonly sk: string }): string {
   const db = new Sqlite(':memory:');
   createTable(db);

@@ -43,7 +43,7 @@ it('stands still while the loop is blocked, and until it has gone round three ti
   turns(1);
   expect(clock.now() - loop.now()).toBe(2 * TURN_MS);
   expect(blocks).toEqual([BLOCK_MS - TURN_MS]);
-  // What a stopped process could not hear is no silence.
+  // A stopped process could not receive anything, so this is not silence.
   expect(loop.ran()).toBe(12 * TURN_MS + BLOCKED_MS);
 });
 

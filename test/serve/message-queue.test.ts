@@ -1,4 +1,6 @@
-/** Messages in memory: so many at a time, later where they are delayed, again where they are given back. */
+/**
+ * Messages in memory: a limited number at a time, later if they are delayed, again if they are given back.
+ */
 
 import { setImmediate } from 'node:timers/promises';
 import type { Send } from '../../lib/core/decisions/decision.ts';

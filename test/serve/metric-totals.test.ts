@@ -1,4 +1,4 @@
-/** `GET /metrics` of a server: what has been counted since its start, as Prometheus reads it. */
+/** `GET /metrics` of a server: counts since its start, as Prometheus reads them. */
 
 import { Telemetries } from '../../serve/ports.ts';
 import { Tokens } from '../../serve/tokens.ts';

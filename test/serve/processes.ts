@@ -10,9 +10,9 @@ const ROOT = join(import.meta.dirname, '../..');
 export interface ServeProcess {
   readonly url: string;
   readonly child: ChildProcess;
-  /** What it has written so far, a line each. */
+  /** Its output so far, line by line. */
   readonly lines: readonly string[];
-  /** Resolves once what it has written is so. @throws Error with what it wrote, where it ends before that */
+  /** Resolves once its output satisfies `isSo`. @throws Error with its output if it ends before that */
   readonly wrote: (isSo: (lines: readonly string[]) => boolean) => Promise<void>;
   readonly kill: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals>;
 }
@@ -20,7 +20,7 @@ export interface ServeProcess {
 /**
  * Resolves once it says where it serves.
  * @param behind a program that starts it
- * @throws Error with what it wrote, where it ends before that
+ * @throws Error with its output if it ends before that
  */
 export async function serveProcess(
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** Schedules with their time zones, as EventBridge Scheduler keeps them. */
+/** Schedules with their time zones, as EventBridge Scheduler treats them. */
 
 import type { ScheduleTrigger } from '../../lib/author/triggers/trigger-declaration.ts';
 import type { StartMessage } from '../../lib/scheduler/trigger.ts';
@@ -62,7 +62,7 @@ const nightly: ScheduleTrigger = {
   options: { schedule: 'cron(0 2 * * ? *)', input: { day: '$.time' } },
 };
 
-/** Keeps a schedule until so many starts were tried. */
+/** Runs a schedule until this many starts were tried. */
 async function kept(from: string, known: string | undefined, outcomes: ('started' | Error)[]) {
   const clock = new ManualClock(Date.parse(from));
   const stopping = new AbortController();

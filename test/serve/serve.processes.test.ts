@@ -29,7 +29,7 @@ const serve = async (...more: readonly string[]): Promise<ServeProcess> => {
 const start = (server: ServeProcess, name: string) =>
   createClient({ url: server.url }).start('hello', { input: { name } });
 
-/** Resolves once as many steps are at work. */
+/** Resolves once this many steps are at work. */
 const atWork = (server: ServeProcess, count: number): Promise<void> =>
   server.wrote((lines) => lines.filter((line) => line.includes('"message":"sending"')).length >= count);
 
@@ -61,7 +61,7 @@ it('ends when npx does, which passes on no SIGTERM', async () => {
   const one = await serveProcess([HELLO, '--data', join(folder, 'state.db')], { npm_command: 'exec' }, npx);
   started.push(one);
   await one.kill('SIGKILL');
-  // What the shell has started writes to the same pipes: they close when that is over.
+  // Programs that the shell has started write to the same pipes, which close when those programs end.
   expect(one.lines.at(-1)).toBe('Stopped. The next start continues from the same file.');
 });
 
@@ -87,7 +87,7 @@ it('ends at once at a second signal', async () => {
 it('takes no lease for lost while a step blocks the loop that is its own, and names the step (L2)', async () => {
   const server = await serve('--agents', 'in-process');
   const client = createClient({ url: server.url });
-  // Their leases are over twice within the block.
+  // Their leases end twice within the block.
   const waiting = await Promise.all([1, 2, 3].map(() => start(server, 'wait 12000')));
   await atWork(server, 3);
   const blocking = await start(server, 'block 10000');
@@ -108,7 +108,7 @@ it('says in a sentence that another process has the file', async () => {
 });
 
 it('says in a sentence what is wrong, and starts nothing', async () => {
-  // In this process: each is found before anything of the server begins.
+  // In this process: each problem is found before anything of the server begins.
   const said = async (args: readonly string[], env = {}): Promise<unknown[]> => {
     let text = '';
     const say = (part: string): void => void (text += part);

@@ -41,7 +41,7 @@ export function servedWith(work: Post): Served {
 
 export interface TestServer {
   readonly file: string;
-  /** Starts a server over the file; all are stopped in the end. */
+  /** Starts a server over the file; all are stopped at the end. */
   readonly start: (options: Partial<ServerOptions> & Pick<ServerOptions, 'served'>) => Promise<Server>;
   readonly end: () => Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** One process over one file: started over HTTP, stopped, and gone on with. */
+/** One process over one file: started over HTTP, stopped, and continued. */
 
 import { EventEmitter, once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -114,7 +114,7 @@ it('refuses a file that is none of ours, and leaves it as it was', async () => {
 
 it('says that it is down while the disk is full, and healthy with the next write that is kept', async () => {
   let isFull = false;
-  // What SQLite says of it.
+  // SQLite's error.
   const onCommit = (): void => {
     if (isFull) throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
   };

@@ -1,4 +1,4 @@
-/** What the log has of a disk that is full: when it began, how often it mattered, and when it was over. */
+/** The log's lines about a full disk: when it began, how often it mattered, and when it was over. */
 
 import type { Telemetry } from '../../lib/aws/ports.ts';
 import type { Ports } from '../../lib/core/ports.ts';

@@ -1,11 +1,14 @@
-/** What ends a server whose attempt goes on past its process deadline, and what is no time of an attempt. */
+/**
+ * What ends a server whose attempt goes on past its process deadline, and which time does not count for an
+ * attempt.
+ */
 
 import { Script } from 'node:vm';
 import { WATCH } from '../../serve/watchdog.ts';
 
 const EVERY_MS = 250;
 
-/** The thread's text on a clock of its own. @param forMs what the attempt may take */
+/** The thread's text on a clock of its own. @param forMs the time that the attempt may take */
 function watched(forMs: number): { readonly pass: (ms: number) => void; readonly killed: () => number } {
   const shared = new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT);
   const lines: string[] = [];

@@ -1,4 +1,4 @@
-/** Serving loads no CDK and no esbuild: nothing that it imports, however far, does. */
+/** Serving loads no CDK and no esbuild: none of its direct or indirect imports does. */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';

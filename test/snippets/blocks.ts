@@ -1,6 +1,6 @@
 /**
- * The code that documents show: taken out of their pages, and written into a folder in which
- * it can be compiled and loaded.
+ * The code in documents: extracted from their pages, and written into a folder in which it can be compiled
+ * and loaded.
  */
 
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ export const blocksOf = (text: string, language: string): string[] =>
     ([, block = '']) => block,
   );
 
-/** The one block of code in which a text occurs. */
+/** The one block of code that contains a text. */
 export function blockWith(text: string, part: string): string {
   const found = blocksOf(text, 'ts').filter((block) => block.includes(part));
   if (found.length !== 1) throw new Error(`${found.length} blocks have ${part}`);
@@ -31,8 +31,8 @@ export const namedBlocks = (text: string): [string, string][] =>
   );
 
 /**
- * Writes them into a new folder inside the project, where `steadfast` and the
- * packages are found; git ignores it.
+ * Writes them into a new folder inside the project, where `steadfast` and the packages are found; git ignores
+ * it.
  */
 export function written(name: string, files: Files): string {
   mkdirSync(join(ROOT, '.steadfast'), { recursive: true });

@@ -20,7 +20,9 @@ export const it = workflow('${name}', { input: Nothing, within: '1h' }, (w) => w
 const AGENT = `import { act } from '../workflow.ts';
 export const handler = act.handler({ execute: () => Promise.resolve({}) });
 `;
-/** What the page says of it in a sentence, and the stack of the second chapter in an app of its own. */
+/**
+ * The code that the page describes in a sentence, and the stack of the second chapter in an app of its own.
+ */
 const SHOP = `import { App } from 'aws-cdk-lib/core';
 import type { Steadfast } from 'steadfast/cdk';
 import { ShopStack } from '../lib/shop-stack.js';

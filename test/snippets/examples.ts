@@ -1,13 +1,13 @@
 /**
- * The `@example`s of what `steadfast` and its entries export, as an editor shows them. Each becomes a file in
- * which the names that it uses are there: the exports, and a shop of `SHOP`'s declarations.
+ * The `@example`s of everything that `steadfast` and its entries export, as an editor shows them. Each
+ * becomes a file with the names that it uses: the exports, and a shop of `SHOP`'s declarations.
  */
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Files, read, ROOT } from './blocks.ts';
 
-/** What examples call without declaring it, by name. */
+/** Names that examples use without declaring them. */
 const SHOP: Readonly<Record<string, string>> = {
   stack: "declare const stack: import('aws-cdk-lib').Stack;",
   handler: 'declare const handler: steadfast.AgentHandler;',
@@ -61,7 +61,7 @@ function exportsOf(path: string): string[] {
 const EXPORTS = ENTRIES.map(exportsOf);
 
 function fileOf(example: string): string {
-  // A text is no name.
+  // A text is not a name.
   const words = new Set(example.replaceAll(/'[^'\n]*'/g, "''").match(/[A-Za-z_]\w*/g));
   const imports = EXPORTS.flatMap((names, at) => {
     const used = names.filter((name) => words.has(name));
@@ -72,7 +72,7 @@ function fileOf(example: string): string {
     words.has(name) && !isOwn(name) ? [text] : [],
   );
   const zod = words.has('z') ? ["import * as z from 'zod/mini';"] : [];
-  // An option alone, as in the braces of a step.
+  // A single option, as in the braces of a step.
   const body = /^\w+: /.test(example) ? `export const option = {\n${example}\n};` : example;
   return [...imports, ...zod, HEAD, ...shop, body, 'export {};', ''].join('\n');
 }
@@ -97,7 +97,7 @@ const sources = ['lib', 'kit'].flatMap((room) =>
     .map((name) => `${room}/${name}`.replaceAll('\\', '/')),
 );
 
-/** By the file that has it, and its place there. */
+/** By the file that contains it, and its place there. */
 export const exampleFiles: Files = new Map(
   sources.flatMap((path) =>
     examplesIn(read(path)).map(

@@ -15,7 +15,7 @@ export const temporalFiles: Files = new Map(ours('docs/FROM-TEMPORAL.md'));
 const [services = ''] = blocksOf(read('docs/FROM-DURABLE-FUNCTIONS.md'), 'typescript').filter((block) =>
   block.startsWith('// services.ts\n'),
 );
-/** What they do: they act, and say so. */
+/** Their work: they act, and report it. */
 const ACTING = services.replaceAll(
   /export declare function (\w+)\((.*)\): Promise<null>;/g,
   'export async function $1(...given: [$2]): Promise<null> {\n  acts.push(`$1 ${given[0]}`);\n  return null;\n}',

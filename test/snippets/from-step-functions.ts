@@ -4,7 +4,7 @@ import { blocksOf, type Files, read } from './blocks.ts';
 
 const page = read('docs/FROM-STEP-FUNCTIONS.md');
 
-/** The first block of code is the agents' file, each other one exports a workflow. */
+/** The first block of code is the agents' file; each other one exports a workflow. */
 const [agentsFile = '', ...workflowFiles] = blocksOf(page, 'ts');
 const nameIn = (text: string): string => /export const (\w+) = workflow\(/.exec(text)?.[1] ?? 'none';
 

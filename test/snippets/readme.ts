@@ -1,6 +1,4 @@
-/**
- * The code of README, of the first project and of the author's reference, each piece with what it supposes.
- */
+/** The code of README, of the first project and of the author's reference, each piece with its context. */
 
 import { blockWith, type Files, namedBlocks, read } from './blocks.ts';
 
@@ -22,7 +20,7 @@ export const firstFiles: Files = new Map(namedBlocks(firstProject));
 
 export const FOLDER = 'workflows/first-greeting';
 const INFRA = '../../../../lib/infra';
-/** What a piece of code supposes, said before it. */
+/** The context of a piece of code, written before it. */
 const orderWorkflow = `import { askPerson, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 import { chargeCard, notifyCustomer, reserveStock, scheduleShipping } from '../../../../examples/order-fulfilment/workflow.ts';
@@ -55,7 +53,7 @@ declare const shop: IGrantable;
 export const uses = [ScheduleExpression, Steadfast, stack, workflows, steadfast, uploads, shopBus, shop];
 ${block}`;
 
-/** The line of a stack of the reader's own. */
+/** The line for a reader's own stack. */
 const stack = (block: string): string => `import { CorsHttpMethod } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
@@ -76,14 +74,14 @@ import type { firstGreeting as helloGreeting } from './workflow.ts';
 declare const credentials: AwsCredentials;
 ${block.replace(/^import type \{ helloGreeting.*$/m, '')}
 export const answer = { status, output };`;
-/** A test of another agent than the one that is there. */
+/** A test of an agent other than the existing one. */
 const killed = (block: string): string => `import { testWorkflow } from 'steadfast/testing';
 import { handler } from './agents/deliver-greeting.ts';
 import { deliverGreeting as reserveSeat, firstGreeting as helloGreeting } from './workflow.ts';
 const agents = [handler];
 declare const boxOffice: { readonly seats: () => readonly { readonly key: string }[] };
 ${block}`;
-/** Two lines that suppose a builder, and what they are about. */
+/** Two lines that need a builder, and the things they mention. */
 const lines = `import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 const Host = z.object({ host: z.string() });
@@ -133,7 +131,7 @@ const others = {
   'client.ts': client(blockWith(firstProject, 'createClient')),
   'trigger-calls.ts': triggers(blockWith(read('docs/TRIGGERS.md'), 'triggerOnEvent')),
   'trigger-sources.ts': triggers(blockWith(read('docs/TRIGGERS.md'), 'eventBuses')),
-  // Jest knows the file by its own ending alone.
+  // Jest knows only the file's own extension.
   'triggers.ts': blockWith(read('docs/TRIGGERS.md'), 'onSchedule').replace('workflow.js', 'workflow.ts'),
   'dev.ts': blockWith(guide, 'startDev'),
   'failures.ts': blockWith(guide, 'bookCourier'),

@@ -1,6 +1,6 @@
 /**
- * `npm test` ends with what it left out and what runs that; where files are named,
- * nothing is left out by surprise.
+ * `npm test` ends with the tests that it left out and the command that runs them; if files are named, nothing
+ * is left out by surprise.
  */
 
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** `.ci/nightly` goes on after a failure, says what came of each, and fails if one did. */
+/** `.ci/nightly` goes on after a failure, reports each result, and fails if one failed. */
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ const SCRIPT = join(import.meta.dirname, '..', '..', '.ci', 'nightly');
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'steadfast-nightly-'));
-  // In place of npm: fails what is called model.
+  // Replaces npm: everything that is called model fails.
   writeFileSync(join(folder, 'npm'), '#!/bin/sh\necho "ran $*"\ncase "$*" in *model*) exit 3;; esac\n');
   chmodSync(join(folder, 'npm'), 0o755);
 });

@@ -39,10 +39,10 @@ const absolute = files.map((path) => join(ROOT, path));
 
 /** A script that a line of `.ci/run` begins with, or runs unless something failed before. */
 const CALLED = /^ *(?:\[ .* \|\| )?npm run ([\w:]+) \|\|/gm;
-/** What only runs others in turn. */
+/** A script that only runs others in turn. */
 const CHAIN = /^npm (?:test|run [\w:]+)(?: && npm (?:test|run [\w:]+))+$/;
 
-/** The commands that a script ends up with: chains of others are resolved. */
+/** The commands that a script finally runs: chains of others are resolved. */
 function partsOf(name: string): string[] {
   const script = scripts[name] ?? '';
   if (!CHAIN.test(script)) return [name === 'test' ? 'npm test' : `npm run ${name}`];
@@ -113,7 +113,10 @@ describe('the suites', () => {
   });
 });
 
-/** Evaluated once for all files of a worker (`test/runtime.cjs`), it would have them for the first alone. */
+/**
+ * Such a file is evaluated once for all files of a worker (`test/runtime.cjs`), so only the first would have
+ * them.
+ */
 test('what test files import has no tests and no hooks of its own', () => {
   const shared = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'test', 'examples'], {
     cwd: ROOT,
@@ -135,7 +138,7 @@ test('a client of the SDK that is mocked as a class is one again after the file'
   expect(mocking.filter(([, text]) => !text.includes('.restore()')).map(([path]) => path)).toEqual([]);
 });
 
-/** This file is of `npm test`: whatever it starts is refused. */
+/** This file belongs to `npm test`: every process that it starts is refused. */
 describe('in npm test', () => {
   const refused = /^test\/suites\/suites\.test\.ts starts `.*\n.*npm run test:processes runs it\.$/;
   const entry = { entryPoints: [join(ROOT, 'lib/core/decide.ts')], write: false };

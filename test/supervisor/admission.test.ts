@@ -1,4 +1,4 @@
-/** What a sweep may send to one agent: at a pace, not into a full queue, and always a few. */
+/** How much a sweep may send to one agent: at a pace, not into a full queue, and always a few. */
 
 import type { Ports, QueueDepth } from '../../lib/core/ports.ts';
 import { FREE_SENDS, FULL_QUEUE, admissionControl, SENDS_PER_SWEEP } from '../../lib/supervisor/admission.ts';
@@ -10,7 +10,7 @@ import { withStore } from '../engine/process.ts';
 
 const depthOf = (waiting: number): QueueDepth => ({ waiting, underWork: 0, delayed: 0 });
 
-/** An admission over a queue that holds so many messages, and who was asked for that. */
+/** An admission over a queue with this many messages, and which agents it asked about. */
 function keeperOf(depths: () => Promise<Readonly<Record<string, QueueDepth>>>) {
   const world = memoryWorld();
   const asked: (readonly string[])[] = [];
@@ -22,7 +22,7 @@ function keeperOf(depths: () => Promise<Readonly<Record<string, QueueDepth>>>) {
     },
   };
   const admissions = admissionControl({ ...world, queue }, SWEEP_EVERY_MS);
-  /** As many executions as that, each with one message for it. */
+  /** This many executions, each with one message for it. */
   const sendsOf = async (wanted: number): Promise<number> => {
     const answers = await Promise.all(
       Array.from({ length: wanted }, async () => (await admissions({ worker: 1 }))['worker']?.sends ?? 0),
@@ -123,7 +123,7 @@ describe('a crowd that waits for one agent', () => {
   const COUNT = 400;
   const LOOK_MS = 20;
   const worker = anAgent('worker');
-  /** As many as that at once. */
+  /** This many at once. */
   const wide = (steps: number) =>
     workflow(`wide${steps}`, { input: anyObject, within: '10h' }, (w) => {
       for (let at = 0; at < steps; at += 1) w.step(`it${at}`, worker, {});
@@ -136,11 +136,11 @@ describe('a crowd that waits for one agent', () => {
     readonly count: number;
     readonly lookMs: number;
     readonly sweepMs: number;
-    /** In its queue. */
+    /** How many messages are in its queue. */
     readonly waiting: number;
   }
 
-  /** A sweep over a crowd of executions. Time passes by reading alone. */
+  /** A sweep over a crowd of executions. Time passes only by reading. */
   const swept = async ({ steps, count, lookMs, sweepMs, waiting }: Sweep) => {
     const rests: number[] = [];
     const read: string[] = [];
@@ -167,8 +167,8 @@ describe('a crowd that waits for one agent', () => {
     expect({ failed, seen }).toEqual({ failed: 0, seen: COUNT });
     expect(sends).toBeGreaterThanOrEqual(FREE_SENDS);
     expect(sends).toBeLessThanOrEqual(FREE_SENDS * Math.ceil((evaluations * LOOK_MS) / SWEEP_EVERY_MS));
-    // Those that the sweep met again had been deferred meanwhile, and after the last evaluations,
-    // eight at once, no time was left.
+    // Executions that the sweep met again had been deferred meanwhile, and after the last evaluations, eight
+    // at once, no time was left.
     expect(rests.length).toBeLessThanOrEqual(evaluations - sends);
     expect(rests.length).toBeGreaterThanOrEqual(COUNT - sends - 8);
   });
@@ -183,7 +183,7 @@ describe('a crowd that waits for one agent', () => {
     ['not longer than a second', 500, 600_000, 1_000],
     ['not beyond the end of the tick', 500, 1_010, 10],
   ])('is rested from %s', async (_, lookMs, sweepMs, restMs) => {
-    // The first of two takes all that is free.
+    // The first of two takes all free sends.
     const { rests } = await swept({ steps: FREE_SENDS, count: 2, lookMs, sweepMs, waiting: FULL_QUEUE });
     expect(rests).toEqual([restMs]);
   });

@@ -1,4 +1,7 @@
-/** The audit of queues of lanes: what nobody removed who left goes with its execution, or after that. */
+/**
+ * The audit of queues of lanes: an item that nobody removed when its execution left goes with that execution,
+ * or later.
+ */
 
 import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';

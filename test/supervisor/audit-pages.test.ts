@@ -1,6 +1,4 @@
-/**
- * Pages of the audit are read with eventual consistency: what they show may be older than what is written.
- */
+/** The audit reads pages with eventual consistency: they may be older than the latest writes. */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
@@ -13,7 +11,7 @@ const single = workflow('single', { input: anyObject, within: '1h' }, (w) => {
   w.step('it', anAgent('worker'), {}, { recovery: [retry(1)] });
 });
 
-/** @param before what a page shows in the place of an execution */
+/** @param before the execution that a page shows instead */
 function open(before: (execution: Execution) => Execution) {
   const h = harness(single, { worker: { execute: async () => ({}), undo: async () => undefined } });
   const real = h.store.inventory(4);

@@ -1,6 +1,6 @@
 /**
- * The audit of large values: V5 nothing goes that a record names, or may name again after a restore; V6
- * nothing stays for ever.
+ * The audit of large values: V5 no value is removed that a record names, or may name again after a restore;
+ * V6 no value stays for ever.
  */
 
 import type { Page, StoredValue } from '../../lib/core/ports.ts';
@@ -17,7 +17,7 @@ const T = 1_700_000_000_000;
 interface World {
   now: number;
   readonly objects: Map<string, { readonly json: string; readonly storedAt: number }>;
-  /** Execution → life: the records. */
+  /** The records: execution → life. */
   readonly records: Map<string, string>;
   readonly notes: unknown[];
   readonly reads: string[];
@@ -233,7 +233,7 @@ it('after 1,000 kills between object and record: nothing dangles, and 35 days la
   const w = world(50);
   const roll = dice(7);
   const named = new Map<string, readonly string[]>();
-  /** What a restore may bring back: by the time at which the record went. */
+  /** What a restore may bring back, with the time at which the record was removed. */
   const gone: {
     readonly id: string;
     readonly life: string;
@@ -248,7 +248,7 @@ it('after 1,000 kills between object and record: nothing dangles, and 35 days la
   };
   while (kills < 1_000) {
     for (let n = 0; n < 25; n += 1) {
-      // The same ids again and again, so that lives follow each other.
+      // The same ids repeat, so that lives follow each other.
       const id = `e-${Math.floor(roll() * 400)}`;
       const life = `l${(lives += 1)}`;
       const key = await w.put(id, life, 'input');

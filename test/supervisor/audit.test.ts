@@ -1,6 +1,5 @@
 /**
- * The audit: S12 whatever a hand, a restore or a deployment did to the index,
- * it is put in order; P5, S6, S11.
+ * The audit: S12 it repairs everything that a hand, a restore or a deployment did to the index; P5, S6, S11.
  */
 
 import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
@@ -27,7 +26,7 @@ function open(change: (ports: AuditPorts) => Partial<AuditPorts> = () => ({})) {
     const options = { untilAt: Number.MAX_SAFE_INTEGER, maxPages, passEveryMs, retentionMs: RETENTION_MS };
     return (await audit(ports, options)).receipt;
   };
-  /** Takes the wake time away, as a hand in the table could. */
+  /** Removes the wake time, as somebody could by hand in the table. */
   const blind = async (id: string): Promise<void> => {
     const { wakeAt: _, ...execution } = (await h.state(id)).execution;
     const record = { ...execution, version: execution.version + 1, writeId: `blind-${id}` };

@@ -30,7 +30,7 @@ it.each([true, false])('an attempt whose process dies (%s) is in the receipt', a
   h.clock.advanceTo(h.clock.now() + PAST_LEASE_MS);
   const receipts = memoryReceipts();
   const { ports } = h.scheduler;
-  // Time passes by sleeping alone.
+  // Time passes only by sleeping.
   const clock = { now: h.clock.now, sleep: async (ms: number) => h.clock.advanceTo(h.clock.now() + ms) };
   const at = clock.now();
   const leave = receiptBook(receipts, { ...ports, clock });

@@ -1,6 +1,6 @@
 /**
- * An agent that executions under way need and that is not deployed: others go on, it is said,
- * and it goes on when it is back.
+ * An agent that executions under way need and that is not deployed: others go on, it is reported, and its
+ * work goes on when it is back.
  */
 
 import type { Ports, Queue } from '../../lib/core/ports.ts';
@@ -20,7 +20,7 @@ const BACK_WITHIN_MS = 45_000 + SWEEP_EVERY_MS;
 
 const fine = { execute: async () => ({}), undo: async () => undefined };
 
-/** A queue that, as the real one does, refuses to send to an agent that is not deployed. */
+/** A queue that refuses to send to an agent that is not deployed, as the real one does. */
 function withDeployed(queue: Queue, deployed: ReadonlySet<string>): Queue {
   return {
     reaches: (agent) => deployed.has(agent),
@@ -78,7 +78,7 @@ describe('a step whose agent is not deployed', () => {
     expect(since - startedAt).toBeLessThan(60_000);
     expect(at - since).toBeGreaterThan(HOUR_MS - 120_000);
     const said = noted(h, 'agent-missing');
-    // At 45 s at most, so that a figure a minute is never without it.
+    // Every 45 s at most, so that a value per minute never misses it.
     expect(said.length).toBeGreaterThan(HOUR_MS / 50_000);
     expect(said[0]).toEqual({
       what: 'agent-missing',
@@ -224,7 +224,7 @@ describe('the receipts of a tick', () => {
     const ticked = async (): Promise<unknown> => {
       const untilAt = h.clock.now() + 57_000;
       const { ports } = h.scheduler;
-      // Time passes by sleeping alone.
+      // Time passes only by sleeping.
       const clock = { now: h.clock.now, sleep: async (ms: number) => h.clock.advanceTo(h.clock.now() + ms) };
       const own = { ...ports, clock };
       const leave = receiptBook(receipts, own);
@@ -238,7 +238,7 @@ describe('the receipts of a tick', () => {
     );
     expect(await ticked()).toEqual([{ gone: 3 }, { gone: dueAt }]);
     expect(await ticked()).toEqual([{ gone: 3 }, { gone: dueAt }]);
-    // Once for each time that it is found missing anew.
+    // Once for each time that it is found missing again.
     const told = {
       about: 'missing',
       change: 'missing',

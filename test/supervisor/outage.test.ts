@@ -1,7 +1,4 @@
-/**
- * What happens when nobody takes messages, or the store or all supervisors were
- * away: no stampede, no false expiry.
- */
+/** Nobody takes messages, or the store or all supervisors were away: no stampede, no false expiry. */
 
 import { workflow } from '../../lib/author/builder/workflow.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
@@ -24,7 +21,7 @@ const single = workflow('single', { input: anyObject, within: '10h' }, (w) => {
 });
 const fine = { execute: async () => ({}), undo: async () => undefined };
 
-/** Evaluates whenever the wake time says so; messages that are sent are lost. */
+/** Evaluates at every wake time; sent messages are lost. */
 async function watched(h: Harness, id: string, untilAt: number): Promise<number[]> {
   const sentAt: number[] = [];
   for (;;) {
@@ -184,7 +181,7 @@ describe('the first sweeps after an outage', () => {
     return { h, id, work, aborted, sweep };
   };
 
-  /** Time goes by in steps of a sweep. */
+  /** Time passes in steps of a sweep. */
   async function pass(h: Harness, ms: number, sweep: () => Promise<unknown>): Promise<void> {
     for (const untilAt = h.clock.now() + ms; h.clock.now() < untilAt; ) {
       h.clock.advanceTo(h.clock.now() + 1_000);
@@ -274,7 +271,7 @@ describe('the first sweeps after an outage', () => {
   });
 });
 
-/** The first call goes through, the later ones hang: a process that dies after its claim. */
+/** The first call gets through, the later ones hang: a process that dies after its claim. */
 function once<Args extends unknown[], Value>(
   call: (...args: Args) => Promise<Value>,
   never: Promise<never>,

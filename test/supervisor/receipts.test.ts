@@ -1,6 +1,6 @@
 /**
- * The supervisor's receipts (P5): left while something is due, never in the way, nothing at
- * all where nothing is due (C3).
+ * The supervisor's receipts (P5): left while something is due, never in the way, and none if nothing is due
+ * (C3).
  */
 
 import type { Receipts } from '../../lib/core/ports.ts';

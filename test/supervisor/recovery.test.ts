@@ -1,4 +1,4 @@
-/** What happens when an agent dies, freezes, is slow or cannot tell: P2, P7, L2, S4, S5, S6, S9. */
+/** An agent dies, freezes, is slow or cannot tell: P2, P7, L2, S4, S5, S6, S9. */
 
 import type { AttemptContext, Verdict } from '../../lib/core/plan/agent.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
@@ -66,7 +66,7 @@ describe('an agent that dies after its claim', () => {
     expect(execution).toMatchObject({ status: 'succeeded', output: { it: { found: true } } });
     expect(calls).toEqual(['execute', 'probe']);
     expect(steps['it']).toMatchObject({ status: 'done', attempt: 1 });
-    // A probe's 'done' is believed at once, long before the process is dead for certain.
+    // A probe's 'done' counts at once, long before the process is certainly dead.
     expect(h.clock.now() - first).toBeLessThan(PROCESS_MS);
   });
 

@@ -1,6 +1,6 @@
 /**
- * A table restored to any earlier moment, with the messages of all that was done since: S13, L1, L2, S6. What
- * was done since is unknown to it; the external services know it by its key.
+ * A table restored to any earlier moment, with the messages of everything done since: S13, L1, L2, S6. It
+ * does not know the later acts; the external services know them by their keys.
  */
 
 import type { AttemptContext, Verdict } from '../../lib/core/plan/agent.ts';
@@ -22,9 +22,7 @@ const order = workflow('order', { input: anyObject, within: '1h' }, (w) => {
   return {};
 }) as Workflow;
 
-/**
- * Services that take a key: asked again with it, they do nothing more. The first try of each gets no answer.
- */
+/** Services that accept a key: a repeated request does nothing more. The first try of each gets no answer. */
 function services(): { readonly done: Set<string>; readonly all: Harness['implementations'] } {
   const done = new Set<string>();
   const execute = async ({ idempotencyKey, attempt }: AttemptContext): Promise<object> => {
@@ -75,7 +73,7 @@ const recorded =
     return { ...world, store, queue: { send } };
   };
 
-/** The store takes only the next version of each record, and so is led there. */
+/** The store accepts only the next version of each record, and so is led there. */
 async function restore(to: Harness, from: Harness, { execution, steps }: Snapshot): Promise<void> {
   const plan = await from.store.readPlan(execution.plan);
   await to.store.writePlan(execution.plan, plan!);
@@ -110,7 +108,7 @@ it('at whichever moment, it ends, asks for nothing under another key, and drops 
   expect(moments.length).toBeGreaterThan(10);
   let dropped = 0;
   for (const at of moments.keys()) {
-    // The same past for each: what the external services have done by its end is done.
+    // The same past for each: the external services have done everything by its end.
     const { h, messages, external, moments: again } = await lost();
     expect(again[at]?.execution.version).toBe(moments[at]?.execution.version);
     const later = harness(order, external.all, 2);
@@ -118,7 +116,7 @@ it('at whichever moment, it ends, asks for nothing under another key, and drops 
     await restore(later, h, again[at]!);
     const keys = [...external.done].sort();
     expect(keys).toHaveLength(3);
-    // All that was ever sent, once more and twice, the latest first: much of it is from after the moment.
+    // All messages that were ever sent, again and twice, the latest first: many are from after the moment.
     const late = messages.toReversed().map((send) => ({ ...send, delayMs: 0 }));
     later.sent.push(...late, ...structuredClone(late));
     const { execution, steps } = await later.run(again[at]!.execution.id);
@@ -139,8 +137,8 @@ it('knows no start from after its moment: sent again, it is another execution, w
   const before = [...external.done];
   const later = harness(order, external.all, 2);
   later.clock.advanceTo(h.clock.now() + 600_000);
-  // So whoever sends it again must know what it has done already:
-  // docs/OPERATIONS.md has the starts listed first.
+  // So a caller that sends it again must know what it has done already: docs/OPERATIONS.md has the starts
+  // listed first.
   expect((await later.begin({}, 'key-1')).id).toBe(id);
   expect((await later.run(id)).execution.status).toBe('succeeded');
   expect(external.done.size).toBe(2 * before.length);
@@ -154,14 +152,14 @@ const trigger: Trigger = {
   key: [{ $ref: 'input', path: ['id'] }],
 };
 
-/** A deployment with a trigger to which another event comes every second, whatever is done meanwhile. */
+/** A deployment with a trigger that gets another event every second, whatever is done meanwhile. */
 class Running {
-  /** What the functions use. */
+  /** The table that the functions use. */
   table: Harness;
   readonly waiting: string[] = [];
   readonly started: { readonly event: string; readonly id: string; readonly table: Harness }[] = [];
   events = 0;
-  /** `atRest` of the construct: queues are read no more, and nothing starts a supervisor. */
+  /** `atRest` of the construct: queues are no longer read, and nothing starts a supervisor. */
   isAtRest = false;
 
   constructor(table: Harness) {
@@ -195,7 +193,7 @@ class Running {
   }
 }
 
-/** The runbook: @returns how many starts are neither in the table that is used, nor listed, nor waiting */
+/** Follows the runbook. @returns how many starts are neither in the used table, nor listed, nor waiting */
 async function restoredWhileRunning(atRest: boolean): Promise<{ lost: number; came: number }> {
   const external = services();
   const old = harness(order, external.all, 1);
@@ -206,7 +204,7 @@ async function restoredWhileRunning(atRest: boolean): Promise<{ lost: number; ca
   );
   await running.sleep(2_000);
   running.isAtRest = atRest;
-  // The longest timeout and a minute: what has begun may write until then.
+  // The longest timeout and a minute: running code may write until then.
   if (atRest) await running.sleep(120_000);
   const written = async (): Promise<Snapshot[]> =>
     Promise.all(running.started.filter(({ table }) => table === old).map(({ id }) => old.state(id)));

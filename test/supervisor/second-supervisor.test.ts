@@ -1,6 +1,7 @@
 /**
- * The second supervisor of a tick stays while it finds something overdue, and else looks once: the first one
- * keeps all shards (L2), and while the second is at work it does the first one's work when that is dead (L5).
+ * The second supervisor of a tick stays while it finds something overdue, and otherwise sweeps once: the
+ * first one keeps all shards (L2), and while the second is at work it does the first one's work if that dies
+ * (L5).
  */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,6 +1,6 @@
 /**
- * The supervisor: L2–L5, C3, S12; one bad item delays no other, a dead supervisor
- * costs a tick, the end is announced.
+ * The supervisor: L2–L5, C3, S12; one bad item delays no other, a dead supervisor costs a tick, the end is
+ * announced.
  */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -38,7 +38,7 @@ describe('a sweep', () => {
       withStore(world, (store) => ({
         read: async (id) => {
           const state = await store.read(id);
-          // It is frozen with what it has read; meanwhile another may claim the step.
+          // It is frozen after its read; meanwhile another may claim the step.
           if (world.clock.now() === readAt) world.clock.advanceTo(readAt + 4_000);
           return state;
         },
@@ -131,7 +131,7 @@ describe('a sweep', () => {
     h.clock.advanceTo(h.clock.now() + PICKUP_MS);
     const sweep = await sweepOnce(h, new Map(), h.clock.now());
     expect(sweep).toMatchObject({ due: 350, failed: 0, busy: true });
-    // Evaluated, and sent to at a limited rate: the rest has its turn in the next sweeps.
+    // Evaluated, and sent at a limited rate: the rest has its turn in the next sweeps.
     expect(h.notes.filter(({ what }) => what === 'dispatched')).toHaveLength(SENDS_PER_SWEEP);
     for (let sweeps = 1; sweeps < 4; sweeps += 1) {
       h.clock.advanceTo(h.clock.now() + SWEEP_EVERY_MS);

@@ -46,10 +46,10 @@ describe('a tick', () => {
   interface Opened {
     readonly h: Harness;
     readonly ports: Ports;
-    /** In which order executions were read, and when. */
+    /** The order and the times of the reads of executions. */
     readonly reads: { readonly id: string; readonly at: number }[];
   }
-  /** Every read of an execution takes its time. */
+  /** Every read of an execution takes time. */
   function opened(fails: (id: string) => boolean = () => false): Opened {
     const reads: { id: string; at: number }[] = [];
     const h = harness(shared, { worker: { execute: async () => ({}), undo: async () => undefined } });

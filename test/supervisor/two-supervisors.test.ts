@@ -1,6 +1,6 @@
 /**
- * The two supervisors of one tick: C3 together they ask what one would, L5 each does the
- * work of the other when it is dead.
+ * The two supervisors of one tick: C3 together they read as much as one would, L5 each does the other's work
+ * when that is dead.
  */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
@@ -45,7 +45,7 @@ describe('any number of supervisors', () => {
   });
 
   it('leave no shard out while their number changes, rule by rule', async () => {
-    // Seven targets are two rules. The second comes first, and goes last.
+    // Seven targets need two rules. The second comes first, and is removed last.
     const mixed = [...partsOf(2), ...partsOf(6).slice(5)];
     expect(Math.min(...(await askedBy(mixed)))).toBeGreaterThanOrEqual(1);
   });
@@ -57,7 +57,7 @@ describe('two supervisors of one tick', () => {
     { part: 1, of: 2 },
   ];
   const MINUTE_MS = 57_000;
-  /** Two shards: executions with an odd number are in shard 1. Counts the questions to each. */
+  /** Two shards: executions with an odd number are in shard 1. Counts the queries of each. */
   const openSharded = () => {
     const asked = [0, 0];
     const h = open((world) =>
@@ -105,7 +105,7 @@ describe('two supervisors of one tick', () => {
     await move(h, untilAt);
     expect((await Promise.all(both.map(({ over }) => over))).map(({ length }) => length)).toEqual([29, 29]);
     expect(asked).toEqual([29 + 28, 29 + 28]);
-    // After 10 and 30 s, each: what a second supervisor evaluates too would be more.
+    // After 10 and 30 s for each: a second supervisor that also evaluated them would make it more.
     expect(loseAll(h)).toBe(4);
   });
 
@@ -128,7 +128,7 @@ describe('two supervisors of one tick', () => {
           .filter(({ message }) => Number(message.execution.slice(2)) % 2 === victim);
         for (const _ of sent) sentAt.push((at - startedAt) / 1_000);
       }
-      // Due after 10 s: found by a visit, which asks only for what is overdue by a sweep and a half.
+      // Due after 10 s: found by a visit, which only searches for work that is overdue by a sweep and a half.
       expect(sentAt[0]).toBeGreaterThanOrEqual(10 + 3);
       expect(sentAt[0]).toBeLessThanOrEqual(10 + 3 + 4);
       const dueAgainAt = (sentAt[0] ?? 0) + 20;

@@ -1,11 +1,11 @@
-/** How long ago something was is measured by the clock of the API, as its answers say it. */
+/** The API's clock, as its answers show it, measures how long ago something was. */
 
 import { ServerTime } from '../../lib/view/server-time.ts';
 
 const NOW = Date.parse('2026-11-29T12:00:00.400Z');
 const HOUR = 3_600_000;
 
-/** What a call shows as now, of an API whose clock is ahead, after an answer that took so long. */
+/** The time that a call shows as now, for an API whose clock is ahead, after answers of these durations. */
 async function afterCalls(aheadMs: number, ...tookMs: readonly number[]): Promise<number> {
   let own = NOW;
   const time = new ServerTime(() => own);

@@ -1,4 +1,4 @@
-/** What is said of a step that waits, and of what follows its failure. */
+/** Texts about a step that waits, and about what follows its failure. */
 
 import { recoveryText } from '../../lib/view/waiting-steps.ts';
 

@@ -1,4 +1,4 @@
-/** Calls of an agent's own process: what goes there and comes back, and what a call that never began says. */
+/** Calls of an agent's own process: their input and output, and the report of a call that never began. */
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -96,7 +96,7 @@ describe('a call of a process of its own', () => {
 
   it('survives what the author or a library says on the channel', async () => {
     expect(await answer('says what is no word')).toHaveProperty('way');
-    // What was said before is handled by now.
+    // Earlier messages are handled by now.
     expect(await answer('x')).toHaveProperty('way');
   });
 
@@ -246,7 +246,7 @@ it('ends without a stack, with all that it has started, where the one that calls
   child.stderr.on('data', (part: Buffer) => (said += part.toString()));
   await once(child.stdout, 'data');
   child.kill('SIGKILL');
-  // Its processes, and their programs, hold the other end of the pipe.
+  // Its processes, and their programs, have the other end of the pipe open.
   await once(child, 'close');
   expect(said).toBe('');
 });

@@ -1,4 +1,4 @@
-/** W3 when a task asks ECS to leave it alone, and what it does where ECS does not. */
+/** W3 when a task asks ECS to leave it alone, and what it does if ECS does not. */
 
 import { type TaskProtection, taskProtection } from '../../lib/worker/task-protection.ts';
 

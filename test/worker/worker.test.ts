@@ -149,7 +149,7 @@ function world({
       recorded();
       await settle();
     },
-    /** What happened since the last call, without the receives. */
+    /** The events since the last call, without the receives. */
     happened: () => done.splice(0).filter((each) => !/^(?:receive|protect|release)/.test(each)),
     /** The same for the calls to ECS. */
     protections: () => done.filter((each) => /^(?:protect|release)/.test(each)),

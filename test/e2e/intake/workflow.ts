@@ -1,4 +1,6 @@
-/** The smallest workflow that can be started from outside: it takes a file's name, or fails to fit. */
+/**
+ * The smallest workflow that can be started from outside: it takes a file's name; other inputs do not fit.
+ */
 
 import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';

@@ -1,6 +1,6 @@
 /**
- * The audit of the failure workflows can fail: whatever is planted in a clean
- * ledger, record or event is found.
+ * The audit of the failure workflows can fail: it finds every mistake that is planted in a clean ledger,
+ * record or event.
  */
 
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';

@@ -1,4 +1,4 @@
-/** The verdict on a run of the failure workflows, what it has tested, and what its seed draws. */
+/** The verdict on a run of the failure workflows, the features that it has tested, and its seed's draws. */
 
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import { type Features, featuresOf } from '../../../proof/chaos/failure/features.ts';

@@ -1,4 +1,7 @@
-/** What the observer of lanes and rounds finds, what its verdict fails by, and what its seed draws. */
+/**
+ * The findings of the observer of lanes and rounds, the reasons for which its verdict fails, and its seed's
+ * draws.
+ */
 
 import type { EntryKind, OrderEntry as Entry } from '../../../examples/order-fulfilment/world.ts';
 import { observed } from '../../../proof/chaos/lanes/observed.ts';

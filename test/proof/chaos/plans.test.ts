@@ -1,6 +1,5 @@
 /**
- * What chaos draws from its seed: the same seed, the same plan; every kind of
- * fault; a plausible outside world.
+ * Chaos's draws from its seed: the same seed, the same plan; every kind of fault; a plausible outside world.
  */
 
 import { AGENTS, faultPlan, FUNCTIONS, type PlannedFault } from '../../../proof/chaos/fault-plan.ts';

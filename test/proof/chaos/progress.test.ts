@@ -1,4 +1,4 @@
-/** What is shown while chaos runs. */
+/** The display while chaos runs. */
 
 import { lineOf, Progress, type Sight } from '../../../proof/chaos/progress.ts';
 

@@ -1,4 +1,4 @@
-/** The judge of a server that is killed reads what a start says. */
+/** The judge of a killed server reads the message of a start. */
 
 import { resumedText } from '../../../cli/serve/command.ts';
 import { resumedIn } from '../../../proof/chaos/serve/run.ts';

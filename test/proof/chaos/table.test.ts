@@ -1,4 +1,4 @@
-/** What the judge of real processes reads of the state table is what the store has written. */
+/** The judge of real processes reads from the state table exactly what the store has written. */
 
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoStore } from '../../../lib/aws/dynamo-store.ts';

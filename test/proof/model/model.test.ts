@@ -1,6 +1,6 @@
 /**
- * The model on its smallest configurations, and that it is not blind: without one of its rules it finds what
- * breaks. The larger ones run with `npm run model`, all ablations with `npm run model -- --ablate all`.
+ * The model on its smallest configurations, and that it is not blind: without one of its rules it finds the
+ * violation. The larger ones run with `npm run model`, all ablations with `npm run model -- --ablate all`.
  */
 
 import { CONFIGS, SMALL } from '../../../proof/model/config.ts';

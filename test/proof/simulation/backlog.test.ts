@@ -1,5 +1,6 @@
 /**
- * Many more messages than an agent's processes can take: nobody takes what still waits in the queue for lost.
+ * Many more messages than an agent's processes can take: nobody counts a message that still waits in the
+ * queue as lost.
  */
 
 import { FREE_SENDS, FULL_QUEUE } from '../../../lib/supervisor/admission.ts';
@@ -7,7 +8,7 @@ import { SWEEP_EVERY_MS } from '../../../lib/supervisor/sweep.ts';
 import { runCrowd } from './dead-service.ts';
 
 const PROCESSES = 10;
-/** `CROWD=8000 npm test -- …` has as many as docs/PROOF.md says. */
+/** `CROWD=8000 npm test -- …` runs as many as docs/PROOF.md says. */
 const EXECUTIONS = Number(process.env['CROWD'] ?? 4_000);
 /** Each takes 200 ms for a message. */
 const WORKED_OFF_MS = (EXECUTIONS / PROCESSES) * 200;
@@ -21,8 +22,8 @@ it('few second copies of what waits in a long queue are put into it', async () =
     deadForMs: 0,
   });
   expect(crowd.ends).toEqual({ succeeded: EXECUTIONS });
-  // Nearly all wait longer than a pickup time; unasked go a few in every sweep, and the
-  // queue is not full for long at last.
+  // Nearly all wait longer than a pickup time; every sweep sends a few without asking, and in the end the
+  // queue is no longer full for long.
   const few = FREE_SENDS * Math.ceil(WORKED_OFF_MS / SWEEP_EVERY_MS);
   expect(crowd.dispatched).toBeLessThanOrEqual(few + FULL_QUEUE / 3);
   expect(crowd.longestQueue).toBeLessThanOrEqual(EXECUTIONS);

@@ -1,7 +1,4 @@
-/**
- * A host of processes to which nothing happens but what the test does: no faults,
- * no outages, nobody at work yet.
- */
+/** A host of processes that only the test acts on: no faults, no outages, nothing at work yet. */
 
 import { Jobs } from '../../../proof/simulation/acceptance.ts';
 import { Running } from '../../../proof/simulation/containers.ts';

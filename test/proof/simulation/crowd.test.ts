@@ -1,13 +1,13 @@
 /**
- * P4 in numbers: agents that heartbeat and get nowhere are all caught in time, and
- * none that advances is touched.
+ * P4 in numbers: agents that heartbeat without progress are all caught in time, and no agent that advances is
+ * touched.
  */
 
 import { LEASE_MARGIN_MS } from '../../../lib/core/step/lease.ts';
 import { SWEEP_EVERY_MS } from '../../../lib/supervisor/sweep.ts';
 import { runCrowd } from './crowd.ts';
 
-/** `CROWD=10000 npm test -- …` has as many as the figures in docs/PROOF.md. */
+/** `CROWD=10000 npm test -- …` runs as many as the numbers in docs/PROOF.md. */
 const SLOW = Number(process.env['CROWD'] ?? 400);
 
 const never = new Promise<never>(() => undefined);
@@ -22,7 +22,7 @@ describe('a crowd of agents', () => {
       forMs: 100_000,
     });
     expect(beganAt.size).toBe(200);
-    // Alive: three heartbeats in each lease of 30 s, until the lease may not be renewed any more.
+    // Alive: three heartbeats in each lease of 30 s, until the lease may no longer be renewed.
     expect(heartbeats).toBeGreaterThan(200 * 3);
     const late = [...beganAt].map(([executionId, at]) => {
       const caught = touched.find(({ note }) => note.executionId === executionId);
@@ -52,5 +52,5 @@ describe('a crowd of agents', () => {
   });
 });
 
-/** The evaluations of one sweep themselves, of which eight are under way at once. */
+/** The time of one sweep's evaluations, eight of which run at once. */
 const LOOKS_MS = 1_000;

@@ -1,5 +1,5 @@
 /**
- * Many executions of one step at once, without faults: what becomes of a crowd whose agents all do the same.
+ * Many executions of one step at once, without faults: a crowd whose agents all do the same.
  *
  * The production roles on simulated time, with a supervisor that sweeps without a pause.
  */
@@ -24,9 +24,9 @@ export interface Crowd {
   readonly executions: number;
   readonly timeout: `${number}m`;
   readonly progressWithin: `${number}s`;
-  /** What every agent does. */
+  /** The work of every agent. */
   readonly execute: (ctx: AttemptContext, sleep: (ms: number) => Promise<void>) => Promise<unknown>;
-  /** The crowd is observed for so long. */
+  /** How long the crowd is observed. */
   readonly forMs: number;
 }
 
@@ -36,7 +36,7 @@ export interface Seen {
 }
 
 export interface CrowdResult {
-  /** By execution: when its agent began, and the notes of what others did to it. */
+  /** By execution: when its agent began, and the notes of others' acts on it. */
   readonly beganAt: ReadonlyMap<string, number>;
   readonly touched: readonly Seen[];
   /** Heartbeats written by all agents. */
@@ -45,7 +45,7 @@ export interface CrowdResult {
 }
 
 const STARTS_WITHIN_MS = 10_000;
-/** What a supervisor does to an execution that nobody cares for. */
+/** A supervisor's acts on an execution that no agent works on. */
 const TOUCHES = ['lease-ended', 'dispatched'];
 
 class CountingTable extends MemoryTable {
@@ -113,7 +113,7 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
     void tick(supervisor, host.plans, { untilAt, sweepEveryMs: SWEEP_EVERY_MS });
   });
   while (events.now < untilAt && events.step()) {
-    // What happens in the same millisecond shares a turn.
+    // Events of the same millisecond share a turn.
     while (events.nextAt() === events.now) events.step();
     await new Promise((resolve) => setImmediate(resolve));
   }

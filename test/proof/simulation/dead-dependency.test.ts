@@ -5,7 +5,7 @@ import { SENDS_PER_SWEEP } from '../../../lib/supervisor/admission.ts';
 import { runCrowd } from './dead-service.ts';
 
 const PROCESSES = 50;
-/** `CROWD=10000 npm test -- …` has as many as the figures in docs/PROOF.md. */
+/** `CROWD=10000 npm test -- …` runs as many as the numbers in docs/PROOF.md. */
 const EXECUTIONS = Number(process.env['CROWD'] ?? 2_500);
 
 it('a dependency dead for ten minutes is called by no more than its probes, and no execution fails by it', async () => {
@@ -21,14 +21,14 @@ it('a dependency dead for ten minutes is called by no more than its probes, and 
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   process.stdout.write(`${JSON.stringify({ ...crowd, seconds })}\n`);
   expect(crowd.ends).toEqual({ succeeded: EXECUTIONS });
-  // Until it opens, what was under way then or did not know yet, and the trials.
+  // Calls until it opens, calls then under way or from processes that did not know yet, and the trials.
   const budget = THRESHOLD + PROCESSES + crowd.trials;
   expect(crowd.callsWhileDead).toBeLessThanOrEqual(budget);
   expect(crowd.trials).toBeLessThanOrEqual(12);
-  // Charged are those that failed before it opened; each process had one call
-  // under way when the service died.
+  // Those that failed before it opened are charged; each process had one call under way when the service
+  // died.
   expect(crowd.charged).toBeLessThanOrEqual(THRESHOLD + 2 * PROCESSES);
-  // It comes back to a crowd that waits its turn.
+  // When it comes back, a crowd waits for its turn.
   expect(crowd.mostSendsInASweep).toBeLessThanOrEqual(SENDS_PER_SWEEP);
   expect(crowd.mostCallsInASecond).toBeLessThanOrEqual(5 * PROCESSES);
   expect(crowd.drainedAfterMs).toBeLessThan(900_000);

@@ -48,13 +48,13 @@ export interface Crowd {
   readonly dispatched: number;
   /** How often the supervisor evaluated an execution. */
   readonly looks: number;
-  /** That waited for a process at one time. */
+  /** The most that waited for a process at one time. */
   readonly longestQueue: number;
-  /** Attempts that a recovery was charged for although the service was dead. */
+  /** Attempts that were charged to a recovery although the service was dead. */
   readonly charged: number;
   readonly mostSendsInASweep: number;
   readonly mostCallsInASecond: number;
-  /** From the service's return until the last execution has ended. */
+  /** The time from the service's return to the end of the last execution. */
   readonly drainedAfterMs: number;
   readonly writesWhileDead: number;
 }

@@ -1,4 +1,4 @@
-/** What the judge of erasures has to see. */
+/** Violations that the judge of erasures must see. */
 
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { Removable } from '../../../lib/core/supervision/audit.ts';

@@ -1,4 +1,4 @@
-/** What a world over a file compares: what a role is answered, in whichever records either side has it. */
+/** A world over a file compares a role's answers, in whichever records either side has them. */
 
 import { MemoryTable } from '../../../lib/memory/table.ts';
 import { seededRandom } from '../../../lib/memory/world.ts';
@@ -13,7 +13,7 @@ import type { WorldIndex } from '../../../proof/simulation/world-table.ts';
 import { anExecution, aStep } from '../../contract/records.ts';
 import { calmHost } from './calm.ts';
 
-/** More than a record takes: the file has it beside. */
+/** Larger than a record allows: the file stores it separately. */
 const LARGE = { text: 'x'.repeat(8_000) };
 
 async function overFile(input: ReturnType<typeof anExecution>['input']) {
@@ -48,13 +48,13 @@ it.each([
   const { store, table, file, problems, execution } = await overFile(input);
   const { id } = execution;
   await store.write({ executionId: id, step: aStep({ name: 's' }) });
-  // Two reads of each kind: the second is of what the server remembers.
+  // Two reads of each kind: the second uses the server's memory.
   for (const _again of [1, 2]) {
     expect(await store.readSteps(id, ['s'])).toMatchObject({ execution: { input }, isReadInPart: true });
     await store.readExecution(id);
     expect(await store.read(id)).toMatchObject({ execution: { input } });
   }
-  // Who has read the record alone has not read its input, and keeps it where it is.
+  // A process that has read only the record has not read its input, and leaves it unchanged.
   const alone = (await store.readExecution(id)) ?? execution;
   await store.write({ executionId: id, execution: { ...alone, version: 2, writeId: 'w-2' } });
   expect((await store.read(id))?.execution).toMatchObject({ version: 2, input });

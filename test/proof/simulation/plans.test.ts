@@ -1,4 +1,4 @@
-/** What the simulator draws is what an author may write: else its worlds would show what cannot be. */
+/** The simulator draws only what an author may write; otherwise its worlds would show impossible cases. */
 
 import { checkPlan } from '../../../lib/author/checks/check.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';

@@ -1,6 +1,6 @@
 /**
  * L2 in a system in which nothing else happens: lease and ten seconds, wherever between two ticks it starts;
- * where calls get lost or are refused, the tick that comes.
+ * if calls get lost or are refused, the next tick.
  */
 
 import { type Calls, LEASE_MS, type Quiet, runQuiet } from './quiet.ts';
@@ -21,7 +21,7 @@ describe('an agent that dies in a quiet system', () => {
       const all = await worlds(calls);
       expect(slowest(all)).toBeLessThanOrEqual(LEASE_MS + 10_000);
       expect(new Set(all.map(({ status }) => status))).toEqual(new Set(['succeeded']));
-      // Wherever it starts, one is called at most, and one that is called stays, whichever copy it is.
+      // Wherever it starts, at most one is called, and a called one stays, whichever copy it is.
       expect(Math.max(...all.map((one) => one.calls))).toBe(1);
       for (const one of all) expect(one.stayed).toBe(one.calls);
     },

@@ -1,6 +1,6 @@
 /**
- * A system in which one execution starts, at any moment of the minute between two
- * ticks, and its agent dies at once.
+ * A system in which one execution starts, at any moment of the minute between two ticks, and its agent dies
+ * at once.
  *
  * Owns: the run, with the production roles, and when the death was noticed. Does not own: what is expected.
  */
@@ -28,7 +28,7 @@ const LIFE_MS = 57_000;
 const PARTS = 2;
 const FOR_MS = 5 * TICK_MS;
 
-/** What becomes of calls. */
+/** The fate of calls. */
 export type Calls = 'arrive' | 'arrive-twice' | 'get-lost' | 'are-refused';
 
 export interface Quiet {

@@ -1,6 +1,6 @@
 /**
- * The production roles in simulated worlds of the other modes: without faults, with those that cost nothing,
- * behind full queues, and over the file of a server. With every kind of fault: `seeds.test.ts`.
+ * The production roles in simulated worlds of the other modes: without faults, with faults that cost nothing,
+ * behind full queues, and over a server's file. With every kind of fault: `seeds.test.ts`.
  */
 
 import { COMMIT_WORLDS } from '../../../proof/mutants/mutant.ts';
@@ -12,7 +12,7 @@ import { worldsOf } from './worlds-of.ts';
 const FILE_WORLDS = 2;
 
 let processes: Processes;
-/** For all of them, so that it compiles itself for many worlds once. */
+/** Shared by all, so that it compiles itself for many worlds once. */
 let warm: Simulate;
 beforeAll(async () => {
   processes = await openProcesses();
@@ -32,7 +32,7 @@ describe('simulated worlds', () => {
   it('behind full queues, with every kind of fault: nothing is stuck, and what waits is deferred and claimed (L1, S12)', async () => {
     const { violations, deferred } = await worldsOf(warm, 'crowded');
     expect(violations).toEqual([]);
-    // What nobody takes although it was sent is a quarter of that: so many a world.
+    // Work that nobody takes although it was sent is a quarter of that, so this many in a world.
     expect(deferred).toBeGreaterThan(3 * COMMIT_WORLDS.crowded);
   });
 

@@ -10,12 +10,12 @@ import { openProcesses, type Processes, type Simulate } from '../../../proof/sim
 import { add, nothing, type Totals } from '../../../proof/simulation/totals.ts';
 import { worldsOf } from './worlds-of.ts';
 
-/** A part is a test of its own: all together may take a busy machine longer than Jest gives a test. */
+/** Each part is a test: all together may take a busy machine longer than Jest allows for one. */
 const WORLDS_A_PART = 10;
 const PARTS = Array.from({ length: COMMIT_WORLDS.all / WORLDS_A_PART }, (_, at) => at * WORLDS_A_PART);
 
 let processes: Processes;
-/** For all of them, so that it compiles itself for many worlds once. */
+/** Shared by all, so that it compiles itself for many worlds once. */
 let warm: Simulate;
 beforeAll(async () => {
   processes = await openProcesses();
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => processes?.close());
 
-/** What comes of each seed's world, one after the other. */
+/** The results of each seed's world, one after the other. */
 async function eachOf(run: Simulate, seeds: readonly number[]): Promise<Totals[]> {
   const seen: Totals[] = [];
   for (const seed of seeds) await run({ seed, stride: 1, worlds: 1, mode: 'all' }, (one) => seen.push(one));

@@ -8,7 +8,7 @@ import type { WorldOptions, WorldResult } from '../../../proof/simulation/world-
 const STARTS = 12;
 const WORLD = { seed: 5, mode: 'all' } as const;
 
-/** A world that breaks S6 exactly when these starts and these kinds of faults are in it. */
+/** A world that breaks S6 exactly when it contains these starts and these kinds of faults. */
 function failing(starts: readonly number[], kinds: readonly FaultKind[]) {
   const runs: WorldOptions[] = [];
   const run = async (options: WorldOptions): Promise<WorldResult> => {

@@ -1,4 +1,4 @@
-/** An agent's own process: the author's code says, answers and dies as its input wants. */
+/** An agent's own process: the author's code reports, answers and dies as its input says. */
 
 import { spawn } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';

@@ -1,7 +1,4 @@
-/**
- * A workflow that is given secrets wherever it takes anything, and whose agent fails
- * in every way with more of them.
- */
+/** A workflow that gets secrets in all its inputs, and whose agent fails in every way with more of them. */
 
 import { agent, askPerson, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';

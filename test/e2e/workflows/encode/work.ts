@@ -1,4 +1,4 @@
-/** What all the agents do. */
+/** The work of all the agents. */
 
 import { spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const tellerOf =
   (what: string, pid = process.pid): void =>
     appendFileSync(journal, `${what} ${attempt} ${pid} ${Date.now()}\n`);
 
-/** At 1080 it starts a program, comes to 47 %, and no further; it hears of nothing. */
+/** At 1080 it starts a program, reaches 47 %, and stops there; it ignores everything. */
 export async function film(ctx: AttemptContext, { journal, height }: Film): Promise<{ height: number }> {
   const tell = tellerOf(ctx, journal);
   tell(`begun-${height}`);
@@ -51,7 +51,7 @@ export async function work(
   if (attempt === 1 && wedge === true) {
     const program = spawn('sleep', ['600'], { stdio: 'ignore' });
     tell('program', program.pid);
-    // Heartbeats need the event loop; nothing but a kill ends this.
+    // Heartbeats need the event loop; only a kill ends this.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   }
   if (attempt === 1 && fail === true) throw new TransientError('not now');

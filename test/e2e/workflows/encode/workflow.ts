@@ -1,4 +1,4 @@
-/** Agents that run in containers and do as their input says. */
+/** Agents that run in containers and obey their input. */
 
 import { agent, retry, withInput, workflow } from 'steadfast';
 import * as z from 'zod/mini';
@@ -10,7 +10,7 @@ const Input = z.object({
   ms: z.number(),
   /** The first attempt starts a program, and then keeps its process busy for ever. */
   wedge: z.optional(z.boolean()),
-  /** The first attempt says that it could not, and that it may be tried again. */
+  /** The first attempt reports that it failed, and that it may be retried. */
   fail: z.optional(z.boolean()),
   /** It answers with this too. */
   film: z.optional(z.string()),
@@ -27,12 +27,12 @@ const contract = {
 } as const;
 
 export const encode = agent('encode', { ...contract, timeout: '2h' });
-/** With a queue of its own: what takes long there is in nobody's way. */
+/** It has a queue of its own, so that long work there delays nothing else. */
 export const encodeAtLength = agent('encode-at-length', { ...contract, timeout: '2h' });
-/** With too little time for what is wedged. */
+/** It has too little time for stuck work. */
 export const encodeBriefly = agent('encode-briefly', { ...contract, timeout: '2s' });
 
-/** What stalls is killed, taken back, and made again in another way. */
+/** Stalled work is killed, undone, and repeated in another way. */
 export const encodeAnew = agent('encode-anew', {
   ...contract,
   input: z.object({ journal: z.string(), height: z.number() }),

@@ -1,4 +1,4 @@
-/** Agents in Python whose service does not deduplicate; their first attempt hangs where its input says. */
+/** Agents in Python whose service does not deduplicate; their first attempt hangs if their input says so. */
 
 import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';

@@ -1,4 +1,4 @@
-/** One step of which nobody knows what a dead try has done; the next stage changes its input. */
+/** One step: nobody knows what a dead try has done; the next stage changes its input. */
 
 import * as z from 'zod/mini';
 import { agent, withInput, workflow } from 'steadfast';

@@ -1,4 +1,4 @@
-/** A workflow whose agents are declared, so that its folder has no file of theirs. */
+/** A workflow whose agents are declared, so that its folder has no files for them. */
 
 import { httpAgent, retry, secret, workflow } from 'steadfast';
 import * as z from 'zod/mini';

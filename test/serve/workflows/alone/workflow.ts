@@ -1,4 +1,4 @@
-/** One step, whose agent asks for processes of its own. */
+/** One step, whose agent requests processes of its own. */
 
 import * as z from 'zod/mini';
 import { agent, workflow } from 'steadfast';

@@ -29,7 +29,7 @@ export const aborts = agent('aborts', way);
 export const never = agent('never', way);
 export const blocks = agent('blocks', way);
 export const isKilled = agent('is-killed', way);
-/** Not ended for its time: it takes a while to fill its memory. */
+/** It is not ended at its time limit: it takes a while to fill its memory. */
 export const leaks = agent('leaks', { ...way, timeout: '30s' });
 
 export const healthy = workflow(

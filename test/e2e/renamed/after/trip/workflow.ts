@@ -1,4 +1,4 @@
-/** A trip that is booked and then confirmed by a person; as before, but for the name of its agent. */
+/** A trip that is booked and then confirmed by a person; the same as before, except for its agent's name. */
 
 import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';

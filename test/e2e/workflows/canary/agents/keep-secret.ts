@@ -1,7 +1,7 @@
 import { cannotTell, done, PermanentError, TransientError } from 'steadfast';
 import { keepSecret } from '../workflow.ts';
 
-/** What an external service might say, in a message of an error. */
+/** A possible error message of an external service. */
 const SAID = 'canary-in-an-error';
 
 export const handler = keepSecret.handler({

@@ -1,4 +1,4 @@
-/** Gives the loop back after so many milliseconds, and says which process it kept. */
+/** Blocks the loop for this many milliseconds, and names its process. */
 
 import { compute } from '../workflow.ts';
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { waits } from '../workflow.ts';
 
-/** Is at work until there is a file. */
+/** Works until a file exists. */
 export const handler = waits.handler({
   execute: async ({ log, attempt, signal }, { file }) => {
     log.info('waiting');

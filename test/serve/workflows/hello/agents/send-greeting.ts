@@ -1,4 +1,4 @@
-/** Takes as long as the text says: `wait 500` half a second, `block 3000` without giving the loop back. */
+/** Takes as long as the text says: `wait 500` half a second, `block 3000` while it blocks the loop. */
 
 import { setTimeout } from 'node:timers/promises';
 import { sendGreeting } from '../workflow.ts';
