@@ -76,7 +76,13 @@ export type {
   Ref,
   RefTo,
 } from './author/references.ts';
-export { onEvent, onMessage, onObjectCreated, onSchedule } from './author/triggers/trigger-declaration.ts';
+export {
+  onEvent,
+  onMessage,
+  onObjectCreated,
+  onSchedule,
+  onWebhook,
+} from './author/triggers/trigger-declaration.ts';
 export type {
   DeclaredTrigger,
   EventSource,
@@ -89,7 +95,13 @@ export type {
   ScheduleSource,
   ScheduleTrigger,
   TriggerOptions,
+  WebhookOptions,
+  WebhookSource,
+  WebhookTrigger,
 } from './author/triggers/trigger-declaration.ts';
+export { hmacSha256 } from './author/triggers/webhook.ts';
+export type { HmacOptions } from './author/triggers/webhook.ts';
+export type { SignedBy } from './core/values/signed-by.ts';
 export type { Workflow } from './core/plan/workflow.ts';
 export type { WhyEnded } from './author/builder/why-ended.ts';
 export { askPerson, retry, useAgent, withInput, workflow } from './author/builder/workflow.ts';

@@ -28,6 +28,7 @@ const BUILDER = 'lib/author/builder';
 const STEPS = `${BUILDER}/waiting-steps.ts`;
 const REFERENCES = 'lib/author/references.ts';
 const TRIGGERS = 'lib/author/triggers/trigger-declaration.ts';
+const WEBHOOK = 'lib/author/triggers/webhook.ts';
 const CLIENT = 'lib/api/typed-client.ts';
 const CALLS = 'lib/api/call-options.ts';
 
@@ -218,7 +219,7 @@ ${table(
 
 const triggersPart = (): string => `## Triggers
 
-${['onObjectCreated', 'onEvent', 'onSchedule', 'onMessage']
+${['onObjectCreated', 'onEvent', 'onSchedule', 'onMessage', 'onWebhook']
   .map((name) => `### ${name}(workflow, options)\n\n${called(TRIGGERS, name)}\n`)
   .join('\n')}
 ### Options of triggers
@@ -228,6 +229,16 @@ ${options(
     declarationIn(TRIGGERS, name),
   ),
 )}
+
+### Options of webhooks
+
+${options(declarationIn(TRIGGERS, 'WebhookSource'), declarationIn(TRIGGERS, 'AnswerOptions'))}
+
+### hmacSha256(options)
+
+${called(WEBHOOK, 'hmacSha256')}
+
+${options(declarationIn(WEBHOOK, 'HmacOptions'))}
 `;
 
 /** Groups name calls of the plain client, which has what they take. */

@@ -6,8 +6,8 @@
  *
  * H1 without tokens only this machine is listened to, by its own names (no DNS rebinding), and no page of
  * elsewhere may write. H2 with tokens nothing but the refusal is answered to a call without one, and to
- * `/live`, for a load balancer, that the process answers. H3 a body that is too long is refused before it is
- * parsed.
+ * `/live`, for a load balancer, that the process answers; third parties, who have none, are known by their
+ * signatures (`webhooks.ts`). H3 a body that is too long is refused before it is parsed.
  */
 
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';

@@ -21,7 +21,7 @@ import { docsText } from '../lib/project/package-files.ts';
 import type { Scheduler } from '../lib/scheduler/start.ts';
 import { Grace } from '../lib/supervisor/outage.ts';
 import { startFrom } from '../lib/scheduler/starter.ts';
-import { byPath } from '../local/http/by-path.ts';
+import { byPath, type Listeners } from '../local/http/by-path.ts';
 import { listenersAsBus } from './announcer.ts';
 import { AwaitedEnds } from './awaited-ends.ts';
 import { BlockedSteps, lineOf } from './blocked.ts';
@@ -48,12 +48,15 @@ import { UnkeptWrites } from './unkept-writes.ts';
 import { Watchdog } from './watchdog.ts';
 import { TroubleBook } from './worker-troubles.ts';
 import { within } from './within.ts';
+import { webhookListeners, webhookPaths } from './webhooks.ts';
 import { Workers, WORKER_MEMORY_MB } from './workers.ts';
 
 export interface Server {
   readonly url: string;
   readonly port: number;
   readonly workflows: readonly string[];
+  /** The paths at which third parties are taken at their signatures. */
+  readonly webhooks: readonly string[];
   /** Answers a call in this process as the port does. */
   readonly answer: Answers;
   /** Resolves once all that an earlier process left goes on. */
@@ -152,7 +155,8 @@ class Running {
     const routed = routes(scheduler, roles.ports.receipts, openapi, async () => served.forms, measured);
     const api = dated(routed, this.#time.now);
     const parts = { now: this.#time.now, metrics: () => this.#telemetries.text() };
-    const http = await listenAt(address, port, byPath(beside?.(api) ?? {}, apiListener(api, tokens, parts)));
+    const listeners = { ...beside?.(api), ...this.#webhooks(scheduler) };
+    const http = await listenAt(address, port, byPath(listeners, apiListener(api, tokens, parts)));
     const { loops, resumed } = this.#loops(roles, loop, calls);
     loops.push(...this.#schedules(scheduler, roles));
     // None of them ends the server: what fails in a loop is in the log.
@@ -164,6 +168,7 @@ class Running {
       port: http.port,
       answer: answersOf(api),
       workflows: [...scheduler.workflows.keys()],
+      webhooks: webhookPaths(served.triggers),
       resumed,
       stop: () => (this.#stopped ??= this.#stop(http, roles.queue, loops)),
     };
@@ -332,6 +337,15 @@ class Running {
       start: (of, message) => startFrom(scheduler, of, message),
       log: (what, fields) => logger.warn(what, { ...fields }),
       stopping: this.#stopping.signal,
+    });
+  }
+
+  #webhooks(scheduler: Scheduler): Listeners {
+    const { logger } = this.#telemetries.of({ role: 'starter' });
+    return webhookListeners(this.#options.served.triggers, {
+      now: this.#machine.wall,
+      start: (of, message) => startFrom(scheduler, of, message),
+      log: (what, fields) => logger.warn(what, { ...fields }),
     });
   }
 

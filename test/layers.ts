@@ -25,6 +25,7 @@ const LOADED_PARTS = [
   'core/values/nearest',
   'core/values/options',
   'core/values/rate',
+  'core/values/signed-by',
 ];
 /** Names, the API's routes, and the refusals of a workflow when it is loaded, which are in no function. */
 const LOADED = [
@@ -79,6 +80,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/project/': { may: [], builtins: true },
   'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', 'lib/project/', ...LOADED], builtins: true },
   'lib/worker/': { may: ['lib/core/', 'lib/engine/', 'lib/aws/'], builtins: true },
+  // Takes what third parties sign, before a role is asked: it knows no workflow.
+  'lib/webhooks/handler.ts': {
+    may: ['lib/aws/', 'lib/ready/secret.ts', 'lib/webhooks/', '@aws-', 'aws-lambda'],
+    builtins: true,
+  },
+  'lib/webhooks/': { may: ['lib/core/values/'], builtins: true },
   // Texts and drawings that command line and page share.
   'lib/view/': { may: [...ANSWERS, 'lib/core/', 'lib/explain/', 'lib/aws/names.ts', 'lib/aws/charts.ts'] },
   // Author code that is deployed for the checks, and the app that deploys it.
@@ -177,6 +184,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'lib/api/',
       ...ROLES,
       'lib/worker/',
+      'lib/webhooks/receive.ts',
+      'lib/ready/secret.ts',
       'lib/infra/discover.ts',
       'lib/infra/discovery.ts',
       'lib/infra/event-shapes.ts',
@@ -205,7 +214,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'uplot',
     ],
   },
-  'lambdas/': { may: [...ROLES, 'lib/api/handler.ts', 'lib/index.ts', '@steadfast/'] },
+  'lambdas/': {
+    may: [...ROLES, 'lib/api/handler.ts', 'lib/webhooks/handler.ts', 'lib/index.ts', '@steadfast/'],
+  },
 };
 
 /** The outside of examples: the shared parts of their worlds, and libraries of its makers. */

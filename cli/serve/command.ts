@@ -221,16 +221,17 @@ function tokensText({ tokens: file }: ServeFlags, { env }: Io): string | undefin
 }
 
 function banner(
-  { url, workflows }: Server,
+  { url, workflows, webhooks }: Server,
   about: { readonly file: string; readonly served: Served; readonly ms: number; readonly isOpen: boolean },
 ): string {
   const { file, served, ms, isOpen } = about;
   const short = relative(process.cwd(), file);
-  const others = served.triggers.filter(({ on }) => on !== 'schedule').length;
+  const others = served.triggers.filter(({ on }) => on !== 'schedule' && on !== 'webhook').length;
   const lines = [
     `Steadfast serves at ${url} (ready in ${Math.round(ms)} ms)`,
     ...(isOpen ? [consoleLine(url)] : []),
     `Workflows: ${workflows.join(', ')}`,
+    ...(webhooks.length === 0 ? [] : [`Webhooks: ${webhooks.join(', ')}`]),
     ...(others === 0 ? [] : [`Not run here: ${others} triggers that need AWS (objects, events, queues)`]),
     `State: ${short.startsWith('..') ? file : short}`,
     ...served.warnings.map((warning) => `WARNING: ${warning}`),

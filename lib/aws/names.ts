@@ -70,6 +70,8 @@ export const ENV = {
   startedAt: 'STEADFAST_STARTED_AT',
   /** A trigger's queue for messages that start nothing: its URL. */
   deadLetters: 'STEADFAST_DEAD_LETTERS',
+  /** The queues of webhooks, for the function that takes requests: `name=url`, with spaces between. */
+  webhookQueues: 'STEADFAST_WEBHOOK_QUEUES',
 } as const;
 
 /** Settings that the agents of one function do not share; synthesis writes them into its environment. */
@@ -88,8 +90,8 @@ export type Transport = (typeof TRANSPORTS)[number];
 export const DEFAULT_TRANSPORT: Transport = 'direct';
 
 /**
- * A file beside a trigger's code: what it starts, with which input. An environment would be too small for a
- * large mapping.
+ * A file beside a trigger's code: what it starts, with which input. Beside the webhooks' code: how their
+ * senders sign. An environment would be too small for a large mapping.
  */
 export const TRIGGER_FILE = 'trigger.json';
 /** A file beside the scheduler's code: the answer to `GET /openapi.json`. A cold start does not read it. */

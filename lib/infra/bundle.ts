@@ -20,7 +20,7 @@ import { FORMS_FILE, OPENAPI_FILE } from '../aws/names.ts';
 import type { Beside } from './brought-along.ts';
 import { BULK_ENTRY } from './bulk-agent.ts';
 import type { Discovery } from './discovery.ts';
-import { DiscoveryError } from './discovery.ts';
+import { DiscoveryError, hasWebhook } from './discovery.ts';
 import { COMPUTED } from './left-behind.ts';
 import { PACKAGE_ROOT, programFile } from '../project/package-files.ts';
 import {
@@ -135,6 +135,7 @@ export function bundleDeployment(
       audit: lambda('audit'),
       starter: lambda('starter'),
       [BULK_ENTRY]: lambda('bulk'),
+      ...(hasWebhook(found.triggers) ? { webhooks: lambda('webhooks') } : {}),
     },
     alias: {
       steadfast: programFile('lib/without-handlers'),

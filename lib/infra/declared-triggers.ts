@@ -65,6 +65,8 @@ function add(
     }
     case 'message':
       return triggers.onMessage(workflow, declared.options);
+    case 'webhook':
+      return triggers.onWebhook(workflow, declared.options);
   }
 }
 

@@ -22,7 +22,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
-import { Duration, Names, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib/core';
+import { Duration, Names, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import { AgentContainer } from './agent-container.ts';
@@ -30,6 +30,7 @@ import { adopt, type AgentSettings, checkSettings, remoteEnvironment } from './a
 import type { AgentHost } from './agent-hosts.ts';
 import type { DeclaredWork } from './discovery.ts';
 import { addFunction, type LogSettings } from './function.ts';
+import { grantSecret } from './grant-secret.ts';
 
 /** For the abort, the report and a cold start, beyond the author's own limit. */
 const SPARE_SECONDS = 15;
@@ -237,24 +238,10 @@ export class AgentFunction extends Construct implements IGrantable {
    * as well.
    * @throws Error where nothing of the deployment has the secret
    */
-  private grantSecret(
-    { env, parameter, secretsManager }: Secret,
-    { environment, ...own }: AgentSettings,
-  ): void {
-    if (environment?.[env] !== undefined || own.function !== undefined) return;
-    const stack = Stack.of(this);
-    const [action, resource] =
-      parameter === undefined
-        ? // Six characters that AWS adds to the name.
-          ['secretsmanager:GetSecretValue', `secretsmanager:*:secret:${secretsManager}-??????`]
-        : ['ssm:GetParameter', `ssm:*:parameter/${parameter.replace(/^\//, '')}`];
-    if (parameter === undefined && secretsManager === undefined)
-      throw new Error(
-        `agent '${this.agentName}': nothing says where the secret ${env} lies: write secret('${env}', { parameter: '/…' }) or { secretsManager: '…' }, or set agentSettings['${this.agentName}'].environment`,
-      );
-    const place = `${stack.region}:${stack.account}`;
-    const arn = `arn:${stack.partition}:${resource.replace('*', place)}`;
-    Grants.addToPrincipal({ grantee: this, actions: [action], resourceArns: [arn] });
+  private grantSecret(secret: Secret, { environment, ...own }: AgentSettings): void {
+    if (environment?.[secret.env] !== undefined || own.function !== undefined) return;
+    const orElse = `, or set agentSettings['${this.agentName}'].environment`;
+    grantSecret(this, this, { secret, whose: `agent '${this.agentName}'`, orElse });
   }
 
   private grantOnQueue(grantee: IGrantable, actions: string[]): Grant {

@@ -111,6 +111,9 @@ export const laneNames = ({ workflows }: Pick<Discovery, 'workflows'>): string =
   return [...new Set(all)].sort().join(',');
 };
 
+export const hasWebhook = (triggers: readonly FoundTrigger[]): boolean =>
+  triggers.some(({ trigger }) => trigger.on === 'webhook');
+
 export const hasLanes = ({ workflows }: Pick<Discovery, 'workflows'>): boolean =>
   workflows.some(({ lanes }) => lanes !== undefined);
 

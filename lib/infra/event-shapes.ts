@@ -5,12 +5,12 @@
  * compiled (`event-mapping.ts`), how events reach their queue (`triggers.ts`).
  */
 
-import type { TriggerOptions } from '../author/triggers/trigger-declaration.ts';
+import type { TriggerOptions, WebhookTrigger } from '../author/triggers/trigger-declaration.ts';
 import { type Compiled, compileKey, compileMapping, type EventShape } from './event-mapping.ts';
 
 export interface SourceKind {
-  /** Whether the message's text is the event, or the message is. */
-  readonly from: 'event' | 'message';
+  /** 'event': the message's text is the event. 'message', 'webhook': the event is made of the message. */
+  readonly from: 'event' | 'message' | 'webhook';
   /** The trigger's name ends with it unless it is given one. */
   readonly suffix: string;
   readonly shape: EventShape;
@@ -69,6 +69,14 @@ export const MESSAGE: SourceKind = {
   key: ['$.messageId'],
 };
 
+/** A signed request. Its key is a hash of the body, because a repeated request is signed with a new time. */
+export const WEBHOOK: SourceKind = {
+  from: 'webhook',
+  suffix: 'webhook',
+  shape: { body: true, hash: {}, token: {} },
+  key: ['$.hash'],
+};
+
 /** What the starter reads; a `Trigger` of the core. */
 export interface CompiledTrigger {
   readonly name: string;
@@ -76,7 +84,17 @@ export interface CompiledTrigger {
   readonly from: SourceKind['from'];
   readonly input: Compiled;
   readonly key: readonly Compiled[];
+  readonly body?: 'form';
+  readonly answers?: { readonly step: string; readonly token: Compiled };
 }
+
+/** Options of a webhook's trigger that others do not have. */
+export type WebhookParts = Pick<WebhookTrigger['options'], 'body' | 'answers' | 'token'>;
+
+/** The name of a webhook, which is the last part of its address. */
+export const webhookName = ({ workflow, options }: WebhookTrigger): string =>
+  options.name ?? nameOf(WEBHOOK, workflow);
+const nameOf = ({ suffix }: SourceKind, workflow: string): string => `${workflow}-${suffix}`.slice(0, 48);
 
 const NAME = /^[a-z][a-z0-9-]{0,47}$/;
 
@@ -88,9 +106,12 @@ export function compiledTrigger(
     input,
     idempotencyKey = kind.key,
     name: given,
-  }: Pick<TriggerOptions, 'name' | 'input' | 'idempotencyKey'>,
+    body,
+    answers,
+    token = '$.token',
+  }: Pick<TriggerOptions, 'name' | 'input' | 'idempotencyKey'> & WebhookParts,
 ): CompiledTrigger {
-  const name = given ?? `${workflow}-${kind.suffix}`.slice(0, 48);
+  const name = given ?? nameOf(kind, workflow);
   if (!NAME.test(name)) {
     throw new Error(
       `a trigger is named '${name}'; allowed: a-z, 0-9 and dashes, beginning with a letter, up to 48`,
@@ -103,5 +124,9 @@ export function compiledTrigger(
     from: kind.from,
     input: compileMapping(input, kind.shape, `${place}: input`),
     key: compileKey(idempotencyKey, kind.shape, `${place}: idempotencyKey`),
+    ...(body === 'form' ? { body } : {}),
+    ...(answers === undefined
+      ? {}
+      : { answers: { step: answers, token: compileMapping(token, kind.shape, `${place}: token`) } }),
   };
 }

@@ -68,6 +68,7 @@ import {
 import { checkOptions } from './known-options.ts';
 import { ValueBucket } from './value-bucket.ts';
 import { WakeUps } from './wake-ups.ts';
+import { addWebhooks, type Webhooks } from './webhooks.ts';
 
 /** Most of a step is waiting for calls, at the price of all of it (decision 19). */
 const DEFAULT_MEMORY_MB = 384;
@@ -93,6 +94,8 @@ export class Steadfast extends Construct {
   readonly wakeUps: WakeUps = new WakeUps(this, 'WakeUps');
   /** What starts executions beside the API: declared beside the workflows, or added by the methods. */
   readonly triggers: Triggers;
+  /** Takes requests that third parties sign; nothing if no webhook is declared. */
+  readonly webhooks: Webhooks | undefined;
   readonly #fleet: AgentFleet;
   readonly #props: SteadfastProps;
   /** Alarms, their topic and the dashboard; nothing when `monitoring` is 'none'. */
@@ -160,6 +163,7 @@ export class Steadfast extends Construct {
     this.triggers = new Triggers(this, 'Triggers', { ...shared, ...atRest, removalPolicy, ...starters });
     startCanary(this.triggers, canary);
     addDeclared(this.triggers, props.workflows.triggers, props);
+    this.webhooks = addWebhooks(this, { ...shared, code, found: props.workflows.triggers });
     if (props.atRest === true) bringToRest(this, this.supervisor, this.audit, this.wakeUps);
     tagCosts(this, this.agents);
     this.check(props);

@@ -15,7 +15,7 @@ import { Names, type RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-li
 import { Construct } from 'constructs';
 import { mappingProblems } from '../author/schemas/reference-check.ts';
 import { scheduleProblem } from '../author/triggers/schedule-check.ts';
-import type { KeyFilter, TriggerOptions } from '../author/triggers/trigger-declaration.ts';
+import type { KeyFilter, TriggerOptions, WebhookTrigger } from '../author/triggers/trigger-declaration.ts';
 import type { KeysOf } from '../core/values/options.ts';
 import type { FoundWorkflow } from './discovery.ts';
 import { allowEvents, grantUse } from './encryption.ts';
@@ -28,6 +28,8 @@ import {
   OBJECT_CREATED,
   SCHEDULE,
   type SourceKind,
+  WEBHOOK,
+  type WebhookParts,
 } from './event-shapes.ts';
 import type { LogSettings } from './function.ts';
 import { checkOptions } from './known-options.ts';
@@ -170,7 +172,16 @@ export class Triggers extends Construct {
     return trigger;
   }
 
-  #add<Input>(kind: SourceKind, workflow: WorkflowReference<Input>, props: TriggerProps<Input>): StartQueue {
+  /** Each signed request; `webhooks.ts` makes the way in. The options were checked when it was declared. */
+  onWebhook(workflow: string, options: WebhookTrigger['options']): StartQueue {
+    return this.#add(WEBHOOK, workflow, { ...options, input: options.input ?? options.output });
+  }
+
+  #add<Input>(
+    kind: SourceKind,
+    workflow: WorkflowReference<Input>,
+    props: TriggerProps<Input> & WebhookParts,
+  ): StartQueue {
     const { workflows, grantStart, code, maxConcurrency, ...shared } = this.#props;
     const found = workflows.find(({ name }) => name === nameOf(workflow));
     if (found === undefined) {
@@ -181,9 +192,11 @@ export class Triggers extends Construct {
     }
     const { input, ...own } = props;
     refuseTokens(input, `a trigger of '${found.name}': input`);
-    const compiled = compiledTrigger(kind, found.name, { ...own, input } as TriggerOptions);
+    const compiled = compiledTrigger(kind, found.name, { ...own, input } as TriggerOptions & WebhookParts);
     const triggerName = this.#checkedName(compiled);
-    const problems = found.input === undefined ? [] : mappingProblems(input, found.input);
+    // With `answers` it is an output, which the callback's schema checks at run time.
+    const problems =
+      found.input === undefined || props.answers !== undefined ? [] : mappingProblems(input, found.input);
     if (problems.length > 0) throw new Error(`trigger '${triggerName}': ${problems.join('; ')}`);
     const trigger = new StartQueue(this, triggerName, {
       ...shared,
@@ -193,7 +206,9 @@ export class Triggers extends Construct {
       maxConcurrency: props.maxConcurrency ?? maxConcurrency,
     });
     this.#all.set(triggerName, trigger);
-    grantStart(trigger, found.agents);
+    // An answer may end the execution, and then its parents go on with steps of their own.
+    const others = props.answers === undefined ? [] : workflows.filter((one) => isParent(one, found));
+    grantStart(trigger, [...new Set([found, ...others].flatMap(({ agents }) => agents))]);
     return trigger;
   }
 
@@ -237,6 +252,10 @@ export class Triggers extends Construct {
     if (encryptionKey !== undefined) grantUse(encryptionKey, grantee);
   }
 }
+
+/** Whether the first may run the second as a child: a workflow's agents include those of its children. */
+const isParent = (one: FoundWorkflow, other: FoundWorkflow): boolean =>
+  other.agents.every((agent) => one.agents.includes(agent));
 
 function makeSchedule(
   trigger: StartQueue,

@@ -10,6 +10,7 @@ import type { Condition, Input, MaybeRef, MayBeAbsent, MayNotSucceed, Ref } from
 import type { AgentOptions, Effect } from '../core/plan/agent.ts';
 import type { Expr } from '../core/plan/refs.ts';
 import type { Json } from '../core/values/json.ts';
+import type { SecretPlace } from '../core/values/signed-by.ts';
 
 /** The methods that a request may have. */
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -20,16 +21,8 @@ export type HttpOutcome = 'done' | 'accepted' | 'transient' | 'permanent' | 'unk
 export type HttpProbeOutcome = 'done' | 'notDone' | 'running' | 'unknown';
 
 /** A secret by its names, never its value. */
-export interface Secret {
+export interface Secret extends SecretPlace {
   readonly kind: 'steadfast:secret';
-  /** The environment variable that has it, in `serve`, in `dev` and in tests. */
-  readonly env: string;
-  /** The parameter of Systems Manager that has it on AWS. */
-  readonly parameter?: string;
-  /** The secret of Secrets Manager that has it on AWS. */
-  readonly secretsManager?: string;
-  /** The key whose value it is, where that secret is JSON. */
-  readonly field?: string;
   readonly header: string;
   readonly prefix: string;
 }

@@ -8,10 +8,10 @@
  */
 
 import { TransientError } from '../core/values/errors.ts';
+import type { SecretPlace } from '../core/values/signed-by.ts';
 import { signed } from '../remote/http.ts';
 import { endpointOf } from './aws-endpoint.ts';
 import type { AbortSignalLike } from '../core/plan/agent.ts';
-import type { Secret } from './declaration.ts';
 import { send } from './send.ts';
 
 /** A service may take the one before for as long after a rotation. */
@@ -20,14 +20,14 @@ const MOST_BYTES = 262_144;
 
 const kept = new Map<string, { readonly value: string; readonly untilAt: number }>();
 
-const nameOf = (secret: Secret): string =>
+const nameOf = (secret: SecretPlace): string =>
   JSON.stringify([secret.parameter, secret.secretsManager, secret.field]);
 
 /** What was read is refused by the service: the next read asks again. @returns whether it may have changed */
-export const forget = (secret: Secret): boolean => kept.delete(nameOf(secret));
+export const forget = (secret: SecretPlace): boolean => kept.delete(nameOf(secret));
 
 /** @throws TransientError: nothing was sent */
-export async function secretValue(secret: Secret, signal: AbortSignalLike): Promise<string> {
+export async function secretValue(secret: SecretPlace, signal: AbortSignalLike): Promise<string> {
   const own = process.env[secret.env];
   if (own !== undefined && own !== '') return own.trim();
   const known = kept.get(nameOf(secret));
@@ -37,7 +37,7 @@ export async function secretValue(secret: Secret, signal: AbortSignalLike): Prom
   return value;
 }
 
-async function read(secret: Secret, signal: AbortSignalLike): Promise<string> {
+async function read(secret: SecretPlace, signal: AbortSignalLike): Promise<string> {
   const { parameter, secretsManager, field } = secret;
   if (parameter !== undefined) {
     const call = { Name: parameter, WithDecryption: true };
@@ -56,12 +56,12 @@ async function read(secret: Secret, signal: AbortSignalLike): Promise<string> {
   }
 }
 
-function textIn(value: unknown, secret: Secret): string {
+function textIn(value: unknown, secret: SecretPlace): string {
   if (typeof value === 'string' && value !== '') return value;
   throw unread(secret, 'it holds no text');
 }
 
-const unread = ({ env, parameter, secretsManager }: Secret, why: string): TransientError =>
+const unread = ({ env, parameter, secretsManager }: SecretPlace, why: string): TransientError =>
   Object.assign(
     new TransientError(
       `nothing was sent: the secret ${parameter ?? secretsManager ?? env} cannot be read: ${why}`,
@@ -73,7 +73,7 @@ async function ask(
   service: 'ssm' | 'secretsmanager',
   target: string,
   call: object,
-  secret: Secret,
+  secret: SecretPlace,
   signal: AbortSignalLike,
 ): Promise<unknown> {
   const { url, region } = endpointOf(service) ?? {};

@@ -51,6 +51,8 @@ export async function closeCallback(
   for (;;) {
     const readAt = ports.clock.now();
     const { state, plan, step } = await shownFor(scheduler, executionId, name, token);
+    // A trigger is not a person, so four eyes would let it pass (S19).
+    if (step.kind === 'approval' && by?.kind === 'trigger') throw unknownCallback();
     const answer = await checkedAnswer(scheduler, plan, step, given, by);
     // A callback that failed before the execution was retried is open again.
     const counted = stateAfterRetry(plan, state);
@@ -107,10 +109,13 @@ async function shownFor(
   const known = shown && callbackToken(shown.state.execution, name);
   const step = shown && graphOf(shown.plan).step.get(name);
   if (shown === undefined || known !== token || !isCallback(step)) {
-    throw refuse('unknown-callback', 'there is no callback with this token');
+    throw unknownCallback();
   }
   return { ...shown, step };
 }
+
+const unknownCallback = (): SteadfastError =>
+  refuse('unknown-callback', 'there is no callback with this token');
 
 /**
  * Whether this is the same answer again: for an approval by the same person, for a callback by any holder of

@@ -1,5 +1,5 @@
 /**
- * The starter: makes a start of each message that a trigger delivers.
+ * The starter: makes a start of each message that a trigger delivers, or the answer to a callback.
  *
  * Owns: which refusals are permanent, so that the message is set aside for a person instead of tried again.
  * Does not own: the start itself (`start.ts`), the mapping (`trigger.ts`), the queues.
@@ -8,21 +8,26 @@
  */
 
 import { isSteadfastError } from '../core/values/errors.ts';
-import { type StartMessage, startOf, type Trigger } from './trigger.ts';
+import { closeCallback } from './callbacks.ts';
+import { answerOf, type StartMessage, startOf, type Trigger } from './trigger.ts';
 import { type Scheduler, start } from './start.ts';
 
 /** Codes for which trying again cannot help: the event, the mapping or the workflow has to be changed. */
 const FOR_GOOD: ReadonlySet<string> = new Set([
+  'already-closed',
   'bad-event',
   'bad-input',
+  'bad-output',
   'key-reused',
   'too-large',
+  'unknown-callback',
   'unknown-workflow',
   'unsafe-number',
 ]);
 
 export type StartOutcome =
   | { readonly kind: 'started'; readonly executionId: string }
+  | { readonly kind: 'answered' }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
 /**
@@ -32,18 +37,22 @@ export type StartOutcome =
 export async function startFrom(
   scheduler: Scheduler,
   trigger: Trigger,
-  message: StartMessage,
+  delivered: StartMessage,
 ): Promise<StartOutcome> {
+  const { name, workflow, answers } = trigger;
+  const by = { kind: 'trigger', name } as const;
   try {
+    // However often its sender sends the same bytes, and its queue delivers them.
+    const id = trigger.from === 'webhook' ? scheduler.hash(delivered.body) : delivered.id;
+    const message = { ...delivered, id };
+    if (answers !== undefined) {
+      const { token, output } = answerOf(trigger, answers, message);
+      await closeCallback(scheduler, token, { kind: 'complete', output }, by);
+      return { kind: 'answered' };
+    }
     const { input, key } = startOf(trigger, message);
-    const { name, workflow } = trigger;
-    const execution = await start(scheduler, {
-      workflow,
-      input,
-      idempotencyKey: key,
-      tags: { trigger: name },
-      by: { kind: 'trigger', name },
-    });
+    const tags = { trigger: name };
+    const execution = await start(scheduler, { workflow, input, idempotencyKey: key, tags, by });
     return { kind: 'started', executionId: execution.id };
   } catch (error) {
     if (!isSteadfastError(error) || !FOR_GOOD.has(error.code)) throw error;

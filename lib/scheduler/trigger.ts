@@ -11,6 +11,7 @@
  */
 
 import { refuse } from '../core/values/errors.ts';
+import { given } from '../core/values/given.ts';
 import { canonicalJson, isJsonObject, JSON_LIMITS, type Json, jsonProblem } from '../core/values/json.ts';
 import { evaluateExpression, type Expr } from '../core/plan/refs.ts';
 import { refsIn } from '../core/plan/refs-in.ts';
@@ -22,14 +23,18 @@ export interface Trigger {
   readonly name: string;
   readonly workflow: string;
   /**
-   * 'event': the message's text is the event. 'message': the event is the
-   * message, with its id and attributes.
+   * 'event': the message's text is the event. 'message': the event is the message, with its id and
+   * attributes. 'webhook': the message's text is the body of a request with a correct signature.
    */
-  readonly from: 'event' | 'message';
-  /** References of source `input` read the event. */
+  readonly from: 'event' | 'message' | 'webhook';
+  /** The form of a webhook's body, if it is not JSON. */
+  readonly body?: 'form';
+  /** References of source `input` read the event. With `answers` it is the callback's output. */
   readonly input: Expr;
   /** Together they distinguish events; each must have a value. */
   readonly key: readonly Expr[];
+  /** Instead of a start: the callback step that is answered, and the place of its token. */
+  readonly answers?: { readonly step: string; readonly token: Expr };
 }
 
 /** A message as a queue delivers it. */
@@ -44,6 +49,11 @@ export interface EventStart {
   readonly key: string;
 }
 
+export interface EventAnswer {
+  readonly output: Json;
+  readonly token: string;
+}
+
 /**
  * The start that a message asks for.
  * @throws SteadfastError `bad-event`: the event is not JSON, the key has no value in it, or a part that is
@@ -51,31 +61,74 @@ export interface EventStart {
  * Other parts may contain anything.
  */
 export function startOf(trigger: Trigger, message: StartMessage): EventStart {
-  const body = parsed(message.body);
-  const { id, attributes } = message;
-  const rounded = roundedIn(message.body).filter((path) => isRead(trigger, path));
-  if (rounded.length > 0) throw refusedNumbers('the message', rounded);
-  const event: Json = trigger.from === 'event' ? body : { messageId: id, body, attributes };
-  const scope = { input: event, output: () => undefined };
+  const scope = { input: eventOf(trigger, message), output: () => undefined };
   const parts = trigger.key.map((part) => evaluateExpression(part, scope));
   const known = parts.filter(isKeyPart);
   if (known.length < parts.length || known.length === 0) {
     throw refuse('bad-event', 'the event has no value at the paths of its idempotency key');
   }
-  const input = evaluateExpression(trigger.input, scope);
-  if (input === undefined) throw refuse('bad-event', 'the event has no value at the path of the input');
-  const problem = [input, ...known].map((part) => jsonProblem(part)).find((one) => one !== undefined);
-  if (problem !== undefined)
-    throw refuse('bad-event', `the input read from the message is not acceptable: ${cut(problem, 200)}`);
+  const input = acceptable('input', evaluateExpression(trigger.input, scope), known);
   if (known.some((part) => typeof part === 'string' && hasReplacement(part)))
     throw refuse('bad-event', `the event has no value for its idempotency key: ${REPLACED_IN_KEY}`);
   return { input, key: canonicalJson([trigger.name, ...known]) };
 }
 
-/** Whether the key or the input reads the part of the message at this path. */
-function isRead({ from, input, key }: Trigger, path: JsonPath): boolean {
+/** The answer to a callback that a message carries. @throws SteadfastError as `startOf` */
+export function answerOf(
+  trigger: Trigger,
+  { step, token: place }: NonNullable<Trigger['answers']>,
+  message: StartMessage,
+): EventAnswer {
+  const scope = { input: eventOf(trigger, message), output: () => undefined };
+  const token = evaluateExpression(place, scope);
+  // The token names the step: a sender that signs for one step cannot answer another.
+  if (typeof token !== 'string' || token.split('.').at(-2) !== step)
+    throw refuse('bad-event', `the event has no token of callback '${step}' at the path of the token`);
+  return { token, output: acceptable('output', evaluateExpression(trigger.input, scope)) };
+}
+
+function acceptable(what: 'input' | 'output', value: Json | undefined, others: readonly Json[] = []): Json {
+  if (value === undefined) throw refuse('bad-event', `the event has no value at the path of the ${what}`);
+  const problem = [value, ...others].map((part) => jsonProblem(part)).find((one) => one !== undefined);
+  if (problem === undefined) return value;
+  throw refuse('bad-event', `the ${what} read from the message is not acceptable: ${cut(problem, 200)}`);
+}
+
+function eventOf(trigger: Trigger, { id, body: text, attributes }: StartMessage): Json {
+  if (trigger.body === 'form') return webhookEvent(id, fieldsOf(text), attributes);
+  const body = parsed(text);
+  const rounded = roundedIn(text).filter((path) => isRead(trigger, path));
+  if (rounded.length > 0) throw refusedNumbers('the message', rounded);
+  if (trigger.from === 'webhook') return webhookEvent(id, body, attributes);
+  return trigger.from === 'event' ? body : { messageId: id, body, attributes };
+}
+
+/** The signed body and the token, which is secret. Headers are left out: most senders do not sign them. */
+const webhookEvent = (hash: string, body: Json, { token }: StartMessage['attributes']): Json => ({
+  hash,
+  body,
+  ...given({ token }),
+});
+
+/** The fields of a form. A field that occurs several times is a list. */
+function fieldsOf(text: string): Json {
+  const fields = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    const known = fields.get(name);
+    if (known === undefined) fields.set(name, [value]);
+    else known.push(value);
+  }
+  const one = ([name, values]: [string, string[]]): [string, Json] => [
+    name,
+    values.length === 1 ? (values[0] ?? '') : values,
+  ];
+  return Object.fromEntries([...fields].map(one));
+}
+
+/** Whether the trigger reads the part of the message at this path. */
+function isRead({ from, input, key, answers }: Trigger, path: JsonPath): boolean {
   const place = from === 'event' ? path : ['body', ...path];
-  return refsIn([input, ...key]).some(
+  return refsIn([input, ...key, ...(answers === undefined ? [] : [answers.token])]).some(
     (read) => read.source === 'input' && read.path.every((part, at) => part === place[at]),
   );
 }
@@ -102,7 +155,7 @@ export function parseTrigger(text: string): Trigger {
     isJsonObject(value) &&
     typeof value['name'] === 'string' &&
     typeof value['workflow'] === 'string' &&
-    (value['from'] === 'event' || value['from'] === 'message') &&
+    ['event', 'message', 'webhook'].includes(String(value['from'])) &&
     value['input'] !== undefined &&
     Array.isArray(value['key']);
   if (!known) throw refuse('bad-trigger', 'the settings of the trigger are not valid');

@@ -15,6 +15,7 @@ import {
   eq,
   exists,
   failed,
+  hmacSha256,
   askPerson,
   length,
   notDone,
@@ -22,12 +23,14 @@ import {
   onMessage,
   onObjectCreated,
   onSchedule,
+  onWebhook,
   orElse,
   PermanentError,
   required,
   remoteAgent,
   retry,
   running,
+  secret,
   skipped,
   succeeded,
   TransientError,
@@ -83,6 +86,8 @@ export const steps = (w: WorkflowBuilder<Order>) => {
 export const tick = onSchedule(pay, { schedule: 'rate(1 hour)', input: { order: 'x', lines: [] } });
 export const message = onMessage(pay);
 export const event = onEvent(pay, { pattern: { source: ['x'] }, input: { order: '$.id', lines: [] } });
+export const verify = hmacSha256({ header: 'x-signature', secret: secret('KEY') });
+export const webhook = onWebhook(pay, { verify, input: { order: '$.body.id', lines: [] } });
 export const object = onObjectCreated(pay, { bucket: 'x', input: { order: '$.key', lines: [] } });
 
 export const client = createClient<{ pay: typeof pay }>({ url: 'http://127.0.0.1:1' });

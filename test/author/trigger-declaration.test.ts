@@ -9,7 +9,9 @@ import {
   onMessage,
   onObjectCreated,
   onSchedule,
+  onWebhook,
 } from '../../lib/author/triggers/trigger-declaration.ts';
+import { hmacSha256 } from '../../lib/author/triggers/webhook.ts';
 import { jsonProblem } from '../../lib/core/values/json.ts';
 import { intake } from '../e2e/intake/workflow.ts';
 
@@ -29,6 +31,8 @@ it.each<[string, DeclaredTrigger, string]>([
 
 it('is typed by the workflow', () => {
   const from = 'event';
+  const secret = { kind: 'steadfast:secret', env: 'KEY' } as const;
+  const verify = hmacSha256({ header: 'x-signature', secret });
   const typed = (): unknown[] => [
     onEvent(intake, { pattern, input: '$.detail' }),
     onEvent(intake, { pattern, input: { what: { $concat: ['a', '$.b'] }, from: '$.from' } }),
@@ -47,6 +51,11 @@ it('is typed by the workflow', () => {
     onObjectCreated(intake, { bucket: 'b', input: { what: '$.detail.object.key', from: 'x' } }),
     // @ts-expect-error the same for a message
     onMessage(intake, { input: { what: 5, from } }),
+    onWebhook(intake, { verify, input: '$.body' }),
+    // @ts-expect-error of a webhook too
+    onWebhook(intake, { verify, input: { what: 5, from } }),
+    // @ts-expect-error a webhook that neither starts nor answers
+    onWebhook(intake, { verify }),
     // @ts-expect-error a workflow by its name has no input to check against
     onSchedule('intake', { schedule: 'rate(1 hour)', input }),
   ];

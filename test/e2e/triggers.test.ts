@@ -4,6 +4,7 @@
  * the alarm measures its queue.
  */
 
+import { createHmac } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +21,7 @@ import { intake } from './intake/workflow.ts';
 import { policyActions, unnoticed } from './policy-changes.ts';
 
 const STACK = 'Intake';
+const SECRET = 'of-both-sides';
 const folder = mkdtempSync(join(tmpdir(), 'steadfast-triggers-'));
 const onDenied: string[] = [];
 let cloud: Cloud;
@@ -51,6 +53,7 @@ beforeAll(async () => {
     fresh: true,
     port: 0,
     schedules: false,
+    environment: { INTAKE_SECRET: SECRET },
     onDenied: ({ message }) => onDenied.push(message),
   });
 });
@@ -111,7 +114,20 @@ const DELIVERIES: Readonly<Record<string, () => Promise<string>>> = {
     cloud.control.send(queueOf('intake-queue', 'Queue'), body);
     return body;
   },
+  'intake-webhook': async () => {
+    const body = JSON.stringify({ sku: 'Tée' });
+    for (let n = 0; n < 5; n += 1)
+      expect((await post(body, { at: Date.now() - n * 1_000 })).status).toBe(200);
+    return body;
+  },
 };
+/** As its sender signs it. */
+function post(body: string, { at = Date.now(), path = '/webhooks/intake-webhook', method = 'POST' } = {}) {
+  const time = Math.floor(at / 1_000);
+  const signature = createHmac('sha256', SECRET).update(`${time}.${body}`).digest('hex');
+  const headers = { 'x-signature': `t=${time},v1=${signature}`, 'content-type': 'application/json' };
+  return fetch(`${cloud.apiUrl}${path}`, { method, headers, ...(method === 'GET' ? {} : { body }) });
+}
 const uploads = (): string =>
   cloud.control.buckets().find(({ logicalId }) => !logicalId.includes('Values'))?.name ?? '';
 const lastEvent = (detailType: string, text: string) =>
@@ -145,6 +161,7 @@ test.each<[string, string, string]>([
   ['intake-object-created', JSON.stringify({ detail: { object: {} } }), 'an event of something else'],
   ['intake-schedule', '{}', 'no time'],
   ['intake-queue', 'hello', 'no JSON'],
+  ['intake-webhook', 'sku=tea', 'no JSON, though it was signed'],
   ['intake-queue', JSON.stringify({ id: { $ref: 'input' } }), 'a key that is none'],
 ])('%s: what starts nothing (%s) is set aside as it came', async (trigger, body) => {
   const dead = queueOf(trigger, 'DeadLetterQueue');
@@ -153,6 +170,26 @@ test.each<[string, string, string]>([
   cloud.control.send(queueOf(trigger, 'Queue'), body);
   await quiet();
   expect(cloud.control.peek(dead).map((message) => message.body)).toEqual([body]);
+  expect(await executions()).toHaveLength(before);
+});
+
+test('what is forged reaches no queue, and gets one answer', async () => {
+  cloud.control.purge(queueOf('intake-webhook', 'DeadLetterQueue'));
+  const before = (await executions()).length;
+  const body = JSON.stringify({ sku: 'salt' });
+  const answers = [
+    await post(body, { at: Date.now() - 600_000 }),
+    await post(body, { path: '/webhooks/intake-hook' }),
+    await fetch(`${cloud.apiUrl}/webhooks/intake-webhook`, { method: 'POST', body }),
+  ];
+  const said = await Promise.all(answers.map(async (one) => `${one.status} ${await one.text()}`));
+  expect(new Set(said).size).toBe(1);
+  expect(said[0]).toMatch(/^401 .*forbidden/);
+  // No route of its own: it is answered as every path that there is not.
+  expect((await post(body, { method: 'GET' })).status).toBe(404);
+  expect((await post(JSON.stringify({ sku: 'x'.repeat(250_000) }))).status).toBe(413);
+  await quiet();
+  expect(cloud.control.peek(queueOf('intake-webhook', 'DeadLetterQueue'))).toEqual([]);
   expect(await executions()).toHaveLength(before);
 });
 
@@ -191,7 +228,16 @@ const SOURCES = {
   'intake-event': { source: 'rule' },
   'intake-schedule': { source: 'schedule' },
   'intake-queue': { source: 'none' },
+  'intake-webhook': { source: 'none' },
 } as const;
+const WEBHOOKS_MAY_BE_IDLE = [
+  {
+    who: 'webhooks',
+    actions: ['ssm:GetParameter'],
+    on: 'arn:aws:ssm:us-east-1:000000000000:parameter/intake/secret',
+    because: 'the environment has the secret here',
+  },
+];
 const readTemplate = (): Json =>
   JSON.parse(readFileSync(join(folder, 'cdk.out', `${STACK}.template.json`), 'utf8')) as Json;
 
@@ -214,10 +260,10 @@ test('nothing was refused, and what was not needed is argued', () => {
 test('without any one action of any policy of a trigger, all this would have been refused by name', () => {
   const template = readTemplate();
   const ofTriggers = policyActions(template).filter(
-    ({ place, effect }) => effect === 'Allow' && place.includes('Triggers'),
+    ({ place, effect }) => effect === 'Allow' && /Triggers|Webhooks/.test(place),
   );
   expect(ofTriggers.length).toBeGreaterThan(40);
   const requests = cloud.control.accessRequests();
-  const mayBeIdle = TRIGGER_MAY_BE_IDLE(SOURCES);
+  const mayBeIdle = [...TRIGGER_MAY_BE_IDLE(SOURCES), ...WEBHOOKS_MAY_BE_IDLE];
   expect(unnoticed(ofTriggers, { template, stackName: STACK, requests, mayBeIdle })).toEqual([]);
 });

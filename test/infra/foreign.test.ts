@@ -12,6 +12,8 @@ import { Tracing } from 'aws-cdk-lib/aws-lambda';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { App, Duration, RemovalPolicy, Stack, Stage } from 'aws-cdk-lib/core';
+import { onWebhook } from '../../lib/author/triggers/trigger-declaration.ts';
+import { hmacSha256 } from '../../lib/author/triggers/webhook.ts';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
 import { synthesize } from '../../lib/infra/synth.ts';
 import { AGENT_MODULE, FOUND, project, workflowModule } from './fixture.ts';
@@ -21,7 +23,15 @@ import { findingsOf, Reader } from './template.ts';
 const app = new App({ outdir: project(), context: { 'aws:cdk:bundling-stacks': [] } });
 const stack = new Stack(new Stage(app, 'Prod'), 'Shop');
 const bus = EventBus.fromEventBusArn(stack, 'Bus', 'arn:aws:events:eu-west-1:123456789012:event-bus/shop');
-const payments = new Steadfast(stack, 'Payments', { workflows: FOUND, eventBus: bus });
+const secret = { kind: 'steadfast:secret', env: 'KEY', parameter: '/shop/hooks' } as const;
+const hooks = onWebhook(
+  { name: 'report', input: { '~standard': {} } },
+  { verify: hmacSha256({ header: 'x-signature', secret }), input: { key: '$.body.key' } },
+);
+const payments = new Steadfast(stack, 'Payments', {
+  workflows: { ...FOUND, triggers: [{ file: 'triggers.ts', exportName: 'hooks', trigger: hooks }] },
+  eventBus: bus,
+});
 const reports = new Steadfast(stack, 'Reports', {
   workflows: FOUND,
   removalPolicy: RemovalPolicy.DESTROY,
@@ -46,7 +56,7 @@ test('two of them have their own of everything', () => {
     count('AWS::ApiGatewayV2::Api'),
     count('AWS::CloudWatch::Dashboard'),
   ]).toEqual([2, 2, 2]);
-  expect(count('AWS::Lambda::EventSourceMapping')).toBe(2 * (FOUND.agents.length + 1) + 4);
+  expect(count('AWS::Lambda::EventSourceMapping')).toBe(2 * (FOUND.agents.length + 1) + 5);
   expect(payments.deploymentName).not.toBe(reports.deploymentName);
 });
 

@@ -133,6 +133,14 @@ const others = {
   'trigger-sources.ts': triggers(blockWith(read('docs/TRIGGERS.md'), 'eventBuses')),
   // Jest knows only the file's own extension.
   'triggers.ts': blockWith(read('docs/TRIGGERS.md'), 'onSchedule').replace('workflow.js', 'workflow.ts'),
+  'webhooks.ts': blockWith(read('docs/TRIGGERS.md'), 'export const pushed').replace(
+    'workflow.js',
+    'workflow.ts',
+  ),
+  'answers.ts': `import { onWebhook, type SignedBy, type Workflow } from 'steadfast';
+declare const order: Workflow<object>;
+declare const verify: SignedBy;
+${blockWith(read('docs/TRIGGERS.md'), 'export const decided')}`,
   'dev.ts': blockWith(guide, 'startDev'),
   'failures.ts': blockWith(guide, 'bookCourier'),
   'waiting.ts': waiting,

@@ -3,7 +3,7 @@
  *
  *     export const nightly = onSchedule(report, { schedule: 'cron(0 2 * * ? *)', input: { day: '$.time' } });
  *
- * Owns: how a mapping from an event to the input is written and typed, and the four declarations, which are
+ * Owns: how a mapping from an event to the input is written and typed, and the five declarations, which are
  * JSON. Does not own: what a mapping is compiled to (`scheduler/trigger.ts`); which bucket or bus a name
  * stands for, and all other refusals (the infrastructure).
  */
@@ -11,6 +11,7 @@
 import { refuse } from '../../core/values/errors.ts';
 import { JSON_LIMITS, jsonProblem, keptOf } from '../../core/values/json.ts';
 import { type KeysOf, optionProblem } from '../../core/values/options.ts';
+import type { SignedBy } from '../../core/values/signed-by.ts';
 
 /** A path into the event: `$.detail.object.key`, `$.items[0]`, `$['odd name']`; `$` is all of it. */
 export type EventPath = `$${string}`;
@@ -113,6 +114,34 @@ export interface ScheduleSource {
   readonly timeZone?: string;
 }
 
+/** How requests are checked and read. */
+export interface WebhookSource {
+  /** How the sender signs: `hmacSha256({ … })`. Any other request is refused. */
+  readonly verify: SignedBy;
+  /**
+   * The form of a body: JSON, or a form, whose fields are texts (a list if a field occurs several times).
+   * @default 'json'
+   */
+  readonly body?: 'json' | 'form';
+}
+
+/** The callback that a webhook answers, and the answer. */
+export interface AnswerOptions {
+  /** The callback step of this workflow that it answers. */
+  readonly answers: string;
+  /** The parts of the request that become the step's output. */
+  readonly output: InputMapping;
+  /**
+   * The place of the callback's token.
+   * @default '$.token', the last part of the URL
+   */
+  readonly token?: EventPath;
+}
+
+/** The options of a webhook: an input to start with, or the callback that it answers. */
+export type WebhookOptions<Input = unknown> = WebhookSource &
+  (TriggerOptions<Input> | (Pick<TriggerOptions, 'name' | 'maxConcurrency'> & AnswerOptions));
+
 interface Declared<On extends string, Source> {
   readonly kind: 'steadfast:trigger';
   readonly workflow: string;
@@ -128,8 +157,19 @@ export type ScheduleTrigger = Declared<'schedule', ScheduleSource & TriggerOptio
 /** What `onMessage` declares. */
 export type MessageTrigger = Declared<'message', Partial<TriggerOptions>>;
 
+/** What `onWebhook` declares. */
+export type WebhookTrigger = Declared<
+  'webhook',
+  WebhookSource & Partial<AnswerOptions> & Partial<TriggerOptions>
+>;
+
 /** The exports of `triggers.ts`. */
-export type DeclaredTrigger = ObjectTrigger | EventTrigger | ScheduleTrigger | MessageTrigger;
+export type DeclaredTrigger =
+  | ObjectTrigger
+  | EventTrigger
+  | ScheduleTrigger
+  | MessageTrigger
+  | WebhookTrigger;
 
 const ANY = {
   name: true,
@@ -144,6 +184,14 @@ const TRIGGER_OPTIONS = {
   event: { ...ANY, pattern: true, bus: true } as const satisfies KeysOf<EventTrigger['options']>,
   schedule: { ...ANY, schedule: true, timeZone: true } as const satisfies KeysOf<ScheduleTrigger['options']>,
   message: ANY,
+  webhook: {
+    ...ANY,
+    verify: true,
+    body: true,
+    answers: true,
+    output: true,
+    token: true,
+  } as const satisfies KeysOf<WebhookTrigger['options']>,
 };
 
 /** @throws SteadfastError `bad-trigger` */
@@ -211,3 +259,42 @@ export const onMessage = <Input>(
   workflow: Startable<Input>,
   options: Partial<TriggerOptions<NoInfer<Input>>> = {},
 ): MessageTrigger => declared('message', workflow as Startable<never>, options as MessageTrigger['options']);
+
+/**
+ * Each signed request of a third party to `POST /webhooks/<name>`, in the sender's own form: it starts an
+ * execution, or with `answers` it answers a callback. The event has `$.body`, `$.hash` (of the body) and
+ * `$.token` (the part of the URL after the name).
+ * @example
+ * export const paid = onWebhook(order, {
+ *   name: 'payments',
+ *   verify: hmacSha256({ header: 'shop-signature', secret: secret('SHOP_WEBHOOKS') }),
+ *   input: { orderId: '$.body.data.order' },
+ *   idempotencyKey: '$.body.id',
+ * });
+ */
+export function onWebhook<Input>(
+  workflow: Startable<Input>,
+  options: WebhookOptions<NoInfer<Input>>,
+): WebhookTrigger {
+  const made = declared('webhook', workflow as Startable<never>, options as WebhookTrigger['options']);
+  const problem = webhookProblem(made.options, (workflow as { callbacks?: object }).callbacks);
+  if (problem === undefined) return made;
+  throw refuse('bad-trigger', `a trigger of '${workflow.name}': ${problem}`);
+}
+
+function webhookProblem(
+  { verify, body, answers, input, output, token, idempotencyKey }: WebhookTrigger['options'],
+  callbacks: object = {},
+): string | undefined {
+  if (verify?.signed === undefined) return 'verify must say how the sender signs: hmacSha256({ … })';
+  if (body !== undefined && !['json', 'form'].includes(body))
+    return `body is '${String(body)}'; allowed: 'json', 'form'`;
+  const other = answers === undefined ? [output, token] : [input, idempotencyKey];
+  if (other.some((one) => one !== undefined))
+    return 'it has input and idempotencyKey to start an execution, or answers, output and token to answer a callback';
+  if (answers === undefined) return input === undefined ? 'input is missing' : undefined;
+  if (output === undefined) return 'output is missing: what the callback is answered with';
+  if (Object.hasOwn(callbacks, answers)) return undefined;
+  const there = Object.keys(callbacks).join(', ') || 'none';
+  return `it answers '${answers}', and the workflow has no such callback; there are ${there}`;
+}

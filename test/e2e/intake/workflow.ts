@@ -14,7 +14,7 @@ export const keepRecord = agent('keep-record', {
   undo: 'none',
 });
 
-const Input = z.object({ what: Text, from: z.enum(['object', 'event', 'schedule', 'message']) });
+const Input = z.object({ what: Text, from: z.enum(['object', 'event', 'schedule', 'message', 'webhook']) });
 
 export const intake = workflow('intake', { input: Input, within: '5m' }, (w) => {
   const keep = w.step('keep', keepRecord, { what: w.input.what });

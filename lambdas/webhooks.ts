@@ -1,0 +1,5 @@
+/** The webhooks' Lambda function: behind the route without an authorizer. It knows no workflow. */
+
+import { webhooksHandler } from '../lib/webhooks/handler.ts';
+
+export const handler = webhooksHandler();

@@ -1,0 +1,114 @@
+/**
+ * The answer to a request of a third party.
+ *
+ * Owns: the order of the checks, the answers, the size of a body. Does not own: the signature
+ * (`signature.ts`), what the message starts or answers (`scheduler/trigger.ts`), the transport (`handler.ts`,
+ * the server).
+ *
+ * K2 an unknown name, a wrong signature and an old time get the same answer, so a forger learns nothing. The
+ * size of a body is bounded before it is read, whatever the name.
+ * K3 200 is answered once the message is kept. A message that was there before gets the same answer as the
+ * first, because senders switch off an address that answers 4xx.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { isUtf8 } from 'node:buffer';
+import { sayable } from '../core/values/errors.ts';
+import type { SecretPlace, SignedBy } from '../core/values/signed-by.ts';
+import { isSigned, type SignedRequest } from './signature.ts';
+
+/** A message of SQS holds 256 KiB, the token included. */
+export const MAX_WEBHOOK_BYTES = 250_000;
+/** The beginning of the path of every webhook. */
+export const WEBHOOK_PATH = '/webhooks';
+const PATH = /^\/webhooks\/([a-z][a-z0-9-]{0,47})(?:\/([A-Za-z0-9.-]{1,1300}))?$/;
+/** Characters that SQS refuses. JSON and forms can write each of them as an escape. */
+const UNSENDABLE = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
+/** A declared webhook. */
+export interface Webhook {
+  readonly name: string;
+  readonly verify: SignedBy;
+}
+
+export interface WebhookRequest extends SignedRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+}
+
+/** A body with a correct signature. */
+export interface WebhookMessage {
+  readonly name: string;
+  readonly body: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+export interface WebhookAnswer {
+  readonly status: 200 | 400 | 401 | 413 | 422 | 503;
+  readonly body: string;
+}
+
+export interface ReceiverParts {
+  readonly webhooks: readonly Webhook[];
+  readonly now: () => number;
+  readonly secretOf: (place: SecretPlace) => Promise<string>;
+  /** Resolves once the message is written, or with a code if it can never be. */
+  readonly keep: (message: WebhookMessage) => Promise<string | undefined>;
+  readonly log: (what: string, fields: Readonly<Record<string, string>>) => void;
+}
+
+const refusal = (
+  status: Exclude<WebhookAnswer['status'], 200>,
+  code: string,
+  message: string,
+): WebhookAnswer => ({
+  status,
+  body: JSON.stringify({ error: { code, message } }),
+});
+const ACCEPTED: WebhookAnswer = { status: 200, body: '{"status":"accepted"}' };
+const REFUSED = refusal(401, 'forbidden', 'the request is not signed as it must be');
+const LATER = refusal(503, 'unavailable', 'the request cannot be taken now; send it again');
+export const TOO_LARGE: WebhookAnswer = refusal(
+  413,
+  'too-large',
+  `a body has at most ${MAX_WEBHOOK_BYTES} bytes`,
+);
+
+/** Checked for an unknown name, with a secret that nobody knows, so that the answer takes as long. */
+const UNKNOWN: SignedBy = {
+  header: 'signature',
+  prefix: '',
+  encoding: 'hex',
+  signed: '{body}',
+  toleranceMs: 0,
+  key: 'text',
+  secret: { env: '' },
+};
+const UNKNOWN_SECRET = randomBytes(32).toString('hex');
+
+export type Receive = (request: WebhookRequest) => Promise<WebhookAnswer>;
+
+export function receiver({ webhooks, now, secretOf, keep, log }: ReceiverParts): Receive {
+  const known = new Map(webhooks.map((webhook) => [webhook.name, webhook.verify]));
+  return async (request) => {
+    if (request.method !== 'POST') return REFUSED;
+    if (request.body.length > MAX_WEBHOOK_BYTES) return TOO_LARGE;
+    const [, name = '', token] = PATH.exec(request.path) ?? [];
+    const by = known.get(name);
+    try {
+      const secret = by === undefined ? UNKNOWN_SECRET : await secretOf(by.secret);
+      if (!isSigned(by ?? UNKNOWN, request, secret, now())) return REFUSED;
+      const body = request.body.toString('utf8');
+      if (body === '' || !isUtf8(request.body) || UNSENDABLE.test(body))
+        return refusal(400, 'bad-event', 'the body is empty, or no text');
+      const code = await keep({ name, body, attributes: token === undefined ? {} : { token } });
+      if (code === undefined) return ACCEPTED;
+      log('webhook-refused', { trigger: name, code });
+      return refusal(422, code, 'the request is signed, and starts nothing: its receiver knows why');
+    } catch (error) {
+      log('webhook-failed', { trigger: name, error: sayable(error) });
+      return LATER;
+    }
+  };
+}
