@@ -27,6 +27,7 @@ import { TEMPLATE } from './catalogue/template.ts';
 import { QUESTIONS } from './catalogue/questions.ts';
 import { TURNS } from './catalogue/turns.ts';
 import { WAITS } from './catalogue/waits.ts';
+import { WEBHOOKS } from './catalogue/webhooks.ts';
 import { WHOLES } from './catalogue/wholes.ts';
 import type { Mutant } from './mutant.ts';
 
@@ -54,6 +55,7 @@ export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
   'executions carried on': CARRIED,
   pauses: PAUSES,
   'declared requests': READY,
+  'signed requests': WEBHOOKS,
 };
 
 export const MUTANTS: readonly Mutant[] = Object.values(CONCEPTS).flat();

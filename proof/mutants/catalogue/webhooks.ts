@@ -1,0 +1,145 @@
+/** Signed requests of third parties: each sentence of what they promise. */
+
+import { jest, type Killer, type Mutant } from '../mutant.ts';
+
+const SIGNATURE = 'lib/webhooks/signature.ts';
+const RECEIVE = 'lib/webhooks/receive.ts';
+const signature = (test: string): Killer => jest('webhooks/signature', test);
+const receive = (test: string): Killer => jest('webhooks/receive', test);
+
+export const WEBHOOKS: readonly Mutant[] = [
+  {
+    id: 'time-not-compared',
+    rule: 'An old request is none.',
+    bug: 'The age of a request counts only where its sender signs no time.',
+    file: SIGNATURE,
+    find: 'by.time === undefined || Math.abs',
+    replace: 'by.time !== undefined || Math.abs',
+    killer: signature('has an age, to either side'),
+  },
+  {
+    id: 'age-to-one-side',
+    rule: 'A time that is ahead is as far away as one that is past.',
+    bug: 'A request that was signed for a later time counts until that time.',
+    file: SIGNATURE,
+    find: 'Math.abs(Number(time ?? Number.NaN) * 1_000 - now) <= by.toleranceMs',
+    replace: 'now - Number(time ?? Number.NaN) * 1_000 <= by.toleranceMs',
+    killer: signature('has an age, to either side'),
+  },
+  {
+    id: 'time-of-any-form',
+    rule: 'A time is digits alone.',
+    bug: 'What JavaScript takes for a number is a time.',
+    file: SIGNATURE,
+    find: '/^\\d{1,12}$/.test(text) ? text',
+    replace: '/^[\\d.e]+$/.test(text) ? text',
+    killer: signature('is wrong at a time that is none'),
+  },
+  {
+    id: 'border-moves',
+    rule: 'A signed header cannot move the border to the body.',
+    bug: 'A header that is signed may have dots, and so the beginning of another body.',
+    file: SIGNATURE,
+    find: '/^[\\w-]{1,128}$/',
+    replace: '/^[\\w.-]{1,128}$/',
+    killer: signature('moves no border between what is signed and the body'),
+  },
+  {
+    id: 'short-signature',
+    rule: 'A signature has 32 bytes in its encoding.',
+    bug: 'A signature that is too long counts, if what is read of it is right.',
+    file: SIGNATURE,
+    find: 'hex: /^[0-9a-f]{64}$/i',
+    replace: 'hex: /^[0-9a-f]{64}/i',
+    killer: signature('is wrong when its header is absent'),
+  },
+  {
+    id: 'first-signature-alone',
+    rule: 'One right signature of several is enough.',
+    bug: 'Of several signatures the first one alone is compared, while a sender changes its secret.',
+    file: SIGNATURE,
+    find: 'slice(0, MOST_SIGNATURES)',
+    replace: 'slice(0, 1)',
+    killer: signature('is right as it was sent'),
+  },
+  {
+    id: 'empty-secret',
+    rule: 'A secret that is empty signs nothing.',
+    bug: 'With an empty secret everybody can sign.',
+    file: SIGNATURE,
+    find: 'if (bytes.length === 0) return undefined;',
+    replace: '',
+    killer: signature('is wrong with an empty secret, even signed by it'),
+  },
+  {
+    id: 'text-signed-for-bytes',
+    rule: 'The bytes are signed, not the text.',
+    bug: 'The body is read as text before its signature is computed.',
+    file: SIGNATURE,
+    find: "name === 'body' ? body :",
+    replace: "name === 'body' ? body.toString('utf8') :",
+    killer: signature('is of bytes, also where they are no text'),
+  },
+  {
+    id: 'unknown-name-said',
+    rule: 'An unknown name is answered like a wrong signature.',
+    bug: 'A forger learns which webhooks there are: the others are answered at once, and otherwise.',
+    file: RECEIVE,
+    find: 'const secret = by === undefined ? UNKNOWN_SECRET : await secretOf(by.secret);',
+    replace:
+      "if (by === undefined) return refusal(400, 'unknown-route', 'there is no such webhook');\n      const secret = await secretOf(by.secret);",
+    killer: receive('writes nothing of what is forged'),
+  },
+  {
+    id: 'get-acts',
+    rule: 'GET never acts.',
+    bug: 'A request of any method counts.',
+    file: RECEIVE,
+    find: "if (request.method !== 'POST') return REFUSED;",
+    replace: '',
+    killer: receive('writes nothing of what is forged'),
+  },
+  {
+    id: 'accepted-before-written',
+    rule: '200 is answered once the message is kept.',
+    bug: 'The answer does not wait for the write, which may fail.',
+    file: RECEIVE,
+    find: 'const code = await keep(',
+    replace: 'const code = await Promise.race([undefined, keep(',
+    also: [
+      {
+        file: RECEIVE,
+        find: 'attributes: token === undefined ? {} : { token } });',
+        replace: 'attributes: token === undefined ? {} : { token } })]);',
+      },
+    ],
+    killer: receive('is not taken while it cannot be written'),
+  },
+  {
+    id: 'signed-again-counts-again',
+    rule: 'A message counts once, however often it is delivered.',
+    bug: 'Without a key of the author each delivery is another start.',
+    file: 'lib/scheduler/starter.ts',
+    find: "trigger.from === 'webhook' ? scheduler.hash(delivered.body) : delivered.id",
+    replace: "trigger.from === 'webhook' ? scheduler.ports.random.id() : delivered.id",
+    killer: receive('starts one execution, whose input and starter it is'),
+  },
+  {
+    id: 'trigger-approves',
+    rule: 'A trigger is not a person, and gives no approval.',
+    bug: 'A sender with the token of an approval gives it, also where it must be the approval of another person.',
+    file: 'lib/scheduler/callbacks.ts',
+    find: "if (step.kind === 'approval' && by?.kind === 'trigger') throw unknownCallback();",
+    replace: '',
+    killer: receive('gives no approval, by whatever token'),
+  },
+  {
+    id: 'any-step-answered',
+    rule: 'A sender answers the step that was declared for it.',
+    bug: 'A webhook answers whichever callback a token is of.',
+    file: 'lib/scheduler/trigger.ts',
+    find: "|| token.split('.').at(-2) !== step)",
+    replace: ')',
+    killer: receive('stays open for another step’s token'),
+  },
+];
