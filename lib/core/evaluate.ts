@@ -1,5 +1,5 @@
 /**
- * What comes next for an execution: the first of its rules that has a write to make, else messages.
+ * The next act for an execution: the first of its rules that has a write to make, else messages.
  *
  * Owns: that order. Does not own: the rules of a status (`rules.ts`), which messages are sent
  * (`supervision/dispatch.ts`).
@@ -19,7 +19,7 @@ import { send, supervise } from './supervision/dispatch.ts';
 
 /**
  * The rule that has something to write now, with its decision.
- * @param plan as it is during the execution's status
+ * @param plan during the execution's status
  */
 export function ruleThatApplies(
   plan: Plan,
@@ -33,14 +33,14 @@ export function ruleThatApplies(
   return undefined;
 }
 
-/** The next write that is due, or the messages to send. @param plan as it is during the execution's status */
+/** The next write that is due, or the messages to send. @param plan during the execution's status */
 export function evaluate(plan: Plan, state: Snapshot, event: Evaluation): Decision {
   const found = ruleThatApplies(plan, state, event);
   if (found === undefined)
     return event.by === 'supervisor'
       ? supervise(plan, state, event, RULES[state.execution.status])
       : send(plan, state, event);
-  // On a state that was not just read, only sends and the end are safe.
+  // On a state that is not fresh, only sends and the end are safe.
   const allowed = event.fresh || found.rule.unread === true;
   return allowed ? found.decision : nothing(evaluateNext(event.affected));
 }

@@ -1,6 +1,6 @@
 /**
- * The statuses of a step and of an execution, and what can happen to them: their names, and what each means
- * in words.
+ * The statuses of a step and of an execution, and the events that change them: their names, and their
+ * meanings in words.
  *
  * Owns: the words, which `docs/STATE-MACHINE.md` and the console print. Does not own: which status a move
  * leads from and to (`transitions.ts`).
@@ -39,7 +39,7 @@ export const STEP_STATUSES = [
 ] as const;
 export type StepStatus = (typeof STEP_STATUSES)[number];
 
-/** What it means that an execution is in a status, for who meets the word for the first time. */
+/** The meaning of an execution's status, for a reader who meets the word for the first time. */
 export const EXECUTION_MEANS: Readonly<Record<ExecutionStatus, string>> = {
   running: 'its steps are performed, or wait for their time or an external party',
   waiting: 'a person is asked, and it waits for the answer',
@@ -52,7 +52,7 @@ export const EXECUTION_MEANS: Readonly<Record<ExecutionStatus, string>> = {
   canceled: 'it was canceled, and what its steps did is undone or stays as the canceler chose',
 };
 
-/** Likewise of a step. */
+/** The meaning of a step's status. */
 export const STEP_MEANS: Readonly<Record<StepStatus, string>> = {
   ready: 'it can begin: an agent has not taken it yet',
   running: 'an attempt is under way',
@@ -72,7 +72,7 @@ export const STEP_MEANS: Readonly<Record<StepStatus, string>> = {
   'compensation-failed': 'what it did could not be undone: it may still be in effect',
 };
 
-/** What can happen to a step, and what it means. */
+/** The events of a step, and their meanings. */
 export const STEP_EVENTS = {
   claim: 'an agent took the step and starts an attempt',
   defer: 'it is put off until a time, and no attempt is charged: a dead service, or no agent takes it',
@@ -124,7 +124,7 @@ export const STEP_EVENTS = {
 } as const;
 export type StepEvent = keyof typeof STEP_EVENTS;
 
-/** What can happen to an execution, and what it means. */
+/** The events of an execution, and their meanings. */
 export const EXECUTION_EVENTS = {
   'set-wake-time': 'it was evaluated, and has its next wake time',
   adopt: 'it was written together with a step that no lease covers, or with a question',

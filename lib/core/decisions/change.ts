@@ -25,11 +25,11 @@ export interface DecisionInputs {
   readonly random: number;
 }
 
-/** A field given as `undefined` is removed. `status` only where the event may lead to several. */
+/** A field given as `undefined` is removed. `status` is only given if the event may lead to several. */
 export type StepChanges = Partial<OrUndefined<Step>>;
 export type ExecutionChanges = Partial<OrUndefined<Execution>>;
 
-/** The step's record after a write. What moves on is no longer deferred. */
+/** The step's record after a write. A step that moves on is no longer deferred. */
 export function stepAfter(
   record: Step,
   event: StepEvent,
@@ -41,7 +41,7 @@ export function stepAfter(
   const names = Object.keys(given);
   const gone = names.filter((name) => given[name] === undefined);
   if (record.deferred !== undefined && changes.deferred === undefined) gone.push('deferred');
-  // Another output is another value.
+  // A new output is another value.
   if (record.outputAt !== undefined && 'output' in changes) gone.push('outputAt');
   if (record.wrongAnswer !== undefined && (status === 'done' || status === 'compensated'))
     gone.push('wrongAnswer');
@@ -55,10 +55,10 @@ export function stepAfter(
   return next;
 }
 
-/** Another attempt follows, or has more to say: the step has not failed for good. */
+/** Another attempt follows, or the present one goes on: the step has not failed for good. */
 const GOES_ON: ReadonlySet<Step['status']> = new Set(['retrying', 'running', 'accepted', 'done']);
 
-/** The work is over, was never done or is undone; or the request is made again. */
+/** The work is over, was never done or is undone; or the request is repeated. */
 const endsAcceptance = (status: Step['status'], { mayHaveActed }: StepChanges): boolean =>
   mayHaveActed === false ||
   status === 'done' ||
@@ -66,7 +66,7 @@ const endsAcceptance = (status: Step['status'], { mayHaveActed }: StepChanges): 
   status === 'compensated' ||
   status === 'running';
 
-/** The record after a move that is not written by itself, but with the next one. */
+/** The record after a move that has no write of its own, but is part of the next one. */
 export function stepAs(record: Step, event: StepEvent, changes: StepChanges): Step {
   const { version, writeId } = record;
   return { ...stepAfter(record, event, { writeId, now: 0, random: 0 }, changes), version };
@@ -74,7 +74,7 @@ export function stepAs(record: Step, event: StepEvent, changes: StepChanges): St
 
 type Changing<Record> = { -readonly [Field in keyof Record]: Record[Field] };
 
-/** A new object: one from which fields are deleted is slow for good, for all who read or copy it later. */
+/** A new object: an object from which fields are deleted stays slow, for all its later readers and copies. */
 function without(record: Step, gone: readonly string[]): Changing<Step> {
   const rest: Changing<Step> = blankStep(record.name, record);
   for (const name of Object.keys(record) as (keyof Step)[])
@@ -82,7 +82,10 @@ function without(record: Step, gone: readonly string[]): Changing<Step> {
   return rest;
 }
 
-/** The execution's record after a write. One that leaves a pause ends it, whatever it is for. */
+/**
+ * The execution's record after a write. A write that leaves a pause ends that pause, whatever the write is
+ * for.
+ */
 export function executionAfter(
   execution: Execution,
   event: ExecutionEvent,
@@ -93,7 +96,7 @@ export function executionAfter(
   const status = moveExecution(execution.status, event);
   const isPauseOver = execution.status === 'paused' && status !== 'paused' && changes.pauses === undefined;
   const next = {
-    // Another output is another value.
+    // A new output is another value.
     ...(outputAt === undefined || 'output' in changes || 'outputBytes' in changes ? rest : execution),
     ...(isPauseOver ? endedPause(execution, inputs.now, changes.cause?.by) : {}),
     ...changes,
@@ -107,7 +110,7 @@ export function executionAfter(
   ) as unknown as Execution;
 }
 
-/** What a step is before its first write. @param of its execution */
+/** A step before its first write. @param of its execution */
 export const blankStep = (name: string, { life, epoch }: Pick<Execution, 'life' | 'epoch'>): Step => ({
   name,
   life,
@@ -148,7 +151,8 @@ export function stop(
 }
 
 /**
- * A decision that enters who acted, in the write of the act itself (S19); as it is where no people are kept.
+ * A decision that also enters who acted, in the write of the act itself (S19); unchanged if no people are
+ * kept.
  * @param decision one that writes its execution
  */
 export function entering(
@@ -162,7 +166,7 @@ export function entering(
   return { ...decision, write: { ...write, execution } };
 }
 
-/** The fields of the pause under way, whichever way it ends. */
+/** The fields of the pause under way, however it ends. */
 export const endedPause = (execution: Execution, now: number, by?: Caller): Pick<Execution, 'pauses'> => {
   const last = execution.pauses?.at(-1);
   if (last === undefined || last.endedAt !== undefined) return {};
@@ -174,7 +178,7 @@ export const endedPause = (execution: Execution, now: number, by?: Caller): Pick
   };
 };
 
-/** @param to only if it may lead there */
+/** @param to checks only whether it may lead to this status */
 export const canMoveStep = (status: StepStatus, event: StepEvent, to?: StepStatus): boolean =>
   [STEP_MOVES[status][event] ?? []].flat().some((target) => to === undefined || to === target);
 

@@ -1,11 +1,11 @@
 /**
- * What is decided: a write, what is sent after it, and what the caller does then.
+ * A decision: a write, what is sent after it, and what the caller does then.
  *
  * Owns: the shape of a decision. Does not own: which event leads to which (`decide.ts`), carrying it out
  * (`engine/commit.ts`).
  *
- * S14 a decision is data. It holds at most one write (a step and its execution in one transaction
- * count as one); sends come after it.
+ * S14 a decision is data. It has at most one write (a step and its execution in one transaction count as
+ * one); sends come after it.
  */
 
 import type { LaneWork } from '../records/lane.ts';
@@ -33,7 +33,7 @@ export interface Send {
   readonly message: Message;
   /** 0 to 900,000. */
   readonly delayMs: number;
-  /** Whose it is; absent where its workflow does not say. */
+  /** The execution's group; absent if its workflow names none. */
   readonly group?: string;
 }
 
@@ -45,15 +45,16 @@ export interface Note {
   readonly attempt?: number;
   readonly agent?: string;
   readonly detail?: string;
-  /** How an attempt failed: the code and the message are its author's words, and no payload of ours. */
+  /** How an attempt failed: the code and the message are its author's words, not a payload of ours. */
   readonly failure?: Failure;
   /**
-   * How late it was: a claim after it was due, a lost lease after its end, a success after the first failure.
+   * The delay: of a claim after it was due, of a lost lease's notice after its end, of a success after the
+   * first failure.
    */
   readonly ms?: number;
 }
 
-/** The steps whose work an evaluation may send at once: all, or these and what depends on them. */
+/** The steps whose work an evaluation may send at once: all, or these and their dependents. */
 export type AffectedSteps = 'all' | readonly string[];
 
 export const alsoAffected = (affected: AffectedSteps, step: string): AffectedSteps =>
@@ -71,34 +72,36 @@ export type Next =
   | { readonly kind: 'perform'; readonly step: Step }
   /** The message is early: keep it until then, read again and ask again. */
   | { readonly kind: 'wait'; readonly untilAt: number }
-  /** So many messages are meant for these agents: ask how each one is, and decide again. */
+  /**
+   * This many messages are meant for each of these agents: ask whether they may be sent, and decide again.
+   */
   | { readonly kind: 'ask'; readonly agents: Readonly<Record<string, number>> }
-  /** Put these executions into the table, then say so (`started`). */
+  /** Put these executions into the table, then report it (`started`). */
   | {
       readonly kind: 'start-children';
       readonly step: string;
       readonly planned: Planned;
       readonly starts: readonly ChildStart[];
     }
-  /** Stop these executions, and take the place of those that do not exist; then say so (`stopped`). */
+  /** Stop these executions, and take the place of those that do not exist; then report it (`stopped`). */
   | {
       readonly kind: 'stop-children';
       readonly step: string;
       readonly planned: Planned;
       readonly starts: readonly ChildStart[];
       readonly goal: StopGoal;
-      /** None below this index is left to be stopped then. */
+      /** Then no execution below this index is left to be stopped. */
       readonly below: number;
     }
-  /** Read what these executions answered, and say it (`gathered`). */
+  /** Read the outputs of these executions, and report them (`gathered`). */
   | {
       readonly kind: 'gather';
       readonly step: string;
       readonly ids: readonly string[];
-      /** How many rounds have succeeded, of a step that has some. The others are tries that failed. */
+      /** How many rounds of the step have succeeded, if it has rounds. The others are tries that failed. */
       readonly rounds?: number;
     }
-  /** Queue in a lane, read it again or leave it; then say what came of it. */
+  /** Queue in a lane, read it again or leave it; then report the outcome. */
   | ({ readonly kind: 'lane' } & LaneWork)
   /** Load this value, and decide again. */
   | { readonly kind: 'load'; readonly value: WantedValue }
@@ -107,12 +110,12 @@ export type Next =
 
 export interface Decision {
   readonly write?: Write;
-  /** Announced before the write, which records that it was: the only effect that precedes a write. */
+  /** Announced before the write, which records the announcement: the only effect that precedes a write. */
   readonly announce?: OwedNews;
   readonly notifyParent?: ParentNotice;
   /**
-   * Nothing is due but at the wake time as it is written. Without this the execution is evaluated within a
-   * horizon of the write, and what is written only says when at the latest (S12, `supervision/wake-time.ts`).
+   * Nothing is due before the written wake time. Without this the execution is evaluated within a horizon of
+   * the write, and the written time is only the latest (S12, `supervision/wake-time.ts`).
    */
   readonly wakeTime?: 'as-written';
   readonly sends: readonly Send[];
@@ -135,7 +138,7 @@ export const nothing = (next: Next = IDLE, ...notes: readonly Note[]): Decision 
 });
 
 /**
- * One write of these records of the execution, and what comes then. The next evaluation decides what is sent.
+ * One write of these records of the execution, and the next act. The next evaluation decides what is sent.
  */
 export const writing = (
   executionId: string,
@@ -153,7 +156,7 @@ export const writing = (
   })),
 });
 
-/** Why an execution ends without success, or a step failed, as this write records it. */
+/** Why an execution ends without success, or why a step failed, according to this write. */
 function failureIn(
   what: string,
   { execution, step }: OrUndefined<Omit<Write, 'executionId'>>,

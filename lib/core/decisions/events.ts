@@ -24,12 +24,12 @@ export type Event = DecisionInputs &
     | {
         readonly type: 'deliver';
         readonly message: Message;
-        /** Whose queue it came from. */
+        /** The agent whose queue it came from. */
         readonly agent: string;
         readonly token: string;
         readonly processDeadlineAt: number;
         readonly readAt: number;
-        /** It came by no queue: the process that would have sent it kept it. */
+        /** It came through no queue: the process that would have sent it kept it. */
         readonly isKept?: true;
         /** Its agent's service is not called before then. */
         readonly notBefore?: NotBefore;
@@ -49,20 +49,20 @@ export type Event = DecisionInputs &
         /** The state is the claim's snapshot, not a fresh read. */
         readonly onTime: boolean;
         /**
-         * The agent's service is dead, as this attempt has just found, too: the
-         * attempt is not charged for it.
+         * The agent's service is dead, as this attempt has found as well, so the attempt is not charged for
+         * it.
          */
         readonly notBefore?: NotBefore;
         readonly away?: readonly Away[];
       }
-    /** The process of an attempt is dead, with all that it started: nothing of the attempt goes on. */
+    /** The process of an attempt is dead, with everything that it started: nothing of the attempt goes on. */
     | {
         readonly type: 'process-died';
         readonly step: string;
         readonly token: string;
         /** How it ended: 'exit code 3', 'signal SIGKILL'. */
         readonly exit?: string;
-        /** Not its process is over, but its code: that has returned, and begins nothing more. */
+        /** Not its process is over, but its code: the code has returned, and begins nothing more. */
         readonly returned?: true;
       }
     | EvaluateEvent
@@ -86,14 +86,14 @@ export type Event = DecisionInputs &
     | LaneDone
   );
 
-/** An attempt among all: what its process knows of its claim. */
+/** One attempt: what its process knows about its claim. */
 export interface ClaimedAttempt {
   readonly executionId: string;
   readonly step: string;
   readonly token: string;
 }
 
-/** One of which nothing goes on. */
+/** An attempt of which nothing goes on. */
 export interface DeadAttempt extends ClaimedAttempt {
   /** How its process ended: 'exit code 3', 'signal SIGKILL'. */
   readonly exit?: string;
@@ -106,10 +106,10 @@ export type ChildrenDone =
       readonly type: 'started';
       readonly step: string;
       readonly planned: Planned;
-      /** All below this index are. */
+      /** All executions below this index were started. */
       readonly started: number;
       readonly ended: Children['ended'];
-      /** Why there is none: its place is taken, so that it is never started. */
+      /** Why the execution does not exist: its place is taken, so that it is never started. */
       readonly failure?: Failure;
     }
   | {
@@ -117,18 +117,18 @@ export type ChildrenDone =
       readonly step: string;
       readonly planned: Planned;
       readonly goal: StopGoal;
-      /** All below this index are. */
+      /** All executions below this index were stopped. */
       readonly below: number;
       readonly ended: Children['ended'];
     }
   | {
       readonly type: 'gathered';
       readonly step: string;
-      /** Nothing where an output was too large to be kept. */
+      /** Undefined for an output that was too large to be kept. */
       readonly outputs: readonly (Json | undefined)[];
       /** The size of all outputs together, kept or not. */
       readonly bytes?: number;
-      /** The size of one that lay beside the table, and that nobody can read any more. */
+      /** The size of an output that was stored outside the table, and that nobody can read any more. */
       readonly lostBytes?: number;
     };
 
@@ -146,8 +146,8 @@ export type ChildEvent =
   /** The parent is being undone, or ends as it is. */
   | { readonly type: 'stop'; readonly undo: boolean; readonly endVersion?: number }
   /**
-   * It has failed, and its parent was tried again. `endVersion`: its version at that end; also where it is
-   * stopped instead.
+   * It has failed, and its parent was retried. `endVersion`: its version at that end, even if it is stopped
+   * instead.
    */
   | { readonly type: 'restart'; readonly endVersion: number };
 
@@ -164,8 +164,8 @@ export interface EvaluateEvent {
   /** A write of this process was a conflict: another process evaluates the execution, too. */
   readonly lostRace?: true;
   /**
-   * Steps whose child executions could just not be started, stopped or read, or whose questions could not be
-   * announced: they are left out, so that they delay no other.
+   * Steps whose child executions could not be started, stopped or read just now, or whose questions could not
+   * be announced: they are left out, so that they delay no other.
    */
   readonly failing?: readonly string[];
   /** This process has left the execution's lane. */
@@ -173,18 +173,20 @@ export interface EvaluateEvent {
   readonly tryNow?: TryNow;
   /** The clock before the state was read. */
   readonly readAt: number;
-  /** A supervisor's: by agent, what may be sent to it now; an agent that is missing is asked for. */
+  /** Only for a supervisor: what may be sent to each agent now, by agent; a missing agent is asked for. */
   readonly admissions?: Admissions;
-  /** Since then the store answers again: an attempt with an older lease gets the time to renew it. */
+  /**
+   * The time from which the store answers again: an attempt with an older lease gets the time to renew it.
+   */
   readonly graceFrom?: number;
-  /** What no attempt is charged for. */
+  /** Times that no attempt is charged for. */
   readonly away?: readonly Away[];
 }
 
 /** An operator has an agent called now. */
 export interface TryNow {
   readonly agent: string;
-  /** From then on no process believes the breaker as it was read before. */
+  /** From then on no process uses an older read of the breaker. */
   readonly at: number;
 }
 
@@ -192,18 +194,18 @@ export type EventOf<Type extends Event['type']> = Event & { readonly type: Type 
 
 export type Evaluation = EvaluateEvent & DecisionInputs;
 
-/** The answer to a callback or an approval, by the bearer of its token. */
+/** The answer to a callback or an approval, from the bearer of its token. */
 export type CallbackAnswer =
   | { readonly kind: 'complete'; readonly output: Json }
   | { readonly kind: 'fail'; readonly failure: Failure }
   | { readonly kind: 'heartbeat' };
 
-/** The service has taken the work and will do it, within `withinMs` as its agent declares. */
+/** The service has accepted the work and will do it, within `withinMs` as its agent declares. */
 export interface AcceptedAnswer {
   readonly kind: 'accepted';
   readonly token?: string;
   readonly withinMs: number;
-  /** When the service wants to be asked, in ms from now. */
+  /** When the service wants to be probed, in ms from now. */
   readonly askAfterMs?: number;
 }
 
@@ -216,12 +218,12 @@ export interface FoundRunning {
 }
 
 /**
- * What an attempt says at its end. `codeReturned`: the author's function has
- * returned, so nothing of it goes on.
+ * The report of an attempt at its end. `codeReturned`: the author's function has returned, so nothing of it
+ * goes on.
  */
 export type Report = {
   readonly codeReturned: boolean;
-  /** Its process ended by no fault of its own: it is begun again at once, and no try is used up. */
+  /** Its process ended through no fault of its own: it begins again at once, and no try is used up. */
   readonly interrupted?: true;
 } & (
   | AcceptedAnswer
@@ -233,15 +235,15 @@ export type Report = {
       readonly failure: Failure;
       readonly retryAfterMs?: number;
       /**
-       * The step's input was not accepted: at the end of the recovery a person is asked
-       * whether or not it has such a stage.
+       * The step's input was not accepted: at the end of the recovery a person is asked, whether or not the
+       * recovery has such a stage.
        */
       readonly inputRefused?: boolean;
     }
   | { readonly kind: 'unknown'; readonly failure: Failure }
   /**
-   * An `execute` that returned, or a probe that found the work done: the work is done, but the answer is no
-   * valid output. `failure` says why; `answer` is what was answered, for a person to read.
+   * An `execute` that returned, or a probe that found the work done: the work is done, but the answer is not
+   * a valid output. `failure` says why; `answer` is that answer, for a person to read.
    */
   | { readonly kind: 'wrong-answer'; readonly failure: Failure; readonly answer: string }
   | { readonly kind: 'found'; readonly verdict: 'done'; readonly output: Json }
@@ -254,7 +256,7 @@ export type Report = {
 );
 
 export type Command = {
-  /** By which a repeated one is known; absent: it is not repeated. */
+  /** Identifies a repeated command; absent: it is not repeated. */
   readonly commandId?: string;
   readonly reason: string;
   readonly by?: Caller;
@@ -269,13 +271,13 @@ export type Command = {
   | { readonly type: 'resume' }
   | {
       readonly type: 'retry';
-      /** Failures and questions after this are not meant. @default now */
+      /** Later failures and questions are excluded. @default now */
       readonly asOf?: number;
-      /** Questions with a later number are not meant: they came after it was begun. */
+      /** Questions with a later number are excluded: they came after it was begun. */
       readonly upTo?: number;
       /** Only for a failed execution: the input of its failed step, in place of the plan's. */
       readonly input?: Json;
-      /** The step that gets it; without it one alone must have failed. */
+      /** The step that gets it; without it exactly one must have failed. */
       readonly step?: string;
     }
 );
@@ -305,11 +307,11 @@ export interface Progress {
 export interface Admission {
   /** Defer what would be sent: its service is dead, it is paused, or no such agent is deployed. */
   readonly notBefore?: NotBefore;
-  /** So many messages, in this sweep. */
+  /** How many messages may be sent in this sweep. */
   readonly sends: number;
-  /** The rest of them then. */
+  /** When the rest may be sent. */
   readonly laterAt: number;
-  /** Until then its queue has enough to do, at the pace at which a supervisor sends. */
+  /** Until then its queue has enough work, at the pace at which a supervisor sends. */
   readonly busyUntil?: number;
 }
 export type Admissions = Readonly<Record<string, Admission>>;

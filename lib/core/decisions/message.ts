@@ -16,7 +16,7 @@ export interface Message {
   readonly mode: Mode;
   /** Version of the step that the sender saw; one ahead of the state comes from before a restore. */
   readonly seq: number;
-  /** The execution's, where it is long: who knows it need not read everything. */
+  /** The execution's plan, if that is long: an agent that has it need not read all steps. */
   readonly plan?: string;
 }
 
@@ -25,8 +25,8 @@ const MODES: ReadonlySet<unknown> = new Set<Mode>(['execute', 'probe', 'undo']);
 export const formatMessage = (message: Message): string => JSON.stringify(message);
 
 /**
- * @returns the message; 'newer' when it was written by a later version, which must keep it;
- * nothing when it is no message at all
+ * @returns the message; 'newer' if a later version wrote it, which must keep it; nothing if the text is not a
+ * message
  */
 export function parseMessage(text: string): Message | 'newer' | undefined {
   let value: unknown;

@@ -1,12 +1,12 @@
 /**
- * What is announced on the event bus: ends, questions, breakers, agents that are missing, executions at risk.
+ * News for the event bus: ends, questions, breakers, missing agents, executions at risk.
  *
- * Owns: the shapes, and which write of an execution is news. Does not own: who announces it,
- * and when (`engine/commit.ts`, `agent/breaker.ts`, `supervisor/receipts.ts`), how it is
- * put on the bus (`aws/event-bus.ts`).
+ * Owns: the shapes, and which write of an execution is news. Does not own: who announces it, and when
+ * (`engine/commit.ts`, `agent/breaker.ts`, `supervisor/receipts.ts`), how it is put on the bus
+ * (`aws/event-bus.ts`).
  *
- * Ends and questions are announced at least once: their records say what is not announced yet. The rest is
- * announced once and not again: nothing rests on it, and the table and the API have it.
+ * Ends and questions are announced at least once: their records say what is not announced yet. Other news is
+ * announced once and not repeated: nothing depends on it, and the table and the API have it.
  */
 
 import type { Caller } from '../values/caller.ts';
@@ -24,8 +24,8 @@ import type { Execution } from '../records/state.ts';
 import { rootOf } from '../values/names.ts';
 
 /**
- * A change of a question. Never with a token or a comment, and of outputs only what its author shows; the
- * message of a failure may hold a payload, so its code alone.
+ * A change of a question. It never has a token or a comment, and has only those outputs that the author
+ * shows; a failure's message may contain a payload, so only its code is here.
  */
 export interface QuestionNews
   extends Pick<Question, 'kind' | 'step' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'reminders' | 'tags'>,
@@ -37,31 +37,32 @@ export interface QuestionNews
   readonly workflow: string;
   /** The number of an incident; absent for an approval and a callback. */
   readonly incident?: number;
-  /** The execution above all others, by which a listener groups; absent where it is the one that asks. */
+  /** The topmost execution, by which a listener groups; absent if the topmost one asks itself. */
   readonly root?: Root & { readonly executionId: string };
   /** When the change was written. */
   readonly at: number;
   /** The code of the failure that an incident is about. */
   readonly code?: string;
   readonly closedBy?: Question['closedBy'];
-  /** Where all of it is shown: a path of the API. */
+  /** The full view: a path of the API. */
   readonly view: string;
 }
 
 export interface BreakerNews {
   readonly about: 'breaker';
-  /** `paused`, `resumed`: by an operator. */
+  /** An operator does `paused` and `resumed`. */
   readonly change: 'opened' | 'closed' | 'paused' | 'resumed';
   readonly agent: string;
   readonly at: number;
-  /** Since when it was open, or paused; of its end. */
+  /** Only when it ends: since when it was open, or paused. */
   readonly since?: number;
   readonly by?: Caller;
   readonly view: string;
 }
 
 /**
- * Executions under way need an agent that is not deployed. Once for each time that it is found missing anew.
+ * Executions under way need an agent that is not deployed. Sent once each time that the agent is found
+ * missing again.
  */
 export interface MissingNews {
   readonly about: 'missing';
@@ -71,7 +72,7 @@ export interface MissingNews {
   readonly view: string;
 }
 
-/** An open execution may not end well or in time without help. Once for each time that it gets there. */
+/** An open execution may not end well or in time without help. Sent once each time that it becomes so. */
 export interface RiskNews {
   readonly about: 'risk';
   readonly change: 'at-risk';
@@ -80,7 +81,7 @@ export interface RiskNews {
   readonly at: number;
   readonly startedAt: number;
   readonly deadlineAt: number;
-  /** Says why, and what comes next. */
+  /** The path that shows why, and what comes next. */
   readonly view: string;
 }
 
@@ -141,7 +142,7 @@ export function questionNews(
   };
 }
 
-/** A part of a root's own list has the root's workflow and tags as its own. */
+/** A part of a root's own list has the root's workflow and tags already. */
 function rootAbove(id: string, { workflow, tags, root }: Question): QuestionNews['root'] {
   const executionId = rootOf(id);
   return executionId === id ? undefined : { executionId, ...(root ?? { workflow, ...given({ tags }) }) };

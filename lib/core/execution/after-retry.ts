@@ -1,13 +1,13 @@
 /**
- * What the stored records count as once their execution was retried, by its epoch and its status.
+ * What the stored records count as after a retry of their execution, by its epoch and its status.
  *
  * Owns: that a step which failed or was fenced before a retry of its execution begins again, and that the
- * on-failure steps begin anew if it fails once more. Does not own: when that takes place
+ * on-failure steps begin again if it fails once more. Does not own: when that takes place
  * (`operators/retry.ts`).
  *
- * Nothing is written here: one write retries an execution, whatever the number of steps. Each step takes its
- * new status over with its own next write (F8). `decide` applies this first, so every rule sees these
- * records alone; their versions are the stored ones, on which the writes are conditional. S2 by the tables.
+ * Nothing is written here: one write retries an execution, whatever the number of steps. Each step adopts its
+ * new status with its own next write (F8). `decide` applies this first, so every rule sees only these
+ * records; their versions are the stored ones, on which the writes are conditional. S2 by the tables.
  */
 
 import { beginsAgain } from '../operators/retry.ts';
@@ -27,7 +27,7 @@ import {
   triesRoundAgain,
 } from '../waiting/child-retry.ts';
 
-/** The same snapshot when every record counts as what is stored. @param plan as it is stored */
+/** The same snapshot if every record counts as stored. @param plan as it is stored */
 export function stateAfterRetry(plan: Plan, state: Snapshot): Snapshot {
   let steps: Record<string, Step> | undefined;
   for (const step of stepsOf(plan, state.execution)) {
@@ -47,7 +47,7 @@ function stepAfterRetry(plan: Plan, step: PlanStep, record: Step, execution: Exe
   const stale = record.epoch < execution.epoch;
   if (plan.onFailure !== undefined && isOnFailure(plan, step.name))
     return stale ? renewedStep(record, execution) : record;
-  // A place is of one epoch: each step waits for the next one.
+  // A place belongs to one epoch: each step waits for the next one.
   if (stale && step.kind === 'lane') return queuesAgain(record, execution);
   if (stale && (record.status === 'failed' || record.status === 'fenced'))
     return restartedStep(step, record, execution);
@@ -55,8 +55,8 @@ function stepAfterRetry(plan: Plan, step: PlanStep, record: Step, execution: Exe
 }
 
 /**
- * A step of an earlier epoch. One that may have acted stays on the stage that did: there it is asked for, or
- * repeated where that is harmless. Any other begins its recovery again.
+ * A step of an earlier epoch. If it may have acted, it stays on the stage that did: there it is probed, or
+ * repeated if that is harmless. Any other step begins its recovery again.
  */
 function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Execution): Step {
   const { children } = record;
@@ -93,9 +93,9 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
     status,
     ...beginsAgain(epoch, stage, changedAt),
     ...(acted ? { restarted: true as const } : {}),
-    // What was answered before its turn is kept with who answered.
+    // An answer before its turn is kept together with its author.
     ...(isAnswered ? {} : { by: undefined }),
-    // An agent's next attempt says its own; what no agent performs may end without one.
+    // An agent's next attempt has its own failure; a step that no agent performs may end without one.
     ...(step.kind === 'agent' || isAnswered ? {} : { failure: undefined }),
     ...(changes ? { givenInput: undefined } : {}),
     ...(step.kind === 'child' ? firstTry(record, changes) : {}),
@@ -103,8 +103,8 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
 }
 
 /**
- * The tries of a child begin again with what the first was given; what a person gave
- * there holds from the first on.
+ * The tries of a child begin again with the input of the first; if a person gave an input there, it counts
+ * from the first try on.
  */
 const firstTry = ({ givenInput, keyInput, keyVariant }: Step, changes: boolean): StepChanges => ({
   keyVariant: 0,
@@ -115,8 +115,8 @@ const firstTry = ({ givenInput, keyInput, keyVariant }: Step, changes: boolean):
 });
 
 /**
- * An on-failure step of an earlier end begins as if it had no record, under another effect key (S18): of that
- * one its history is left, and the number of its attempts, by which its messages are known.
+ * An on-failure step of an earlier end begins as if it had no record, under another effect key (S18): it
+ * keeps only its history, and the number of its attempts, which identifies its messages.
  */
 const renewedStep = (record: Step, { life, epoch, end }: Execution): Step => ({
   ...blankStep(record.name, { life, epoch }),
@@ -129,7 +129,7 @@ const renewedStep = (record: Step, { life, epoch, end }: Execution): Step => ({
   changedAt: Math.max(record.changedAt, end?.at ?? 0),
 });
 
-/** As if it had never waited. */
+/** Restores the lane's step as if it had never waited. */
 const queuesAgain = (
   { name, version, writeId, changedAt }: Step,
   { life, epoch, retries }: Execution,
@@ -140,7 +140,7 @@ const queuesAgain = (
   changedAt: Math.max(changedAt, retries?.at(-1)?.at ?? 0),
 });
 
-/** What comes next of a step that begins again. */
+/** The next status of a step that begins again. */
 function restartOf(step: PlanStep, record: Step): 'ready' | 'retrying' | 'unknown' | 'answered' {
   // An external party that answered before the callback's turn was promised that the answer is kept.
   if (step.kind !== 'agent' && record.status === 'fenced' && hasOutput(record)) return 'answered';

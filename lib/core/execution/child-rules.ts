@@ -1,6 +1,5 @@
 /**
- * The rules of an evaluation for steps that have executions of their own: to start, to
- * gather, to try again, to stop.
+ * The rules of an evaluation for steps with child executions: to start, to gather, to retry, to stop.
  *
  * Owns: when each is due. Does not own: what is written (`waiting/child.ts`), the order of all
  * rules (`rules.ts`), the effects on other executions (`engine/children.ts`), which come
@@ -49,11 +48,11 @@ const written = (state: Snapshot, event: Evaluation, step: Step, what: string): 
     step: step.name,
   });
 
-/** Child and map steps, in plan order, but for those that the evaluation passes over. */
+/** Child and map steps, in plan order, except those that the evaluation leaves out. */
 const parents = (plan: Plan, { failing = [] }: Evaluation): (ChildStep | MapStep)[] =>
   plan.steps.filter(hasChildren).filter((step) => !failing.includes(step.name));
 
-/** Starts what is to be started; a list that is none fails its step at once. */
+/** Starts due executions; a list step whose value is not a list fails at once. */
 export const startChildren: Rule = {
   apply: (plan, state, event) => {
     if (failureWaits(plan, state)) return undefined;
@@ -63,7 +62,7 @@ export const startChildren: Rule = {
       const lost = isUnbegun(record) ? lostIn(step, state) : undefined;
       if (lost !== undefined) return takingPlaces(step, state, lost);
       if (isUnbegun(record) ? !applies(step, state) : record?.status !== 'running') continue;
-      // Asked first: to say what is to be started takes as long as the list.
+      // Asked first, because computing the executions takes as long as the list.
       if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
       const planned = plannedOf(step, state);
       if ('code' in planned) {
@@ -87,15 +86,15 @@ export const startChildren: Rule = {
 };
 
 /**
- * A process that has read what is lost now may be creating its executions, before the step has begun as well
- * as for a retry or a next round: their places are taken first, and the step fails by that (S10).
+ * A process that has read a value which is lost now may be creating executions of the step, before the step
+ * has begun or for a retry or a next round: their places are taken first, and that makes the step fail (S10).
  */
 function takingPlaces(step: ChildStep | MapStep, state: Snapshot, refused: Failure): Decision {
   const planned = placesToTake(step, state, refused);
   return nothing({ kind: 'start-children', step: step.name, planned, starts: planned.starts });
 }
 
-/** What says whether and for what a step begins, where that is lost. */
+/** The loss of a value that decides whether and with which executions a step begins. */
 function lostIn(step: ChildStep | MapStep, state: Snapshot): Failure | undefined {
   if (state.values === undefined || state.values.lost.size === 0) return undefined;
   const condition = leftOutIn(step.when, state);
@@ -104,7 +103,7 @@ function lostIn(step: ChildStep | MapStep, state: Snapshot): Failure | undefined
   return 'code' in planned && isLostFailure(planned) ? planned : undefined;
 }
 
-/** A step whose executions have ended is over; what they answered is gathered first. */
+/** A step whose executions have ended is over; their outputs are gathered first. */
 export const endChildren: Rule = {
   apply: (plan, state, event) => {
     for (const step of parents(plan, event)) {
@@ -159,13 +158,13 @@ export const endChildren: Rule = {
   },
 };
 
-/** What rounds did is undone, one at a time. */
+/** Successful rounds are undone, one at a time. */
 const undoesRounds = (step: PlanStep, record: Step, left: boolean): boolean =>
   isRepeated(step) && !left && !isKept(step) && goesBack(record);
 
 /**
- * It has failed; or, on the way forward, its next try follows or a person is asked: neither
- * without the execution's record (S12).
+ * It has failed; or, on the way forward, its next try follows or a person is asked: both include the
+ * execution's record (S12).
  */
 function afterFailure(
   step: ChildStep | MapStep,
@@ -176,7 +175,7 @@ function afterFailure(
 ): Decision {
   const { execution } = state;
   const { children } = record;
-  // One that has failed by itself and has left nothing needs no stopping.
+  // A step that has failed by itself and has left nothing needs no stop.
   const isOverTime =
     children?.stop !== undefined ||
     (isTimeOver(step, state, event.readAt) && children !== undefined && isCleanEnd(children));
@@ -194,7 +193,7 @@ function afterFailure(
 }
 
 /**
- * One write with the execution, which fails if that was paused, stopped or ended since it was read.
+ * One write with the execution, which fails if the execution was paused, stopped or ended since the read.
  * @param changes when to evaluate it, if sooner than after any write
  */
 function withExecution(
@@ -229,7 +228,7 @@ export const beginTry: Rule = {
     return undefined;
   },
   dueAt: (plan, state) =>
-    // No try begins while an outcome is open; the write that makes it known evaluates.
+    // No try begins while an outcome is open; the write that resolves it evaluates.
     failureWaits(plan, state)
       ? []
       : plan.steps.filter(hasChildren).flatMap((step) => {
@@ -249,9 +248,9 @@ export const beginTry: Rule = {
 };
 
 /**
- * What is under way is stopped at once; what has succeeded is undone when nothing that depends on it is in
- * effect. A child that is a point of no return comes first: whether the others are undone or left as they
- * are follows from how it ended.
+ * Executions under way are stopped at once; successful ones are undone when none of the step's dependents is
+ * in effect. A child that is a point of no return comes first: its end decides whether the others are undone
+ * or left as they are.
  */
 export const stopChildren: Rule = {
   apply: (plan, state, event) => {
@@ -262,7 +261,7 @@ export const stopChildren: Rule = {
     const stoppable = plan.steps
       .filter(hasChildren)
       .filter(({ pointOfNoReturn }) => way === 'free' || pointOfNoReturn === true);
-    // The fence comes first: what may be starting at this moment may depend on what is to be undone.
+    // The fence comes first: an execution that may be starting now may depend on one that must be undone.
     const starting = stoppable.filter((step) => mayHaveChildren(step, state));
     for (const step of starting.length > 0 ? starting : stoppable) {
       if (event.failing?.includes(step.name) === true) continue;
@@ -287,7 +286,7 @@ export const stopChildren: Rule = {
   },
 };
 
-/** The executions that are stopped next; when all are, the record says so. */
+/** The executions that are stopped next; once all are, the record says so. */
 function stopping(
   { name: step }: PlanStep,
   planned: Planned,
@@ -307,9 +306,9 @@ function stopping(
 }
 
 /**
- * The time of a step is over: what belongs to it is stopped and undone, what has succeeded before is left to
- * what follows. That is recorded first, because an end may arrive before the next write. When it is due,
- * `endAtTime` says.
+ * The time of a step is over: its executions are stopped and undone; if they had succeeded before, what
+ * follows decides. This is recorded first, because an end may arrive before the next write. `endAtTime` says
+ * when it is due.
  */
 export const endOverTime: Rule = {
   apply: (plan, state, event) => {
@@ -318,7 +317,7 @@ export const endOverTime: Rule = {
       const isOver = (untilOf(step, state) ?? Number.POSITIVE_INFINITY) <= event.now;
       const isToEnd = isOver || isEnding(children);
       const planned = isToEnd ? plannedOf(step, state, children !== undefined) : undefined;
-      // What can have no executions fails for that.
+      // A step that can have no executions fails for that reason.
       if (planned === undefined || 'code' in planned) continue;
       if (children?.stop !== undefined) return stopping(step, planned, 'stop', state, event);
       const begun = { step: step.name, planned, goal: 'stop', below: 0, ended: {} } as const;
@@ -335,8 +334,8 @@ export const endOverTime: Rule = {
 };
 
 /**
- * A step that is done had only executions that succeeded. If one ended otherwise, it was stopped, and its end
- * arrived before its stopping was recorded.
+ * A step that is done had only successful executions. If one ended otherwise, it was stopped, and its end
+ * arrived before its stop was recorded.
  */
 const wasRecalled = ({ status, children }: Step): boolean =>
   status === 'done' && Object.values(children?.ended ?? {}).some((end) => end.status !== 'succeeded');
@@ -352,7 +351,7 @@ function dueToStop(
 ): Planned | undefined {
   const record = state.steps[step.name];
   const underWay = mayHaveChildren(step, state);
-  // One that waits and has left nothing was fenced.
+  // A waiting step that has left nothing was fenced.
   const ended = record !== undefined && ['done', 'failed', 'waiting', 'retrying'].includes(record.status);
   const open = hasOpenChildren(record?.children);
   const owes = ended && (open || wasRecalled(record) || (!left && effectOf(step, record).isOwed));

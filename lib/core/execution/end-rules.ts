@@ -25,10 +25,10 @@ import { keptOutput } from './output.ts';
 export const succeed: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
-    // When all is done nothing is left to pause; where an incident is open, its resolution comes first.
+    // When everything is done nothing is left to pause; if an incident is open, its resolution comes first.
     if (openIncidents(state).length > 0 || !isAllOver(plan, state.steps)) return undefined;
-    // The wake time stays as it is, so that the end is announced even if this process dies now; unless it is
-    // not to be.
+    // The wake time stays unchanged, so that the end is announced even if this process dies now; unless ends
+    // are not announced.
     const succeeded = executionAfter(execution, 'succeed', event, {
       ...keptOutput(plan, state),
       ...unannounced(plan, state),
@@ -51,8 +51,8 @@ export const endUndo: Rule = {
     const left = keepsEffects(state);
     const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'compensation-failed');
     const rest = plan.steps.filter((step) => !stuck.includes(step));
-    // Behind an undo that failed for good its predecessors stay as they are: undoing
-    // them would lie about the order.
+    // Behind an undo that failed for good its predecessors stay as they are: undoing them would violate the
+    // order.
     const open = rest.filter((step) => clearSince(step, state.steps[step.name], left) === undefined);
     if (open.some((step) => !stuck.some((other) => isBefore(plan, step.name, other.name)))) return undefined;
     if (open.some((step) => isLeased(state.steps[step.name]))) return undefined;
@@ -73,7 +73,7 @@ export const endUndo: Rule = {
   },
 };
 
-/** Also by an execution of its own that undid itself. */
+/** Includes a child execution that undid itself. */
 const wasCompensated = (record: Step | undefined): boolean =>
   record?.status === 'compensated' ||
   Object.values(record?.children?.ended ?? {}).some(({ status }) => status === 'compensated');
@@ -93,7 +93,7 @@ const undoFailure = (names: readonly string[]): Cause['failure'] => ({
   message: `the effects of these steps could not be undone: ${names.join(', ')}`,
 });
 
-/** What its parent learns of the end, unless it learned it before the on-failure steps. */
+/** The notice of the end to its parent, unless it got one before the on-failure steps. */
 const told = (plan: Plan, state: Snapshot): Pick<Decision, 'notifyParent'> => {
   const { parent, end: known } = state.execution;
   if (parent === undefined || known !== undefined) return {};
@@ -101,19 +101,20 @@ const told = (plan: Plan, state: Snapshot): Pick<Decision, 'notifyParent'> => {
 };
 
 /**
- * The end is announced first; the write that removes the wake time records that it was, or the one that has
- * the execution go on with its parent.
+ * Announces the end; then the write that removes the wake time records the announcement, or the write that
+ * lets the execution go on with its parent does.
  */
 export const announce: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
-    // The process that wrote the end announces it, else a supervisor: many may read it at the same time.
+    // The process that wrote the end announces it, otherwise a supervisor: many processes may read it at the
+    // same time.
     const another = event.by === 'agent' && event.lostRace === true;
     if (execution.wakeAt === undefined || another) return nothing();
     const gone = leftAfterEnd(execution, event);
     if (gone !== undefined) return gone;
-    // What became of its questions is announced before its end. The parent of a list's part waits for no
-    // listener: each evaluation notifies it, and it takes the same end once.
+    // Changes of its questions are announced before its end. The parent of a list's part waits for no
+    // listener: each evaluation notifies it, and it accepts the same end once.
     if (hasUnannounced(state))
       return { ...nothing(), ...(execution.parent?.part === true ? told(plan, state) : {}) };
     const failed = failedOnFailure(plan, state);
@@ -134,7 +135,7 @@ export const announce: Rule = {
     });
     const { parent, end: known } = execution;
     return {
-      // The end of a part of a list is of interest to its parent alone.
+      // Only its parent needs the end of a part of a list.
       ...(parent?.part === true || plan.announceEnds === false ? {} : { announce: ended }),
       ...told(plan, state),
       ...(known?.again === true

@@ -1,17 +1,16 @@
 /**
- * What follows an end without success: the write that makes it, the word to the parent, and the status once
- * all is over.
+ * What follows an end without success: the write that makes the end, the notice to the parent, and the status
+ * once everything is over.
  *
- * Owns: when an execution follows up, what is kept of its end meanwhile, and what is said of on-failure steps
- * that failed. Does not own: by which plan it is decided on (`plan/on-failure.ts`), how the steps are tried
- * and given up (as any tolerated step:
- * `tolerate.ts`, `questions/incident.ts`, `step/defer.ts`), whether a parent's retry finds it
- * (`on-child.ts`).
+ * Owns: when an execution follows up, what is kept of its end meanwhile, and what is reported about failed
+ * on-failure steps. Does not own: the plan of its decisions (`plan/on-failure.ts`), how the steps are tried
+ * and given up (like any tolerated step: `tolerate.ts`, `questions/incident.ts`, `step/defer.ts`), whether a
+ * parent's retry finds it (`on-child.ts`).
  *
- * S21 one write makes the end, when nothing is owed or asked any more; only then do on-failure steps begin,
- * and their outcome cannot change that end. A parent learns of that very end, with its version, before they
- * are over. L1 each step has its recovery, and a question about it is answered by its deadline at the latest:
- * no end waits for ever.
+ * S21 one write makes the end, once nothing must be undone or asked any more; only then do on-failure steps
+ * begin, and their outcome cannot change that end. A parent learns of that very end, with its version, before
+ * they are over. L1 each step has its recovery, and a question about it is answered by its deadline at the
+ * latest: no end waits for ever.
  */
 
 import { onFailureSteps, storedPlanOf } from '../plan/on-failure.ts';
@@ -34,8 +33,8 @@ import type { Rule } from '../step/rule.ts';
 type EndMove = ExecutionEvent & ('fail' | 'cancel' | 'compensate');
 
 /**
- * An end that is not announced, and that nothing else waits for, needs no later evaluation: no parent learns
- * of it, no place in a lane is handed on, and no change of a question is still to be announced.
+ * An end that is not announced, and that nothing else waits for, needs no later evaluation: no parent is
+ * notified, no place in a lane is handed on, and no change of a question must still be announced.
  */
 export const unannounced = (plan: Plan, state: Snapshot): ExecutionChanges => {
   const { parent, lane } = state.execution;
@@ -43,7 +42,7 @@ export const unannounced = (plan: Plan, state: Snapshot): ExecutionChanges => {
   return plan.announceEnds === false && !isAwaited ? { wakeAt: undefined, dispatches: {} } : {};
 };
 
-/** Nothing is undone any more: the end, at once or with what follows it. */
+/** Nothing is left to undo: the end, at once or with its on-failure steps. */
 export function end(
   plan: Plan,
   state: Snapshot,
@@ -52,7 +51,7 @@ export function end(
   event: Evaluation,
 ): Decision {
   const { execution } = state;
-  // What the execution above does about its failure is its own.
+  // The execution above reacts to its failure by itself.
   if (plan.onFailure === undefined || execution.cause?.kind === 'parent') {
     const ended = executionAfter(execution, move, event, {
       ...changes,
@@ -95,7 +94,7 @@ const MOVES: Readonly<Partial<Record<Execution['status'], EndMove>>> = {
   compensated: 'compensate',
 };
 
-/** All on-failure steps are over, well or not. */
+/** All on-failure steps are over, with or without success. */
 export const finish: Rule = {
   apply: (plan, state, event) => {
     const { execution, steps } = state;
@@ -126,8 +125,8 @@ export function failedOnFailure(plan: Plan, { execution, steps }: Snapshot): rea
 }
 
 /**
- * The end once a write has ruled out another try: at a later version, so that a
- * parent takes it for a new end.
+ * The end after a write has ruled out another try: at a later version, so that a parent counts it as a new
+ * end.
  */
 export const closedEnd = ({
   end: known,
@@ -140,8 +139,8 @@ export const closedEnd = ({
 };
 
 /**
- * The parent was tried again before the end was announced, which it is first.
- * Nothing where that has been done.
+ * The parent was retried before the end was announced; the announcement comes first. Nothing if this was
+ * recorded already.
  */
 export const goingOnLater = (execution: Execution, inputs: DecisionInputs): Decision | undefined => {
   const { end: known } = execution;

@@ -1,11 +1,11 @@
 /**
  * The rules of an evaluation for an execution in a lane: it queues and reads the lane again, and it leaves.
  *
- * Owns: when each is due. Does not own: what is written (`waiting/lane.ts`), what is done at the lane between
+ * Owns: when each is due. Does not own: what is written (`waiting/lane.ts`), the writes at the lane between
  * two decisions (`engine/lanes.ts`).
  *
- * N4 who ends keeps its wake time until its place is handed on: a process that dies on the way is followed by
- * a supervisor, which does all of it again.
+ * N4 an execution that ends keeps its wake time until its place is handed on: if a process dies meanwhile, a
+ * supervisor repeats all of it.
  */
 
 import { laneOf } from '../plan/lane.ts';
@@ -21,7 +21,7 @@ import type { Rule } from '../step/rule.ts';
 import { given } from '../values/given.ts';
 import { queuedOf, seenInLane, wasResumed } from '../waiting/lane.ts';
 
-/** A process that could not reach the lane is followed by a supervisor then. */
+/** When a supervisor follows a process that could not reach the lane. */
 const AGAIN_MS = 5_000;
 
 function workOf(plan: Plan, state: Snapshot, how: LaneWork['how']): Decision | undefined {
@@ -41,7 +41,7 @@ function workOf(plan: Plan, state: Snapshot, how: LaneWork['how']): Decision | u
   });
 }
 
-/** One that was paused, or is tried again, may come long after a deployment that says another limit. */
+/** Only a first start: a paused or retried execution may come long after a deployment with another limit. */
 const isStart = ({ epoch, pauses }: Execution): boolean => epoch === 1 && pauses === undefined;
 
 const isToEnter = (execution: Execution, record: Step | undefined): boolean =>
@@ -50,7 +50,7 @@ const isToEnter = (execution: Execution, record: Step | undefined): boolean =>
     record.status === 'ready' ||
     (record.status === 'waiting' && wasResumed(execution, record)));
 
-/** It queues, or reads the lane again: at its time, or after a pause, in which it was passed over. */
+/** It queues, or reads the lane again: at its time, or after a pause, during which the lane skipped it. */
 export const useLane: Rule = {
   apply: (plan, state, event) => {
     const { execution, steps } = state;
@@ -77,7 +77,10 @@ export const useLane: Rule = {
 const isQueued = (execution: Execution): boolean =>
   execution.lane !== undefined && !isAdmitted(execution) && execution.lane.left !== execution.epoch;
 
-/** One that never got a place leaves the queue before its on-failure steps, which act outside the lane. */
+/**
+ * An execution that never got a place leaves the queue before its on-failure steps, which act outside the
+ * lane.
+ */
 export const leaveQueue: Rule = {
   apply: (plan, state, { failing = [] }) => {
     const step = laneOf(plan);
@@ -89,7 +92,7 @@ export const leaveQueue: Rule = {
   says: { lane: 'it leaves the queue of its lane' },
 };
 
-/** After its end, once nothing of it can act any more. */
+/** Leaves the lane after its end, once nothing of it can act any more. */
 export const leaveLane: Rule = {
   apply: (plan, state, event) => {
     const { lane, wakeAt } = state.execution;
@@ -113,7 +116,7 @@ export function decideLane(plan: Plan, state: Snapshot, event: LaneDone & Decisi
   return writing(execution.id, { execution: left }, evaluateNext('all'));
 }
 
-/** The wake time of an execution whose end is announced, while it holds its place. */
+/** The wake time of an execution whose end is announced, while it keeps its place. */
 export const staysInLane = (
   { lane }: Execution,
   { laneLeft, now }: Evaluation,

@@ -1,12 +1,13 @@
 /**
- * The next stage of a recovery when the outcome of the former one cannot be found out: it is undone first.
+ * The next stage of a recovery if the outcome of the former one cannot be found out: that one is undone
+ * first.
  *
- * Owns: the move from the undo to the next stage, and what becomes of such an undo where the execution ends
- * as it is. Does not own: when a stage is left so (`step/report.ts`), the undo itself, which is work like
+ * Owns: the move from the undo to the next stage, and what becomes of such an undo if the execution ends as
+ * it is. Does not own: when a stage is left this way (`step/report.ts`), the undo itself, which is work like
  * that of a tolerated failure (`step/ready.ts`).
  *
- * S18 of all keys of a step one at most is in effect: the next stage begins when the undo has succeeded. S10
- * an execution that is stopped meanwhile takes the undo over: it is the final one. Each of these writes is
+ * S18 at most one key of a step is in effect: the next stage begins when the undo has succeeded. S10 an
+ * execution that is stopped meanwhile takes the undo over: then it is the final one. Each of these writes is
  * one transaction with the execution.
  */
 
@@ -64,7 +65,7 @@ const goOn = (record: Step, _state: Snapshot, now: number): Move | undefined =>
         move: 'next-stage',
         changes: {
           stage: record.nextStage,
-          // After accepted work that was not over in its time the same stage may follow.
+          // After accepted work that was not over within its time the same stage may follow.
           stageAttempt: record.nextStage === record.stage ? record.stageAttempt : 0,
           nextStage: undefined,
           givenInput: undefined,
@@ -78,8 +79,8 @@ const goOn = (record: Step, _state: Snapshot, now: number): Move | undefined =>
       };
 
 /**
- * Closed by a write, for a process that read before the stop could still undo
- * it; an undo under way is awaited.
+ * A write closes it, because a process that read before the stop could still undo it; an undo under way is
+ * awaited.
  */
 function leaveAsItIs(record: Step, state: Snapshot): Move | undefined {
   if (state.execution.status !== 'compensating' || !keepsEffects(state) || isLeased(record)) return undefined;

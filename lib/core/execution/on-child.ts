@@ -1,6 +1,6 @@
 /**
- * What follows from executions that belong to a step: they were started, stopped or gathered, one has ended,
- * or the one that this is must stop because its parent does.
+ * What follows from child executions: they were started, stopped or gathered, one has ended, or this
+ * execution itself must stop because its parent does.
  *
  * Owns: the decisions. Does not own: the records (`waiting/child.ts`), when each is due (`child-rules.ts`).
  */
@@ -49,14 +49,14 @@ export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & 
   if (after === undefined) return nothing();
   const note = { what: `children-${event.type}`, step: event.step };
   const { execution } = state;
-  // S12 it ends now: who completes a pause meanwhile has to know that.
+  // S12 it ends now: a process that completes a pause meanwhile must notice this.
   const records = isEndDue(step, execution, after)
     ? { step: after, execution: executionAfter(execution, 'adopt', event, {}) }
     : { step: after };
   return writing(execution.id, records, evaluateNext([event.step]), note);
 }
 
-/** By which move what was done is recorded, and in which statuses of the execution it is ever done. */
+/** The move that records each result, and the statuses of the execution in which it can happen. */
 const RECORDED: Readonly<
   Record<ChildrenDone['type'], { move: StepEvent; during: (status: ExecutionStatus) => boolean }>
 > = {
@@ -74,7 +74,7 @@ function recordAfter(
   const record = state.steps[step.name];
   const { status } = state.execution;
   const { move, during } = RECORDED[event.type];
-  // While it goes forward they are stopped because the time of their step is over.
+  // While the execution goes forward, its children are stopped because the time of their step is over.
   const isForTime = event.type === 'stopped' && isForward(status);
   const isStay = event.type === 'gathered' && record?.status === 'compensating';
   if (isStay && !staysDone(step, record, keepsEffects(state))) return undefined;
@@ -103,7 +103,7 @@ function refusedStart(
   failure: Failure,
   inputs: DecisionInputs,
 ): Step {
-  // One version on, as any write.
+  // One version later, like any write.
   const running = { ...started, version: before?.version ?? 0 };
   return step.kind === 'child'
     ? afterTry(step, running, failure, inputs, true)
@@ -121,7 +121,7 @@ function gathered(
   const isStay = record.status === 'compensating';
   const most = mostBytes(state, MAX_GATHERED_BYTES, MAX_WHOLE_BYTES);
   const output = outputOf(step, record, event.outputs, most);
-  // What reads a list's outputs fails, and not the list: it may have other uses.
+  // A step that reads a list's outputs fails, not the list: the list may have other uses.
   const isOfList = step.kind === 'map' || plan.tolerated !== undefined;
   if (lostBytes !== undefined && !isOfList && isRead(plan, step.name)) {
     const failure = lostValue('the answers of its executions', lostBytes);
@@ -156,15 +156,15 @@ function gathered(
   });
 }
 
-/** Nothing would be read there, and taken for what it is not. */
+/** A read would find nothing there, and mistake it for the value. */
 const isRead = (plan: Plan, name: string): boolean =>
   outputsIn([plan.output, ...[...plan.steps, ...(plan.onFailure ?? [])].flatMap(expressionsOf)]).includes(
     name,
   );
 
 /**
- * A child step: its execution's output, if there is room for it. A list: the counts, and the items' outputs
- * if there is room for all, because each has its place.
+ * For a child step: its execution's output, if there is room for it. For a list: the counts, and the items'
+ * outputs if there is room for all, because each has its place.
  */
 function outputOf(
   step: ChildStep | MapStep,
@@ -183,7 +183,7 @@ function outputOf(
 const kept = (output: Json | undefined, most: number): Json | undefined =>
   output === undefined || utf8Bytes(JSON.stringify(output)) > most ? undefined : output;
 
-/** A child that has succeeded is undone with its parent; S1 has this one way out for it. */
+/** A child that has succeeded is undone with its parent; S1 this is its only way out. */
 function stop(
   state: Snapshot,
   { undo, endVersion }: { readonly undo: boolean; readonly endVersion?: number },
@@ -212,19 +212,19 @@ function stop(
   return writing(execution.id, { execution: open }, evaluateNext('all'), { what: 'stopped-by-parent' });
 }
 
-/** S1 a failed execution goes on with the one that it belongs to; no operator has it do so alone. */
+/** S1 a failed execution goes on together with its parent; no operator retries it alone. */
 function again(plan: Plan, state: Snapshot, endVersion: number, inputs: DecisionInputs): Decision {
   const { execution } = state;
   const isDue =
     execution.parent !== undefined && isToGoOn(execution, endVersion) && !isCanceledKeepingEffects(execution);
   if (!isDue || restartProblemOf(storedPlanOf(plan), state) !== undefined) return nothing();
-  // Until its on-failure steps are over, and its end announced, it does not go on; to be
-  // asked for that once is enough.
+  // It does not go on until its on-failure steps are over, and its end is announced; one request for that is
+  // enough.
   if (execution.end?.again === true) return nothing();
   return goingOnLater(execution, inputs) ?? withParent(plan, state, inputs);
 }
 
-/** A failed execution goes on where it failed, for its parent was tried again. */
+/** A failed execution goes on where it failed, because its parent was retried. */
 export function withParent(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decision {
   const reason = 'the execution that it is a part of was tried again';
   return retried(plan, state, { reason, commands: state.execution.commands }, inputs);

@@ -1,12 +1,12 @@
 /**
  * A message has come to an agent: whether its step is claimed now, waits, is deferred, or is past it.
  *
- * Owns: the answer to a `deliver`. Does not own: what is to be done at all (`step/ready.ts`), the
- * record of a claim (`step/claim.ts`).
+ * Owns: the answer to a `deliver`. Does not own: which work there is (`step/ready.ts`), the record of a claim
+ * (`step/claim.ts`).
  *
- * S2 only the work that the message is about is claimed, on the version that was read. S12 what was deferred
- * has its wake time far away: the process that takes it up, or defers it again, brings the wake time forward
- * in the same transaction; so does a claim whose lease ends with its process, before the wake time need come.
+ * S2 only the message's own work is claimed, on the version that was read. S12 deferred work has a far wake
+ * time: the process that claims it, or defers it again, brings the wake time forward in the same transaction;
+ * so does a claim whose lease ends with its process, possibly before the wake time.
  */
 
 import { graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
@@ -24,15 +24,15 @@ import { isLeaving } from '../step/recovery.ts';
 import { isTimeOver } from '../step/within.ts';
 
 /**
- * A message earlier than this waits in the agent; an earlier one is dropped,
- * and the wake time brings another.
+ * A message that is early by at most this waits in the agent; an earlier one is dropped, and the wake time
+ * brings another.
  */
 const EARLY_MS = 5_000;
-/** Where the wake time is so near, a supervisor may evaluate before what is decided now is written. */
+/** If the wake time is this near, a supervisor may evaluate before the present decision is written. */
 const SOON_MS = 10_000;
 /** An attempt that could not even report is not worth starting. */
 const MIN_REMAINING_MS = 2_000;
-/** Beyond its own limit a kept message's attempt needs this for its abort and its report. */
+/** Beyond its own limit, a kept message's attempt needs this for its abort and its report. */
 const KEPT_SPARE_MS = 3_500;
 
 export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>): Decision {
@@ -54,7 +54,7 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
   );
   if (work === undefined) {
     if (isLeased(record)) return dropped('leased');
-    // The step is past this message. Its sender may have died before it sent what comes next: evaluate.
+    // The step is past this message. Its sender may have died before it sent the next messages: evaluate.
     return nothing(evaluateNext([message.step], false));
   }
   // Each probe of accepted work has its own message, so a repeated one begins no second chain of probes.
@@ -74,8 +74,8 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
   if (event.notBefore !== undefined) return deferDelivered(state, work, event.notBefore, event);
   const step = claimed(work, state, event);
   // A deferred step's wake time is far off, and so may be the wake time of a step whose lease ends early with
-  // its process: the claim brings it forward. How far off others have put it, the claim cannot know from what
-  // it has read, a long execution in part or one before other steps were finished; but never farther than its
+  // its process: the claim brings it forward. The claim cannot know how far others have put it off, because
+  // it has read a long execution only in part or before other steps were finished; but never farther than its
   // own step's H.
   const leaseEndAt = leaseEndsAt(step.leaseUntil ?? event.processDeadlineAt);
   const isCutShort = leaseEndAt < event.now + shortestMs(work.step);
@@ -94,14 +94,14 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
 /**
  * The time that the process must have left. A received message gets no more than its process has. A kept one
  * has a whole attempt, and no lease that its process cuts short: another process would give it both. The
- * step's own plan says how long that is, for its agent may have had a longer limit then.
+ * step's own plan says how long that is, because its agent may have had a longer limit then.
  */
 const neededMs = ({ step }: Work, isKept: true | undefined): number =>
   isKept === true ? Math.max(step.timeoutMs + KEPT_SPARE_MS, shortestMs(step)) : MIN_REMAINING_MS;
 
 /**
- * A late message passes over a deferral, never over the time until which an attempt may still act, of an
- * undo or of a next stage (S10).
+ * A late message overrides a deferral, but never the time until which an attempt may still act, for an undo
+ * or for a next stage (S10).
  */
 function isSettled(step: PlanStep, { mode, sinceAt }: Work, record: Step | undefined, now: number): boolean {
   const isNextStage = mode === 'execute' && step.kind === 'agent' && record && isLeaving(step, record);
@@ -109,13 +109,13 @@ function isSettled(step: PlanStep, { mode, sinceAt }: Work, record: Step | undef
   return sinceAt <= now && effectOf(step, record).attemptsUntil <= now;
 }
 
-/** The message is answered: a supervisor sends another one when the service may be called again. */
+/** The message is acknowledged: a supervisor sends another one when the service may be called again. */
 function deferDelivered(state: Snapshot, work: Work, until: NotBefore, event: DecisionInputs): Decision {
   const { step, retryAt, note } = deferral(work, state, until, event, true);
   const { execution } = state;
   const { wakeAt } = execution;
-  // What was deferred as unclaimed has its wake time far away, maybe behind this time. Where supervisors
-  // have sent the work, or one may, it sets the wake time a gap after that: one of the writes conflicts.
+  // Work deferred as unclaimed has a far wake time, perhaps after this time. If supervisors have sent the
+  // work, or one may, it sets the wake time a gap after that: one of the writes conflicts.
   const isSent = (at: number): boolean =>
     execution.dispatches[workKey(work)] !== undefined || at <= event.now + SOON_MS;
   const nearer =

@@ -1,12 +1,12 @@
 /**
  * An attempt reports: its outcome, or that it is alive; or its process is reported dead.
  *
- * Owns: the answers to `heartbeat`, `report` and `process-died`, and when the read after a report may be
- * spared. Does not own: the step's record (`step/claim.ts`, `step/report.ts`), what comes next (`rules.ts`).
+ * Owns: the answers to `heartbeat`, `report` and `process-died`, and when the read after a report is not
+ * needed. Does not own: the step's record (`step/claim.ts`, `step/report.ts`), what comes next (`rules.ts`).
  *
- * S3 a report counts under its own token alone, or as a late success. C1 a healthy step is decided on without
- * a second read. S12 a late success is covered by no lease: it brings the wake time forward in the same
- * transaction, and so does a death that is recorded late.
+ * S3 a report counts only under its own token, or as a late success. C1 a healthy step is decided without a
+ * second read. S12 no lease covers a late success: it brings the wake time forward in the same transaction,
+ * and so does a death that is recorded late.
  */
 
 import { resolvedBySuccess } from '../operators/resolution.ts';
@@ -57,14 +57,14 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
     const note = { what: `step-${step.status}`, ...about, ...given({ ms, failure: failureOfLatest(step) }) };
     return writing(execution.id, { step }, evaluateNext([event.step], fresh), note);
   }
-  // Nor does a person have to answer what the work has answered.
+  // Nor does a person have to answer a question that the work has answered.
   const question = resolvedBySuccess(state, event.step, event);
   const adopted = executionAfter(execution, 'adopt', event, {});
   const note = { what: 'adopted', ...about, ms };
   return writing(execution.id, { step, execution: adopted, question }, evaluateNext([event.step]), note);
 }
 
-/** Under the lease it is the end of the attempt; later nothing but a time changes, which no lease covers. */
+/** Under the lease it is the end of the attempt; later only a time changes, which no lease covers. */
 export function processDied(plan: Plan, state: Snapshot, event: EventOf<'process-died'>): Decision {
   const planStep = agentStep(plan, event.step);
   const before = state.steps[event.step];
@@ -87,7 +87,7 @@ export function processDied(plan: Plan, state: Snapshot, event: EventOf<'process
   return writing(execution.id, { step, execution: nearer }, next, about);
 }
 
-/** The time of the step or of the execution; a deadline that has passed ends nothing any more. */
+/** The end of the step's time or of the execution's; a deadline that has passed no longer ends anything. */
 const overAt = (step: AgentStep, state: Snapshot, now: number): number =>
   Math.min(
     timeOverAt(step, state),
@@ -96,7 +96,7 @@ const overAt = (step: AgentStep, state: Snapshot, now: number): number =>
 
 const failureOfLatest = ({ attempts }: Step): Failure | undefined => attempts.at(-1)?.failure;
 
-/** How long a step that is now done took from the first try that was not. */
+/** How long a step that is now done took from its first failed try. */
 function recoveredIn(before: Step | undefined, step: Step, now: number): number | undefined {
   const first = before?.attempts.find((attempt) => attempt.outcome !== 'done');
   return step.status !== 'done' || first === undefined ? undefined : now - first.endedAt;
@@ -106,13 +106,13 @@ const waitsForApprovalAlone = (state: Snapshot): boolean =>
   openQuestions(state).some(({ kind }) => kind === 'approval') && openIncidents(state).length === 0;
 
 /**
- * After an on-time `done` the second read may be spared (C1) where the claim's snapshot is enough: to
- * send to dependents that wait for this step alone and unconditionally, or to end the execution when
- * all else was finished already.
+ * After an on-time `done` the second read is not needed (C1) if the claim's snapshot is enough: to send to
+ * dependents that wait only for this step and have no condition, or to end the execution if everything else
+ * was already finished.
  */
 function mayDecideUnread(plan: Plan, state: Snapshot, step: Step): boolean {
   const { status } = state.execution;
-  // Where an approval alone is open, nothing that a person says is about this step.
+  // If only an approval is open, no answer of a person concerns this step.
   const isPlain = status === 'running' || (isForward(status) && waitsForApprovalAlone(state));
   if (step.status !== 'done' || !isPlain) return false;
   const dependents = dependentsOf(plan, step.name);

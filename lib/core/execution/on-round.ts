@@ -1,8 +1,8 @@
 /**
- * What follows from the answer of a round: the next one, the end of all of them, or a failure.
+ * What follows from the answer of a round: the next round, the end of all rounds, or a failure.
  *
  * Owns: when an answer is read, and that decision. Does not own: the records (`waiting/rounds.ts`), the read
- * (`engine/children.ts`), which fails where there is no answer, so that nothing is decided without one.
+ * (`engine/children.ts`), which fails without an answer, so that nothing is decided without one.
  *
  * S10 the next round is recorded in one write with the parent's execution, which fails if that was paused,
  * stopped or ended since. L1 rounds end: `atMost` counts them, and the time of the step and of the workflow
@@ -26,7 +26,7 @@ import { FAILED_FOR_TIME, isTimeOver } from '../step/within.ts';
 import { childIds, idsOfTries } from '../waiting/child.ts';
 import { givenToRound, nextRoundBegun, pastRounds, roundOf, roundsEnded } from '../waiting/rounds.ts';
 
-/** The step's record holds the input of its round. */
+/** The step's record contains the input of its round. */
 const MAX_ROUND_INPUT_BYTES = 100_000;
 
 export type RepeatedStep = ChildStep & { readonly rounds: Rounds };
@@ -45,7 +45,7 @@ export function roundToRead(plan: Plan, step: RepeatedStep, record: Step, state:
     : undefined;
 }
 
-/** What all rounds have answered. @param rounds how many have succeeded */
+/** The answers of all rounds. @param rounds how many have succeeded */
 export const allRounds = (
   { name: step }: RepeatedStep,
   record: Step,
@@ -96,7 +96,7 @@ type Verdict =
   | { readonly kind: 'next'; readonly input: Json }
   | { readonly kind: 'fail'; readonly changes: StepChanges };
 
-/** The same again cannot help. */
+/** A failure for which a repetition cannot help. */
 const failure = (code: string, message: string): Verdict => ({
   kind: 'fail',
   changes: { failure: { code, message }, isPermanent: true },
@@ -138,7 +138,10 @@ function judged(
 
 type Answers = ChildrenDone & { readonly type: 'gathered' } & DecisionInputs;
 
-/** The output: how many there were, what the latest answered, and what each did if there is room for all. */
+/**
+ * The output: how many rounds there were, the latest answer, and each round's answer if there is room for
+ * all.
+ */
 function outputOf(
   children: Children,
   rounds: number,
@@ -166,7 +169,7 @@ const roundsDone = (record: Step, children: Children, state: Snapshot, answers: 
     ...outputOf(children, roundOf(children), state, answers),
   });
 
-/** It has failed, which is tolerated: it has the output of the rounds that succeeded. */
+/** It has failed, which is tolerated: its output is that of the successful rounds. */
 function answersKept(record: Step, children: Children, state: Snapshot, answers: Answers): Step {
   const kept = { ...children, rounds: children.rounds ?? { done: 0 } };
   return stepAfter(record, 'child-ended', answers, outputOf(kept, answers.outputs.length, state, answers));

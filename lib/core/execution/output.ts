@@ -4,9 +4,9 @@
  * Owns: whether it is kept in the execution's record or computed again from the steps' outputs. Does not own:
  * how it is computed (`plan/refs.ts`).
  *
- * The record is written once more after the end, and each started KB costs again. A large output copies what
- * the steps' records hold, and they are read with it, so it is not kept. The output of a part or a child is
- * kept, because its parent reads that record alone.
+ * The record is written once more after the end, and each started KB costs again. A large output copies the
+ * contents of the steps' records, which are read with it, so it is not kept. The output of a part or a child
+ * is kept, because its parent reads only that record.
  */
 
 import type { Plan } from '../plan/plan.ts';
@@ -20,14 +20,14 @@ import { hasOutput } from '../records/value-ref.ts';
 import { leftOutIn, lostIn } from '../step/left-out.ts';
 import { scopeOf } from '../step/turn.ts';
 
-/** Cheap enough to be kept beside the rest. */
+/** Cheap enough to be kept with the rest. */
 const SMALL_BYTES = 200;
 /** With the largest input it still fits into an item of the store (400 KB). */
 const MAX_KEPT_BYTES = 100_000;
-/** Shown; above it the steps' own are to be read one by one. */
+/** Shown up to this size; a larger output must be read step by step. */
 const MAX_SHOWN_BYTES = 100_000;
 
-/** What the record of an execution that has succeeded says of its output. An end must always be possible. */
+/** The fields for the output in the record of a successful execution. An end must always be possible. */
 export function keptOutput(
   plan: Plan,
   state: Snapshot,
@@ -35,8 +35,8 @@ export function keptOutput(
   const output = made(plan, state);
   const bytes = utf8Bytes(JSON.stringify(output));
   const leftOut = leftOutIn(plan.output, state);
-  // Nothing is undone for it: all is done, and an end must be possible. It is too large to be
-  // shown, as it would be with them.
+  // Nothing is undone because of it: everything is done, and an end must be possible. It is too large to be
+  // shown, as it would be with those outputs.
   if (leftOut !== undefined)
     return {
       outputBytes: Math.max(bytes, MAX_SHOWN_BYTES + 1),
@@ -44,7 +44,7 @@ export function keptOutput(
     };
   const most =
     state.execution.parent === undefined ? SMALL_BYTES : mostBytes(state, MAX_KEPT_BYTES, MAX_WHOLE_BYTES);
-  // An item's output that was not kept must not look like that of one that failed.
+  // An item's output that was not kept must not look like that of a failed item.
   if (isIncomplete(plan, state)) {
     const lost = Object.values(state.steps).find(({ children }) => children?.lostBytes !== undefined);
     return {
@@ -55,7 +55,7 @@ export function keptOutput(
   return bytes > most ? { outputBytes: bytes } : { output };
 }
 
-/** What is shown of it: the output, or how large one is that is not shown. */
+/** The shown output, or the size of an output that is not shown. */
 export function outputOf(plan: Plan, state: Snapshot): Pick<Execution, 'output' | 'outputBytes'> {
   const { output, outputAt, outputBytes } = state.execution;
   if (output !== undefined) return { output };
@@ -64,7 +64,7 @@ export function outputOf(plan: Plan, state: Snapshot): Pick<Execution, 'output' 
   return outputBytes > MAX_SHOWN_BYTES ? { outputBytes } : { output: made(plan, state) };
 }
 
-/** Only a part of a list of workflows can be: it may lack the outputs of its items. */
+/** Only a part of a list of workflows can be incomplete: it may lack the outputs of its items. */
 const isIncomplete = ({ tolerated }: Plan, { steps }: Snapshot): boolean =>
   tolerated !== undefined &&
   Object.values(steps).some(

@@ -1,9 +1,9 @@
 /**
- * The rule about a step with rounds whose failure is tolerated: what those answered that succeeded is read
+ * The rule about a step with rounds whose failure is tolerated: the answers of successful rounds are read
  * before the failure is final.
  *
- * Owns: when that is read. Does not own: what is written of it (`on-round.ts`), when the failure is final
- * (`step/tolerance.ts`), which waits for it.
+ * Owns: when they are read. Does not own: what is written about them (`on-round.ts`), when the failure is
+ * final (`step/tolerance.ts`), which waits for them.
  */
 
 import { isRepeated } from '../plan/plan.ts';

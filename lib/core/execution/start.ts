@@ -13,7 +13,7 @@ import type { Execution } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { externalTimes } from '../waiting/waits.ts';
 
-/** `life` is made by `lifeOf`: the execution that the store keeps has the life of the start which won. */
+/** `lifeOf` makes `life`: the execution in the store has the life of the start that won. */
 export type NewExecution = Pick<
   Execution,
   | 'id'
@@ -48,7 +48,7 @@ export function newExecution(plan: Plan, born: NewExecution, now: number): Execu
     commands: [],
     dispatches: {},
   };
-  // S12 a wait at its beginning may be over before anything that an agent does is due.
+  // S12 a wait at its beginning may end before any agent's work is due.
   const timesAt = externalTimes(plan, { execution, steps: {} });
   return timesAt.some((at) => at < wakeAt)
     ? { ...execution, wakeAt: Math.max(now, Math.min(...timesAt)) }
@@ -56,8 +56,8 @@ export function newExecution(plan: Plan, born: NewExecution, now: number): Execu
 }
 
 /**
- * What only the holder of a callback's token knows, one for each callback of the plan.
- * @param fresh a fresh and unguessable id
+ * A secret of each callback's token holder, one for each callback of the plan.
+ * @param fresh a new and unguessable id
  */
 export function callbackKeysOf(plan: Plan, fresh: () => string): Pick<NewExecution, 'callbackKeys'> {
   const callbacks = plan.steps.filter(isCallback);
@@ -66,8 +66,8 @@ export function callbackKeysOf(plan: Plan, fresh: () => string): Pick<NewExecuti
 }
 
 /**
- * Takes the place of a child that its parent will never start any more. Its end is known to
- * the parent: it has no wake time.
+ * Takes the place of a child that its parent will never start any more. The parent knows its end, so it has
+ * no wake time.
  */
 export function placeHolder(
   plan: Plan,

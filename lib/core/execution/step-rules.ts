@@ -1,6 +1,6 @@
 /**
- * The rules of an evaluation for single steps: a lease that ended, a condition that does not hold, the
- * fence, a question to a person.
+ * The rules of an evaluation for single steps: a lease that ended, a condition that is false, the fence, a
+ * question to a person.
  *
  * Owns: when each is due. Does not own: what an attempt whose lease ended becomes (`step/report.ts`),
  * which steps there are (`step/ready.ts`), what is asked (`questions/incident.ts`) and what an answer
@@ -109,7 +109,7 @@ export const refuseCondition: Rule = {
     for (const step of plan.steps) {
       if (step.when === undefined || !isDueWithCondition(step, state)) continue;
       const failure = leftOutIn(step.when, state);
-      // Executions of its own may be starting: their places are taken first (`child-rules.ts`).
+      // Child executions may be starting: their places are taken first (`child-rules.ts`).
       if (failure === undefined || (hasChildren(step) && isLostFailure(failure))) continue;
       const record = state.steps[step.name] ?? blankStep(step.name, state.execution);
       const move = isUnbegun(record) ? 'fail' : 'reject';
@@ -142,7 +142,7 @@ export const skip: Rule = {
   says: { 'step-skipped': 'a step is skipped, because its condition does not hold' },
 };
 
-/** No probe could say what became of accepted work, and by now it acts no more. */
+/** No probe could determine the outcome of accepted work, and by now it acts no more. */
 export const giveUpAccepted: Rule = {
   apply: (plan, state, event) => {
     const left = awaited(plan, state).find((record) => leftAt(record.accepted) <= event.now);

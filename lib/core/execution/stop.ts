@@ -1,13 +1,12 @@
 /**
- * How an execution leaves the straight path: a step that failed for good, a
- * deadline, and the point of no return.
+ * How an execution leaves the straight path: a step that failed for good, a deadline, and the point of no
+ * return.
  *
- * Owns: the rules that stop an execution or, where there is no way back, ask a person instead. Does not own:
+ * Owns: the rules that stop an execution or, if there is no way back, ask a person instead. Does not own:
  * what is undone then (`step/ready.ts`), operators' commands (`operators/obey.ts`).
  *
- * L1 a failure beside an open point of no return waits for that outcome, which is bounded, and
- * for nothing else. Beside a child that is such a point it stops the execution, and the child
- * first of all (`child-rules.ts`).
+ * L1 a failure beside an open point of no return waits only for that outcome, which is bounded. Beside a
+ * child that is such a point it stops the execution, and the child first of all (`child-rules.ts`).
  */
 
 import { agentStep } from '../plan/plan.ts';
@@ -26,7 +25,8 @@ export const failStep: Rule = {
     if (failed === undefined) return undefined;
     const way = wayBack(plan, state);
     if (way === 'open') return undefined;
-    // A step that no agent performs has nothing to try again: it stays failed, and an operator may retry.
+    // A step that no agent performs has nothing to retry: it stays failed, and an operator may retry the
+    // execution.
     const isStep = failed.status === 'failed' && agentStep(plan, failed.name) !== undefined;
     const isAsked = way === 'closed' && isStep;
     if (isAsked) return askInstead(state, failed, event);
@@ -77,8 +77,8 @@ export const stopAtDeadline: Rule = {
 
 /**
  * The point of no return was passed, or may have been: by an attempt that was claimed just as the execution
- * was stopped, or by a child before it could be stopped. No undo has begun, for none is offered before that
- * is known (`openWork`): what has acted stays as it is.
+ * was stopped, or by a child before it could be stopped. No undo has begun, because none is offered before
+ * this is known (`openWork`): effects stay as they are.
  */
 export const keepEffects: Rule = {
   apply: (plan, state, event) => {

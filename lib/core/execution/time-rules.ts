@@ -1,6 +1,6 @@
 /**
- * The rules of an evaluation for what the time alone ends: a wait, a callback or an approval without
- * an answer, the time of a step.
+ * The rules of an evaluation for events that only the time causes: the end of a wait, of a callback or an
+ * approval without an answer, of a step's time.
  *
  * Owns: when each is due, and how it is said. Does not own: what is written (`waiting/waits.ts`).
  */
@@ -59,8 +59,8 @@ export const wakeEarlier: Rule = {
 };
 
 /**
- * F3 while the wake time is overdue, a supervisor may be at work that read the execution before a wait began.
- * It would set a wake time up to a horizon later, so the record is written as it is, and that write
+ * F3 while the wake time is overdue, a supervisor that read the execution before a wait began may be at work.
+ * It would set a wake time up to a horizon later, so the record is written unchanged, and that write
  * conflicts. A claim's copy may be older than the latest sweep: it is read again. The rule is the last, and
  * ends the evaluation: it would apply again.
  */

@@ -1,14 +1,14 @@
 /**
  * The failure of a tolerated step: the one move that makes it final, or the question that comes before it.
  *
- * Owns: when it is final, when a person is asked, and what a stop that leaves things as they are makes of
- * it. Does not own: which steps may fail (`plan/outcomes.ts`), their compensation (`step/ready.ts`), the
- * incident (`questions/incident.ts`).
+ * Owns: when it is final, when a person is asked, and how a stop that leaves things as they are affects it.
+ * Does not own: which steps may fail (`plan/outcomes.ts`), their compensation (`step/ready.ts`), the incident
+ * (`questions/incident.ts`).
  *
  * S20 a failure is tolerated in one recorded, final move: on a fresh read, when no attempt of the step can
- * act any more and nothing is owed: it did not act, it is compensated, or a person or the time for an answer
- * said so. Each of these writes is one transaction with the execution, so that none comes after a pause, a
- * stop or an end that its writer did not see.
+ * act any more and nothing must be undone: it did not act, it is compensated, or a person or the time for an
+ * answer decided so. Each of these writes is one transaction with the execution, so that none comes after a
+ * pause, a stop or an end that its writer did not see.
  */
 
 import { isTolerated } from '../plan/outcomes.ts';
@@ -67,7 +67,7 @@ function forwardMove(
   state: Snapshot,
   now: number,
 ): Move | undefined {
-  // In a list, the items that are too many fail it, and may be tried again with it.
+  // In a list, too many failed items fail it, and may be retried with it.
   if (firstTooMany(plan, state) !== undefined) return undefined;
   const at = toleratedAt(plan, step, record);
   if (at === 'person') return 'ask';
@@ -75,7 +75,7 @@ function forwardMove(
   return record.status === 'compensation-failed' ? 'leave' : 'tolerate';
 }
 
-/** Closed by a write, for a process that read before the stop could still undo it. */
+/** A write closes it, because a process that read before the stop could still undo it. */
 function closedMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): Move | undefined {
   if (record.afterFailure === 'continue') return 'leave';
   if (!effectOf(step, record).isOwed) return undefined;
@@ -84,12 +84,12 @@ function closedMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): 
 }
 
 /**
- * Nothing is undone any more: an undo under way is awaited, another is not begun, and
- * what may be in effect is said.
+ * Nothing is undone any more: an undo under way is awaited, another does not begin, and possible effects are
+ * reported.
  */
 function endingMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): Move | undefined {
   if (state.execution.status !== 'compensating' || !keepsEffects(state) || isLeased(record)) return undefined;
-  // An execution of its own is stopped, and what it has left is in its own record.
+  // A child execution is stopped, and its own record says what it has left.
   if (step.kind !== 'agent') return undefined;
   switch (record.status) {
     case 'compensated':
@@ -114,9 +114,9 @@ function written(plan: Plan, state: Snapshot, event: Evaluation, planned: PlanSt
     ...(move === 'ask'
       ? {}
       : { failure: whyItFailed(record), undoDeferredAt: undefined, nextStage: undefined }),
-    // What has no lasting effect is over by now.
+    // A step without a lasting effect is over by now.
     ...(move === 'tolerate' ? { mayHaveActed: record.mayHaveActed && is !== 'none' } : {}),
-    // A person's word was for the execution that went on, and for what is undone.
+    // A person's word was for the execution that went on, and for effects that are undone.
     ...(move === 'leave' && isOwed ? { afterFailure: undefined } : {}),
   });
   const records = { step, execution: executionAfter(execution, 'set-wake-time', event, {}) };

@@ -1,5 +1,5 @@
 /**
- * An operator has an agent called now: what was deferred for its breaker, or for its pause, is due earlier.
+ * An operator has an agent called now: work deferred because of its breaker, or its pause, is due earlier.
  *
  * Owns: which work that is, and when it is due then. Does not own: the breaker's record
  * (`step/breaker.ts`), which executions are woken (`scheduler/try-now.ts`).
@@ -21,7 +21,7 @@ interface Waiting {
   readonly dueAt: number;
 }
 
-/** What waits for the agent alone, and could be due earlier. */
+/** The work that waits for this agent alone, and could be due earlier. */
 export const waitingFor = (plan: Plan, state: Snapshot, { agent, at }: TryNow): readonly Waiting[] =>
   openWork(plan, state).flatMap((work) => {
     const record = state.steps[work.step.name];
@@ -32,7 +32,7 @@ export const waitingFor = (plan: Plan, state: Snapshot, { agent, at }: TryNow): 
 
 const isForAgent = ({ deferred }: Work): boolean => deferred?.why === 'breaker' || deferred?.why === 'paused';
 
-/** The write for the first of them; nothing where none is left. */
+/** The write for the first of them; nothing if none is left. */
 export function duePromptly(
   plan: Plan,
   state: Snapshot,

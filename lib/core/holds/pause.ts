@@ -3,13 +3,13 @@
  * if no operator ends it in time.
  *
  * Owns: the incident of a pause, what ends a pause, and whether anything is still under way. Does not own:
- * from when on nothing begins (`records/pauses.ts`), who may command it (`obey.ts`), what keeps a claim that
- * was decided before it from beginning later (`agent/claim-pass.ts`).
+ * from when on nothing begins (`records/pauses.ts`), who may command it (`obey.ts`), what prevents a claim
+ * that was decided before it from beginning later (`agent/claim-pass.ts`).
  *
- * F1 no attempt begins later than `holdsFrom`; a process that read before a pause may still start executions
- * of a step, and a later start finds them. S12 the wake time of a paused execution is near until then, and
+ * F1 no attempt begins later than `holdsFrom`; a process that read before a pause may still start child
+ * executions, and a later start finds them. S12 the wake time of a paused execution is near until then, and
  * while an attempt is under way; then it is its deadline. L1 a pause ends by its incident's deadline at the
- * latest, and the time it took is given back to the execution and to its open incidents. A pause is of one
+ * latest, and its duration is given back to the execution and to its open incidents. A pause concerns one
  * execution: the executions that it has started go on.
  */
 
@@ -37,12 +37,12 @@ import type { Rule } from '../step/rule.ts';
 
 /** The longest pause if neither the command nor the plan says how long it may last. */
 export const DEFAULT_PAUSE_MS: number = 7 * 86_400_000;
-/** Also over a weekend; then the default holds. */
+/** Long enough for a weekend; then the default applies. */
 const PAUSE_INCIDENT_MS = 3 * 86_400_000;
-/** Pauses and retries that are kept, for those who ask why. */
+/** How many pauses and retries are kept for people who ask why. */
 export const MAX_KEPT = 10;
 
-/** The next pause of an execution. @param asked what the command asks for */
+/** The next pause of an execution. @param asked the command's options */
 export const nextPause = (
   plan: Plan,
   { pauses }: Execution,
@@ -57,7 +57,7 @@ export const nextPause = (
 });
 
 /**
- * The pauses with another one; of more than are kept, the oldest go into one sum, for
+ * The pauses with another one; if there are more than are kept, the oldest are added to one sum, because
  * their time is given back as well.
  */
 export function withPause(
@@ -108,7 +108,7 @@ const isUnderWay = (step: Step, now: number): boolean =>
   isLeased(step) || (step.status === 'unknown' && step.processDeadlineAt > now);
 
 /**
- * Attempts of a paused execution that are under way. Nothing while there is none, and one may still begin.
+ * How many attempts of a paused execution are under way. Nothing if there is none, but one may still begin.
  */
 export function underWay({ execution, steps }: Snapshot, now: number): number | undefined {
   const pause = pauseOf(execution);
@@ -117,9 +117,9 @@ export function underWay({ execution, steps }: Snapshot, now: number): number | 
 }
 
 /**
- * S12 whoever has claimed so late that the wake time is far off brings it forward to the end of the lease. F3
- * it writes the execution also where the wake time is near: a supervisor that read before the claim may be
- * about to set one that is far off, and one of the two writes conflicts. The rule is the last, and ends the
+ * S12 a process that has claimed so late that the wake time is far off brings it forward to the end of the
+ * lease. F3 it writes the execution even if the wake time is near: a supervisor that read before the claim
+ * may be about to set a far one, and one of the two writes conflicts. The rule is the last, and ends the
  * evaluation: it would apply again.
  */
 export const waitForLate: Rule = {

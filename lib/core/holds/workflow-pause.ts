@@ -1,14 +1,14 @@
 /**
  * A pause of a workflow: its executions are born paused from then on.
  *
- * Owns: the record of it, and the first record of an execution that is born during it. Does not own: how it
- * begins and ends (`records/hold.ts`), who reads the record, and how often (`scheduler/paused-starts.ts`),
- * what a pause of an execution is (`pause.ts`).
+ * Owns: its record, and the first record of an execution that is born during it. Does not own: how it begins
+ * and ends (`records/hold.ts`), who reads the record, and how often (`scheduler/paused-starts.ts`), what a
+ * pause of an execution is (`pause.ts`).
  *
- * It touches no execution that exists, and what was born paused stays paused after its end: each is resumed
- * by a resume of its own. F1 an execution that is born paused was never read otherwise, so nothing of it
- * begins at all. L1 its own pause has a deadline; that of the workflow has none. Executions that steps
- * start are born as always: their parent is under way.
+ * It changes no existing execution, and executions that were born paused stay paused after its end: each
+ * needs a resume of its own. F1 an execution that is born paused was never read otherwise, so nothing of it
+ * begins at all. L1 its own pause has a deadline; the workflow's pause has none. Executions that steps start
+ * are born as always: their parent is under way.
  */
 
 import type { Plan } from '../plan/plan.ts';
@@ -17,14 +17,14 @@ import type { Execution } from '../records/state.ts';
 import { pauseDeadlineAt } from '../records/pauses.ts';
 import { nextPause } from './pause.ts';
 
-/** One record per workflow that was ever paused. */
+/** One record for each workflow that was ever paused. */
 export interface WorkflowPause {
   readonly workflow: string;
   readonly version: number;
   readonly writeId: string;
   /** Absent while it is not paused. */
   readonly pause?: PausedStarts;
-  /** The latest that is over. */
+  /** The latest pause that is over. */
   readonly lastPause?: EndedPause;
 }
 
@@ -35,7 +35,7 @@ export interface PausedStarts extends Hold {
 
 export type EndedPause = PausedStarts & EndedHold;
 
-/** Before its first pause. */
+/** The record before its first pause. */
 export const neverPaused = (workflow: string): WorkflowPause => ({ workflow, version: 0, writeId: '' });
 
 /**

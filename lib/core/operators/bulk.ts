@@ -1,12 +1,12 @@
 /**
  * Bulk actions: one command for many executions.
  *
- * Owns: their records, which executions one may be about, what each page of them came to, and how that adds
- * up. Does not own: the commands (`obey.ts`), how the executions are found and when anything acts
- * (`scheduler/bulks.ts`, `scheduler/bulk-page.ts`).
+ * Owns: their records, which executions one may concern, the result of each page, and their sum. Does not
+ * own: the commands (`obey.ts`), how the executions are found and when anything acts (`scheduler/bulks.ts`,
+ * `scheduler/bulk-page.ts`).
  *
- * A bulk action is collected page by page and acts on nothing until it is confirmed; after that nothing of it
- * changes but what its pages came to. A page is counted once: its result and the total are one write.
+ * A bulk action is collected page by page and acts on nothing until it is confirmed; after that only the
+ * results of its pages change. A page is counted once: its result and the total are one write.
  */
 
 import type { Caller } from '../values/caller.ts';
@@ -28,11 +28,11 @@ export interface BulkCommand {
   readonly withinMs?: number;
   /** For a retry or a resolution: the other input. */
   readonly input?: Json;
-  /** Only for a resolution, as are the next two. */
+  /** Only for a resolution, like the next two. */
   readonly choice?: Choice;
   readonly output?: Json;
   readonly nothingHappened?: true;
-  /** The step whose incident, or approval, it is; without it there must be one. */
+  /** The step of the incident or approval; without it there must be exactly one. */
   readonly step?: string;
   /** Only for an approval. */
   readonly comment?: string;
@@ -45,28 +45,30 @@ export interface Bulk {
   /** Hash of the request's body: the same key with another body is refused. */
   readonly inputHash: string;
   readonly command: BulkCommand;
-  /** With every time bound as it was at the beginning; absent where the executions were named one by one. */
+  /**
+   * The filter with every time bound fixed at the beginning; absent if the executions were named one by one.
+   */
   readonly filter?: ListFilter;
-  /** The bulk action is not about executions that changed after this. */
+  /** Executions that changed after this are excluded. */
   readonly createdAt: number;
   readonly createdBy?: Caller;
   /** The cursor of the list; absent when all of it is collected. */
   readonly cursor?: string;
   readonly isCollected: boolean;
   readonly count: number;
-  /** Found by the filter, and in a status in which the action is never possible. */
+  /** Executions that the filter found in a status in which the action is never possible. */
   readonly leftOut: number;
   readonly pages: number;
-  /** The first of them. */
+  /** The first of its executions. */
   readonly examples: readonly string[];
   readonly confirmedAt?: number;
-  /** In whose name it acts: who has confirmed it. */
+  /** The person in whose name it acts: the one who confirmed it. */
   readonly confirmedBy?: Caller;
-  /** Its records go by themselves then. */
+  /** Its records disappear by themselves at this time. */
   readonly goneAt: number;
 }
 
-/** Ids of executions, and once they were acted on what came of it. */
+/** Ids of executions, and the result once they were acted on. */
 export interface BulkPage {
   readonly bulk: string;
   readonly page: number;
@@ -78,7 +80,7 @@ export interface BulkPage {
 }
 
 export interface BulkResult {
-  /** Executions that have obeyed. */
+  /** How many executions have obeyed. */
   readonly applied: number;
   /** The others, by the code of their refusal. */
   readonly refused: Readonly<Record<string, Refused>>;
@@ -90,7 +92,7 @@ export interface Refused {
   readonly examples: readonly { readonly executionId: string; readonly message: string }[];
 }
 
-/** The sum of some pages: a page's number says in which total it is counted. */
+/** The sum of some pages: a page's number determines the total in which it counts. */
 export interface BulkTotal extends BulkResult {
   readonly bulk: string;
   readonly shard: number;
@@ -100,28 +102,28 @@ export interface BulkTotal extends BulkResult {
   readonly goneAt: number;
 }
 
-/** Executions of a page. */
+/** How many executions a page has. */
 export const BULK_PAGE = 100;
-/** As many as a list of a workflow may have items: a million executions. */
+/** As many pages as a list of a workflow may have items: a million executions. */
 export const MOST_PAGES = 10_000;
-/** Executions that are named one by one. */
+/** How many executions may be named one by one. */
 export const MOST_IDS = 5_000;
 export const MOST_EXAMPLES = 10;
-/** Pages that are under way at the same time should seldom write the same total. */
+/** Many enough that pages under way at the same time seldom write the same total. */
 export const TOTALS = 16;
 /** Examples of one refusal that a total keeps. */
 const EXAMPLES_OF_REFUSAL = 3;
-/** A set of executions that was read so long ago is read again. */
+/** A set of executions that was read longer ago is read again. */
 export const CONFIRM_WITHIN_MS = 86_400_000;
-/** How long after its beginning. */
+/** How long its records are kept after its beginning. */
 export const BULK_KEPT_MS: number = 30 * 86_400_000;
 
 export const totalOf = (page: number): number => page % TOTALS;
 
-/** Who may confirm it: one that answers in a person's name takes the right to answer. */
+/** Whether it answers in a person's name: only a person with the right to answer may confirm such a one. */
 export const isAnswer = ({ action }: BulkCommand): boolean => action === 'approve' || action === 'reject';
 
-/** The statuses in which it is ever possible; whether it is now, the command itself says. */
+/** The statuses in which it can be possible; the command itself says whether it is possible now. */
 export function possibleStatuses({ action }: BulkCommand): readonly ExecutionStatus[] {
   switch (action) {
     case 'retry':

@@ -1,14 +1,14 @@
 /**
- * What an execution has in effect at external services: which of its effects stand, and which may.
+ * The effects of an execution at external services: those that are in place, and those that may be.
  *
- * Owns: the list, and its short form for answers, events and refusals. Does not own: what a step has in
- * effect (`step/effect.ts`), how it is printed (`cli/`).
+ * Owns: the list, and its short form for answers, events and refusals. Does not own: the effect of a step
+ * (`step/effect.ts`), how it is printed (`cli/`).
  *
- * A step whose `undo` is 'none' is not listed, because its author says that there is nothing to take back.
- * Listed are a point of no return, which cannot be taken back, a tolerated failure that may have acted, and a
- * wrong answer about work without an undo. So an execution that ended as canceled or compensated lists
- * nothing (S10). A child or a part of a list is listed by its execution's id, which has a list of its own.
- * S17 names and ids alone, never a payload.
+ * A step whose `undo` is 'none' is not listed, because its author says that there is nothing to undo. Listed
+ * are a point of no return, which cannot be undone, a tolerated failure that may have acted, and a wrong
+ * answer about work without an undo. So an execution that ended as canceled or compensated lists nothing
+ * (S10). A child or a part of a list is listed by its execution's id, which has a list of its own. S17 names
+ * and ids alone, never a payload.
  */
 
 import {
@@ -32,12 +32,12 @@ import { tryOf } from '../waiting/child-tries.ts';
 import { earlierRounds } from '../waiting/rounds.ts';
 import { given } from '../values/given.ts';
 
-/** Beyond these only the number is given; the whole execution shows all. */
+/** If there are more, only their number is given; the whole execution shows all. */
 const MAX_SHOWN = 20;
 
 type Effect = StandingEffect['effect'];
 
-/** @param only steps that are asked about; all where it is left out */
+/** @param only these steps; all if it is absent */
 export function standingOf(
   plan: Plan,
   state: Snapshot,
@@ -54,7 +54,7 @@ function leftBy(step: PlanStep, state: Snapshot): StandingEffect[] {
   const record = state.steps[step.name];
   if (record === undefined || !isLeft(step, record)) return [];
   if (!hasChildren(step) || record.status === 'tolerated') return effectsOf(step, state);
-  // Which of its rounds nobody has noted.
+  // Nobody has noted in which of its rounds.
   if (record.children?.rounds?.left === true) return [{ step: step.name, effect: 'may-stand' }];
   return childIds(state.execution, record).flatMap((executionId, index): StandingEffect[] =>
     record.children?.ended[index]?.left === true
@@ -74,8 +74,8 @@ function standing({ execution }: Snapshot, all: readonly StandingEffect[]): Stan
 }
 
 /**
- * What an execution says of its effects: of one that succeeded what its tolerated
- * failures may have left, if anything.
+ * The effects that an execution reports; after a success only those that its tolerated failures may have
+ * left.
  */
 export function standingAtEnd(plan: Plan, state: Snapshot): Standing | undefined {
   if (state.execution.status !== 'succeeded') return standingOf(plan, state);
@@ -87,14 +87,14 @@ export function standingAtEnd(plan: Plan, state: Snapshot): Standing | undefined
 export function leftByFailing(plan: Plan, state: Snapshot, { kind }: Incident): Standing {
   // On the way forward it ends as it is.
   if (kind !== 'undo' || state.execution.status !== 'compensating') return standingOf(plan, state);
-  // A step whose undo failed, and all that comes before it, stand; the rest is undone.
+  // A step whose undo failed stays in effect with all its predecessors; the rest is undone.
   const stuck = plan.steps.filter(({ name }) => state.steps[name]?.status === 'compensation-failed');
   return standingOf(plan, state, (step) =>
     stuck.some(({ name }) => name === step.name || isBefore(plan, step.name, name)),
   );
 }
 
-/** For a person: `'a', 'b' and 3 more stand; 'c' may stand`. */
+/** A text for people: `'a', 'b' and 3 more stand; 'c' may stand`. */
 export function standingText({ stands, mayStand, first }: Standing): string {
   const part = (effect: Effect, count: number, verb: string): string[] => {
     const names = first.filter((one) => one.effect === effect).map(nameOf);
@@ -132,15 +132,15 @@ function ofChildren(step: ChildStep | MapStep, record: Step, execution: Executio
     const end = children.ended[index];
     if (end?.clean === true || (end === undefined && index >= children.started)) return [];
     const effect = end?.status === 'succeeded' ? 'stands' : 'may-stand';
-    // Their author says that of rounds that succeeded there is nothing to take back.
+    // Their author says that nothing of successful rounds needs an undo.
     return areKept && effect === 'stands' ? [] : [{ step: step.name, effect, executionId }];
   });
   return areKept ? latest : [...ofEarlierRounds(step, record, execution), ...latest];
 }
 
 /**
- * The rounds before the one at hand, which succeeded: by their ids, unless too many tries have failed to tell
- * them apart.
+ * The successful rounds before the current one, by their ids, unless too many tries have failed to tell
+ * rounds and tries apart.
  */
 function ofEarlierRounds(step: PlanStep, record: Step, execution: Execution): StandingEffect[] {
   const { children } = record;

@@ -1,10 +1,12 @@
 /**
- * What an operator may ask a list of executions for, and which index answers it.
+ * An operator's filters for a list of executions, and the index that serves each.
  *
- * Owns: the filters, the choice of the index, what goes together, what a found execution must be, what is
- * counted. Does not own: reading (`aws/dynamo-list.ts`), how a request spells a filter (`api/requests.ts`).
+ * Owns: the filters, the choice of the index, which filters exclude each other, which executions match, what
+ * is counted. Does not own: reading (`aws/dynamo-list.ts`), how a request spells a filter
+ * (`api/requests.ts`).
  *
- * Never a scan: each filter has an index that is read in its order; the others drop what was read.
+ * Never a scan: each filter has an index that is read in its order; the other filters drop items that were
+ * read.
  */
 
 import { isBuiltIn } from '../plan/built-in.ts';
@@ -21,7 +23,7 @@ export interface ListFilter {
   readonly atRiskAt?: number;
   /** Content hash of the plan. */
   readonly plan?: string;
-  /** None of these: the plans that new executions start with. */
+  /** None of these: the plans that new executions use. */
   readonly plansNot?: readonly string[];
   readonly tag?: Tag;
   /** The code of the failure that it ended with, or of an open incident. */
@@ -40,13 +42,13 @@ export interface Tag {
   readonly value: string;
 }
 
-/** Groups of statuses: under way, and every end but success. */
+/** Groups of statuses: under way, and every end except success. */
 export const STATUS_GROUPS: Readonly<Record<'open' | 'bad', readonly ExecutionStatus[]>> = {
   open: EXECUTION_STATUSES.filter((status) => !isTerminal(status)),
   bad: EXECUTION_STATUSES.filter((status) => isTerminal(status) && status !== 'succeeded'),
 };
 
-/** When and of what it ended badly. One without a cause never ran: it has taken the place of a child. */
+/** When and why it ended badly. An execution without a cause never ran: it has taken the place of a child. */
 export const badEndOf = ({
   status,
   cause,
@@ -57,16 +59,16 @@ export const badEndOf = ({
     : { endedAt, code: cause.failure.code };
 
 /**
- * By what a list is ordered: latest start first; latest end first; the latest first that ended with the code,
- * or asks; and of more open executions than are sorted, the one first that is due first.
+ * The orders of a list: latest start first; latest end first; latest first among those that ended with the
+ * code, or ask with it; and, if there are more open executions than are sorted, earliest due first.
  */
 export const ORDERS = ['startedAt', 'endedAt', 'codeAt', 'wakeAt'] as const;
 export type ListOrder = (typeof ORDERS)[number];
 
-/** So many open executions are sorted by their start, and counted. */
+/** How many open executions are sorted by their start, and counted. */
 export const MOST_OPEN = 10_000;
 
-/** The index that is read: of workflows, of tags, of codes, of bad ends, or of what is open. */
+/** The index that is read: of workflows, of tags, of codes, of bad ends, or of open executions. */
 export type ListIndex = 'list' | 'tag' | 'code' | 'ended' | 'wake';
 
 export function indexFor({ statuses, tag, code, atRiskAt, plan, plansNot }: ListFilter): ListIndex {
@@ -95,9 +97,7 @@ export function filterProblem({
   return undefined;
 }
 
-/**
- * Whether an execution, as it is now, is one of those that are asked for; the time is for the index to say.
- */
+/** Whether an execution in its present state matches the filter; the index decides about the time. */
 export function isListed(execution: Execution, filter: ListFilter): boolean {
   const { statuses, atRiskAt } = filter;
   return (
@@ -157,7 +157,7 @@ export interface Survey {
   readonly ended: Bounded<EndedKey>;
   /**
    * How many were started in that time. Absent if none has ended badly: then it is not shown, and counting
-   * costs as much as all else.
+   * costs as much as everything else.
    */
   readonly begun?: {
     readonly count: number;
@@ -168,7 +168,7 @@ export interface Survey {
   readonly inbox: Bounded<InboxKey>;
 }
 
-/** Whether what the index knows of an open one can be what is asked for. */
+/** Whether an open execution may match, according to the index. */
 export const mayBeListed = (key: OpenKey, filter: ListFilter): boolean => {
   const { statuses, atRiskAt, since = 0, until = Number.POSITIVE_INFINITY } = filter;
   return (

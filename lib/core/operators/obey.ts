@@ -1,11 +1,11 @@
 /**
  * Operators' commands: cancel, pause, resume, retry.
  *
- * Owns: when each is possible, why it is not, and the write that obeys it; when another execution in its
- * place is offered. Does not own: repeated commands and refusals as errors (`scheduler/commands.ts`), what
- * follows (`rules.ts`).
+ * Owns: when each is possible, why it is not, and the write that obeys it; when another execution is offered
+ * instead. Does not own: repeated commands and refusals as errors (`scheduler/commands.ts`), what follows
+ * (`rules.ts`).
  *
- * A command is one write of the execution, which remembers the command's id. Where a command is not possible,
+ * A command is one write of the execution, which remembers the command's id. If a command is not possible,
  * nothing is decided; the caller asks `commandProblem` for the reason.
  */
 
@@ -48,13 +48,13 @@ export function obey(plan: Plan, state: Snapshot, command: Command & DecisionInp
   }
 }
 
-/** Another command has asked for the same: nothing has to change. */
+/** Another command has requested the same: nothing has to change. */
 export const isUnderWay = ({ status, cause }: Execution, command: Command): boolean =>
   command.type === 'cancel'
     ? status === 'compensating' && cause?.kind === 'cancel' && cause.undo === command.undo
     : command.type === 'pause' && status === 'paused';
 
-/** Nothing becomes due by it. */
+/** It makes nothing due. */
 function remember(execution: Execution, command: Command & DecisionInputs): Decision {
   const commands = remembering(execution, command);
   if (commands === execution.commands) return nothing();
@@ -86,11 +86,11 @@ export function commandProblem(
   }
 }
 
-/** A command as a person sees it, with the reason why it is not possible now; without one it is. */
+/** A command as a person sees it, with the reason if it is not possible now. */
 export interface PossibleCommand {
   /**
-   * `cancel-as-is`: a cancel that undoes nothing. `replace`: another execution of the workflow is
-   * started, to make good for this one.
+   * `cancel-as-is`: a cancel that undoes nothing. `replace`: another execution of the workflow is started to
+   * replace this one.
    */
   readonly command: 'cancel' | 'cancel-as-is' | 'pause' | 'resume' | 'retry' | 'replace';
   readonly because?: string;
@@ -170,7 +170,7 @@ function cancelProblem(plan: Plan, state: Snapshot, undo: false | undefined): st
       return `step '${name}' is past the point of no return, so nothing is undone any more; "undo": false ends it as it is (${standingText(standingOf(plan, state))})`;
     case 'open':
       return `step '${name}' is a point of no return, and its outcome is open; try again when it is known, or end it as it is with "undo": false`;
-    // Its children are stopped first, and their ends say whether anything is undone.
+    // Its children are stopped first, and their ends decide whether anything is undone.
     case 'stoppable':
     case 'free':
       return undefined;
@@ -195,7 +195,7 @@ function cancel(state: Snapshot, command: Of<'cancel'>): Decision {
   };
 }
 
-/** Every command's write holds its execution. */
+/** Every command's write includes its execution. */
 const withCommand = (
   { write }: Decision,
   before: Execution,
@@ -231,10 +231,10 @@ function resume(state: Snapshot, command: Of<'resume'>): Decision {
 }
 
 /**
- * What a retry is about, the rest of one that was begun: the questions that were open then. A write answers
- * one of them, and the first one remembers the command; repeated, it goes on with those that are still open.
- * A number tells questions apart: two clocks may say of a later one that it came before.
- * @returns undefined where nothing of it is left
+ * The subject of a retry, and the rest of one that was begun: the questions that were open then. A write
+ * answers one of them, and the first one remembers the command; if it is repeated, it goes on with those that
+ * are still open. A number distinguishes questions: by two clocks a later one may seem earlier.
+ * @returns undefined if nothing of it is left
  */
 export function restOf<One extends Command>(
   state: Snapshot,

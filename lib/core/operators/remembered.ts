@@ -1,14 +1,14 @@
 /**
- * The commands that an execution has obeyed: one that is repeated under its id is
- * answered, and not obeyed again.
+ * The commands that an execution has obeyed: a command repeated under its id is answered, and not obeyed
+ * again.
  *
  * Owns: how they are kept in the execution's record, for how long and how many. Does not own: what a command
- * writes (`obey.ts`), what a repeated one is answered (`scheduler/commands.ts`).
+ * writes (`obey.ts`), the answer to a repeated one (`scheduler/commands.ts`).
  *
- * An id is one command's: what asks for something else under it is no repeat, and is refused. Remembered is
- * what was obeyed, also where nothing had to change: a pause of what is paused already has happened, and must
- * not happen after the next resume. No refusal is remembered, and nothing is written to what has ended: its
- * parent, which may have it go on, knows it by its version.
+ * An id belongs to one command: a different request under it is not a repeat, and is refused. An obeyed
+ * command is remembered even if nothing had to change: a pause of a paused execution has happened, and must
+ * not happen after the next resume. A refusal is not remembered, and nothing is written to an ended
+ * execution: its parent, which may let it go on, identifies it by its version.
  */
 
 import type { Command } from '../decisions/events.ts';
@@ -24,8 +24,8 @@ export const MAX_REMEMBERED = 200;
 type Remembering = Pick<Execution, 'commands'>;
 
 /**
- * `<hash>@<time>`, for a retry `.<number>` of the latest question that it is about, all in base 36, and
- * `~<hash>` of what it asks for.
+ * `<hash>@<time>`, for a retry `.<number>` of the latest question that it concerns, all in base 36, and
+ * `~<hash>` of the request.
  */
 const MARK = /^[0-9a-z]{13}@([0-9a-z]+)(?:\.([0-9a-z]+))?~([0-9a-f]{8})$/;
 
@@ -37,7 +37,7 @@ function hashOf(text: string): bigint {
   return hash;
 }
 
-/** A command, as far as a repeated one is the same. */
+/** The fields of a command that must be equal in a repeat. */
 type Asked = Pick<Command, 'type' | 'commandId'> & {
   readonly undo?: false;
   readonly withinMs?: number;
@@ -50,7 +50,7 @@ const keyOf = (type: Command['type'], commandId: string): string => `${type}\0${
 
 const startOf = (key: string): string => `${hashOf(key).toString(36).padStart(13, '0')}@`;
 
-/** 32 bits of what it asks for; its reason may be said in other words. */
+/** 32 bits of the request; its reason may have other words. */
 function contentOf({ type, undo, withinMs, input, step }: Asked): string {
   const hash = hashOf(canonicalJson({ type, ...given({ undo, withinMs, input, step }) }));
   return BigInt.asUintN(32, hash ^ (hash >> 32n))
@@ -60,17 +60,17 @@ function contentOf({ type, undo, withinMs, input, step }: Asked): string {
 
 /** A command that was obeyed. */
 export interface Obeyed {
-  /** When. */
+  /** The time at which it was obeyed. */
   readonly at: number;
-  /** For a retry the number of the latest question that it is about, 0 if of none. */
+  /** For a retry the number of the latest question that it concerns, 0 if there is none. */
   readonly upTo?: number;
-  /** What it was, where another one asks for something else under its id. */
+  /** The obeyed command, if another one makes a different request under its id. */
   readonly other?: Command['type'];
 }
 
 const TYPES: readonly Command['type'][] = ['cancel', 'pause', 'resume', 'retry'];
 
-/** What is known of the command if it, or another one under its id, was obeyed. */
+/** The memory of the command if it, or another one under its id, was obeyed. */
 export function obeyedOf({ commands }: Remembering, command: Asked): Obeyed | undefined {
   const { type, commandId } = command;
   if (commandId === undefined || commands.length === 0) return undefined;
@@ -102,9 +102,9 @@ export const isMemoryFull = (execution: Remembering, now: number): boolean =>
   recent(execution, now).length >= MAX_REMEMBERED;
 
 /**
- * What is remembered once the command is obeyed; a command without an id cannot be repeated. Where there is
- * no room, which the caller has asked, the oldest is forgotten.
- * @param upTo of a retry the latest question that it is about
+ * The memory after the command is obeyed; a command without an id cannot be repeated. If there is no room,
+ * which the caller has checked, the oldest is forgotten.
+ * @param upTo for a retry: the latest question that it concerns
  */
 export function remembering(
   execution: Remembering,

@@ -1,7 +1,7 @@
 /**
  * Resolutions of incidents: a person's, or the default when the time is over.
  *
- * Owns: what each resolution writes, when the default holds, when an incident is moot. Does not own: the
+ * Owns: what each resolution writes, when the default applies, when an incident is moot. Does not own: the
  * choices (`choices.ts`), that its deadline stands still during a pause (`questions/life.ts`).
  *
  * A resolution is one transaction of all records concerned: of two operators one wins, the other reads why.
@@ -68,7 +68,7 @@ export function resolve(
   if (incident.step === undefined) return endPause(state, resolved(incident, answer, inputs), inputs);
   const record = state.steps[incident.step] as Step;
   const offered = choicesFor(plan, state, incident, inputs.now).find((one) => one.choice === answer.choice);
-  // The word of a person is taken where it is asked for, and nowhere else.
+  // A person's word counts only if it is asked for.
   const certain = offered?.needs === 'nothingHappened' && answer.nothingHappened === true;
   const planned = graphOf(plan).step.get(incident.step);
   const tolerated = planned !== undefined && isTolerated(planned);
@@ -110,9 +110,9 @@ export function resolve(
 }
 
 /**
- * A resolution that stops the execution at once. Left as it is: always so. Undone: otherwise
- * the step's failure is decided on like any other, but a paused execution decides nothing, and
- * the answer is to end the pause.
+ * A resolution that stops the execution at once. Always if it is left as it is. If it is undone, the step's
+ * failure is otherwise decided on like any other, but a paused execution decides nothing, and the answer must
+ * end the pause.
  */
 function causeOf(
   execution: Execution,
@@ -160,7 +160,7 @@ function recoveryResolution(
   inputs: DecisionInputs,
   failure: Failure | undefined,
 ): Step | undefined {
-  // Offered for a pause alone.
+  // Offered only for a pause.
   if (answer.choice === 'resume') return undefined;
   const isAgain = answer.choice === 'retry' || answer.choice === 'retry-with-input';
   const changes: StepChanges = {
@@ -178,12 +178,12 @@ function recoveryResolution(
     ...(answer.choice === 'give-output' ? { output: answer.output ?? null, failure: undefined } : {}),
     ...given({ failure }),
   };
-  // Work that is done is not repeated: its service is asked for the result.
+  // Finished work is not repeated: its service is asked for the result.
   const again = isAgain ? { status: isProbed ? ('unknown' as const) : ('retrying' as const) } : {};
   return stepAfter(record, RECOVERY_EVENT[answer.choice], inputs, { ...changes, ...again });
 }
 
-/** A failure whose question got no answer in time says so, and what becomes of work that is done. */
+/** A failure whose question got no answer in time says so, and what becomes of finished work. */
 function unanswered(
   { failure: { code, message }, wrongAnswer }: Incident,
   choice: Choice,
@@ -202,8 +202,8 @@ const vouchedChildren = ({ children }: Step): Pick<StepChanges, 'children'> =>
   children === undefined ? {} : { children: vouchedFor(children) };
 
 /**
- * Nothing is written to the step when its effect stays and the execution ends: it is and
- * remains `compensation-failed`.
+ * Nothing is written to the step if its effect stays and the execution ends: it remains
+ * `compensation-failed`.
  */
 function undoResolution(
   plan: Plan,
@@ -244,7 +244,7 @@ export function resolvedBySuccess(
   return asked && resolved(asked, { closedBy: 'moot' }, inputs);
 }
 
-/** What an evaluation does with open incidents: one is moot, or its time is over. */
+/** The effect of an evaluation on open incidents: one is moot, or its time is over. */
 export function closeDueIncidents(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decision | undefined {
   const { execution } = state;
   for (const incident of openIncidents(state)) {
@@ -281,7 +281,7 @@ function isMoot(plan: Plan, state: Snapshot, { kind, step }: Incident): boolean 
 /** The default may have been chosen when there still was a way back. */
 export function choiceOfTime(plan: Plan, state: Snapshot, incident: Incident): Choice {
   const { status } = state.execution;
-  // Meanwhile it may have been stopped.
+  // It may have been stopped meanwhile.
   if (incident.otherwise === 'continue' && !isPerforming(status) && !isUndecided(status)) return 'keep';
   if (incident.otherwise !== 'undo-all') return incident.otherwise;
   const step = plan.steps.find(({ name }) => name === incident.step);

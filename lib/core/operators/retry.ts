@@ -4,11 +4,11 @@
  * Owns: when that is safe, and the one write that does it (F8). Does not own: what the steps of the earlier
  * epoch count as then (`execution/after-retry.ts`), the resolutions of open incidents (`resolution.ts`).
  *
- * S18 another input is another request, under another effect key: only a step that has no effect can be given
- * one, and its record begins again, with that input, in the write of the retry.
+ * S18 another input is another request, under another effect key: only a step without an effect can get one,
+ * and its record begins again, with that input, in the write of the retry.
  *
  * S1 the only way out of a terminal status. S10 not after anything was undone: no forward execution was ever
- * in such a state. To do everything again, start another execution.
+ * in such a state. To repeat everything, start another execution.
  */
 
 import { longestMs } from '../plan/lane.ts';
@@ -81,8 +81,8 @@ function failedProblem(plan: Plan, state: Snapshot, now: number): string | undef
 }
 
 /**
- * Why a failed step cannot be given another input, or nothing.
- * @param name of the step; without it one alone must have failed
+ * Why a failed step cannot get another input, or nothing.
+ * @param name of the step; without it exactly one must have failed
  */
 export function inputProblem(plan: Plan, state: Snapshot, name?: string): string | undefined {
   const { status } = state.execution;
@@ -123,7 +123,7 @@ export const beginsAgain = (epoch: number, stage: number, changedAt: number): St
   changedAt,
 });
 
-/** The record of the failed step that another input is for. The caller has asked `inputProblem`. */
+/** The record of the failed step that gets another input. The caller has asked `inputProblem`. */
 export const stepForInput = (plan: Plan, state: Snapshot, name?: string): Step | undefined =>
   state.steps[failedSteps(plan, state, name)[0]?.name ?? ''];
 
@@ -157,7 +157,8 @@ function stillActing(plan: Plan, { steps }: Snapshot, now: number): string | und
 }
 
 /**
- * Why what has failed cannot go on where it failed, or nothing; also of an execution that belongs to another.
+ * Why a failed execution cannot go on where it failed, or nothing; includes an execution that belongs to
+ * another.
  */
 export function restartProblemOf(plan: Plan, state: Snapshot): string | undefined {
   const undone = plan.steps.filter(({ name }) => {
@@ -189,8 +190,8 @@ export function restartProblemOf(plan: Plan, state: Snapshot): string | undefine
 }
 
 /**
- * Tolerated because the execution ended as it was, not because a person continued it: what rests on its
- * failure cannot begin.
+ * It was tolerated because the execution ended as it was, not because a person continued it: steps that rest
+ * on its failure cannot begin.
  */
 const wasLeft = (plan: Plan, record: Step | undefined): boolean =>
   record?.status === 'tolerated' &&
@@ -224,7 +225,7 @@ interface Asked extends Pick<Execution, 'commands'>, Given {
   readonly by?: Caller;
 }
 
-/** The caller has asked `retryProblem`, and of an input `inputProblem`; the execution has failed. */
+/** The caller has asked `retryProblem`, and for an input `inputProblem`; the execution has failed. */
 export function retried(
   plan: Plan,
   state: Snapshot,
