@@ -1,5 +1,5 @@
 /**
- * The world as the roles see it. Implemented on AWS (`lib/aws`) and in memory (`lib/memory`); one
+ * The outside world as the roles see it. Implemented on AWS (`lib/aws`) and in memory (`lib/memory`); one
  * contract suite runs against both.
  */
 
@@ -31,7 +31,7 @@ export type WriteResult = 'written' | 'conflict';
 export interface Due {
   readonly executionId: string;
   readonly wakeAt: number;
-  /** Whose it is, hashed (`fairBy`). */
+  /** The hash of its group (`fairBy`). */
   readonly group?: string;
 }
 
@@ -59,25 +59,25 @@ export interface ListedPage extends Page<Execution> {
 }
 
 /**
- * The only truth. Reads of one execution are strongly consistent; `due` and `list` may lag
- * and are only hints. Every method may reject when the store is away or answers ambiguously:
+ * The only truth. Reads of one execution are strongly consistent; `due` and `list` may lag and are only
+ * hints. Every method may reject if the store is away or answers ambiguously: then the caller knows nothing.
  * the caller then knows nothing.
  */
 export interface Store {
-  /** Puts the plan unless it is there already; a plan is addressed by its content, so both are the same. */
+  /** Puts the plan unless it exists already; a plan is addressed by its content, so both are the same. */
   readonly writePlan: (hash: string, plan: Plan) => Promise<void>;
   readonly readPlan: (hash: string) => Promise<Plan | undefined>;
   /**
-   * Writes a new execution, or returns the one that is there; one from an earlier life
-   * of its parent's id is replaced.
-   * @param isNewId a hint: the id was made for this start, so there is hardly one. @default false
+   * Writes a new execution, or returns the existing one; one from an earlier life of its parent's id is
+   * replaced.
+   * @param isNewId a hint: the id was made for this start, so an existing one is unlikely. @default false
    */
   readonly create: (execution: Execution, isNewId?: boolean) => Promise<Execution | 'written'>;
   readonly read: (executionId: string) => Promise<Snapshot | undefined>;
   /**
-   * The records of these steps, and read after them the execution's: a claim needs no more of a long one. No
-   * incident is read, and the answer says that it is a part. @default a reader reads everything
-   * @param withInput an input that is beside the record, too, without which it is `null`. @default true
+   * The records of these steps, and after them the execution's: a claim in a long execution needs no more. It
+   * reads no incident, and its answer says that it is a part. @default a reader reads everything
+   * @param withInput also reads an input beside the record, which is `null` otherwise. @default true
    */
   readonly readSteps?: (
     executionId: string,
@@ -87,7 +87,7 @@ export interface Store {
   readonly readExecution: (executionId: string) => Promise<Execution | undefined>;
   /**
    * Writes each record on the condition that the stored one is one version behind (version 1: that there is
-   * none). An own write that an ambiguous answer hid is recognised by its write id and counts as written.
+   * none). If an ambiguous answer hid our own write, its write id identifies it, and it counts as written.
    */
   readonly write: (write: Write) => Promise<WriteResult>;
   /** Shards of the wake index: 0 to shards - 1. */
@@ -105,15 +105,15 @@ export interface Store {
    */
   readonly asked: (below?: string) => Promise<Bounded<InboxKey>>;
   /**
-   * What fits the filter, in its order. Reading is bounded: if few executions fit, a page may hold fewer than
-   * its limit and still have a cursor.
+   * The executions that match the filter, in its order. Reading is bounded: if few executions match, a page
+   * may have fewer than its limit and still have a cursor.
    * @throws SteadfastError `bad-cursor`
    */
   readonly list: (query: ListQuery) => Promise<ListedPage>;
   /**
-   * To be counted: what is open, what is asked, and what has ended badly since then. Seconds old.
+   * Everything that is counted: open executions, open questions, and bad ends since then. Seconds old.
    * @param workflows whose starts since then are counted, if any execution has ended badly
-   * @param latelySince from then on starts are counted by workflow. @default as long as bad ends
+   * @param latelySince the time from which starts are counted by workflow. @default that of the bad ends
    */
   readonly survey: (
     endedSince: number,
@@ -133,8 +133,8 @@ export interface Segment {
 /** The state table without its indexes: for the audit alone. */
 export interface Inventory {
   /**
-   * Some of all records of executions in a segment, strongly read: an execution's
-   * own one before those beside it.
+   * A page of all records of executions in a segment, strongly read: an execution's own record comes before
+   * those beside it.
    */
   readonly page: (segment: Segment, cursor?: string) => Promise<Page<Found>>;
   /** Removes the record on the condition that it is still the one that was found. */
@@ -143,7 +143,7 @@ export interface Inventory {
 
 /** The receipts of supervisors and audit: beside the executions, and never needed to go on. */
 export interface Receipts {
-  /** The shards' that have one, by number, and the audit's. */
+  /** Those of the shards that have one, by number, and the audit's. */
   readonly read: () => Promise<{ readonly shards: readonly ShardReceipt[]; readonly audit?: AuditReceipt }>;
   /** On the condition that the stored one is one version behind (version 1: that there is none). */
   readonly write: (receipt: ShardReceipt | AuditReceipt) => Promise<WriteResult>;
@@ -156,7 +156,7 @@ export interface SideRecord {
 }
 
 /**
- * Records of one kind beside the executions. Every reader says what follows where one cannot be read or
+ * Records of one kind beside the executions. Every reader defines what follows if one cannot be read or
  * written; no execution waits for it.
  */
 export interface SideRecords<Kept extends SideRecord, Key extends readonly unknown[] = []> {
@@ -179,27 +179,27 @@ export interface Lanes {
   readonly readLane: (lane: string) => Promise<Lane | undefined>;
   /** On the condition that the stored one is one version behind, and of the same life. */
   readonly writeLane: (lane: Lane) => Promise<WriteResult>;
-  /** Puts it; again, it changes nothing. */
+  /** Puts the entry; repeating this changes nothing. */
   readonly queue: (lane: string, queued: Queued) => Promise<void>;
   /** Strongly consistent, the next first. @param limit of a page */
   readonly queued: (lane: string, limit: number, cursor?: string) => Promise<Page<Queued>>;
-  /** One that is not there is no error. */
+  /** Removes the entry; a missing one is not an error. */
   readonly unqueue: (lane: string, queued: Queued) => Promise<void>;
 }
 
 /** Until when a supervisor is at work. */
 export type Presences = SideRecords<Presence>;
 
-/** Bulk actions, beside the executions. Each record is read strongly, but for all totals at once. */
+/** Bulk actions, beside the executions. Each record is read strongly, except all totals at once. */
 export interface Bulks {
   readonly read: (bulk: string) => Promise<Bulk | undefined>;
   readonly readPage: (bulk: string, page: number) => Promise<BulkPage | undefined>;
   readonly readTotal: (bulk: string, shard: number) => Promise<BulkTotal | undefined>;
-  /** All of them, perhaps as they were a second ago. */
+  /** All totals, perhaps a second old. */
   readonly readTotals: (bulk: string) => Promise<readonly BulkTotal[]>;
   /**
-   * All or none of up to 100, on the condition that each stored one is one version behind
-   * (version 1: that there is none).
+   * Writes all or none of up to 100, on the condition that each stored one is one version behind (version 1:
+   * that there is none).
    */
   readonly write: (records: BulkWrite) => Promise<WriteResult>;
 }
@@ -211,11 +211,11 @@ export interface BulkWrite {
 }
 
 /**
- * Which callers hold a process of the API while they wait; what cannot be read or
- * written lets no further one wait.
+ * Which callers occupy a process of the API while they wait; if this cannot be read or written, no further
+ * caller may wait.
  */
 export interface Waits extends SideRecords<OpenWaits> {
-  /** So many at the same time. @default DEFAULT_MOST_WAITS */
+  /** How many may wait at the same time. @default DEFAULT_MOST_WAITS */
   readonly most?: number;
 }
 
@@ -223,7 +223,7 @@ export interface Waits extends SideRecords<OpenWaits> {
 export interface WakeUps extends Presences {
   /** Starts a supervisor that takes this presence over: at least once, perhaps never. */
   readonly call: (presence: Presence) => Promise<void>;
-  /** Until when a process with these ports need not read it again; in memory alone. */
+  /** Until when a process with these ports need not read it again; only in memory. */
   readonly known: { untilAt: number; asking?: Promise<void> };
 }
 
@@ -234,11 +234,11 @@ export interface WakeUps extends Presences {
 export interface LargeValues {
   /** SHA-256 of the text, in `[a-z0-9]`. */
   readonly hash: (json: string) => string;
-  /** Values whose text has more bytes lie here. @default LARGE_VALUE_BYTES */
+  /** Values whose text has more bytes are stored here. @default LARGE_VALUE_BYTES */
   readonly above?: number;
-  /** Resolves once the object is there for every reader. Rejects when that is not certain. */
+  /** Resolves once every reader finds the object. Rejects if that is not certain. */
   readonly put: (key: string, json: string) => Promise<void>;
-  /** The text that was put. Nothing when there certainly is none; rejects when it cannot be read now. */
+  /** The text that was put. Nothing if there certainly is none; rejects if it cannot be read now. */
   readonly get: (key: string) => Promise<string | undefined>;
 }
 
@@ -254,28 +254,28 @@ export interface StoredValue {
 export interface LargeValueInventory {
   /** In the order of their keys, those that begin with the prefix. */
   readonly list: (prefix: string, cursor?: string) => Promise<Page<StoredValue>>;
-  /** An earlier version may stay for a day; one that is gone already is no error. */
+  /** Removes them; earlier versions may stay for a day; a missing one is not an error. */
   readonly remove: (keys: readonly string[]) => Promise<void>;
-  /** The same, with every version of them at once. @default `remove` */
+  /** Removes every version of them at once. @default `remove` */
   readonly erase?: (keys: readonly string[]) => Promise<void>;
 }
 
-/** All there is of one execution's id, of whichever life: for an erasure alone. */
+/** Everything that exists of one execution's id, of any life: only for an erasure. */
 export interface Erasure extends Pick<Inventory, 'remove'> {
-  /** Strongly read. */
+  /** All records, strongly read. */
   readonly recordsOf: (executionId: string) => Promise<readonly Found[]>;
-  /** No write is under way for longer, its repetitions included. @default 60 s */
+  /** The longest time that a write is under way, its repetitions included. @default 60 s */
   readonly writtenWithinMs?: number;
   /** @default there are none */
   readonly values?: LargeValueInventory;
 }
 
-/** Messages of one agent's queue, about. */
+/** About how many messages one agent's queue has. */
 export interface QueueDepth {
   readonly waiting: number;
-  /** Taken by an agent and not yet acknowledged. */
+  /** Messages that an agent has taken and not yet acknowledged. */
   readonly underWork: number;
-  /** To be delivered later. */
+  /** Messages to be delivered later. */
   readonly delayed: number;
 }
 
@@ -283,16 +283,16 @@ export interface QueueDepth {
 export interface Queue {
   readonly send: (sends: readonly Send[]) => Promise<void>;
   /**
-   * Whether there is a queue for the agent: one that is not deployed has none. A supervisor and the API know
-   * every agent that is deployed, an agent only those to which its own workflows send.
-   * @default there is one for every agent
+   * Whether the agent has a queue: an agent that is not deployed has none. A supervisor and the API know
+   * every deployed agent, an agent only those to which its own workflows send.
+   * @default every agent has one
    */
   readonly reaches?: (agent: string) => boolean;
-  /** By agent; one whose queue cannot be asked is left out. */
+  /** By agent; an agent whose queue cannot be read is left out. */
   readonly depths?: (agents: readonly string[]) => Promise<Readonly<Record<string, QueueDepth>>>;
 }
 
-/** News that leaves the deployment. It rejects where the event bus does not take it. */
+/** News that leaves the deployment. It rejects if the event bus does not accept it. */
 export interface Announcer {
   readonly announce: (news: News) => Promise<void>;
 }
@@ -300,7 +300,7 @@ export interface Announcer {
 export interface Clock {
   /** Epoch ms. */
   readonly now: () => number;
-  /** Resolves after `ms`, or at once when the signal is aborted; never rejects. */
+  /** Resolves after `ms`, or at once if the signal is aborted; never rejects. */
   readonly sleep: (ms: number, signal?: AbortSignalLike) => Promise<void>;
 }
 
@@ -322,23 +322,21 @@ export interface Log {
   readonly note: (note: Note, origin?: NoteOrigin) => void;
 }
 
-/** The schemas of workflows that are run by steps of others; a process has those of its own bundle. */
+/** The schemas of workflows that other workflows' steps run; a process has those of its own bundle. */
 export interface ChildInputs {
-  /**
-   * Why the workflow with this very plan does not accept the input; nothing also where it is not known here.
-   */
+  /** Why the workflow with this very plan does not accept the input; nothing if the plan is unknown here. */
   readonly problem: (plan: Plan, input: Json) => Promise<string | undefined>;
 }
 
-/** How a caller learns of an end at once, if the process that it waits in makes all announcements. */
+/** Tells a caller of an end at once, if the process in which it waits makes all announcements. */
 export interface Ends {
-  /** @returns a signal that is aborted when the end is announced, and what gives it back */
+  /** @returns a signal that is aborted when the end is announced, and a function that releases it */
   readonly of: (executionId: string) => { readonly signal: AbortSignalLike; readonly release: () => void };
 }
 
-/** Why no write is kept now. */
+/** The reason why writes are not kept now. */
 export interface StorageTrouble {
-  /** The first write that was not kept. */
+  /** When the first write was not kept. */
   readonly since: number;
   readonly failure: Failure;
 }
@@ -346,13 +344,13 @@ export interface StorageTrouble {
 export interface Ports {
   readonly store: Store;
   readonly queue: Queue;
-  /** Absent while writes are kept. @default it is not known */
+  /** Absent while writes are kept. @default it is unknown */
   readonly storageTrouble?: () => StorageTrouble | undefined;
-  /** When no attempt could go on, of late. @default never, as far as that is known */
+  /** Recent times in which no attempt could go on. @default none, as far as is known */
   readonly away?: () => readonly Away[];
-  /** What agents have done to their processes of late. @default it is not known, as on AWS */
+  /** Recent damage that agents did to their processes. @default it is unknown, as on AWS */
   readonly workerTroubles?: () => WorkerTroubles;
-  /** When the code that runs began to run. @default it is not known, as on AWS */
+  /** When the running code began to run. @default it is unknown, as on AWS */
   readonly startedAt?: number;
   /** @default every value is in its record, which bounds its size */
   readonly largeValues?: LargeValues;
@@ -370,13 +368,15 @@ export interface Ports {
   readonly rates?: Rates;
   /** @default any input is accepted for a child; its agents are the first to check */
   readonly childInputs?: ChildInputs;
-  /** @default as many callers wait for an end as like */
+  /** @default any number of callers may wait for an end */
   readonly waits?: Waits;
-  /** Without `waits`: since when each of this process waits, by its id. @default they are not counted */
+  /**
+   * Without `waits`: since when each caller of this process waits, by its id. @default they are not counted
+   */
   readonly waitsHere?: Map<string, number>;
-  /** @default an end is found by reading again and again */
+  /** @default an end is found by repeated reads */
   readonly ends?: Ends;
-  /** @default none is called: the next tick sees what is due. A supervisor has none. */
+  /** @default none is called: the next tick sees due executions. A supervisor has none. */
   readonly wakeUps?: WakeUps;
   readonly announcer: Announcer;
   readonly clock: Clock;

@@ -6,7 +6,7 @@
 
 import type { AgentSpec } from './agent.ts';
 
-/** Which parts of an implementation the declaration asks for, beside `execute`. */
+/** The parts of an implementation that the declaration requires, besides `execute`. */
 export const partsOf = ({
   effect,
   probe,
@@ -19,6 +19,6 @@ export const partsOf = ({
   ...(undo === 'required' ? (['undo'] as const) : []),
 ];
 
-/** Parts that would never be called, although the author counts on them. */
+/** Parts that would never be called, although the author relies on them. */
 export const uselessPartsOf = ({ effect, probe }: Pick<AgentSpec, 'effect' | 'probe'>): 'probe'[] =>
   effect === 'unsafe' || probe === 'none' ? ['probe'] : [];

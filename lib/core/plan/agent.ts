@@ -1,9 +1,9 @@
 /**
- * What an author declares of an agent: its contract and its time limits. The implementation is attached
+ * An author's declaration of an agent: its contract and its time limits. The implementation is attached
  * elsewhere (`handler`), so that workflows, the scheduler and `cdk synth` never load it.
  *
- * Owns: `AgentSpec`, its defaults and its refusals, and what an implementation is given (`AttemptContext`)
- * and answers. Does not own: how an attempt is run (`agent/message.ts`).
+ * Owns: `AgentSpec`, its defaults and its refusals, and the inputs and answers of an implementation
+ * (`AttemptContext`). Does not own: how an attempt is run (`agent/message.ts`).
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -111,7 +111,7 @@ const OPTIONS = {
   probe: true,
 } as const satisfies KeysOf<AgentOptions<unknown, unknown>>;
 
-/** The agent as data: what the plan, the infrastructure and the roles need to know of it. */
+/** The agent as data: everything about it that the plan, the infrastructure and the roles need. */
 export interface AgentSpec {
   readonly name: string;
   readonly effect: Effect;
@@ -120,10 +120,10 @@ export interface AgentSpec {
   readonly pickupMs: number;
   readonly settleMs: number;
   readonly maxNoProgressMs?: number;
-  /** Absent: the service does all work while it is asked to. */
+  /** Absent: the service does all its work during the call. */
   readonly acceptsMs?: number;
   readonly undo: 'required' | 'none';
-  /** Absent: of an 'idempotent' agent unsaid, of a 'probed' one 'required'; of another there is none. */
+  /** Absent: undeclared for an 'idempotent' agent, 'required' for a 'probed' one; others have none. */
   readonly probe?: 'required' | 'none';
   /** Absent: in a Lambda function. */
   readonly runsIn?: 'container';
@@ -195,24 +195,24 @@ export interface AttemptContext {
 }
 
 /**
- * How long, in ms, until nothing of the attempt may go on: for what runs its author's code, not for
- * that code.
+ * How long, in ms, until nothing of the attempt may go on: for the code that runs its author's code, not for
+ * that code itself.
  */
 export const PROCESS_TIME_LEFT_MS: unique symbol = Symbol('process-time-left');
 
 /** Work that its service has accepted and does by itself. */
 export interface AcceptedWork {
-  /** As `execute` has said. */
+  /** The token that `execute` returned. */
   readonly token?: string;
-  /** When, in epoch ms. */
+  /** When the service accepted it, in epoch ms. */
   readonly at: number;
   /** The latest that a probe has reported. */
   readonly progress?: string | number;
 }
 
 /**
- * The platform's AbortSignal where its types are known, as in an author's project;
- * they are not in these pure files.
+ * The platform's AbortSignal if its types are known, as in an author's project; in these pure files they are
+ * not.
  */
 export type PlatformSignal = typeof globalThis extends { AbortSignal: { prototype: infer Signal } }
   ? Signal & AbortSignalLike
@@ -300,7 +300,7 @@ export interface Implementation<I, O> {
   readonly undo?: (ctx: AttemptContext, input: I, output: O | undefined) => Promise<unknown>;
 }
 
-/** Between two questions about accepted work. */
+/** The shortest time between two probes of accepted work. */
 export const MIN_ASK_AFTER_MS = 5_000;
 export const MAX_ASK_AFTER_MS = 3_600_000;
 
@@ -332,7 +332,7 @@ export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): A
     undo: options.undo ?? (options.effect === 'none' ? 'none' : 'required'),
     ...(options.acceptedWithin === undefined ? {} : { acceptsMs: ms('acceptedWithin', '1h') }),
     ...probeOf(options),
-    // Left out where it says nothing: a plan is addressed by its content.
+    // Left out if it has no effect: a plan is addressed by its content.
     ...(options.runsIn === undefined || options.runsIn === 'lambda' ? {} : { runsIn: options.runsIn }),
     ...(options.isolate === undefined || !options.isolate ? {} : { isolate: options.isolate }),
   };
@@ -341,7 +341,7 @@ export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): A
   return { kind: 'steadfast:agent', spec, input: options.input, output: options.output };
 }
 
-/** Accepted work is asked for, so a recovery may count on the probe. */
+/** Accepted work is probed, so a recovery may rely on the probe. */
 const probeOf = ({
   probe,
   effect,

@@ -1,11 +1,12 @@
 /**
- * What a deployment brings itself: the workflow and the agent behind bulk actions, and those of the canary.
+ * The built-in parts of every deployment: the workflow and the agent behind bulk actions, and those of the
+ * canary.
  *
- * Owns: their names, and that no author takes one. Does not own: what they do (`scheduler/bulk-workflow.ts`,
+ * Owns: their names, and that no author uses one. Does not own: their work (`scheduler/bulk-workflow.ts`,
  * `scheduler/canary-workflow.ts`). The infrastructure loads this file, so it imports nothing.
  */
 
-/** Begins the names of workflows and agents; no author's name may begin so. */
+/** The prefix of built-in workflows and agents; no author's name may begin with it. */
 export const BUILT_IN_PREFIX = 'steadfast-';
 
 export const isBuiltIn = (name: string | undefined): boolean => name?.startsWith(BUILT_IN_PREFIX) === true;
@@ -17,7 +18,7 @@ export const BULK: { readonly name: string; readonly timeoutMs: number } = {
   timeoutMs: 300_000,
 };
 
-/** The workflow that is started again and again to see that one comes to its end, and its agent. */
+/** The workflow that is started regularly to see that it ends, and its agent. */
 export const CANARY: { readonly name: string; readonly timeoutMs: number } = {
   name: `${BUILT_IN_PREFIX}canary`,
   timeoutMs: 10_000,

@@ -3,7 +3,7 @@
  * maps.
  *
  * Owns: how such a plan is named and found (`planAt`), and the plan of a part of a list, with the names of
- * its items. Does not own: which children there are, and what they are given (`waiting/child.ts`).
+ * its items. Does not own: which children there are, and their inputs (`waiting/child.ts`).
  *
  * A child's plan follows from its parent's, so it is neither stored nor hashed: `<hash>.<step>` names it. An
  * execution keeps its plan, and its children theirs, after later deployments too.
@@ -11,18 +11,18 @@
 
 import type { AgentStep, ChildStep, MapStep, Plan, PlanStep, Stage } from './plan.ts';
 
-/** The hash under which the plan is stored from which this one follows. */
+/** The hash of the stored plan from which this one follows. */
 export const storedHash = (planId: string): string => planId.slice(0, `${planId}.`.indexOf('.'));
 
 export const childPlanId = (planId: string, step: ChildStep): string => `${planId}.${step.name}`;
 
-/** What a part has of its list. */
+/** The share of a list that one part has. */
 interface Part {
-  /** Its items. */
+  /** How many items it has. */
   readonly size: number;
-  /** Items of the whole list that may fail. */
+  /** How many items of the whole list may fail. */
   readonly tolerated: number;
-  /** Items of the parts before it. */
+  /** How many items the parts before it have. */
   readonly before: number;
 }
 
@@ -37,7 +37,7 @@ function partAt(name: string | undefined): Part | undefined {
   return { size: Number(size), tolerated: Number(tolerated), before: Number(before) };
 }
 
-/** The plan that the id names, of the stored plan with its hash; nothing when there is no such plan. */
+/** The plan that the id names, found in the stored plan with its hash; nothing if there is no such plan. */
 export function planAt(stored: Plan, planId: string): Plan | undefined {
   const way = planId.split('.').slice(1);
   let plan: Plan | undefined = stored;
@@ -54,15 +54,15 @@ export function planAt(stored: Plan, planId: string): Plan | undefined {
 }
 
 /**
- * By the list's step and the item's place in the whole list: what a person reads of it anywhere.
- * Never the name of an author's step.
+ * Named by the list's step and the item's place in the whole list: people read this name everywhere. It is
+ * never the name of an author's step.
  */
 const itemName = (step: MapStep, before: number, at: number): string => `${step.name}[${before + at}]`;
 
 /**
- * The plan of a part of a list: one step an item. A limit of concurrency is lanes: item n waits
- * for item n - concurrency, so that no counter is needed and a free lane's next item follows
- * from the report that freed it.
+ * The plan of a part of a list: one step per item. A limit of concurrency makes lanes: item n waits for item
+ * n - concurrency, so that no counter is needed and a free lane's next item follows from the report that
+ * freed it.
  */
 function partPlan(parent: Plan, step: MapStep, { size, tolerated, before }: Part): Plan {
   const lanes = step.concurrency ?? size;
@@ -85,7 +85,7 @@ function partPlan(parent: Plan, step: MapStep, { size, tolerated, before }: Part
   };
 }
 
-/** Its options are declared for an agent or for a child, and hold for its items. */
+/** Its options are declared for an agent or for a child, and apply to its items. */
 const recoveryOfItem = (
   recovery: readonly Stage[] | undefined,
   at: number,

@@ -1,8 +1,8 @@
 /**
- * Lanes in a plan: the step that waits for a place, the key of an input.
+ * Lanes in a plan: the step that waits for a place, and the key of an input.
  *
- * Owns: these. Does not own: what the option looks like to authors (`author/builder/workflow.ts`), what is
- * refused (`author/checks/check-lane.ts`), who gets a place (`waiting/lane.ts`).
+ * Owns: these two. Does not own: the author's option (`author/builder/workflow.ts`), its refusals
+ * (`author/checks/check-lane.ts`), who gets a place (`waiting/lane.ts`).
  */
 
 import type { Json } from '../values/json.ts';
@@ -20,16 +20,19 @@ export function laneOf(plan: Plan): LaneStep | undefined {
   return first?.kind === 'lane' ? first : undefined;
 }
 
-/** From its start to its end: the wait for a place, and then its own time. */
+/** The longest time from its start to its end: the wait for a place, and then its own time. */
 export const longestMs = (plan: Plan): number => plan.withinMs + (laneOf(plan)?.withinMs ?? 0);
 
-/** Before all others, which need not be done before a retry: each waits for the lane itself. */
+/**
+ * Puts the lane's step before all others; they need not be done before a retry: each waits for the lane
+ * itself.
+ */
 export const inLane = (lane: LaneStep | undefined, steps: readonly PlanStep[]): readonly PlanStep[] =>
   lane === undefined
     ? steps
     : [lane, ...steps.map((step) => ({ ...step, after: [LANE_STEP, ...step.after] }))];
 
-/** The key of an input, or why it is none. */
+/** The key of an input, or why there is none. */
 export function laneKey(
   { lane, by }: LaneStep,
   input: Json,

@@ -1,13 +1,12 @@
 /**
- * On-failure steps: what follows once an execution has ended without success. They are a
- * list of their own in the plan.
+ * On-failure steps: they follow once an execution has ended without success. They are a list of their own in
+ * the plan.
  *
- * Owns: the plan by which an execution is decided on while it is following up, and which step is in which
- * list. Does not own: what is refused of them (`check-on-failure.ts`), when they begin and what their end
- * is (`execution/follow-up.ts`).
+ * Owns: the plan of an execution's decisions while it is following up, and which step is in which list. Does
+ * not own: their refusals (`check-on-failure.ts`), when they begin and end (`execution/follow-up.ts`).
  *
- * S21 while an execution is following up, the plan that is decided by has its on-failure steps alone: nothing
- * else of it can be claimed, tried again, undone or reported. Before and after, it has none of them. Each may
+ * S21 while an execution is following up, the plan of its decisions has only its on-failure steps: nothing
+ * else of it can be claimed, retried, undone or reported. Before and after, it has none of them. Each may
  * fail, as a tolerated step does (S20), and is never undone.
  */
 
@@ -34,7 +33,7 @@ function onFailurePlan(plan: Plan): Plan {
 /** The plan as it is stored. */
 export const storedPlanOf = (plan: Plan): Plan => plan.onFailureOf ?? plan;
 
-/** As they are decided on: each may fail. */
+/** The on-failure steps as they are decided on: each may fail. */
 export const onFailureSteps = (plan: Plan): readonly AgentStep[] =>
   storedPlanOf(plan).onFailure === undefined
     ? []
@@ -43,7 +42,7 @@ export const onFailureSteps = (plan: Plan): readonly AgentStep[] =>
 export const isOnFailure = (plan: Plan, name: string): boolean =>
   storedPlanOf(plan).onFailure?.some((step) => step.name === name) === true;
 
-/** The steps that there is something to say of: its own, and once they have begun its on-failure steps. */
+/** The steps to show: its own, and its on-failure steps once they have begun. */
 export const shownSteps = (plan: Plan, { execution, steps }: Snapshot): readonly PlanStep[] => {
   const { onFailure } = storedPlanOf(plan);
   const isLater = onFailure !== undefined && (hasEnd(execution) || execution.retries !== undefined);

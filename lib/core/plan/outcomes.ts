@@ -1,19 +1,19 @@
 /**
- * Outcomes in a plan: which steps may fail without their execution, and who asks how one ended.
+ * Outcomes in a plan: which steps may fail without their execution, and which outcomes conditions depend on.
  *
- * Owns: these two questions. Does not own: the refusals of what could not hold
+ * Owns: these two questions. Does not own: the refusals of impossible conditions
  * (`author/checks/check-outcomes.ts`), when a failure is tolerated (`execution/tolerate.ts`).
  *
- * S20 of succeeded, failed and skipped exactly one holds from when a step has passed, so that a condition on
- * an outcome is never read before it is final.
+ * S20 once a step has passed, exactly one of succeeded, failed and skipped is true, so a condition on an
+ * outcome is never read before it is final.
  */
 
 import type { Plan, PlanStep } from './plan.ts';
 import { stepsIn } from './refs-in.ts';
 
 /**
- * The failure of the step is not its execution's. Of a list some items' are
- * (`MapStep.tolerate`), the step's own is not.
+ * The failure of the step is not its execution's. For a list this is true of some items' failures
+ * (`MapStep.tolerate`), not of the step's own.
  */
 export const isTolerated = (step: PlanStep): boolean => step.kind !== 'map' && step.tolerate === true;
 

@@ -1,7 +1,7 @@
 /**
  * The plan: a workflow compiled to JSON, addressed by its content.
  *
- * Owns: the plan's shape and the questions about its graph. Does not own: what is refused (`check.ts`), how
+ * Owns: the plan's shape and the questions about its graph. Does not own: its refusals (`check.ts`), how
  * authors write it (`workflow.ts`), where it is stored.
  *
  * An execution keeps the plan it started with, after later deployments too.
@@ -17,7 +17,7 @@ export interface Tries {
   readonly maxMs: number;
 }
 
-/** The same again. */
+/** The same request again. */
 export interface RetryStage extends Tries {
   readonly kind: 'retry';
 }
@@ -40,7 +40,7 @@ export interface AskPersonStage {
   readonly kind: 'askPerson';
   readonly withinMs: number;
   readonly otherwise: 'undo' | 'keep';
-  /** Listeners of the event bus are reminded so often while there is no answer. */
+  /** The interval of reminders to listeners of the event bus while there is no answer. */
   readonly remindMs?: number;
 }
 
@@ -57,7 +57,7 @@ export interface StepLimits {
   readonly settleMs: number;
   /** Absent: being alive is enough. */
   readonly maxNoProgressMs?: number;
-  /** How long work may go on that the service has accepted. Absent: it accepts none. */
+  /** How long work that the service has accepted may go on. Absent: it accepts none. */
   readonly acceptsMs?: number;
 }
 
@@ -66,15 +66,13 @@ interface StepBase {
   /** All direct predecessors: declared ones and those whose output is read. */
   readonly after: readonly string[];
   readonly when?: Expr;
-  /** From its turn on: all its attempts, waits and retries. */
+  /** From its turn on: all its attempts, waits and retries together. */
   readonly withinMs?: number;
-  /**
-   * Once it is done there is no way back: nothing is undone any more, only tried again or left to a person.
-   */
+  /** Once it is done there is no way back: nothing is undone any more, only retried or left to a person. */
   readonly pointOfNoReturn?: true;
 }
 
-/** Its failure need not be the execution's. */
+/** Its failure need not be the execution's failure. */
 interface MayFail {
   readonly tolerate?: true;
 }
@@ -85,11 +83,11 @@ export interface AgentStep extends StepBase, MayFail, StepLimits {
   readonly agent: string;
   readonly input: Expr;
   readonly recovery: readonly Stage[];
-  /** How its undo is retried; 'none' where there is nothing to compensate. */
+  /** How its undo is retried; 'none' if there is nothing to compensate. */
   readonly undo: 'none' | RetryStage;
 }
 
-/** Done when its time has come: so long after its predecessors, or at a time that is read from the data. */
+/** Done when its time has come: this long after its predecessors, or at a time that is read from the data. */
 export interface WaitStep extends StepBase, MayFail {
   readonly kind: 'wait';
   readonly forMs?: number;
@@ -99,7 +97,7 @@ export interface WaitStep extends StepBase, MayFail {
   readonly until?: Expr;
 }
 
-/** Done when the external party (a system, or of an approval a person) answers through the API. */
+/** Done when the external party (a system, or for an approval a person) answers through the API. */
 export interface CallbackStep extends StepBase, MayFail {
   readonly kind: 'callback' | 'approval';
   readonly withinMs: number;
@@ -112,7 +110,7 @@ export interface CallbackStep extends StepBase, MayFail {
   readonly by?: 'another';
   /** What an approval without an answer in time counts as. Absent: the step fails. */
   readonly otherwise?: 'approve' | 'reject';
-  /** Listeners of the event bus are reminded so often while there is no answer. */
+  /** The interval of reminders to listeners of the event bus while there is no answer. */
   readonly remindMs?: number;
   /** The values that an approval shows to the person, by name. */
   readonly show?: Expr;
@@ -125,28 +123,28 @@ export interface LaneStep extends StepBase, MayFail {
   readonly lane: string;
   /** The key of the lane, read from the input. */
   readonly by: Expr;
-  /** How many executions of one key hold a place at the same time. */
+  /** How many executions of one key may have a place at the same time. */
   readonly atMost: number;
   /** How long an execution waits for a place. */
   readonly withinMs: number;
 }
 
-/** How a step is repeated: after each round that succeeded, another. */
+/** How a step is repeated: another round after each that succeeded. */
 export interface Rounds {
-  /** Holds of the round that is the last; reads what it answered (`last`) and what it was given (`given`). */
+  /** True for the last round; reads the round's answer (`last`) and its input (`given`). */
   readonly until: Expr;
-  /** The input of the next round, which reads the same; absent: the same input again. */
+  /** The input of the next round, which reads the same values; absent: the same input again. */
   readonly next?: Expr;
   readonly atMost: number;
   /** An agent performs a round: its plan is that one step. */
   readonly byAgent?: true;
 }
 
-/** Another workflow, run as an execution of its own; or several, one after the other, if it has rounds. */
+/** Another workflow, run as a child execution; or several, one after the other, if it has rounds. */
 export interface ChildStep extends StepBase, MayFail {
   readonly kind: 'child';
   readonly plan: Plan;
-  /** What the first round is given, if there are several. */
+  /** The input of the first round, if there are several. */
   readonly input: Expr;
   readonly rounds?: Rounds;
   /** Absent: one try, and its failure is the step's. */
@@ -160,9 +158,9 @@ export interface MapStep extends StepBase {
   readonly over: Expr;
   /** How one item is performed; its input, and that of its stages, reads the item and its index. */
   readonly each: AgentStep | ChildStep;
-  /** Items under way at the same time. */
+  /** How many items may be under way at the same time. */
   readonly concurrency?: number;
-  /** Items that may fail. */
+  /** How many items may fail. */
   readonly tolerate: { readonly items: number } | { readonly percent: number };
 }
 
@@ -172,25 +170,25 @@ export interface Plan {
   readonly v: 1;
   readonly workflow: string;
   readonly withinMs: number;
-  /** How long a pause may last before a person is asked, where the command does not say. */
+  /** How long a pause may last before a person is asked, if the command does not say. */
   readonly pauseWithinMs?: number;
   /** In an order in which predecessors come first. */
   readonly steps: readonly PlanStep[];
   readonly output: Expr;
   /**
-   * Its ends are not announced; the write that would record that one was is saved, unless something else
-   * waits for it.
+   * Its ends are not announced; this saves the write that would record the announcement, unless something
+   * else waits for it.
    */
   readonly announceEnds?: false;
-  /** In a part of a list: so many failed items do not fail it. */
+  /** In a part of a list: this many failed items do not fail it. */
   readonly tolerated?: number;
   /** Tags by which its executions are found; given with the start, or else fields of the input. */
   readonly search?: readonly string[];
   /** The tenant of an execution, read from its input: messages of different tenants take turns. */
   readonly fairBy?: Expr;
   /**
-   * What follows an end without success, in an order in which predecessors come
-   * first; absent where nothing does.
+   * The steps that follow an end without success, in an order in which predecessors come first; absent if
+   * there are none.
    */
   readonly onFailure?: readonly AgentStep[];
   /** Only while an execution is following up: the stored plan, whose on-failure steps these are. */
@@ -199,7 +197,7 @@ export interface Plan {
 
 export const PLAN_LIMITS = { bytes: 256 * 1024, steps: 1_000, attempts: 1_000 } as const;
 
-/** A plan with more steps is not read whole where a part is enough. */
+/** A plan with more steps is not read whole if a part is enough. */
 const LONG = 36;
 export const hasManySteps = (plan: Plan): boolean => plan.steps.length > LONG;
 
@@ -213,13 +211,13 @@ export const limitsOf = (spec: AgentSpec): StepLimits => ({
   ...(spec.acceptsMs === undefined ? {} : { acceptsMs: spec.acceptsMs }),
 });
 
-/** Graph questions about a plan, answered once per plan. */
+/** Graph questions about a plan, answered once for each plan. */
 export interface PlanGraph {
   readonly step: ReadonlyMap<string, PlanStep>;
   /** The steps that agents perform, in plan order. */
   readonly performed: readonly AgentStep[];
   readonly dependents: ReadonlyMap<string, readonly PlanStep[]>;
-  /** All predecessors of a step, however far; filled as asked. */
+  /** All predecessors of a step, direct or not; filled on demand. */
   readonly ancestors: Map<string, ReadonlySet<string>>;
 }
 
@@ -254,7 +252,8 @@ export function agentStep(plan: Plan, name: string): AgentStep | undefined {
 export const agentSteps = (plan: Plan): readonly AgentStep[] => graphOf(plan).performed;
 
 /**
- * Every agent that an execution of the plan, or one of its children, may need: also those of a later stage.
+ * Every agent that an execution of the plan, or one of its children, may need, including those of later
+ * stages.
  */
 export function agentsNamed(plan: Plan): ReadonlySet<string> {
   const names = [...plan.steps, ...(plan.onFailure ?? [])].flatMap((step) => {
@@ -297,7 +296,7 @@ export function workflowIn(step: PlanStep): Plan | undefined {
   return performed.kind === 'child' ? performed.plan : undefined;
 }
 
-/** Whether an approval of it, or of a workflow below it, must be another person's. */
+/** Whether an approval in it, or in a workflow below it, must come from another person. */
 export const asksAnother = (plan: Plan): boolean =>
   plan.steps.some((step) => {
     const inner = workflowIn(step);
@@ -314,7 +313,7 @@ export const isForAnother = (step: PlanStep | undefined): boolean =>
 export const isCallback = (step: PlanStep | undefined): step is CallbackStep =>
   step?.kind === 'callback' || step?.kind === 'approval';
 
-/** Everything of a step that may read outputs of others. */
+/** All expressions of a step that may read outputs of others. */
 export const expressionsOf = (step: PlanStep): Expr[] => [
   ...(step.when === undefined ? [] : [step.when]),
   ...ownExpressions(step),
@@ -340,7 +339,7 @@ export function ownExpressions(step: PlanStep): Expr[] {
   }
 }
 
-/** What is evaluated after each round. */
+/** The expressions that are evaluated after each round. */
 export const ofRounds = ({ rounds }: ChildStep): Expr[] =>
   rounds === undefined ? [] : [rounds.until, ...(rounds.next === undefined ? [] : [rounds.next])];
 

@@ -1,5 +1,5 @@
 /**
- * What an expression reads: its references, their sources, the steps among them.
+ * The reads of an expression: its references, their sources, the steps among them.
  *
  * Does not own: the language and its evaluation (`refs.ts`), which references a step may make (`plan.ts`).
  */
@@ -7,7 +7,7 @@
 import { isJsonObject, isPlainObject, type Json, type JsonObject } from '../values/json.ts';
 import type { Expr } from './refs.ts';
 
-/** What is foreign in it is refused with the plan. */
+/** Foreign parts of it are refused with the plan. */
 const isTree = (expr: Expr): expr is JsonObject | Json[] =>
   Array.isArray(expr) || (typeof expr === 'object' && expr !== null && isPlainObject(expr));
 
@@ -46,7 +46,7 @@ export function refsIn(expr: Expr): Reference[] {
   return found;
 }
 
-/** The references of an expression but for those that only ask (`exists`). */
+/** The references of an expression except those that only ask (`exists`). */
 export function valuesReadIn(expr: Expr): Reference[] {
   if (Array.isArray(expr)) return expr.flatMap((item) => valuesReadIn(item as Expr));
   if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal') || Object.hasOwn(expr, '$exists')) return [];

@@ -1,12 +1,12 @@
 /**
- * The reference language: the JSON form of what authors write, and its value.
+ * The reference language: the JSON form of an author's references, and its value.
  *
- * Owns: the form and its evaluation. Does not own: what authors write (`author/references.ts`), what an
- * expression reads (`refs-in.ts`).
+ * Owns: the form and its evaluation. Does not own: the author's spelling (`author/references.ts`), the reads
+ * of an expression (`refs-in.ts`).
  *
- * R1 total: every expression has a value (`undefined` where a path leads nowhere), and none can throw but
- * where it reads a value that is not loaded. R2 bounded: one visit per node, no calls, no loops, no recursion
- * of its own making. R3 own properties only, so no path reaches a prototype.
+ * R1 total: every expression has a value (`undefined` if a path leads nowhere), and none can throw unless it
+ * reads a value that is not loaded. R2 bounded: one visit per node, no calls, no loops, no recursion of its
+ * own making. R3 own properties only, so no path reaches a prototype.
  */
 
 import { type Json, type JsonObject, isJsonObject } from '../values/json.ts';
@@ -14,23 +14,23 @@ import { matchesPattern } from '../values/text.ts';
 
 /**
  * An expression's JSON form; plain JSON stands for itself. An object with a `$` key is quoted by `$literal`,
- * or is a list of its fields (`$object`) where it holds references.
+ * or is a list of its fields (`$object`) if it contains references.
  */
 export type Expr = Json;
 
 /**
- * What a reference may read: the execution's input, outputs and outcomes of steps that have
+ * The values that a reference may read: the execution's input, outputs and outcomes of steps that have
  * passed, tokens, an item of a list.
  */
 export interface Scope {
   readonly input: Json;
-  /** Instead of that, where it may not be loaded: then it throws, and so does the evaluation. */
+  /** Replaces `input` if that may not be loaded: then it throws, and so does the evaluation. */
   readonly loadedInput?: () => Json;
   readonly output: (step: string) => Json | undefined;
   readonly token?: (step: string) => Json | undefined;
   /** 'succeeded', 'failed' or 'skipped', once the step has passed. */
   readonly outcome?: (step: string) => Json | undefined;
-  /** Why it failed, if it has, and that is tolerated. */
+  /** Why the step failed, if it has, and if that is tolerated. */
   readonly failure?: (step: string) => Json | undefined;
   /** Why the execution ended: `{ kind, step?, code, message }`. */
   readonly cause?: Json | undefined;
@@ -38,7 +38,7 @@ export interface Scope {
   readonly index?: number;
   readonly last?: Json;
   readonly given?: Json;
-  /** By its source: what a declared request reads beside the input (`ready/`). */
+  /** Other values by their source: those that a declared request reads besides the input (`ready/`). */
   readonly others?: Readonly<Record<string, Json | undefined>>;
 }
 
@@ -129,7 +129,7 @@ const listOf = (argument: Expr, scope: Scope): (Json | undefined)[] =>
 const textOf = (value: Json | undefined): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
-/** Text with text and number with number; anything else has no order. */
+/** Text with text and number with number; other pairs have no order. */
 function ordered(left: Json | undefined, right: Json | undefined): left is string | number {
   return (typeof left === 'number' || typeof left === 'string') && typeof left === typeof right;
 }
@@ -175,7 +175,7 @@ function follow(root: Json | undefined, path: Expr | undefined): Json | undefine
   return value;
 }
 
-/** Operators of the language; anything else that starts with `$` is refused when the plan is checked. */
+/** Operators of the language; any other key that starts with `$` is refused when the plan is checked. */
 export const OPERATORS: ReadonlySet<string> = new Set(
   'ref literal object concat length exists orElse and or not eq ne lt gt lte gte in matches'
     .split(' ')

@@ -1,20 +1,20 @@
 /**
  * Tags by which executions of a workflow are found.
  *
- * Owns: what an execution is found by. Does not own: what an author may name
+ * Owns: an execution's searchable tags. Does not own: which an author may name
  * (`author/checks/check-input-fields.ts`), the indexes (`aws/dynamo-indexes.ts`).
  *
- * A trigger gives no tags, and a parent none to its child: so a field of the input
- * stands in for a tag of its name.
+ * A trigger gives no tags, and neither does a parent to its child: so a field of the input can replace a tag
+ * of its name.
  */
 
 import { isJsonObject, type Json } from '../values/json.ts';
 import type { Execution } from '../records/state.ts';
 import type { Plan } from './plan.ts';
 
-/** Characters of a tag's value, as the API takes them. */
+/** The most characters of a tag's value, as the API accepts them. */
 export const MAX_TAG_CHARS = 200;
-/** The tags of an execution with those of its input that it is found by, and the names of these. */
+/** The tags of an execution plus those read from its input, and the names of the searchable ones. */
 export function searched(
   { search = [] }: Plan,
   { input, tags }: Pick<Execution, 'input' | 'tags'>,

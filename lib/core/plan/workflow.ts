@@ -1,5 +1,5 @@
 /**
- * A declared workflow, as those that start and run it get it.
+ * A declared workflow, as the code that starts and runs it gets it.
  *
  * Does not own: how an author declares one (`author/builder/workflow.ts`).
  */

@@ -2,7 +2,7 @@
  * The question of an approval or a callback: put into the inbox when its turn comes, closed when its waiting
  * ends.
  *
- * Owns: when it is opened and closed, and what that writes. Does not own: what every question has
+ * Owns: when it is opened and closed, and what that writes. Does not own: the common part of all questions
  * (`life.ts`), until when the step waits (`waiting/waits.ts`), an answer (`waiting/callback.ts`).
  *
  * It is open only while its step waits for an answer and its execution has not ended: it is opened in one
@@ -24,7 +24,7 @@ import { untilOf } from '../waiting/waits.ts';
 import { changed, closed, nextReminder, opened } from './life.ts';
 import type { Rule } from '../step/rule.ts';
 
-/** There is no answer, and one would be taken: in these statuses, when it is the step's turn. */
+/** There is no answer, and one would be accepted: in these statuses, once it is the step's turn. */
 const isUnanswered = (status: Step['status']): boolean => status === 'ready' || status === 'waiting';
 
 /**
@@ -43,7 +43,8 @@ export const askForAnswer: Rule = {
     const remindAt = nextReminder(step, event.now, deadlineAt);
     const asked = { kind, step: name, otherwise, deadlineAt, remindAt, shown: shownBy(step, state) };
     const question = opened<CallbackQuestion>(execution, asked, event, callbackOf(state, name));
-    // With the execution, also of a callback: else an answer that comes now would leave it open.
+    // Together with the execution, even for a callback: otherwise an answer that comes now would leave it
+    // open.
     const wakeAt = Math.min(deadlineAt, remindAt ?? deadlineAt);
     const asks = executionAfter(execution, 'adopt', event, { wakeAt });
     return changed(state, event.affected, { execution: asks, question }, `${kind}-opened`);
@@ -55,7 +56,7 @@ export const askForAnswer: Rule = {
   },
 };
 
-/** V4 nobody is asked to approve what is not shown. */
+/** V4 nobody is asked to approve values that cannot be shown. */
 function refusedToAsk(state: Snapshot, event: Evaluation, name: string, failure: Failure): Decision {
   const record = state.steps[name] ?? blankStep(name, state.execution);
   const step = stepAfter(record, 'fail', event, { changedAt: event.now, failure });
@@ -67,7 +68,7 @@ function refusedToAsk(state: Snapshot, event: Evaluation, name: string, failure:
 
 function isToOpen(step: CallbackStep, state: Snapshot): boolean {
   const known = callbackOf(state, step.name);
-  // The changes of its question of an earlier epoch are announced first.
+  // The changes of its question from an earlier epoch are announced first.
   if (known !== undefined && (isOpen(known) || known.unannounced !== undefined)) return false;
   return state.steps[step.name]?.status !== 'answered' && untilOf(step, state) !== undefined;
 }

@@ -1,12 +1,12 @@
 /**
- * The choices that an incident offers, which are those that are safe now.
+ * The choices that an incident offers: those that are safe now.
  *
  * Owns: which answers are offered, and why one is refused. Does not own: what an answer writes
  * (`operators/resolution.ts`), who may answer (IAM), the transport (`api/`).
  *
- * S10 a resolution that could leave an effect behind unseen is offered only to a person who says that
- * nothing happened, and only when nothing can still happen; nothing is offered that would undo what
- * lies behind a point of no return.
+ * S10 a resolution that could leave an effect behind unseen is offered only to a person who says that nothing
+ * happened, and only when nothing can still happen; no choice is offered that would undo steps behind a point
+ * of no return.
  */
 
 import { planInStatus } from '../plan/on-failure.ts';
@@ -25,7 +25,10 @@ import { isCleanEnd } from '../waiting/child-tries.ts';
 import { deadlineChoices } from './deadline.ts';
 import { timeText } from '../values/text.ts';
 
-/** The choices that are safe now, and for those that are not yet or not without a word, why. */
+/**
+ * The choices that are safe now, and for those that are not safe yet or not without a person's word, the
+ * reason.
+ */
 export function choicesFor(storedPlan: Plan, state: Snapshot, incident: Incident, now: number): Offered[] {
   if (incident.closedAt !== undefined) return [];
   const plan = planInStatus(storedPlan, state.execution);
@@ -47,7 +50,7 @@ export function choicesFor(storedPlan: Plan, state: Snapshot, incident: Incident
   if (incident.kind === 'undo') {
     const from = (at: number): Pick<Offered, 'notBefore'> => (at > now ? { notBefore: at } : {});
     const deadAt = record.processDeadlineAt + attemptedVariant(step, record).settleMs;
-    // Once all effects are to stay, nothing is undone any more.
+    // Once all effects must stay, nothing is undone any more.
     const { status, cause } = state.execution;
     const isLeft = status === 'compensating' && cause?.undo === false;
     return [
@@ -77,8 +80,7 @@ export function choicesFor(storedPlan: Plan, state: Snapshot, incident: Incident
     { choice: 'retry-with-input', ...careful },
     { choice: 'give-output' },
     { choice: 'skip', ...careful },
-    // Where the step itself may be past the point of no return, only the word
-    // of a person says that it is not.
+    // If the step itself may be past the point of no return, only a person's word says that it is not.
     ...(isTolerated(step)
       ? [{ choice: 'continue' } as const]
       : wayBack(plan, state, step.name) === 'free'
@@ -90,8 +92,8 @@ export function choicesFor(storedPlan: Plan, state: Snapshot, incident: Incident
 }
 
 /**
- * The work is done, and what its agent answered is no output. So nothing is offered that would do it anew or
- * forget it: a person says what the answer should have been, or has it asked for again.
+ * The work is done, and its agent's answer is not an output. So no choice is offered that would repeat or
+ * forget it: a person gives the right answer, or has it asked for again.
  */
 function choicesForAnswer(
   plan: Plan,
@@ -110,8 +112,8 @@ function choicesForAnswer(
 }
 
 /**
- * Another try, where the latest has left nothing, or a person says so; nothing for which a
- * person must check what it did.
+ * Another try, if the latest has left nothing, or a person says so; no choice is offered for which a person
+ * must check what it did.
  */
 function choicesForChild(plan: Plan, state: Snapshot, step: ChildStep, record: Step, now: number): Offered[] {
   const isClean = record.children !== undefined && isCleanEnd(record.children);
@@ -136,8 +138,8 @@ interface Offered {
 }
 
 /**
- * A person may have everything stopped, which has a child say what it did; that all is
- * undone before is not promised.
+ * A person may have everything stopped, and then a child reports what it did; it is not promised that
+ * everything before it is undone.
  */
 function stopFirst(plan: Plan, state: Snapshot, { choice }: Resolution): string {
   if (choice !== 'undo-all' || wayBack(plan, state) !== 'stoppable') return '';
@@ -147,7 +149,7 @@ function stopFirst(plan: Plan, state: Snapshot, { choice }: Resolution): string 
 
 /**
  * Why an answer is not possible, or nothing.
- * @param asOf when it was given: what could still happen then, the person cannot have checked
+ * @param asOf when it was given: the person cannot have checked what could still happen then
  */
 export function resolutionProblem(
   plan: Plan,
@@ -189,7 +191,8 @@ const DEEDS: Readonly<Partial<Record<Choice, Deed>>> = {
 };
 
 /**
- * What a resolution is: if the execution goes on by a person's word, it counts as an act of that
+ * The act that a resolution is: if the execution goes on because a person says so, it counts as an act of
+ * that person; if it ends, it does not.
  * person; if it ends, it does not.
  */
 export const deedOf = (choice: Choice): Deed | undefined => DEEDS[choice];

@@ -1,13 +1,13 @@
 /**
- * The deadline of an execution that has no way back: it ends nothing any more, so a person is asked.
+ * The deadline of an execution that has no way back: it no longer ends anything, so a person is asked.
  *
  * Owns: the incident, its choices, which all lead forward or leave things as they are, and what a resolution
  * writes. Does not own: when there is no way back (`step/point-of-no-return.ts`), the deadline of an
  * execution that can be undone (`execution/stop.ts`), the incidents of single steps (`incident.ts`).
  *
  * L1 behind a point of no return, too, a person is asked when the time is over. A resolution that goes on
- * gives the execution its time once more, and then a person is asked again; without a resolution all is left
- * as it is. S10 nothing is undone.
+ * gives the execution its time once more, and then a person is asked again; without a resolution everything
+ * is left as it is. S10 nothing is undone.
  */
 
 import { agentSteps, type Plan } from '../plan/plan.ts';
@@ -28,7 +28,7 @@ import { isAskedAtDeadline, lastPoint } from '../step/point-of-no-return.ts';
 import { LAST_INCIDENT_MS, openIncident, resolved } from './incident.ts';
 import type { Rule } from '../step/rule.ts';
 
-/** After `stopAtDeadline`, which knows the executions that can be undone. */
+/** Comes after `stopAtDeadline`, which handles the executions that can be undone. */
 export const askAboutDeadline: Rule = {
   apply: (plan, state, event) => {
     if (event.now < state.execution.deadlineAt || !isAskedAtDeadline(plan, state)) return undefined;
@@ -59,7 +59,7 @@ export const askAboutDeadline: Rule = {
   says: { 'incident-opened': 'a person is asked' },
 };
 
-/** No attempt of it is under way, and it is not over: a person may know what came of it. */
+/** It has no attempt under way, and is not over: a person may know its outcome. */
 const HANGING: ReadonlySet<Step['status'] | undefined> = new Set(['retrying', 'accepted', 'unknown']);
 const isHanging = (record: Step | undefined): record is Step =>
   HANGING.has(record?.status) && !isLeased(record);
@@ -76,7 +76,7 @@ export function deadlineChoices(state: Snapshot, { step }: Incident): { readonly
   return [{ choice: 'resume' }, ...(hangs ? [{ choice: 'give-output' as const }] : []), { choice: 'keep' }];
 }
 
-/** Time once more, where the execution has none left and goes on because a person said so. */
+/** Gives the execution its time once more, if it has none left and goes on because a person said so. */
 export const timeAgain = (
   plan: Plan,
   { deadlineAt }: Execution,

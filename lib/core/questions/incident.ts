@@ -2,11 +2,12 @@
  * Incidents: when a person is asked about a step, and on what terms.
  *
  * Owns: the steps to ask about, the time and the default, the transaction that opens an incident. Does not
- * own: what every question has (`life.ts`), the choices (`choices.ts`), what a resolution writes
+ * own: the common part of all questions (`life.ts`), the choices (`choices.ts`), what a resolution writes
  * (`operators/resolution.ts`), the incidents of a pause (`holds/pause.ts`) and a deadline (`deadline.ts`).
  *
- * Opening is one transaction of all records concerned. L1 it brings the wake time forward, for every incident
- * has a deadline with a default. S10 an incident is closed in the same write as what its resolution changes.
+ * Opening is one transaction of all records concerned. L1 it brings the wake time forward, because every
+ * incident has a deadline with a default. S10 one write closes an incident and makes the changes of its
+ * resolution.
  */
 
 import { isOutcomeRead } from '../plan/outcomes.ts';
@@ -24,25 +25,27 @@ import { attemptedVariant } from '../step/recovery.ts';
 import { mayFail } from '../step/turn.ts';
 import { closed, humanOf, nextReminder, opened } from './life.ts';
 
-/** If there is no way back, or an undo failed. Then the execution ends as failed and says what is left. */
+/**
+ * Used if there is no way back, or an undo failed. Then the execution ends as failed and lists what is left.
+ */
 export const LAST_INCIDENT_MS: number = 7 * 86_400_000;
 
 /**
- * Where no time is declared: for an agent that does not accept its step's
- * input, or whose answer is no output.
+ * Used if no time is declared: for an agent that does not accept its step's input, or whose answer is not an
+ * output.
  */
 const UNDECLARED_MS = 86_400_000;
 
 const incidentOf = (state: Snapshot, step: string, kind: Incident['kind']): Incident | undefined =>
   incidentsIn(state).findLast((incident) => incident.step === step && incident.kind === kind);
 
-/** An agent's, or a child with a recovery: of others nothing is left to choose. */
+/** An agent's step, or a child with a recovery: for others there is nothing to choose. */
 export type AskedStep = AgentStep | (ChildStep & { readonly recovery: NonNullable<ChildStep['recovery']> });
 
 export const mayAskAbout = (step: PlanStep | undefined): step is AskedStep =>
   step?.kind === 'agent' || (step?.kind === 'child' && step.recovery !== undefined);
 
-/** The first step for which a person is needed and has not been asked yet. */
+/** The first step that needs a person and about which nobody has been asked yet. */
 export function stepToAskAbout(
   plan: Plan,
   state: Snapshot,
@@ -62,7 +65,7 @@ export function stepToAskAbout(
 
 function neededFor(plan: Plan, record: Step, execution: Execution): Incident['kind'] | undefined {
   if (record.status === 'compensation-failed') {
-    // No person is asked about the items of a list one by one.
+    // No person is asked about single items of a list.
     const isItem = plan.tolerated !== undefined && isForward(execution.status);
     // If effects are kept, an answer would change nothing.
     const isLeft = execution.status === 'compensating' && execution.cause?.undo === false;
@@ -80,7 +83,8 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
     ? termsOf(plan, state, step, inputs.now)
     : { deadlineAt: inputs.now + LAST_INCIDENT_MS, otherwise: 'keep' as const };
   const wrongAnswer = kind === 'recovery' ? record.wrongAnswer : undefined;
-  // One mistake of an agent is one mistake: of the items in this execution one asks aloud while it is open.
+  // One mistake of an agent is asked about once: while one item in this execution asks aloud, the others are
+  // quiet.
   const isQuiet = wrongAnswer !== undefined && isListAsked(plan, state);
   const asked = {
     kind,
@@ -90,7 +94,7 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
     wrongAnswer,
     quiet: isQuiet ? (true as const) : undefined,
     ...terms,
-    // The step's reminders hold for every question about it, also about its undo.
+    // The step's reminders apply to every question about it, including its undo.
     remindAt: isQuiet ? undefined : nextReminder(humanOf(step) ?? {}, inputs.now, terms.deadlineAt),
   };
   return openIncident(state, asked, [], inputs);
@@ -101,8 +105,8 @@ const isListAsked = (plan: Plan, state: Snapshot): boolean =>
   openIncidents(state).some(({ wrongAnswer, quiet }) => wrongAnswer !== undefined && quiet !== true);
 
 /**
- * How long a person has, and what holds without an answer: as declared, or as far as there is a way back.
- * Where the execution then goes on it has time to: the question takes no more than half of what is left.
+ * How long a person has, and the default without an answer: as declared, or as far as there is a way back. If
+ * the execution then goes on, it needs time: the question takes at most half of the rest.
  */
 function termsOf(
   plan: Plan,
@@ -112,7 +116,7 @@ function termsOf(
 ): Pick<Incident, 'deadlineAt' | 'otherwise'> {
   const record = state.steps[step.name] as Step;
   const human = humanOf(step);
-  // No time of the execution's bounds it, and it has its end in any case.
+  // No time of the execution bounds it, and the end is certain anyway.
   if (plan.onFailureOf !== undefined)
     return { deadlineAt: now + (human?.withinMs ?? UNDECLARED_MS), otherwise: 'continue' };
   const isFree = wayBackBeside(plan, state, step) !== 'closed' && !mayBePast(step, record);
@@ -124,8 +128,7 @@ function termsOf(
     return { deadlineAt: Math.max(now + withinMs, deadAt), otherwise: 'continue' };
   }
   if (record.status !== 'waiting') return { deadlineAt: now + LAST_INCIDENT_MS, otherwise: 'keep' };
-  // What was declared for no answer holds also where the execution's own time is
-  // shorter, as long as that time matters.
+  // The declared default also applies if the execution's own time is shorter, as long as that time matters.
   const withinMs = Math.min(human?.withinMs ?? (isFree ? UNDECLARED_MS : LAST_INCIDENT_MS), leftMs);
   return {
     deadlineAt: now + withinMs,

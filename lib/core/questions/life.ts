@@ -2,8 +2,8 @@
  * The life of a question: opened, reminded, and answered, defaulted or moot.
  *
  * Owns: the record after each change, also that a pause gives its time back, when the next reminder is due,
- * when a change is announced and as what, that an execution is `waiting` while a person is asked. Does not
- * own: when a question is opened (`incident.ts`, `callback.ts`, `deadline.ts`, `holds/pause.ts`), when it is
+ * when a change is announced and how, that an execution is `waiting` while a person is asked. Does not own:
+ * when a question is opened (`incident.ts`, `callback.ts`, `deadline.ts`, `holds/pause.ts`), when it is
  * closed (`operators/resolution.ts`, `callback.ts`), how an event is put on the bus (`aws/event-bus.ts`).
  *
  * The event bus gets each change at least once. The change is written as unannounced, then announced, then
@@ -54,7 +54,7 @@ type Fields<Kept> = Omit<
 >;
 
 /**
- * A question as it is opened.
+ * A question when it is opened.
  * @param before the same question of an earlier epoch
  */
 export const opened = <Kept extends Incident | CallbackQuestion>(
@@ -103,7 +103,7 @@ export function closed<Kept extends Question>(
   });
 }
 
-/** Before any deadline of a question holds: a pause gives its time back. */
+/** Comes before any deadline of a question applies: a pause gives its time back. */
 export const moveDeadline: Rule = {
   apply: (plan, state, event) => {
     for (const question of openQuestions(state)) {
@@ -122,7 +122,7 @@ export const moveDeadline: Rule = {
   says: { 'question-moved': 'the time for an answer is extended by the time of the pause' },
 };
 
-/** The time of an approval or a callback is its step's. */
+/** The time of an approval or a callback is its step's time. */
 function movedSince(plan: Plan, state: Snapshot, question: Question): { ms: number; movedFor?: number } {
   if (isIncident(question)) {
     const { ms, until } = pausesSince(state.execution, question.openedAt, question.movedFor);
@@ -188,8 +188,8 @@ export const changed = (
 ): Decision => writing(id, records, evaluateNext(affected), { what, step: records.question.step });
 
 /**
- * Announces what was written and is not announced yet, one change at a time. It is the last rule, and does
- * nothing if the bus has just refused the change: what the execution does next waits for no listener.
+ * Announces changes that were written and are not announced yet, one at a time. It is the last rule, and does
+ * nothing if the bus has just refused the change: the execution's next act waits for no listener.
  */
 export const announceChange: Rule = {
   apply: (_plan, state, event) => {
@@ -231,7 +231,7 @@ export function deriveWaiting(state: Snapshot, inputs: DecisionInputs, decision:
   return { ...decision, write: { ...write, execution: { ...execution, status } } };
 }
 
-/** On the way back nothing goes by the status, and the record is left as it is. */
+/** On the way back nothing depends on the status, and the record is left as it is. */
 const isOpenedOrClosed = ({ execution, questions }: Snapshot, question: Question): boolean => {
   const known = questions?.[questionKey(question)];
   return isUndecided(execution.status) && isOpen(question) !== (known !== undefined && isOpen(known));

@@ -1,6 +1,6 @@
 /**
- * Attempts of one agent that a bug in its code has ended, kept beside its breaker, which they neither open
- * nor keep open: its service has nothing to do with them.
+ * Attempts of one agent that a bug in its code has ended, kept beside its breaker. They neither open nor keep
+ * open the breaker, because its service is not involved.
  *
  * Owns: how they are counted, and how long they are news. Does not own: which errors are bugs
  * (`values/bug.ts`), the words (`explain/situation.ts`).
@@ -9,16 +9,19 @@
 import type { Failure } from '../values/failure.ts';
 
 export interface Bugs {
-  /** The first and the latest of a row; answers in between do not end it, for a bug may be of some inputs. */
+  /**
+   * The first and the latest of a row; answers in between do not end it, because a bug may need certain
+   * inputs.
+   */
   readonly since: number;
   readonly at: number;
-  /** At least so many attempts. */
+  /** At least this many attempts. */
   readonly attempts: number;
-  /** The latest. */
+  /** The latest failure. */
   readonly failure: Failure;
 }
 
-/** With nothing for this long, the row is over: the code was mended, or nothing meets the bug any more. */
+/** If nothing comes for this long, the row is over: the code was fixed, or nothing meets the bug any more. */
 export const BUG_NEWS_MS = 900_000;
 
 export function bugsAfter(before: Bugs | undefined, attempts: number, failure: Failure, now: number): Bugs {
@@ -31,6 +34,6 @@ export function bugsAfter(before: Bugs | undefined, attempts: number, failure: F
   };
 }
 
-/** Those that an operator must know of. */
+/** The bugs that an operator must know about. */
 export const bugsNow = (bugs: Bugs | undefined, now: number): Bugs | undefined =>
   bugs !== undefined && now - bugs.at < BUG_NEWS_MS ? bugs : undefined;

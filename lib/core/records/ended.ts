@@ -1,5 +1,5 @@
 /**
- * What is said of an execution that has ended: how it ended, and what it leaves in effect.
+ * The report on an ended execution: how it ended, and what it leaves in effect.
  *
  * Owns: the shapes. Does not own: what is in effect (`operators/in-effect.ts`), when an
  * end is announced (`rules.ts`).
@@ -16,10 +16,10 @@ export interface Ended {
   readonly workflow: string;
   readonly status: ExecutionStatus;
   readonly startedAt: number;
-  /** Absent for a child, and where the gateway does not say who calls. */
+  /** Absent for a child, and if the gateway does not say who calls. */
   readonly startedBy?: Caller;
   readonly endedAt: number;
-  /** Why it left the straight path; of no success. */
+  /** Why it left the straight path; absent after a success. */
   readonly cause?: Cause['kind'];
   /** The person who canceled it, or resolved the incident that stopped it. */
   readonly by?: Caller;
@@ -29,12 +29,12 @@ export interface Ended {
   readonly onFailureFailed?: readonly FailedOnFailure[];
 }
 
-/** An on-failure step that failed. It changes no end. */
+/** An on-failure step that failed. It does not change the end. */
 export interface FailedOnFailure {
   readonly step: string;
   /** The code of its last failure. */
   readonly code: string;
-  /** It may have acted all the same. */
+  /** It may have acted nevertheless. */
   readonly mayStand?: true;
 }
 
@@ -42,20 +42,20 @@ export interface FailedOnFailure {
 export interface StandingEffect {
   readonly step: string;
   /**
-   * `stands`: done, and not undone. `may-stand`: under way, unknown, failed after it may
-   * have acted, or not surely undone.
+   * `stands`: done, and not undone. `may-stand`: under way, unknown, failed after it may have acted, or not
+   * certainly undone.
    */
   readonly effect: 'stands' | 'may-stand';
-  /** The execution of a child or a part of a list: what it has in effect is shown there. */
+  /** The execution of a child or a part of a list: its own list shows its effects. */
   readonly executionId?: string;
 }
 
-/** What an execution has in effect: of all that can be undone, and of its points of no return. */
+/** The effects of an execution: of everything that can be undone, and of its points of no return. */
 export interface Standing {
   readonly stands: number;
   readonly mayStand: number;
   /** The first 20, in the order of the plan. */
   readonly first: readonly StandingEffect[];
-  /** Where all of it is shown: a path of the API. */
+  /** The full list: a path of the API. */
   readonly view: string;
 }

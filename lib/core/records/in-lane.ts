@@ -1,10 +1,10 @@
 /**
- * Whether an execution has its place in a lane, and whose place is free.
+ * Whether an execution has its place in a lane, and which places are free.
  *
- * Owns: these. Does not own: the records (`lane.ts`), who gets a place (`engine/lanes.ts`).
+ * Owns: these two. Does not own: the records (`lane.ts`), who gets a place (`engine/lanes.ts`).
  *
  * N1 an entry is free only when its epoch has ended and nothing of it can act any more, or its execution is
- * gone: what is being undone, is paused or follows up holds its place.
+ * gone: an execution that is being undone, is paused or follows up keeps its place.
  */
 
 import type { LaneEntry } from './lane.ts';
@@ -24,8 +24,8 @@ export const mayBePlaced = (
   isUndecided(execution.status);
 
 /**
- * N2 what acts, acts in a place: one that was tried again and waits for another place undoes nothing of what
- * it did before.
+ * N2 an execution acts only in a place: a retried one that waits for another place does not undo its earlier
+ * acts.
  */
 export const waitsAgain = (execution: Execution): boolean =>
   execution.lane !== undefined && execution.epoch > 1 && !isAdmitted(execution);
@@ -37,10 +37,10 @@ export function isFree(entry: LaneEntry, execution: Execution | undefined, now: 
   return isOver && now >= (execution.lane?.freeAt ?? 0);
 }
 
-/** When the execution above all others started: how old its plan is, which theirs are parts of. */
+/** When the topmost execution started: the plans of the others are parts of its plan, and so as old. */
 export const planSince = ({ parent, startedAt }: Pick<Execution, 'parent' | 'startedAt'>): number =>
   parent?.planSince ?? parent?.since ?? startedAt;
 
-/** The version of the record's end, for those who compare ends. */
+/** The version of the record's end, for code that compares ends. */
 export const endVersionOf = ({ end, lane, version }: Execution): number =>
   end?.version ?? lane?.endVersion ?? version;

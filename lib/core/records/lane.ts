@@ -1,7 +1,7 @@
 /**
- * The records of lanes: who holds a place, who waits for one, and what an execution keeps of its own.
+ * The records of lanes: which executions have a place, which wait for one, and an execution's own fields.
  *
- * Owns: the shapes. Does not own: whose place is free (`in-lane.ts`), when an execution queues and leaves
+ * Owns: the shapes. Does not own: which places are free (`in-lane.ts`), when an execution queues and leaves
  * (`execution/lane-rules.ts`), the order of writes (`engine/lanes.ts`).
  */
 
@@ -12,7 +12,7 @@ export interface LaneEntry {
   readonly epoch: number;
 }
 
-/** It waits for a place: the lowest `place` is next, then by id. */
+/** It waits for a place: the lowest `place` is next, then the lowest id. */
 export interface Queued extends LaneEntry {
   readonly place: number;
 }
@@ -20,33 +20,33 @@ export interface Queued extends LaneEntry {
 /** A lane, by the hash of its name and of the key. */
 export interface Lane {
   readonly lane: string;
-  /** Tells apart the records that one key has had, one after the other. */
+  /** Distinguishes the successive records of one key. */
   readonly life: string;
   readonly version: number;
   readonly writeId: string;
   readonly atMost: number;
-  /** When the execution was started from outside whose plan says so: a later one has a later plan. */
+  /** When the root execution whose plan sets this limit was started: a later start has a later plan. */
   readonly limitAt?: number;
   readonly holders: readonly LaneEntry[];
-  /** Epoch ms from which nobody had a place: it may go. */
+  /** Epoch ms from which no execution had a place: the record may be removed. */
   readonly emptyAt?: number;
 }
 
-/** What an execution keeps of its lane. */
+/** An execution's own fields about its lane. */
 export interface OwnLane {
-  /** The lane's hash: no value of an input is in it. */
+  /** The lane's hash: it contains no value of an input. */
   readonly key: string;
   /** 0 to 9, given at the start. */
   readonly priority?: number;
   /** The epoch in which it got its place. */
   readonly admitted?: number;
-  /** When its time began: with its place, or with the pause in which it got it. */
+  /** When its time began: when it got its place, or with the pause in which it got it. */
   readonly placedAt?: number;
-  /** It is among the first in the queue, and reads the lane again then. */
+  /** It is among the first in the queue, and reads the lane again at this time. */
   readonly checkAt?: number;
-  /** It has ended: from then on nothing of it can act. */
+  /** It has ended: from this time on nothing of it can act. */
   readonly freeAt?: number;
-  /** The version of the write that ended it: to leave is a later write. */
+  /** The version of the write that ended it: leaving the lane is a later write. */
   readonly endVersion?: number;
   /** Its end is announced, and it leaves later. */
   readonly announced?: true;
@@ -54,23 +54,23 @@ export interface OwnLane {
   readonly left?: number;
 }
 
-/** What is done at a lane for an execution, between two decisions. */
+/** The work at a lane for an execution, between two decisions. */
 export interface LaneWork {
   /** The lane's step. */
   readonly step: string;
   readonly how: 'enter' | 'check' | 'leave';
   readonly lane: string;
   readonly atMost: number;
-  /** A start writes the limit of its plan, which is as old as this; nothing else writes it. */
+  /** A start writes the limit of its plan, which is as old as this; no other write does. */
   readonly limitAt?: number;
   readonly own: Queued;
-  /** Passed over, until the pause is over. */
+  /** The lane skips it until the pause is over. */
   readonly isPaused: boolean;
   /** It got its place in this epoch. */
   readonly wasIn: boolean;
 }
 
-/** What came of it. */
+/** The result of that work. */
 export type LaneDone =
   | {
       readonly type: 'lane-seen';

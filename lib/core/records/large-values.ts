@@ -1,12 +1,12 @@
 /**
- * Values that are too large for a record, and lie beside the table as objects.
+ * Values that are too large for a record, and are stored outside the table as objects.
  *
  * Owns: which fields of records may name one, the form of that name, the keys of the objects, and that a
  * value which is not loaded is never read as if it were. Does not own: writing and loading them
  * (`engine/large-values.ts`), when one is removed (the audit).
  *
- * V2 a record can name objects of its own execution, life and holder alone: the key is made from these, and
- * the record keeps only what is left of it. V3 a key holds the id of one put, and is never used twice.
+ * V2 a record can name only objects of its own execution, life and holder: the key is made from these, and
+ * the record stores only the rest of it. V3 a key contains the id of one put, and is never used twice.
  */
 
 import type { Json } from '../values/json.ts';
@@ -14,7 +14,7 @@ import type { Snapshot } from './snapshot.ts';
 import type { Execution, Step } from './state.ts';
 import type { ValueRef } from './value-ref.ts';
 
-/** Whose value it is: the execution's input, its output, or a step's. */
+/** The owner of a value: the execution's input, its output, or a step's output. */
 export type ValueHolder = 'input' | 'output' | `step.${string}`;
 
 /** The parts of an object's key. */
@@ -28,17 +28,17 @@ export interface ValueKey {
 
 type Owner = Pick<Execution, 'id' | 'life'>;
 
-/** Text of a value above this size lies beside the table, where there is a place for it. */
+/** Text of a value above this size is stored outside the table, if there is a place for it. */
 export const LARGE_VALUE_BYTES: number = 32 * 1_024;
 /** The largest value in a record: with the rest of the record it fits into an item of the store (400 KB). */
 export const MAX_RECORD_VALUE_BYTES: number = 256 * 1_024;
 /** The largest value, as JSON text in UTF-8. */
 export const MAX_VALUE_BYTES: number = 16 * 1_024 * 1_024;
 
-/** The largest whole of what the executions of a step answered: whoever reads it has all of it in memory. */
+/** The largest total of a step's outputs: a reader has all of it in memory. */
 export const MAX_WHOLE_BYTES: number = 32 * 1_024 * 1_024;
 
-/** @param inRecord the most where there is no place beside the table */
+/** @param inRecord the most if there is no place outside the table */
 export const mostBytes = (
   { values }: Pick<Snapshot, 'values'>,
   inRecord: number,
@@ -49,8 +49,8 @@ export const mostBytes = (
 export const holderOf = (step: string): ValueHolder => `step.${step.replace('[', '.').replace(']', '')}`;
 
 /**
- * All objects of the lives of an id begin with this. A hash comes first: ids that follow one another would
- * all be in one part of the store, which takes so many writes a second.
+ * The common prefix of all objects of the lives of an id. A hash comes first: otherwise successive ids would
+ * be in one part of the store, which takes a limited number of writes a second.
  */
 export const valuesOf = (id: string): string => `${spreadOf(id)}/${id}/`;
 
@@ -61,13 +61,13 @@ function spreadOf(id: string): string {
   return ((hash ^ (hash >>> 16)) & 0xffff).toString(16).padStart(4, '0');
 }
 
-/** All objects of an execution begin with this. */
+/** The common prefix of all objects of an execution. */
 export const valuesPrefixOf = ({ id, life }: Owner): string => `${valuesOf(id)}${life}/`;
 
 export const valueKeyOf = (owner: Owner, holder: ValueHolder, ref: Pick<ValueRef, 'hash' | 'id'>): string =>
   `${valuesPrefixOf(owner)}${holder}/${ref.hash}/${ref.id}`;
 
-/** @returns nothing for text that is no key of a value */
+/** @returns nothing for text that is not a key of a value */
 export function valueKeyIn(key: string): ValueKey | undefined {
   const [, executionId = '', life, holder, hash, id, ...more] = key.split('/');
   const isKey = more.length === 0 && [life, holder, hash, id].every(Boolean) && isOf(executionId, key);
@@ -76,7 +76,7 @@ export function valueKeyIn(key: string): ValueKey | undefined {
   return { executionId, life, holder, hash, id } as ValueKey;
 }
 
-/** @returns whether the key begins as those of this execution do */
+/** @returns whether the key begins as this execution's keys do */
 export const isOf = (executionId: string, key: string): boolean =>
   executionId !== '' && key.startsWith(valuesOf(executionId));
 
@@ -97,13 +97,13 @@ const refsIn = ({ outputAt, children }: Step): readonly (ValueRef | undefined)[]
   children?.rounds?.inputAt,
 ];
 
-/** A value that something reads, and that is not loaded. */
+/** A value that some code reads, and that is not loaded. */
 export interface WantedValue {
   readonly holder: ValueHolder;
   readonly ref: ValueRef;
 }
 
-/** Ends an evaluation: the value is loaded first, and then all is evaluated again. */
+/** Ends an evaluation: the value is loaded first, and then everything is evaluated again. */
 export class NotLoaded extends Error {
   readonly wanted: WantedValue;
 
@@ -114,12 +114,12 @@ export class NotLoaded extends Error {
   }
 }
 
-/** The value is beside the table, and nobody can read it any more. */
+/** The value is stored outside the table, and nobody can read it any more. */
 export const isLost = ({ execution, values }: Snapshot, { holder, ref }: WantedValue): boolean =>
   values?.lost.has(valueKeyOf(execution, holder, ref)) === true;
 
 /**
- * @returns nothing where it is lost: what reads it has failed already (`step/left-out.ts`)
+ * @returns nothing if it is lost: a step that reads it has failed already (`step/left-out.ts`)
  * @throws NotLoaded
  */
 function loaded(
@@ -141,7 +141,7 @@ export const inputIn = (state: Snapshot): Json =>
 export const outputIn = (state: Snapshot, step: Step | undefined): Json | undefined =>
   step && loaded(state, holderOf(step.name), step.output, step.outputAt);
 
-/** What the round at hand is given. @throws NotLoaded */
+/** The input of the current round. @throws NotLoaded */
 export const roundInputIn = (state: Snapshot, step: Step | undefined): Json | undefined =>
   step && loaded(state, holderOf(step.name), step.children?.rounds?.input, step.children?.rounds?.inputAt);
 

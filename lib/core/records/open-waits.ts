@@ -1,18 +1,18 @@
 /**
- * Open waits: which callers hold a process of the API while they wait for an execution's end.
+ * Open waits: which callers occupy a process of the API while they wait for an execution's end.
  *
  * Owns: the shape of the one record, and when another caller may wait. Does not own: who waits and for how
  * long (`scheduler/wait.ts`). No execution is ever decided by it.
  *
- * An API's process answers one request at a time, so each open wait takes one away from every other call, and
- * processes share nothing but the table. A wait whose process died is over by its own time.
+ * An API's process answers one request at a time, so each open wait takes one process from all other calls,
+ * and processes share nothing but the table. A wait whose process died ends by its own time.
  */
 
 import { given } from '../values/given.ts';
 
 export interface OpenWait {
   readonly id: string;
-  /** Epoch ms; from then on it counts no more. */
+  /** Epoch ms; from then on it does not count. */
   readonly untilAt: number;
 }
 
@@ -20,12 +20,12 @@ export interface OpenWaits {
   readonly version: number;
   readonly writeId: string;
   readonly waits: readonly OpenWait[];
-  /** Since when there has always been one. */
+  /** Since when there has always been a wait. */
   readonly since?: number;
   readonly refused?: RefusedWaits;
 }
 
-/** Calls that were answered at once, because as many waited as may: at least so many. */
+/** Calls that were answered at once because the limit of waits was reached: at least this many. */
 export interface RefusedWaits {
   readonly calls: number;
   /** The first and the latest. */
@@ -33,21 +33,21 @@ export interface RefusedWaits {
   readonly at: number;
 }
 
-/** For operators: how many wait now. */
+/** For operators: how many callers wait now. */
 export interface WaitsNow {
   readonly count: number;
   readonly since?: number;
-  /** Those of the last minute. */
+  /** The refused calls of the last minute. */
   readonly refused?: RefusedWaits;
 }
 
 /**
- * Half of the ten processes that a new AWS account runs at the same time: the
- * other half is for all other calls.
+ * Half of the ten processes that a new AWS account runs at the same time: the other half is for all other
+ * calls.
  */
 export const DEFAULT_MOST_WAITS = 5;
 
-/** Refused calls farther apart than this have nothing to do with each other. */
+/** Refused calls farther apart than this are unrelated. */
 const REFUSED_FOR_MS = 60_000;
 
 const openAt = (stored: OpenWaits | undefined, now: number): readonly OpenWait[] =>
@@ -75,7 +75,7 @@ function after(
   };
 }
 
-/** @returns the record's next version; nothing where as many wait as may */
+/** @returns the record's next version; nothing if the limit is reached */
 export function withWait(
   stored: OpenWaits | undefined,
   wait: OpenWait,
@@ -85,7 +85,7 @@ export function withWait(
   return open.length >= most ? undefined : after(stored, write, { waits: [...open, wait] });
 }
 
-/** @returns the record's next version; nothing where the wait is no longer in it */
+/** @returns the record's next version; nothing if the wait is no longer in it */
 export function withoutWait(stored: OpenWaits | undefined, id: string, write: Write): OpenWaits | undefined {
   const open = openAt(stored, write.now);
   return open.some((wait) => wait.id === id)
@@ -93,13 +93,13 @@ export function withoutWait(stored: OpenWaits | undefined, id: string, write: Wr
     : undefined;
 }
 
-/** @param calls that were refused since the caller wrote last */
+/** @param calls that were refused since the caller's last write */
 export const withRefused = (stored: OpenWaits | undefined, calls: number, write: Write): OpenWaits => {
   const { calls: before = 0, since = write.now } = refusedAt(stored, write.now) ?? {};
   return after(stored, write, { refused: { calls: before + calls, since, at: write.now } });
 };
 
-/** Nothing where none waits, and none was refused. */
+/** Nothing if none waits, and none was refused. */
 export function waitsAt(stored: OpenWaits | undefined, now: number): WaitsNow | undefined {
   const count = openAt(stored, now).length;
   const refused = refusedAt(stored, now);

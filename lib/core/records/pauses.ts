@@ -2,19 +2,19 @@
  * The pauses of an execution, as its record keeps them.
  *
  * Owns: the shapes, and how much time a sum of pauses gives back. Does not own: when one begins and ends
- * (`holds/pause.ts`), whose time they extend (`step/within.ts`).
+ * (`holds/pause.ts`), which times they extend (`step/within.ts`).
  */
 
 import type { Caller } from '../values/caller.ts';
 
 /**
- * A claim rests on a read that is no older than this directly before its write (F1): a process that was
- * frozen meanwhile reads again, and finds the pause.
+ * Directly before its write, a claim rests on a read that is at most this old (F1): a process that was frozen
+ * meanwhile reads again, and finds the pause.
  */
 export const CLAIM_READ_HOLDS_MS = 3_000;
-/** No try of a claim's write begins later than this after the first (`aws/transport.ts`). */
+/** All tries of a claim's write begin within this time of the first (`aws/transport.ts`). */
 export const CLAIM_WRITE_MS = 6_000;
-/** Both, a second on the way, and 4 s by which two clocks may differ. */
+/** Both of these, a second on the way, and 4 s by which two clocks may differ. */
 const MAY_BEGIN_MS = 14_000;
 
 /** One pause of an execution, from the command to its end. */
@@ -33,14 +33,14 @@ export interface Pause {
   readonly endedBy?: Caller;
 }
 
-/** The time from which no attempt begins any more; those that have begun by then may go on. */
+/** The time from which no attempt begins any more; attempts that have begun by then may go on. */
 export const holdsFrom = ({ at, workflowPausedAt }: Pause): number =>
   workflowPausedAt === undefined ? at + MAY_BEGIN_MS : at;
 
-/** A person is asked then. */
+/** When a person is asked. */
 export const pauseDeadlineAt = ({ at, withinMs }: Pause): number => at + withinMs;
 
-/** Pauses that are over and no longer kept one by one. */
+/** Pauses that are over and no longer kept separately. */
 export interface EarlierPauses {
   /** The number of the last one. */
   readonly number: number;
@@ -53,8 +53,8 @@ export interface EarlierPauses {
 }
 
 /**
- * How long it was paused since then, of pauses in a sum: exact where they all lie
- * behind it, else no less than it was.
+ * How long it was paused since then, for pauses in a sum: exact if all of them are after that time, otherwise
+ * no less than the truth.
  */
 export const summedSince = ({ ms, endedAt }: EarlierPauses, sinceAt: number): number =>
   Math.min(ms, Math.max(0, endedAt - sinceAt));

@@ -1,6 +1,6 @@
 /**
  * The people of a tree (an execution that was started from outside, and all executions below it) in which an
- * approval must be another person's (`approval({ by: 'another' })`).
+ * approval must come from another person (`approval({ by: 'another' })`).
  *
  * Owns: what is kept about each person, who may not answer such an approval, how many persons fit. Does not
  * own: who a person is (`values/caller.ts`), when and where an act is written (`scheduler/people.ts`).
@@ -11,7 +11,9 @@
 
 import { isSamePerson } from '../values/caller.ts';
 
-/** An act that keeps a person from answering. An approval is named, as its own answer may be repeated. */
+/**
+ * An act that keeps a person from answering. An approval is named, because its own answer may be repeated.
+ */
 export type Deed =
   | 'started'
   | 'retried'
@@ -21,16 +23,16 @@ export type Deed =
   | 'continued'
   | `approved:${string}`;
 
-/** By person. */
+/** Acts by person. */
 export type People = Readonly<Record<string, Deed>>;
 
-/** An entry by the event that is about it. */
+/** An entry in the event that makes it. */
 export interface Acted {
   readonly person: string;
   readonly deed: Deed;
 }
 
-/** Persons of one tree, at most; of more none is forgotten, but the next one's act is refused. */
+/** The most persons of one tree; none is forgotten, but the next one's act is refused. */
 export const MAX_PEOPLE = 32;
 
 export const approvalOf = (executionId: string, step: string): Deed => `approved:${executionId}/${step}`;
@@ -38,8 +40,8 @@ export const approvalOf = (executionId: string, step: string): Deed => `approved
 const isApproval = (deed: Deed): boolean => deed.startsWith('approved:');
 
 /**
- * With one more entry. An act other than an approval outweighs a person's approval. Of two approvals keep the
- * later: the earlier may never have been committed.
+ * Adds an entry. An act other than an approval outweighs a person's approval. Two approvals: keep the later
+ * one, because the earlier may never have been committed.
  */
 export function peopleAfter(people: People, { person, deed }: Acted): People {
   const known = people[person];
@@ -63,6 +65,6 @@ const WORDS: Readonly<Record<Exclude<Deed, `approved:${string}`>, string>> = {
   continued: 'let it continue after an incident',
 };
 
-/** 'started it', 'approved step …': what a person did, of the tree. */
+/** 'started it', 'approved step …': a person's act in the tree. */
 export const deedText = (deed: Deed): string =>
   deed in WORDS ? WORDS[deed as keyof typeof WORDS] : `approved ${deed.slice('approved:'.length)}`;

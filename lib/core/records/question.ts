@@ -1,12 +1,12 @@
 /**
  * The record of a question to a person or an external party: an incident, an approval or a callback.
  *
- * Owns: the shapes, the choices there are, when the deadline of a question holds. Does not own: its life
+ * Owns: the shapes, the possible choices, when the deadline of a question applies. Does not own: its life
  * (`questions/life.ts`), when one is opened (`questions/incident.ts`, `questions/callback.ts`), what an
  * answer writes (`operators/resolution.ts`, `waiting/callback.ts`).
  *
- * An incident is known by its number. An approval or a callback is known by its step: a retry of the
- * execution opens it again.
+ * An incident is identified by its number. An approval or a callback is identified by its step: a retry of
+ * the execution opens it again.
  */
 
 import type { Caller } from '../values/caller.ts';
@@ -29,14 +29,14 @@ export const CHOICES = [
 ] as const;
 export type Choice = (typeof CHOICES)[number];
 
-/** What becomes of a question; each is announced on the event bus. */
+/** The changes of a question; each is announced on the event bus. */
 export type QuestionChange = 'opened' | 'reminded' | 'closed';
 
-/** What a question says of its execution, so that an inbox need not read that. */
+/** A question's copy of its execution's data, so that an inbox need not read the execution. */
 export interface AskedOf {
   readonly workflow: string;
   readonly tags?: Readonly<Record<string, string>>;
-  /** For a workflow that a step runs: the execution above all others, which was started from outside. */
+  /** For a workflow that a step runs: the topmost execution, which was started from outside. */
   readonly root?: Root;
 }
 
@@ -51,7 +51,7 @@ interface Asked extends AskedOf {
   readonly version: number;
   readonly writeId: string;
   readonly openedAt: number;
-  /** When the time for an answer is over. A missing heartbeat may end that of a callback sooner. */
+  /** When the time for an answer is over. A missing heartbeat may end a callback's time sooner. */
   readonly deadlineAt: number;
   /** Reminders so far, since it was opened. */
   readonly reminders: number;
@@ -69,35 +69,35 @@ interface Asked extends AskedOf {
 export interface Incident extends Asked {
   readonly number: number;
   /**
-   * `recovery`: nothing is left to try by itself. `undo`: an effect could not be undone. `pause`: no
-   * operator has ended a pause within its time; it is about no step. `deadline`: the execution's time is
-   * over, and there is no way back.
+   * `recovery`: no automatic try is left. `undo`: an effect could not be undone. `pause`: no operator has
+   * ended a pause within its time; it concerns no step. `deadline`: the execution's time is over, and there
+   * is no way back.
    */
   readonly kind: 'recovery' | 'undo' | 'pause' | 'deadline';
   /** `deadline`: a step that is not over and has no attempt under way, if there is one. */
   readonly step?: string;
   /**
-   * The step's version when the incident was opened: a later version that comes to this again is another
+   * The step's version when the incident was opened: if a later version needs a person again, that is another
    * incident. `pause`: the number of the pause.
    */
   readonly stepVersion: number;
   readonly failure: Failure;
   /**
-   * `recovery`: the step's work is done, but its agent answered this, which is no valid output; text, cut at
-   * 4 KB.
+   * `recovery`: the step's work is done, but this answer of its agent is not a valid output; text, cut at 4
+   * KB.
    */
   readonly wrongAnswer?: string;
-  /** The choice that holds when the time is over. */
+  /** The choice that applies when the time is over. */
   readonly otherwise: Choice;
   /** The deadline stands still during a pause; it has been moved for those up to this number. */
   readonly movedFor?: number;
-  /** Not announced: another item's in the same execution is. It is asked and answered by itself. */
+  /** Not announced: another item's question in the same execution is. It is asked and answered separately. */
   readonly quiet?: true;
   readonly choice?: Choice;
   /** The person, if the gateway vouches for one. */
   readonly caller?: Caller;
   readonly reason?: string;
-  /** The command to many executions by which it was answered: repeated, it is known. */
+  /** The command to many executions that answered it: it identifies a repetition. */
   readonly commandId?: string;
 }
 
@@ -105,9 +105,9 @@ export interface Incident extends Asked {
 export interface CallbackQuestion extends Asked {
   readonly kind: 'approval' | 'callback';
   readonly step: string;
-  /** What holds at the deadline. */
+  /** The default at the deadline. */
   readonly otherwise: 'approve' | 'reject' | 'fail';
-  /** What the approval shows to the approver, by name, as it was when it was opened. Absent: nothing. */
+  /** The values that the approval shows to the approver, by name, when it was opened. Absent: none. */
   readonly shown?: Readonly<Record<string, Json>>;
   /** Absent while it is open, and if it is moot. */
   readonly outcome?: 'done' | 'failed';
@@ -123,12 +123,12 @@ export const asIncident = (question: Question | undefined): Incident | undefined
 export const asCallback = (question: Question | undefined): CallbackQuestion | undefined =>
   question === undefined || isIncident(question) ? undefined : question;
 
-/** Under which a snapshot has it: the number of an incident, else the name of the step. */
+/** The key of a question in a snapshot: the number of an incident, otherwise the name of the step. */
 export const questionKey = (question: Question): string =>
   isIncident(question) ? String(question.number) : question.step;
 
 export const isOpen = ({ closedAt }: Pick<Question, 'closedAt'>): boolean => closedAt === undefined;
 
-/** During a pause no deadline of an incident holds, except that of the incident about the pause. */
+/** During a pause no deadline of an incident applies, except that of the incident about the pause. */
 export const holdsNow = (execution: Execution, { kind }: Incident): boolean =>
   kind === 'pause' || execution.status !== 'paused';

@@ -1,16 +1,16 @@
 /**
- * Receipts: what supervisors and the audit leave behind, so that they are supervised themselves (P5).
+ * Receipts: supervisors and the audit leave them, so that they are supervised themselves (P5).
  *
  * Owns: the shapes, and which agents all of them together miss. Does not own: when one is written
- * (`supervisor/receipts.ts`, `supervisor/audit.ts`), or what `/health` makes of them. Nothing is ever decided
- * by a receipt: one that is missing or stale delays no execution.
+ * (`supervisor/receipts.ts`, `supervisor/audit.ts`), or how `/health` uses them. No decision uses a receipt:
+ * a missing or stale one delays no execution.
  */
 
 import { given } from '../values/given.ts';
 
 /**
- * The receipt for a shard of the wake index. Written now and then while something is due in it; an
- * idle supervisor writes nothing.
+ * The receipt for a shard of the wake index. Written now and then while something is due in it; an idle
+ * supervisor writes nothing.
  */
 export interface ShardReceipt {
   readonly shard: number;
@@ -18,20 +18,17 @@ export interface ShardReceipt {
   readonly writeId: string;
   /** The last sweep of the shard by the supervisor that wrote this. */
   readonly sweptAt: number;
-  /** Since its receipt before: executions found due, … */
+  /** Since the previous receipt: executions found due, … */
   readonly due: number;
   /** … those of them that could not be handled, … */
   readonly failed: number;
   /** … and how long the oldest was overdue. */
   readonly oldestOverdueMs: number;
-  /**
-   * By agent that is not deployed: how many executions were met that have something
-   * for it. Absent where none was.
-   */
+  /** How many executions were met that need a missing agent, by agent. Absent if there were none. */
   readonly missing?: Readonly<Record<string, number>>;
   /** When each of them was first met, if it was met in every sweep since. */
   readonly missingSince?: Readonly<Record<string, number>>;
-  /** By agent: attempts whose leases supervisors have ended of late, because their processes went silent. */
+  /** Attempts whose leases supervisors have ended recently, because their processes went silent, by agent. */
   readonly lost?: Readonly<Record<string, LostAttempts>>;
 }
 
@@ -40,26 +37,26 @@ export interface LostAttempts {
   /** The first of a row without a longer quiet in between, and the latest. */
   readonly since: number;
   readonly at: number;
-  /** The execution of the latest, whose log may say why. */
+  /** The execution of the latest, whose log may show the reason. */
   readonly executionId?: string;
-  /** How the process of the latest ended, and where the agent's code is, where its caller knows that. */
+  /** How the latest one's process ended, and, if its caller knows, the place in the agent's code. */
   readonly why?: string;
   readonly file?: string;
-  /** Each of its attempts has a process of its own now. */
+  /** Each of its attempts now has a process of its own. */
   readonly isAlone?: true;
 }
 
-/** Attempts that were lost since this was asked for before. */
+/** Attempts that were lost since the previous request for them. */
 export interface NewlyLost {
   readonly attempts: number;
-  /** The latest one's. */
+  /** The execution of the latest. */
   readonly executionId?: string | undefined;
 }
 
-/** After this time without another one, lost attempts are no news. */
+/** Lost attempts are no longer news after this time without another one. */
 export const LOST_FRESH_MS = 600_000;
 
-/** With the attempts that were lost since the receipt before. @param met by agent */
+/** Adds the attempts that were lost since the previous receipt. @param met by agent */
 export function lostAfter(
   before: Readonly<Record<string, LostAttempts>> | undefined,
   met: ReadonlyMap<string, NewlyLost>,
@@ -76,7 +73,7 @@ export function lostAfter(
 
 /**
  * Adds up all shards.
- * @param here what this process knows beside them
+ * @param here further ones that this process knows
  * @returns by agent
  */
 export function lostAttempts(
@@ -93,7 +90,7 @@ export function lostAttempts(
   return agents;
 }
 
-/** What is known of the latest of both is kept. */
+/** Keeps the data of the latest of both. */
 const together = (one: LostAttempts, other: LostAttempts): LostAttempts => ({
   ...(one.at > other.at ? one : other),
   attempts: one.attempts + other.attempts,
@@ -104,9 +101,9 @@ const together = (one: LostAttempts, other: LostAttempts): LostAttempts => ({
 const MISSING_FRESH_MS = 180_000;
 
 export interface MissingCount {
-  /** How many executions wait for it, as far as supervisors met them of late. */
+  /** How many executions wait for it, as far as supervisors met them recently. */
   readonly waiting: number;
-  /** When a supervisor first met one. Absent where the receipts are of a release that did not note it. */
+  /** When a supervisor first met one. Absent if the receipts are from a release that did not note it. */
   readonly since?: number;
 }
 
@@ -139,21 +136,21 @@ export interface AuditCounts {
   readonly startedAt: number;
   /** Records read. */
   readonly scanned: number;
-  /** Open executions that no supervisor would have found, and that have a wake time again. */
+  /** Open executions that no supervisor would have found, and that now have a wake time again. */
   readonly healed: number;
-  /** Records that executions have left behind, and that are gone. */
+  /** Records that executions have left behind, and that are now removed. */
   readonly removed: number;
   /** Records that could not be handled; the next pass meets them again. */
   readonly failed: number;
 }
 
-/** The place of the pass in one segment of the table: its beginning, behind a record, or its end. */
+/** The place of the pass in one segment of the table: its beginning, after a record, or its end. */
 export interface SegmentPlace {
   readonly cursor?: string;
   readonly over?: true;
 }
 
-/** The audit's receipt: where it stands. */
+/** The audit's receipt: its position. */
 export interface AuditReceipt {
   readonly version: number;
   readonly writeId: string;
@@ -161,6 +158,6 @@ export interface AuditReceipt {
   /** The place of the pass under way, by segment; absent when it is over. */
   readonly segments?: readonly SegmentPlace[];
   readonly pass: AuditCounts;
-  /** The last pass that came to the table's end. */
+  /** The last pass that reached the table's end. */
   readonly whole?: AuditCounts & { readonly endedAt: number };
 }

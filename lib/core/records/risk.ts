@@ -1,7 +1,7 @@
 /**
- * Whether an open execution is at risk, and since when: as far as its own record and the clock show.
+ * Whether an open execution is at risk, and since when, according to its own record and the clock.
  *
- * Owns: the times. Does not own: what is written of its steps as `riskSince`
+ * Owns: the times. Does not own: `riskSince`, which is written because of its steps
  * (`supervision/notice-risk.ts`), who asks (lists and counts).
  */
 
@@ -13,7 +13,7 @@ export const OVERDUE_RISK_MS = 60_000;
 /** After this part of its time, an execution is at risk of being late. */
 const RISKY_PART = 0.75;
 
-/** Reasons for which an execution waits for an agent, and not for anything of its own. */
+/** Reasons for which an execution waits for an agent, not for its own progress. */
 const WAITS_FOR: ReadonlySet<RiskReason['why'] | undefined> = new Set([
   'breaker',
   'paused',
@@ -26,7 +26,7 @@ const WAITS_FOR: ReadonlySet<RiskReason['why'] | undefined> = new Set([
 export const agentsWaitedFor = ({ why, agent, agents = [] }: RiskReason): readonly string[] =>
   agent !== undefined && WAITS_FOR.has(why) ? [agent, ...agents] : agents;
 
-/** Overdue for so long that it is at risk by that alone, whatever else is written of it. */
+/** Overdue for so long that it is at risk by that alone, whatever its record says. */
 export const isOverdue = ({ wakeAt }: Pick<Execution, 'wakeAt'>, now: number): boolean =>
   wakeAt !== undefined && wakeAt + OVERDUE_RISK_MS <= now;
 
@@ -39,35 +39,33 @@ export interface Risk {
   readonly riskAt: number;
 }
 
-/** A retry, and a place in a lane, give it its time once more. What a pause gives back is part of it. */
+/** A retry, and a place in a lane, give it its time once more. Time that a pause gives back is included. */
 export function riskAt({ startedAt, retries, lane, deadlineAt }: Execution): number {
   const from = Math.max(startedAt, retries?.at(-1)?.at ?? 0, lane?.placedAt ?? 0);
   return Math.floor(from + RISKY_PART * (deadlineAt - from));
 }
 
 /**
- * Three quarters of its time are over. It stands still during a pause, and is no
- * matter once the execution is undone.
+ * Three quarters of its time are over. The time stands still during a pause, and does not matter once the
+ * execution is undone.
  */
 export const isLate = (execution: Execution, now: number): boolean =>
   isForward(execution.status) && now >= riskAt(execution);
 
-/** Since when it is at risk; nothing where it is not. */
+/** Since when it is at risk; nothing if it is not. */
 export function atRiskSince(risk: Risk, now: number): number | undefined {
   const { status, wakeAt, riskSince } = risk;
   if (isTerminal(status)) return undefined;
   const times = [
     riskSince,
     wakeAt === undefined ? undefined : wakeAt + OVERDUE_RISK_MS,
-    // As `isLate` says.
+    // The same condition as in `isLate`.
     isForward(status) ? risk.riskAt : undefined,
   ].filter((at) => at !== undefined && at <= now);
   return times.length === 0 ? undefined : Math.min(...(times as number[]));
 }
 
-/**
- * Since when and why it is at risk; nothing where it is not. What is written of it says more than the clock.
- */
+/** Since when and why it is at risk; nothing if it is not. Its record says more than the clock. */
 export function riskNow(
   execution: Execution,
   now: number,

@@ -1,31 +1,31 @@
 /**
  * The rate of an agent: how many of its claims a second may begin, over all processes.
  *
- * Owns: the record, and what a claim gets of it: slots now, or a turn later. Does not own: how a rate is
- * written (`values/rate.ts`), who reads and writes the record (`agent/process-rate.ts`), what becomes of a
+ * Owns: the record, and what a claim gets from it: slots now, or a turn later. Does not own: the spelling of
+ * a rate (`values/rate.ts`), who reads and writes the record (`agent/process-rate.ts`), what becomes of a
  * step meanwhile (`step/defer.ts`).
  *
- * Slots follow each other at the rate, by the later of the last one's end and the writer's clock, so none
- * is given twice; one that is not used at its time is lost, and does not add to a later second. A turn is
- * a hint when to ask again and takes no slot: work that comes late for it asks like all others, so it
- * counts in the second of its use. Work without a turn goes behind all turns of its group (`fairBy`) that are
- * not due yet, and beside those of others: a group of one is not behind another's three hundred.
+ * Slots follow each other at the rate, beginning at the later of the last slot's end and the writer's clock,
+ * so none is given twice; a slot that is not used at its time is lost, and does not add to a later second. A
+ * turn hints when to ask again and takes no slot: late work asks like all others, so it counts in the second
+ * of its use. Work without a turn goes behind all turns of its group (`fairBy`) that are not due yet, and
+ * beside those of others: a group of one is not behind another's three hundred.
  */
 
 /** If a slot begins within this time, the process that takes it waits for it. */
 export const NEAR_MS = 2_000;
 /** A group that comes now takes less at once, so that the next one waits no longer than this … */
 const FIRST_MS = 1_000;
-/** … and one that comes while others have turns gets a slot behind theirs that are taken. */
+/** … and one that comes while others have turns gets a slot behind those that they have taken. */
 const BESIDE_MS = 3_000;
-/** Groups that have turns of their own; the rest share those of work without a group. */
+/** How many groups have turns of their own; the rest share those of work without a group. */
 const MOST_GROUPS = 100;
 const NOBODY = '-';
 /** Two clocks, each 2 s wrong. */
 const CLOCKS_DIFFER_MS = 4_000;
 /** The part of a second that one process may take at once. */
 const SHARE_MS = 50;
-/** A slot of a slow rate is used soon after it begins: else two might come in one second. */
+/** A slot of a slow rate is used soon after it begins: otherwise two might come in one second. */
 const SECOND_MS = 1_000;
 /** How far behind the time of the next slot work that has a turn may still come. */
 const IDLE_MS = 10_000;
@@ -34,9 +34,9 @@ export interface AgentRate {
   readonly agent: string;
   readonly version: number;
   readonly writeId: string;
-  /** Slots are given until then; epoch ms. */
+  /** Slots have been given up to this time; epoch ms. */
   readonly givenUntil: number;
-  /** By group: the latest turn, as long as it is to come. */
+  /** The latest future turn of each group, by group. */
   readonly lastTurnOf: Readonly<Record<string, number>>;
 }
 
@@ -59,7 +59,7 @@ export const shareOf = (perSecond: number): number => Math.max(1, Math.floor((pe
 /**
  * @param wanted slots; all or none are given
  * @param hasTurn the work was deferred for the rate, and its turn has come
- * @param group whose it is
+ * @param group of the work
  */
 export function withSlots(
   before: AgentRate | undefined,
@@ -72,11 +72,11 @@ export function withSlots(
   | { readonly record: AgentRate; readonly turnAt: number } {
   const gapMs = 1_000 / perSecond;
   const { version = 0 } = before ?? {};
-  // No right clock gives slots so far ahead: one that was wrong has, and nobody waits until it is right.
+  // No right clock gives slots this far ahead: a wrong one has, and nobody waits until that time.
   const farthestAt = now + BESIDE_MS + Math.max(SHARE_MS, gapMs) + CLOCKS_DIFFER_MS;
   const { givenUntil = 0, lastTurnOf = {} } = (before?.givenUntil ?? 0) > farthestAt ? {} : (before ?? {});
   const fromAt = Math.max(givenUntil, now);
-  // The turns of what was canceled are used by nobody: then those that come now are the first.
+  // Nobody uses the turns of canceled work: then new work comes first.
   const isIdle = givenUntil + gapMs + IDLE_MS < now;
   const turns = isIdle ? {} : turnsAfter(lastTurnOf, now);
   const isKnown = group !== undefined && (group in turns || Object.keys(turns).length < MOST_GROUPS);

@@ -1,8 +1,8 @@
 /**
- * All records of an execution, as one read finds them.
+ * All records of an execution, as found in one read.
  *
- * Owns: the shape, and what is asked about an execution together with its
- * questions. Does not own: the records.
+ * Owns: the shape, and questions about an execution together with its questions to people. Does not own: the
+ * records.
  */
 
 import {
@@ -23,17 +23,17 @@ import type { Execution, Step } from './state.ts';
 export interface Snapshot {
   readonly execution: Execution;
   readonly steps: Readonly<Record<string, Step>>;
-  /** By number of the incident, or step of the approval or callback; absent when there never was one. */
+  /** By number of the incident, or step of the approval or callback; absent if there never was one. */
   readonly questions?: Readonly<Record<string, Question>>;
-  /** Known to the process that reads, in no record; absent where it has no place beside the table. */
+  /** Known only to the reading process, not in any record; absent if it has no place outside the table. */
   readonly values?: KnownValues;
-  /** Records of some steps, and no question: of all others nothing is known. */
+  /** Has records of some steps, and no question: nothing is known about the others. */
   readonly isReadInPart?: true;
 }
 
-/** What a process knows of values that lie beside the table. */
+/** A process's knowledge of values that are stored outside the table. */
 export interface KnownValues {
-  /** The keys of those that nobody can read any more. */
+  /** The keys of values that nobody can read any more. */
   readonly lost: ReadonlySet<string>;
 }
 
@@ -61,7 +61,7 @@ export const withQuestion = (snapshot: Questions, question: Question | undefined
     ? snapshot
     : { questions: { ...snapshot.questions, [questionKey(question)]: question } };
 
-/** The state as it is after our own write, without a read. */
+/** The state after our own write, without a read. */
 export function withWrite(state: Snapshot, write: Written | undefined): Snapshot {
   if (write === undefined) return state;
   const { step, execution = state.execution } = write;

@@ -1,5 +1,5 @@
 /**
- * The records of an execution and of its steps, as the store holds them.
+ * The records of an execution and of its steps, as the store keeps them.
  *
  * Owns: the shapes and a few total questions about them. Does not own: statuses and legal moves
  * (`transitions.ts`), pauses (`pauses.ts`), the records beside these (`question.ts`, `children.ts`), what to
@@ -24,23 +24,23 @@ import type { People } from './people.ts';
 export type Mode = 'execute' | 'probe' | 'undo';
 
 /**
- * The end of an execution whose on-failure steps are performed, or were: nothing of it changes any more,
- * but by a retry, which removes it.
+ * The end of an execution whose on-failure steps are, or were, performed: only a retry changes it, by
+ * removing it.
  */
 export interface End {
-  /** As it will be once they are over. */
+  /** The status once they are over. */
   readonly status: ExecutionStatus;
   readonly at: number;
   /**
-   * Which end it is: the version of the write that made it, or later kept it from being
-   * tried again. A parent compares it.
+   * Identifies the end: the version of the write that made it, or that later ruled out a retry. A parent
+   * compares it.
    */
   readonly version: number;
-  /** Its parent knows it. */
+  /** Its parent has been notified. */
   readonly parentKnows?: true;
   /**
-   * Its parent was tried again meanwhile: so is this one, with the write that
-   * says that its end was announced.
+   * Its parent was retried meanwhile: so is this one, with the write that records the announcement of its
+   * end.
    */
   readonly again?: true;
 }
@@ -51,13 +51,13 @@ export interface Cause {
   readonly at: number;
   readonly step?: string;
   readonly failure: Failure;
-  /** False: what has acted is left as it is, because a person said so. */
+  /** False: effects are left as they are, because a person said so. */
   readonly undo?: false;
   /** The person who canceled it, or resolved the incident that stopped it. */
   readonly by?: Caller;
 }
 
-/** An operator had a failed execution tried again. */
+/** An operator retried a failed execution. */
 export interface Retried {
   readonly at: number;
   readonly by?: Caller;
@@ -66,33 +66,37 @@ export interface Retried {
   readonly cause?: Cause;
 }
 
-/** Work does not begin before a time. That an attempt may still act is no such reason: nothing passes it. */
+/**
+ * Work does not begin before a time. (That an attempt may still act is not such a reason: nothing overrides
+ * that.)
+ */
 export interface NotBefore {
   readonly at: number;
   /**
    * `breaker`: its agent's service is dead. `paused`: an operator has paused its agent. `unclaimed`: it was
-   * not claimed yet. `not-deployed`: there is no such agent. `rate`: its agent may begin no more attempts
-   * then.
+   * not claimed yet. `not-deployed`: there is no such agent. `rate`: its agent may begin no more attempts at
+   * that time.
    */
   readonly why: 'breaker' | 'paused' | 'unclaimed' | 'not-deployed' | 'rate';
-  /** Since when, for all but `rate`. */
+  /** Since when; absent for `rate`. */
   readonly since?: number;
   /** The person who paused its agent, and the reason. */
   readonly pause?: Omit<Hold, 'at'>;
 }
 
-/** As a step's record keeps it, whose `retryAt` is the time. A supervisor sends the work then. */
+/** The form in a step's record, whose `retryAt` is the time. A supervisor sends the work then. */
 export interface Deferred extends NotBefore {
   readonly mode: Mode;
   /** When it was deferred. */
   readonly at: number;
 }
 
-/** What puts an execution at risk. */
+/** The reason why an execution is at risk. */
 export interface RiskReason {
   /**
-   * As of a deferral; or `cannot-tell`: a probe could not, `last-try`: nothing is left to try but what it is
-   * at, `late`: three quarters of its time are over, `overdue`: no supervisor has evaluated it.
+   * The reason of a deferral; or `cannot-tell`: a probe could not tell; `last-try`: nothing is left to try
+   * but the present stage; `late`: three quarters of its time are over; `overdue`: no supervisor has
+   * evaluated it.
    */
   readonly why: Exclude<Deferred['why'], 'rate'> | 'cannot-tell' | 'last-try' | 'late' | 'overdue';
   readonly step?: string;
@@ -102,7 +106,7 @@ export interface RiskReason {
   readonly agents?: readonly string[];
 }
 
-/** The supervisor's own dispatches of one piece of work that was not claimed; the gap doubles with each. */
+/** The supervisor's own dispatches of one piece of work that was not claimed; the gap doubles each time. */
 export interface Dispatch {
   readonly count: number;
   readonly lastAt: number;
@@ -111,40 +115,40 @@ export interface Dispatch {
 export interface Execution {
   readonly id: string;
   /**
-   * Fresh at the create that won: tells apart the executions that one id has had, one after the
-   * other. Part of every effect key.
+   * Fresh at the create that won: distinguishes the successive executions of one id. Part of every effect
+   * key.
    */
   readonly life: string;
   readonly workflow: string;
   /**
-   * Content hash of the plan it started with and keeps; of a child, its parent's with
-   * the way to its own (`planAt`).
+   * Content hash of the plan it started with and keeps; for a child, its parent's with the path to its own
+   * (`planAt`).
    */
   readonly plan: string;
   readonly parent?: Parent;
-  /** By callback step: what only the holder of its token knows. */
+  /** By callback step: a secret that only the token's holder knows. */
   readonly callbackKeys?: Readonly<Record<string, string>>;
   readonly status: ExecutionStatus;
   readonly version: number;
   readonly writeId: string;
   readonly epoch: number;
-  /** Null in a record that was read alone, if `inputKey` says that the input is beside it. */
+  /** Null in a record that was read alone, if `inputKey` says that the input is stored beside it. */
   readonly input: Json;
   /** The store's key of the input, if the input is not in the execution's own record. */
   readonly inputKey?: string;
-  /** The input lies beside the table: null here, until it is loaded. */
+  /** The input is stored outside the table: `input` is null until it is loaded. */
   readonly inputAt?: ValueRef;
   /** Hash of the start request's body: the same key with another body is refused (S11). */
   readonly inputHash: string;
   readonly tags?: Readonly<Record<string, string>>;
-  /** Whose it is, hashed (`fairBy`): goes out with each of its messages. */
+  /** The hash of its group (`fairBy`): goes out with each of its messages. */
   readonly fairGroup?: string;
   /** Only if its workflow has a lane. */
   readonly lane?: OwnLane;
-  /** Names of those by which it is found, one for each index of tags. */
+  /** Names of the searchable tags, one for each index of tags. */
   readonly search?: readonly string[];
   readonly startedAt: number;
-  /** Absent for a child, which its parent started, and where the gateway does not say who calls. */
+  /** Absent for a child, which its parent started, and if the gateway does not say who calls. */
   readonly startedBy?: Caller;
   /** Only at the root of a tree in which an approval must come from another person (S19). */
   readonly people?: People;
@@ -153,18 +157,18 @@ export interface Execution {
   /** When it must be evaluated (S12). Absent only when the execution has ended and its end was announced. */
   readonly wakeAt?: number;
   /**
-   * Since when it has been written that its steps put it at risk; read by no decision
+   * Since when its record says that its steps put it at risk; no decision reads it
    * (`supervision/notice-risk.ts`).
    */
   readonly riskSince?: number;
-  /** Why; as of the latest write that had it at risk. */
+  /** The reason, from the latest write that found it at risk. */
   readonly risk?: RiskReason;
-  /** While it waits for a person: the step that is asked about, of several the first. */
+  /** While it waits for a person: the step of the question, the first if there are several. */
   readonly asks?: string;
-  /** The operators' commands that it has obeyed, as `operators/remembered.ts` keeps them. */
+  /** The operators' commands that it has obeyed, in the form of `operators/remembered.ts`. */
   readonly commands: readonly string[];
   readonly cause?: Cause;
-  /** Absent where there are no on-failure steps to perform. */
+  /** Absent if there are no on-failure steps to perform. */
   readonly end?: End;
   /** The latest 10; the last one is under way while the execution is paused. */
   readonly pauses?: readonly Pause[];
@@ -172,14 +176,14 @@ export interface Execution {
   readonly earlierPauses?: EarlierPauses;
   /** The latest 10. */
   readonly retries?: readonly Retried[];
-  /** The execution that this one was started to make good for. */
+  /** The execution that this one was started to replace. */
   readonly replaces?: string;
   readonly output?: Json;
-  /** The output lies beside the table: absent here, until it is loaded. */
+  /** The output is stored outside the table: `output` is absent until it is loaded. */
   readonly outputAt?: ValueRef;
-  /** The output's size when it was too large to be kept here: read it from the steps. */
+  /** The output's size if it was too large to be kept here: read it from the steps. */
   readonly outputBytes?: number;
-  /** The size of a value that the output is made of and that is lost: then nobody can read the output. */
+  /** The size of a lost value that is part of the output: then nobody can read the output. */
   readonly lostBytes?: number;
   /** By work key (`decide`'s `workKey`); only pieces of work that are still open are kept. */
   readonly dispatches: Readonly<Record<string, Dispatch>>;
@@ -193,7 +197,7 @@ export interface Attempt {
   readonly key?: number;
   /** Absent: 0. */
   readonly variant?: number;
-  /** Its input was given by a person. */
+  /** A person gave its input. */
   readonly given?: true;
   readonly claimedAt: number;
   readonly endedAt: number;
@@ -211,36 +215,33 @@ export interface Attempt {
   readonly epoch?: number;
 }
 
-/** An attempt, and by when its process is dead for certain; without a token several early ones together. */
+/** An attempt, and when its process is certainly dead; without a token, several early ones together. */
 export interface ProcessOfAttempt {
   readonly token?: string;
   readonly deadlineAt: number;
 }
 
-/** The external service has taken the work of the latest attempt, and does it by itself. */
+/** The external service has accepted the work of the latest attempt, and does it by itself. */
 export interface Accepted {
-  /** What the service calls it; a crash may have lost it. */
+  /** The service's name for it; a crash may have lost it. */
   readonly token?: string;
   readonly at: number;
   /** Until then it acts, unless it is known to be over. */
   readonly untilAt: number;
-  /** That it will never be done is believed if it was asked from then on. */
+  /** A probe's "never" counts if the probe was asked from this time on. */
   readonly askFrom: number;
-  /** The pause before the first question; later ones grow from it. */
+  /** The pause before the first probe; later ones grow from it. */
   readonly everyMs: number;
-  /** The version of the write that set the time of the next probe: an older message is of an older one. */
+  /**
+   * The version of the write that set the time of the next probe: an older message belongs to an older one.
+   */
   readonly seq: number;
-  /** How often it was asked for. */
+  /** How often it was probed. */
   readonly asked: number;
-  /** The latest that a probe has reported, and when it changed. */
+  /** The latest progress that a probe has reported, and when it changed. */
   readonly progress?: string | number;
   readonly progressAt?: number;
 }
-
-/**
- * In these statuses an agent may take a step on the way forward; of a failure that
- * is tolerated, to compensate it.
- */
 
 export interface Step {
   readonly name: string;
@@ -250,48 +251,53 @@ export interface Step {
   readonly version: number;
   readonly writeId: string;
   /**
-   * The execution's epoch when the step was last claimed, fenced or skipped: if it is older, a failed or
-   * fenced step begins again.
+   * The execution's epoch when the step was last claimed, fenced or skipped: if it is older than the
+   * execution's, a failed or fenced step begins again.
    */
   readonly epoch: number;
   /**
-   * What a person, or the time for an answer, said of its failure, which is tolerated
-   * otherwise once it is certain (S20).
+   * The decision of a person, or of the deadline, about its failure, which otherwise is tolerated once it is
+   * certain (S20).
    */
   readonly afterFailure?: 'continue' | 'stop';
   /**
-   * A retry of its execution restarted it while an attempt may have acted: found not
-   * done, it begins its recovery again.
+   * A retry of its execution restarted it while an attempt may have acted: if that is found not done, it
+   * begins its recovery again.
    */
   readonly restarted?: true;
-  /** Attempts to execute that were claimed, all stages together. */
+  /** How many attempts to execute were claimed, all stages together. */
   readonly attempt: number;
-  /** The stage of the recovery at which the next attempt is: 0 is the first attempt, n the n-th stage. */
+  /** The stage of the recovery of the next attempt: 0 is the first attempt, n the n-th stage. */
   readonly stage: number;
-  /** Attempts claimed on this stage. */
+  /** How many attempts were claimed on this stage. */
   readonly stageAttempt: number;
-  /** The stage that follows once what the acted one may have done is undone: its outcome was not known. */
+  /**
+   * The stage that follows once the possible effects of the attempted one are undone: its outcome was
+   * unknown.
+   */
   readonly nextStage?: number;
   /**
-   * It failed for good: the same again cannot help, nor can it for the group of steps whose failure it is.
+   * It failed for good: the same again cannot help, nor can a repetition of the group of steps that fails
+   * with it.
    */
   readonly isPermanent?: true;
   /** It failed because its time was over (`within`), not because of its last attempt. */
   readonly isOverTime?: true;
-  /** When a person retried it: the time that it has (`within`) began once more. */
+  /** When a person retried it: its time (`within`) began again. */
   readonly againAt?: number;
   /**
-   * The input that a person gave for the next attempt, instead of the plan's; its claim makes it the key's.
+   * The input that a person gave for the next attempt, instead of the plan's; its claim makes it the key's
+   * input.
    */
   readonly givenInput?: Json;
   /**
-   * Number of the effect key of the latest attempt to execute, from 1: a probe, an undo
-   * and a late success are under it.
+   * Number of the effect key of the latest attempt to execute, from 1: a probe, an undo and a late success
+   * use it.
    */
   readonly key: number;
   /** The variant of the recovery that the key stands for, with its agent and its input: 0 is the first. */
   readonly keyVariant: number;
-  /** The input that it stands for where a person gave it. */
+  /** The key's input if a person gave it. */
   readonly keyInput?: Json;
   /** An undo was claimed under the key: the next attempt to execute has another. */
   readonly keySpent?: true;
@@ -305,46 +311,45 @@ export interface Step {
   readonly leaseUntil?: number;
   readonly mode?: Mode;
   readonly claimedAt?: number;
-  /** By then the process of every attempt so far is dead for certain. */
+  /** By then the process of every attempt so far is certainly dead. */
   readonly processDeadlineAt: number;
   /**
-   * Each attempt's share of it, where an earlier one's process may have been
-   * alive when the latest was claimed.
+   * Each attempt's share of it, if an earlier one's process may have been alive when the latest was claimed.
    */
   readonly processes?: readonly ProcessOfAttempt[];
-  /** Some attempt's outcome was unknown. Cleared only by `compensated` or by a believed `notDone` (S10). */
+  /** Some attempt's outcome was unknown. Only `compensated` or a believed `notDone` clears it (S10). */
   readonly mayHaveActed: boolean;
-  /** From the service's answer until the work is known to be over, or is undone. */
+  /** Present from the service's answer until the work is known to be over, or is undone. */
   readonly accepted?: Accepted;
   readonly heartbeat: number;
   /** When the attempt under way sent its latest heartbeat; absent before its first. */
   readonly heartbeatAt?: number;
-  /** A number where the author's code gave one: only a larger one is progress. */
+  /** A number if the author's code gave one: only a larger one is progress. */
   readonly progress?: string | number;
   readonly progressAt?: number;
-  /** Not before then: the next attempt, probe or undo. */
+  /** The next attempt, probe or undo does not begin before this time. */
   readonly retryAt?: number;
   readonly deferred?: Deferred;
   /**
-   * When its undo, or an on-failure step, was first deferred or failed because of a dead service; until it
-   * is over or a person has chosen.
+   * When its undo, or an on-failure step, was first deferred or failed because of a dead service; kept until
+   * it is over or a person has chosen.
    */
   readonly undoDeferredAt?: number;
   readonly output?: Json;
-  /** The output lies beside the table: absent here, until it is loaded. */
+  /** The output is stored outside the table: `output` is absent until it is loaded. */
   readonly outputAt?: ValueRef;
   readonly failure?: Failure;
   /**
-   * An attempt did its work, or a probe found it done, and this is what the agent answered:
-   * text of a value that is no output. Until an output is there, the step is undone, or it is
-   * certain that nothing was done.
+   * An attempt did its work, or a probe found it done, and this is the agent's answer: text of a value that
+   * is not an output. Kept until there is an output, the step is undone, or it is certain that nothing was
+   * done.
    */
   readonly wrongAnswer?: string;
   /** The person who answered a callback or an approval. */
   readonly by?: Caller;
   /** Probes without a verdict since the outcome became unknown. */
   readonly probes: number;
-  /** Attempts to undo that were claimed. */
+  /** How many attempts to undo were claimed. */
   readonly undoAttempt: number;
   readonly children?: Children;
   /** When its status last changed other than by a claim or a heartbeat. */
@@ -365,11 +370,11 @@ export const isForward = (status: ExecutionStatus): boolean => status === 'runni
 /** Nothing has stopped it, and it has not ended: it goes forward, or will after a pause. */
 export const isUndecided = (status: ExecutionStatus): boolean => isForward(status) || status === 'paused';
 
-/** Attempts to execute begin in these statuses: of steps, or once there is an end of on-failure steps. */
+/** Attempts to execute begin in these statuses: of steps, or of on-failure steps once there is an end. */
 export const isPerforming = (status: ExecutionStatus): boolean =>
   isForward(status) || status === 'following-up';
 
-/** How it ended is known: it is over, or its on-failure steps alone are not. */
+/** Its end is known: it is over, or only its on-failure steps are not. */
 export const hasEnd = ({ status }: Pick<Execution, 'status'>): boolean =>
   isTerminal(status) || status === 'following-up';
 
@@ -377,14 +382,14 @@ export const hasEnd = ({ status }: Pick<Execution, 'status'>): boolean =>
 export const pauseOf = ({ status, pauses }: Execution): Pause | undefined =>
   status === 'paused' ? pauses?.at(-1) : undefined;
 
-/** A step with an attempt under way: no other may begin while its lease lasts. `leaseUntil` alone says so. */
+/**
+ * A step with an attempt under way: no other may begin while its lease lasts. Only `leaseUntil` shows this.
+ */
 export type LeasedStep = Step & { readonly leaseUntil: number; readonly token: string; readonly mode: Mode };
 
 export const isLeased = (step: Step | undefined): step is LeasedStep => step?.leaseUntil !== undefined;
 
-/**
- * Predecessors in this status let a step start: no other move follows but, of a step that is done, its undo.
- */
+/** Predecessors in this status let a step start: no move but the undo of a done step follows. */
 export const isSatisfied = (step: Step | undefined): boolean =>
   step?.status === 'done' || step?.status === 'skipped' || step?.status === 'tolerated';
 

@@ -1,9 +1,9 @@
 /**
- * Calls to act of which none has been answered, however far apart: so few never open the breaker, and a probe
- * that settles each of them, or the end of each execution, leaves nothing that waits.
+ * Calls to act of which none has been answered, however far apart: they are too few to open the breaker, and
+ * if a probe resolves each of them, or each execution ends, nothing is left waiting.
  *
- * Owns: since when, how many, and from when that is news. Does not own: the breaker (`step/breaker.ts`), the
- * words (`explain/situation.ts`).
+ * Owns: since when, how many, and when that is news. Does not own: the breaker (`step/breaker.ts`), the words
+ * (`explain/situation.ts`).
  */
 
 import type { Attempt } from './state.ts';
@@ -48,7 +48,7 @@ export function unansweredAfter(
 export const isAnswered = (before: Unanswered | undefined, actedAt: number | undefined): boolean =>
   before !== undefined && actedAt !== undefined && actedAt >= before.since;
 
-/** Those that an operator must know of. @param failedAt when a call failed last */
+/** The unanswered calls that an operator must know about. @param failedAt when a call failed last */
 export const unansweredNow = (
   { unanswered, failedAt }: { readonly unanswered?: Unanswered; readonly failedAt: number },
   now: number,

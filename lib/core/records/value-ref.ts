@@ -1,12 +1,14 @@
-/** The name of a value that lies beside the table, in a record. Does not own: its key (`large-values.ts`). */
+/**
+ * A record's name for a value that is stored outside the table. Does not own: its key (`large-values.ts`).
+ */
 
 import type { Json } from '../values/json.ts';
 
-/** What a record keeps of a value that is not in it. */
+/** A record's substitute for a value that is not in it. */
 export interface ValueRef {
   /** The hash of the value's JSON text; checked on reading. */
   readonly hash: string;
-  /** The put's, fresh. */
+  /** The fresh id of its put. */
   readonly id: string;
   /** The size of the JSON text, as UTF-8. */
   readonly bytes: number;
@@ -17,6 +19,6 @@ interface Output {
   readonly outputAt?: ValueRef;
 }
 
-/** Whether it is in the record or beside the table. */
+/** Whether there is an output, in the record or outside the table. */
 export const hasOutput = ({ output, outputAt }: Output): boolean =>
   output !== undefined || outputAt !== undefined;
