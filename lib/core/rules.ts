@@ -1,8 +1,8 @@
 /**
- * RULES[status]: what can happen to an execution in each status. The first rule that has something to write
- * is applied, then the list starts again (`evaluate.ts`).
+ * RULES[status]: the rules of an execution in each status. The first rule that has something to write is
+ * applied, then the list starts again (`evaluate.ts`).
  *
- * Owns: which rules hold in which status, and their order. Does not own: the rules themselves, each a value
+ * Owns: which rules apply in which status, and their order. Does not own: the rules themselves, each a value
  * with the times at which it is due, what it writes, and the words for it (`step/rule.ts`).
  *
  * S12 at the wake time a supervisor evaluates the execution again. It is the earliest of three times: a rule

@@ -1,7 +1,8 @@
 /**
- * What tells steps of one status apart, beside the tables of moves. `docs/STATE-MACHINE.md` prints it.
+ * Fields that distinguish steps of one status, in addition to the tables of moves. `docs/STATE-MACHINE.md`
+ * prints them.
  *
- * Owns: the fields. Does not own: when they are set (`records/state.ts` says what each is).
+ * Owns: the fields. Does not own: when they are set (`records/state.ts` describes each).
  */
 
 import type { StepStatus } from './moves.ts';

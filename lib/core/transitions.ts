@@ -11,7 +11,10 @@
 
 import type { ExecutionEvent, ExecutionStatus, StepEvent, StepStatus } from './moves.ts';
 
-/** An event says what happened; where it may lead to several, the write says which (`StepChanges.status`). */
+/**
+ * An event says what happened; if it may lead to several statuses, the write says which
+ * (`StepChanges.status`).
+ */
 type Table<Status extends string, Event extends string, To> = Readonly<
   Record<Status, Readonly<Partial<Record<Event, To>>>>
 >;
@@ -29,7 +32,7 @@ const stays = <Status extends string, Event extends StepEvent | ExecutionEvent>(
 ) => Object.fromEntries(events.map((event) => [event, status])) as Readonly<Record<Event, Status>>;
 
 export const STEP_MOVES: Table<StepStatus, StepEvent, StepStatus | readonly StepStatus[]> = {
-  // Not begun: most of these steps have no record. Which of them may begin now: `step/turn.ts`.
+  // Not begun: most of these steps have no record. `step/turn.ts` says which of them may begin now.
   ready: {
     claim: 'running',
     defer: 'retrying',
@@ -67,7 +70,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent, StepStatus | readonly Step
     'begin-try': 'running',
     'stop-children': 'compensating',
   },
-  // For a person, an external party, or a place in a lane.
+  // Waits for a person, an external party, or a place in a lane.
   waiting: {
     ...stays('waiting', 'defer', 'heartbeat', 'process-died', 'queue'),
     admit: 'done',

@@ -1,16 +1,16 @@
 /**
  * The breaker: one record per agent that tells all executions together whether its service answers.
  *
- * Owns: when it opens, for how long, who may try, what closes it, since when calls fail, and until when
- * work is deferred. Does not own: who reads and writes the record (`agent/breaker.ts`), what becomes of
- * a step meanwhile (`defer.ts`).
+ * Owns: when it opens, for how long, who may try, what closes it, since when calls fail, and until when work
+ * is deferred. Does not own: who reads and writes the record (`agent/breaker.ts`), what becomes of a step
+ * meanwhile (`defer.ts`).
  *
- * Only failures are written, so a healthy step pays nothing: a process keeps count of its own answered calls
- * and carries them with its next failure. The score rises by one per failure and falls by one per answer
- * carried, never below zero: it climbs only while more calls fail than are answered, however many there are a
- * second. An operator may hold it open (`pause`): then nothing is sent, no trial either, until an operator
- * ends that. What its service has done is kept beside it: one that was dead before is tried first. A dead
- * service is called THRESHOLD times, once by each process that does not know yet, and once per trial.
+ * Only failures are written, so a healthy step pays nothing: a process counts its own answered calls and adds
+ * them to its next failure. The score rises by one per failure and falls by one per added answer, never below
+ * zero: it climbs only while more calls fail than are answered, whatever their rate. An operator may keep it
+ * open (`pause`): then nothing is sent, not even a trial, until an operator ends that. The failures of its
+ * service are kept meanwhile: if it was dead before, a trial comes first. A dead service is called THRESHOLD
+ * times, once by each process that does not know yet, and once per trial.
  */
 
 import type { DecisionInputs } from '../decisions/change.ts';
@@ -26,23 +26,21 @@ import { given } from '../values/given.ts';
 
 /** The breaker opens when failures exceed answers by this many. */
 export const THRESHOLD = 8;
-/**
- * Failures farther apart than this have nothing to do with each other; answers older than this say nothing.
- */
+/** Failures farther apart than this are unrelated; answers older than this mean nothing. */
 export const WINDOW_MS = 30_000;
 const FIRST_COOLDOWN_MS = 10_000;
 export const MAX_COOLDOWN_MS = 120_000;
 /** The part of a cooldown that is added at random. */
 const COOLDOWN_JITTER = 0.25;
-/** Opening again within this time of a close goes on doubling where the last time ended. */
+/** If it opens again within this time of a close, the cooldown keeps doubling from its last value. */
 const FLAPPING_MS = 600_000;
-/** After this time without a result a trial no longer keeps others from trying. */
+/** After this time without a result a trial no longer blocks other trials. */
 const MAX_TRIAL_MS = 60_000;
-/** How long a process believes an open breaker as it has read it. */
+/** How long a process uses its last read of an open breaker. */
 export const OPEN_FRESH_MS = 5_000;
-/** While an operator holds it open, deferred work is evaluated again after this time, and then spread. */
+/** While an operator keeps it open, deferred work is evaluated again after this time, and then spread. */
 const PAUSED_MS = 30_000;
-/** Failed calls that are named in the record. */
+/** How many failed calls the record names. */
 const MAX_NAMED = 2 * THRESHOLD;
 /** A failure kept for people is cut to this. */
 const MAX_FAILURE_CHARS = 300;
@@ -51,33 +49,33 @@ export interface Breaker {
   readonly agent: string;
   readonly version: number;
   readonly writeId: string;
-  /** Failures less answers, as far as processes have written them. */
+  /** Failures minus answers, as far as processes have written them. */
   readonly score: number;
   /** The latest failure. */
   readonly failedAt: number;
   readonly failure?: Failure;
   /**
-   * The first failure since the latest answer that was written. The breaker may be closed: few
-   * calls, far apart, never open it.
+   * The first failure since the latest answer that was written. The breaker may be closed: a few calls, far
+   * apart, never open it.
    */
   readonly failingSince?: number;
   readonly unanswered?: Unanswered;
   readonly bugs?: Bugs;
-  /** The latest calls that failed since then or are behind the score; gone once it has closed. */
+  /** The latest calls that failed since then or count in the score; removed once it has closed. */
   readonly calls?: readonly FailedCall[];
-  /** Since when it lets nothing through but trials; absent while it is closed. */
+  /** Since when it lets only trials through; absent while it is closed. */
   readonly openedAt?: number;
-  /** No calls before; then one trial at a time (half-open). */
+  /** No calls before this time; then one trial at a time (half-open). */
   readonly openUntil?: number;
-  /** Cooldowns in a row; each is twice as long as the last. */
+  /** How many cooldowns in a row there were; each is twice as long as the last. */
   readonly cooldowns: number;
   /** The trial under way, and until when no other begins. */
   readonly trial?: string;
   readonly trialUntil?: number;
   readonly closedAt?: number;
-  /** An operator holds it open. */
+  /** An operator keeps it open. */
   readonly pause?: Hold;
-  /** The latest that is over. */
+  /** The latest pause that is over. */
   readonly lastPause?: EndedHold;
 }
 
@@ -99,7 +97,7 @@ export function notBeforeOf(breaker: Breaker | undefined, now: number): NotBefor
 export interface Calls {
   readonly failed: number;
   readonly answered: number;
-  /** When the latest of those was. @default now */
+  /** When the latest of those answers came. @default now */
   readonly answeredAt?: number;
   /** When the process's latest call to act was answered. */
   readonly actedAt?: number | undefined;
@@ -107,7 +105,7 @@ export interface Calls {
   readonly calls?: readonly FailedCall[];
 }
 
-/** Before the first failed call. */
+/** The record before the first failed call. */
 export const newBreaker = (agent: string): Breaker => ({
   agent,
   version: 0,
@@ -117,7 +115,7 @@ export const newBreaker = (agent: string): Breaker => ({
   writeId: '',
 });
 
-/** The record after failed calls, or nothing where they were no news: it is open already. */
+/** The record after failed calls, or nothing if they are not news because it is open already. */
 export function afterCalls(
   breaker: Breaker | undefined,
   agent: string,
@@ -131,7 +129,7 @@ export function afterCalls(
   const score = left + calls.failed;
   const { calls: known = [], failingSince, unanswered, ...rest } = before;
   const { answeredAt = inputs.now } = calls;
-  // A process may carry answers from before it knew that calls fail.
+  // A process may add answers from before it knew that calls fail.
   const isSilent = failingSince !== undefined && (calls.answered === 0 || answeredAt < failingSince);
   const goesOn = isSilent || left > 0;
   const added = calls.calls ?? [];
@@ -154,10 +152,10 @@ export function afterCalls(
 }
 
 /**
- * The record after calls that were answered while it is closed, or nothing where that is no news:
+ * The record after calls that were answered while it is closed, or nothing if that is not news because
  * nothing has failed since before.
- * @param answeredAt when the latest was: a process that was frozen tells of it late
- * @param actedAt when the latest call to act was
+ * @param answeredAt when the latest was answered: a process that was frozen reports it late
+ * @param actedAt when the latest call to act was answered
  */
 export function afterAnswers(
   breaker: Breaker | undefined,
@@ -210,8 +208,8 @@ function cooled(breaker: Breaker, inputs: DecisionInputs): Breaker {
 }
 
 /**
- * The record with a trial under way; the write decides who gets it. The trial is
- * known by the id of that write.
+ * The record with a trial under way; the write decides who gets it. The id of that write identifies the
+ * trial.
  */
 export const withTrial = (breaker: Breaker, timeoutMs: number, inputs: DecisionInputs): Breaker => ({
   ...breaker,
@@ -221,10 +219,7 @@ export const withTrial = (breaker: Breaker, timeoutMs: number, inputs: DecisionI
   trialUntil: inputs.now + Math.min(timeoutMs, MAX_TRIAL_MS),
 });
 
-/**
- * The record half-open from now on, as an operator wants it; nothing where no cooldown keeps a trial from
- * beginning.
- */
+/** The record half-open from now on, as an operator wants; nothing if no cooldown prevents a trial. */
 export const withoutCooldown = (
   breaker: Breaker | undefined,
   { now, writeId }: DecisionInputs,
@@ -234,12 +229,12 @@ export const withoutCooldown = (
     : { ...breaker, version: breaker.version + 1, writeId, openUntil: now };
 
 /**
- * What a trial says of the service: that it answered, how it failed, or nothing:
- * then the next call is the trial.
+ * The outcome of a trial: the service answered, it failed, or the trial says nothing: then the next call is
+ * the trial.
  */
 export type TrialOutcome = 'answered' | 'nothing' | Failure;
 
-/** The record after a trial's end, or nothing when that trial is no longer the one that counts. */
+/** The record after a trial's end, or nothing if another trial counts by now. */
 export function afterTrial(
   breaker: Breaker,
   trial: string,
@@ -259,11 +254,11 @@ export function afterTrial(
 }
 
 /**
- * What a report says of the service: it answered, it failed, or nothing. A refusal is an answer. A probe that
- * cannot tell counts as a failure the first time it asks about an attempt, and then as nothing: otherwise one
- * order that stays unknown would open the breaker and fail each trial. One that finds nothing done has read
- * an answer, which says little of a service that does not act: see `provesNoAction`.
- * @param probes that were in vain before, of a probe
+ * What a report says about the service: it answered, it failed, or nothing. A refusal is an answer. A probe
+ * that cannot tell counts as a failure the first time it asks about an attempt, and then as nothing:
+ * otherwise one order that stays unknown would open the breaker and fail each trial. A probe that finds
+ * nothing done has read an answer, which says little about a service that does not act: see `provesNoAction`.
+ * @param probes for a probe: how many were in vain before
  */
 export function saidOf(report: Report, probes: number): 'answered' | 'found-nothing' | 'failed' | 'nothing' {
   const code = 'failure' in report ? report.failure?.code : undefined;
@@ -276,17 +271,17 @@ export function saidOf(report: Report, probes: number): 'answered' | 'found-noth
 }
 
 /**
- * Calls that act are among those that failed. Then a probe that finds nothing done is no answer: a service
+ * Calls to act are among the failed ones. Then a probe that finds nothing done is not an answer: a service
  * may read and not act, and with such a probe after each lost attempt the breaker would never open.
  */
 export const provesNoAction = (breaker: Breaker | undefined): boolean =>
   breaker?.calls?.some(({ mode }) => mode !== 'probe') === true;
 
-/** Whether an attempt failed to get an answer, as against one whose probe says that it cannot tell. */
+/** Whether an attempt got no answer, in contrast to a probe that cannot tell. */
 export function isThrown(report: Report): boolean {
   const code = 'failure' in report ? report.failure?.code : undefined;
   return code !== undefined && code !== CANNOT_TELL && !OURS.has(code);
 }
 
-/** Failures that we find ourselves before the service is asked, or that its agent's code has made. */
+/** Failures that we find ourselves before the service is called, or that its agent's code has made. */
 const OURS: ReadonlySet<string> = new Set(['input-refused', 'no-probe', 'no-undo', 'value-lost', BUG]);

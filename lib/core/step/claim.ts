@@ -5,7 +5,7 @@
  * is (`step/ready.ts`), the lease (`step/lease.ts`), how an attempt ends (`step/report.ts`).
  *
  * S3 a fresh token per claim. S4 one holder at a time. S9 only a claim counts an attempt. S18 the claim
- * records its effect key and what that stands for.
+ * records its effect key, with the agent and the input that the key stands for.
  */
 
 import { blankStep, type DecisionInputs, type StepChanges, stepAfter } from '../decisions/change.ts';
@@ -20,8 +20,8 @@ import type { Work } from './ready.ts';
 const CLAIM_EVENT = { execute: 'claim', probe: 'probe', undo: 'start-undo' } as const;
 
 /**
- * The record of a claim. The lease is counted from `event.now`, which is before the write.
- * @param processDeadlineAt when this attempt's process is dead for certain
+ * The record of a claim. The lease counts from `event.now`, which is before the write.
+ * @param processDeadlineAt when this attempt's process is certainly dead
  */
 export function claimed(
   work: Work,
@@ -42,21 +42,21 @@ export function claimed(
     heartbeatAt: undefined,
     heartbeat: 0,
     retryAt: undefined,
-    // Last, and nothing is spread before it: V8 is slow to add fields to what was spread from several shapes.
-    // A probe only asks: nothing has to wait for its process to be dead.
+    // Last, because V8 is slow to add fields to an object that was spread from several shapes. A probe only
+    // asks: nothing has to wait for its process to be dead.
     ...(work.mode === 'probe' ? {} : withProcess(before, token, processDeadlineAt, now)),
     ...actedTokenOf(work, before),
     ...countsOf(work, before),
   });
 }
 
-/** A probe's claim forgets nothing of the attempt that it asks about. */
+/** A probe's claim keeps everything about the attempt that it asks about. */
 function actedTokenOf({ mode }: Work, before: Step): StepChanges {
   if (mode !== 'probe') return before.actedToken === undefined ? {} : { actedToken: undefined };
   return before.mode === 'execute' ? { actedToken: before.token } : {};
 }
 
-/** What else each mode changes. */
+/** The further changes of each mode. */
 function countsOf({ mode, attempt, step }: Work, before: Step): StepChanges {
   if (mode === 'probe') return {};
   if (mode === 'undo') return { undoAttempt: attempt, keySpent: true };

@@ -1,13 +1,13 @@
 /**
  * Deferring: a piece of work is put off until a time, and no attempt is charged for it.
  *
- * Owns: the write of `retryAt` that defers it, who may still take it meanwhile, what an attempt that a dead
- * service failed leaves of its charge, and when an undo was deferred for too long. Does not own: whether the
+ * Owns: the write of `retryAt` that defers it, who may still take it meanwhile, the charge of an attempt that
+ * failed because of a dead service, and when an undo was deferred for too long. Does not own: whether the
  * service is dead (`breaker.ts`), the gaps between dispatches (`supervision/wake-time.ts`).
  *
  * S9 a dead service costs no attempt. S12 the write makes stale claims conflict, so no process writes the
- * step before `retryAt` without bringing the wake time forward in the same transaction; the wake time may go
- * as far as that. L1 deferred work has a deadline: of an execution that goes forward its own, of an undo a
+ * step before `retryAt` without bringing the wake time forward in the same transaction; the wake time may be
+ * as far away as that. L1 deferred work has a deadline: on the way forward the execution's own, for an undo a
  * day, after which a person is asked.
  */
 
@@ -28,8 +28,8 @@ import { pausedSince } from './within.ts';
 export const MAX_NOT_CHARGED_MS = 86_400_000;
 
 /**
- * By reason: whether a message that comes all the same may be taken, for it shows that the reason is gone;
- * and whether work comes back spread over time, so that a service is not met by all of it at once.
+ * By reason: whether a message that comes nevertheless may be taken, because it shows that the reason is
+ * gone; and whether work comes back spread over time, so that a service does not get all of it at once.
  */
 const REASONS: Readonly<
   Record<NotBefore['why'], { readonly isPassed: boolean; readonly isSpread: boolean }>
@@ -41,11 +41,11 @@ const REASONS: Readonly<
   'not-deployed': { isPassed: true, isSpread: false },
 };
 
-/** Deferred work comes back over half as long as the service has been away, within these. */
+/** Deferred work comes back over half the time for which the service was away, within these bounds. */
 const MIN_SPREAD_MS = 5_000;
 const MAX_SPREAD_MS = 300_000;
 
-/** When deferred work comes back: then, or spread from then on. */
+/** When deferred work comes back: at that time, or spread from then on. */
 export function backAt({ at, why, since = at }: NotBefore, { now, random }: DecisionInputs): number {
   if (!REASONS[why].isSpread) return at;
   const spreadMs = Math.min(Math.max((now - since) / 2, MIN_SPREAD_MS), MAX_SPREAD_MS);
@@ -53,9 +53,9 @@ export function backAt({ at, why, since = at }: NotBefore, { now, random }: Deci
 }
 
 /**
- * The record of deferred work (for a step without a record its first one, with
- * no attempt), and the note of it.
- * @param isMet an agent has taken the message up, so earlier dispatches count no more
+ * The record of deferred work (for a step without a record its first one, with no attempt), and the note of
+ * it.
+ * @param isMet an agent has taken the message, so earlier dispatches no longer count
  */
 export function deferral(
   work: Work,
@@ -70,7 +70,7 @@ export function deferral(
     changedAt: work.sinceAt,
   };
   const at = backAt(notBefore, inputs);
-  // What waits for its own time waits for that as well: a backoff, or the end of an undo that was lost.
+  // Work that waits for its own time waits for that as well: a backoff, or the end of a lost undo.
   const retryAt = work.deferred === undefined ? Math.max(at, work.dueAt) : at;
   const step = stepAfter(before, 'defer', inputs, {
     epoch: state.execution.epoch,
@@ -94,7 +94,9 @@ const deferredBy = (mode: Mode, notBefore: NotBefore, now: number): Deferred => 
   at: now,
 });
 
-/** Asked for again and again it is missing since the first time, and taken by nobody since it could be. */
+/**
+ * If it is asked for repeatedly, it is missing since the first time, and unclaimed since it could be claimed.
+ */
 function missedSince({ deferred, dueAt }: Work, { why }: NotBefore, now: number): number | undefined {
   if (why !== 'not-deployed' && why !== 'unclaimed') return undefined;
   if (deferred?.why === why) return deferred.since ?? now;
@@ -109,17 +111,17 @@ const deferredSince = (record: Step, inputs: DecisionInputs): Pick<StepChanges, 
   undoDeferredAt: record.undoDeferredAt ?? inputs.now,
 });
 
-/** A message that comes after all may still be taken. */
+/** A message that comes nevertheless may be taken. */
 export const isOpenToLateMessages = ({ deferred }: Work): boolean =>
   deferred !== undefined && REASONS[deferred.why].isPassed;
 
-/** What an attempt that is not charged changes. */
+/** The changes of an attempt that is not charged. */
 export type NotCharged = StepChanges & { readonly retryAt: number };
 
 /**
- * What an attempt that the dead service failed changes: it waits like all
- * others, and its charge is given back.
- * @param unbounded no deadline of the execution's ends it
+ * The changes of an attempt that failed because of the dead service: it waits like all others, and its charge
+ * is given back.
+ * @param unbounded no deadline of the execution ends it
  */
 export function notCharged(
   record: LeasedStep,
@@ -137,7 +139,7 @@ export function notCharged(
   };
 }
 
-/** What an attempt changes whose process another one has ended: it is begun again at once. */
+/** The changes of an attempt whose process was ended because of another attempt: it begins again at once. */
 export const interrupted = (record: LeasedStep, { now }: DecisionInputs): NotCharged => ({
   ...givenBack(record),
   retryAt: now,
@@ -176,7 +178,8 @@ const ON_FAILURE_OVERDUE: Failure = {
 };
 
 /**
- * L1 what no agent may begin, and no deadline ends, would hang in silence; another rule opens the incident.
+ * L1 work that no agent may begin, and no deadline ends, would hang in silence; another rule opens the
+ * incident.
  */
 export const giveUpDeferred: Rule = {
   apply: (plan, state, event) => {

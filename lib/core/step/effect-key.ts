@@ -1,8 +1,8 @@
 /**
  * The effect key: the name under which the external service knows a step's request.
  *
- * Owns: its text, what of it is made fresh, and when an attempt has another than the one before. Does not
- * own: where a life is stored (`execution/start.ts`), when a variant is entered (`report.ts`).
+ * Owns: its text, which part of it is fresh, and when an attempt gets another key than the one before. Does
+ * not own: where a life is stored (`execution/start.ts`), when a variant is entered (`report.ts`).
  *
  * S18 a key stands for one life of an execution, one step, and one request of it: the agent and the input of
  * a variant of its recovery, or the input that a person gave. If an external service knows the key, it may
@@ -25,7 +25,7 @@ import { firstGiven } from '../values/given.ts';
 const LIFE_CHARS = 10;
 
 /**
- * Letters and digits in lower case, so that a key may be a part of a file's name or of an address.
+ * Lower-case letters and digits, so that a key may be a part of a file's name or of an address.
  * @param freshId of the random source
  */
 export const lifeOf = (freshId: string): string =>
@@ -35,9 +35,9 @@ export const lifeOf = (freshId: string): string =>
     .slice(-LIFE_CHARS);
 
 /**
- * `<execution>.<step>.<life>`, of a later key `-<number>` after that. Of an
- * on-failure step `<execution>.on-failure-<epoch>.<step>.<life>`: the same end never
- * tells twice, and the next one tells again. Of an item of a list its place stands for its name.
+ * `<execution>.<step>.<life>`, for a later key `-<number>` after that. For an on-failure step
+ * `<execution>.on-failure-<epoch>.<step>.<life>`: the same end is never reported twice, and the next end is
+ * reported again. For an item of a list its place replaces its name.
  * @param number from 1
  * @param epoch of an on-failure step, `keyEpoch`
  */
@@ -51,23 +51,23 @@ export function effectKeyOf(
   return number === 1 ? first : `${first}-${number}`;
 }
 
-/** The part of its effect key that says after which end an on-failure step follows; none of any other. */
+/** The part of the effect key that says after which end an on-failure step follows; none for other steps. */
 export const keyEpoch = (plan: Plan, { name, epoch }: Pick<Step, 'name' | 'epoch'>): number | undefined =>
   isOnFailure(plan, name) ? epoch : undefined;
 
 /**
- * What the claim of an attempt to execute records of its key.
+ * The fields about its key that the claim of an attempt to execute records.
  * @param step as the plan has it, or any variant of it; also a child's next try
  */
 export function keyOfClaim(step: Pick<AgentStep, 'recovery'>, before: Step): StepChanges {
   const keyVariant = variantNumber(step, before.stage);
   const isSameVariant = keyVariant === before.keyVariant;
-  // The input that a person gave holds for this variant's further attempts, too.
+  // The input that a person gave also counts for this variant's further attempts.
   const keyInput = firstGiven(before.givenInput, isSameVariant ? before.keyInput : undefined);
   const isSame = isSameVariant && isSameInput(keyInput, before.keyInput);
   const isNext = before.keySpent === true || (before.attempt > 0 && !isSame);
   return {
-    // Nothing of the former one is open: it is known, undone, or has no effect and is over.
+    // Nothing of the former key is open: its outcome is known, it is undone, or it has no effect and is over.
     ...(isNext ? { mayHaveActed: false } : {}),
     key: isNext ? before.key + 1 : before.key,
     keyVariant,

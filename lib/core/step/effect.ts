@@ -1,12 +1,12 @@
 /**
- * What a step has in effect at external services, and until when something of it may act there.
+ * The effect of a step at external services, and until when something of it may act there.
  *
- * Owns: the one answer on which the work, the end, the notice to a parent, a lane and the list for people
- * rest. Does not own: which work follows (`ready.ts`), how it is listed (`operators/in-effect.ts`), by when a
- * process is dead (`process-deadline.ts`).
+ * Owns: the one answer that the work, the end, the notice to a parent, a lane and the list for people use.
+ * Does not own: which work follows (`ready.ts`), how it is listed (`operators/in-effect.ts`), when a process
+ * is dead (`process-deadline.ts`).
  *
- * S10 what has acted, or may have, is undone unless its author or a person keeps it; "stands" is certain,
- * "may stand" is not. Asked for, believed and undone is the variant that was attempted, not the next one.
+ * S10 every act, or possible act, is undone unless its author or a person keeps it; "stands" is certain, "may
+ * stand" is not. Probes, beliefs and undos concern the variant that was attempted, not the next one.
  */
 
 import { type AgentStep, type ChildStep, hasChildren, type MapStep, type PlanStep } from '../plan/plan.ts';
@@ -17,7 +17,7 @@ import { attemptedVariant } from './recovery.ts';
 import { hasEarlierRounds, hasOpenChildren } from './turn.ts';
 
 export interface Effect {
-  /** `open`: what is under way will tell. `stands`: it acted. `undone`: that was taken back. */
+  /** `open`: work under way decides. `stands`: it acted. `undone`: the act was undone. */
   readonly is: 'none' | 'open' | 'may-stand' | 'stands' | 'undone';
   /** It must be undone when the execution is, or before the step goes on. */
   readonly isOwed: boolean;
@@ -25,7 +25,7 @@ export interface Effect {
   readonly attemptsUntil: number;
   /** Nothing acts from then on: no attempt, no accepted work, nothing of its ended executions. */
   readonly actsUntil: number;
-  /** N1 the same, and also after a success, and of what is undone. */
+  /** N1 the same, but also after a success, and for undone work. */
   readonly lateUntil: number;
 }
 
@@ -38,9 +38,9 @@ export function effectOf(step: PlanStep, record: Step | undefined): Effect {
 }
 
 /**
- * What the status of an agent's step says of its effect, and whether that is owed an undo if it is in effect.
- * `acted`: the status says nothing; whether an attempt may have acted does. What is under way is owed nothing
- * yet; what is fenced or tolerated is owed nothing any more.
+ * What the status of an agent's step says about its effect, and whether that must be undone if it is in
+ * effect. `acted`: the status does not say; it depends on whether an attempt may have acted. Work under way
+ * need not be undone yet; a fenced or tolerated step need not be undone any more.
  */
 const BY_STATUS: Readonly<Record<Step['status'], readonly [is: Effect['is'] | 'acted', owed: boolean]>> = {
   ready: ['acted', false],
@@ -87,8 +87,8 @@ function soFar(record: Step): Effect['is'] {
 }
 
 /**
- * Until when work that a service has accepted, or may have before its attempt died, acts. What has no lasting
- * effect disturbs nothing.
+ * Until when work acts that a service has accepted, or may have accepted before its attempt died. Work
+ * without a lasting effect disturbs nothing.
  */
 function acceptedUntil({ effect, acceptsMs, settleMs }: AgentStep, record: Step): number {
   const isOver = record.status === 'done' || record.status === 'compensated';
@@ -97,7 +97,7 @@ function acceptedUntil({ effect, acceptsMs, settleMs }: AgentStep, record: Step)
   return acceptsMs === undefined ? 0 : record.processDeadlineAt + settleMs + acceptsMs;
 }
 
-/** A process of it was lost, so nobody knows what its request did, or does. */
+/** One of its processes was lost, so nobody knows what its request did, or does. */
 const wasLost = ({ attempts, leftOut, mayHaveActed }: Step): boolean =>
   mayHaveActed || leftOut !== undefined || attempts.some(({ outcome }) => outcome === 'unknown');
 
@@ -122,7 +122,7 @@ function inChildren(children: Children): Effect['is'] {
   return left.length > 0 ? 'may-stand' : 'none';
 }
 
-/** N1 of its executions, and of the tries before them. */
+/** N1 for its executions, and for the earlier tries. */
 export const childrenActUntil = ({ ended, lateUntil = 0 }: Children): number =>
   Math.max(lateUntil, ...Object.values(ended).map((end) => Math.max(end.actsUntil ?? 0, end.lateUntil ?? 0)));
 
@@ -135,8 +135,8 @@ export const keepsEffects = (snapshot: Snapshot): boolean => snapshot.execution.
 
 /**
  * The step is over and something of it stays in effect, or may: its undo failed, its failure was tolerated,
- * or its wrong answer was not corrected in time, and its work has no undo. A success that its author keeps is
- * not left.
+ * or its wrong answer was not corrected in time, and its work has no undo. A success that its author keeps
+ * does not count.
  */
 export function isLeft(step: PlanStep, record: Step | undefined): boolean {
   if (record === undefined) return false;
@@ -149,12 +149,12 @@ export function isLeft(step: PlanStep, record: Step | undefined): boolean {
   if (status !== 'done' && status !== 'tolerated') return false;
   const ends = Object.values(children?.ended ?? {});
   if (children?.rounds?.left === true || ends.some(({ left }) => left === true)) return true;
-  // Rounds that succeeded are only ever left where there is nothing to undo.
+  // Successful rounds are left only if there is nothing to undo.
   const others = ends.filter((end) => children?.rounds === undefined || end.status !== 'succeeded');
   return status === 'tolerated' && others.some(({ clean }) => !clean);
 }
 
-/** The latest of all steps. */
+/** The latest time of all steps. */
 export const untilOfAll = (
   planned: readonly PlanStep[],
   steps: Snapshot['steps'],

@@ -1,8 +1,8 @@
 /**
- * An attempt that has come to its end: what is known of it, and what every end writes.
+ * An attempt that has ended: what is known about it, and what every end writes.
  *
- * Owns: these, and what a wrong answer makes of the step. Does not own: what each other way to end makes of
- * it (`report.ts`, `probe-report.ts`).
+ * Owns: these, and the effect of a wrong answer on the step. Does not own: the effects of other ends
+ * (`report.ts`, `probe-report.ts`).
  */
 
 import type { AgentStep } from '../plan/plan.ts';
@@ -17,11 +17,11 @@ import { attemptedVariant } from './recovery.ts';
 
 export interface Ending {
   readonly step: AgentStep;
-  /** As it was for this attempt. */
+  /** The step's variant for this attempt. */
   readonly variant: AgentStep;
   readonly record: LeasedStep;
   readonly inputs: DecisionInputs;
-  /** Present if a dead service failed it, or another attempt: what to write so that it is not charged. */
+  /** Present if a dead service, or another attempt, made it fail: the changes by which it is not charged. */
   readonly uncharged?: NotCharged | undefined;
   /** The time of the step is over: a person is asked only if no probe can say what it did. */
   readonly isOverTime: boolean;
@@ -32,17 +32,17 @@ export interface Ending {
 }
 
 export type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'notBefore' | 'away'> & {
-  /** Its failure is not final yet, if it has failed. */
+  /** If it has failed, its failure is not final yet. */
   readonly mayFail?: boolean;
   readonly isOverTime?: boolean;
   readonly isOnFailure?: boolean;
-  /** No deadline of the execution's ends it. */
+  /** No deadline of the execution ends it. */
   readonly unbounded?: boolean;
   /** When the time of the step or of the execution is over. */
   readonly overAt?: number;
 };
 
-/** @param inputs what the decision was given, and of a report what it carried */
+/** @param inputs of the decision, and for a report its own fields */
 export const endingOf = (
   step: AgentStep,
   record: LeasedStep,
@@ -61,10 +61,11 @@ export const endingOf = (
   isOnFailure: inputs.isOnFailure === true,
 });
 
-/** What every end changes, also of what is no attempt: the lease is released at once. */
+/** The changes of every end, even without an attempt: the lease is released at once. */
 export const unrecorded = ({ record, inputs }: Ending): Unrecorded => ({
   leaseUntil: undefined,
-  // An agent has begun it, so it was not put off all along; what a dead service failed says otherwise.
+  // An agent has begun it, so it was not deferred all the time; a failure because of a dead service says
+  // otherwise.
   ...(record.undoDeferredAt === undefined ? {} : { undoDeferredAt: undefined }),
   processDeadlineAt: record.processDeadlineAt,
   ...given({ processes: record.processes }),
@@ -76,7 +77,7 @@ type Unrecorded = Pick<
   'leaseUntil' | 'undoDeferredAt' | 'processDeadlineAt' | 'processes' | 'changedAt'
 >;
 
-/** What every end of an attempt changes: the history grows by one. */
+/** The changes of every end of an attempt: the history grows by one. */
 export const ended = (
   ending: Ending,
   outcome: Attempt['outcome'],
@@ -88,16 +89,16 @@ export const ended = (
 });
 
 /**
- * A person had it asked for again, after an answer that was no output: whatever came of that, the work is
+ * A person had it asked for again, after an answer that was not an output: whatever the result, the work is
  * done, and a person is asked once more before anything of it is undone.
  */
 export const isKnownDone = ({ record, isOnFailure }: Ending): boolean =>
   record.wrongAnswer !== undefined && record.mayHaveActed && !isOnFailure;
 
 /**
- * The work is done, but its answer is no valid output: the agent's author is wrong, not the work. So no other
- * stage does it again or takes it back before a person was asked. An on-failure step is never taken back, so
- * no person has to be asked about one.
+ * The work is done, but its answer is not a valid output: the agent's author made a mistake, the work is
+ * right. So no other stage repeats or undoes it before a person was asked. An on-failure step is never
+ * undone, so nobody has to be asked about one.
  */
 export function answeredWrongly(
   ending: Ending,

@@ -1,11 +1,11 @@
 /**
- * The lease of an attempt: how long it lasts, what renews it, and by when it is over.
+ * The lease of an attempt: how long it lasts, what renews it, and when it is over.
  *
  * Owns: a heartbeat's write, the end of an attempt that does not advance, the margins and the grace of a
  * lease, and the horizon H that follows from the leases of a plan. Does not own: the claim that begins a
  * lease (`step/claim.ts`), what becomes of a step whose lease has ended (`step/report.ts`).
  *
- * S4 one holder at a time: a heartbeat counts under the current token alone. S12 the horizon is the smallest
+ * S4 one holder at a time: a heartbeat counts only under the current token. S12 the horizon is the smallest
  * lease or pickup time among the unfinished steps: a step write that a reader did not see creates a deadline
  * no earlier than its own time + H.
  */
@@ -29,28 +29,28 @@ const HEARTBEATS_PER_LEASE = 3;
 export const heartbeatEveryMs = (step: StepLimits): number =>
   Math.floor(leaseSpanMs(step) / HEARTBEATS_PER_LEASE);
 /**
- * Between the last heartbeat and the end of a lease: one heartbeat, and half a one
- * for a store that answers slowly.
+ * The time between the last heartbeat and the end of a lease: one heartbeat, and half a one for a store that
+ * answers slowly.
  */
 const HEARTBEATS_OF_SILENCE = 1.5;
 
 /**
- * Whether the lease ended for want of progress: it was cut short for it, and the attempt sent heartbeats
- * until its end. When the end is noticed proves nothing: a process that notices late finds every attempt
- * beyond its time without progress, a dead one as well.
+ * Whether the lease ended because there was no progress: it was cut short for that reason, and the attempt
+ * sent heartbeats until its end. The time of the notice proves nothing: a process that notices late finds
+ * every attempt beyond its time without progress, even a dead one.
  */
 export const endedByStall = (step: AgentStep, record: LeasedStep): boolean =>
   record.leaseUntil >= stalledAt(step, record, record.progressAt ?? record.claimedAt ?? 0) &&
   record.leaseUntil - (record.heartbeatAt ?? record.claimedAt ?? 0) <=
     HEARTBEATS_OF_SILENCE * heartbeatEveryMs(step);
 
-/** Whether a token is progress after another: any other text, but of two numbers only a larger one. */
+/** Whether a token is progress after another: any different text, but only a larger number. */
 export const isAdvance = (before: Step['progress'], token: string | number): boolean =>
   typeof before === 'number' && typeof token === 'number' ? token > before : token !== before;
 
 /**
- * The record of a heartbeat, or nothing when the token is no longer the current one, the
- * attempt's time is over, or it stalls.
+ * The record of a heartbeat, or nothing if the token is no longer the current one, the attempt's time is
+ * over, or it stalls.
  */
 export function afterHeartbeat(
   step: AgentStep,
@@ -76,8 +76,8 @@ export function afterHeartbeat(
 }
 
 /**
- * Allowance for clocks that differ and for a heartbeat that is under way. A lease
- * is over this much after its end.
+ * Allowance for clocks that differ and for a heartbeat that is under way. A lease is over this long after its
+ * end.
  */
 export const LEASE_MARGIN_MS = 1_000;
 
@@ -106,10 +106,10 @@ export function horizonMs(plan: Plan, snapshot: Snapshot | undefined): number {
   return steps.length > 0 ? Math.min(...steps.map(shortestMs)) : IDLE_HORIZON_MS;
 }
 
-/** No horizon of the plan is longer, as long as an agent's step is unfinished. */
+/** The longest possible horizon of the plan, as long as an agent's step is unfinished. */
 export const longestHorizonMs = (plan: Plan): number => Math.max(0, ...agentSteps(plan).map(shortestMs));
 
-/** On whichever stage the step may be claimed next. While it is unfinished, no horizon is longer. */
+/** Covers every stage on which the step may be claimed next. While it is unfinished, no horizon is longer. */
 export function shortestMs(step: AgentStep): number {
   let ms = Math.min(leaseSpanMs(step), step.pickupMs);
   for (const stage of step.recovery)
@@ -117,16 +117,16 @@ export function shortestMs(step: AgentStep): number {
   return ms;
 }
 
-/** The longest a lease may last from now on: also no longer than the attempt may go without progress. */
+/** The longest a lease may last from now on: not longer than the attempt may go without progress. */
 export const leaseSpanMs = (step: StepLimits): number =>
   Math.min(step.leaseMs, step.maxNoProgressMs ?? step.leaseMs);
 
 export const leaseEndsAt = (leaseUntil: number): number => leaseUntil + LEASE_MARGIN_MS;
 
-/** After its time is over an attempt may still take this long to stop and report. */
+/** After its time is over, an attempt may take this long to stop and report. */
 export const REPORT_GRACE_MS = 5_000;
 
-/** A process that is dead for certain renews nothing any more, nor does an attempt whose time is over. */
+/** A process that is certainly dead renews nothing, and neither does an attempt whose time is over. */
 function renewableUntil({ timeoutMs }: StepLimits, record: LeasedStep, away?: readonly Away[]): number {
   const { claimedAt = 0, mode, processDeadlineAt } = record;
   const overAt = claimedAt + timeoutMs + REPORT_GRACE_MS;
@@ -134,8 +134,8 @@ function renewableUntil({ timeoutMs }: StepLimits, record: LeasedStep, away?: re
 }
 
 /**
- * By when the lease is over: one that could not be renewed because the store was
- * away gets its length once more.
+ * When the lease is over: a lease that could not be renewed because the store was away gets its length once
+ * more.
  */
 export function leaseOverAt(
   plan: Plan,
@@ -147,7 +147,7 @@ export function leaseOverAt(
   const planned = agentStep(plan, step.name);
   if (graceFrom === undefined || planned === undefined) return endsAt;
   const variant = attemptedVariant(planned, step);
-  // Its next heartbeat comes after what was left before a clock was set forward, not after what is left now.
+  // Its next heartbeat counts from what was left before a clock was set forward, not from what is left now.
   const isCut = awayMs(away, step.leaseUntil - variant.leaseMs) > 0;
   if (step.leaseUntil >= graceFrom && !isCut) return endsAt;
   const graceUntil = Math.min(graceFrom + variant.leaseMs, renewableUntil(variant, step, away));
@@ -158,8 +158,8 @@ const ADOPTS: ReadonlySet<Step['status']> = new Set(['accepted', 'unknown', 'ret
 
 /**
  * Nothing else has started since the lease of the last attempt ended: its late success counts.
- * @param mayFail so does that of a step that failed, as long as the failure is not
- * tolerated and not being undone (S20)
+ * @param mayFail a failed step's late success counts, too, as long as the failure is neither tolerated nor
+ * being undone (S20)
  */
 export const adoptsLateSuccess = ({ status }: Pick<Step, 'status'>, mayFail: boolean): boolean =>
   ADOPTS.has(status) || (status === 'failed' && mayFail);

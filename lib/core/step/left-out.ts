@@ -1,12 +1,12 @@
 /**
- * Values that cannot be read: outputs of a list's items that were too large to be kept, and what is lost
- * beside the table.
+ * Values that cannot be read: outputs of a list's items that were too large to be kept, and lost values
+ * outside the table.
  *
  * Owns: which expressions read them, and why that fails. Does not own: what is kept
  * (`execution/on-child.ts`), what follows for the step that reads it.
  *
- * S6 nothing is read in their place: neither nothing at all nor what `orElse` says, for the items
- * were done. `exists` alone may ask.
+ * S6 no other value replaces them: neither an absent value nor that of `orElse`, because the items were done.
+ * Only `exists` may ask.
  */
 
 import type { MapStep, Stage } from '../plan/plan.ts';
@@ -24,7 +24,7 @@ export function leftOutIn(expr: Expr | undefined, state: Snapshot): Failure | un
   if (expr === undefined) return undefined;
   const lost = lostIn(expr, state);
   if (lost !== undefined) return lostValue(lost.what, lost.bytes);
-  // Most executions have no such list, and no expression is searched for them.
+  // Most executions have no such list, and then no expression is searched.
   if (!Object.values(steps).some(isLeftOut)) return undefined;
   for (const { source, path } of valuesReadIn(expr)) {
     const name = source.startsWith('step:') ? source.slice('step:'.length) : '';
@@ -37,14 +37,14 @@ export function leftOutIn(expr: Expr | undefined, state: Snapshot): Failure | un
   return undefined;
 }
 
-/** The same of a list: of what it maps over, and of what each item is given. */
+/** The same for a list: for the value that it maps over, and for each item's input. */
 export const leftOutOfList = ({ over, each }: MapStep, state: Snapshot): Failure | undefined => {
   const recovery: readonly Stage[] = each.recovery ?? [];
   const others = recovery.flatMap((stage) => (stage.kind === 'withInput' ? [stage.input] : []));
   return leftOutIn([over, each.input, ...others], state);
 };
 
-/** What lies beside the table and is lost can be asked for nothing, `exists` included. */
+/** A lost value outside the table allows no question, not even `exists`. */
 export function lostIn(
   expr: Expr,
   state: Snapshot,
@@ -63,7 +63,7 @@ export function lostIn(
   return undefined;
 }
 
-/** The same of what the round at hand is given. */
+/** The same for the input of the current round. */
 export function lostOfRound(state: Snapshot, record: Step | undefined): Failure | undefined {
   const ref = record?.children?.rounds?.inputAt;
   if (record === undefined || ref === undefined || !isLost(state, { holder: holderOf(record.name), ref }))
@@ -73,7 +73,7 @@ export function lostOfRound(state: Snapshot, record: Step | undefined): Failure 
 
 export const isLostFailure = (failure: Failure | undefined): boolean => failure?.code === 'value-lost';
 
-/** The failure of what reads a value that is lost. */
+/** The failure of a step that reads a lost value. */
 export const lostValue = (what: string, bytes: number): Failure => ({
   code: 'value-lost',
   message: `it reads ${what}, a large value (${bytes} bytes) that has been deleted or replaced`,

@@ -1,15 +1,14 @@
 /**
  * The point of no return: once such a step is done there is no way back, only forward.
  *
- * Owns: whether an execution can still be undone. Does not own: what a rule does where it cannot
+ * Owns: whether an execution can still be undone. Does not own: what a rule does if it cannot
  * (`execution/stop.ts`, `questions/incident.ts`).
  *
- * S10 a step that may have acted counts as past the point until it is certain that it did not, so that
- * nothing that belongs to a step which cannot be taken back is ever undone by a machine. Of a child that
- * is such a step only its recorded end says what it did: from when it may have been created until then
- * nothing outside of it is undone. L1 neither `open` nor `stoppable` lasts: an attempt ends with its
- * lease, probes and retries with their recovery, an incident with its deadline, and a child is an
- * execution with an end of its own.
+ * S10 a step that may have acted counts as past the point until it is certain that it did not, so that no
+ * machine ever undoes anything around a step that cannot be undone. For a child that is such a step only its
+ * recorded end says what it did: from when it may have been created until then, nothing outside it is undone.
+ * L1 neither `open` nor `stoppable` lasts: an attempt ends with its lease, probes and retries with their
+ * recovery, an incident with its deadline, and a child is an execution with an end of its own.
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';
@@ -19,14 +18,14 @@ import { hasOpenChildren, isFailureOpen, mayHaveChildren } from './turn.ts';
 
 /**
  * `open`: an attempt may pass the point, or may have; its outcome is awaited. `stoppable`: a child may pass
- * it, or has; it is stopped first, and how it ended says whether there is a way back.
+ * it, or has; it is stopped first, and its end decides whether there is a way back.
  */
 export type WayBack = 'free' | 'stoppable' | 'open' | 'closed';
 
-/** The later one holds where steps say different things. */
+/** If steps differ, the later one counts. */
 const WAYS: readonly WayBack[] = ['free', 'stoppable', 'open', 'closed'];
 
-/** @param except a step whose own outcome is to be decided */
+/** @param except a step whose own outcome must be decided */
 export function wayBack(plan: Plan, state: Snapshot, except?: string): WayBack {
   let way: WayBack = 'free';
   for (const step of plan.steps) {
@@ -37,9 +36,7 @@ export function wayBack(plan: Plan, state: Snapshot, except?: string): WayBack {
   return way;
 }
 
-/**
- * For a question about the step: the outcome of an attempt is what is asked for; how a child ended is known.
- */
+/** For a question about the step: it asks about an attempt's outcome, but how a child ended is known. */
 export const wayBackBeside = (plan: Plan, state: Snapshot, { kind, name }: PlanStep): WayBack =>
   wayBack(plan, state, kind === 'agent' ? name : undefined);
 
@@ -51,14 +48,14 @@ function behindAttempts(record: Step | undefined): WayBack {
   if (record.status === 'done') return 'closed';
   if (isLeased(record)) return record.mode === 'undo' ? 'free' : 'open';
   if (!record.mayHaveActed) return 'free';
-  // Its agent answered: what a person is asked is what it should have answered, not whether it acted.
+  // Its agent answered: a person is asked for the right answer, not whether it acted.
   if (record.status === 'waiting' && record.wrongAnswer !== undefined) return 'closed';
   return record.status === 'failed' || record.status === 'fenced' ? 'closed' : 'open';
 }
 
 /**
- * Also before it is recorded that the child was created, for the process that
- * created it may have died before that.
+ * Counts even before the child's creation is recorded, because the process that created it may have died
+ * before that.
  */
 function behindChild(step: PlanStep, state: Snapshot): WayBack {
   const { children } = state.steps[step.name] ?? {};
@@ -68,8 +65,8 @@ function behindChild(step: PlanStep, state: Snapshot): WayBack {
 }
 
 /**
- * A failure, the deadline or a cancel stops it: everything is undone at once, or once a child that is
- * stopped has said that it may be.
+ * A failure, the deadline or a cancel stops it: everything is undone at once, or once a stopped child has
+ * reported that it may be.
  */
 export const mayBeStopped = (plan: Plan, state: Snapshot): boolean => {
   const way = wayBack(plan, state);
@@ -84,8 +81,8 @@ export const isNearNoReturn = (plan: Plan, state: Snapshot): boolean =>
   });
 
 /**
- * Its time ends nothing any more: a person is asked then, unless a question is open already. While an attempt
- * of such a step is under way, a way back may still turn up.
+ * The end of its time no longer ends anything: a person is asked then, unless a question is open already.
+ * While an attempt of such a step is under way, a way back may still appear.
  */
 export const isAskedAtDeadline = (plan: Plan, state: Snapshot): boolean =>
   isForward(state.execution.status) &&
@@ -97,8 +94,8 @@ export const mayBePast = (step: PlanStep, record: Step | undefined): boolean =>
   step.pointOfNoReturn === true && record?.mayHaveActed === true;
 
 /**
- * A step has failed, and what that means is decided when the open outcome is known.
- * Until then nothing else begins.
+ * A step has failed, and what follows is decided when the open outcome is known. Until then nothing else
+ * begins.
  */
 export const failureWaits = (plan: Plan, state: Snapshot): boolean =>
   plan.steps.some((step) => {
@@ -106,7 +103,7 @@ export const failureWaits = (plan: Plan, state: Snapshot): boolean =>
     return record?.status === 'failed' && !isFailureOpen(plan, step, record);
   }) && wayBack(plan, state) === 'open';
 
-/** The step that closes the way, or may, for the words of a refusal. */
+/** The step that closes the way, or may, for the text of a refusal. */
 export function lastPoint(plan: Plan, state: Snapshot): PlanStep | undefined {
   const way = wayBack(plan, state);
   if (way === 'free') return undefined;

@@ -1,13 +1,13 @@
 /**
- * What an accepted answer and the end of a probe write: of an unknown outcome, or of accepted work.
+ * What an accepted answer and the end of a probe write: for an unknown outcome, or for accepted work.
  *
- * Owns: that a service has taken the work, the pace at which it is asked, when its time is over and what
- * follows then; what each verdict makes of the step, and when `notDone` is believed. Does not own: attempts
- * to execute and to undo (`report.ts`), how long accepted work acts (`process-deadline.ts`).
+ * Owns: that a service has accepted the work, the interval of its probes, when its time is over and what
+ * follows then; the effect of each verdict on the step, and when `notDone` is believed. Does not own:
+ * attempts to execute and to undo (`report.ts`), how long accepted work acts (`process-deadline.ts`).
  *
- * S6 `done` only where a probe found it. That work will never be done is believed only if it was asked after
- * everything that could still act was over, and of accepted work after its first pause. S10 until then an
- * unknown outcome is remembered. L1 the time that its agent declares (`acceptedWithin`) bounds the probes.
+ * S6 `done` only if a probe found it. A probe's "never" counts only if it was asked after everything that
+ * could still act was over, and for accepted work after its first pause. S10 until then an unknown outcome is
+ * remembered. L1 the time that its agent declares (`acceptedWithin`) bounds the probes.
  */
 
 import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
@@ -25,7 +25,7 @@ import { CLOCKS_DIFFER_MS } from './process-deadline.ts';
 import { changesBetween, MAX_PROBES, nextProbeAt, nextTry, nextWithoutVerdict, onStage } from './recovery.ts';
 import { FAILED_FOR_TIME, OVER_TIME } from './within.ts';
 
-/** The record after a probe's report, or nothing where that is none of a probe's. */
+/** The record after a probe's report, or nothing if the report is not a probe's. */
 export function reportedProbe(ending: Ending, report: Report): Step | undefined {
   const { record, inputs } = ending;
   if (report.kind === 'wrong-answer') return answeredWrongly(ending, report, 'done');
@@ -62,13 +62,13 @@ function foundRunning(ending: Ending, report: FoundRunning): Step {
   });
 }
 
-/** No probe says more. @param isAsked a person is */
+/** No further probe is made. @param isAsked a person is asked */
 const givesUp = (record: Step, inputs: DecisionInputs, changes: StepChanges, isAsked = false): Step =>
   stepAfter(record, 'give-up', inputs, { ...changes, status: isAsked ? 'waiting' : 'failed' });
 
 /**
- * The time of accepted work is over, and it is alive. What changes something, and the same again as well,
- * begins once the undo has stopped it; where there is none, only a request that finds the same work.
+ * The time of accepted work is over, and it is alive. A stage that changes something, and a repetition as
+ * well, begins once the undo has stopped the work; without an undo, only a request that finds the same work.
  */
 function notOverInTime(ending: Ending, failure: Failure): Step {
   const { step, variant, record, inputs, isOverTime } = ending;
@@ -95,8 +95,8 @@ function notOverInTime(ending: Ending, failure: Failure): Step {
 }
 
 /**
- * `notDone` is believed only when it was asked after everything that could still act was dead
- * and its settle time had passed.
+ * `notDone` is believed only if it was asked after everything that could still act was dead and its settle
+ * time had passed.
  */
 function foundNothing(ending: Ending): Step {
   const { step, record, inputs, isOverTime } = ending;
@@ -104,7 +104,7 @@ function foundNothing(ending: Ending): Step {
   const { attemptsUntil } = effectOf(step, record);
   const believableAt = Math.max(accepted?.askFrom ?? 0, attemptsUntil);
   const refuted = record.wrongAnswer === undefined ? undefined : NOT_DONE;
-  // An outcome that was unknown has its reason; accepted work had none to fail for.
+  // An unknown outcome has its reason; accepted work had none to fail for.
   const changes = ended(ending, 'not-done', accepted === undefined ? refuted : NEVER_DONE);
   if (claimedAt < believableAt) {
     const retryAt = Math.max(inputs.now, believableAt);
@@ -125,8 +125,8 @@ function foundNothing(ending: Ending): Step {
   }
   const { stage, stageAttempt } = record;
   const permanent = record.isPermanent === true;
-  // Its charge was given back, because a dead service had failed it (S9): the attempt is still to come. A
-  // person had work tried again that was taken for done: nobody has performed it since.
+  // Its charge was given back, because a dead service had made it fail (S9): the attempt is still to come. Or
+  // a person had work retried that counted as done: nobody has performed it since.
   const isOwed = stageAttempt === 0 || isKnownDone(ending);
   const again = { kind: 'attempt', stage, retryAt: inputs.now } as const;
   const next = isOwed ? again : nextTry(step, { stage, stageAttempt, permanent }, inputs.now, inputs.random);
@@ -144,13 +144,13 @@ function foundNothing(ending: Ending): Step {
   });
 }
 
-/** It could not tell, or was lost. */
+/** The probe could not tell, or was lost. */
 export function probedInVain(ending: Ending, report: Report): Step {
   const { step, record, inputs, uncharged } = ending;
   const failure = 'failure' in report ? report.failure : undefined;
   if (record.accepted !== undefined) return acceptedInVain(ending, record.accepted, report, failure);
   const vain = ended(ending, 'cannot-tell', failure);
-  // A probe that was answered is charged in any case: else it would be asked for ever.
+  // A probe that was answered is always charged: otherwise it would be repeated for ever.
   if (uncharged !== undefined && isThrown(report))
     return stepAfter(record, 'find-open', inputs, { ...vain, ...uncharged, status: 'unknown' });
   // An agent without a probe cannot tell the next time either.
@@ -184,12 +184,12 @@ function acceptedInVain(
 }
 
 /**
- * The outcome cannot be probed: before a stage that changes something it is undone. If it cannot be undone, a
+ * The outcome cannot be probed: it is undone before a stage that changes something. If it cannot be undone, a
  * person is asked.
  */
 function withoutProbe(ending: Ending, vain: StepChanges): Step {
   const { step, variant, record, inputs, isOverTime } = ending;
-  // What the attempt came to says more than that nobody can be asked about it.
+  // The attempt's own failure says more than that nobody can be asked about it.
   const changes = { ...vain, ...given({ failure: record.failure }) };
   if (isKnownDone(ending)) return givesUp(record, inputs, changes, true);
   const { stage, stageAttempt } = record;
@@ -202,21 +202,21 @@ function withoutProbe(ending: Ending, vain: StepChanges): Step {
   return givesUp(record, inputs, changes, isAsked);
 }
 
-/** Without a wish of the service's the first question comes after this, … */
+/** If the service has no wish, the first probe comes after this, … */
 const FIRST_ASK_MS = 30_000;
 /** … and each later one after this part of the time since, so that long work is asked for less often. */
 const PART_OF_AGE = 0.1;
 
 const paceMs = (wishMs: number): number => Math.min(Math.max(wishMs, MIN_ASK_AFTER_MS), MAX_ASK_AFTER_MS);
 
-/** When the latest progress was made, by which `progressWithin` counts. */
+/** When the latest progress was made, from which `progressWithin` counts. */
 const advancedAt = ({ progressAt, at }: Accepted): number => progressAt ?? at;
 
 const stallsAt = ({ maxNoProgressMs }: AgentStep, accepted: Accepted): number =>
   maxNoProgressMs === undefined ? Number.POSITIVE_INFINITY : advancedAt(accepted) + maxNoProgressMs;
 
 /**
- * When to ask next: as the service wishes or as the pace has grown, but no later than its time is over.
+ * When to probe next: at the service's wish or at the grown interval, but no later than the end of its time.
  * @param overAt when the time of the step or of the execution is over
  */
 function askAt(
@@ -235,7 +235,7 @@ interface Pace {
   readonly overAt?: number | undefined;
 }
 
-/** What an accepted answer changes, in time or late. @param withinMs how long the work may go on */
+/** The changes of an accepted answer, in time or late. @param withinMs how long the work may go on */
 export function acceptance(
   variant: AgentStep,
   record: Step,
@@ -246,7 +246,7 @@ export function acceptance(
   const accepted: Accepted = {
     ...given({ token }),
     at: now,
-    // As its plan has it, if that was made with an agent that accepts.
+    // The plan's own time, if the plan was made with an agent that accepts.
     untilAt: now + (variant.acceptsMs ?? withinMs) + CLOCKS_DIFFER_MS,
     askFrom: now + everyMs,
     everyMs,
@@ -263,7 +263,7 @@ export function acceptance(
   };
 }
 
-/** Accepted after the lease had ended: adopted where a late success would be. */
+/** Accepted after the lease had ended: adopted if a late success would be. */
 export function lateAcceptance(
   variant: AgentStep,
   record: Step,
@@ -281,7 +281,7 @@ export function lateAcceptance(
   });
 }
 
-/** A probe of an unknown outcome, or of a restarted step, has found that the service is at it. */
+/** A probe of an unknown outcome, or of a restarted step, has found the service working on it. */
 const foundAccepted = (ending: Ending, { askAfterMs }: FoundRunning, withinMs: number): Step => {
   const { variant, record, inputs, overAt } = ending;
   const answer = { ...given({ token: record.accepted?.token, askAfterMs }), withinMs };
@@ -313,7 +313,7 @@ const OVER_ACCEPTED: Failure = {
   message: "the service accepted the work, but did not finish it in time ('acceptedWithin')",
 };
 
-/** @param progress what a probe has reported, if it did */
+/** @param progress that a probe has reported, if it did */
 function afterProbe(
   { variant, record, inputs, isOverTime, overAt = 0 }: Ending,
   before: Accepted,
@@ -329,7 +329,7 @@ function afterProbe(
   return { accepted, ...given({ over }) };
 }
 
-/** Only a question asked after the end of its time says that the work has not come to its own end. */
+/** Only a probe asked after the end of its time shows that the work has not come to its own end. */
 function whyOver(
   variant: AgentStep,
   { claimedAt = 0 }: LeasedStep,
@@ -341,7 +341,9 @@ function whyOver(
   return claimedAt >= stallsAt(variant, accepted) ? STALLED : undefined;
 }
 
-/** The work goes on, and is asked for again. Such a probe is no attempt, so it is no part of the history. */
+/**
+ * The work goes on, and is probed again. Such a probe is not an attempt, so the history does not include it.
+ */
 function askedAgain(
   ending: Ending,
   { accepted }: Probed,

@@ -1,12 +1,12 @@
 /**
- * By when the processes of a step's attempts are dead for certain, each attempt's share of it apart; and by
- * when accepted work that cannot be stopped is left.
+ * When the processes of a step's attempts are certainly dead, with each attempt's share; and when accepted
+ * work that cannot be stopped is left.
  *
- * Owns: what a claim adds to it, and what the end of an attempt's code, or the death of its process, takes
- * away. Does not own: what may act until then, and what waits for it (`effect.ts`).
+ * Owns: what a claim adds to it, and what the end of an attempt's code, or the death of its process, removes.
+ * Does not own: what may act until then, and what waits for it (`effect.ts`).
  *
- * S10 several attempts of a step may be alive at the same time: one that was lost, and the next. The end of
- * one lowers its own share alone, never another's.
+ * S10 several attempts of a step may be alive at the same time: a lost one, and the next. The end of one
+ * lowers only its own share, never another's.
  */
 
 import type { StepChanges } from '../decisions/change.ts';
@@ -15,17 +15,20 @@ import type { AgentStep } from '../plan/plan.ts';
 import type { Accepted, ProcessOfAttempt, Step } from '../records/state.ts';
 
 /**
- * Two clocks, each 2 s wrong: who reads by when a process is dead for certain may
- * have the faster one (S6, S10).
+ * Two clocks, each 2 s wrong: a process that reads when another is certainly dead may have the faster one
+ * (S6, S10).
  */
 export const CLOCKS_DIFFER_MS = 4_000;
 
-/** Beyond these the earliest are one, which lasts as long as the longest of them and is lowered by none. */
+/**
+ * If there are more, the earliest ones become one, which lasts as long as the longest of them and is never
+ * lowered.
+ */
 const MOST_APART = 4;
 
 type Deadlines = Pick<Step, 'processDeadlineAt' | 'processes'>;
 
-/** The token of an attempt that may act: a probe holds nothing up. */
+/** The token of an attempt that may act: a probe delays nothing. */
 const latestToken = ({ mode, token, actedToken }: Step): string | undefined =>
   mode === 'probe' ? actedToken : token;
 
@@ -35,10 +38,10 @@ const processesOf = (record: Step): readonly ProcessOfAttempt[] =>
 const latestOf = (processes: readonly ProcessOfAttempt[]): number =>
   Math.max(0, ...processes.map(({ deadlineAt }) => deadlineAt));
 
-/** @param deadlineAt of the process that claims, by its own clock */
+/** @param deadlineAt of the claiming process, by its own clock */
 export function withProcess(before: Step, token: string, deadlineAt: number, now: number): StepChanges {
   const own = { token, deadlineAt: deadlineAt + CLOCKS_DIFFER_MS };
-  // The same clock will say when its code has returned, so what is over by it may be forgotten.
+  // The same clock will say when its code has returned, so shares that are over by it may be dropped.
   const others = processesOf(before).filter((one) => one.deadlineAt > now);
   // In a healthy step it is the only one, and the record stays small.
   if (others.length === 0) return { processDeadlineAt: own.deadlineAt, ...noneIn(before) };
@@ -53,7 +56,7 @@ const noneIn = ({ processes }: Step): StepChanges =>
 
 /**
  * Nothing of the attempt goes on after `untilAt`.
- * @returns nothing where that is known already, or the attempt has no entry of its own
+ * @returns nothing if that is known already, or if the attempt has no entry of its own
  */
 export function lowered(record: Step, token: string, untilAt: number): Deadlines | undefined {
   const known = processesOf(record);
@@ -64,7 +67,7 @@ export function lowered(record: Step, token: string, untilAt: number): Deadlines
   return record.processes === undefined ? { processDeadlineAt } : { processDeadlineAt, processes };
 }
 
-/** What was away goes on for as much longer. */
+/** An attempt that was away goes on for as much longer. */
 export function withLater<Record extends Step>(record: Record, ms: number): Record {
   if (ms === 0) return record;
   const { processDeadlineAt, processes } = record;
@@ -72,12 +75,12 @@ export function withLater<Record extends Step>(record: Record, ms: number): Reco
   return { ...record, processDeadlineAt: processDeadlineAt + ms, ...given({ processes: all }) };
 }
 
-/** For the last probes, after the end of its time. */
+/** Time for the last probes, after the end of its time. */
 const LAST_PROBES_MS = 600_000;
 
-/** L1 by then accepted work that cannot be stopped is left as it is, also where no probe could be made. */
+/** L1 by then accepted work that cannot be stopped is left as it is, even if no probe could be made. */
 export const leftAt = ({ untilAt }: Accepted): number => untilAt + LAST_PROBES_MS;
 
-/** Nothing but an answer, or the end of its time, says what becomes of it: it cannot be stopped. */
+/** It cannot be stopped: only an answer, or the end of its time, decides what becomes of it. */
 export const isAwaited = ({ effect, undo }: AgentStep, { status }: Step): boolean =>
   status === 'accepted' && undo === 'none' && effect !== 'none';

@@ -1,12 +1,12 @@
 /**
  * The death of an attempt's process, recorded by the worker that has killed it or found it dead.
  *
- * Owns: what it writes to the step. Does not own: an end without one (`report.ts`), what the deadline is made
- * of (`process-deadline.ts`), that nothing of the process goes on (`lib/worker/`).
+ * Owns: what it writes to the step. Does not own: an end without a death (`report.ts`), the parts of the
+ * deadline (`process-deadline.ts`), that nothing of the process goes on (`lib/worker/`).
  *
- * S5 under its lease it is the end of the attempt, of unknown outcome. Later, for any attempt with
- * an entry of its own, it changes times alone, never an outcome. S10 no share of the process
- * deadline is lowered but its own.
+ * S5 under its lease it is the end of the attempt, with an unknown outcome. Later, for any attempt with an
+ * entry of its own, it changes only times, never an outcome. S10 it lowers only its own share of the process
+ * deadline.
  */
 
 import { canMoveStep, type DecisionInputs, stepAfter } from '../decisions/change.ts';
@@ -25,9 +25,9 @@ const processDied = (exit: string | undefined): Failure => ({
 });
 
 /**
- * The record after the death of an attempt's process, or nothing where nothing follows from it: while the
- * attempt has its lease it is over; later its share of the process deadline is lowered, and what waits
- * for that deadline comes sooner.
+ * The record after the death of an attempt's process, or nothing if nothing follows from it: while the
+ * attempt has its lease, the attempt is over; later its share of the process deadline is lowered, and work
+ * that waits for that deadline comes sooner.
  */
 export function afterDeath(
   step: AgentStep,
@@ -36,8 +36,8 @@ export function afterDeath(
 ): Step | undefined {
   const { token, now } = event;
   const deadlines = lowered(record, token, now + CLOCKS_DIFFER_MS);
-  // A process that dies in every attempt would use them all up at once: the
-  // next one waits as after a failure.
+  // A process that dies in every attempt would use them all up at once: the next one waits as after a
+  // failure.
   if (isLeased(record) && record.token === token)
     return leaseLost(step, { ...record, ...deadlines }, event, processDied(event.exit));
   if (deadlines === undefined || !canMoveStep(record.status, 'process-died')) return undefined;

@@ -42,7 +42,7 @@ export interface Work {
    */
   readonly step: AgentStep;
   readonly mode: Mode;
-  /** The number the attempt will have (of a probe: of the attempt it asks about). */
+  /** The number the attempt will have (for a probe: that of the attempt it asks about). */
   readonly attempt: number;
   /** When this piece of work arose. */
   readonly sinceAt: number;

@@ -1,9 +1,9 @@
 /**
  * The recovery: what is tried next after a failure, and when.
  *
- * Owns: the order of stages, what a step is on a stage (its variant), exponential backoff with full jitter,
- * the retries of probes and undos. Does not own: which variant has which effect key (`effect-key.ts`), the
- * random source (the random number is an argument) or the write that follows.
+ * Owns: the order of stages, the step's variant on a stage, exponential backoff with full jitter, the retries
+ * of probes and undos. Does not own: which variant has which effect key (`effect-key.ts`), the random source
+ * (the random number is an argument) or the write that follows.
  */
 
 import { MAX_DURATION_MS } from '../values/duration.ts';
@@ -34,13 +34,11 @@ export function backoffMs(tries: Tries, n: number, random: number): number {
 
 const variants = new WeakMap<AgentStep, AgentStep[]>();
 
-/**
- * The step as it is on a stage: with the input and the agent of the last stage up to there that changed one.
- */
+/** The step on a stage: with the input and the agent of the latest stage so far that changed one. */
 export const variantOf = (step: AgentStep, stage: number): AgentStep =>
   stage === 0 ? step : (knownVariants(step)[Math.min(stage, step.recovery.length)] as AgentStep);
 
-/** The number of the variant that a stage is on: a stage that changes nothing is on the one before it. */
+/** The number of a stage's variant: a stage that changes nothing has the one before it. */
 export const variantNumber = (step: Recovered, stage: number): number =>
   step.recovery.slice(0, stage).filter(changes).length;
 
@@ -53,8 +51,8 @@ export function variantAt(step: AgentStep, number: number): AgentStep {
 }
 
 /**
- * What is to be asked for, taken back or believed late: the variant of the latest attempt to
- * execute, not that of the next.
+ * The variant that is probed, undone or adopted late: that of the latest attempt to execute, not that of the
+ * next.
  */
 export const attemptedVariant = (step: AgentStep, record: Step | undefined): AgentStep =>
   variantAt(step, record?.keyVariant ?? 0);
@@ -93,13 +91,12 @@ export const isLeaving = (step: AgentStep, record: Step): boolean =>
   (record.givenInput !== undefined || variantNumber(step, record.stage) !== record.keyVariant);
 
 /**
- * Whether a step is another one on the later of two stages: then it must be
- * certain that the earlier did not act.
+ * Whether the two stages make different requests: then it must be certain that the earlier one did not act.
  */
 export const changesBetween = (step: Recovered, stage: number, later: number): boolean =>
   step.recovery.slice(stage, later).some(changes);
 
-/** An attempt whose outcome is unknown may be made again as it was. */
+/** An attempt with an unknown outcome may be repeated unchanged. */
 export const isRepeatable = ({ effect }: StepLimits): boolean => effect === 'idempotent' || effect === 'none';
 
 export type NextTry =
@@ -109,17 +106,17 @@ export type NextTry =
 
 export interface Failed {
   readonly stage: number;
-  /** Attempts claimed on that stage. */
+  /** How many attempts were claimed on that stage. */
   readonly stageAttempt: number;
   /** The same again cannot help. */
   readonly permanent?: boolean;
   /** The service's own wish, in ms from now. */
   readonly retryAfterMs?: number;
-  /** The wish goes beyond the time that is left: the same again would come to nothing. */
+  /** The wish goes beyond the remaining time: a repetition would be useless. */
   readonly isTooLate?: boolean;
 }
 
-/** What comes after a failed attempt. */
+/** What follows a failed attempt. */
 export function nextTry(step: Recovered, failed: Failed, now: number, random: number): NextTry {
   const { stage, stageAttempt, isTooLate = false } = failed;
   const permanent = failed.permanent === true || isTooLate;
@@ -145,12 +142,12 @@ export function nextTry(step: Recovered, failed: Failed, now: number, random: nu
   return { kind: 'end' };
 }
 
-/** What comes when the outcome stays unknown: only a person may go on. */
+/** What follows if the outcome stays unknown: only a person may go on. */
 export function nextWithoutVerdict(step: Recovered): NextTry {
   return step.recovery.some((stage) => stage.kind === 'askPerson') ? { kind: 'person' } : { kind: 'end' };
 }
 
-/** When the next attempt to undo may start, or nothing. @param undoAttempt attempts to undo claimed so far */
+/** When the next attempt to undo may start, or nothing. @param undoAttempt how many were claimed so far */
 export function nextUndoAt(
   step: AgentStep,
   undoAttempt: number,
@@ -165,7 +162,7 @@ export function nextUndoAt(
 export const nextProbeAt = (probes: number, now: number, random: number): number =>
   now + backoffMs(PROBE_BACKOFF, probes, random);
 
-/** On a stage that changes something, what a person gave for the earlier ones no longer holds. */
+/** On a stage that changes something, an input that a person gave for earlier stages no longer counts. */
 export const onStage = (step: AgentStep, record: Step, stage: number): StepChanges => ({
   stage,
   stageAttempt: stage === record.stage ? record.stageAttempt : 0,

@@ -2,8 +2,8 @@
  * The end of an attempt: its report, its late success, or a lease that was not renewed.
  *
  * Owns: what each of these writes to the step, in the modes execute and undo. Does not own: claims and
- * heartbeats (`claim.ts`), what all of them write (`ending.ts`), what a probe has found (`probe-report.ts`),
- * what follows in the execution (`rules.ts`).
+ * heartbeats (`claim.ts`), the common writes of all ends (`ending.ts`), a probe's findings
+ * (`probe-report.ts`), what follows in the execution (`rules.ts`).
  *
  * S5 a report commits only with the current token, or as a late success: the same token, and no claim since
  * except to probe. S6 a step is `done` only by a report, or a probe, that says so. S10 an unknown outcome is
@@ -25,7 +25,7 @@ import { lowered, withLater } from './process-deadline.ts';
 import { attemptedVariant, changesBetween, isRepeatable, nextTry, nextUndoAt, onStage } from './recovery.ts';
 import { FAILED_FOR_TIME } from './within.ts';
 
-/** The record after a report, or nothing when the report is refused (S5). */
+/** The record after a report, or nothing if the report is refused (S5). */
 export function reported(
   step: AgentStep,
   record: Step | undefined,
@@ -85,7 +85,7 @@ function lateSuccess(
     failure: undefined,
     afterFailure: undefined,
     nextStage: undefined,
-    // There is no next try that would use it.
+    // No later try would use it.
     givenInput: undefined,
     changedAt: inputs.now,
   });
@@ -141,7 +141,7 @@ function afterFailure(
   const forTime = (): Step =>
     stepAfter(record, 'fail', inputs, { ...changes, ...FAILED_FOR_TIME, status: 'failed' });
   if (next.kind === 'person' || (next.kind === 'end' && isRefused)) {
-    // A refused input is the author's mistake; what the steps before did is not wrong.
+    // A refused input is the author's mistake; the effects of earlier steps are right.
     const isNeeded = isRefused || (variant.effect === 'unsafe' && changes.mayHaveActed === true);
     return isOverTime && !isNeeded
       ? forTime()

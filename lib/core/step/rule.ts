@@ -1,7 +1,7 @@
 /**
- * The shape of a rule: when it is due, what it does, how it is said.
+ * The shape of a rule: when it is due, what it does, and its words.
  *
- * Owns: the shape. Does not own: which rules hold in which status, and in what order (`rules.ts`).
+ * Owns: the shape. Does not own: which rules apply in which status, and in what order (`rules.ts`).
  */
 
 import type { Plan } from '../plan/plan.ts';
@@ -11,7 +11,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import type { Away } from '../values/away.ts';
 import type { Work } from './ready.ts';
 
-/** What is to come, in words. */
+/** A future event, in words. */
 export interface Coming {
   readonly what: string;
   readonly who: 'agent' | 'person' | 'external-party' | 'child' | 'supervisor';
@@ -22,11 +22,11 @@ export interface Due {
   /** Epoch ms. */
   readonly at: number;
   readonly step?: string;
-  /** Absent where nothing becomes of the execution: a reminder, an announcement. */
+  /** Absent if the execution itself does not change: a reminder, an announcement. */
   readonly coming?: () => Coming;
 }
 
-/** What the times rest on beside the state. */
+/** The times' inputs besides the state. */
 export interface Timing {
   /** The clock before the state was read. */
   readonly readAt: number;
@@ -38,12 +38,15 @@ export interface Timing {
 }
 
 export interface Rule {
-  /** The decision, where the rule has something to write now. */
+  /** The decision, if the rule has something to write now. */
   readonly apply: (plan: Plan, state: Snapshot, event: Evaluation) => Decision | undefined;
-  /** S12 the wake time is the earliest of these. Absent where only a write makes the rule due. */
+  /** S12 the wake time is the earliest of these. Absent if only a write makes the rule due. */
   readonly dueAt?: (plan: Plan, state: Snapshot, timing: Timing) => readonly Due[];
-  /** What `apply` is about to do, by the note of its write, or by what comes next where it writes nothing. */
+  /**
+   * Describes what `apply` is about to do, by the note of its write, or by what comes next if it writes
+   * nothing.
+   */
   readonly says: Readonly<Record<string, string>>;
-  /** It also holds on a state that was not just read. */
+  /** It also applies to a state that was not just read. */
   readonly unread?: true;
 }

@@ -17,8 +17,8 @@ import { answersOwed, isBetweenStages, mayFail } from './turn.ts';
 import { OVER_TIME } from './within.ts';
 
 /**
- * When the failure of a step that may fail is final; `person` where one is to be asked first,
- * nothing while it is being undone.
+ * When the failure of a step that may fail is final; `person` if one must be asked first, nothing while it is
+ * being undone.
  */
 export function toleratedAt(plan: Plan, step: PlanStep, record: Step): number | 'person' | undefined {
   if (isBetweenStages(record)) return undefined;
@@ -29,7 +29,7 @@ export function toleratedAt(plan: Plan, step: PlanStep, record: Step): number | 
   if (record.status !== 'failed') return undefined;
   if (step.kind !== 'agent') return answersOwed(step, record) > 0 ? undefined : actsUntil;
   if (isOwed) return undefined;
-  // Nothing of an on-failure step is undone: that it acted, where that is certain, is no question.
+  // Nothing of an on-failure step is undone: if it is certain that it acted, nothing is asked.
   const isKnown = plan.onFailureOf !== undefined && record.wrongAnswer !== undefined;
   const isSaid = isKnown || record.afterFailure === 'continue' || isItem;
   return is !== 'none' && !isSaid ? 'person' : actsUntil;
@@ -48,7 +48,7 @@ export const toleratedTimes = (plan: Plan, { execution, steps }: Snapshot): numb
       })
     : [];
 
-/** Why the step failed, not why an undo of it did. */
+/** Why the step failed, not why its undo did. */
 export const whyItFailed = ({ attempts, failure: last, isOverTime }: Step): Step['failure'] =>
   isOverTime === true
     ? OVER_TIME

@@ -189,8 +189,8 @@ export const hasEarlierRounds = (children: Children | undefined): boolean =>
   (children?.rounds?.done ?? 0) > 0 && children !== undefined && roundBelow(children) > 0;
 
 /**
- * Rounds that succeeded and whose answers are still to be read: their step may fail, and has. What they did
- * stays, so the author learns of them whatever ended the others.
+ * Whether the answers of successful rounds must still be read: the step may fail, and has. The effects of
+ * those rounds stay, so the author learns of them whatever ended the others.
  */
 export const answersOwed = (step: PlanStep, record: Step): number => {
   const { status, children } = record;
@@ -199,7 +199,7 @@ export const answersOwed = (step: PlanStep, record: Step): number => {
   return (children.rounds?.done ?? 0) + (children.ended[0]?.status === 'succeeded' ? 1 : 0);
 };
 
-/** Its failure is tolerated, and its output says what its rounds answered before. */
+/** Its failure is tolerated, and its output contains the earlier rounds' answers. */
 const keepsAnswers = (record: Step | undefined): boolean =>
   record?.status === 'tolerated' && record.children?.rounds !== undefined;
 

@@ -1,12 +1,12 @@
 /**
  * The time of a step (`within`): from its turn on, all its attempts, waits and retries.
  *
- * Owns: when it is over, with the time of pauses given back. Does not own: what is
- * written then (`waiting/waits.ts`, of executions of its own `waiting/child.ts`), the
- * abort of an attempt (`agent/attempt.ts`).
+ * Owns: when it is over, with the time of pauses given back. Does not own: what is written then
+ * (`waiting/waits.ts`, for child executions `waiting/child.ts`), the abort of an attempt
+ * (`agent/attempt.ts`).
  *
- * When it is over nothing new of the step begins. What settles an outcome (a probe, the undo, a person who
- * is asked) has times of its own.
+ * When it is over nothing new of the step begins. Work that resolves an outcome (a probe, the undo, a
+ * question to a person) has times of its own.
  */
 
 import type { PlanStep } from '../plan/plan.ts';
@@ -45,17 +45,14 @@ export const pausedSince = (
   sinceAt: number,
 ): number => pausesSince(execution, sinceAt).ms;
 
-/**
- * When the time of a step is over whose turn has come; a person who has it tried
- * again gives it its time once more.
- */
+/** When the time of a step is over whose turn has come; a retry by a person gives it its time once more. */
 export function timeOverAt(step: PlanStep, snapshot: Snapshot): number {
   if (step.withinMs === undefined) return Number.POSITIVE_INFINITY;
   const sinceAt = Math.max(turnAt(step, snapshot), snapshot.steps[step.name]?.againAt ?? 0);
   return sinceAt + step.withinMs + pausedSince(snapshot.execution, sinceAt);
 }
 
-/** The instant by which times are over: during a pause none goes by. */
+/** The instant with which times are compared: no time passes during a pause. */
 export const nowWithoutPause = (execution: Execution, now: number): number =>
   Math.min(now, pauseOf(execution)?.at ?? now);
 

@@ -1,11 +1,11 @@
 /**
- * The audit: what the state table itself says, without its indexes.
+ * The audit's judgement of the state table itself, without its indexes.
  *
- * Owns: which record is out of order, and what is done about it. Does not own: reading the
- * table (`supervisor/audit.ts`).
+ * Owns: which record is out of order, and its repair. Does not own: reading the table
+ * (`supervisor/audit.ts`).
  *
- * S12 every open execution has a wake time in a shard that is swept. Nothing in the code takes one away; a
- * hand in the table, a restore, or a lower number of shards can.
+ * S12 every open execution has a wake time in a shard that is swept. No code removes one; a hand in the
+ * table, a restore, or a lower number of shards can.
  */
 
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
@@ -22,8 +22,8 @@ export type Found =
       readonly kind: 'execution';
       readonly execution: Execution;
       /**
-       * Where its wake time is in the index: nowhere, in a shard that no
-       * supervisor sweeps, or where it is found.
+       * The place of its wake time in the index: none, a shard that no supervisor sweeps, or one that is
+       * swept.
        */
       readonly wake: 'none' | 'unswept' | 'swept';
     }
@@ -32,7 +32,7 @@ export type Found =
   /** An input beside its execution's record, which names it by its key. */
   | FoundInput
   | FoundQueued
-  /** A newer version's, or damaged. */
+  /** A newer version's record, or a damaged one. */
   | { readonly kind: 'unreadable'; readonly executionId: string };
 
 export interface FoundInput {
@@ -44,7 +44,7 @@ export interface FoundInput {
   readonly storedAt: number;
 }
 
-/** In the queue of a lane. No other one has its key, which names life and epoch. */
+/** An item in the queue of a lane. Its key names life and epoch, so no other item has it. */
 export interface FoundQueued {
   readonly kind: 'queued';
   readonly executionId: string;
@@ -52,7 +52,7 @@ export interface FoundQueued {
   readonly queued: Queued;
 }
 
-/** What an audit may remove. */
+/** Records that an audit may remove. */
 export type Removable = Exclude<Found, { kind: 'unreadable' }>;
 
 export const recordOf = (
@@ -60,15 +60,15 @@ export const recordOf = (
 ): { readonly version: number; readonly writeId: string } =>
   found.kind === 'execution' ? found.execution : found.kind === 'input' ? found : besideOf(found);
 
-/** What is beside an execution's own record. */
+/** Records beside an execution's own one. */
 export type Beside = Extract<Found, { kind: 'step' | 'question' }>;
 
 export const besideOf = (found: Beside): Step | Question =>
   found.kind === 'step' ? found.step : found.question;
 
 /**
- * The wake time is set to now, in its right place: the next sweep evaluates it. Nothing for
- * an execution that is in order.
+ * Sets the wake time to now, in its right place: the next sweep evaluates it. Nothing for an execution that
+ * is in order.
  */
 export function heal(
   found: Extract<Found, { kind: 'execution' }>,
@@ -78,24 +78,24 @@ export function heal(
   const isLost = wake === 'unswept' || (wake === 'none' && !isTerminal(execution.status));
   if (!isLost) return undefined;
   const healed = executionAfter(execution, 'set-wake-time', inputs, {
-    // A wake time that is overdue stays so: how late the evaluation is must not be forgotten.
+    // An overdue wake time stays: the delay of its evaluation must not be hidden.
     wakeAt: Math.min(execution.wakeAt ?? inputs.now, inputs.now),
   });
   return writing(execution.id, { execution: healed }, IDLE, { what: 'wake-time-healed', detail: wake });
 }
 
-/** Whether the execution has to be read to know it: of what waits in a queue, long after it came. */
+/** Whether the execution must be read to decide: for an item that waits in a queue, long after it came. */
 export const mayBeLeftBehind = (found: Found, now: number): boolean =>
   found.kind !== 'queued' || isLongAgo(found.queued.place, now);
 
-/** @param execution the one it lies beside, or that waits, if there is one */
+/** @param execution beside which it lies, or which waits, if there is one */
 export function isLeftBehind(
   found: Beside | FoundInput | FoundQueued,
   execution: Execution | undefined,
   now: number,
 ): boolean {
   if (found.kind === 'queued') return !mayBePlaced(found.queued, execution);
-  // It is there before its execution: one that no record names may be that of a start under way.
+  // It exists before its execution: an input that no record names may belong to a start under way.
   if (found.kind === 'input') return execution?.inputKey !== found.key && isLongAgo(found.storedAt, now);
   const record = besideOf(found);
   const isOfNone = execution === undefined || isLeftover(record, execution);

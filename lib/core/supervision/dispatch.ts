@@ -5,9 +5,9 @@
  * a later sweep. Does not own: the state of breakers and the rate of a sweep (they come with the event as
  * admissions), the gaps (`wake-time.ts`).
  *
- * S16 an agent sends only what its own step concerns; a supervisor repeats what is not claimed, after gaps
- * that grow to a quarter of an hour, or the pickup if longer. What is deferred is sent by a supervisor alone,
- * when its time has come.
+ * S16 an agent sends only work that its own step affects; a supervisor repeats unclaimed work, after gaps
+ * that grow to a quarter of an hour, or the pickup if longer. Only a supervisor sends deferred work, when its
+ * time has come.
  */
 
 import { hasManySteps, isBefore, type Plan } from '../plan/plan.ts';
@@ -37,15 +37,12 @@ import {
   wasSentSinceDeferred,
 } from './wake-time.ts';
 
-/**
- * Where it is more horizons than this until the next repetition, deferring costs
- * less than evaluating meanwhile.
- */
+/** If the next repetition is more horizons away than this, deferring costs less than evaluating meanwhile. */
 const MAX_HORIZONS = 4;
 
 const waits = (work: Work, now: number): boolean => work.deferred !== undefined && work.dueAt > now;
 
-/** An agent's sends: what its own step concerns, once. */
+/** An agent's sends: the work that its own step affects, once. */
 export function send(plan: Plan, state: Snapshot, event: Evaluation): Decision {
   const work = openWork(plan, state).filter(
     (piece) => isAffected(plan, event.affected, piece) && !waits(piece, event.now),
@@ -53,9 +50,7 @@ export function send(plan: Plan, state: Snapshot, event: Evaluation): Decision {
   return { ...nothing(), sends: work.flatMap((piece) => sendOf(plan, piece, state, event.now)) };
 }
 
-/**
- * A piece of work follows from a step: the step itself, what depends on it, or (undoing) what it depends on.
- */
+/** A piece of work is affected by a step: its own, a predecessor, or (undoing) a dependent. */
 function isAffected(plan: Plan, affected: AffectedSteps, work: Work): boolean {
   if (affected === 'all') return true;
   const { name, after } = work.step;
@@ -76,8 +71,8 @@ function sendOf(plan: Plan, work: Work, state: Snapshot, now: number): Send[] {
 }
 
 /**
- * A supervisor's last act: defer or repeat what was not claimed, and set the next wake
- * time. One write, then the sends.
+ * A supervisor's last act: defer or repeat unclaimed work, and set the next wake time. One write, then the
+ * sends.
  * @param rules those of the execution's status: the wake time is the earliest time at which one is due
  */
 export function supervise(plan: Plan, state: Snapshot, event: Evaluation, rules: readonly Rule[]): Decision {
@@ -114,8 +109,8 @@ interface Chosen {
 }
 
 /**
- * It was sent, its pickup time is over, and no agent is there to take it: the next repetition is far; or no
- * deadline ends it and repetitions grow no rarer, so that it is on record since when nobody takes it (L1).
+ * It was sent, its pickup time is over, and no agent has taken it: the next repetition is far; or no deadline
+ * ends it and repetitions no longer become rarer, so the record says since when nobody takes it (L1).
  */
 function unclaimedUntil(piece: Work, state: Snapshot, horizon: number, now: number): number | undefined {
   const { execution, steps } = state;
@@ -131,9 +126,9 @@ function unclaimedUntil(piece: Work, state: Snapshot, horizon: number, now: numb
 }
 
 /**
- * Waiting long in a long queue: defer by at most the time already waited, which at most doubles the delay.
- * Only when alone: a deferred piece is claimed with the execution's record, so siblings in the queue would
- * all claim together.
+ * After a long wait in a long queue: defer by at most the time already waited, which at most doubles the
+ * delay. Only if it is alone: a deferred piece is claimed with the execution's record, so siblings in the
+ * queue would all claim together.
  */
 function turnAt(
   piece: Work,
@@ -143,7 +138,8 @@ function turnAt(
 ): number | undefined {
   const laterAt = later[workKey(piece)];
   const busyMs = (admissions?.[piece.step.agent]?.busyUntil ?? 0) - now;
-  // Work deferred for a full queue has waited since it came to be. A backoff or dead service is no wait.
+  // Work deferred because of a full queue has waited since it arose. A backoff or a dead service does not
+  // count.
   const waitedMs = now - (piece.deferred?.why === 'unclaimed' ? piece.sinceAt : piece.dueAt);
   const isLong = Math.min(busyMs, waitedMs) > MAX_HORIZONS * horizon;
   return laterAt !== undefined && isLong ? Math.min(laterAt, now + waitedMs) : undefined;
@@ -161,7 +157,7 @@ function admitted(state: Snapshot, event: Evaluation, chosen: readonly Chosen[])
   if (Object.keys(asked).length > 0) return nothing({ kind: 'ask', agents: asked });
   for (const { piece } of chosen) {
     const { notBefore } = admissions[piece.step.agent] ?? {};
-    // What is not due yet may find its agent deployed.
+    // Work that is not due yet may find its agent deployed.
     const isEarly = notBefore?.why === 'not-deployed' && piece.dueAt > event.now;
     if (notBefore !== undefined && !isEarly) return defer(state, event, piece, notBefore);
   }
@@ -169,12 +165,12 @@ function admitted(state: Snapshot, event: Evaluation, chosen: readonly Chosen[])
 }
 
 function defer(state: Snapshot, event: Evaluation, piece: Work, until: NotBefore): Decision {
-  // From a state that was not just read nothing may come but hints.
+  // From a state that is not fresh only hints may follow.
   if (!event.fresh) return nothing(evaluateNext(event.affected));
   const { step, retryAt, note } = deferral(piece, state, until, event);
   const { execution } = state;
-  // Another supervisor that has read the piece before it is due takes it for sent, and may have set the wake
-  // time by that (S12): one of both writes conflicts.
+  // Another supervisor that has read the piece before it is due counts it as sent, and may have set the wake
+  // time accordingly (S12): one of the two writes conflicts.
   const watched =
     piece.dueAt > event.now
       ? executionAfter(execution, 'set-wake-time', event, {
@@ -189,7 +185,7 @@ function defer(state: Snapshot, event: Evaluation, piece: Work, until: NotBefore
 
 interface RateLimited {
   readonly now: readonly Chosen[];
-  /** By work key: overdue, but not before then, for the sweep has sent enough to its agent. */
+  /** By work key: overdue, but not before this time, because the sweep has sent enough to its agent. */
   readonly later: Readonly<Record<string, number>>;
 }
 

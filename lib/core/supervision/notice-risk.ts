@@ -1,12 +1,12 @@
 /**
- * What puts an execution at risk, noticed in the writes that are made anyway.
+ * Notices what puts an execution at risk, in writes that are made anyway.
  *
- * Sets and clears `riskSince` in writes made anyway. Never writes by itself; no decision reads it. A healthy
+ * Sets and clears `riskSince` in such writes. It never writes by itself; no decision reads it. A healthy
  * execution never has it; one that has recovered may keep it until its next write, at its wake time at the
  * latest.
  *
  * Owns: `riskSince` and its reason, also when time is running out, so that the writer announces it once;
- * which step is asked about, for lists. Does not own: when time is running out, and what is overdue
+ * which step has a question, for lists. Does not own: when time is running out, and what is overdue
  * (`records/risk.ts`).
  */
 
@@ -18,7 +18,7 @@ import { agentsWaitedFor, isLate } from '../records/risk.ts';
 import { type Execution, isTerminal, type RiskReason, type Step } from '../records/state.ts';
 import { variantOf } from '../step/recovery.ts';
 
-/** @param decision whose write of the execution's record, if it has one, says so too */
+/** @param decision its write of the execution's record, if it has one, includes this */
 export function noticeRisk(plan: Plan, state: Snapshot, now: number, decision: Decision): Decision {
   const { write } = decision;
   if (write?.execution === undefined) return decision;
@@ -32,13 +32,13 @@ export function noticeRisk(plan: Plan, state: Snapshot, now: number, decision: D
   const noticed: Execution = { ...execution, ...given({ riskSince: since, risk, asks }) };
   return { ...decision, write: { ...write, execution: noticed } };
 
-  /** A part of the records takes nothing back: what puts it at risk may be in those that were not read. */
+  /** A partial read clears nothing: the reason may be in a record that was not read. */
   function reasonFound(): RiskReason | undefined {
     const found = reasonOf(plan, execution as Execution, now, recordOf);
     return state.isReadInPart ? (before ?? found) : found;
   }
 
-  /** A message that nobody takes is late since it could be taken, not since that was noticed. */
+  /** An unclaimed message is late since it could be claimed, not since that was noticed. */
   function begunAt({ why, step = '' }: RiskReason): number | undefined {
     const deferred = recordOf({ name: step })?.deferred;
     return why === 'unclaimed' && deferred?.why === why ? deferred.since : undefined;
@@ -59,14 +59,14 @@ const isSame = (one: RiskReason | undefined, other: RiskReason | undefined): boo
   one?.agent === other?.agent &&
   String(one?.agents) === String(other?.agents);
 
-/** The step of the first question that is open once this is written. */
+/** The step of the first question that is open after this write. */
 function askedAbout(state: Snapshot, { question }: Write): string | undefined {
   const after = withQuestion(state, question);
   const [first] = openIncidents(after);
   return first?.step ?? openQuestions(after).find(({ kind }) => kind === 'approval')?.step;
 }
 
-/** First a reason that keeps it from going on, then its time, then a last try that may still succeed. */
+/** First a reason that blocks it, then its time, then a last try that may still succeed. */
 function reasonOf(
   plan: Plan,
   execution: Execution,
@@ -90,7 +90,9 @@ function reasonOf(
 
 const MOST_AGENTS = 10;
 
-/** The other agents that steps wait for: one reason alone would say of their services that nothing waits. */
+/**
+ * The other agents that steps wait for: with only one reason it would seem that nothing waits for the others.
+ */
 function othersOf(stopped: RiskReason, risky: readonly RiskReason[]): readonly string[] | undefined {
   const named = agentsWaitedFor(stopped);
   const others = [...new Set(risky.flatMap(agentsWaitedFor))].filter((agent) => !named.includes(agent));
@@ -107,12 +109,12 @@ const UNDER_WAY: ReadonlySet<Step['status']> = new Set([
 ]);
 
 /**
- * It is deferred, also for want of its agent, or a probe could not tell, or nothing is
- * left to try but what it is at.
+ * It is deferred, for example because its agent is missing, or a probe could not tell, or nothing is left to
+ * try but the present stage.
  */
 function whyRisky(step: PlanStep, record: Step): RiskReason['why'] | undefined {
   const deferred = record.deferred?.why;
-  // To wait for a slot of a rate is what its author wants; too long it is late.
+  // Waiting for a slot of a rate is what its author wants; if it takes too long, the execution is late.
   if (deferred !== undefined && deferred !== 'rate') return deferred;
   if (!UNDER_WAY.has(record.status)) return undefined;
   if (isProbedInVain(record)) return 'cannot-tell';
@@ -122,7 +124,7 @@ function whyRisky(step: PlanStep, record: Step): RiskReason['why'] | undefined {
 const isProbedInVain = ({ status, probes }: Step): boolean =>
   (status === 'unknown' || status === 'accepted' || status === 'probing') && probes > 0;
 
-/** On the last of several stages that an agent is tried on, or at the last attempt of the only one. */
+/** On the last of an agent's several stages, or at the last attempt of its only stage. */
 function isOnLastStage(step: PlanStep, { stage, stageAttempt }: Step): boolean {
   const recovery = step.kind === 'agent' || step.kind === 'child' ? (step.recovery ?? []) : [];
   const last = recovery.findLastIndex(({ kind }) => kind !== 'askPerson') + 1;

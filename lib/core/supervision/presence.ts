@@ -1,5 +1,5 @@
 /**
- * Presence: until when a supervisor is at work for certain.
+ * Presence: until when a supervisor is certainly at work.
  *
  * Owns: its shape, and which writes need one. Does not own: who promises it (`supervisor/stay.ts`), who calls
  * a supervisor because there is none (`engine/wake-up.ts`).
@@ -12,17 +12,17 @@
 export interface Presence {
   readonly version: number;
   readonly writeId: string;
-  /** A write before then is seen by a supervisor that sweeps, or by the tick that follows it. */
+  /** A write before this time is seen by a supervisor that sweeps, or by the tick that follows it. */
   readonly untilAt: number;
 }
 
-/** Between two ticks of the supervisors' schedule, the shortest that EventBridge has. */
+/** The time between two ticks of the supervisors' schedule, the shortest that EventBridge has. */
 export const TICK_MS = 60_000;
 
 /**
- * Whether a write leaves something to do that no tick sees in time.
+ * Whether a write leaves work that no tick sees in time.
  * @param wakeAt as written
- * @param beforeAt as it was before the write; nothing where there was no record
+ * @param beforeAt before the write; nothing if there was no record
  */
 export const needsPresence = (
   wakeAt: number | undefined,
@@ -32,8 +32,8 @@ export const needsPresence = (
   wakeAt !== undefined && wakeAt < now + TICK_MS && wakeAt < (beforeAt ?? Number.POSITIVE_INFINITY);
 
 /**
- * Whether a supervisor is at work for certain. None promises so much time: a clock that was ahead has, and
- * supervisors are called as if it had promised nothing.
+ * Whether a supervisor is certainly at work. No right clock promises more time: a clock that was ahead has,
+ * and supervisors are called as if it had promised nothing.
  */
 export const isPromised = (untilAt: number, now: number): boolean =>
   untilAt > now && untilAt <= now + 2 * TICK_MS;

@@ -1,15 +1,15 @@
 /**
- * Large values of executions that are gone: how long their objects are kept, and when they may go.
+ * Large values of executions that are gone: how long their objects are kept, and when they may be removed.
  *
- * Owns: the mark that says since when an execution is gone, and what follows from a reading. Does not own:
- * the keys of values (`records/large-values.ts`), the listing and the reads (`supervisor/audit-values.ts`).
+ * Owns: the mark that says since when an execution is gone, and what follows from a read. Does not own: the
+ * keys of values (`records/large-values.ts`), the listing and the reads (`supervisor/audit-values.ts`).
  *
  * Invariants
- * - V5 no object goes while the record of its execution, in its life, is there: none is removed that was not
- *   found without a record twice, 35 days apart, both strongly read, and with one at no pass in between. A
- *   restore of the table brings records of the last 35 days back, and finds their values.
- * - V6 no object stays for ever: what no record names, because its write failed, goes with its execution,
- *   or like a value of one where no execution was ever made.
+ * - V5 no object is removed while the record of its execution, in its life, exists: an object is only removed
+ *   if no record was found twice, 35 days apart, both strongly read, and at no pass in between was there one.
+ *   A restore of the table brings records of the last 35 days back, and finds their values.
+ * - V6 no object stays for ever: an object that no record names, because its write failed, is removed with
+ *   its execution, or like a value of an execution that was never made.
  */
 
 import { isOf, valueKeyIn, valuesPrefixOf } from '../records/large-values.ts';
@@ -19,7 +19,7 @@ import type { Execution } from '../records/state.ts';
 /** How far back DynamoDB can restore a table. */
 export const VALUES_KEPT_MS: number = 35 * 86_400_000;
 
-/** Before every holder of a value in the order of keys, so that a listing shows it first. */
+/** Comes before every holder of a value in the order of keys, so that a listing shows it first. */
 const MARK = '!absent';
 
 /** The mark of an execution's life: an object without content. */
@@ -32,14 +32,14 @@ interface Stored {
   readonly storedAt: number;
 }
 
-/** What a listing shows of one life of an execution, or a part of it. */
+/** The part of a listing that belongs to one life of an execution, or some of it. */
 export interface ValuesOfLife {
   readonly executionId: string;
   readonly life: string;
   readonly values: readonly Stored[];
   /** Keys of marks: two audits at once may leave two. */
   readonly marks: readonly string[];
-  /** The latest of them: a reading at that time found no record. */
+  /** The latest of them: a read at that time found no record. */
   readonly absentSince?: number;
 }
 
@@ -60,7 +60,7 @@ function partOfLife(stored: Stored): ValuesOfLife | undefined {
   return { executionId, life, values: [], marks: [stored.key], absentSince: since };
 }
 
-/** By life, in the order of the listing. */
+/** Lives, in the order of the listing. */
 export function byLife(listed: readonly Stored[]): readonly ValuesOfLife[] {
   const lives = new Map<string, ValuesOfLife>();
   for (const stored of listed) {
@@ -85,8 +85,8 @@ export function together(one: ValuesOfLife, other: ValuesOfLife): ValuesOfLife {
 }
 
 /**
- * Whether its execution may be gone: it is kept for as long after its end, which no value of it was put
- * after. Others need not be asked for.
+ * Whether its execution may be gone: an execution is kept for the retention after its end, and no value of it
+ * was put after that end. Other executions need not be read.
  */
 export const mayBeGone = ({ values, marks }: ValuesOfLife, retentionMs: number, now: number): boolean =>
   marks.length > 0 || values.some(({ storedAt }) => storedAt < now - retentionMs);
@@ -95,14 +95,14 @@ export type ValuesVerdict =
   | { readonly kind: 'keep' }
   /** It was found gone for the first time. */
   | { readonly kind: 'mark'; readonly key: string }
-  /** It is there again. */
+  /** It exists again. */
   | { readonly kind: 'unmark'; readonly keys: readonly string[] }
-  /** With the marks, once there is nothing else. */
+  /** Includes the marks, once there is nothing else. */
   | { readonly kind: 'remove'; readonly keys: readonly string[] };
 
 const KEEP: ValuesVerdict = { kind: 'keep' };
 
-/** @param execution as just read, of whichever life */
+/** @param execution as just read, of any life */
 export function verdictOf(
   { executionId, life, values, marks, absentSince }: ValuesOfLife,
   execution: Pick<Execution, 'life'> | undefined,
@@ -112,18 +112,18 @@ export function verdictOf(
   if (isThere) return marks.length === 0 ? KEEP : { kind: 'unmark', keys: marks };
   if (absentSince === undefined) return { kind: 'mark', key: absentMark(executionId, life, now) };
   if (now < absentSince + VALUES_KEPT_MS) return KEEP;
-  // One that was put since cannot be, but for a clock that was set: it waits for its turn.
+  // A value that was put since is impossible unless a clock was set: it waits for its turn.
   const keys = values.filter(({ storedAt }) => isLongAgo(storedAt, now)).map(({ key }) => key);
   return keys.length === 0 && values.length > 0 ? KEEP : { kind: 'remove', keys };
 }
 
-/** Where the audit stands in the list of all objects. */
+/** The audit's position in the list of all objects. */
 export interface ValuesAudit {
   readonly version: number;
   readonly writeId: string;
   /** When the pass began. */
   readonly startedAt: number;
-  /** Where the next run goes on; absent: the pass is over. */
+  /** Where the next run continues; absent: the pass is over. */
   readonly cursor?: string;
   /** Objects listed, executions newly marked as gone, objects removed, lives that could not be handled. */
   readonly listed: number;

@@ -40,9 +40,7 @@ import { hasEndDue } from '../waiting/child.ts';
 import { isStartDue } from '../waiting/map.ts';
 import { isWaiting } from '../waiting/waits.ts';
 
-/**
- * SQS delays a message by 15 minutes at most; what is due later is sent when it is due, by the supervisor.
- */
+/** SQS delays a message by 15 minutes at most; the supervisor sends later messages when they are due. */
 export const MAX_DELAY_MS = 900_000;
 
 /** A repeated dispatch waits no longer than this, so that a queue that comes back is used soon. */
@@ -50,7 +48,7 @@ const MAX_GAP_MS = 900_000;
 
 export const longestGapMs = ({ step: { pickupMs } }: Work): number => Math.max(MAX_GAP_MS, pickupMs);
 
-/** Between a dispatch that was not claimed and the next. */
+/** The gap between a dispatch that was not claimed and the next. */
 export const gapMs = (work: Work, dispatch: Dispatch): number =>
   Math.min(work.step.pickupMs * 2 ** Math.min(dispatch.count, 30), longestGapMs(work));
 
@@ -154,8 +152,8 @@ function withUnleasedEnd(
 function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt: number): number {
   const records = Object.values(snapshot.steps);
   if (snapshot.execution.status === 'paused') {
-    // What begins later brings the wake time forward itself. What the bus has not taken yet, or could not be
-    // read of executions of its own, does not wait for the end of the pause.
+    // Work that begins later brings the wake time forward itself. A change that the bus has not accepted yet,
+    // or child executions that could not be read, do not wait for the end of the pause.
     const isOwed = hasUnannounced(snapshot) || hasEndDue(plan, snapshot);
     return !isOwed && underWay(snapshot, readAt) === 0 ? Number.POSITIVE_INFINITY : readAt;
   }

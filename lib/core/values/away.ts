@@ -1,8 +1,9 @@
 /**
- * Time that passed on the clock and for no attempt: the clock was set forward, or all processes stood still.
+ * Time that passed on the clock but for no attempt: the clock was set forward, or all processes were stopped.
  *
- * Owns: its shape, and how much of a time it is. Does not own: how it is noticed (`supervisor/outage.ts`),
- * what it lengthens (`step/lease.ts`): an attempt's own time, no time that a workflow waits.
+ * Owns: its shape, and how much of a span it covers. Does not own: how it is noticed
+ * (`supervisor/outage.ts`), what it lengthens (`step/lease.ts`): only an attempt's own time, never a time
+ * that a workflow waits.
  */
 
 export interface Away {
@@ -11,6 +12,6 @@ export interface Away {
   readonly ms: number;
 }
 
-/** So much of the time since then. */
+/** How much of the time since then was away. */
 export const awayMs = (away: readonly Away[] | undefined, since: number): number =>
   away?.reduce((sum, { untilAt, ms }) => (since < untilAt ? sum + ms : sum), 0) ?? 0;

@@ -1,13 +1,15 @@
 /**
- * Errors that are certainly a bug of the code that threw them, and say nothing of the service that it calls.
+ * Errors that are certainly a bug of the code that threw them, and say nothing about the service that it
+ * calls.
  *
  * Owns: which errors these are, and how one is written down. Does not own: what follows from one
- * (`step/breaker.ts`: nothing), what a person is to do (`explain/words.ts`).
+ * (`step/breaker.ts`: nothing), what a person must do (`explain/words.ts`).
  *
- * Certain is what the language itself throws: a name that nobody has declared, a property of nothing, source
- * that cannot be read. `fetch` throws a TypeError when nothing answers, and parsers throw a SyntaxError at an
- * answer: these remain the service's. A library's error has a class, a code, a cause or fields of its own. In
- * doubt it is the service's. Known by name, because Jest and worker processes have other classes.
+ * Only errors of the language itself are certain: a name that was not declared, a property of nothing, source
+ * that cannot be read. `fetch` throws a TypeError if nothing answers, and parsers throw a SyntaxError because
+ * of an answer: these remain the service's. A library's error has a class, a code, a cause or fields of its
+ * own. In doubt the error is the service's. Classes are identified by name, because Jest and worker processes
+ * have other class objects.
  */
 
 import { cut } from './text.ts';
@@ -17,7 +19,7 @@ import type { Failure } from './failure.ts';
 export const BUG = 'bug';
 
 const NAMES: ReadonlySet<unknown> = new Set(['ReferenceError', 'TypeError', 'SyntaxError']);
-/** What an error of the language has of its own. */
+/** The own fields of an error of the language. */
 const OWN: ReadonlySet<string> = new Set(['stack', 'message']);
 /** Node's own refusal of an argument. */
 const BAD_ARGUMENT = /^ERR_INVALID_ARG/;

@@ -1,7 +1,7 @@
 /**
  * Who made a call, as the gateway in front of the API vouches for it.
  *
- * Owns: the shape, what may be in it, how it is written for people, and which callers are one person. Does
+ * Owns: the shape, its allowed contents, how it is written for people, and which callers are one person. Does
  * not own: what a gateway says (`api/callers.ts`), who may answer what (`records/people.ts`).
  *
  * No name is taken from a caller itself. If it is unclear whether two callers are one person, they count as
@@ -23,8 +23,8 @@ export interface Caller {
 }
 
 /**
- * Characters of a caller's name, at most: it is kept in records of a bounded size.
- * An IAM user's ARN has up to 613.
+ * The most characters of a caller's name: it is kept in records of a bounded size. An IAM user's ARN has up
+ * to 613.
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
  */
 export const MAX_CALLER_CHARS = 640;
@@ -44,18 +44,18 @@ export function callerText({ kind, name }: Caller): string {
   return kind === 'local' && name === LOCAL ? LOCAL : `${kind}:${name}`;
 }
 
-/** The name of who calls on a laptop without saying as whom. */
+/** The name of a caller on a laptop who gives none. */
 export const LOCAL = 'local';
 
 const ROLE_SESSION = /^(arn:[a-z-]+:sts::\d+:assumed-role\/([^/]+))\/(.+)$/;
 const USER = /^arn:[a-z-]+:iam::\d+:user\//;
 
 /**
- * The person behind a caller, as text; nothing for a trigger, which is no person.
+ * The person behind a caller, as text; nothing for a trigger, which is not a person.
  *
- * A role counts as one person, because its users choose their sessions' names; unless the deployment says
- * that IAM lets every person use their own name alone. So do all federated users of an account, whose names
- * are chosen likewise.
+ * A role counts as one person, because its users choose their sessions' names, unless the deployment says
+ * that IAM lets every person use only their own name. All federated users of an account also count as one
+ * person, because their names are chosen likewise.
  * @param personalRoles names of the roles whose sessions are named after persons
  */
 export function personOf(caller: Caller, personalRoles: ReadonlySet<string>): string | undefined {
@@ -72,7 +72,7 @@ const isSessionOf = (session: string, role: string): boolean =>
   role.includes(':assumed-role/') && session.startsWith(`${role}/`);
 
 /**
- * Also a role and one of its sessions: what was recorded before a deployment said that sessions are persons.
+ * Also true for a role and one of its sessions: recorded before a deployment said that sessions are persons.
  */
 export const isSamePerson = (one: string, other: string): boolean =>
   one === other || isSessionOf(one, other) || isSessionOf(other, one);

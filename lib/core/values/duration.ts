@@ -23,7 +23,7 @@ export const MAX_DURATION_MS: number = 366 * 86_400_000;
 
 const MAX_CHARS = 60;
 
-/** Whole milliseconds of a text in the accepted form, at most a year; nothing of another one. */
+/** Whole milliseconds of a text in the accepted form, at most a year; nothing for another text. */
 function spelledMs(given: Duration): number | undefined {
   // Longer than any duration; the search below takes quadratic time on a long row of digits.
   const text = typeof given === 'string' && given.length <= MAX_CHARS ? given : '';
@@ -60,7 +60,7 @@ export function formatDuration(ms: number): string {
   return text;
 }
 
-/** Milliseconds of what data says, 0 too: seconds, or a duration such as '90s'; nothing when it is none. */
+/** Milliseconds from data, possibly 0: seconds, or a duration such as '90s'; nothing if it is neither. */
 export function lengthMsOf(given: Json | undefined): number | undefined {
   if (typeof given === 'string') return spelledMs(given);
   if (typeof given !== 'number') return undefined;
@@ -68,22 +68,22 @@ export function lengthMsOf(given: Json | undefined): number | undefined {
   return ms <= MAX_DURATION_MS ? ms : undefined;
 }
 
-/** Why it is none: what is allowed. */
+/** Why it is not a duration: what is allowed. */
 export const lengthProblem = (given: Json | undefined): string =>
   `'for' is ${JSON.stringify(given)?.slice(0, MAX_CHARS) ?? 'absent'}; allowed: a number of seconds, or a duration such as '30s', '2m', '1h30m', at most 366d`;
 
-/** Whether a plan may hold it as a time: finite, positive, not longer than any clock of ours counts. */
+/** Whether a plan may contain it as a time: finite, positive, not longer than any clock of ours counts. */
 export const isDurationMs = (ms: number): boolean => Number.isFinite(ms) && ms > 0 && ms <= MAX_DURATION_MS;
 
 const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
 
-/** A number before this is a mistake: seconds taken for milliseconds lie in January 1970. */
+/** A number before this is a mistake: seconds instead of milliseconds are in January 1970. */
 export const EARLIEST_TIME: number = Date.UTC(2001, 0, 1);
 
-/** A number after this is one as well: the year 9999 is the last that a date in ISO form has. */
+/** A number after this is one as well: the year 9999 is the last in a date in ISO form. */
 const LATEST_TIME = 253_402_300_799_999;
 
-/** Epoch ms of what data or an author says; nothing when it is no time. */
+/** Epoch ms of a time from data or an author; nothing if it is not a time. */
 export function timeOf(until: Json | undefined): number | undefined {
   if (typeof until === 'string')
     return ISO.test(until) && isDay(until.slice(0, 10)) ? Date.parse(until) : undefined;
@@ -98,7 +98,7 @@ const OTHER_UNITS = [
 ];
 const isoOf = (at: number): string => new Date(at).toISOString();
 
-/** Why it is no time: what was said, and what is allowed. */
+/** Why it is not a time: the given value, and what is allowed. */
 export function timeProblem(until: Json | undefined): string {
   if (typeof until !== 'number') return "'until' is neither epoch ms nor a date in ISO form with its zone";
   const [found] = OTHER_UNITS.filter(({ factor }) => timeOf(until * factor) !== undefined);
@@ -106,7 +106,7 @@ export function timeProblem(until: Json | undefined): string {
   return `'until' is ${until}, as epoch ms a time ${until > LATEST_TIME ? 'after 9999' : 'before 2001'}${meant ?? ''}`;
 }
 
-/** The 30th of February would be taken for the 2nd of March. */
+/** The 30th of February would become the 2nd of March. */
 function isDay(day: string): boolean {
   const at = Date.parse(day);
   return Number.isFinite(at) && new Date(at).toISOString().startsWith(day);

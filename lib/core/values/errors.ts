@@ -1,26 +1,27 @@
 /**
  * The errors that authors throw and that Steadfast throws.
  *
- * Owns: what an agent's author can say about a failure, and the one error class of our own with a string
- * code. Does not own: what follows from a failure (`step/recovery.ts`).
+ * Owns: what an agent's author can say about a failure, and our only error class with a string code. Does not
+ * own: what follows from a failure (`step/recovery.ts`).
  *
- * An agent that throws anything else than these says "I do not know what happened": the outcome is `unknown`,
- * and nothing is repeated before it is resolved (S6).
+ * An agent that throws any other error says "I do not know what happened": the outcome is `unknown`, and
+ * nothing is repeated before it is resolved (S6).
  *
  * Each class carries a mark that its subclasses inherit, whatever their names; so errors of another copy of
- * this file (CommonJS beside ES modules, a second version) and of another realm (Jest) are known as well.
+ * this file (CommonJS beside ES modules, a second version) and of another realm (Jest) are recognised as
+ * well.
  */
 
 const MARK: unique symbol = Symbol.for('steadfast.error');
 
-/** What an error says of the work, or that it is one of Steadfast's own. */
+/** What an error says about the work, or that it is one of Steadfast's own. */
 export type ErrorMark = 'transient' | 'permanent' | 'still-acting' | 'refusal';
 
 /** @returns nothing for any other value that may be thrown */
 export const markOf = (error: unknown): ErrorMark | undefined =>
   (Object(error) as { readonly [MARK]?: ErrorMark })[MARK];
 
-/** What came from another process as data gets its mark back. */
+/** Restores the mark of an error that came from another process as data. */
 export const marked = (error: Error, mark: ErrorMark | undefined): Error =>
   mark === undefined ? error : Object.defineProperty(error, MARK, { value: mark });
 
@@ -65,7 +66,7 @@ export class StillActingError extends Error {
   }
 }
 
-/** The code of an attempt whose process has ended by no fault of its own: no failure of its agent. */
+/** The code of an attempt whose process has ended by no fault of its own: not a failure of its agent. */
 export const INTERRUPTED = 'interrupted';
 
 /**
@@ -90,7 +91,7 @@ export class SteadfastError extends Error {
   override name: string = 'SteadfastError';
   /** For programs: `not-found`, `workflow-refused`, … */
   readonly code: string;
-  /** What else is known of it, if anything. */
+  /** Further facts about it, if there are any. */
   readonly details: unknown;
 
   constructor(code: string, message: string, details?: unknown) {
@@ -110,11 +111,11 @@ for (const [made, mark] of [
 
 export const isSteadfastError = (error: unknown): error is SteadfastError => markOf(error) === 'refusal';
 
-/** An error of any realm: under Jest what Node throws is no instance of the test's `Error`. */
+/** An error of any realm: under Jest Node's errors are not instances of the test's `Error`. */
 export const isError = (value: unknown): value is Error =>
   value instanceof Error || Object.prototype.toString.call(value) === '[object Error]';
 
-/** What a log may say of any error: its message may quote a payload (S17). */
+/** The part of any error that a log may contain: its message may quote a payload (S17). */
 export const errorName = (error: unknown): string => (isError(error) ? error.name : 'error');
 
 export function refuse(code: string, message: string, details?: unknown): SteadfastError {
@@ -122,7 +123,7 @@ export function refuse(code: string, message: string, details?: unknown): Steadf
 }
 
 /**
- * What a log may say of an error: of one of our own all of it, of any other its name alone, for its
+ * The part of an error that a log may contain: all of one of our own, only the name of any other, because its
  * message may quote a payload (S17).
  */
 export function sayable(error: unknown): string {

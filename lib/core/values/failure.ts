@@ -1,11 +1,11 @@
 /**
- * What is kept of an error: a code, and a message that goes down to what caused it.
+ * The stored form of an error: a code, and a message that includes its causes.
  *
- * Owns: the text, its bounds, and what never gets into it. Does not own: what follows from
- * a failure (`step/recovery.ts`).
+ * Owns: the text, its bounds, and what never gets into it. Does not own: what follows from a failure
+ * (`step/recovery.ts`).
  *
- * S17 no stack, and no field of an error but its name, code and message: a cause that is no error may be a
- * payload. `fetch` says only "fetch failed"; what happened is said by its cause.
+ * S17 no stack, and no field of an error but its name, code and message: a cause that is not an error may be
+ * a payload. `fetch` says only "fetch failed"; its cause says what happened.
  */
 
 import { misfitText } from './issues.ts';
@@ -17,14 +17,17 @@ export interface Failure {
   readonly message: string;
 }
 
-/** The code of what a probe gives as the reason that it cannot tell. */
+/** The code of a probe's reason why it cannot tell. */
 export const CANNOT_TELL = 'cannot-tell';
 
-/** What a failure begins with whose agent did its work, or whose service took it, and answered wrongly. */
+/**
+ * The beginning of a failure's message if the agent did its work, or its service accepted it, and answered
+ * wrongly.
+ */
 export const DONE_ANYWAY = 'the work is done, and its answer cannot be used: ';
 export const ACCEPTED_ANYWAY = 'the service has accepted the work, and that cannot be used: ';
 
-/** What a failure says, before the time, where its question got no answer. */
+/** The beginning of a failure's message, before the time, if its question got no answer. */
 export const UNANSWERED = 'a person was asked, and nobody answered by ';
 
 export const isAnsweredWrongly = ({ message }: Failure): boolean =>
@@ -32,9 +35,9 @@ export const isAnsweredWrongly = ({ message }: Failure): boolean =>
 
 export const MAX_FAILURE_CHARS = 1_000;
 const MAX_CODE_CHARS = 100;
-/** Characters of each error in a chain. */
+/** The most characters of each error in a chain. */
 const MAX_LINK_CHARS = 300;
-/** Causes of causes. */
+/** How many levels of causes are followed. */
 const MAX_DEPTH = 5;
 /** An AggregateError with more members names only the first ones. */
 const MAX_MEMBERS = 3;
@@ -64,12 +67,12 @@ export function failureOf(error: unknown): Failure {
     const message = withRest(own, causesOf(known, new Set([error]), MAX_DEPTH));
     return { code: cut(code, MAX_CODE_CHARS), message: cut(message, MAX_FAILURE_CHARS) };
   } catch {
-    // Not even text can be made of it; that something was thrown is all there is to say.
+    // It cannot even be converted to text; all we can say is that something was thrown.
     return { code: 'Error', message: 'what was thrown cannot be shown' };
   }
 }
 
-/** What does not fit a schema, which Zod has as JSON in its error's message, in one line. */
+/** A schema's misfit, which Zod puts as JSON into its error's message, in one line. */
 function inWords(message: string): string {
   if (!message.startsWith('[')) return message;
   try {
@@ -85,7 +88,7 @@ function inWords(message: string): string {
 const codeOf = ({ code }: ErrorLike): string | undefined =>
   typeof code === 'string' && code !== '' ? code : undefined;
 
-/** The cause of an error, in one line; nothing where it is not known. */
+/** The cause of an error, in one line; nothing if it is unknown. */
 function causesOf(error: ErrorLike, seen: Set<unknown>, depth: number): string {
   if (depth === 0) return '';
   try {
@@ -100,7 +103,9 @@ function causesOf(error: ErrorLike, seen: Set<unknown>, depth: number): string {
   }
 }
 
-/** One link of the chain with what is behind it: its code, or else its name, its message, its causes. */
+/**
+ * One link of the chain with everything after it: its code, or otherwise its name, its message, its causes.
+ */
 function linkOf(error: unknown, seen: Set<unknown>, depth: number): string {
   if (!isErrorLike(error) || seen.has(error)) return '';
   seen.add(error);
@@ -110,7 +115,7 @@ function linkOf(error: unknown, seen: Set<unknown>, depth: number): string {
   return withRest(cut(said, MAX_LINK_CHARS), causesOf(error, seen, depth - 1));
 }
 
-/** Wrappers often repeat what they wrap: what is said twice is said once. */
+/** Wrappers often repeat the wrapped error's text: it is written only once. */
 function withRest(own: string, rest: string): string {
   if (rest === '' || own.includes(rest)) return own;
   return rest.includes(own) ? rest : `${own}: ${rest}`;

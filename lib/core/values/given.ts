@@ -2,7 +2,7 @@
  * Fields that may be absent. A record leaves an absent field out and never sets it to `undefined`.
  */
 
-/** Where a field may be absent it may be `undefined` as well. */
+/** A field that may be absent may also be `undefined`. */
 export type OrUndefined<Fields> = {
   [Field in keyof Fields]: object extends Pick<Fields, Field> ? Fields[Field] | undefined : Fields[Field];
 };
@@ -19,6 +19,6 @@ export function given<Fields extends object>(fields: Fields): Given<Fields> {
   return there as Given<Fields>;
 }
 
-/** The first of two values that is there at all: `null` is a value as any other. */
+/** The first of two values that is present: `null` is a value like any other. */
 export const firstGiven = <Value>(one: Value | undefined, other: Value | undefined): Value | undefined =>
   one === undefined ? other : one;

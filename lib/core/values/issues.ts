@@ -1,5 +1,5 @@
 /**
- * What a schema's library says of a value, in a person's words.
+ * A schema library's findings about a value, in a person's words.
  *
  * Owns: the words. Does not own: the check (`engine/schema.ts`), what follows from a misfit.
  */
@@ -8,7 +8,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 
 /** The places at which a value does not fit its schema. */
 export interface Misfit {
-  /** 'items.0.sku'; '' of the value itself. */
+  /** For example 'items.0.sku'; '' for the value itself. */
   readonly path: string;
   readonly message: string;
 }
@@ -18,8 +18,8 @@ const ITS_OWN = /^(Invalid input\b|Required$|Invalid key: Expected)/;
 const IS_MISSING = 'is missing';
 
 /**
- * Libraries have words of their own for what is not there ("expected nonoptional").
- * @param value what was checked
+ * Libraries have words of their own for a missing value ("expected nonoptional").
+ * @param value that was checked
  */
 export function misfitOf({ path = [], message }: StandardSchemaV1.Issue, value: unknown): Misfit {
   const keys = path.map((part) => (typeof part === 'object' ? part.key : part));
@@ -29,6 +29,6 @@ export function misfitOf({ path = [], message }: StandardSchemaV1.Issue, value: 
   return { path: keys.map(String).join('.'), message: isMissing ? IS_MISSING : message };
 }
 
-/** In one line. */
+/** A misfit in one line. */
 export const misfitText = ({ path, message }: Misfit): string =>
   message === IS_MISSING ? `${path || 'the value'} ${message}` : `${path || '(the value)'}: ${message}`;

@@ -2,9 +2,9 @@
  * JSON values and their one canonical text.
  *
  * Owns: the `Json` type, canonical serialisation (the input of every content hash), the check that a foreign
- * value is plain JSON of Unicode text without a key that could pollute a prototype, what becomes of a value
- * of JavaScript that JSON has no word for, and about how many values a text has before it is parsed: parsing
- * millions takes longer than refusing them. Does not own: parsing or hashing.
+ * value is plain JSON of Unicode text without a key that could pollute a prototype, the treatment of
+ * JavaScript values that JSON cannot express, and an estimate of how many values a text has before it is
+ * parsed: parsing millions takes longer than refusing them. Does not own: parsing or hashing.
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -13,9 +13,8 @@ export interface JsonObject {
 }
 
 /**
- * Sets a prototype where it is assigned, so that a copy loses it. Refused wherever JSON enters.
- * Others that objects inherit (`constructor`) are data: as keys of JSON they are the object's own,
- * and are read and copied as such.
+ * An assignment to it sets a prototype, so a copy loses it. Refused wherever JSON enters. Other inherited
+ * names (`constructor`) are data: as keys of JSON they are the object's own, and are read and copied as such.
  */
 export const FORBIDDEN_KEY = '__proto__';
 
@@ -25,13 +24,13 @@ export interface JsonLimits {
   readonly depth: number;
   /** Keys and array elements, all levels together. */
   readonly nodes: number;
-  /** Also text with half of a character in it, which is no Unicode. */
+  /** Allows text with half of a character in it, which is not Unicode. */
   readonly anyText?: true;
 }
 
 /**
- * A list may have 10,000 items (`waiting/child.ts`): of several fields each, as
- * far as a body has room for them.
+ * A list may have 10,000 items (`waiting/child.ts`) with several fields each, as far as a body has room for
+ * them.
  */
 export const JSON_LIMITS: JsonLimits = { depth: 32, nodes: 60_000 };
 
@@ -39,7 +38,7 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A copy down to the last value: what is done to the one is not done to the other. */
+/** A deep copy: changes to one do not affect the other. */
 export function copyOf<Value extends Json | undefined>(value: Value): Value {
   if (Array.isArray(value)) return value.map((item) => copyOf(item as Json)) as Json as Value;
   if (!isJsonObject(value)) return value;
@@ -62,7 +61,7 @@ export function canonicalJson(value: Json): string {
   return JSON.stringify(value);
 }
 
-/** An object or a list in a value, and the one that it lies in. */
+/** An object or a list in a value, and the one that contains it. */
 interface Place {
   readonly value: unknown;
   readonly key: string | number;
@@ -73,7 +72,7 @@ interface Place {
 const pathOf = ({ key, within }: Place): string => (within === undefined ? '' : `${pathOf(within)}/${key}`);
 
 /**
- * Says what is wrong with a value that should be plain JSON, or nothing. The walk is iterative and bounded by
+ * The problem with a value that should be plain JSON, or nothing. The walk is iterative and bounded by
  * `limits`, so that a hostile document costs no stack and no more time than its limit.
  */
 export function jsonProblem(root: unknown, limits: JsonLimits = JSON_LIMITS): string | undefined {
@@ -84,7 +83,7 @@ export function jsonProblem(root: unknown, limits: JsonLimits = JSON_LIMITS): st
   return problem;
 }
 
-/** Makes no place, and no path, of the millions of numbers that a document may hold. */
+/** Creates no place and no path for the millions of numbers that a document may have. */
 class Walk {
   readonly #limits: JsonLimits;
   readonly #places: Place[] = [];
@@ -166,7 +165,7 @@ function circleAbove(deepest: Place): string | undefined {
   return undefined;
 }
 
-/** ' but a Date': what the author knows it as, where it has a name. */
+/** ' but a Date': the author's name for it, if it has one. */
 function classOf(value: object): string {
   const { constructor: made } = (Object.getPrototypeOf(value) ?? {}) as { readonly constructor?: unknown };
   const name: unknown = typeof made === 'function' ? made.name : '';
@@ -175,7 +174,7 @@ function classOf(value: object): string {
   return ` but of class ${name.slice(0, 60)}${instead}`;
 }
 
-/** What JSON can hold of them. */
+/** The replacements that JSON can express. */
 const INSTEAD: Readonly<Record<string, string>> = {
   Date: 'its toISOString()',
   Map: 'Object.fromEntries(…) of it',
@@ -185,10 +184,10 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /**
- * A value of JavaScript as JSON, or why it cannot be. What `JSON.stringify` leaves out is left out: keys
- * whose value is undefined, a function or a symbol; in a list these are null. No other value is changed
- * without a word: what `JSON.stringify` would make something else of (a date, NaN, an instance of a class, a
- * `toJSON`) or throw at (a bigint, a circle) is a problem.
+ * A value of JavaScript as JSON, or why it cannot be. It leaves out what `JSON.stringify` leaves out: keys
+ * whose value is undefined, a function or a symbol; in a list these become null. No other value is changed
+ * silently: it is a problem if `JSON.stringify` would change it (a date, NaN, an instance of a class, a
+ * `toJSON`) or throw at it (a bigint, a circle).
  */
 export function asJson(
   root: unknown,
@@ -201,7 +200,7 @@ export function asJson(
   return problem === undefined ? { json: kept as Json } : { problem };
 }
 
-/** `JSON.stringify` would put in its place what its own function returns. */
+/** `JSON.stringify` would replace it by the result of its own function. */
 const saysItself = (value: object): boolean =>
   typeof (value as { readonly toJSON?: unknown }).toJSON === 'function';
 
@@ -216,9 +215,9 @@ export function keptOf(
   let nodes = 0;
   const kept = (value: unknown, depth: number): unknown => {
     nodes += 1;
-    // A value beyond a limit is refused in any case.
+    // A value beyond a limit is refused anyway.
     if (typeof value !== 'object' || value === null || depth > maxDepth || nodes > maxNodes) return value;
-    // Left whole, with its function, to be refused.
+    // Left whole, with its function, so that it is refused.
     if (saysItself(value)) return value;
     if (Array.isArray(value)) {
       const items = Array.from(value as unknown[], (item) =>
@@ -247,7 +246,9 @@ function scalarProblem(value: unknown, path: string): string {
   return `${what} is ${typeof value}, which JSON cannot hold${instead}`;
 }
 
-/** In whatever realm it was made: under Jest what Node's functions return has another `Object.prototype`. */
+/**
+ * A plain object of any realm: under Jest the results of Node's functions have another `Object.prototype`.
+ */
 export function isPlainObject(value: object): boolean {
   const prototype = Object.getPrototypeOf(value) as object | null;
   return prototype === null || Object.getPrototypeOf(prototype) === null;
@@ -259,7 +260,7 @@ export function utf8Bytes(text: string): number {
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     if (unit < 0x80) continue;
-    // A pair has four: one for each unit, as every text, and two more.
+    // A pair has four: one for each unit, like every text, and two more.
     bytes += unit < 0x800 ? 1 : 2;
     if (isPair(unit, text.charCodeAt(at + 1))) at += 1;
   }
@@ -269,7 +270,7 @@ export function utf8Bytes(text: string): number {
 const isPair = (unit: number, next: number): boolean =>
   unit >= 0xd800 && unit < 0xdc00 && next >= 0xdc00 && next < 0xe000;
 
-/** Behind the closing quote of the string that begins there. */
+/** The index after the closing quote of the string that begins there. */
 export function endOfString(text: string, from: number): number {
   for (let at = from + 1; at < text.length; at += 1) {
     if (text[at] === '\\') at += 1;
@@ -280,9 +281,9 @@ export function endOfString(text: string, from: number): number {
 
 const EMPTY = /\s*[\]}]/y;
 
-/** Whether it has more values, all levels together; never true where it has fewer. */
+/** Whether it has more values, on all levels together; never true if it has fewer. */
 export function hasMoreValues(text: string, than: number): boolean {
-  // A value takes a character, and what divides it from the next another.
+  // A value takes a character, and its separator from the next another.
   if (text.length / 2 < than) return false;
   let values = 1;
   for (let at = 0; at < text.length && values <= than; ) {

@@ -1,9 +1,9 @@
 /**
- * The name that was probably meant: the one with the fewest letters to change, add
- * or leave out, if they are few.
+ * The name that was probably meant: the one that needs the fewest changed, added or omitted letters, if they
+ * are few.
  */
 
-/** @returns nothing where none is near: two letters of five may differ, one of three */
+/** @returns nothing if none is near: two letters of five may differ, one of three */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   let best: string | undefined;
   let most = Math.floor(word.length * 0.4);

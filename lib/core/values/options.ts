@@ -1,9 +1,9 @@
 /**
- * Options as they were written, compared with those that there are: types refuse a misspelled one in a
- * literal alone, and nothing makes an author ask them.
+ * Compares the given options with the existing ones: types refuse a misspelled one only in a literal, and
+ * nothing makes an author check types.
  *
  * Owns: the check and its words. Does not own: which options there are (tables beside their types, which the
- * compiler holds equal to them).
+ * compiler keeps equal to them).
  */
 
 import { nearest } from './nearest.ts';
@@ -12,7 +12,7 @@ import { nearest } from './nearest.ts';
 export type KeysOf<Options> = Readonly<Record<keyof Options, true>>;
 export type Keys = Readonly<Record<string, true>>;
 
-/** How other systems, or we before, called what is said in another way here. */
+/** Names in other systems, or earlier ones of ours, for things that have another name here. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   retries: 'recovery: [retry(3)]',
   retry: 'recovery: [retry(3)]',
@@ -42,9 +42,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 /**
- * @param also what is refused elsewhere, with a reason
- * @returns "'lateEffectWitin' is not an option; did you mean 'lateEffectWithin'?"; nothing where all are
- * known
+ * @param also options that are refused elsewhere, with a reason
+ * @returns "'lateEffectWitin' is not an option; did you mean 'lateEffectWithin'?"; nothing if all are known
  */
 export function optionProblem(options: unknown, keys: Keys, also: Keys = {}): string | undefined {
   if (options === undefined) return undefined;

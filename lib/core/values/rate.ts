@@ -15,7 +15,7 @@ function readRate(rate: string): number {
   return Number(count) / (UNIT_SECONDS[unit] ?? Number.NaN);
 }
 
-/** Why it is no rate, and what is allowed; nothing where it is one. */
+/** Why it is not a rate, and what is allowed; nothing if it is one. */
 export function rateProblem(rate: string): string | undefined {
   const perSecond = readRate(rate);
   if (Number.isNaN(perSecond)) return `'${rate}' is not a rate; write it like '50/s' or '30/min'`;

@@ -1,24 +1,24 @@
 /**
- * Text that is Unicode: no half of a character, which a store, a queue and a hash
- * would each make something else of.
+ * Unicode text: without half of a character, which a store, a queue and a hash would each change in another
+ * way.
  *
- * Owns: how text is cut, made printable, and made well-formed where it cannot be refused; how an instant and
- * a duration are written in a sentence. Does not own: where it is refused (`json.ts`).
+ * Owns: how text is cut, made printable, and made well-formed if it cannot be refused; how an instant and a
+ * duration are written in a sentence. Does not own: where it is refused (`json.ts`).
  */
 
 import { type Json, isJsonObject } from './json.ts';
 
-/** At most so many UTF-16 units of a text, and no half of a character. */
+/** At most this many UTF-16 units of a text, without half of a character. */
 export const cut = (text: string, chars: number): string =>
   (text.length > chars ? text.slice(0, chars).replace(/[\uD800-\uDBFF]$/, '') : text).toWellFormed();
 
 /**
- * Without what a terminal would obey or turn around: control characters, and those that
+ * The text without everything that a terminal would obey or reverse: control characters, and those that
  * change the direction of a text.
  */
 export const printable = (text: string): string => text.replace(NOT_PRINTABLE, escaped);
 
-/** Likewise, with the ends of lines and tabs as they are: of a whole answer, whose layout is ours. */
+/** The same, but keeps the ends of lines and tabs: for a whole answer, whose layout is ours. */
 export const printableLines = (text: string): string =>
   text.replace(NOT_PRINTABLE, (character) =>
     character === '\n' || character === '\t' ? character : escaped(character),
@@ -30,8 +30,8 @@ const escaped = (character: string): string =>
   `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
 
 /**
- * Whether the text fits the pattern: `*` stands for any characters, also none, and `\*` for itself. It
- * takes at most the product of both lengths: each piece is searched for once, behind the one before it.
+ * Whether the text fits the pattern: `*` stands for any characters, or none, and `\*` for itself. It takes at
+ * most the product of both lengths: each piece is searched once, after the one before it.
  */
 export function matchesPattern(text: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split(/(?<!\\)\*/).map((piece) => piece.replaceAll('\\*', '*'));
@@ -49,14 +49,14 @@ export function matchesPattern(text: string, pattern: string): boolean {
   return true;
 }
 
-/** Whether it has U+FFFD, as which bytes that are no UTF-8 are read, whichever they were. */
+/** Whether it has U+FFFD, which replaces all bytes that are not UTF-8. */
 export const hasReplacement = (text: string): boolean => text.includes('\uFFFD');
 
-/** Why such a text is no key: two that differ would be one. */
+/** Why such a text cannot be a key: two different ones would become one. */
 export const REPLACED_IN_KEY =
   'it has U+FFFD, which replaces bytes that were not UTF-8, so two different keys could become one';
 
-/** The value with U+FFFD for each half of a character, also in keys; without one, the same object. */
+/** The value with U+FFFD for each half of a character, also in keys; the same object if there is none. */
 export function wellFormed(value: Json): Json {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value))
@@ -85,8 +85,8 @@ const UNITS = [
 ] as const;
 
 /**
- * A number of what is counted up to a bound: '7', and where there are more '≥ 10,000'. That there are at
- * least 0 says nothing: '–'.
+ * A number that was counted up to a bound: '7', and if there are more '≥ 10,000'. At least 0 says nothing:
+ * '–'.
  */
 export function countText(count: number, atLeast?: true): string {
   if (atLeast !== true) return count.toLocaleString('en');
@@ -94,8 +94,8 @@ export function countText(count: number, atLeast?: true): string {
 }
 
 /**
- * In its two largest units: '850 ms', '1.2 s', '2 min 5 s', '1 h'. Between two clocks that differ a time may
- * come out negative: it is none.
+ * A duration in its two largest units: '850 ms', '1.2 s', '2 min 5 s', '1 h'. Between two differing clocks a
+ * duration may be negative: then it counts as zero.
  */
 export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.round(Math.max(0, ms))} ms`;

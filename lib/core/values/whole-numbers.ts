@@ -1,12 +1,12 @@
 /**
- * Whole numbers that a JSON text has and a number of JavaScript has not.
+ * Whole numbers of a JSON text that a JavaScript number cannot represent.
  *
- * Owns: finding them in the text, before it is parsed: afterwards they cannot be found. Does
- * not own: which of them matter.
+ * Owns: finding them in the text, before it is parsed: afterwards they cannot be found. Does not own: which
+ * of them matter.
  *
- * Beyond ±(2^53 - 1) the next whole number may not be there, so a 64-bit id would become another one
- * without a word. What is written with an exponent is a measure, and a fraction is rounded as
- * everywhere: both are left alone.
+ * Beyond ±(2^53 - 1) the next whole number may not exist as a double, so a 64-bit id would silently become
+ * another one. A number with an exponent is a measure, and a fraction is rounded everywhere: both are left
+ * alone.
  */
 
 import { refuse, type SteadfastError } from './errors.ts';
@@ -15,7 +15,7 @@ import { endOfString } from './json.ts';
 /** Keys, and places in lists, from the root. */
 export type JsonPath = readonly string[];
 
-/** The largest safe one has 16 digits: where nowhere are so many in a row there is nothing to look for. */
+/** The largest safe one has 16 digits: without that many in a row there is nothing to search. */
 const SUSPICIOUS = /\d{16}/;
 const WHOLE = /^-?\d+(\.0+)?$/;
 const NUMBER = /-?\d[\d.eE+-]*/y;

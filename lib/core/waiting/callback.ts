@@ -1,12 +1,12 @@
 /**
  * The answer to a callback or an approval step, which comes from outside through the API.
  *
- * Owns: when an answer can be taken, and what it writes. Does not own: who may answer (the token,
+ * Owns: when an answer can be accepted, and what it writes. Does not own: who may answer (the token,
  * `scheduler/callbacks.ts`), when there was no answer in time (`waiting/waits.ts`).
  *
- * An answer is covered by no lease, so it is one transaction of the step and the execution, whose wake time
- * it brings forward (S12). An answer before the step's turn is kept and counts when the turn comes: an
- * external party that is faster than the report of the step that asked it loses nothing.
+ * No lease covers an answer, so it is one transaction of the step and the execution, whose wake time it
+ * brings forward (S12). An answer before the step's turn is kept and counts when the turn comes: an external
+ * party that is faster than the report of the step that asked it loses nothing.
  */
 
 import { graphOf, isCallback, type Plan } from '../plan/plan.ts';
@@ -28,7 +28,9 @@ import { nowWithoutPause } from '../step/within.ts';
 import { timeText } from '../values/text.ts';
 import { over, untilOf } from './waits.ts';
 
-/** Why an answer cannot be taken, or nothing. Once its time is over none is, whoever notices that first. */
+/**
+ * Why an answer cannot be accepted, or nothing. Once its time is over none is, whoever notices that first.
+ */
 export function callbackProblem(
   plan: Plan,
   snapshot: Snapshot,
@@ -47,7 +49,7 @@ export function callbackProblem(
 }
 
 /**
- * The transaction of an answer. One that cannot be taken changes nothing; the caller asks
+ * The transaction of an answer. One that cannot be accepted changes nothing; the caller asks
  * `callbackProblem` for the reason.
  */
 export function answerCallback(plan: Plan, state: Snapshot, event: EventOf<'callback'>): Decision {

@@ -1,7 +1,7 @@
 /**
- * The end of an execution, as its parent learns it.
+ * The end of an execution, in the notice to its parent.
  *
- * Owns: what it says: whether anything of it is in effect, failed for good, or may still act. Does not own:
+ * Owns: its contents: whether anything of it is in effect, failed for good, or may still act. Does not own:
  * what follows for the parent (`child.ts`), when it is notified (`execution/end-rules.ts`).
  */
 
@@ -17,9 +17,7 @@ import { failedItems } from '../step/turn.ts';
 import { isCanceledKeepingEffects } from './child-retry.ts';
 import { lateUntil } from './lane.ts';
 
-/**
- * The notice of an execution that has an end, to its parent: the same before and after its on-failure steps.
- */
+/** The notice of an ended execution to its parent: the same before and after its on-failure steps. */
 export function endOf(plan: Plan, state: Snapshot): ChildEnd {
   const { execution } = state;
   const { status } = execution.end ?? execution;
@@ -39,7 +37,7 @@ export function endOf(plan: Plan, state: Snapshot): ChildEnd {
   };
 }
 
-/** Nothing where its parent stopped it, and so knows. */
+/** Nothing if its parent stopped it, and so knows. */
 function whyOf({ cause }: Execution): string | undefined {
   if (cause === undefined || cause.kind === 'parent') return undefined;
   if (cause.kind !== 'failure') return cause.kind === 'cancel' ? 'it was canceled' : 'its time was over';
@@ -47,13 +45,13 @@ function whyOf({ cause }: Execution): string | undefined {
   return cause.step === undefined ? code : `step '${cause.step}' failed (${code})`;
 }
 
-/** The step whose failure is the execution's failed for good. */
+/** The failed step that ended the execution failed for good. */
 const isPermanent = ({ execution: { status, cause }, steps }: Snapshot): boolean =>
   status !== 'succeeded' && cause?.kind === 'failure' && steps[cause.step ?? '']?.isPermanent === true;
 
 /**
- * Until when something of it may act, where that is after its end. Nothing follows a success that an attempt
- * could still disturb; in a lane the place above is handed on no sooner in any case.
+ * Until when something of it may act, if that is after its end. Nothing follows a success that an attempt
+ * could still disturb; and the place in a lane above is handed on no sooner in any case.
  */
 function stillActing(plan: Plan, { execution, steps }: Snapshot): Pick<ChildEnd, 'actsUntil' | 'lateUntil'> {
   const after = (at: number): number | undefined =>

@@ -1,16 +1,16 @@
 /**
- * The executions of a step that failed, once the step's own execution is tried again.
+ * The executions of a failed step, once the step's own execution is retried.
  *
- * Owns: whether they can be, what the step's record says of them then, and when a child is the one that
- * is to be tried again. Does not own: the retry of an execution (`operators/retry.ts`), the effect on
- * the child (`engine/children.ts`).
+ * Owns: whether they can be retried, the step's record about them then, and when a child is the one to retry.
+ * Does not own: the retry of an execution (`operators/retry.ts`), the effect on the child
+ * (`engine/children.ts`).
  *
- * S6 a child that failed goes on where it failed, under its id and its effect keys, and what has succeeded
- * stays as it is. S10 one that was canceled and left nothing behind cannot go on: another takes its place,
- * under an id of its own. One that an operator canceled and left as it was has neither: what becomes of that
- * is for a person to say. Of a step with a recovery the latest try goes on where it failed if it left
- * something; else the tries begin again, of rounds those of the round that failed. An earlier notice counts
- * no more: `restartedAfter` keeps the end's version, and an end counts only if its version is later.
+ * S6 a failed child goes on where it failed, under its id and its effect keys, and successful ones stay as
+ * they are. S10 a child that was canceled and left nothing behind cannot go on: another takes its place,
+ * under an id of its own. If an operator canceled a child and left it as it was, neither is possible: a
+ * person decides about it. With a recovery, the latest try goes on where it failed if it left something;
+ * otherwise the tries begin again, in a repeat those of the failed round. An earlier notice no longer counts:
+ * `restartedAfter` keeps the end's version, and an end counts only if its version is later.
  */
 
 import { type ChildStep, hasChildren, isRepeated, type MapStep, type PlanStep } from '../plan/plan.ts';
@@ -19,15 +19,15 @@ import type { Execution, Step } from '../records/state.ts';
 import { hasEarlierRounds } from '../step/turn.ts';
 import { isCleanEnd, tryOf } from './child-tries.ts';
 
-/** The epoch that is a part of the ids of the step's executions: that in which they were first started. */
+/** The epoch in the ids of the step's executions: that in which they were first started. */
 export const epochOfIds = (record: Step | undefined, execution: Pick<Execution, 'epoch'>): number =>
   record?.children?.epoch ?? record?.epoch ?? execution.epoch;
 
 const endsOf = ({ ended }: Children): ChildEnd[] => Object.values(ended);
 
 /**
- * None of them succeeded or can go on, and nothing of them is in effect: others take their places. Of rounds
- * `triesRoundAgain` is asked first.
+ * None of them succeeded or can go on, and nothing of them is in effect: others take their places. For
+ * rounds, ask `triesRoundAgain` first.
  */
 export const takesNewChildren = (step: ChildStep | MapStep, children: Children): boolean =>
   isCleanEnd(children) &&
@@ -36,7 +36,7 @@ export const takesNewChildren = (step: ChildStep | MapStep, children: Children):
 
 const hasTries = (step: ChildStep | MapStep): boolean => step.kind === 'child' && step.recovery !== undefined;
 
-/** The step is over, and a retry of its execution has its executions go on where they failed. */
+/** The step is over, and a retry of its execution lets its executions go on where they failed. */
 export const goesOnWithChildren = (step: PlanStep, { status, children }: Step): step is ChildStep | MapStep =>
   hasChildren(step) &&
   children !== undefined &&
@@ -44,13 +44,13 @@ export const goesOnWithChildren = (step: PlanStep, { status, children }: Step): 
     (status === 'fenced' && ((hasTries(step) && !isCleanEnd(children)) || hasEarlierRounds(children))));
 
 /**
- * The round at hand is over and has left nothing, and those before it stay: it is tried again, under a
+ * The current round is over and has left nothing, and the rounds before it stay: it is retried, under a
  * number of its own.
  */
 export const triesRoundAgain = (children: Children): boolean =>
   hasEarlierRounds(children) && isCleanEnd(children);
 
-/** Why they cannot be tried again, or nothing. */
+/** Why they cannot be retried, or nothing. */
 export function restartProblem(
   step: ChildStep | MapStep,
   children: Children,
@@ -59,7 +59,7 @@ export function restartProblem(
   const ends = endsOf(children);
   if (ends.length < children.count) return 'the ends of some of its executions are not known yet';
   if (takesNewChildren(step, children) || triesRoundAgain(children)) return undefined;
-  // Another round follows, unless what stopped them would again.
+  // Another round follows, unless the reason that stopped them would stop it again.
   if (isRepeated(step) && ends.every(({ status }) => status === 'succeeded'))
     return isPermanent === true ? 'its rounds have succeeded, and would answer the same' : undefined;
   const stopped = ends.find(({ status }) => status !== 'failed' && status !== 'succeeded');
@@ -71,7 +71,7 @@ export function restartProblem(
     : 'its executions have succeeded, and would answer the same';
 }
 
-/** The record as it counts then: children that failed must be started again. */
+/** The record after the retry: failed children must be started again. */
 export function childrenRestarted(record: Step, children: Children): Children {
   const failed = Object.entries(children.ended).filter(([, { status }]) => status === 'failed');
   const ended = Object.entries(children.ended).filter(([, { status }]) => status !== 'failed');
@@ -87,8 +87,8 @@ export function childrenRestarted(record: Step, children: Children): Children {
 }
 
 /**
- * The record as it counts where the round at hand is tried again. Its end stays known, for it never goes on:
- * a stop before the next number is recorded waits for nothing.
+ * The record if the current round is retried. Its end is still known, because it never goes on: a stop before
+ * the next number is recorded waits for nothing.
  */
 export function triedAgain(record: Step, { stop: _over, ...children }: Children): Children {
   return { ...children, epoch: children.epoch ?? record.epoch };
@@ -98,7 +98,7 @@ export function triedAgain(record: Step, { stop: _over, ...children }: Children)
 export const isCanceledKeepingEffects = ({ status, end, cause }: Execution): boolean =>
   (end?.status ?? status) === 'failed' && cause?.kind === 'cancel';
 
-/** The version of the end after which it is tried again, or was. */
+/** The version of the end after which it is retried, or was. */
 export const restartedAfter = (children: Children | undefined, index: number): number | undefined =>
   children?.restartedAfter?.[tryOf(children) + index];
 
@@ -107,9 +107,9 @@ export const knownVersion = (children: Children | undefined, index: number): num
   Math.max(children?.ended[index]?.version ?? 0, restartedAfter(children, index) ?? 0);
 
 /**
- * The child has failed and was not tried again since its parent learned of that: only the write that
- * announced its end may have come after. A child with on-failure steps names the end it has: what they wrote
- * later changed nothing of it.
+ * The child has failed and was not retried since its parent learned of that: only the write that announced
+ * its end may have come after. A child with on-failure steps names its end: later writes of those steps did
+ * not change it.
  * @param endVersion of the child's record, at the end that the parent knows
  */
 export const isToGoOn = ({ status, version, end, lane }: Execution, endVersion: number): boolean =>

@@ -1,10 +1,10 @@
 /**
- * How the executions of a step are stopped: all of them, or those under way when its time is over.
+ * How the executions of a step are stopped: all of them, or, when its time is over, those under way.
  *
- * Owns: which are to be stopped, what the parent's record says of it, what the step is once all are. Does not
- * own: when they are stopped (`execution/child-rules.ts`), the writes in them (`engine/children.ts`).
+ * Owns: which must be stopped, the parent's record about it, the step's status once all are. Does not own:
+ * when they are stopped (`execution/child-rules.ts`), the writes in them (`engine/children.ts`).
  *
- * S10 stopping puts a canceled execution under every id that is not taken, before anything is said to be
+ * S10 stopping puts a canceled execution under every free id, before the record says that anything is
  * stopped: a starter that read an older state finds the place taken. A child that succeeded is undone when
  * its parent is.
  */
@@ -19,12 +19,15 @@ import { isKept } from '../step/effect.ts';
 import { hasEarlierRounds, hasOpenChildren, isStopping } from '../step/turn.ts';
 import { failedOf, laterEnds } from './child.ts';
 
-/** Stopped in one go; then the parent's record says so: a dead process loses no more than that. */
+/**
+ * How many are stopped in one go; then the parent's record is written: a dead process loses no more than
+ * that.
+ */
 export const MAX_STOPS = 50;
 
 /**
- * Those that may be under way, or may still be begun by a reader of an older state, or have succeeded and are
- * recalled. What was stopped to another end is stopped anew.
+ * Executions that may be under way, or that a reader of an older state may still begin, or that succeeded and
+ * are recalled. One that was stopped to another end is stopped again.
  */
 export function indexesToStop(count: number, children: Children | undefined, goal: StopGoal): number[] {
   const below = children?.stop?.goal === goal ? children.stop.below : 0;
@@ -39,8 +42,8 @@ export function indexesToStop(count: number, children: Children | undefined, goa
 export type Stopped = Omit<Extract<ChildrenDone, { readonly type: 'stopped' }>, 'type'>;
 
 /**
- * The record after executions were stopped: their step is undone, or, where its execution goes forward, its
- * time is over, and it fails when all have ended.
+ * The record after executions were stopped: their step is being undone, or, if its execution goes forward,
+ * its time is over, and it fails when all have ended.
  */
 export function childrenStopped(
   { execution, steps }: Snapshot,
@@ -76,8 +79,7 @@ export function stepOnceStopped(
   const ends = Object.values(children.ended).filter(({ status }) => kept || status !== 'succeeded');
   if (ends.length < children.count || staysDone(step, record, left)) return undefined;
   const changes = { changedAt: inputs.now };
-  // What is left as it is was not undone, also where there was nothing to undo: an
-  // operator may have it tried again.
+  // A step that is left as it is was not undone, even if there was nothing to undo: an operator may retry it.
   const isClean = ends.every(({ clean }) => clean) && !hasEarlierRounds(children);
   if (!left && isClean) return stepAfter(record, 'compensated', inputs, changes);
   if (kept) return stepAfter(record, 'keep-effects', inputs, { ...changes, status: 'failed' });
@@ -86,12 +88,12 @@ export function stepOnceStopped(
 }
 
 /**
- * Before they could be stopped all had succeeded, and what they did stays: the step is done like any other.
+ * All had succeeded before they could be stopped, and their effects stay: the step is done like any other.
  */
 export const staysDone = (step: ChildStep | MapStep, record: Step, left: boolean): boolean =>
   record.status === 'compensating' &&
   !isStopping(record) &&
-  // Whether the latest round was the last nobody has asked.
+  // Nobody has determined whether the latest round was the last.
   !isRepeated(step) &&
   (left || isKept(step)) &&
   record.children !== undefined &&

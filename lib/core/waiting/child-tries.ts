@@ -1,15 +1,15 @@
 /**
- * The tries of a child step that has a recovery: executions of the same workflow, one after the other. Those
- * of a step with rounds are tries of the round at hand.
+ * The tries of a child step that has a recovery: executions of the same workflow, one after the other. For a
+ * step with rounds they are tries of the current round.
  *
- * Owns: what comes after a try that failed, the record of the next one, and what a try is given. Does not
- * own: their ids, how they are started and stopped (`waiting/child.ts`), the rules that ask
+ * Owns: what follows a failed try, the record of the next one, and a try's input. Does not own: their ids,
+ * how they are started and stopped (`waiting/child.ts`), the rules that use this
  * (`execution/child-rules.ts`), a retry of the parent (`waiting/child-retry.ts`).
  *
- * S10 a try is recorded in one transaction with its parent's execution, before anything is created under
- * its id: no process that read before a pause or a stop begins one. By itself one begins only when the
- * former is over and has left nothing; else a person is asked, or the step fails. So at most one try of
- * a step has anything in effect.
+ * S10 a try is recorded in one transaction with its parent's execution, before anything is created under its
+ * id: no process that read before a pause or a stop begins one. By itself one begins only when the former is
+ * over and has left nothing; otherwise a person is asked, or the step fails. So at most one try of a step has
+ * anything in effect.
  */
 
 import { type ChildStep, isRepeated } from '../plan/plan.ts';
@@ -28,7 +28,7 @@ import { type NextTry, nextTry, nextWithoutVerdict, variantNumber } from '../ste
 import { effectOf } from '../step/effect.ts';
 import { triesActUntil } from './lane.ts';
 
-/** The number of the try at hand: of rounds that are undone the one that is. */
+/** The number of the current try; while rounds are undone, the number being undone. */
 export const tryOf = (children: Children | undefined): number =>
   children?.rounds?.compensating ?? children?.try ?? 1;
 
@@ -46,13 +46,13 @@ export function inputOfTry(step: ChildStep, record: Step | undefined): Expr {
   return input;
 }
 
-/** What a person gave it, or the round before; nothing where it is what the step gives. */
+/** The input from a person, or from the round before; nothing if it is the step's own input. */
 export const givenToTry = (record: Step | undefined, state: Snapshot): Json | undefined =>
   record?.keyInput === undefined ? roundInputIn(state, record) : record.keyInput;
 
 /**
  * The record once its latest try has failed.
- * @param refused the try never began, for its input is not accepted: the same again cannot help
+ * @param refused the try never began, because its input is not accepted: the same again cannot help
  */
 export function afterTry(
   step: ChildStep,
@@ -93,7 +93,7 @@ function nextOf(
 ): NextTry {
   const { stage, stageAttempt, children } = record;
   const end = children?.ended[0];
-  // Also if the process that took its place died before it recorded why, or found it taken.
+  // Even if the process that took its place died before it recorded why, or found it taken.
   const never = refused || (end !== undefined && isPlaceHolder(end));
   return never || (end !== undefined && mayFollow(end))
     ? nextTry({ recovery }, { stage, stageAttempt, permanent: never || end?.permanent === true }, now, random)
@@ -101,14 +101,15 @@ function nextOf(
 }
 
 /**
- * It never began: its first and only record says that its place is taken. What an operator cancels has more.
+ * It never began: its first and only record says that its place is taken. An execution that an operator
+ * cancels has more.
  */
 export const isPlaceHolder = ({ status, version }: Pick<ChildEnd, 'status' | 'version'>): boolean =>
   status === 'canceled' && version === 1;
 
 /**
- * It failed, or its time was over, and it left nothing. What an operator
- * canceled is tried again by no machine.
+ * It failed, or its time was over, and it left nothing. No machine retries an execution that an operator
+ * canceled.
  */
 const mayFollow = ({ status, clean }: ChildEnd): boolean =>
   clean && (status === 'compensated' || status === 'failed');
@@ -124,10 +125,10 @@ const pastTry = (record: Step, failure: Failure, now: number): Attempt => ({
   ...(record.keyInput === undefined ? {} : { given: true }),
 });
 
-/** So many are kept; beyond that nobody can say which tries were rounds. */
+/** How many are kept; beyond that nobody can say which tries were rounds. */
 const MOST_FAILED = 100;
 
-/** The rounds so far, where the try at hand has failed and another follows. */
+/** The rounds so far, if the current try has failed and another follows. */
 function roundsAfterFailure(children: Children | undefined): RoundsSoFar {
   const { rounds = { done: 0 } } = children ?? {};
   const failed = [...(rounds.failed ?? []), tryOf(children)];
@@ -149,7 +150,7 @@ export const nextUnderCounter = (
   ...triesActUntil(children),
 });
 
-/** The record that says that its next try begins; the evaluation creates it after that. */
+/** The record that its next try begins; the evaluation creates it after that. */
 export function nextTryBegun(step: ChildStep, record: Step, inputs: DecisionInputs): Step {
   const { children } = record;
   return stepAfter(record, 'begin-try', inputs, {

@@ -1,14 +1,12 @@
 /**
  * Executions that belong to a step: another workflow's (`child`), or the parts of a list (`map`).
  *
- * Owns: which there are and what each is given, what the parent's record says of them, when the step is over.
- * Does not own: how they are stopped (`child-stop.ts`), how a list is cut into parts (`waiting/map.ts`),
- * putting them into the table (`engine/children.ts`), their own lives (every one is an execution like any
- * other).
+ * Owns: which there are and each one's input, the parent's record about them, when the step is over. Does not
+ * own: how they are stopped (`child-stop.ts`), how a list is cut into parts (`waiting/map.ts`), putting them
+ * into the table (`engine/children.ts`), their own lives (every one is an execution like any other).
  *
- * A child's id follows from (parent, step, index), so it is started once however often it is started. It
- * keeps its wake time until the parent's record names its end, and ends are a set, never a counter: both
- * survive any crash.
+ * A child's id follows from (parent, step, index), so repeated starts create it once. It keeps its wake time
+ * until the parent's record names its end, and ends are a set, never a counter: both survive any crash.
  */
 
 import { childPlanId, partPlanId } from '../plan/child-plans.ts';
@@ -47,10 +45,13 @@ import { epochOfIds, knownVersion, restartedAfter } from './child-retry.ts';
 import { givenToTry, inputOfTry, tryOf } from './child-tries.ts';
 import { inputOf, itemsOf, MAX_PART_BYTES, partsOf, roomFor, shareOf } from './map.ts';
 
-/** Started in one go; then the parent's record says so: a dead process loses no more than that. */
+/**
+ * How many are started in one go; then the parent's record is written: a dead process loses no more than
+ * that.
+ */
 const MAX_STARTS = 50;
 
-/** By the epoch of the step too, and by its try: neither may meet the children of another. */
+/** Includes the epoch and the try of the step: neither may meet the children of another. */
 interface Ids {
   readonly id: string;
   readonly epoch: number;
@@ -69,17 +70,17 @@ export const childIdOf = (ids: Ids, step: string, index: number): string =>
 
 const only = (start: ChildStart): Planned => ({ starts: [start], items: 1, tolerated: 0 });
 
-/** Its place is theirs. */
+/** The children share its place. */
 const inLaneOf = ({ lane, parent }: Execution): { readonly inLane?: true } =>
   lane === undefined && parent?.inLane !== true ? {} : { inLane: true };
 
-/** A lane below takes the limit of the latest deployment. Of a root, `since` says it. */
+/** A lane below uses the limit of the latest deployment. For a root, `since` has the time. */
 const planSinceOf = (step: ChildStep | MapStep, execution: Execution): { readonly planSince?: number } =>
   execution.parent !== undefined && hasLaneBelow(step) ? { planSince: planSince(execution) } : {};
 
 /**
  * The step's executions, which its predecessors' outputs determine; or why there can be none.
- * @param toStop they are stopped, and what they were given does not matter any more
+ * @param toStop they are stopped, and their inputs no longer matter
  */
 export function plannedOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop = false): Planned | Failure {
   const { execution } = snapshot;
@@ -99,7 +100,7 @@ export function plannedOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop 
       return only(startOf(0, planId, input, isPart));
     const message = `the input of its execution has ${bytes} bytes; at most ${most} are allowed`;
     const failure = leftOut ?? { code: 'input-too-large', message };
-    // Another try may be given something else: the place of this one is taken.
+    // Another try may have another input: this one's place is taken.
     return step.recovery === undefined
       ? failure
       : only({ ...startOf(0, planId, null, isPart), refused: failure });
@@ -154,15 +155,16 @@ function startsOf(step: ChildStep | MapStep, { execution, steps }: Snapshot) {
 }
 
 /**
- * The executions of a step that reads what is lost: as many as its record says. Without one a process that
- * has read it before may be starting the first of them, so S10 all places that those may have are named.
- * @param refused why none of them begins that has not
+ * The executions of a step that reads a lost value: as many as its record says. Without a record, a process
+ * that has read the value before may be starting the first of them, so S10 all places that those may have are
+ * named.
+ * @param refused why executions that have not begun never will
  */
 export function placesToTake(step: ChildStep | MapStep, snapshot: Snapshot, refused?: Failure): Planned {
   const { execution, steps } = snapshot;
-  // One more than are started before a record says so: it is free, so its place is taken and the step fails.
+  // One more than are started before a record: it is free, so its place is taken and the step fails.
   const most = step.kind === 'child' ? 1 : MAX_STARTS + 1;
-  // A share of a list that is lost is no number: no end of an item fails it.
+  // A share of a lost list is not a number: no end of an item makes it fail.
   const { count = most, items = most, tolerated = MAX_ITEMS } = steps[step.name]?.children ?? {};
   const isPart = step.kind === 'map' || step.rounds?.byAgent === true;
   const startOf = startsOf(step, snapshot);
@@ -197,9 +199,9 @@ export function nextStarts(
 interface Started {
   readonly step: string;
   readonly planned: Planned;
-  /** Those below are. */
+  /** All executions below this index were started. */
   readonly started: number;
-  /** Those that were found ended: a canceled place-holder. */
+  /** Those that were found ended: canceled place-holders. */
   readonly ended: Children['ended'];
 }
 
@@ -233,16 +235,15 @@ export function laterEnds(known: Children['ended'], news: Children['ended']): Ch
 }
 
 /**
- * The transaction by which a parent learns of an end, or nothing when it knows
- * already or does not care any more.
+ * The transaction by which a parent learns of an end, or nothing if it knows already or no longer needs it.
  */
 export function childEnded(plan: Plan, state: Snapshot, news: EventOf<'child-ended'>): Decision {
   const { execution } = state;
   const step = graphOf(plan).step.get(news.step);
   const record = state.steps[news.step];
-  // The notice of one that was stopped before the execution was tried again may come late.
+  // The notice of a stopped one may come late, after the execution was retried.
   if ((news.epoch ?? 1) !== epochOfIds(record, execution)) return nothing();
-  // News of an earlier try is known already: the later try was recorded on it.
+  // A notice of an earlier try is known already: the later try was recorded on it.
   if ((news.try ?? 1) !== tryOf(record?.children)) return nothing();
   if (!hasChildren(step) || isTerminal(execution.status)) return nothing();
   if (knownVersion(record?.children, news.index) >= news.end.version) return nothing();
@@ -256,10 +257,7 @@ export function childEnded(plan: Plan, state: Snapshot, news: EventOf<'child-end
   );
 }
 
-/**
- * Nothing follows from this end but one less to wait for. The write says that
- * no other end is unheard of here.
- */
+/** This end only means one less to wait for. The write ensures that no other end is overlooked here. */
 function waitsForMore(step: ChildStep | MapStep, execution: Execution, record: Step): boolean {
   const { status, children } = record;
   if (execution.status !== 'running' || status !== 'running' || children === undefined) return false;
@@ -276,23 +274,24 @@ function recordChildEnded(
 ): Step | undefined {
   const news = { [event.index]: event.end };
   if (record?.children === undefined) {
-    // Faster than the starter's own record, or than that of who stops it, who may not know its list any more.
+    // Faster than the starter's own record, or than the record of the process that stops it, which may no
+    // longer know its list.
     const planned = plannedOf(step, state, state.execution.status === 'compensating');
     if ('code' in planned || !isUnbegun(record)) return undefined;
     return childrenStarted(state, { step: step.name, planned, started: 0, ended: news }, event);
   }
   const children = { ...record.children, ended: laterEnds(record.children.ended, news) };
-  // Also of a step that is over: the notice of a stopped child may come before its stopping is recorded.
+  // Also for a step that is over: the notice of a stopped child may come before its stop is recorded.
   return canMoveStep(record.status, 'child-ended')
     ? stepAfter(record, 'child-ended', event, { children })
     : undefined;
 }
 
-/** Items that failed and were tolerated, of all parts so far. */
+/** How many items failed and were tolerated, in all parts so far. */
 export const failedOf = ({ ended }: Children): number =>
   Object.values(ended).reduce((sum, end) => sum + (end.failed ?? 0), 0);
 
-/** Why a running step has failed because of an execution of its own, or nothing. */
+/** Why a running step has failed because of a child execution, or nothing. */
 export function childrenFailure(
   step: ChildStep | MapStep,
   execution: Pick<Execution, 'id' | 'epoch'>,
@@ -312,7 +311,7 @@ export function childrenFailure(
   return { code: 'items-failed', message };
 }
 
-/** It is over by what its executions have answered or how they have ended, and no write says so yet. */
+/** The step is over because of its executions' answers or ends, and no write says so yet. */
 export function isEndDue(
   step: ChildStep | MapStep,
   execution: Pick<Execution, 'id' | 'epoch'>,
@@ -324,7 +323,7 @@ export function isEndDue(
   return !hasOpenChildren(children) && (!isRepeated(step) || children.rounds?.isOver === true);
 }
 
-/** Such a step is there. */
+/** Whether the plan has such a step. */
 export const hasEndDue = (plan: Plan, { execution, steps }: Snapshot): boolean =>
   plan.steps.some((step) => hasChildren(step) && isEndDue(step, execution, steps[step.name]));
 

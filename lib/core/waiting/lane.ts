@@ -2,13 +2,13 @@
  * The step that waits for a place in its execution's lane: a lane answers it, as a person answers an
  * approval.
  *
- * Owns: which place it has in the queue, what is written when it waits and when it gets its place, until
- * when it holds it. Does not own: when the lane is read (`execution/lane-rules.ts`), who gets a place
+ * Owns: its position in the queue, what is written when it waits and when it gets its place, until when it
+ * keeps it. Does not own: when the lane is read (`execution/lane-rules.ts`), who gets a place
  * (`engine/lanes.ts`).
  *
  * S12 each write of it is one transaction with the execution, whose wake time is its next check, or the end
- * of its time. N3 a time to check is set once and only ever renewed: a process that decided on an older
- * record that the execution is far behind in the queue meets a conflict.
+ * of its time. N3 a time to check is set once and only ever renewed: a process that decided from an older
+ * record that the execution is far back in the queue meets a conflict.
  */
 
 import { laneOf } from '../plan/lane.ts';
@@ -39,12 +39,12 @@ import { timeOverAt } from '../step/within.ts';
 import { given } from '../values/given.ts';
 import type { Failure } from '../values/failure.ts';
 
-/** The highest priority, 9, stands before who has waited for nine tenths of the time there is. */
+/** The highest priority, 9, counts as much as a wait of nine tenths of the step's time. */
 const PRIORITIES = 10;
 
 const queuedAt = ({ retries, startedAt }: Execution): number => retries?.at(-1)?.at ?? startedAt;
 
-/** Its own in the queue: priority and the time that it has waited, in one number. */
+/** Its own place in the queue: priority and the time that it has waited, in one number. */
 export function queuedOf({ withinMs }: LaneStep, execution: Execution): Queued {
   const { id, life, epoch, lane } = execution;
   const place = Math.max(
@@ -66,11 +66,11 @@ export const noPlace = ({ lane }: LaneStep): Failure => ({
   message: `it got no place in lane '${lane}' in time ('waitAtMost')`,
 });
 
-/** It waits in the queue; a pause since then had it passed over. */
+/** It waits in the queue, and a pause since then made the lane skip it. */
 export const wasResumed = ({ pauses }: Execution, { changedAt }: Step): boolean =>
   (pauses?.at(-1)?.endedAt ?? 0) > changedAt;
 
-/** The write that follows from what the lane says. */
+/** The write that follows from a read of the lane. */
 export function seenInLane(
   plan: Plan,
   state: Snapshot,
@@ -122,7 +122,7 @@ function queued(
   const isNew = record.status === 'ready' || wasResumed(execution, record);
   if (!isNear && !isNew) return nothing();
   const checkAt = isNear ? nextCheckAt(execution, now) : undefined;
-  // By whatever clock the pause was ended: it has queued since then.
+  // Whichever clock ended the pause, it has queued since then.
   const queuedAgainAt = Math.max(now, execution.pauses?.at(-1)?.endedAt ?? 0);
   const step = stepAfter(record, 'queue', event, { changedAt: isNew ? queuedAgainAt : record.changedAt });
   const own: OwnLane = { ...lane, ...given({ checkAt }) };
@@ -137,7 +137,7 @@ function queued(
     openQuestions(state).length === 0 &&
     !hasUnannounced(state) &&
     !Object.values(state.steps).some((one) => isLeased(one) || one.status === 'unknown');
-  // With open work it is only brought forward, to the check.
+  // With open work the wake time is only brought forward, to the check.
   const next = isQuiet ? { wakeAt } : given({ wakeAt: checkAt });
   const written = executionAfter(execution, 'adopt', event, { lane: own, ...next });
   const note = { what: 'queued', step: record.name };
@@ -151,17 +151,17 @@ function queued(
   return isQuiet ? { ...decision, wakeTime: 'as-written' } : decision;
 }
 
-/** As far as the tries so far say, for the record of the next. */
+/** According to the tries so far, for the record of the next. */
 export function triesActUntil(children: Children | undefined): { readonly lateUntil?: number } {
   const until = children === undefined ? 0 : childrenActUntil(children);
   return until === 0 ? {} : { lateUntil: until };
 }
 
-/** N1 from then on no process of it acts, nor one below it: also after a success, and one that undid. */
+/** N1 from then on no process of it or below it acts: even after a success, and after an undo. */
 export const lateUntil = ({ steps: planned, onFailure = [] }: Plan, steps: Snapshot['steps']): number =>
   untilOfAll([...planned, ...onFailure], steps, 'lateUntil');
 
-/** The write that ends an execution says until when it holds its place, and which version is its end. */
+/** The write that ends an execution records until when it keeps its place, and which version is its end. */
 export function keepPlace(storedPlan: Plan, state: Snapshot, decision: Decision): Decision {
   const { write } = decision;
   const after = write?.execution;
@@ -174,7 +174,7 @@ export function keepPlace(storedPlan: Plan, state: Snapshot, decision: Decision)
   return { ...decision, write: { ...write, execution: { ...after, lane: ended } } };
 }
 
-/** What a retry keeps: the next place is another. */
+/** The fields that a retry keeps: the next place is another. */
 export const laneAfterRetry = (lane: OwnLane | undefined): { readonly lane?: OwnLane } => {
   if (lane === undefined) return {};
   const { checkAt: _, endVersion: _end, announced: _said, left: _left, ...kept } = lane;

@@ -15,14 +15,14 @@ import { type Json, utf8Bytes } from '../values/json.ts';
 import type { ExecutionStatus } from '../moves.ts';
 
 /**
- * Few enough that every report's read of its siblings stays cheap, many enough to
- * share an execution's own writes.
+ * Few enough that every report's read of its siblings stays cheap, many enough to share an execution's own
+ * writes.
  */
 export const ITEMS_PER_CHILD = 25;
 
-/** The most parts of a list: the record that says how each has ended must fit into an item, too. */
+/** The most parts of a list: the record of each part's end must fit into an item, too. */
 const MAX_PARTS = 1_000;
-/** Bytes of the items of one child, which are its input, unless one item alone has more. */
+/** The most bytes of the items of one child, which are its input, unless one item alone has more. */
 export const MAX_PART_BYTES = 200_000;
 
 interface Item {
@@ -50,8 +50,8 @@ export const inputOf = (part: readonly Item[]): Json => ({
 
 /**
  * Cut by number and by size, from the front: the same list always into the same parts.
- * @param mostBytes of one item; where that is more than a part has, and the parts would be too many, they are
- * cut by number alone
+ * @param mostBytes of one item; if an item has more than a part may, and the parts would be too many, they
+ * are cut by number alone
  */
 export function partsOf(items: readonly Item[], mostBytes: number = MAX_PART_BYTES): Item[][] | Failure {
   const parts = cut(items, MAX_PART_BYTES, mostBytes);
@@ -82,7 +82,7 @@ function cut(items: readonly Item[], partBytes: number, mostBytes: number): Item
   return parts;
 }
 
-/** Executions that may be started beside those under way. */
+/** How many executions may be started besides those under way. */
 export function roomFor(step: ChildStep | MapStep, children: Children | undefined): number {
   if (step.kind === 'child' || step.concurrency === undefined) return Number.POSITIVE_INFINITY;
   const open = (children?.started ?? 0) - Object.keys(children?.ended ?? {}).length;
@@ -98,11 +98,11 @@ export interface ItemsSoFar {
   readonly count: number;
   /** The items of the parts that were started. */
   readonly begun: number;
-  /** By how their part ended; of a part that succeeded, those that were tolerated have failed. */
+  /** Items by how their part ended; in a successful part, tolerated items count as failed. */
   readonly ended: Readonly<Partial<Record<ExecutionStatus, number>>>;
 }
 
-/** @returns nothing where the parts were cut by their size: how many items each has is not recorded */
+/** @returns nothing if the parts were cut by their size: how many items each has is not recorded */
 export function itemsSoFar({ count, started, items, ended }: Children): ItemsSoFar | undefined {
   if (count !== Math.ceil(items / ITEMS_PER_CHILD)) return undefined;
   const before = (index: number): number => Math.min(items, index * ITEMS_PER_CHILD);
@@ -117,5 +117,5 @@ export function itemsSoFar({ count, started, items, ended }: Children): ItemsSoF
   return { count: items, begun: before(started), ended: sums };
 }
 
-/** Rounded down; 0.57 % of 10,000 are 57, which binary fractions miss by a hair. */
+/** Rounded down; 0.57 % of 10,000 are 57, which binary fractions narrowly miss. */
 export const shareOf = (count: number, percent: number): number => Math.floor((count * percent) / 100 + 1e-9);

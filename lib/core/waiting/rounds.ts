@@ -1,17 +1,16 @@
 /**
- * The rounds of a step that is repeated: after each that succeeded another execution, until one answers what
- * ends them.
+ * The rounds of a step that is repeated: after each successful one another execution, until an answer ends
+ * them.
  *
- * Owns: the record of the next round, what it is given, and the record of the round that is undone next. Does
- * not own: tries of a round that failed (`child-tries.ts`), how executions are started and stopped
- * (`child.ts`), what follows from an answer (`execution/on-round.ts`), the rules that ask
- * (`execution/child-rules.ts`).
+ * Owns: the record of the next round, its input, and the record of the round that is undone next. Does not
+ * own: tries of a failed round (`child-tries.ts`), how executions are started and stopped (`child.ts`), what
+ * follows from an answer (`execution/on-round.ts`), the rules that use this (`execution/child-rules.ts`).
  *
- * One counter numbers rounds and tries that failed; ids follow from it. S10 a number is recorded in one
+ * One counter numbers rounds and failed tries; ids follow from it. S10 a number is recorded in one
  * transaction with the parent's execution before anything is created under it, so a stop takes the place of
- * the latest and finds all others ended. A round is begun after the recorded success of the one before. They
+ * the latest and finds all others ended. A round begins after the recorded success of the one before. They
  * are undone one at a time, the latest first: the number is recorded before its execution is recalled, and
- * news counts from that number alone.
+ * only notices of that number count.
  */
 
 import type { ChildStep } from '../plan/plan.ts';
@@ -29,10 +28,10 @@ import { triesActUntil } from './lane.ts';
 
 const NONE: RoundsSoFar = { done: 0 };
 
-/** The number of the round at hand among the rounds alone, from 1. */
+/** The current round's number among the rounds alone, from 1. */
 export const roundOf = (children: Children | undefined): number => (children?.rounds?.done ?? 0) + 1;
 
-/** What the round at hand is given. */
+/** The input of the current round. */
 export function givenToRound({ input }: ChildStep, record: Step | undefined, state: Snapshot): Json {
   const known = givenToTry(record, state);
   return known === undefined ? (evaluateExpression(input, scopeOf(state)) ?? null) : known;
@@ -47,13 +46,13 @@ const pastRound = (record: Step, now: number): Attempt => ({
   ...(record.keyInput === undefined ? {} : { given: true }),
 });
 
-/** The history of its step with the round at hand, which succeeded. */
+/** The history of its step with the current round, which succeeded. */
 export const pastRounds = (record: Step, now: number): Pick<Step, 'attempts' | 'leftOut'> =>
   withAttempt(record, pastRound(record, now));
 
 /**
- * The numbers of the rounds before the one at hand; nothing where too many tries have failed to tell them
- * apart.
+ * The numbers of the rounds before the current one; nothing if too many tries have failed to tell rounds and
+ * tries apart.
  */
 export function earlierRounds(children: Children): readonly number[] | undefined {
   const { done, failed = [] } = children.rounds ?? NONE;
@@ -68,12 +67,12 @@ const sumOf = ({ rounds = NONE, ended }: Children): RoundsSoFar => ({
   ...(rounds.left === true || ended[0]?.left === true ? { left: true } : {}),
 });
 
-/** The record that says that the next round begins; the evaluation creates it after that. */
+/** The record that the next round begins; the evaluation creates it after that. */
 export function nextRoundBegun(record: Step, children: Children, input: Json, inputs: DecisionInputs): Step {
   return stepAfter(record, 'begin-try', inputs, {
     changedAt: inputs.now,
     ...pastRounds(record, inputs.now),
-    // It begins the recovery anew, and what a person gave was for the round before.
+    // It begins the recovery again, and a person's input was for the round before.
     stage: 0,
     stageAttempt: 0,
     failure: undefined,
@@ -83,13 +82,13 @@ export function nextRoundBegun(record: Step, children: Children, input: Json, in
   });
 }
 
-/** The record that says that no other round follows: what all have answered is read next. */
+/** The record that no other round follows: the answers of all are read next. */
 export const roundsEnded = (record: Step, children: Children, inputs: DecisionInputs): Step =>
   stepAfter(record, 'end-rounds', inputs, {
     children: { ...children, rounds: { ...(children.rounds ?? NONE), isOver: true } },
   });
 
-/** The round at hand is undone, and one before it is next, once nothing of this one acts any more. */
+/** The current round is undone, and one before it is next, once nothing of this one acts any more. */
 export const goesBack = (record: Step): boolean => {
   const { children, status } = record;
   return (
@@ -102,7 +101,7 @@ export const goesBack = (record: Step): boolean => {
   );
 };
 
-/** The record that says which number is undone next; its execution is recalled after that. */
+/** The record of the number that is undone next; its execution is recalled after that. */
 export function roundBefore(record: Step, children: Children, inputs: DecisionInputs): Step {
   return stepAfter(record, 'stop-children', inputs, {
     changedAt: inputs.now,

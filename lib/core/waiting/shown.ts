@@ -1,8 +1,8 @@
 /**
- * What an approval shows to the approver: the values that its `show` names, as they were when it was opened.
+ * The values that an approval shows to the approver: those that its `show` names, at the time it was opened.
  *
  * Owns: their evaluation and their bound, which keeps the record and each event about it small. Does not own:
- * the names that are allowed (`author/checks/check-waiting.ts`), where they are kept (`records/question.ts`).
+ * the allowed names (`author/checks/check-waiting.ts`), where they are kept (`records/question.ts`).
  */
 
 import type { CallbackStep } from '../plan/plan.ts';
@@ -12,10 +12,13 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { cut } from '../values/text.ts';
 import { scopeOf } from '../step/turn.ts';
 
-/** UTF-16 units of one value's text, or of its JSON; of a longer one the beginning is shown, as text. */
+/**
+ * The most UTF-16 units of one value's text, or of its JSON; of a longer one only the beginning is shown, as
+ * text.
+ */
 export const MAX_SHOWN_CHARS = 500;
 
-/** By name; nothing where the approval shows nothing, and no name whose value is not there. */
+/** Values by name; nothing if the approval shows nothing, and no name whose value is missing. */
 export function shownBy({ show }: CallbackStep, state: Snapshot): Readonly<Record<string, Json>> | undefined {
   if (show === undefined) return undefined;
   const values = evaluateExpression(show, scopeOf(state));

@@ -1,12 +1,12 @@
 /**
- * WAITS[kind]: until when a step of each kind waits, what is written once that time has come, how it is said.
+ * WAITS[kind]: until when a step of each kind waits, what is written once that time has come, and its words.
  *
  * Owns: a wait for a time, for an answer and for a place, and the time of a step that waits for none of them
- * (`within`). Does not own: an answer (`callback.ts`), its question in the inbox (`questions/callback.ts`),
- * a place (`lane.ts`), the stop of executions whose time is over (`execution/child-rules.ts`), the order of
- * the rules (`rules.ts`).
+ * (`within`). Does not own: an answer (`callback.ts`), its question in the inbox (`questions/callback.ts`), a
+ * place (`lane.ts`), the stop of executions whose time is over (`execution/child-rules.ts`), the order of the
+ * rules (`rules.ts`).
  *
- * L1 every wait ends by its time, and what it is then is in the row. A new kind of wait is a row.
+ * L1 every wait ends by its time, and its row says what the step then is. A new kind of wait is a row.
  */
 
 import { isIncident } from '../records/question.ts';
@@ -34,11 +34,11 @@ import { FAILED_FOR_TIME, pausedSince, timeOverAt } from '../step/within.ts';
 import { noPlace } from './lane.ts';
 
 interface Wait<Of extends PlanStep> {
-  /** Until when, of one whose turn it is; nothing where it does not wait, or not any more. */
+  /** Until when a step waits whose turn it is; nothing if it does not wait, or no longer waits. */
   until(step: Of, snapshot: Snapshot, record: Step | undefined): number | undefined;
   /** The step once that time has come. */
   atTime(step: Of, snapshot: Snapshot, record: Step, inputs: DecisionInputs): Step;
-  /** What ends it, and what holds if nothing does. */
+  /** What ends it, and the default if nothing does. */
   coming(step: Of, record: Step | undefined): Coming;
 }
 
@@ -108,7 +108,7 @@ export const WAITS: Readonly<Record<PlanStep['kind'], Wait<PlanStep>>> = {
   map: WITHIN,
 };
 
-/** Until when a step waits, or has its time; nothing before its turn, and where it does neither. */
+/** Until when a step waits, or has its time; nothing before its turn, and if it does neither. */
 export function untilOf(step: PlanStep, snapshot: Snapshot): number | undefined {
   const wait = WAITS[step.kind];
   const record = snapshot.steps[step.name];
@@ -121,7 +121,7 @@ export function untilOf(step: PlanStep, snapshot: Snapshot): number | undefined 
 export const waitsUntil = (step: PlanStep, snapshot: Snapshot): number | undefined =>
   WAITS[step.kind] === WITHIN ? undefined : untilOf(step, snapshot);
 
-/** When a wait whose turn has come is over; nothing when the data names no time. */
+/** When a wait whose turn has come is over; nothing if the data names no time. */
 function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
   if (step.forMs !== undefined) return turnAt(step, snapshot) + step.forMs;
   const isLeftOut = leftOutIn(exprOf(step), snapshot) !== undefined;
@@ -161,7 +161,7 @@ function unanswered({ kind, otherwise }: CallbackStep, record: Step, inputs: Dec
   return over(record, 'expire', inputs, { failure, by: undefined });
 }
 
-/** Known to be done, and asked for again: a person is asked before it is undone. */
+/** Known to be done, and requested again: a person is asked before it is undone. */
 function overTime(record: Step, inputs: DecisionInputs): Step {
   const move = record.wrongAnswer !== undefined && record.mayHaveActed ? 'overdue' : 'expire';
   return over(record, move, inputs, { ...FAILED_FOR_TIME, retryAt: undefined });
@@ -179,11 +179,11 @@ export const externalTimes = (plan: Plan, snapshot: Snapshot): number[] =>
       ]
     : [];
 
-/** Some wait for a time or for an answer. */
+/** Whether a step waits for a time or for an answer. */
 export const isWaiting = (plan: Plan, snapshot: Snapshot): boolean =>
   isForward(snapshot.execution.status) && plan.steps.some((step) => waitsUntil(step, snapshot) !== undefined);
 
-/** Executions of its own are stopped first; between two tries there are none. */
+/** Child executions are stopped first; between two tries there are none. */
 const mayPassTime = (step: PlanStep, { steps }: Snapshot): boolean =>
   !hasChildren(step) || steps[step.name]?.status === 'retrying';
 
