@@ -87,7 +87,7 @@ export interface Incident extends Asked {
    * KB.
    */
   readonly wrongAnswer?: string;
-  /** The choice that applies when the time is over. */
+  /** The choice that holds when the time is over. */
   readonly otherwise: Choice;
   /** The deadline stands still during a pause; it has been moved for those up to this number. */
   readonly movedFor?: number;
