@@ -148,7 +148,7 @@ const begun = (stage: Stage, count: number, workflow: string, input: () => unkno
   });
 
 async function deferral(stage: Stage, say: Say): Promise<Situation[]> {
-  say('  deferring: what a tick a minute later finds');
+  say('  deferring: the first look, in a minute');
   const before = await storedBytes(stage);
   const started = await begun(stage, DEFERRED, 'asks', () => ({ data: 'x'.repeat(90) }));
   const itemBytes = ((await storedBytes(stage)) - before) / DEFERRED;
@@ -158,12 +158,13 @@ async function deferral(stage: Stage, say: Say): Promise<Situation[]> {
   await ticked(stage);
   const minute = wireOf(await ticked(stage));
   const [start, look] = [shared(wireOf(started), DEFERRED), shared(wireOf(looked), DEFERRED)];
+  if (look.writeUnits < 1) throw new Error('the executions that wait for a person were not looked at');
   const storage = (itemBytes / GIGABYTE) * MILLION * PRICES.usd.storageGbMonth;
   return [
     {
       what: 'a million executions that wait for a person, to start',
       usd: (usdOf(start) + usdOf(look)) * MILLION,
-      arithmetic: `each ${brief(start)}; the tick a minute after it: ${brief(look)}`,
+      arithmetic: `each ${brief(start)}; one look: ${brief(look)}`,
     },
     {
       what: 'the same, for every month that they wait',

@@ -102,11 +102,11 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   };
 }
 
-const PROMISED_MS = 2 * TICK_MS - 5_000;
+/** Less than a tick promises: one that finds as good a promise leaves the work to whoever made it. */
+const PROMISED_MS = TICK_MS - 15_000;
 
 /**
- * A supervisor is said to be at work, again and again: what promises more than two ticks counts as none, and
- * then roles call one.
+ * A supervisor is said to be at work, again and again: without it roles call one.
  * @returns what ends it
  */
 export async function keepPresent({ gatewayUrl, resources }: Cloud): Promise<() => void> {
