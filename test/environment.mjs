@@ -39,7 +39,7 @@ class OneAtATime {
 
 const { AsyncLocalStorage } = asyncHooks;
 
-/** As Node has it where nobody says otherwise. */
+/** Node's default. */
 const CALLS_AN_ERROR = 10;
 
 /** Not assigned: since Node 22 it is a getter. */

@@ -9,7 +9,7 @@
 import { execFileSync } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
 
-/** As for simulated worlds, whose code is the same (`proof/simulation/processes.ts`). */
+/** The same as for simulated worlds, whose code is the same (`proof/simulation/processes.ts`). */
 const FLAGS = [
   '--min-semi-space-size=16',
   '--max-semi-space-size=16',

@@ -74,7 +74,7 @@ const WORDS: Readonly<Record<string, string>> = {
   tolerated: '',
 };
 const wordOf = (key: string): string => WORDS[key] ?? key.replace(/Ms$/, '');
-/** As code writes it. */
+/** Whether the docs name the word in the form that code uses. */
 const isNamed = (word: string): boolean =>
   word === '' || new RegExp(`\\b${word}(:|\\(|\`)|\\b${word}, |\\.${word}\\b`).test(docs);
 

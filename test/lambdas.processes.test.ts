@@ -6,7 +6,7 @@ import { build, type BuildOptions, type Metafile } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** What a function must not carry: the infrastructure's library is a hundred times its size. */
+/** A function must not carry these: the infrastructure's library is a hundred times its size. */
 const BANNED_PACKAGES = ['aws-cdk-lib', 'constructs', 'esbuild', 'commander'];
 const BANNED_FOLDERS = ['lib/infra/', 'cli/', 'kit/', 'lib/memory/', 'local/', 'proof/'];
 

@@ -56,7 +56,7 @@ const placeOf = (path: string): number => {
   return Math.max(...lengths) === 0 ? -1 : lengths.indexOf(Math.max(...lengths));
 };
 
-/** As many as a reader can keep in view. */
+/** The most files that a reader can keep in view. */
 const MOST_FILES = 20;
 
 /** Folders with more files of their own than a reader can keep in view. */

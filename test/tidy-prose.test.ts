@@ -84,7 +84,7 @@ const noRiddle: Rule = ({ text }) =>
   )
     ? ['begins with a riddle; name the thing below, then say what it does']
     : [];
-const PLAIN_ROOMS = /^(?:console|cli|create|kit|local|serve|lib\/(?:author|api|infra|view))\//;
+const PLAIN_ROOMS = /^(?:console|cli|create|kit|lib|local|proof|serve|test)\//;
 
 /** The text between the first parenthesis and the one that closes it. */
 function parametersOf(code: string): string {

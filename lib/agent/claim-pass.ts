@@ -1,5 +1,5 @@
 /**
- * What a claim needs besides the execution: no pause of its own kind, a slot of its agent's rate, and a
+ * A claim needs more than the execution: no pause of its own kind, a slot of its agent's rate, and a
  * breaker that lets it through.
  *
  * Owns: their order, what is decided without one of them, and the claim's write, whose answer may be lost.

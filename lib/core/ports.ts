@@ -143,7 +143,7 @@ export interface Inventory {
 
 /** The receipts of supervisors and audit: beside the executions, and never needed to go on. */
 export interface Receipts {
-  /** Those of the shards that have one, by number, and the audit's. */
+  /** The receipts of the shards that have one, by number, and the audit's. */
   readonly read: () => Promise<{ readonly shards: readonly ShardReceipt[]; readonly audit?: AuditReceipt }>;
   /** On the condition that the stored one is one version behind (version 1: that there is none). */
   readonly write: (receipt: ShardReceipt | AuditReceipt) => Promise<WriteResult>;

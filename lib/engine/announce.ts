@@ -24,6 +24,6 @@ export async function announceOnce(
   }
 }
 
-/** What a meter that counts by workflow needs besides a note. */
+/** A meter that counts by workflow needs this besides a note. */
 export const originOf = (workflow: string, written: Execution | undefined): NoteOrigin =>
   written?.endedAt === undefined ? { workflow } : { workflow, lastedMs: written.endedAt - written.startedAt };

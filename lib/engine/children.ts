@@ -115,7 +115,7 @@ async function started(
   };
 }
 
-/** What an execution gets at its create; if another create has won, the other's values count. */
+/** An execution gets this at its create; if another create has won, the other's values count. */
 const freshOf = (random: RandomSource): Pick<NewExecution, 'life' | 'writeId'> => ({
   life: lifeOf(random.id()),
   writeId: random.id(),

@@ -52,9 +52,9 @@ const mostPasses = ({ steps, onFailure = [] }: Plan): number =>
   steps.filter(isRepeated).length * PASSES_OF_ROUNDS +
   SPARE_PASSES;
 
-/** What a supervisor's sweep knows beyond the execution that it evaluates. */
+/** The knowledge of a supervisor's sweep beyond the execution that it evaluates. */
 export interface Oversight {
-  /** What may be sent to agents, asked for when there is something to send. Never rejects. */
+  /** Says which messages agents may get, and is called if there is something to send. Never rejects. */
   readonly ask: (agents: Readonly<Record<string, number>>) => Promise<Admissions>;
   readonly graceFrom?: number | undefined;
   readonly away?: readonly Away[] | undefined;

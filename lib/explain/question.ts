@@ -1,5 +1,5 @@
 /**
- * What a question is about, in one line: what its approval shows, its workflow, its tags. Page
+ * The subject of a question, in one line: the values that its approval shows, its workflow, its tags. Page
  * and command line both draw it.
  *
  * Owns: the words and their order. Does not own: what is shown (`waiting/shown.ts`), how an answer is given.

@@ -48,7 +48,7 @@ export interface Explanation {
   /** The earliest of what is next. */
   readonly next: Next;
   /**
-   * What an operator has to put right around it, a sentence each: a supervisor that is late,
+   * Faults around it that an operator must correct, a sentence each: a supervisor that is late,
    * an agent that is not deployed.
    */
   readonly warnings: readonly string[];

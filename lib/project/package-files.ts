@@ -51,8 +51,8 @@ export function loadInstead(files: ReadonlyMap<string, string>): void {
 export const loadedFile = (file: string): string => instead.get(file) ?? file;
 
 /**
- * What a file of an author's exports. A loader that came after the start of its process gives all that a
- * CommonJS file exports as its default.
+ * The exports of an author's file. A loader that was added after the start of its process gives all exports
+ * of a CommonJS file as its default.
  */
 export async function exportsOf(file: string): Promise<Readonly<Record<string, unknown>>> {
   const module = (await import(pathToFileURL(loadedFile(file)).href)) as Readonly<Record<string, unknown>>;

@@ -15,7 +15,7 @@ import type { SecretPlace } from '../core/values/signed-by.ts';
 /** The methods that a request may have. */
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What an answer says of the work. */
+/** The outcome of the work, according to an answer. */
 export type HttpOutcome = 'done' | 'accepted' | 'transient' | 'permanent' | 'unknown';
 /** What the answer to a probe says of the work. */
 export type HttpProbeOutcome = 'done' | 'notDone' | 'running' | 'unknown';
@@ -91,7 +91,7 @@ export interface HttpRequest<Outcome extends string, O> {
   readonly progress?: (answer: HttpAnswer) => Input<string | number>;
 }
 
-/** What a request may read. */
+/** The values that a request may read. */
 export interface HttpCall<I, O> {
   readonly input: Ref<I>;
   readonly idempotencyKey: Ref<string>;
@@ -105,7 +105,7 @@ type Declared<From, Outcome extends string, O> =
   | HttpRequest<Outcome, O>
   | ((call: From) => HttpRequest<Outcome, O>);
 
-/** What is declared of an agent whose work is requests. */
+/** The declaration of an agent whose work is requests. */
 export interface HttpAgentOptions<I, O>
   extends Omit<AgentOptions<I, O>, 'runsIn' | 'isolate' | 'progressWithin' | 'undo' | 'probe'> {
   /** The request that does the work. */
@@ -154,7 +154,7 @@ type Invoking<From, Outcome extends string, O> =
   | Invocation<Outcome, O>
   | ((call: From) => Invocation<Outcome, O>);
 
-/** What is declared of an agent that invokes a function. */
+/** The declaration of an agent that invokes a function. */
 export interface InvokeOptions<I, O>
   extends Omit<
     HttpAgentOptions<I, O>,
@@ -174,7 +174,7 @@ export interface InvokeOptions<I, O>
     | Invoking<HttpCall<NoInfer<I>, NoInfer<O>>, Exclude<HttpOutcome, 'accepted'>, never>;
 }
 
-/** What is declared of an agent that publishes a message. */
+/** The declaration of an agent that publishes a message. */
 export interface PublishOptions<I>
   extends Pick<AgentOptions<I, unknown>, 'input' | 'timeout' | 'lease' | 'claimWithin' | 'lateEffectWithin'> {
   /**

@@ -1,5 +1,5 @@
 /**
- * What an answer says of the work, where its author has not said it.
+ * The outcome of the work according to an answer, if the agent's author has no rule for it.
  *
  * Owns: the table (printed in docs/HTTP-AGENTS.md; a test compares them). Does not own: the author's own
  * rules (`work.ts`), what follows from an outcome (`core/step/report.ts`).
@@ -20,7 +20,7 @@ export interface Seen {
   readonly method: HttpMethod;
   readonly effect: Effect;
   readonly acceptsWork: boolean;
-  /** What is read of the body is there. */
+  /** Whether the body is complete, as far as it is read. */
   readonly isWhole: boolean;
 }
 

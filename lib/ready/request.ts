@@ -34,7 +34,7 @@ export class UnmadeError extends Error {
 export const notSet = (env: string): string =>
   `the environment variable ${env} is not set; set it in agentSettings[…].environment`;
 
-/** What a literal address, or one that came from elsewhere, has wrong; without the address. */
+/** The fault of a literal address, or of one that came from elsewhere; without the address. */
 export function urlProblem(text: string, hasSecret: boolean): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['https:', 'http:'].includes(url.protocol))

@@ -23,7 +23,7 @@ const kept = new Map<string, { readonly value: string; readonly untilAt: number 
 const nameOf = (secret: SecretPlace): string =>
   JSON.stringify([secret.parameter, secret.secretsManager, secret.field]);
 
-/** What was read is refused by the service: the next read asks again. @returns whether it may have changed */
+/** The service refuses the stored value: the next read asks again. @returns whether it may have changed */
 export const forget = (secret: SecretPlace): boolean => kept.delete(nameOf(secret));
 
 /** @throws TransientError: nothing was sent */

@@ -54,7 +54,7 @@ interface Address {
   readonly family: number;
 }
 
-/** What a test may have of its own: names, and which addresses are public. */
+/** A test may replace these: names, and which addresses are public. */
 export interface Net {
   readonly resolve: (host: string) => Promise<readonly Address[]>;
   readonly isPublic: (address: string) => boolean;

@@ -211,7 +211,7 @@ export class AnswerReader {
 
 const secondsOf = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1_000);
 
-/** What a probe found. */
+/** The result of a probe. */
 export function verdictOf({ answer, output, message, progress, askAfterMs }: Answer): Verdict<unknown> {
   switch (answer) {
     case 'done':

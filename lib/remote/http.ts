@@ -99,7 +99,7 @@ export function post({ url, headers, body, signal }: Post, readerOf: ReaderOf): 
   });
 }
 
-/** What an error says about the work. */
+/** The error with its meaning for the work. */
 function unsure(error: unknown, isConnected: boolean, { host }: URL): unknown {
   if (['transient', 'permanent'].includes(markOf(error) ?? '')) return error;
   const { message = '', code } = Object(error) as { message?: string; code?: unknown };

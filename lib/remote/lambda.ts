@@ -15,7 +15,7 @@ import { notInvoked, post, type Send, signed, variable } from './http.ts';
 
 const ARN = /^arn:([a-z-]+):lambda:([a-z0-9-]+):\d{12}:function:[A-Za-z0-9-_]+(?::[A-Za-z0-9-_$]+)?$/;
 
-/** What no other try will change: the request itself is refused. */
+/** No other try will change these: the request itself is refused. */
 const FOR_GOOD: ReadonlySet<number> = new Set([400, 413, 415]);
 /**
  * No such function, no right to call it, a state in which it cannot run: each may be a deployment under way.

@@ -1,5 +1,5 @@
 /**
- * What a supervisor may send to whom in one sweep.
+ * The messages that a supervisor may send in one sweep, and to whom.
  *
  * Owns: one read of an agent's breaker per sweep, and only if there is something for that agent; the bound of
  * messages per sweep and agent: no more than its queue has room for, but always a few; and when the rest has

@@ -50,7 +50,7 @@ const MIN_FAILED = 3;
 /** If there are more, the two oldest become one: an attempt that began between them gets too much time. */
 const MOST_AWAY = 10;
 
-/** What a supervisor's process remembers from sweep to sweep. */
+/** A supervisor's process remembers this from sweep to sweep. */
 export class Grace {
   #goodAt: number | undefined;
   #badSince: number | undefined;

@@ -1,5 +1,5 @@
 /**
- * What is done to the system, and when: drawn from the seed before the run begins.
+ * The faults that the system suffers, and when: drawn from the seed before the run begins.
  *
  * Owns: the kinds of faults, their rates and moments. Pure. Does not own: executing it (`saboteur.ts`), what
  * the outside world does wrong (`order-plan.ts`).

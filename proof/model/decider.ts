@@ -250,8 +250,8 @@ export class Decider {
   }
 
   /**
-   * What a holder whose claim led to `stored` will do after an on-time `done`: read again, or send or end
-   * without a read. This is known at the claim, because the holder decides on the claim's snapshot.
+   * The next act of a holder whose claim led to `stored`, after an on-time `done`: read again, or send or end
+   * without a read. It is known at the claim, because the holder decides on the claim's snapshot.
    */
   unread(stored: Stored, step: number, mode: number): { kind: 'read' | 'send' | 'end'; sends: number } {
     return this.#unread.get(keyOf(stored, 7, step, mode), () => {

@@ -284,7 +284,7 @@ describe('a slot', () => {
     expect(withSlots(queued, agent, 0.1, first, at(29_000))).toHaveProperty('turnAt', 9_010_000);
     const idle = withSlots(queued, agent, 0.1, first, at(31_000));
     expect(idle).toMatchObject({ slots: { fromAt: 31_000 } });
-    // Those behind it follow at the rate, and so does one that has an old turn.
+    // Claims behind it follow at the rate, and so does one that has an old turn.
     const next = withSlots(idle.record, agent, 0.1, first, at(31_500));
     expect(next).toHaveProperty('turnAt', 51_000);
     expect(withSlots(next.record, agent, 0.1, { wanted: 1, hasTurn: true }, at(40_000))).toMatchObject({

@@ -30,7 +30,7 @@ export const flow = workflow('flow', { input: order, within: '1h' }, (w) => {
   return { order: w.input.orderId };
 });
 
-/** As synthesis makes them. */
+/** Synthesis makes such forms. */
 export const FORMS = { input: { type: 'object' }, example: { orderId: 'o-1' }, steps: { a: { output: {} } } };
 
 export interface Answer {

@@ -139,7 +139,7 @@ describe('an execution with large outputs', () => {
   });
 });
 
-/** What it waits for, and why, is shown with its failure. */
+/** Its failure is shown with the reason for its wait. */
 const failed = (name: string, char: string): Step =>
   done(name, {
     status: 'waiting',

@@ -77,7 +77,7 @@ const noted = workflow(
   },
 );
 
-// As an author writes it without help from types.
+// An author writes it like this without help from types.
 // oxlint-disable-next-line typescript/no-explicit-any
 type Free = any;
 const problems = (build: (w: WorkflowBuilder<Free>, l: Free) => unknown): string[] => {

@@ -32,7 +32,7 @@ const part = agent('part', { input: z.any(), output: Line, effect: 'none' });
 const whole = agent('whole', { input: z.any(), output: Sized, effect: 'none' });
 const spare = agent('spare', { input: z.any(), output: z.object({ id: z.string() }), effect: 'none' });
 
-// As an author writes it without help from types.
+// An author writes it like this without help from types.
 // oxlint-disable-next-line typescript/no-explicit-any
 type Free = any;
 const child = workflow('child', { input: Order as Free, within: '1h' }, (w: WorkflowBuilder<Free>): Free => {

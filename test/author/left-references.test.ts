@@ -6,7 +6,7 @@ import { leftReferences } from '../../lib/author/left-references.ts';
 
 const pay = agent('pay', { input: z.any(), output: z.any(), effect: 'none' });
 
-// As an author writes it without help from types: a linter that knows types would report it.
+// An author writes it like this without help from types: a linter that knows types would report it.
 // oxlint-disable-next-line typescript/no-explicit-any
 type Free = any;
 const flow = (build: (w: Free, paid: Free) => unknown): Free =>

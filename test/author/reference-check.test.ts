@@ -41,7 +41,7 @@ const alpha = agent('alpha', {
 });
 const beta = agent('beta', { input: any, output: any, effect: 'idempotent', undo: 'none' });
 
-// As an author writes it without help from types.
+// An author writes it like this without help from types.
 // oxlint-disable-next-line typescript/no-explicit-any
 type Free = any;
 const problems = (build: (w: WorkflowBuilder<Free>, a: Free) => unknown): string[] => {

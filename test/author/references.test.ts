@@ -222,7 +222,7 @@ describe('evaluation (R1)', () => {
 });
 
 describe('a reference has no value while the workflow is built, and says so', () => {
-  // As an author without help from types has them.
+  // An author without help from types uses references as texts.
   const text = (one: unknown): string => one as string;
   const name = ref<string>('input', ['name']);
   const output = ref<{ id: string }>('step:pay').id;

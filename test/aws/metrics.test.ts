@@ -212,7 +212,7 @@ test.each([
   ]);
 });
 
-/** So many incidents, all in the same shard of the inbox, and so many approvals with them. */
+/** `count()` incidents, all in the same shard of the inbox, with `entries` approvals. */
 const inOneShard =
   (count: () => number, entries = 0) =>
   async (query: { ExpressionAttributeValues: Item }) => {

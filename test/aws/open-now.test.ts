@@ -1,4 +1,4 @@
-/** What is open right now, counted in a real table: answered and closed questions do not count. */
+/** Counts open questions in a real table: answered and closed ones do not count. */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { BREAKER, dynamoRecords } from '../../lib/aws/dynamo-side-records.ts';

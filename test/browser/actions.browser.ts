@@ -202,7 +202,7 @@ describe('people', () => {
     const early = async (page: Page, name: string): Promise<void> => {
       await dialog(page).getByText('Reading its schema').waitFor();
       expect(await dialog(page).getByRole('button', { name, exact: true }).isDisabled()).toBe(true);
-      // As Enter does, in a field that already has a value.
+      // Enter does the same in a field that already has a value.
       await dialog(page)
         .locator('form')
         .evaluate((form) => (form as HTMLFormElement).requestSubmit());

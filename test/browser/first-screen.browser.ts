@@ -1,6 +1,6 @@
 /**
- * What is visible without scrolling, on a laptop and on a phone: the pictures of an execution, the list,
- * urgent problems, the inbox.
+ * The part of the page that is visible without scrolling, on a laptop and on a phone: the pictures of an
+ * execution, the list, urgent problems, the inbox.
  */
 
 import type { Browser, Page } from 'playwright-core';

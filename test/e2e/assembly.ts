@@ -54,7 +54,7 @@ const EXAMPLE = `
   for (const outdir of Object.keys(JSON.parse(process.argv[1])))
     await synthesize({ outdir, only: ['order-fulfilment'], validation: false });`;
 
-/** As \`cdk\` starts it, but that the app is evaluated again for each. */
+/** The way \`cdk\` starts it, except that the app is evaluated again for each. */
 const APPS = `
   for (const [outdir, context] of Object.entries(JSON.parse(process.argv[1]))) {
     Object.assign(process.env, { CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify(context) });

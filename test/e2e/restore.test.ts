@@ -50,7 +50,7 @@ async function deployed(settings: Settings, during: (deployed: Deployed) => Prom
 const tableOf = ({ cloud }: Deployed): string =>
   [...cloud.resources.values()].find(({ type }) => type === 'AWS::DynamoDB::GlobalTable')?.physicalName ?? '';
 
-/** As a restore makes it: keys, indexes and all items of this moment. */
+/** Makes the table that a restore makes: keys, indexes and all items of this moment. */
 async function backUp(from: Deployed): Promise<void> {
   const { dynamo } = from;
   const TableName = tableOf(from);

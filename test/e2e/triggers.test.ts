@@ -121,7 +121,7 @@ const DELIVERIES: Readonly<Record<string, () => Promise<string>>> = {
     return body;
   },
 };
-/** As its sender signs it. */
+/** Posts a request with its sender's signature. */
 function post(body: string, { at = Date.now(), path = '/webhooks/intake-webhook', method = 'POST' } = {}) {
   const time = Math.floor(at / 1_000);
   const signature = createHmac('sha256', SECRET).update(`${time}.${body}`).digest('hex');

@@ -245,7 +245,7 @@ describe('many executions', () => {
     expect(execution.status).toBe('canceled');
     expect(steps['each']?.children).not.toHaveProperty('stopped');
     expect(Object.keys(steps['each']?.children?.ended ?? {})).toHaveLength(parts);
-    // Those that were stopped before its death, recorded or not, are not stopped again.
+    // Executions that were stopped before its death, recorded or not, are not stopped again.
     expect(new Set(stops.values())).toEqual(new Set([1]));
     expect(stops.size).toBe(parts);
   });

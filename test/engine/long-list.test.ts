@@ -35,7 +35,7 @@ function counting() {
       readSteps: async (id, names, withInput) => {
         if (isParent(id)) reads.part += 1;
         const state = await store.readSteps?.(id, names, withInput);
-        // As in the table: the input is beside the record.
+        // The input is beside the record, like in the table.
         const { execution } = state ?? {};
         return state && execution && withInput === false
           ? { ...state, execution: { ...execution, input: null } }

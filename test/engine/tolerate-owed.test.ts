@@ -1,6 +1,6 @@
 /**
- * What a tolerated failure still needs (S20): its undo, child executions, items of a list, and what is
- * reported about them.
+ * Tests the needs of a tolerated failure (S20): its undo, child executions, items of a list, and the reports
+ * about them.
  */
 
 import * as z from 'zod/mini';

@@ -50,7 +50,7 @@ test('killed before its Nth call: the call is not executed, the message comes ba
   const hit = await fault.hit;
   expect(hit).toMatchObject({ outcome: 'hit', call: 'dynamodb UpdateItem' });
   expect(hit.pids.map(alive)).toEqual([false]);
-  // As Lambda does, the local cloud reports in the function's own log how its process ended.
+  // Like Lambda, the local cloud reports in the function's own log how its process ended.
   expect(await lines.next(/platform\.report/u)).toMatch(/"status":"error".*signal: killed/u);
   expect(await doneCount('a')).toBe(0);
   expect(cloud.control.queues().find((queue) => queue.name === 'Shop-Work')).toMatchObject({ inFlight: 1 });

@@ -1,4 +1,4 @@
-/** What is sent, to whom, and what is not: addresses, redirects, encoding, secrets. */
+/** Tests which requests are sent, to whom, and which are not: addresses, redirects, encoding, secrets. */
 
 import { concat, type HttpAgentOptions, secret } from '../../lib/index.ts';
 import { isPublic } from '../../lib/ready/addresses.ts';

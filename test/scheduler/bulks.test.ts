@@ -57,7 +57,7 @@ describe('a bulk retry', () => {
     await confirmed(h, bulk.id);
     expect(await statusesOf(h, ids)).toEqual(['failed', 'failed', 'failed']);
     const calls = h.calls.length;
-    // As after a process that died before it had counted its page.
+    // The state after a process that died before it had counted its page.
     const page = await h.bulks.readPage(bulk.id, 0);
     await h.bulks.write({
       pages: [{ ...page!, version: page!.version + 1, writeId: 'again', result: undefined as never }],

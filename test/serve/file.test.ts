@@ -115,7 +115,7 @@ describe('is no longer written', () => {
     rmSync(`${file}-wal`);
     await new Promise((next) => setTimeout(next, 1_500));
     const copy = join(folder, 'copy.db');
-    // As the next process finds it after this one's death.
+    // The next process finds this file after this one's death.
     copyFileSync(file, copy);
     expect(await sks(opened(copy))).toEqual(['a']);
   });
@@ -153,7 +153,7 @@ describe('is refused', () => {
     const first = opened();
     for (let at = 0; at < 20; at += 1) await put(first, item(`s${at}`, { text: { S: 'x'.repeat(9_000) } }));
     first.close();
-    // As another process finds it: in this one SQLite remembers the length.
+    // Another process finds this file: in this one SQLite remembers the length.
     const cut = join(folder, 'cut.db');
     copyFileSync(file, cut);
     truncateSync(cut, 8_192 * 10);

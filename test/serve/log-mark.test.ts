@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** What a process that is killed now leaves on the disk. */
+/** Copies the files that a process leaves on the disk if it is killed now. */
 function killedNow(name: string): string {
   const to = join(folder, `${name}.db`);
   copyFileSync(file, to);
@@ -52,7 +52,7 @@ it('leaves no mark in the log at any moment', () => {
     },
   } as unknown as Sqlite.Database;
   const mark = new LogMark(spied, file, FORMAT, 2_000);
-  // As after each checkpoint, which removes the mark.
+  // The state after each checkpoint, which removes the mark.
   db.exec('PRAGMA wal_checkpoint(PASSIVE)');
   expect(isMarked(versionIn(file))).toBe(false);
   left.push(killedNow('checkpointed'));

@@ -233,7 +233,7 @@ it('after 1,000 kills between object and record: nothing dangles, and 35 days la
   const w = world(50);
   const roll = dice(7);
   const named = new Map<string, readonly string[]>();
-  /** What a restore may bring back, with the time at which the record was removed. */
+  /** Values that a restore may bring back, with the time at which the record was removed. */
   const gone: {
     readonly id: string;
     readonly life: string;

@@ -1,6 +1,6 @@
 /**
- * What a request of a third party does, on ports in memory: one effect however often it comes, and nothing
- * of one that is forged.
+ * The effect of a third party's request, on ports in memory: one effect however often it comes, and none if
+ * it is forged.
  */
 
 import * as z from 'zod/mini';

@@ -190,7 +190,7 @@ describe('where no process can be started', () => {
       const said: string[] = [];
       const { execPath } = process;
       const pool = new ProcessPool(none, { isShared, now: Date.now, onTrouble: ({ why }) => said.push(why) });
-      // As without a descriptor or memory for one: the system refuses to start it.
+      // The system refuses to start a process, as it does without a descriptor or memory for one.
       process.execPath = join(import.meta.dirname, 'no-such-program');
       try {
         expect(await pool.enter()).toBeUndefined();

@@ -32,7 +32,7 @@ const MAX_ROUND_INPUT_BYTES = 100_000;
 export type RepeatedStep = ChildStep & { readonly rounds: Rounds };
 
 /**
- * What is read once the latest round has succeeded: its answer, or those of all rounds; nothing while no
+ * The next read once the latest round has succeeded: its answer, or those of all rounds; nothing while no
  * other may begin.
  */
 export function roundToRead(plan: Plan, step: RepeatedStep, record: Step, state: Snapshot): Next | undefined {

@@ -104,7 +104,7 @@ export interface BulkTotal extends BulkResult {
 
 /** How many executions a page has. */
 export const BULK_PAGE = 100;
-/** As many pages as a list of a workflow may have items: a million executions. */
+/** The same limit as for the items of a workflow's list: this many pages have a million executions. */
 export const MOST_PAGES = 10_000;
 /** How many executions may be named one by one. */
 export const MOST_IDS = 5_000;

@@ -162,7 +162,7 @@ export interface Survey {
   readonly begun?: {
     readonly count: number;
     readonly atLeast?: true;
-    /** Those of the latest part of that time, by their workflows. */
+    /** The executions of the latest part of that time, by their workflows. */
     readonly lately: Bounded<string>;
   };
   readonly inbox: Bounded<InboxKey>;

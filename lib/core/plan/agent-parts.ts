@@ -1,5 +1,5 @@
 /**
- * What an agent's declaration requires of its implementation, and which parts it makes useless.
+ * The parts that an agent's declaration requires of its implementation, and those that it makes useless.
  *
  * Owns: that rule. Does not own: the types that say the same to an author's compiler (`lib/index.ts`).
  */

@@ -21,17 +21,17 @@ import { type KeysOf, optionProblem } from '../values/options.ts';
 export type Effect = 'idempotent' | 'probed' | 'unsafe' | 'none';
 export const EFFECTS: readonly Effect[] = ['idempotent', 'probed', 'unsafe', 'none'];
 
-/** What is declared of an agent: its contract, what its effect is like, and its times. */
+/** The declaration of an agent: its contract, the kind of its effect, and its times. */
 export interface AgentOptions<I, O> {
   /** Any Standard Schema: zod, valibot, arktype, … An input that does not fit is refused. */
   readonly input: StandardSchemaV1<unknown, I>;
   /** Likewise; an answer that does not fit is a failure, although the work may be done. */
   readonly output: StandardSchemaV1<unknown, O>;
   /**
-   * What an attempt leaves outside, and so what may follow when its outcome is unknown (it died, or its
+   * An attempt's effect outside, and so what may follow if its outcome is unknown (it died, or its
    * answer was lost). 'idempotent': the service takes `ctx.idempotencyKey` and acts once for it, so it is
    * asked again. 'probed': the service does not, but can say whether it has acted, so `probe` is asked first.
-   * 'unsafe': neither, so a person is. 'none': nothing that lasts, so it is repeated or left.
+   * 'unsafe': neither, so a person is asked. 'none': it leaves nothing, so it is repeated or left.
    */
   readonly effect: Effect;
   /**
@@ -225,7 +225,7 @@ export type AbortSignalLike = {
   removeEventListener(type: 'abort', listener: () => void): void;
 };
 
-/** What a probe found: `done(…)`, `notDone()`, `running(…)` or `cannotTell(…)`. */
+/** The result of a probe: `done(…)`, `notDone()`, `running(…)` or `cannotTell(…)`. */
 export type Verdict<O> =
   | { readonly verdict: 'done'; readonly output: O }
   | { readonly verdict: 'not-done' }

@@ -108,7 +108,7 @@ export interface CallbackStep extends StepBase, MayFail {
    * not give it.
    */
   readonly by?: 'another';
-  /** What an approval without an answer in time counts as. Absent: the step fails. */
+  /** An approval without an answer in time counts as this. Absent: the step fails. */
   readonly otherwise?: 'approve' | 'reject';
   /** The interval of reminders to listeners of the event bus while there is no answer. */
   readonly remindMs?: number;

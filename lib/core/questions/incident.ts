@@ -149,7 +149,7 @@ const goesOnWithout = (plan: Plan, step: AskedStep, record: Step): boolean =>
 
 const cannotBeUndone = ({ undo, effect }: AgentStep): boolean => undo === 'none' && effect !== 'none';
 
-/** What an incident is about. */
+/** The subject of an incident. */
 type NewIncident = OrUndefined<
   Pick<
     Incident,

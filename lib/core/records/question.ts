@@ -16,7 +16,7 @@ import type { Json } from '../values/json.ts';
 import type { Root } from './children.ts';
 import { type Execution } from './state.ts';
 
-/** What a person may decide about an incident. */
+/** A person's possible decisions about an incident. */
 export const CHOICES = [
   'retry',
   'retry-with-input',

@@ -1,5 +1,5 @@
 /**
- * What an ended execution leaves behind, and for how long.
+ * The records that an ended execution leaves behind, and for how long.
  *
  * Owns: how a record of an earlier life of the same id is recognised. Does not own: when an execution's own
  * record expires (the store does), or who removes what it leaves behind (`supervisor/audit.ts`).

@@ -90,7 +90,7 @@ export function withSlots(
     const usedBy = Math.min(untilAt, fromAt + SECOND_MS);
     return { record: { ...next, givenUntil: untilAt }, slots: { fromAt, untilAt: usedBy, count: wanted } };
   }
-  // As often as each of the others.
+  // It gets a turn as often as each of the others.
   const turnAt = Math.max((own ?? 0) + gapMs * (beside + 1), fromAt + gapMs);
   return { record: { ...next, lastTurnOf: { ...turns, [name]: turnAt } }, turnAt: Math.ceil(turnAt) };
 }

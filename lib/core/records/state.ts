@@ -20,7 +20,7 @@ import type { ValueRef } from './value-ref.ts';
 import type { EarlierPauses, Pause } from './pauses.ts';
 import type { People } from './people.ts';
 
-/** What an attempt is for: perform the step, ask the external service for its outcome, or compensate it. */
+/** An attempt's purpose: perform the step, ask the external service for its outcome, or compensate it. */
 export type Mode = 'execute' | 'probe' | 'undo';
 
 /**

@@ -254,7 +254,7 @@ export function afterTrial(
 }
 
 /**
- * What a report says about the service: it answered, it failed, or nothing. A refusal is an answer. A probe
+ * A report's meaning for the service: it answered, it failed, or nothing. A refusal is an answer. A probe
  * that cannot tell counts as a failure the first time it asks about an attempt, and then as nothing:
  * otherwise one order that stays unknown would open the breaker and fail each trial. A probe that finds
  * nothing done has read an answer, which says little about a service that does not act: see `provesNoAction`.

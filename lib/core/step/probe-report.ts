@@ -1,5 +1,5 @@
 /**
- * What an accepted answer and the end of a probe write: for an unknown outcome, or for accepted work.
+ * The writes of an accepted answer and of a probe's end: for an unknown outcome, or for accepted work.
  *
  * Owns: that a service has accepted the work, the interval of its probes, when its time is over and what
  * follows then; the effect of each verdict on the step, and when `notDone` is believed. Does not own:

@@ -1,5 +1,5 @@
 /**
- * What a tolerated failure still waits for.
+ * The work that a tolerated failure still waits for.
  *
  * Owns: the time from which it is final, and why the step failed. Does not own: the write
  * (`execution/tolerate.ts`), the compensation (`ready.ts`).

@@ -14,7 +14,7 @@
 
 const MARK: unique symbol = Symbol.for('steadfast.error');
 
-/** What an error says about the work, or that it is one of Steadfast's own. */
+/** The meaning of an error for the work, or that it is one of Steadfast's own. */
 export type ErrorMark = 'transient' | 'permanent' | 'still-acting' | 'refusal';
 
 /** @returns nothing for any other value that may be thrown */

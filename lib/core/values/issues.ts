@@ -13,7 +13,7 @@ export interface Misfit {
   readonly message: string;
 }
 
-/** What a library says if the schema's author gave no message. */
+/** A library's own words, used if the schema's author gave no message. */
 const ITS_OWN = /^(Invalid input\b|Required$|Invalid key: Expected)/;
 const IS_MISSING = 'is missing';
 

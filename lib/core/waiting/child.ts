@@ -201,7 +201,7 @@ interface Started {
   readonly planned: Planned;
   /** All executions below this index were started. */
   readonly started: number;
-  /** Those that were found ended: canceled place-holders. */
+  /** Executions that were found ended: canceled place-holders. */
   readonly ended: Children['ended'];
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a run has tested: how often each feature occurred, and whether faults met it. Pure.
+ * The features that a run has tested: how often each occurred, and whether faults met it. Pure.
  *
  * Owns: the counts. A check of something that never happened proves nothing, so a count of 0 fails the run
  * (`report.ts`).
@@ -14,15 +14,15 @@ import type { TableContent } from '../table-audit.ts';
 export interface Features {
   /** Orders that succeeded without their mail. */
   readonly declinedMails: number;
-  /** Those of them whose mail may have been sent: a person let the order go on, and the end says so. */
+  /** Orders among these whose mail may have been sent: a person let the order go on, and the end says so. */
   readonly mailsThatMayStand: number;
   /** Holidays with a taxi instead of the car. */
   readonly fallbacks: number;
-  /** Those of them whose car had been reserved, and was given back first. */
+  /** Holidays among these whose car had been reserved, and was given back first. */
   readonly fallbacksAfterUndo: number;
   /** Sites that are in effect in the south. */
   readonly moved: number;
-  /** Those of them for which a cluster or a network in the north had to be undone. */
+  /** Sites among these for which a cluster or a network in the north had to be undone. */
   readonly movedAfterUndo: number;
   /** Launches that are in effect nowhere. */
   readonly movedInVain: number;
@@ -36,7 +36,7 @@ export interface Features {
   readonly told: number;
   /** Ends about which the customer could get no mail: they stay as they were. */
   readonly tellingFailed: number;
-  /** Those of them whose customer may have got it nevertheless. */
+  /** Ends among these whose customer may have got it nevertheless. */
   readonly newsThatMayStand: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What an observer at the services saw of lanes and rounds. Pure: the ledger in, findings and counts out.
+ * The view of an observer at the services on lanes and rounds. Pure: the ledger in, findings and counts out.
  *
  *   lane     More executions of one account between their first and their last act than its lane admits.
  *   rounds   Pages out of order, or not undone in reverse order.

@@ -37,7 +37,7 @@ export interface ServeChaos {
 
 interface Resumed {
   readonly upAt: number;
-  /** As the server reports it, from the beginning of its command. */
+  /** The server reports it, measured from the beginning of its command. */
   readonly readyMs: number;
   readonly at: number;
   readonly executions: number;

@@ -18,7 +18,7 @@ import { canonicalJson, type Json } from '../../../lib/core/values/json.ts';
 import { memoryWorld, type MemoryWorld } from '../../../lib/memory/world.ts';
 import type { Explored, Limits } from '../explore.ts';
 
-/** What can begin in a state: a request, a sweep, the passing of time. */
+/** The things that can begin in a state: a request, a sweep, the passing of time. */
 export interface Beginning {
   readonly name: string;
   /** It is not needed to reach an end. */

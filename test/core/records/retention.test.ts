@@ -1,5 +1,6 @@
 /**
- * What an ended execution leaves behind, for how long, and an audit's judgement of a record (S6, S11, S12).
+ * The records that an ended execution leaves behind, for how long, and an audit's judgement of a record
+ * (S6, S11, S12).
  */
 
 import type { Parent } from '../../../lib/core/records/children.ts';

@@ -25,8 +25,7 @@ it('a dependency dead for ten minutes is called by no more than its probes, and 
   const budget = THRESHOLD + PROCESSES + crowd.trials;
   expect(crowd.callsWhileDead).toBeLessThanOrEqual(budget);
   expect(crowd.trials).toBeLessThanOrEqual(12);
-  // Those that failed before it opened are charged; each process had one call under way when the service
-  // died.
+  // Failures before it opened are charged; each process had one call under way when the service died.
   expect(crowd.charged).toBeLessThanOrEqual(THRESHOLD + 2 * PROCESSES);
   // When it comes back, a crowd waits for its turn.
   expect(crowd.mostSendsInASweep).toBeLessThanOrEqual(SENDS_PER_SWEEP);
