@@ -93,7 +93,7 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
     status,
     ...beginsAgain(epoch, stage, changedAt),
     ...(acted ? { restarted: true as const } : {}),
-    // An answer before its turn is kept together with its author.
+    // An answer before its turn is kept, and who gave it.
     ...(isAnswered ? {} : { by: undefined }),
     // An agent's next attempt has its own failure; a step that no agent performs may end without one.
     ...(step.kind === 'agent' || isAnswered ? {} : { failure: undefined }),
