@@ -28,7 +28,7 @@ const CREDIT: Line = {
 const BACK: Line = { ...DEBIT, kind: 'reversal', id: 'b', of: 'd' };
 const RELEASE: Line = { ...HOLD, kind: 'release', id: 'l', of: 'h' };
 
-/** Found after that end, in words. */
+/** The audit's findings after that end, in words. */
 const after = (status: string, ...lines: readonly Line[]): string[] =>
   audit(ledger(...lines), [{ transfer: 't', status }]).map(({ kind, text }) => `${kind}: ${text}`);
 

@@ -1,22 +1,22 @@
 /**
- * The auditor of the two banks: what must be so at any moment, and what must be so
- * when the transfers are over. Pure.
+ * The auditor of the two banks: what must be true at every moment, and what must be true when the transfers
+ * have ended. Pure.
  *
  * The ledger only grows, so every earlier moment is a prefix of it: reading it from the start misses none.
  *
- *   at any moment   In clearing, between the books of the two banks, a transfer has nothing or its whole
- *                   amount: no money is credited that was not debited, none twice, none with another amount.
+ *   at any moment   A transfer's amount in clearing, between the books of the two banks, is zero or its whole
+ *                   amount: nothing is credited without a debit, or twice, or with another amount.
  *                   No account is overdrawn.
- *   doubled         A second hold, debit or credit of one transfer, or a second reversal of one booking, also
+ *   doubled         A second hold, debit or credit of one transfer, or a second reversal of one booking, even
  *                   if it was taken back later.
- *   lost            Succeeded, but the payee has not got it; compensated or canceled, but the payer has not
- *                   got it back, or it is still on hold. Or money moves for an unknown transfer.
- *   leftBehind      Transfers that are over, and of which something is in clearing.
+ *   lost            Succeeded, but the payee has no money; compensated or canceled, but the payer has no
+ *                   refund, or the amount is still on hold. Or money moves for an unknown transfer.
+ *   leftBehind      Ended transfers that still have money in clearing.
  */
 
 import { type BankEntry, changeOf, inClearing, OPENING, placeOf } from './books.ts';
 
-/** How its execution ended. */
+/** How the transfer's execution ended. */
 export interface AuditedTransfer {
   readonly transfer: string;
   readonly status: string;
@@ -24,14 +24,14 @@ export interface AuditedTransfer {
 
 export interface Finding {
   readonly kind: 'doubled' | 'lost' | 'leftBehind' | 'other';
-  /** Which transfer. */
+  /** The transfer that the finding is about. */
   readonly subject: string;
   readonly text: string;
 }
 
 const about = (kind: Finding['kind'], subject: string, text: string): Finding => ({ kind, subject, text });
 
-/** @returns what was wrong in the books at any moment up to now, each thing once */
+/** @returns what was wrong in the books at any moment until now, each fault once */
 export function wrongAtAnyMoment(entries: readonly BankEntry[]): Finding[] {
   const has = new Map(Object.entries(OPENING));
   const clearing = new Map<string, number>();
@@ -40,7 +40,7 @@ export function wrongAtAnyMoment(entries: readonly BankEntry[]): Finding[] {
   for (const entry of entries) {
     const { executionId = '', transfer = '', amount = 0 } = entry;
     const note = (text: string): unknown => wrong.set(`${transfer} ${text}`, about('other', transfer, text));
-    // It may move only what it put on hold first.
+    // A transfer may move only the amount that it put on hold first.
     if (!amounts.has(executionId) && amount > 0) amounts.set(executionId, amount);
     const change = changeOf(entry);
     if (change === 0) continue;
@@ -55,7 +55,7 @@ export function wrongAtAnyMoment(entries: readonly BankEntry[]): Finding[] {
   return [...wrong.values()];
 }
 
-/** What each transfer that moved money has in clearing now. */
+/** The amount in clearing now, for each transfer that moved money. */
 export const clearingOf = (entries: readonly BankEntry[]): readonly number[] =>
   [...byTransfer(entries).values()].filter((own) => own.some(isBooking)).map(inClearing);
 
@@ -63,7 +63,7 @@ const isBooking = ({ kind }: BankEntry): boolean => kind === 'booking';
 const byTransfer = (entries: readonly BankEntry[]): ReadonlyMap<string, readonly BankEntry[]> =>
   grouped(entries, ({ transfer = '' }) => transfer);
 
-/** What is wrong when the transfers are over, the moments before included. */
+/** All faults once the transfers have ended, including those of every earlier moment. */
 export function audit(entries: readonly BankEntry[], transfers: readonly AuditedTransfer[]): Finding[] {
   const own = byTransfer(entries);
   const known = new Set(transfers.map(({ transfer }) => transfer));

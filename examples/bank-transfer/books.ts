@@ -1,17 +1,17 @@
 /**
- * The books of two banks, read off the ledger. Pure.
+ * The books of two banks, derived from the ledger. Pure.
  *
- * Owns: the accounts, what each of them has and may spend, and what a transfer has in clearing. Does not own:
- * what is booked (`world.ts`), whether that is right (`audit.ts`).
+ * Owns: the accounts, the balance and the available funds of each, and the amount that a transfer has in
+ * clearing. Does not own: what is booked (`world.ts`), whether that is right (`audit.ts`).
  *
- * A booking has one side, in the book of one bank: a debit or a credit. Nothing in a book makes the other
- * side come, so either can be missing, come twice, or come with another amount.
+ * A booking has one side, in the book of one bank: a debit or a credit. Nothing in a book forces the other
+ * side to exist, so either can be missing, be doubled, or have another amount.
  */
 
 import type { Entry } from '../world/ledger.ts';
 import type { Account } from './contracts.ts';
 
-/** In cents, when the banks open. */
+/** Balances in cents when the banks open. */
 export const OPENING: Readonly<Record<string, number>> = {
   'north/ada': 1_000_000_000,
   'north/cleo': 20_000_000,
@@ -21,7 +21,7 @@ export const OPENING: Readonly<Record<string, number>> = {
 };
 export const BANKS = ['north', 'south'] as const satisfies readonly Account['bank'][];
 
-/** Payees that are not allowed. */
+/** Payees that must not be paid. */
 export const SANCTIONED: ReadonlySet<string> = new Set(['mallory']);
 
 export interface BankEntry extends Entry {
@@ -43,11 +43,11 @@ export interface BankEntry extends Entry {
   readonly hold?: string;
 }
 
-/** `north/ada`: two banks may have accounts of one name. */
+/** `north/ada`: two banks may have accounts with the same name. */
 export const placeOf = ({ service, account = '' }: Pick<BankEntry, 'service' | 'account'>): string =>
   `${service}/${account}`;
 
-/** What its account has more than before; 0 of an entry that books nothing. */
+/** How much the entry adds to its account's balance; 0 for an entry that books nothing. */
 export function changeOf({ kind, side, amount = 0 }: BankEntry): number {
   if (kind !== 'booking' && kind !== 'reversal') return 0;
   return (side === 'credit') === (kind === 'booking') ? amount : -amount;
@@ -59,14 +59,14 @@ export function balances(entries: readonly BankEntry[]): ReadonlyMap<string, num
   return has;
 }
 
-/** What was debited at one bank and is not credited at another, of all these entries. */
+/** The amount, over all these entries, that is debited at one bank and not yet credited at the other. */
 export const inClearing = (entries: readonly BankEntry[]): number =>
   entries.reduce((sum, entry) => sum - changeOf(entry), 0);
 
 const takenBack = (entries: readonly BankEntry[]): ReadonlySet<string | undefined> =>
   new Set(entries.flatMap(({ kind, of }) => (['release', 'reversal', 'lift'].includes(kind) ? [of] : [])));
 
-/** What an account may spend: not what is on hold for another booking. @param place `north/ada` */
+/** The amount that an account may spend: its balance without what is on hold for other bookings. */
 export function available(entries: readonly BankEntry[], place: string, own?: string): number {
   const gone = takenBack(entries);
   const used = new Set(
@@ -83,7 +83,7 @@ export function available(entries: readonly BankEntry[], place: string, own?: st
   return (balances(entries).get(place) ?? 0) - held.reduce((sum, { amount = 0 }) => sum + amount, 0);
 }
 
-/** Nothing of the transfer may be booked to the account. */
+/** Whether this transfer may book nothing to the account. */
 export function isBlocked(entries: readonly BankEntry[], transfer: string, place: string): boolean {
   const gone = takenBack(entries);
   return entries.some(

@@ -1,8 +1,9 @@
 /**
- * What the agents of this folder take and give: all that an agent's function needs of the workflow.
+ * The inputs and outputs of this folder's agents: everything that an agent's function needs from the
+ * workflow.
  *
- * The limits are short so that you can see a recovery on a laptop. `lateEffectWithin` is what a
- * bank's slowest request may take.
+ * The limits are short so that you can see a recovery on a laptop. `lateEffectWithin` is the longest time
+ * that a bank's request may take.
  */
 
 import { agent } from 'steadfast';
@@ -11,12 +12,12 @@ import * as z from 'zod/mini';
 const LIMITS = { lease: '5s', claimWithin: '5s', timeout: '8s', lateEffectWithin: '4s' } as const;
 
 export const Text = z.string().check(z.minLength(1));
-/** Whole cents. */
+/** An amount in whole cents. */
 export const Amount = z.int().check(z.positive());
 export const Account = z.object({ bank: z.enum(['north', 'south']), account: Text });
 export type Account = z.infer<typeof Account>;
 
-/** The payer's bank holds once for each key. Funds on hold cannot be spent twice. */
+/** The payer's bank creates one hold per key. Funds on hold cannot be spent twice. */
 export const holdFunds = agent('hold-funds', {
   input: z.object({ transfer: Text, ...Account.shape, amount: Amount }),
   output: z.object({ hold: Text }),
@@ -24,7 +25,7 @@ export const holdFunds = agent('hold-funds', {
   ...LIMITS,
 });
 
-/** Asks whether the payee may be paid. A question changes nothing, however often it is asked. */
+/** Asks whether the payee may be paid. The query changes nothing, however often it is sent. */
 export const screenTransfer = agent('screen-transfer', {
   input: z.object({ transfer: Text, payee: Text }),
   output: z.object({ check: Text }),
@@ -33,8 +34,8 @@ export const screenTransfer = agent('screen-transfer', {
 });
 
 /**
- * One side, in one bank's book. A bank books as often as it is asked to, and knows
- * its bookings by their reference.
+ * One side of a transfer, in one bank's book. A bank books every request, including repeats, and finds its
+ * bookings by their reference.
  */
 export const postBooking = agent('post-booking', {
   input: z.object({

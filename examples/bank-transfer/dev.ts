@@ -1,6 +1,6 @@
 /**
- * The bank for `npm start`. Owns: that it is there before the agents ask for it. Does not
- * own: what it does (`world.ts`).
+ * Starts the bank for `npm start`, before the agents call it. Does not own: the bank's behaviour
+ * (`world.ts`).
  */
 
 import { type DevContext, startDevWorld } from '../world/process.ts';

@@ -1,4 +1,7 @@
-/** How a transfer fails, who answers it, and what the books of the two banks must say at each moment. */
+/**
+ * How a transfer fails, who answers its questions, and what the books of the two banks must show at each
+ * moment.
+ */
 
 import { createClient } from 'steadfast/client';
 import type { Audit, Example, OutsideWorld, Scene, Seen, Stage } from '../gallery/example.ts';
@@ -15,7 +18,7 @@ const MALLORY: Account = { bank: 'south', account: 'mallory' };
 const ledgerOf = (world: OutsideWorld): Promise<readonly BankEntry[]> =>
   world.ledger() as Promise<readonly BankEntry[]>;
 
-/** On a laptop a person is a header; a deployment asks its authorizer. */
+/** On a laptop a header names the person; a deployment asks its authorizer. */
 const as = ({ cloud }: Stage, name: string) =>
   createClient({
     url: cloud.url,
@@ -38,7 +41,7 @@ async function post({ world }: Stage, path: string, body: object): Promise<{ rea
   return (await response.json()) as { id: string };
 }
 
-/** Whether the slowness that was asked for has been met. */
+/** Whether the requested slowness has happened. */
 async function isMet({ world }: Stage, transfer: string): Promise<true | undefined> {
   const { rules } = (await (await fetch(`${world.url}/behave`)).json()) as {
     readonly rules: readonly Rule[];

@@ -1,6 +1,6 @@
 /**
- * The transfer with the handlers that are deployed, at two banks of its own, whose books an
- * auditor holds against each moment.
+ * Runs the transfer with the deployed handlers, at two banks of its own; an auditor checks their books at
+ * every moment.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -30,7 +30,7 @@ const ADA: Account = { bank: 'north', account: 'ada' };
 const BEN: Account = { bank: 'south', account: 'ben' };
 const CLEO: Account = { bank: 'north', account: 'cleo' };
 const SMALL: Transfer = { transfer: 't-1', from: ADA, to: BEN, amount: 25_000 };
-/** More than one person may release. */
+/** Needs a second person's release. */
 const LARGE: Transfer = { ...SMALL, amount: 1_000_001 };
 const AT_THE_LIMIT: Transfer = { ...SMALL, amount: 1_000_000 };
 
@@ -52,7 +52,7 @@ const send = async (path: string, body: object): Promise<{ readonly id: string }
   return (await response.json()) as { id: string };
 };
 const behave = (rule: RuleInput): Promise<unknown> => send('/behave', rule);
-/** @returns what lifts it */
+/** @returns a function that lifts the block */
 async function block({ bank, account }: Account): Promise<() => Promise<unknown>> {
   const order = { reference: 'a court', transfer: SMALL.transfer, account };
   const { id } = await send(`/${bank}/blocks`, order);
@@ -63,14 +63,14 @@ const ledger = (): readonly BankEntry[] => [...world.ledger] as readonly BankEnt
 
 const kinds = (): string[] => ledger().map(({ kind }) => kind);
 
-/** What Ada has, what is in clearing, and what Ben has. */
+/** Ada's balance, the amount in clearing, and Ben's balance. */
 async function books(): Promise<unknown[]> {
   const entries = ledger();
   const has = balances(entries);
   return [has.get('north/ada'), inClearing(entries), has.get('south/ben')];
 }
 
-/** What took place, and how often each was taken back. */
+/** The effects that took place, and how often each was undone. */
 function effects(): readonly WorldEffect[] {
   const entries = ledger();
   return entries
@@ -82,7 +82,7 @@ function effects(): readonly WorldEffect[] {
     }));
 }
 
-/** As started by Ann and released by Ben. */
+/** Starts the transfer as Ann and releases it as Ben. */
 async function released(trial: WorkflowTest<Transfer>, transfer: Transfer): Promise<TestRun> {
   const run = await trial.start(transfer, { by: 'ann' });
   await run.waitForQuestion('release');
@@ -90,10 +90,7 @@ async function released(trial: WorkflowTest<Transfer>, transfer: Transfer): Prom
   return run;
 }
 
-/**
- * A transfer to a payee, and back to a payer, who may both be paid nothing: until a
- * person has lifted the second block.
- */
+/** A transfer in which neither payee nor payer may be paid, until a person lifts the second block. */
 async function liftedByAPerson(trial: WorkflowTest<Transfer>, transfer: Transfer): Promise<TestRun> {
   const blocks = await Promise.all([block(BEN), block(ADA)]);
   const run = await trial.start(transfer);

@@ -11,10 +11,10 @@ import * as z from 'zod/mini';
 import { Account, Amount, holdFunds, postBooking, screenTransfer, Text } from './contracts.ts';
 
 const PATIENCE = retry(6, { delay: '500ms', maxDelay: '5s' });
-/** The retries of an undo. After them a person is asked; the money is in clearing meanwhile. */
+/** Retries of an undo. After them a person is asked; the money stays in clearing meanwhile. */
 const UNDO = retry(3, { delay: '500ms', maxDelay: '2s' });
 
-/** In cents. What is more is released by two persons. */
+/** In cents. A larger amount needs the release of a second person. */
 export const FOUR_EYES_ABOVE = 1_000_000;
 
 const Transfer = z.object({ transfer: Text, from: Account, to: Account, amount: Amount });
@@ -43,7 +43,7 @@ export const bankTransfer = workflow('bank-transfer', options, (w) => {
   );
   const release = w.approval('release', {
     by: 'another',
-    // Who releases it sees what in the inbox, in the event and on the page.
+    // The values that the releasing person sees in the inbox, in the event and on the page.
     show: { amount, from: from.account, to: to.account },
     within: '2d',
     remindEvery: '4h',
@@ -57,7 +57,7 @@ export const bankTransfer = workflow('bank-transfer', options, (w) => {
     { transfer, bank: from.bank, account: from.account, side: 'debit', amount, hold: reserve.output.hold },
     { after: [release], recovery: [PATIENCE], retryUndo: UNDO },
   );
-  // The payee may spend it at once: what is credited is not taken back.
+  // The payee may spend a credit at once, so a credit is never undone.
   const credit = w.step(
     'credit',
     postBooking,

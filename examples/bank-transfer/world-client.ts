@@ -1,6 +1,6 @@
 /**
- * The agents' way to this example's outside world. Owns: where it is. Does not own: what its
- * answers mean (`../world/client.ts`).
+ * The agents' client for this example's outside world. Owns: its address. Does not own: what its answers mean
+ * (`../world/client.ts`).
  */
 
 import { worldAt } from '../world/client.ts';

@@ -1,8 +1,8 @@
 /**
  * The outside world of a transfer: two banks, each with a book of its own, and a screening service.
  *
- * Owns: which of them deduplicate (holds) and which do not (bookings), what they refuse. Does not own: how a
- * service works (`../world`), what an account has (`books.ts`).
+ * Owns: which services deduplicate (holds) and which do not (bookings), and what they refuse. Does not own:
+ * how a service works (`../world`), the balance of an account (`books.ts`).
  *
  *   npx tsx examples/bank-transfer/world.ts [--port 4541] [--ledger .steadfast/world.jsonl] [--with-stdin]
  */
@@ -29,7 +29,10 @@ const blocked = (ledger: Ledger, transfer: string, place: string): string | unde
     ? `'${place}' is blocked: nothing of '${transfer}' is booked to it`
     : undefined;
 
-/** It knows its own accounts and its own book: whether the other bank has booked its side it cannot tell. */
+/**
+ * A bank knows only its own accounts and its own book: it cannot tell whether the other bank has booked its
+ * side.
+ */
 const bank = (service: (typeof BANKS)[number]): readonly Deed[] => [
   {
     service,
@@ -54,7 +57,7 @@ const bank = (service: (typeof BANKS)[number]): readonly Deed[] => [
     undo: {
       kind: 'reversal',
       action: 'reverse',
-      // As often as it is asked: doubles must show.
+      // Repeats are booked again, so that doubles show.
       repeats: true,
       refuses: (entry, ledger) => {
         const { transfer = '', side } = entry as BankEntry;
@@ -69,7 +72,7 @@ const bank = (service: (typeof BANKS)[number]): readonly Deed[] => [
     },
   },
   {
-    // What a court or the compliance officer orders; people do it, no agent.
+    // Orders of a court or of the compliance officer; people carry them out, no agent does.
     service,
     kind: 'block',
     action: 'block',

@@ -1,4 +1,4 @@
-/** Services outside, in memory, which the workflows of all three call. A key that is known acts once. */
+/** Services in memory that the workflows of all three engines call. A repeated key acts only once. */
 
 export const acts: string[] = [];
 const known = new Set<string>();

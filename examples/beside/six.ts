@@ -1,4 +1,4 @@
-/** Six small workflows, to be read beside the same in Restate and DBOS (`peers/`). */
+/** Six small workflows, to compare with the same six in Restate and DBOS (`peers/`). */
 
 import { agent, eq, workflow } from 'steadfast';
 import * as z from 'zod/mini';

@@ -1,8 +1,9 @@
 /**
- * What the agents of this folder take and give: all that an agent's function needs of the workflows.
+ * The inputs and outputs of this folder's agents: everything that an agent's function needs from the
+ * workflows.
  *
- * The limits are short so that you can see a recovery on a laptop. Real clouds take minutes:
- * raise `timeout` and `within` then.
+ * The limits are short so that you can see a recovery on a laptop. Real clouds take minutes: there, raise
+ * `timeout` and `within`.
  */
 
 import { agent } from 'steadfast';
@@ -11,11 +12,13 @@ import * as z from 'zod/mini';
 const LIMITS = { lease: '4s', claimWithin: '5s', timeout: '6s', lateEffectWithin: '1s' } as const;
 
 export const Text = z.string().check(z.minLength(1));
-/** Where it belongs, and what it rests on: the cloud removes nothing that something else uses. */
+/**
+ * The resource's place, and the resources that it uses: the cloud refuses to remove anything that is in use.
+ */
 const place = { environment: Text, region: Text, type: Text, uses: z.array(Text) };
 const Made = z.object({ id: Text });
 
-/** The network service makes one part for each key. */
+/** The network service creates one part for each key. */
 export const createNetworkPart = agent('create-network-part', {
   input: z.object(place),
   output: Made,
@@ -24,8 +27,9 @@ export const createNetworkPart = agent('create-network-part', {
 });
 
 /**
- * The compute service makes as many as it is asked for, and knows them by their
- * tag. Machines come with disks. A database takes it a while: it accepts the request, and is asked.
+ * The compute service creates one resource per request, including repeats, and finds them by their tag.
+ * Machines come with disks. A database takes a while: the service accepts the request, and probes ask for the
+ * result.
  */
 export const createResource = agent('create-resource', {
   input: z.object({ ...place, machines: z.int().check(z.nonnegative()) }),
@@ -35,7 +39,7 @@ export const createResource = agent('create-resource', {
   ...LIMITS,
 });
 
-/** Names are there once in the world, not once a region. */
+/** Names are unique across all regions. */
 export const claimName = agent('claim-name', {
   input: z.object({ ...place, name: Text }),
   output: Made,
@@ -43,7 +47,7 @@ export const claimName = agent('claim-name', {
   ...LIMITS,
 });
 
-/** Asks whether the site answers, and changes nothing. */
+/** Asks whether the site answers; changes nothing. */
 export const checkSite = agent('check-site', {
   input: z.object({ environment: Text, region: Text }),
   output: Made,

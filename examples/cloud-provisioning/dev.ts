@@ -1,6 +1,6 @@
 /**
- * The cloud for `npm start`. Owns: that it is there before the agents ask for it. Does not
- * own: what it does (`world.ts`).
+ * Starts the cloud for `npm start`, before the agents call it. Does not own: the cloud's behaviour
+ * (`world.ts`).
  */
 
 import { type DevContext, startDevWorld } from '../world/process.ts';

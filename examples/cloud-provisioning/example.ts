@@ -1,10 +1,10 @@
-/** How an environment fails to be built, and what must be left of it. */
+/** How building an environment fails, and what must be left of it. */
 
 import { auditDeeds } from '../gallery/audit.ts';
 import type { Example, Finding, Scene, Stage } from '../gallery/example.ts';
 import { type CloudEntry, DEEDS, standing } from './world.ts';
 
-/** 18 steps: a check, which leaves nothing, no replica, and disks that come with the machines. */
+/** 18 steps: the check leaves nothing, and there is no replica; machines bring disks. */
 const BUILT = { part: 7, resource: 7, disk: 4, name: 2 };
 
 const start = async ({ client }: Stage, environment: string, region: string, otherwise: string) => {
@@ -51,7 +51,7 @@ const scenes: readonly Scene[] = [
       const { behave } = stage.world;
       const made = { about: environment, reference: '.database.' };
       await behave({ service: 'compute', mode: 'slow-reply', ms: 3_000, times: 1, match: made });
-      // Only the first try is declined.
+      // Declines only the first try.
       const first = { about: environment, reference: '.site.0.check' };
       await behave({ service: 'site', mode: 'decline', match: first });
       const executionId = await start(stage, environment, 'north', 'south');
@@ -71,7 +71,7 @@ const scenes: readonly Scene[] = [
 const regionOf = (output: unknown): string => String((output as { region?: string } | undefined)?.region);
 const nth = (number = 1): string => ['first', 'second', 'third'][number - 1] ?? `${number}th`;
 
-/** Two at once would be paid for twice. */
+/** An environment in two regions at once would be paid for twice. */
 function inTwoRegions(entries: readonly CloudEntry[]): Finding[] {
   const found = new Map<string, Finding>();
   const stands = new Map<string, CloudEntry>();

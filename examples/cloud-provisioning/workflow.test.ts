@@ -1,6 +1,6 @@
 /**
- * An environment with the handlers that are deployed, in a cloud of its own, in which
- * nothing may be left after a failure.
+ * Builds an environment with the deployed handlers, in a cloud of its own; a failure must leave nothing
+ * there.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ import { buildRegion, cloudProvisioning, type Order } from './workflow.ts';
 import { type CloudEntry, DEEDS, standing } from './world.ts';
 
 const agents = [part, resource, name, site];
-/** There is room in the north and in the south, and not in the east and in the west. */
+/** North and south have room; east and west have none. */
 const NORTH: Order = {
   environment: 'shop',
   region: 'north',
@@ -34,13 +34,13 @@ const NORTH: Order = {
 };
 const EAST: Order = { ...NORTH, region: 'east' };
 const NOWHERE: Order = { ...EAST, otherwise: 'west' };
-/** So many runs with a fault, at points at equal distances; `CRASH_RUNS=200` for more. */
+/** The number of runs with a fault, at evenly spaced points; set `CRASH_RUNS=200` for more. */
 const RUNS = Number(process.env['CRASH_RUNS'] ?? 16);
 
 let folder: string;
 let world: World;
 let clouds = 0;
-/** An empty cloud. */
+/** Starts with an empty cloud. */
 async function begin(): Promise<void> {
   clouds += 1;
   world = await startWorld({ deeds: DEEDS, port: 0, ledgerFile: join(folder, `${clouds}.jsonl`) });
@@ -61,14 +61,14 @@ const behave = (rule: RuleInput): Promise<unknown> =>
 
 const ledger = (): readonly CloudEntry[] => [...world.ledger] as readonly CloudEntry[];
 
-/** What stands, by region: how much. */
+/** How many resources exist, by region. */
 async function standingByRegion(): Promise<Record<string, number>> {
   const count: Record<string, number> = {};
   for (const { region = '' } of standing(ledger())) count[region] = (count[region] ?? 0) + 1;
   return count;
 }
 
-/** What was made, and how often each was taken back. */
+/** The resources that were created, and how often each was removed. */
 function effects(): readonly WorldEffect[] {
   const entries = ledger();
   return entries
@@ -161,7 +161,7 @@ test('one that is canceled half-way leaves nothing', async () => {
 });
 
 describe('a fault at any point loses and doubles nothing', () => {
-  /** Each run has a cloud to itself. */
+  /** Each run gets a cloud of its own. */
   const scenario = async (trial: WorkflowTest<Order>, order: Order): Promise<TestRun> => {
     await world.stop();
     await begin();

@@ -1,6 +1,6 @@
 /**
- * Cloud provisioning: an environment of 18 steps in one region, and in another
- * if the first has no room for it.
+ * Cloud provisioning: an environment of 18 steps in one region, or in another region if the first has no room
+ * for it.
  *
  * Owns: the two workflows. Does not own: the agents' contracts (`contracts.ts`), how an agent does its
  * work (`agents/`), the cloud (`world.ts`).
@@ -10,7 +10,10 @@ import { concat, eq, type Input, retry, type StepHandle, withInput, workflow } f
 import * as z from 'zod/mini';
 import { checkSite, claimName, createNetworkPart, createResource, Text } from './contracts.ts';
 
-/** Waits for a service that throttles or is away. A quota is neither, and is not waited for. */
+/**
+ * Waits for a service that throttles or is unavailable. Exceeding a quota is neither, so nothing waits for
+ * it.
+ */
 const PATIENT = {
   recovery: [retry(6, { delay: '300ms', maxDelay: '5s' })],
   retryUndo: retry(12, { delay: '300ms', maxDelay: '5s' }),
@@ -67,7 +70,7 @@ export const buildRegion = workflow('build-region', { input: Site, within: '1h' 
 
 const Order = z.object({
   environment: Text,
-  /** Where it is to be, and where else it may be. */
+  /** The preferred region, and the other regions that are allowed. */
   region: Text,
   otherwise: Text,
   machines: Machines,
@@ -83,7 +86,7 @@ export const cloudProvisioning = workflow('cloud-provisioning', options, (w) => 
     buildRegion,
     { environment, region, machines, replica },
     {
-      // Once more where it is wanted, unless a quota refused it for good; then elsewhere.
+      // Tries the preferred region again, unless a quota refused it for good; then other regions.
       recovery: [
         retry(1, { delay: '500ms' }),
         withInput({ environment, region: otherwise, machines, replica }),

@@ -1,8 +1,8 @@
 /**
- * The agents' way to this example's outside world.
+ * The agents' client for this example's outside world.
  *
- * Owns: where it is, and what a refusal to remove something means. Does not own: what its other
- * answers mean (`../world/client.ts`).
+ * Owns: its address, and what a refused removal means. Does not own: what its other answers mean
+ * (`../world/client.ts`).
  */
 
 import { type AttemptContext, PermanentError, TransientError } from 'steadfast';
@@ -11,7 +11,7 @@ import { type WorldRequest, worldAt } from '../world/client.ts';
 
 export const callWorld = worldAt('CLOUD_URL', 'http://127.0.0.1:4542');
 
-/** What is in use now may be free in a moment: a refusal to remove it is not final. */
+/** A resource in use may be free a moment later, so a refused removal is not final. */
 export async function remove(ctx: Pick<AttemptContext, 'signal'>, request: WorldRequest): Promise<void> {
   try {
     await callWorld(ctx, request, z.unknown());

@@ -1,8 +1,8 @@
 /**
- * The outside world of an environment: a cloud with a network, a compute and a name service, in four regions.
+ * The outside world of an environment: a cloud with network, compute and name services, in four regions.
  *
- * Owns: which of them deduplicate (network, names) and which do not (compute), what they have no room for,
- * what they do not remove. Does not own: how a service works (`../world`).
+ * Owns: which services deduplicate (network, names) and which do not (compute), the quotas, and which
+ * removals are refused. Does not own: how a service works (`../world`).
  *
  *   npx tsx examples/cloud-provisioning/world.ts
  *     [--port 4542] [--ledger .steadfast/world.jsonl] [--with-stdin]
@@ -29,13 +29,13 @@ export interface CloudEntry extends Entry {
   readonly uses?: readonly string[];
   readonly machines?: number;
   readonly name?: string;
-  /** Only for a disk: its machines. */
+  /** Only for a disk: the machines it belongs to. */
   readonly attachedTo?: string;
 }
 
 const TAKES_BACK = { removal: 'part', deletion: 'resource', wipe: 'disk', surrender: 'name' } as const;
 
-/** How many machines an account may have in a region, those of all its environments together. */
+/** How many machines an account may have in a region, across all its environments. */
 export const QUOTAS: Readonly<Record<string, number>> = { north: 50_000, south: 50_000, east: 6, west: 6 };
 
 const Text = z.string().check(z.minLength(1));
@@ -43,7 +43,7 @@ const place = { environment: Text, region: Text, type: Text, uses: z.array(Text)
 const Resource = z.object({ ...place, machines: z.int().check(z.nonnegative()) });
 const Name = z.object({ ...place, name: Text });
 
-/** What was made and is still there. */
+/** The resources that were created and still exist. */
 export function standing(entries: readonly CloudEntry[]): readonly CloudEntry[] {
   const gone = new Set(entries.flatMap(({ kind, of }) => (kind in TAKES_BACK ? [of] : [])));
   const made: readonly string[] = Object.values(TAKES_BACK);
@@ -58,7 +58,7 @@ const inUse = ({ id }: Entry, ledger: Ledger): string | undefined => {
   return user === undefined ? undefined : `${id} is used by ${user.id} (${user.type})`;
 };
 
-/** Answers about a database so far: the first ones say that it is still being made. */
+/** How many answers each database has had; the first ones say that it is still being created. */
 const answered = new WeakMap<Entry, number>();
 const UNREADY_ANSWERS = 2;
 
@@ -72,7 +72,7 @@ function stateOf(entry: Entry): 'creating' | 'ready' {
 const unknown = (region: unknown): string | undefined =>
   Object.hasOwn(QUOTAS, String(region)) ? undefined : `there is no region '${String(region)}'`;
 
-/** What something is made for must be there. */
+/** The resources that a new one uses must exist. */
 function missing(uses: readonly string[], ledger: Ledger): string | undefined {
   const there = new Set(standingIn(ledger).map(({ id }) => id));
   const absent = uses.find((id) => !there.has(id));
@@ -117,7 +117,7 @@ export const DEEDS: readonly Deed[] = [
       return unknown(resource.region) ?? missing(resource.uses, ledger) ?? overQuota(resource, ledger);
     },
     shows: (entry) => ({ state: stateOf(entry) }),
-    // It comes with its machines, and stays when they go.
+    // A disk comes with its machines, and stays when they are removed.
     brings: ({ id, ...entry }) =>
       (entry as CloudEntry).machines === 0 ? [] : [{ kind: 'disk', machines: 0, uses: [], attachedTo: id }],
   },

@@ -1,4 +1,4 @@
-/** Compensating e-mail: what cannot be taken back is put right; its undo writes again. */
+/** Compensating e-mail: an e-mail that was sent cannot be unsent, so its undo sends a correction. */
 
 import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';

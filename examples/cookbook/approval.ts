@@ -1,4 +1,4 @@
-/** Approval with a deadline: a person decides within two days; silence is a no. */
+/** Approval with a deadline: a person decides within two days; no answer counts as a no. */
 
 import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';

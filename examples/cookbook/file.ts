@@ -15,7 +15,7 @@ export const loading = workflow('loading', { input: Upload, within: '6h' }, (w) 
   return w.step('load', load, { bucket: w.input.bucket, key: w.input.key }).output;
 });
 
-/** In `triggers.ts`, beside `workflow.ts`. */
+/** Belongs in `triggers.ts`, beside `workflow.ts`. */
 export const uploaded = onObjectCreated(loading, {
   bucket: 'uploads',
   prefix: 'orders/',

@@ -16,7 +16,7 @@ export const closing = workflow('closing', { input: Night, within: '4h' }, (w) =
   w.step('close', closeDay, { at: w.input.at });
 });
 
-/** In `triggers.ts`, beside `workflow.ts`. */
+/** Belongs in `triggers.ts`, beside `workflow.ts`. */
 export const everyNight = onSchedule(closing, {
   schedule: 'cron(30 2 * * ? *)',
   timeZone: 'Europe/Berlin',

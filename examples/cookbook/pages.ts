@@ -1,4 +1,4 @@
-/** Pages: read one page after the other, until there is no further one. */
+/** Pages: reads one page after the other, until there is no next page. */
 
 import { agent, exists, not, orElse, workflow } from 'steadfast';
 import * as z from 'zod/mini';

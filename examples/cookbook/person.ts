@@ -1,4 +1,4 @@
-/** Human fallback: four tries, then a person decides; without an answer within a day it is undone. */
+/** Human fallback: four tries, then a person decides; without an answer within a day the work is undone. */
 
 import { agent, askPerson, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';

@@ -1,4 +1,4 @@
-/** Poll: a service takes work that lasts, and is asked until it is done. */
+/** Poll: a service accepts long work, and is polled until the work is done. */
 
 import { accepted, agent, cannotTell, done, running, workflow } from 'steadfast';
 import * as z from 'zod/mini';

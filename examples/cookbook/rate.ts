@@ -1,4 +1,4 @@
-/** Rate of a service: at most ten calls a second, however many executions there are. */
+/** Rate limit of a service: at most ten calls a second, across all executions. */
 
 import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';
@@ -15,5 +15,8 @@ export const zoning = workflow('zoning', { input: Address, within: '1h' }, (w) =
   return w.step('locate', locate, { address: w.input.address }).output;
 });
 
-/** For the stack: `new Steadfast(this, 'Zones', { workflows, agentSettings })`; `serve` has `--rate`. */
+/**
+ * Pass it to the stack: `new Steadfast(this, 'Zones', { workflows, agentSettings })`; for `serve`, use
+ * `--rate`.
+ */
 export const agentSettings = { locate: { rate: '10/s' } } as const;

@@ -1,4 +1,4 @@
-/** REST services: a request is an agent, without a line of code of your own. */
+/** REST services: an agent can be a declared request, without a line of code. */
 
 import { httpAgent, secret, workflow } from 'steadfast';
 import * as z from 'zod/mini';
@@ -8,7 +8,7 @@ const auth = secret('SHOP_TOKEN', { parameter: '/shop/token' });
 /** `SHOP_URL` is set in `agentSettings`; each request below goes to a path of it. */
 const url = { env: 'SHOP_URL' };
 
-/** Its service knows a repeated request by the header. */
+/** The service recognises a repeated request by this header. */
 export const reserve = httpAgent('reserve', {
   input: z.object({ orderId: z.string() }),
   output: z.object({ reservationId: z.string() }),
@@ -25,7 +25,7 @@ export const reserve = httpAgent('reserve', {
   undo: ({ input }) => ({ method: 'DELETE', url, path: ['reservations', input.orderId] }),
 });
 
-/** Its service charges as often as it is asked, and can be asked what it did. */
+/** The service charges once per request, including repeats, and can be asked what it did. */
 export const charge = httpAgent('charge', {
   input: Order,
   output: z.object({ chargeId: z.string() }),

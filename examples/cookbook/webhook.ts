@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 
 const Bill = z.object({ amount: z.number() });
 
-/** Its service calls `POST /callbacks/{replyTo}/complete` once the customer has paid. */
+/** The service calls `POST /callbacks/{replyTo}/complete` once the customer has paid. */
 export const openCheckout = agent('open-checkout', {
   input: z.object({ amount: z.number(), replyTo: z.string() }),
   output: z.object({ url: z.string() }),

@@ -1,7 +1,8 @@
 /**
- * Buckets for the tests: as much of S3's API as the agents use, at an address for `AWS_ENDPOINT_URL_S3`.
+ * Buckets in memory for the tests: the part of S3's API that the agents use, at an address for
+ * `AWS_ENDPOINT_URL_S3`.
  *
- * Owns: the objects. Does not own: events of them; the local cloud has those.
+ * Owns: the objects. Does not own: their events, which the local cloud sends.
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -9,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 
 export interface Buckets {
   readonly url: string;
-  /** By '/bucket/key'. */
+  /** Content by '/bucket/key'. */
   readonly objects: Map<string, string>;
   readonly stop: () => Promise<void>;
 }

@@ -1,7 +1,8 @@
 /**
- * What the agents of this folder take and give: all that an agent's function needs of the workflow.
+ * The inputs and outputs of this folder's agents: everything that an agent's function needs from the
+ * workflow.
  *
- * No step hands rows to another: outputs are keys of objects, so a file of any size fits.
+ * No step passes rows to another: outputs are keys of objects, so a file can have any size.
  *
  * The limits are short so that you can see a recovery on a laptop.
  */
@@ -16,12 +17,12 @@ export const Count = z.int().check(z.nonnegative());
 export const SourceObject = z.object({ bucket: Text, key: Text });
 export type SourceObject = z.infer<typeof SourceObject>;
 
-/** Files of a manifest that are loaded side by side; the next page begins after them. */
+/** How many files of a manifest are loaded in parallel; the next page begins after them. */
 export const PAGE = 50;
 
 /**
- * Copies an object, so that a retry works on the same bytes. Of a manifest it answers one page as well: which
- * files it names after the first `from`.
+ * Copies an object, so that a retry works on the same bytes. For a manifest it also returns one page: the
+ * files that the manifest names after the first `from`.
  */
 export const extractObject = agent('extract-object', {
   input: z.object({ bucket: Text, key: Text, from: z.optional(Count) }),
@@ -37,15 +38,15 @@ const transforms = {
   ...LIMITS,
 } as const;
 
-/** Has the whole file in memory: fast, until a file is larger than that. */
+/** Reads the whole file into memory: fast, until a file is too large for that. */
 export const transformFile = agent('transform-file', transforms);
 
-/** The same rows, one line at a time: slow, in as much memory as a line takes. */
+/** Produces the same rows one line at a time: slow, and needs the memory of one line. */
 export const transformByLine = agent('transform-by-line', transforms);
 
 /**
- * The warehouse loads as often as it is asked, all rows or none, knows loads by their
- * label, and counts a source's latest.
+ * The warehouse runs every load request, including repeats; a load adds all its rows or none. It finds loads
+ * by their label, and counts only the latest load of a source.
  */
 export const loadRows = agent('load-rows', {
   input: z.object({ bucket: Text, ready: Text, source: Text }),

@@ -1,4 +1,4 @@
-/** The warehouse for `npm start`, with its rows among the local data. */
+/** Starts the warehouse for `npm start`, with its rows among the local data. */
 
 import { join } from 'node:path';
 import { startWorld, type World } from './world.ts';
@@ -15,7 +15,7 @@ export default async function startDev(context: { dataDir: string; log(line: str
   return { environment: { WAREHOUSE_URL: world.url }, stop: () => world.stop() };
 }
 
-/** At its usual port, or at any free one when that is taken. */
+/** Starts on the usual port, or on any free one if that is taken. */
 async function startSomewhere(file: string): Promise<World> {
   try {
     return await startWorld({ port: PORT, file });

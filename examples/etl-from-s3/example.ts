@@ -1,6 +1,4 @@
-/**
- * How a batch fails, and what must be in the warehouse afterwards: row by row what the good files of it say.
- */
+/** How a batch fails, and what the warehouse must contain afterwards: exactly the rows of its good files. */
 
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
@@ -16,7 +14,7 @@ const SIZES: Readonly<Record<string, readonly [files: number, bad: number]>> = {
   'written-again': [3, 0],
 };
 
-/** Each subject has other tills. */
+/** Each subject has different tills. */
 function filesOf(subject: string): readonly Sample[] {
   const [, name = '', round = '1'] = /^(.*)-(\d+)$/.exec(subject) ?? [];
   const [count, bad] = SIZES[name] ?? [1, 0];
@@ -26,7 +24,7 @@ function filesOf(subject: string): readonly Sample[] {
 
 const manifestKey = (subject: string): string => `incoming/${subject}.manifest`;
 
-/** The manifest comes last: it says that all the others are there. */
+/** The manifest is written last: it says that all the other files are there. */
 function put({ cloud }: Stage, subject: string): void {
   for (const { key, text } of filesOf(subject)) cloud.putObject('drop', key, text);
   putManifest({ cloud }, subject);
@@ -35,7 +33,7 @@ function put({ cloud }: Stage, subject: string): void {
 const putManifest = ({ cloud }: Pick<Stage, 'cloud'>, subject: string): void =>
   cloud.putObject('drop', manifestKey(subject), manifestOf(filesOf(subject)));
 
-/** The event of the bucket once more, as S3 may deliver it. */
+/** Delivers the bucket's event again, as S3 may. */
 function deliverAgain({ cloud }: Stage, subject: string): void {
   const event = cloud
     .events()
@@ -46,7 +44,7 @@ function deliverAgain({ cloud }: Stage, subject: string): void {
   cloud.putEvent(event);
 }
 
-/** Those that the manifest has started. */
+/** The executions that the manifest started. */
 async function startedBy({ client }: Stage, subject: string): Promise<readonly string[]> {
   const { items } = await client.list({ workflow: 'etl-from-s3', limit: 100 });
   const all = await Promise.all(items.map(({ executionId }) => client.get(executionId)));
@@ -123,7 +121,7 @@ async function ask<T>({ world }: Stage, what: string, schema: z.ZodMiniType<T>):
   return z.parse(schema, await (await fetch(`${world.url}/warehouse/${what}`)).json());
 }
 
-/** One subject's findings: the rows of its tills. */
+/** One subject's finding about the rows of its tills. */
 export function rowsFinding(
   rows: readonly Row[],
   { subject, end }: Pick<Played, 'subject' | 'end'>,

@@ -1,5 +1,5 @@
 /**
- * Objects in S3, and what each of its answers says about the work.
+ * Reads and writes objects in S3, and says what each of its answers means for the work.
  *
  * Owns: the mapping from an answer to "certainly not done" (`TransientError`, `PermanentError`) or "I do not
  * know" (anything else that is thrown). Does not own: which objects there are (`agents/`).
@@ -18,7 +18,9 @@ export interface Place {
 }
 
 let client: S3Client | undefined;
-/** One for all events of a process. It tries once: how often a step is tried says the workflow. */
+/**
+ * Creates a client for each event of a process. It tries once, because the workflow decides about retries.
+ */
 const s3 = (): S3Client => {
   client ??= new S3Client({ maxAttempts: 1 });
   return client;
@@ -29,7 +31,7 @@ export async function readText(ctx: Signaled, place: Place): Promise<string> {
   return await (await get(ctx, place)).transformToString();
 }
 
-/** The object's bytes as they come. */
+/** The object's bytes as a stream. */
 export async function readStream(ctx: Signaled, place: Place): Promise<Readable> {
   return (await get(ctx, place)) as Readable;
 }
@@ -39,7 +41,7 @@ export async function write(ctx: Signaled, place: Place, text: string): Promise<
   await asked(place, () => s3().send(command, until(ctx)));
 }
 
-/** Fine with S3 as well when there is no such object. */
+/** Removes an object. S3 accepts this even if the object does not exist. */
 export async function remove(ctx: Signaled, place: Place): Promise<void> {
   await asked(place, () => s3().send(new DeleteObjectCommand(named(place)), until(ctx)));
 }
@@ -52,7 +54,9 @@ async function get(ctx: Signaled, place: Place) {
 
 const named = ({ bucket, key }: Place) => ({ Bucket: bucket, Key: key });
 
-/** The contract shows the two members an author needs; what is handed over is the platform's own signal. */
+/**
+ * The contract's type shows only the two members that authors need; the value is the platform's own signal.
+ */
 const until = ({ signal }: Signaled) => ({ abortSignal: signal as AbortSignal });
 
 const Answered = z.object({ name: z.string(), $metadata: z.object({ httpStatusCode: z.number() }) });

@@ -1,6 +1,6 @@
 /**
- * A day's files for the bucket of `npm start`, and the manifest that starts their batch; then the warehouse's
- * rows, compared against what the files say.
+ * Puts a day's files into the bucket of `npm start`, and then the manifest that starts their batch; with
+ * `--compare`, compares the warehouse's rows with the content of the files.
  *
  *   npx tsx examples/etl-from-s3/put-sample.ts [--files 50] [--bad 1] [--lines 20] [--compare]
  *
@@ -30,7 +30,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 if (values.compare) await compare();
 else await putAll();
 
-/** The manifest comes last: it says that all the others are there. */
+/** The manifest is written last: it says that all the other files are there. */
 async function putAll(): Promise<void> {
   const manifest = { key: 'incoming/2026-03-01.manifest', text: manifestOf(files) };
   for (const { key, text } of [...files, manifest]) {

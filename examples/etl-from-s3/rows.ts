@@ -1,5 +1,5 @@
 /**
- * What a line of a file says, and the row that becomes of it.
+ * Parses a line of a file into a row.
  *
  * Owns: which lines are good. Does not own: where lines come from and rows go (`agents/`). Pure.
  */
@@ -9,7 +9,7 @@ import * as z from 'zod/mini';
 
 const Text = z.string().check(z.minLength(1));
 
-/** As a till writes it: money as text. */
+/** A line as a till writes it: money as text. */
 export const Line = z.object({
   receipt: Text,
   till: Text,
@@ -18,13 +18,13 @@ export const Line = z.object({
 });
 export type Line = z.infer<typeof Line>;
 
-/** As the warehouse has it: whole cents, the day in UTC. */
+/** A row as the warehouse stores it: whole cents, the day in UTC. */
 export const Row = z.object({ receipt: Text, till: Text, cents: z.int(), day: z.iso.date() });
 export type Row = z.infer<typeof Row>;
 
 /**
- * @param number of the line in its file, from 1
- * @throws PermanentError naming the line and nothing of what is in it
+ * @param number the line's number in its file, from 1
+ * @throws PermanentError that names the line but quotes nothing from it
  */
 export function rowOf(text: string, number: number): Row {
   const { data: line, success } = z.safeParse(Line, parsed(text));
@@ -46,10 +46,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Rows as they wait for the warehouse. */
+/** Serializes rows for the warehouse. */
 export const written = (rows: readonly Row[]): string =>
   rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 export const read = (text: string): Row[] => linesOf(text).map((line) => z.parse(Row, JSON.parse(line)));
 
-/** The lines of a text that is whole in memory; the last one may end without a break. */
+/** The lines of a text in memory; the last one may lack a line break. */
 export const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '');

@@ -1,8 +1,8 @@
 /**
- * A day's files as tills write them, and the rows that they must become.
+ * Generates a day's files as tills write them, and the rows that they must become.
  *
- * Owns: which rows are right: they are made first, and the files from them. Does not own: how
- * files become rows (`rows.ts`).
+ * Owns: which rows are right: it makes them first, and the files from them. Does not own: how files become
+ * rows (`rows.ts`).
  */
 
 import type { Line, Row } from './rows.ts';
@@ -10,15 +10,15 @@ import type { Line, Row } from './rows.ts';
 export interface Sample {
   readonly key: string;
   readonly text: string;
-  /** A bad file has none. */
+  /** Empty for a bad file. */
   readonly rows: readonly Row[];
 }
 
 const DAY = '2026-03-01';
 
 /**
- * @param number from 0; it decides all that is in the file
- * @param isBad whether its last line breaks off, as that of a till does that was switched off
+ * @param number from 0; it determines the whole content of the file
+ * @param isBad whether its last line breaks off, like that of a till that was switched off
  */
 export function sampleFile(number: number, lines: number, isBad = false): Sample {
   const till = `till-${number}`;
@@ -39,9 +39,9 @@ function lineOf({ receipt, till, cents, day }: Row): Line {
   return { receipt, till, amount, soldAt: `${day}T12:00:00+01:00` };
 }
 
-/** What names the files, one in a line. */
+/** The manifest's content: the files' keys, one per line. */
 export const manifestOf = (files: readonly Sample[]): string => files.map(({ key }) => `${key}\n`).join('');
 
-/** As the warehouse sorts them. */
+/** The rows in the warehouse's order. */
 export const sorted = (rows: readonly Row[]): readonly Row[] =>
   rows.toSorted((one, other) => (one.receipt < other.receipt ? -1 : one.receipt > other.receipt ? 1 : 0));

@@ -1,4 +1,4 @@
-/** What starts a batch: a manifest that is written last, when all the files that it names are there. */
+/** Starts a batch when a manifest is written, which happens last, after all the files that it names. */
 
 import { onObjectCreated } from 'steadfast';
 import { etlFromS3 } from './workflow.ts';

@@ -1,10 +1,10 @@
 /**
- * How an agent talks to the warehouse, and what each of its answers says about the work.
+ * The agents' client for the warehouse, with the meaning of each answer for the work.
  *
  * Owns: the mapping from an HTTP answer, or from the lack of one, to "certainly not done" (`TransientError`,
  * `PermanentError`) or "I do not know" (anything else that is thrown). Does not own: what an agent asks.
  *
- * Only what the service itself said, or a connection that never came to be, proves that nothing was done. A
+ * Only an answer of the service itself, or a connection that was never made, proves that nothing was done. A
  * reset connection, a missing answer and a 500 prove nothing.
  */
 
@@ -21,8 +21,8 @@ export interface WarehouseRequest {
 }
 
 /**
- * One request to the warehouse.
- * @returns the answer's body as `schema` sees it; a body that does not fit throws, which means "unknown"
+ * Sends one request to the warehouse.
+ * @returns the answer's body as parsed by `schema`; a body that does not match throws, which means "unknown"
  * @throws TransientError not done, may be tried again · PermanentError not done, and trying again cannot help
  */
 export async function askWarehouse<T>(
@@ -41,7 +41,8 @@ async function send(ctx: Pick<AttemptContext, 'signal'>, request: WarehouseReque
   try {
     return await fetch(url, {
       method: request.method,
-      // The contract shows the two members an author needs; what is handed over is the platform's own signal.
+      // The contract's type shows only the two members that authors need; the value is the platform's own
+      // signal.
       signal: ctx.signal as AbortSignal,
       ...(request.body === undefined
         ? {}
@@ -88,7 +89,7 @@ function reasonIn(text: string): string {
   }
 }
 
-/** Seconds, or an HTTP date; nonsense is no wish. */
+/** Seconds, or an HTTP date; any other value is ignored. */
 function retryAfterSeconds(header: string | null): number | undefined {
   if (header === null) return undefined;
   const seconds = /^\d+$/.test(header.trim()) ? Number(header) : (Date.parse(header) - Date.now()) / 1_000;

@@ -1,11 +1,11 @@
 /**
  * The warehouse: rows in SQLite, in one file.
  *
- * Owns: that the rows of a load are there as a whole or not at all, that a load is added whenever it is
- * asked, and that of each source only the latest load counts. Does not own: how it is asked (`world.ts`).
+ * Owns: that a load's rows are stored whole or not at all, that every request adds a load, and that only the
+ * latest load of each source counts. Does not own: the requests (`world.ts`).
  *
- * A batch that is run again, or a manifest that is written again, loads a source again: its rows take the
- * place of those before them, and when they are dropped, those before them count again.
+ * A batch that runs again, or a manifest that is written again, loads a source again: its rows replace those
+ * of the earlier load, and if they are dropped, the earlier rows count again.
  */
 
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ export interface NewLoad {
   readonly rows: readonly Row[];
 }
 
-/** A load as the warehouse remembers it, also when its rows were dropped. */
+/** A load as the warehouse records it, even after its rows were dropped. */
 export interface Load {
   readonly id: string;
   readonly label: string;
@@ -66,7 +66,7 @@ export class Warehouse {
     return new Warehouse(database, file);
   }
 
-  /** Adds one, whatever the label: a second load is a second load. */
+  /** Adds a load, whatever its label: a repeated request is a second load. */
   load({ label, source, version, rows }: NewLoad): Load {
     return this.#transaction(() => {
       this.#database.run('INSERT INTO loads (label, source, version, rows) VALUES (?, ?, ?, ?)', [
@@ -93,14 +93,14 @@ export class Warehouse {
     });
   }
 
-  /** In their order. */
+  /** All loads, in the order in which they were added. */
   loads(): Load[] {
     return this.#all('SELECT * FROM loads ORDER BY id').map(
       ({ id, ...load }) => ({ ...load, id: String(id) }) as unknown as Load,
     );
   }
 
-  /** The rows that count, sorted by what is in them. */
+  /** The rows that count, sorted by their content. */
   rows(): Row[] {
     return this.#all(COUNTED) as unknown as Row[];
   }
@@ -117,7 +117,7 @@ export class Warehouse {
     return found;
   }
 
-  /** In the file before it returns, so before anybody is answered. */
+  /** Commits the change to the file before it returns, so before any request is answered. */
   #transaction<Result>(change: () => Result): Result {
     this.#database.run('BEGIN');
     let result: Result;

@@ -1,6 +1,6 @@
 /**
- * The batch and one of its files, with the handlers that are deployed, buckets in
- * memory and a warehouse of their own.
+ * Runs the batch and a single file with the deployed handlers, buckets in memory and a warehouse of their
+ * own.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -52,8 +52,8 @@ function put(files: readonly Sample[]): void {
 }
 
 /**
- * What the executions have made: copies and results by their idempotency keys, and loads,
- * those that were dropped included.
+ * Everything that the executions have made: copies and results by their idempotency keys, and loads,
+ * including dropped ones.
  */
 function effects(): WorldEffect[] {
   const made = [...buckets.objects.keys()].flatMap((place) => {
@@ -90,7 +90,7 @@ test('a manifest of more than a page is read in rounds, from the bytes that the 
   const trial = testWorkflow(etlFromS3, { agents });
   const run = await trial.start(BATCH);
   await run.until(() => world.warehouse.loads().length > 50);
-  // Written again with other names while the second page is loaded.
+  // Rewrites the manifest with other names while the second page is loaded.
   buckets.objects.set(`/drop/${BATCH.key}`, manifestOf(shortFiles(3)));
   const { status, output } = await run.waitForEnd();
   expect([status, output]).toEqual(['succeeded', { files: 120, pages: 3 }]);

@@ -1,6 +1,6 @@
 /**
- * ETL from S3: a manifest that is written to a bucket names files, and is read in pages, in rounds; each file
- * of a page is extracted, transformed and loaded by an execution of its own. Of fifty files one may be bad.
+ * ETL from S3: a manifest in a bucket names files, and is read page by page, one page per round; an execution
+ * per file extracts, transforms and loads it. One file in fifty may be bad.
  *
  * Owns: the workflows. Does not own: the agents' contracts (`contracts.ts`), how an agent does its work
  * (`agents/`), what a row is (`rows.ts`).
@@ -20,7 +20,7 @@ import {
 
 const PATIENCE = retry(4, { delay: '500ms', maxDelay: '5s' });
 
-/** One file. Exported, so that one that was mended is loaded by itself. */
+/** Loads one file. Exported, so that a corrected file can be loaded by itself. */
 export const etlFile = workflow('etl-file', { input: SourceObject, within: '1h' }, (w) => {
   const { bucket, key } = w.input;
   const extract = w.step('extract', extractObject, { bucket, key }, { recovery: [PATIENCE] });
@@ -39,13 +39,16 @@ export const etlFile = workflow('etl-file', { input: SourceObject, within: '1h' 
   return { load: load.output.load, rows: load.output.rows };
 });
 
-/** A round: one page. If more of it than is tolerated is bad, all pages before it are taken back as well. */
+/**
+ * Loads one page, which is a round. If more of its files are bad than is tolerated, all earlier pages are
+ * undone as well.
+ */
 const page = z.object({ bucket: Text, key: Text, from: Count });
 const etlPage = workflow('etl-page', { input: page, within: '4h' }, (w) => {
   const { bucket } = w.input;
   const list = w.step('list', extractObject, w.input, { recovery: [PATIENCE] });
   const files = w.map('files', etlFile, list.output.names, (name) => ({ bucket, key: name }), {
-    concurrency: 10, // as many sessions as the warehouse has
+    concurrency: 10, // the number of sessions that the warehouse has
     mayFail: '2%',
   });
   const { copy, upTo, more } = list.output;
@@ -60,7 +63,7 @@ export const etlFromS3 = workflow('etl-from-s3', { input: SourceObject, within: 
     { bucket, key, from: 0 },
     {
       until: (last) => eq(last.more, false),
-      // From the copy: a manifest that is written again meanwhile is another batch.
+      // Reads from the copy: a manifest that is rewritten meanwhile is another batch.
       next: (last, given) => ({ bucket: given.bucket, key: last.copy, from: last.upTo }),
       maxRounds: 200,
     },

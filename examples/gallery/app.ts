@@ -1,6 +1,6 @@
 /**
- * The CDK app of `npm run example` and `npm run gallery`: one stack of the workflow folders
- * that `-c steadfast:only=` names.
+ * The CDK app of `npm run example` and `npm run gallery`: one stack with the workflow folders that `-c
+ * steadfast:only=` names.
  */
 
 import { App, RemovalPolicy } from 'aws-cdk-lib/core';

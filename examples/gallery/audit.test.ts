@@ -1,4 +1,4 @@
-/** Doubles, losses and what is left behind, planted in a ledger. */
+/** Plants doubles, losses and leftovers in a ledger. */
 
 import * as z from 'zod/mini';
 import type { Deed } from '../world/deeds.ts';

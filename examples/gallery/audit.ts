@@ -1,8 +1,8 @@
 /**
- * Holds a ledger against how each scene ended: nothing done twice, nothing promised that is not
- * there, nothing left behind. Pure.
+ * Compares a ledger with the end of each scene: nothing was done twice, nothing promised is missing, nothing
+ * is left behind. Pure.
  *
- * Owns: that comparison, for a world that is made of `Deed`s. Does not own: what must stand after
+ * Owns: that comparison, for a world that is made of `Deed`s. Does not own: which effects must remain after
  * which end (each `example.ts`).
  */
 
@@ -10,12 +10,13 @@ import type { Deed } from '../world/deeds.ts';
 import type { Entry } from '../world/ledger.ts';
 import type { Audit, Finding, Played } from './example.ts';
 
-/** How many of each kind must stand; a kind that is not named: none. */
+/** How many effects of each kind must remain; a kind that is not listed: none. */
 export type Standing = Readonly<Record<string, number>>;
 
 /**
- * An entry belongs to a subject if what it is about is the subject, or begins with it and a slash.
- * @param stands what must stand after this end; undefined: nothing is claimed
+ * An entry belongs to a subject if it is about the subject, or its `about` begins with the subject and a
+ * slash.
+ * @param stands the effects that must remain after this end; undefined: nothing is claimed
  */
 export function auditDeeds(
   deeds: readonly Deed[],

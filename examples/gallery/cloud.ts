@@ -1,7 +1,7 @@
 /**
- * The local cloud that examples are played on: what `examples/gallery/app.ts` makes of their folders.
+ * The local cloud on which examples run, synthesized by `examples/gallery/app.ts` from their folders.
  *
- * Owns: how it is asked for, and that an interrupt leaves nothing behind.
+ * Owns: how it is started, and that an interrupt leaves nothing behind.
  */
 
 import { resolve } from 'node:path';
@@ -9,7 +9,7 @@ import { type LocalCloud, startCloud } from 'steadfast/testing';
 
 const PROJECT = resolve(import.meta.dirname, '..', '..');
 
-/** Each is a process of its own: what a laptop bears where all examples run side by side. */
+/** Each one is a process: a laptop can run this many while all examples run in parallel. */
 const PROCESSES_PER_FUNCTION = 4;
 
 export function cloudOf(names: readonly string[], say: (text: string) => void): Promise<LocalCloud> {

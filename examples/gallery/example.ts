@@ -1,7 +1,8 @@
 /**
- * What `example.ts` of an example's folder declares: how it is shown, and what must be so afterwards.
+ * The type of an example's `example.ts`: how it is presented, and what must be true afterwards.
  *
- * Owns: the types, which are the contract. Does not own: how it is played (`play.ts`), by whom (`run.ts`).
+ * Owns: the types, which are the contract. Does not own: how scenes are played (`play.ts`), and by whom
+ * (`run.ts`).
  */
 
 import type { Client, ExecutionStatus, ExecutionView } from 'steadfast/client';
@@ -11,32 +12,33 @@ import type { Entry } from '../world/ledger.ts';
 
 /** The default export of `example.ts`. */
 export interface Example {
-  /** A sentence: what it is, and what is hard about it. */
+  /** One sentence: what the example does, and why that is hard. */
   readonly title: string;
-  /** The variable by which the agents know the address of the outside world; `dev.ts` gives it. */
+  /** The environment variable with the address of the outside world, for the agents; `dev.ts` sets it. */
   readonly world: string;
   /**
-   * Each is played once by `npm run example`, all at once; by `npm run gallery` as often as there is time.
+   * `npm run example` plays each scene once, all at the same time; `npm run gallery` repeats them while there
+   * is time.
    */
   readonly scenes: readonly Scene[];
-  /** What the ledger says, and what is wrong with it. All executions that could end have ended. */
+  /** Judges the ledger, after all executions that could end have ended. */
   readonly audit: (seen: Seen) => Audit | Promise<Audit>;
 }
 
 export interface Scene {
-  /** Short, as part of a key: 'lost-reply'. */
+  /** Short, because it becomes part of a key: 'lost-reply'. */
   readonly name: string;
   /** What goes wrong. */
   readonly wrong: string;
-  /** How its execution may end. */
+  /** The statuses with which its execution may end. */
   readonly ends: readonly ExecutionStatus[];
   /**
-   * Makes it go wrong, starts the execution, and plays the people and services that answer it.
-   * @param subject what the outside world knows this one by: no other scene has it
-   * @returns the id of the execution, when there is nothing left to do but wait for its end
+   * Causes the fault, starts the execution, and plays the people and services that answer it.
+   * @param subject the scene's name in the outside world, which no other scene has
+   * @returns the id of the execution, once only its end is awaited
    */
   readonly play: (stage: Stage, subject: string) => Promise<string>;
-  /** How it ended, in a sentence. */
+  /** Describes its end in one sentence. */
   readonly tell: (end: ExecutionView) => string;
 }
 
@@ -44,11 +46,11 @@ export interface Stage {
   readonly cloud: LocalCloud;
   readonly client: Client;
   readonly world: OutsideWorld;
-  /** Polls until there is a value. Rejects when the time of the run is over. */
+  /** Polls until there is a value. Rejects when the run's time is up. */
   readonly until: <T>(what: string, look: () => Promise<T | undefined>) => Promise<T>;
 }
 
-/** What `examples/world` serves for the audience. */
+/** The audience's view of `examples/world`. */
 export interface OutsideWorld {
   readonly url: string;
   readonly behave: (rule: RuleInput) => Promise<void>;
@@ -59,7 +61,7 @@ export interface OutsideWorld {
 export interface Played {
   readonly scene: Scene;
   readonly subject: string;
-  /** Absent where it did not end in time, or could not be played. */
+  /** Absent if it did not end in time, or could not be played. */
   readonly end?: ExecutionView;
   /** Why it could not be played. */
   readonly problem?: string;
@@ -71,15 +73,15 @@ export interface Seen {
 }
 
 export interface Audit {
-  /** What stands in the outside world, in a line. */
+  /** The state of the outside world, in one line. */
   readonly ledger: string;
   readonly findings: readonly Finding[];
 }
 
 export interface Finding {
   /**
-   * `doubled`: done twice · `lost`: promised and not there · `leftBehind`: taken back, and still
-   * there · `other`: anything else.
+   * `doubled`: done twice · `lost`: promised and missing · `leftBehind`: undone, but still there · `other`:
+   * anything else.
    */
   readonly kind: 'doubled' | 'lost' | 'leftBehind' | 'other';
   /** The scene's subject. */

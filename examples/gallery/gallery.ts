@@ -1,11 +1,11 @@
 /**
- * All examples side by side on one local cloud, while processes are killed at random moments: each
- * as expected, or the run fails.
+ * Runs all examples in parallel on one local cloud, and kills processes at random moments: each example must
+ * end as expected, or the run fails.
  *
  *     npx tsx examples/gallery/gallery.ts [--seed 7] [--short] [--only a,b] [--json]
  *
- * Owns: how long is played and killed, the table, the last line and the exit code. Does not own: what an
- * example does and what must be so afterwards (its `example.ts`), the judgement (`play.ts`).
+ * Owns: how long it plays and kills, the table, the last line and the exit code. Does not own: what an
+ * example does and what must be true afterwards (its `example.ts`), the judgement (`play.ts`).
  */
 
 import { parseArgs } from 'node:util';
@@ -13,23 +13,23 @@ import { cloudOf } from './cloud.ts';
 import type { Played } from './example.ts';
 import { countsOf, exampleNames, isWell, messageOf, type Performance, perform, problemsOf } from './play.ts';
 
-/** New rounds begin for so long. */
+/** How long new rounds may begin. */
 const PLAY_MS = 60_000;
-/** And for longer, while so many have not been killed. */
+/** Rounds continue after `PLAY_MS` until this many processes were killed. */
 const KILLS = 50;
 const KILL_EVERY_MS = 700;
 const LOOK_EVERY_MS = 500;
-/** What has not ended then is stuck. */
+/** An execution that has not ended by then is stuck. */
 const STUCK_MS = 280_000;
-/** The time of a single round: a kill after it only makes the round longer. */
+/** How long a single round takes kills: a later kill would only make the round longer. */
 const SHORT_MS = 10_000;
-/** No round begins that late. */
+/** No round begins after this time. */
 const LAST_ROUND_MS = 150_000;
 
 interface Options {
   readonly seed: number;
   readonly names: readonly string[];
-  /** One round of each, and as many kills as meet it. */
+  /** Plays one round of each example, with the kills that happen during it. */
   readonly short: boolean;
   readonly json: boolean;
 }
@@ -67,7 +67,7 @@ async function main({ seed, names, short, json }: Options): Promise<number> {
       if (round === 0 || short) return round === 0;
       return passedMs < PLAY_MS || (kills.count() < KILLS && passedMs < LAST_ROUND_MS);
     };
-    // What is under way then heals.
+    // Lets running work recover.
     const heal = (): void => {
       const passedMs = Date.now() - playedFromAt;
       if (passedMs > (short ? SHORT_MS : PLAY_MS) && (short || kills.count() >= KILLS)) kills.stop();
@@ -96,7 +96,7 @@ async function main({ seed, names, short, json }: Options): Promise<number> {
   }
 }
 
-/** Says now and then how many have ended. */
+/** Prints now and then how many scenes have ended. */
 function progress(): (played: Played) => void {
   let ended = 0;
   return () => {

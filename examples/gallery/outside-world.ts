@@ -1,8 +1,8 @@
 /**
- * What an order needs on AWS beside Steadfast: somebody who charges, reserves, ships and writes.
+ * The services that an order needs on AWS besides Steadfast: they charge, reserve, ship and mail.
  *
- * Owns: the world that a stage brings for trying it, who may call it, and what a stage without it says and
- * does. Does not own: what that world does (`../order-fulfilment/world-function.ts`).
+ * Owns: the trial world that a stage deploys, who may call it, and what a stage without it prints and does.
+ * Does not own: what that world does (`../order-fulfilment/world-function.ts`).
  */
 
 import { join } from 'node:path';
@@ -26,8 +26,8 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const CALLERS = ['authorise-card', 'charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'];
 
 /**
- * A function with an address that only the example's agents may call, and a table of its own. It goes with
- * the stack.
+ * Adds a function with an address that only the example's agents may call, and a table for it. Both are
+ * deleted with the stack.
  */
 export function addWorld(stack: SteadfastStack): void {
   if (!stack.steadfast.agents.has('charge-card')) return;
@@ -80,7 +80,7 @@ export function addWorld(stack: SteadfastStack): void {
 const REQUIRE =
   "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
 
-/** For a stage that is to be connected to services of your own: until it is, its schedules are off. */
+/** For a stage that will use your own services: its schedules stay off until you connect them. */
 export function withoutWorld(stack: SteadfastStack): void {
   if (!stack.steadfast.agents.has('charge-card')) return;
   for (const node of stack.node.findAll()) if (node instanceof CfnSchedule) node.state = 'DISABLED';

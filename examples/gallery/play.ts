@@ -1,5 +1,5 @@
 /**
- * Plays scenes of an example on a local cloud, waits for their ends, and judges them by the audit.
+ * Plays scenes of an example on a local cloud, waits for their ends, and audits the results.
  *
  * Owns: the subjects, the time, the judgement. Does not own: what a scene does
  * (`example.ts` of each folder), the cloud.
@@ -51,8 +51,8 @@ export interface Counts {
 
 /**
  * Plays all scenes at once, round after round.
- * @param again whether one more round is played, by its number, from 0
- * @param untilAt what has not ended then is stuck
+ * @param again whether to play another round, by its number, from 0
+ * @param untilAt an execution that has not ended by then is stuck
  */
 export async function perform(
   name: string,
@@ -95,13 +95,13 @@ async function playedOnce(stage: Stage, scene: Scene, subject: string, untilAt: 
   }
 }
 
-/** Undefined when the time is over before. */
+/** The result, or undefined if the time is up first. */
 async function inTime<T>(what: Promise<T>, untilAt: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<undefined>((done) => {
     timer = setTimeout(() => done(undefined), Math.max(0, untilAt - Date.now()));
   });
-  // Whatever it says after its time is of no use.
+  // A rejection after the time is up does not matter.
   what.catch(() => undefined);
   return Promise.race([what, over]).finally(() => clearTimeout(timer));
 }
@@ -149,7 +149,7 @@ function worldAt(url: string): OutsideWorld {
 export const messageOf = (error: unknown): string =>
   (Object(error) as { message?: string }).message ?? String(error);
 
-/** Why a scene is not as expected; none where it is. */
+/** Why a scene did not go as expected; empty if it did. */
 export function problemsOf({ scene, subject, end, problem }: Played, { findings }: Audit): readonly string[] {
   const own = findings
     .filter((finding) => finding.subject === subject)
@@ -177,7 +177,7 @@ export function countsOf(all: readonly Performance[]): Counts {
   };
 }
 
-/** Also what concerns no scene must be well. */
+/** Findings that belong to no scene count as well. */
 export const isWell = (all: readonly Performance[]): boolean => {
   const { executions, asExpected } = countsOf(all);
   return asExpected === executions && all.every(({ audit }) => audit.findings.length === 0);

@@ -1,9 +1,9 @@
 /**
- * `npm run example <name>`: one example on a fresh local cloud: what goes wrong, how it
- * ends, and what the ledger says.
+ * `npm run example <name>`: runs one example on a fresh local cloud and prints the faults, the ends, and the
+ * ledger.
  *
- * Owns: the page it prints, and the exit code. Does not own: what happens (`example.ts` of the
- * folder), the judgement (`play.ts`).
+ * Owns: the page that it prints, and the exit code. Does not own: what happens (`example.ts` of the folder),
+ * the judgement (`play.ts`).
  */
 
 import { parseArgs } from 'node:util';

@@ -1,7 +1,8 @@
 /**
- * What the examples' triggers listen to, and what their agents may do with it. `bin/app.ts` deploys the same.
+ * The resources that the examples' triggers listen to, and the agents' permissions on them. `bin/app.ts`
+ * deploys the same ones.
  *
- * Owns: the buckets. Each is made where a folder's `triggers.ts` asks for it, and nowhere else.
+ * Owns: the buckets. A bucket is created only if a folder's `triggers.ts` asks for it.
  */
 
 import { Bucket } from 'aws-cdk-lib/aws-s3';
@@ -20,7 +21,7 @@ export const sources = (stack: Stack) => ({
   },
 });
 
-/** What agents may do with it, where it is there. */
+/** Grants the agents the use of a bucket, if it exists. */
 export function grantUse({ steadfast, node }: SteadfastStack): void {
   const drop = node.tryFindChild('Drop') as Bucket | undefined;
   drop?.grantRead(steadfast.agent('extract-object'), 'incoming/*');

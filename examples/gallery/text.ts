@@ -1,3 +1,3 @@
-/** Indented, and no wider than people like to read. */
+/** Indents a text, and wraps it at a width that people like to read. */
 export const wrapped = (text: string, indent = ''): string[] =>
   (text.match(/.{1,98}(?:\s|$)/g) ?? []).map((line) => `${indent}${line.trimEnd()}`);

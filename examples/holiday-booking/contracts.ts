@@ -1,5 +1,6 @@
 /**
- * What the agents of this folder take and give: all that an agent's function needs of the workflow.
+ * The inputs and outputs of this folder's agents: everything that an agent's function needs from the
+ * workflow.
  *
  * The limits are short so that you can see a recovery on a laptop.
  */
@@ -12,7 +13,7 @@ const LIMITS = { lease: '5s', claimWithin: '5s', timeout: '10s', lateEffectWithi
 export const Text = z.string().check(z.minLength(1));
 const Booked = z.object({ booking: Text });
 
-/** The airline books whenever it is asked, so an unknown outcome must be asked for. */
+/** The airline books every request, including repeats, so an unknown outcome needs a probe. */
 export const bookFlight = agent('book-flight', {
   input: z.object({ trip: Text, to: Text }),
   output: Booked,
@@ -20,7 +21,7 @@ export const bookFlight = agent('book-flight', {
   ...LIMITS,
 });
 
-/** Hotels book once per key, so an unknown outcome is simply tried again. */
+/** Hotels book once per key, so after an unknown outcome the step is simply tried again. */
 export const bookHotel = agent('book-hotel', {
   input: z.object({ trip: Text, hotel: Text }),
   output: z.object({ booking: Text, hotel: Text }),
@@ -29,8 +30,8 @@ export const bookHotel = agent('book-hotel', {
 });
 
 /**
- * The rental books whenever it is asked, and may do so seconds after its caller has given
- * up: `lateEffectWithin` is longer than that.
+ * The rental books every request, including repeats, and may do so seconds after its caller has given up:
+ * `lateEffectWithin` is longer than that.
  */
 export const rentCar = agent('rent-car', {
   input: z.object({ trip: Text }),
@@ -39,7 +40,7 @@ export const rentCar = agent('rent-car', {
   ...LIMITS,
 });
 
-/** Hands the desk the token with which it confirms; a request that is not needed any more is withdrawn. */
+/** Gives the desk the token with which it confirms; withdraws a request that is no longer needed. */
 export const askDesk = agent('ask-desk', {
   input: z.object({ trip: Text, token: Text }),
   output: z.object({ request: Text }),

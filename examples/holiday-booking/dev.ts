@@ -1,4 +1,4 @@
-/** The airline, the hotels and the others for `npm start`. */
+/** Starts the airline, the hotels and the other services for `npm start`. */
 
 import { type DevContext, startDevWorld } from '../world/process.ts';
 import { PLACE } from './world.ts';

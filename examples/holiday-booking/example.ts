@@ -1,4 +1,4 @@
-/** How a holiday fails, and what must be so afterwards. */
+/** How a holiday booking fails, and what must be true afterwards. */
 
 import type { ApiError, ExecutionStatus, ExecutionView } from 'steadfast/client';
 import { auditDeeds } from '../gallery/audit.ts';
@@ -10,7 +10,7 @@ const start = async ({ client }: Stage, trip: string, hotel = 'Harbour Inn'): Pr
   return (await client.start('holiday-booking', { input, idempotencyKey: trip })).executionId;
 };
 
-/** The token that the desk was given; none where the trip is given back before it was asked. */
+/** The token that the desk got; nothing if the trip was undone before the desk was asked. */
 const asked = async (
   { world, client, until }: Stage,
   trip: string,
@@ -27,8 +27,8 @@ const asked = async (
 };
 
 /**
- * The desk says that it is at it, and confirms. If kills delayed its request for too long, its answer is not
- * awaited any more.
+ * The desk sends a heartbeat, then confirms. If kills delayed its request for too long, nothing waits for its
+ * answer any more.
  */
 async function answer(stage: Stage, trip: string, executionId: string, confirms: boolean): Promise<void> {
   const token = await asked(stage, trip, executionId);
@@ -113,7 +113,7 @@ export default {
   scenes,
   audit: async ({ stage, played }) =>
     auditDeeds(DEEDS, await stage.world.ledger(), played, ({ scene, end }) => {
-      // The one mail goes to the traveller, or to customer service.
+      // The only mail goes to the traveller, or to customer service.
       if (end.status !== 'succeeded') return { mail: 1 };
       return { seat: 1, room: 1, car: scene.name === 'hotel-full' ? 0 : 1, request: 1, mail: 1 };
     }),

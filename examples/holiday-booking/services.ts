@@ -1,6 +1,6 @@
 /**
- * How the services of a holiday are asked: one that books as often as it is asked, by
- * reference; one that books once, by key.
+ * Requests to the services of a holiday: one kind books every request and finds bookings by reference; the
+ * other kind books once per key.
  *
  * Owns: the requests, for the agents. Does not own: what an answer means (`../world/client.ts`).
  */
@@ -15,7 +15,7 @@ const Found = z.record(z.string(), z.array(z.object({ id: z.string(), undone: z.
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** A service that does it whenever it is asked; the idempotency key is the reference it can be asked by. */
+/** A service that acts on every request; the idempotency key is the reference by which it finds them. */
 export const byReference = (service: string, kind: string) => {
   const path = `/${service}/${kind}s`;
   const found = async (ctx: AttemptContext) => {
@@ -33,7 +33,7 @@ export const byReference = (service: string, kind: string) => {
       return (await callWorld(ctx, request, Made)).id;
     },
     find: async (ctx: AttemptContext): Promise<string | undefined> => (await found(ctx))[0]?.id,
-    /** All there is under the reference, also what an attempt of unknown outcome has booked. */
+    /** Undoes everything with the reference, including bookings of an attempt with an unknown outcome. */
     undo: async (ctx: AttemptContext): Promise<void> => {
       for (const { id, undone } of await found(ctx))
         if (!undone) await callWorld(ctx, { method: 'POST', path: `${path}/${id}/cancel` }, z.unknown());
@@ -41,7 +41,7 @@ export const byReference = (service: string, kind: string) => {
   };
 };
 
-/** A service that does it once per key, and takes it back by the key. */
+/** A service that acts once per key, and undoes by the key. */
 export const byKey = (service: string, kind: string) => {
   const path = `/${service}/${kind}s`;
   return {

@@ -1,4 +1,4 @@
-/** The workflow with the handlers that are deployed, against an airline, hotels and the others of its own. */
+/** Runs the workflow with the deployed handlers, against its own airline, hotels and other services. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ afterEach(async () => {
 
 const entries = (): readonly HolidayEntry[] => world.ledger as readonly HolidayEntry[];
 const KINDS = DEEDS.map(({ kind }) => kind);
-/** What took place, and how often each was taken back. */
+/** The effects that took place, and how often each was undone. */
 const effects = (): WorldEffect[] =>
   entries()
     .filter(({ kind }) => KINDS.includes(kind))
@@ -76,7 +76,7 @@ test('three unknown outcomes at once are settled each in its own way, and nothin
   for (const each of [bookFlight, bookHotel, rentCar]) trial.loseReply(each);
   const { status, steps } = await (await confirmed(trial, trip)).waitForEnd();
   expect(status).toBe('succeeded');
-  // One was asked what it had done, the other was asked again.
+  // The flight was probed; the hotel was asked again.
   expect([steps['flight']?.attempts, steps['hotel']?.attempts]).toEqual([1, 2]);
   expect(standing()).toEqual(ALL);
 });

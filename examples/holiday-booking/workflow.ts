@@ -1,7 +1,7 @@
 /**
- * Holiday booking: a flight, a hotel and a car side by side; another hotel in the place of one that is full;
- * no car if there is none; then a person at the travel desk confirms it. Whatever stops it, all that was
- * booked is given back, and customer service hears of it.
+ * Holiday booking: books a flight, a hotel and a car in parallel; takes another hotel if the first is full;
+ * goes without a car if there is none; then a person at the travel desk confirms the trip. If anything stops
+ * it, all bookings are undone and customer service is informed.
  *
  * Owns: the workflow. Does not own: the agents' contracts (`contracts.ts`), how an agent does its work
  * (`agents/`), or the services it talks to (`world.ts`).
@@ -22,7 +22,7 @@ export const holidayBooking = workflow('holiday-booking', { input: Trip, within:
   const how = { recovery: [PATIENCE], retryUndo: UNDO } as const;
 
   const flight = w.step('flight', bookFlight, { trip, to }, how);
-  // Only when it is certain that there is no room in the first one is the other one asked.
+  // The second hotel is asked only once it is certain that the first has no room.
   const first = w.step('hotel', bookHotel, { trip, hotel }, { ...how, mayFail: true });
   const other = w.step(
     'other-hotel',
@@ -30,13 +30,13 @@ export const holidayBooking = workflow('holiday-booking', { input: Trip, within:
     { trip, hotel: otherHotel },
     { ...how, when: failed(first) },
   );
-  // Who gets no car takes the bus.
+  // Without a car, the traveller takes the bus.
   const car = w.step('car', rentCar, { trip }, { ...how, mayFail: true });
 
   const confirmed = w.callback('confirmed', {
     output: z.object({ by: Text }),
     within: '30m',
-    heartbeatEvery: '12s', // a desk that says nothing for so long has gone home
+    heartbeatEvery: '12s', // a desk that is silent for longer has gone home
     after: [flight, other, car],
   });
   w.step('ask', askDesk, { trip, token: confirmed.token }, { ...how, after: [flight, other, car] });
@@ -46,7 +46,7 @@ export const holidayBooking = workflow('holiday-booking', { input: Trip, within:
     { trip, to: 'traveller', text: confirmed.output.by },
     { recovery: [PATIENCE], mayFail: true },
   );
-  // When all is given back, and not before: they call the traveller.
+  // Only after everything is undone: customer service then calls the traveller.
   w.onFailure(
     'tell-service',
     sendMail,

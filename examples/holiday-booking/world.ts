@@ -1,8 +1,9 @@
 /**
  * The outside world of a holiday: an airline, hotels, a car rental, the travel desk, mail.
  *
- * Owns: which of them deduplicate (hotels, desk, mail) and which do not (airline, rental), and which hotel is
- * always full. Does not own: how a service works (`../world`), what must be so afterwards (`example.ts`).
+ * Owns: which services deduplicate (hotels, desk, mail) and which do not (airline, rental), and which hotel
+ * is always full. Does not own: how a service works (`../world`), what must be true afterwards
+ * (`example.ts`).
  *
  *   npx tsx examples/holiday-booking/world.ts [--port 4536] [--ledger .steadfast/holiday.jsonl]
  */
@@ -15,13 +16,13 @@ import { serveIfMain } from '../world/process.ts';
 export interface HolidayEntry extends Entry {
   readonly trip: string;
   readonly hotel?: string;
-  /** Only for a request to the desk: with it the desk answers. */
+  /** Only for a request to the desk: the desk answers with this token. */
   readonly token?: string;
   /** Only for a mail. */
   readonly to?: string;
 }
 
-/** It never has a room. */
+/** A hotel that never has a room. */
 export const FULL = 'Grand Hotel';
 
 const Text = z.string().check(z.minLength(1));

@@ -1,7 +1,9 @@
 import { audit, type AuditedExecution } from './audit.ts';
 import type { EntryKind, MailSubject, OrderEntry as Entry } from './world.ts';
 
-/** A mail's third part is its subject, a charge's the authorisation that it captures. */
+/**
+ * The third part of a mail is its subject; the third part of a charge is the authorisation that it captures.
+ */
 type Line = readonly [kind: EntryKind, id: string, of?: string];
 
 /** A ledger of one execution, by default `x`. */
@@ -31,7 +33,7 @@ const FORWARD: readonly Line[] = [
   ['shipment', 's1'],
   ['mail', 'm1', 'on-its-way'],
 ];
-/** The customer of an order that is taken back gets a mail. */
+/** The customer of an order that is undone gets a mail. */
 const TOLD: Line = ['mail', 'm9', 'not-fulfilled'];
 
 const found = (lines: readonly Line[], status: string): string[] =>

@@ -1,26 +1,26 @@
 /**
- * Compares the external services' ledger with what the executions claim. Pure: entries
- * and executions in, findings out.
+ * Compares the external services' ledger with the claims of the executions. Pure: entries and executions in,
+ * findings out.
  *
- * An order is charged, reserved and shipped at most once, its customer gets each mail at most
- * once, and what an execution says must be what the ledger shows. For each of the five effects
- * (authorisation, charge, reservation, shipment, mail):
+ * An order is charged, reserved and shipped at most once, its customer gets each mail at most once, and the
+ * ledger must confirm what an execution claims. For each of the five effects (authorisation, charge,
+ * reservation, shipment, mail):
  *
- *   double       A second one under one execution, whether or not it was taken back later: the customer's
+ *   double       A second one under one execution, even if it was undone later: the customer's
  *                statement shows both. Counted once per surplus entry. A mail is a double only if it has the
- *                same subject: an order that is canceled late was on its way before it was not.
+ *                same subject: an order that is canceled late gets both kinds of mail.
  *   double-undo  A second refund, release or cancellation of one entry. Counted once per surplus entry.
- *   lost         Succeeded, but no entry stands; or compensated or canceled, but an entry stands or the
- *                customer got no mail; or an entry of an unknown execution. Not missed: a mail whose step
- *                says that it failed, and what a skipped step would have done. An authorisation
+ *   lost         Succeeded, but no entry remains; or compensated or canceled, but an entry remains or the
+ *                customer got no mail; or an entry of an unknown execution. Not counted: a mail whose step
+ *                failed, and the effect of a skipped step. An authorisation
  *                may not stay open.
- *   untrue       A mail that says what is not so: not fulfilled, of an order that succeeded.
- *   misuse       One key for two requests that differ: the second one was refused.
+ *   untrue       A mail with a false statement: 'not fulfilled' for an order that succeeded.
+ *   misuse       One key for two different requests: the second one was refused.
  *   breach       A second open authorisation of an order, or a charge against none: refused.
  *   stray-undo   A void, refund, release or cancellation of something that is not in the ledger.
  *
- * An execution that is still open, or that failed and so says itself that a person must act, loses nothing:
- * it makes no claim. Its doubles count.
+ * An execution that is still open, or that failed and so says that a person must act, makes no claim, so
+ * nothing of it counts as lost. Its doubles count.
  */
 
 import type { EntryKind, MailSubject, OrderEntry as Entry } from './world.ts';
@@ -29,7 +29,7 @@ import type { EntryKind, MailSubject, OrderEntry as Entry } from './world.ts';
 export interface AuditedExecution {
   readonly executionId: string;
   readonly status: string;
-  /** Only those that failed and were tolerated, or were skipped, matter. */
+  /** Only tolerated failures and skipped steps matter. */
   readonly steps?: readonly { readonly name: string; readonly status: string }[];
 }
 
@@ -40,7 +40,7 @@ export interface Finding {
   readonly kind: FindingKind;
   readonly effect: Effect;
   readonly executionId: string;
-  /** Surplus or missing entries. */
+  /** How many entries are surplus or missing. */
   readonly count: number;
   readonly detail: string;
 }
@@ -58,18 +58,18 @@ export interface ExecutionAudit {
 
 export interface Audit {
   readonly executions: readonly ExecutionAudit[];
-  /** All findings, those without an execution included. */
+  /** All findings, including those without an execution. */
   readonly findings: readonly Finding[];
   readonly doubleCharges: number;
   /**
-   * Charges that an execution claims and the ledger lacks, or the other way
-   * round; refunds of nothing included.
+   * Charges that an execution claims and the ledger lacks, or the other way round, including refunds of
+   * nothing.
    */
   readonly lostCharges: number;
   readonly doubleRefunds: number;
 }
 
-/** What takes each effect back. */
+/** The kind of entry that undoes each effect. */
 export const UNDO_OF: Readonly<Record<Effect, EntryKind | undefined>> = {
   authorisation: 'void',
   charge: 'refund',
@@ -79,14 +79,14 @@ export const UNDO_OF: Readonly<Record<Effect, EntryKind | undefined>> = {
 };
 export const EFFECTS = Object.keys(UNDO_OF) as readonly Effect[];
 
-/** Which step does it. */
+/** The step that causes each effect. */
 const DOES: Readonly<Partial<Record<Effect, string>>> = {
   charge: 'charge',
   reservation: 'reserve',
   shipment: 'ship',
 };
 
-/** Which step sends which mail. */
+/** The step that sends each mail. */
 const SENDER: Readonly<Record<MailSubject, string>> = {
   'on-its-way': 'notify',
   'not-fulfilled': 'tell-customer',
@@ -188,7 +188,7 @@ function losses(execution: AuditedExecution, effect: Effect, own: readonly Entry
 
 const isTakenBack = (status: string): boolean => status === 'compensated' || status === 'canceled';
 
-/** Compares the customer's mails with what became of the order. */
+/** Compares the customer's mails with the end of the order. */
 function newsFindings(
   { executionId, status, steps = [] }: AuditedExecution,
   own: readonly Entry[],
@@ -245,7 +245,7 @@ const refusals = (entries: readonly Entry[]): Finding[] =>
     return [{ ...found, kind, effect: service === 'mail' ? 'mail' : 'reservation', detail }];
   });
 
-/** The payment service refuses them; it is not believed. */
+/** The payment service refuses them; the audit checks this independently. */
 const strayCaptures = (entries: readonly Entry[]): Finding[] =>
   entries.flatMap(({ id, kind, executionId = NOBODY, authorisationId: of }, at): Finding[] => {
     if (kind !== 'charge' || of === undefined) return [];

@@ -1,8 +1,9 @@
 /**
- * What the agents of this folder take and give: all that an agent's function needs of the workflows.
+ * The inputs and outputs of this folder's agents: everything that an agent's function needs from the
+ * workflows.
  *
- * The limits are short so that you can see a recovery on a laptop. In production a lease of 30 s and a
- * lateEffectWithin time of the external service's own request timeout are a better start.
+ * The limits are short so that you can see a recovery on a laptop. In production, start with a lease of 30 s
+ * and a `lateEffectWithin` equal to the external service's own request timeout.
  */
 
 import { agent } from 'steadfast';
@@ -11,14 +12,14 @@ import * as z from 'zod/mini';
 const LIMITS = { lease: '5s', claimWithin: '5s', timeout: '20s', lateEffectWithin: '1s' } as const;
 
 export const Id = z.string().check(z.minLength(1));
-/** Whole cents. */
+/** An amount in whole cents. */
 export const Amount = z.int().check(z.positive());
 export const Items = z
   .array(z.object({ sku: Id, quantity: z.int().check(z.positive()) }))
   .check(z.minLength(1));
 
 const AuthoriseInput = z.object({ orderId: Id, amount: Amount });
-/** Nothing is authorised for an order that is paid already. */
+/** Nothing is authorised for an order that is already paid. */
 const AuthoriseOutput = z.object({ authorisationId: z.optional(Id) });
 const ChargeInput = z.object({ orderId: Id, amount: Amount, authorisationId: z.optional(Id) });
 const ChargeOutput = z.object({ chargeId: Id });
@@ -26,7 +27,7 @@ const ReserveInput = z.object({ orderId: Id, items: Items });
 const ReserveOutput = z.object({ reservationId: Id });
 const ShipInput = z.object({ orderId: Id, reservationId: Id, address: Id });
 const ShipOutput = z.object({ shipmentId: Id, trackingNumber: Id });
-/** On its way, or not fulfilled and why. */
+/** The order is on its way, or it is not fulfilled for a reason. */
 const NotifyInput = z.union([
   z.object({ orderId: Id, email: Id, trackingNumber: Id }),
   z.object({ orderId: Id, email: Id, reason: z.string() }),
@@ -44,9 +45,7 @@ export type ShipOutput = z.infer<typeof ShipOutput>;
 export type NotifyInput = z.infer<typeof NotifyInput>;
 export type NotifyOutput = z.infer<typeof NotifyOutput>;
 
-/**
- * The payment service charges once per request, whatever its reference: an unknown outcome must be asked for.
- */
+/** The payment service charges once per request, whatever its reference: an unknown outcome needs a probe. */
 export const chargeCard = agent('charge-card', {
   input: ChargeInput,
   output: ChargeOutput,
@@ -62,7 +61,7 @@ export const authoriseCard = agent('authorise-card', {
   ...LIMITS,
 });
 
-/** The warehouse reserves once per key, so an unknown outcome is simply tried again. */
+/** The warehouse reserves once per key, so after an unknown outcome the step is simply tried again. */
 export const reserveStock = agent('reserve-stock', {
   input: ReserveInput,
   output: ReserveOutput,
@@ -70,7 +69,7 @@ export const reserveStock = agent('reserve-stock', {
   ...LIMITS,
 });
 
-/** The carrier books once per request as well, but can be asked by reference. */
+/** The carrier books once per request as well, but can be queried by reference. */
 export const scheduleShipping = agent('schedule-shipping', {
   input: ShipInput,
   output: ShipOutput,

@@ -1,6 +1,6 @@
 /**
- * The outside world for `npm start`. Owns: that it is there before the agents ask for it. Does not own: how
- * it can be made to misbehave (see README.md).
+ * Starts the outside world for `npm start`, before the agents call it. Does not own: how to make it misbehave
+ * (see README.md).
  */
 
 import { type DevContext, startDevWorld } from '../world/process.ts';

@@ -1,4 +1,4 @@
-/** How an order fails, and what must be so afterwards. */
+/** How an order fails, and what must be true afterwards. */
 
 import type { ApiError } from 'steadfast/client';
 import { auditDeeds } from '../gallery/audit.ts';
@@ -6,7 +6,7 @@ import type { Example, Scene, Stage } from '../gallery/example.ts';
 import { DEEDS, type OrderEntry } from './world.ts';
 
 const DONE = { charge: 1, reservation: 1, shipment: 1, mail: 1 };
-/** The mail that reports it. */
+/** The mail that reports the failure. */
 const TAKEN_BACK = { mail: 1 };
 
 const start = async (
@@ -25,7 +25,7 @@ const start = async (
   return (await client.start(workflow, { input, idempotencyKey })).executionId;
 };
 
-/** A person answers each question for the release of an order's goods, until its executions are over. */
+/** A person answers every question about releasing an order's goods, until its executions have ended. */
 async function answerReleases(stage: Stage, ids: readonly string[], isReleased: boolean): Promise<void> {
   await stage.until('the release', async () => {
     const views = await Promise.all(ids.map((id) => stage.client.get(id)));
@@ -35,7 +35,7 @@ async function answerReleases(stage: Stage, ids: readonly string[], isReleased: 
       const answer = isReleased
         ? stage.client.callbacks.complete(token, { approved: true })
         : stage.client.callbacks.fail(token, { code: 'rejected', message: 'the goods are damaged' });
-      // Answered twice, or too late.
+      // The question was answered twice, or too late.
       await answer.catch((error: Partial<ApiError>) => {
         if (error.status !== 409) throw error;
       });
@@ -111,7 +111,7 @@ const scenes: readonly Scene[] = [
       await answerReleases(stage, ids, true);
       const [first = '', second = ''] = ids;
       const { steps } = await stage.client.get(first);
-      // Which one was let in first is a race.
+      // The order of admission is a race.
       return steps.some(({ status }) => status === 'skipped') ? first : second;
     },
     tell: ({ output }) =>

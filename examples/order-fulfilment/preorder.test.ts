@@ -1,6 +1,6 @@
 /**
- * The preorder with the handlers that are deployed, at a payment service that sees two authorisations of one
- * order, whatever execution asks for them.
+ * Runs the preorder with the deployed handlers, at a payment service that notices two authorisations of one
+ * order, even from different executions.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -32,9 +32,9 @@ const order: Order = {
   items: [{ sku: 'book', quantity: 1 }],
   total: 1_250,
 };
-/** Each run of a test has an order of its own; the first is `order`. */
+/** Each run of a test gets an order of its own; the first is `order`. */
 const latest = { orders: 1, orderId: order.orderId };
-/** Idempotency keys under which an order was found paid. */
+/** Idempotency keys for which the order was found to be paid. */
 const foundPaid = new Set<string>();
 const authorise = authoriseCard.handler({
   ...authoriseAgent,
@@ -69,8 +69,8 @@ const ledger = (): readonly Entry[] => [...world.ledger] as readonly Entry[];
 const kinds = (): string[] => ledger().map(({ kind }) => kind);
 
 /**
- * What took place, and how often each was taken back. An authorisation that is captured stands; the order
- * that is found paid has one as well.
+ * The effects that took place, and how often each was undone. A captured authorisation remains; an order that
+ * was found paid has one as well.
  */
 function effects(): readonly WorldEffect[] {
   const entries = ledger().filter(({ orderId }) => orderId === latest.orderId);
@@ -85,7 +85,7 @@ function effects(): readonly WorldEffect[] {
   return [...done, ...found];
 }
 
-/** Two executions of one order at once. A person releases the goods of each, should it ask. */
+/** Starts two executions of one order at once. A person releases the goods of each, if it asks. */
 async function startedTwice(trial: WorkflowTest<Order>, input: Order): Promise<readonly TestRun[]> {
   const runs = [await trial.start(input, { idempotencyKey: 'the first' }), await trial.start(input)];
   for (const run of runs) await run.approve('release');

@@ -1,9 +1,9 @@
-/** What starts orders beside the API. Which bucket the pictures are in says the stack. */
+/** The triggers that start orders besides the API. The stack says which bucket has the pictures. */
 
 import { onEvent, onObjectCreated, onSchedule } from 'steadfast';
 import { orderFulfilment } from './workflow.ts';
 
-/** Few at a time: of a new account's ten executions the agents need most. */
+/** Low, because the agents need most of the ten concurrent executions that a new account has. */
 const maxConcurrency = 2;
 const buyer = { email: 'gallery@example.com', address: '1 Main Street' };
 
@@ -21,8 +21,8 @@ export const prints = onObjectCreated(orderFulfilment, {
 });
 
 /**
- * A cart that the shop says is checked out, by an event of its own on the account's
- * bus. Said twice, it is one order.
+ * Starts an order for a checked-out cart, which the shop announces by an event of its own on the account's
+ * bus. A repeated event is the same order.
  */
 export const carts = onEvent(orderFulfilment, {
   pattern: { source: ['shop'], detailType: ['Cart Checked Out'] },
@@ -38,7 +38,7 @@ export const carts = onEvent(orderFulfilment, {
 });
 
 /**
- * Every night, frames are ordered for the next day; not where the stack has no outside world
+ * Orders frames for the next day, every night; not if the stack has no outside world
  * (`../gallery/outside-world.ts`).
  */
 export const frames = onSchedule(orderFulfilment, {

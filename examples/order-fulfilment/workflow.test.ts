@@ -1,6 +1,6 @@
 /**
- * What the workflow declares, and how it ends when its services or its own processes
- * fail. The world is the real one.
+ * What the workflow declares, and how it ends when its services or its own processes fail. The world is the
+ * real one.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -95,7 +95,7 @@ describe('with the handlers that are deployed, against the world', () => {
       .filter(({ kind }) => kind === 'mail')
       .map(({ subject }) => subject);
 
-  /** The world's ledger: what took place, and how often each was taken back. */
+  /** The effects in the world's ledger, and how often each was undone. */
   function effects(): readonly WorldEffect[] {
     const entries = ledger();
     return entries

@@ -1,8 +1,8 @@
 /**
- * Two ways to sell. Order fulfilment: charge the card and reserve the stock side by side, ship when both are
- * done, tell the customer. Preorder: authorise the card now, and charge it when the goods leave, in one
- * execution of an order at a time. An order that is not fulfilled is taken back, and the customer gets one
- * mail about that as well.
+ * Two ways to sell. Order fulfilment: charge the card and reserve the stock in parallel, ship when both are
+ * done, notify the customer. Preorder: authorise the card now, and charge it when the goods leave; one
+ * execution of an order runs at a time. An order that cannot be fulfilled is undone, and the customer gets
+ * one mail about that as well.
  *
  * Owns: the workflows. Does not own: the agents' contracts (`contracts.ts`), how an agent does its work
  * (`agents/`), or the services it talks to (`world.ts`).
@@ -23,7 +23,7 @@ import {
 
 export { authoriseCard, chargeCard, notifyCustomer, reserveStock, scheduleShipping };
 
-/** Three refusals in a row are survived, a fifth one is not. */
+/** Survives three refusals in a row; a fifth one fails the step. */
 const PATIENCE = retry(4, { delay: '500ms', maxDelay: '5s' });
 
 const Order = z.object({ orderId: Id, email: Id, address: Id, items: Items, total: Amount });
@@ -53,14 +53,14 @@ export const orderFulfilment = workflow('order-fulfilment', options, (w) => {
     { orderId, reservationId: reserve.output.reservationId, address: w.input.address },
     { after: [charge], recovery: [PATIENCE], retryUndo },
   );
-  // A mail that is declined refunds nothing.
+  // A declined mail refunds nothing.
   w.step(
     'notify',
     notifyCustomer,
     { orderId, email, trackingNumber: ship.output.trackingNumber },
     { recovery: [PATIENCE], mayFail: true },
   );
-  // When all is given back: the customer hears of it once, and not before it is true.
+  // After everything is undone: the customer gets one mail, and only once it is true.
   w.onFailure(
     'tell-customer',
     notifyCustomer,
@@ -71,9 +71,9 @@ export const orderFulfilment = workflow('order-fulfilment', options, (w) => {
 });
 
 /**
- * The card is authorised now, and charged when the goods leave. An order may be started twice, by an
- * impatient customer or a shop that lost the answer: its lane lets in one execution at a time, so the card
- * never has two authorisations of it, and the later one finds that the order is paid.
+ * Authorises the card now, and charges it when the goods leave. An impatient customer, or a shop that lost
+ * the answer, may start an order twice: its lane admits one execution at a time, so the card never has two
+ * authorisations for the order, and the later execution finds the order paid.
  */
 export const preorder = workflow(
   'preorder',
@@ -84,7 +84,7 @@ export const preorder = workflow(
     const authorise = w.step('authorise', authoriseCard, { orderId, amount }, how);
     const { authorisationId } = authorise.output;
     const release = w.approval('release', {
-      // Who releases it has the goods in front of them.
+      // The person who releases the goods has them at hand.
       show: { orderId },
       within: '10m',
       otherwise: 'reject',

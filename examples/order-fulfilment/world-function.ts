@@ -7,10 +7,9 @@ import { deployedWorld, type Fault } from '../world/deployed.ts';
 import { DEEDS } from './world.ts';
 
 const FAULTS: readonly Fault[] = [
-  // Every card is charged once, and the answer to it is lost: the order survives that, and no customer pays
-  // twice.
+  // Charges every card once and loses the answer: the order survives that, and no customer pays twice.
   { service: 'payment', mode: 'drop-reply', times: 1 },
-  // An order of this id is declined when it is to be shipped: what was done for it is taken back.
+  // Declines an order with this id when it is to be shipped: its earlier steps are undone.
   { service: 'carrier', mode: 'decline', match: { about: 'order-to-nowhere' } },
 ];
 

@@ -1,10 +1,10 @@
 /**
  * The outside world of an order: payment, warehouse, carrier, mail.
  *
- * Owns: which of them deduplicate (warehouse, mail) and which do not (payment, carrier), what an entry of
- * theirs says, and what the payment service never lets pass: two open authorisations of one order, and a
- * charge against one that is not open. Does not own: how a service works (`../world`), whether the
- * sum of it is right (`audit.ts`).
+ * Owns: which services deduplicate (warehouse, mail) and which do not (payment, carrier), the content of
+ * their entries, and what the payment service always refuses: two open authorisations of one order, and a
+ * charge against one that is not open. Does not own: how a service works (`../world`), whether the totals are
+ * right (`audit.ts`).
  *
  *   npx tsx examples/order-fulfilment/world.ts [--port 4520] [--ledger .steadfast/world.jsonl] [--with-stdin]
  */
@@ -14,7 +14,7 @@ import type { Deed } from '../world/deeds.ts';
 import type { Entry, Ledger } from '../world/ledger.ts';
 import { serveIfMain } from '../world/process.ts';
 
-/** What a mail says. */
+/** The subjects of mails. */
 const Subject = z.enum(['on-its-way', 'not-fulfilled']);
 export type MailSubject = z.infer<typeof Subject>;
 
@@ -86,7 +86,7 @@ export const DEEDS: readonly Deed[] = [
       id === undefined || openOf(ledger, orderId).some((open) => open.id === id)
         ? undefined
         : `${String(id)} is no open authorisation of this order`,
-    // It pays as often as it is asked to: doubles must show.
+    // The service pays every request, including repeats, so that doubles show.
     undo: { kind: 'refund', action: 'refund', repeats: true },
     declines: 402,
   },

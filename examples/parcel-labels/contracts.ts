@@ -1,5 +1,6 @@
 /**
- * What the agents of this folder take and give: all that an agent's function needs of the workflow.
+ * The inputs and outputs of this folder's agents: everything that an agent's function needs from the
+ * workflow.
  *
  * The limits are short so that you can see a recovery on a laptop.
  */
@@ -11,13 +12,13 @@ const LIMITS = { lease: '5s', claimWithin: '5s', timeout: '20s', lateEffectWithi
 
 export const Text = z.string().check(z.minLength(1));
 
-/** The printer prints as often as it is asked, but keeps a journal of what it has printed. */
+/** The printer prints every request, including repeats, but keeps a journal of what it has printed. */
 export const printLabel = agent('print-label', {
   input: z.object({ parcel: Text, address: Text }),
   output: z.object({ label: Text }),
   effect: 'probed',
-  runsIn: 'container', // where Python is
-  progressWithin: '10s', // the program says when the paper is in, and when it is printed
+  runsIn: 'container', // the container has Python
+  progressWithin: '10s', // the program reports when the paper is in, and when it is printed
   ...LIMITS,
 });
 

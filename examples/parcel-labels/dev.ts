@@ -1,4 +1,4 @@
-/** The printer for `npm start`: a folder among the local data. */
+/** Sets up the printer for `npm start`: a folder among the local data. */
 
 import { join } from 'node:path';
 

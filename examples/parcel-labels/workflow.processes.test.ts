@@ -1,7 +1,4 @@
-/**
- * The workflow with the program in Python that is deployed: forward, back,
- * refused, and cut off at every point.
- */
+/** Runs the workflow with the deployed Python program: forward, back, refused, and cut off at every point. */
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -66,8 +63,8 @@ test('an address of blanks is refused by Python, for good', async () => {
 });
 
 /**
- * The printer's own book, and the carrier's: by idempotency key what stands there, and how often it was
- * voided.
+ * The journals of the printer and of the carrier: what remains under each idempotency key, and how often it
+ * was voided.
  */
 async function effects(): Promise<readonly WorldEffect[]> {
   const entries = journal();

@@ -1,5 +1,5 @@
 /**
- * Parcel labels: print a parcel's label, then order its pickup. The label is printed by a program in Python.
+ * Parcel labels: print a parcel's label, then order its pickup. A Python program prints the label.
  *
  * Owns: the workflow. Does not own: the agents' contracts (`contracts.ts`), how an agent does its work
  * (`agents/`).

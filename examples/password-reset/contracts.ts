@@ -1,5 +1,6 @@
 /**
- * What the agents of this folder take and give: all that an agent's function needs of the workflow.
+ * The inputs and outputs of this folder's agents: everything that an agent's function needs from the
+ * workflow.
  */
 
 import { agent } from 'steadfast';
@@ -17,11 +18,11 @@ export const issueToken = agent('issue-token', {
   ...LIMITS,
 });
 
-/** The mail service sends once for each key, and puts the link in itself. */
+/** The mail service sends once for each key, and inserts the link itself. */
 export const mailLink = agent('mail-link', {
   input: z.object({ account: Text, token: Text }),
   output: z.object({ mail: Text }),
   effect: 'idempotent',
-  undo: 'none', // a mail cannot be unsent; what makes it harmless is that its token is revoked
+  undo: 'none', // a mail cannot be unsent, but revoking its token makes it harmless
   ...LIMITS,
 });

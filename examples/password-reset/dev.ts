@@ -1,4 +1,4 @@
-/** The identity and the mail service for `npm start`. */
+/** Starts the identity and the mail service for `npm start`. */
 
 import { type DevContext, startDevWorld } from '../world/process.ts';
 import { PLACE } from './world.ts';

@@ -1,4 +1,4 @@
-/** How a password reset fails, and what must be so afterwards. */
+/** How a password reset fails, and what must be true afterwards. */
 
 import { auditDeeds } from '../gallery/audit.ts';
 import type { Example, Scene, Stage } from '../gallery/example.ts';

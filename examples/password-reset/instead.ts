@@ -1,9 +1,9 @@
 /**
- * What to use instead: one function behind a queue. The same two requests, one after the
- * other, under the message's id.
+ * The alternative to Steadfast here: one function behind a queue. It sends the same two requests, one after
+ * the other, under the message's id.
  *
- * Owns: that work. Does not own: trying again: the queue does, as long as a message may wait, and then has it
- * in its dead-letter queue. Nothing is undone: a token that was never sent expires by itself.
+ * Owns: that work. Does not own: retries: the queue retries until the message expires, then moves it to its
+ * dead-letter queue. Nothing is undone: a token that was never sent expires by itself.
  */
 
 import * as z from 'zod/mini';
@@ -13,7 +13,7 @@ import type { Reset } from './workflow.ts';
 const Records = z.object({ Records: z.array(z.object({ messageId: z.string(), body: z.string() })) });
 const TIMEOUT_MS = 10_000;
 
-/** A message whose work has failed comes again; the others of its batch do not. */
+/** A message whose work failed is delivered again; the others of its batch are not. */
 export async function handler(event: unknown): Promise<{ batchItemFailures: { itemIdentifier: string }[] }> {
   const { Records: records } = z.parse(Records, event);
   const ends = await Promise.allSettled(records.map(({ messageId, body }) => reset(messageId, body)));

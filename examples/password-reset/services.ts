@@ -1,7 +1,7 @@
 /**
- * How the identity and the mail service are asked.
+ * Requests to the identity and the mail service.
  *
- * Owns: the requests. Does not own: what an answer means (`../world/client.ts`), who asks: the agents, or
+ * Owns: the requests. Does not own: what an answer means (`../world/client.ts`), the callers: the agents, or
  * the one function of `instead.ts`.
  */
 

@@ -1,6 +1,6 @@
 /**
- * The workflow with the handlers that are deployed, and the function that does the same,
- * against services of their own.
+ * Runs the workflow with the deployed handlers, and the function that does the same, against their own
+ * services.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';

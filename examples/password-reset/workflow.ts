@@ -1,12 +1,12 @@
 /**
- * Password reset: issue a token, mail its link. Here to show when not to use Steadfast: README.md says what a
+ * Password reset: issue a token, mail its link. It shows when not to use Steadfast: README.md says what a
  * queue and a function (`instead.ts`) do better, and what would change the answer.
  *
  * Owns: the workflow. Does not own: the agents' contracts (`contracts.ts`), how an agent does its work
  * (`agents/`).
  *
- * The token itself is in no input and no output: the state table, and people who may list executions, need
- * not know it.
+ * The token itself is in no input and no output: neither the state table nor people who may list executions
+ * need to know it.
  */
 
 import { retry, workflow } from 'steadfast';
@@ -18,7 +18,7 @@ const PATIENCE = retry(100, { delay: '500ms', maxDelay: '1m' });
 const Reset = z.object({ account: Text });
 export type Reset = z.infer<typeof Reset>;
 
-/** As long as a token is valid: after that the mail is useless. */
+/** `within` equals the validity of a token: after that the mail is useless. */
 export const passwordReset = workflow('password-reset', { input: Reset, within: '30m' }, (w) => {
   const { account } = w.input;
   const issue = w.step('issue', issueToken, { account }, { recovery: [PATIENCE] });

@@ -1,6 +1,6 @@
 /**
- * The outside world of this example: an identity service and a mail service, each of which does once what
- * it is asked twice under one key.
+ * The outside world of this example: an identity service and a mail service. Each acts once for two requests
+ * with the same key.
  *
  * Owns: what they do. Does not own: how a service works (`../world`), who asks.
  *

@@ -1,4 +1,4 @@
-/** What the auditor of a fleet must find, planted in a ledger. */
+/** Planted faults in a ledger that the auditor of a fleet must find. */
 
 import { rested, soaked } from './audit.ts';
 import type { FleetEntry } from './world.ts';

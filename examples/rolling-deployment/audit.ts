@@ -1,14 +1,15 @@
 /**
- * What the ledger says of a fleet, at its end and at each moment before. Pure: entries in, findings out.
+ * The state of a fleet according to the ledger, at its end and at each moment before. Pure: entries in,
+ * findings out.
  *
- * Owns: what a host runs and whether it gets requests, as its entries tell it. Does not own:
- * what is expected of a deployment.
+ * Owns: which release a host runs and whether it gets requests, according to its entries. Does not own: what
+ * is expected of a deployment.
  */
 
 import type { FleetEntry } from './world.ts';
 
 export interface Host {
-  /** The releases on it, the former one not counted; the last one runs. */
+  /** The releases on it, without the former one; the last one runs. */
   readonly installed: readonly FleetEntry[];
   readonly shifts: readonly FleetEntry[];
 }
@@ -16,7 +17,7 @@ export interface Host {
 export interface FleetAudit {
   /** How many hosts run which release at the end. */
   readonly running: Readonly<Record<string, number>>;
-  /** Installations, roll-backs and shifts that took place twice, and keys for two different requests. */
+  /** Installations, roll-backs and shifts that took place twice, and keys used for two different requests. */
   readonly doubled: number;
   /** Hosts that get no requests at the end. */
   readonly leftOut: readonly string[];
@@ -25,7 +26,7 @@ export interface FleetAudit {
 }
 
 const NEW: Host = { installed: [], shifts: [] };
-/** What runs on a host on which nothing stands that was installed here. */
+/** The release on a host on which no installation of this ledger remains. */
 export const FORMER = 'former';
 
 export const isOut = ({ shifts }: Host): boolean => shifts.at(-1)?.to === 'out';
@@ -63,7 +64,7 @@ function after(host: Host, entry: FleetEntry): Host {
 }
 
 /**
- * One request has one entry, and one that takes it back; a service that deduplicates shows a repeat as such.
+ * One request has one entry, and one that undoes it; a service that deduplicates records a repeat as such.
  */
 function doubles(entries: readonly FleetEntry[]): number {
   const counted = entries.filter(({ kind }) => !['check', 'error', 'repeat', 'misuse'].includes(kind));
@@ -71,7 +72,9 @@ function doubles(entries: readonly FleetEntry[]): number {
   return counted.length - seen.size + entries.filter(({ kind }) => kind === 'misuse').length;
 }
 
-/** In ms, from when the last host of a batch was sent anywhere until the first one of the next batch was. */
+/**
+ * In ms, from the last command for a host of a batch until the first command for a host of the next batch.
+ */
 export function rested(
   entries: readonly FleetEntry[],
   batches: readonly (readonly string[])[],
@@ -86,7 +89,7 @@ export function rested(
   });
 }
 
-/** In ms, from when the last host of a batch was sent back to work until its errors were read. */
+/** In ms, from the time the last host of a batch was put back to work until its errors were read. */
 export function soaked(entries: readonly FleetEntry[], batch: readonly string[], readAt: number): number {
   const back = entries.filter(
     ({ kind, host, to }) => kind === 'shift' && to === 'in' && batch.includes(host),
@@ -95,8 +98,8 @@ export function soaked(entries: readonly FleetEntry[], batch: readonly string[],
 }
 
 /**
- * The batches of the hosts whose release was rolled back once nothing more of it was installed, in that
- * order: 3, 2, 1 when the last batch comes first.
+ * The batches of the hosts whose release was rolled back after its last installation, in the order of the
+ * roll-backs: 3, 2, 1 if the last batch is first.
  */
 export function rolledBack(
   entries: readonly FleetEntry[],

@@ -1,5 +1,6 @@
 /**
- * What the agents of this folder take and give: all that an agent's function needs of the workflow.
+ * The inputs and outputs of this folder's agents: everything that an agent's function needs from the
+ * workflow.
  *
  * The limits are short so that you can see a recovery on a laptop.
  */
@@ -12,7 +13,7 @@ const LIMITS = { lease: '5s', claimWithin: '5s', timeout: '20s', lateEffectWithi
 export const Text = z.string().check(z.minLength(1));
 export const Release = z.object({ host: Text, version: Text });
 
-/** The load balancer takes an order once for each key. */
+/** The load balancer executes a command once for each key. */
 export const shiftTraffic = agent('shift-traffic', {
   input: z.object({ host: Text, to: z.enum(['in', 'out']) }),
   output: z.object({ shift: Text }),
@@ -20,7 +21,10 @@ export const shiftTraffic = agent('shift-traffic', {
   ...LIMITS,
 });
 
-/** The installer installs as often as it is asked, each time with a restart, but can be asked what it did. */
+/**
+ * The installer installs on every request, including repeats, each time with a restart, but can be asked what
+ * it did.
+ */
 export const installRelease = agent('install-release', {
   input: Release,
   output: z.object({ install: Text }),
@@ -38,8 +42,8 @@ export const checkHost = agent('check-host', {
 });
 
 /**
- * Reads the share of requests that failed on these hosts with this release. Above
- * the limit it refuses, for good.
+ * Reads the share of requests that failed on these hosts with this release. Above the limit it fails for
+ * good.
  */
 export const readErrors = agent('read-errors', {
   input: z.object({ version: Text, hosts: z.array(Text), limit: z.number() }),

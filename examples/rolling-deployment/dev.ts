@@ -1,4 +1,4 @@
-/** The balancer, the installer and the monitor for `npm start`. */
+/** Starts the balancer, the installer and the monitor for `npm start`. */
 
 import { type DevContext, startDevWorld } from '../world/process.ts';
 import { PLACE } from './world.ts';

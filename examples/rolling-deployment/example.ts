@@ -1,6 +1,4 @@
-/**
- * How a deployment goes wrong, and what must be so afterwards. `FLEET_HOSTS=200` has it roll over 200 hosts.
- */
+/** How a deployment goes wrong, and what must be true afterwards. `FLEET_HOSTS=200` rolls over 200 hosts. */
 
 import type { ApiError } from 'steadfast/client';
 import { auditDeeds } from '../gallery/audit.ts';
@@ -34,7 +32,10 @@ const start = async ({ client }: Stage, subject: string): Promise<string> =>
 const sick = ({ world }: Stage, host: string): Promise<void> =>
   world.behave({ service: 'monitor', mode: 'decline', match: { about: host } });
 
-/** Requests fail on that host with the release, as its metrics say. No check of the host sees it. */
+/**
+ * Makes requests fail on that host with the release, according to its metrics. No check of the host notices
+ * it.
+ */
 const failing = async ({ world }: Stage, host: string, share: number): Promise<void> => {
   const body = JSON.stringify({ reference: 'v2', host, share });
   const { status } = await fetch(`${world.url}/metrics/errors`, { method: 'POST', body });
@@ -47,7 +48,8 @@ const installsOf = async ({ world }: Stage, subject: string): Promise<readonly F
   );
 
 /**
- * Whether a command came before the end: while the API's processes are killed an operator may be too late.
+ * Whether a command arrived before the end: while the API's processes are killed, an operator may be too
+ * late.
  */
 const inTime = (command: Promise<unknown>): Promise<boolean> =>
   command.then(

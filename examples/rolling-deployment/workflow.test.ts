@@ -1,7 +1,4 @@
-/**
- * A fleet with the handlers that are deployed, against a balancer, an installer, a
- * monitor and metrics of its own.
- */
+/** Runs a fleet with the deployed handlers, against its own balancer, installer, monitor and metrics. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,7 +39,7 @@ const fleetOf = (batches: number, size: number): Fleet => ({
   ),
 });
 
-/** What the monitor says of these hosts, whenever it is asked. */
+/** Makes the monitor report these hosts as sick on every check. */
 function sick(trial: WorkflowTest<Fleet>, hosts: readonly string[]): WorkflowTest<Fleet> {
   const { execute } = check.worker.implementation;
   trial.replace(checkHost, {
@@ -81,7 +78,7 @@ test('200 hosts go back when three of a batch are sick, the last batch first, an
   expect(rolledBack(entries, fleet.batches, 'v2')).toEqual([4, 3, 2, 1]);
 });
 
-/** The share of requests that fail on these hosts with the release. */
+/** Sets the share of requests that fail on these hosts with the release. */
 async function failing(hosts: readonly string[], share: number): Promise<void> {
   for (const host of hosts) {
     const body = JSON.stringify({ reference: 'v2', host, share });
@@ -96,7 +93,7 @@ describe('the gate of a batch', () => {
   test('is asked after the soak time, and what shows meanwhile sends the fleet back, the last batch first', async () => {
     const trial = testWorkflow(rollingDeployment, { agents });
     const run = await trial.start(fleet);
-    // Two of each of the four hosts: the second batch is at work, and soaks.
+    // Two calls for each of the four hosts: the second batch is at work, and soaks.
     await run.until(() => trial.calls(shiftTraffic).length === 8);
     await trial.skip('1s');
     expect(trial.calls(readErrors)).toHaveLength(1);
@@ -192,7 +189,7 @@ describe('a fault at any point loses and doubles nothing', () => {
       input: fleetOf(2, 1),
       agents,
       effects,
-      maxRuns: 15, // of some 290: those of a host are all struck above
+      maxRuns: 15, // of some 290: the tests above cover all those of a host
       scenario: (trial, fleet) => sick(trial, ['host-2']).start(fleet),
     });
     expect(report.findings).toEqual([]);

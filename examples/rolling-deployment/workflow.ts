@@ -1,7 +1,7 @@
 /**
  * Rolling deployment: a release for a fleet, batch after batch; on each host drain, install, check, back to
- * work. A batch then takes requests for a while, and a check reads how many of them failed. Where too many
- * fail, or too many hosts are sick, the fleet goes back to the former release, the last batch first.
+ * work. A batch then takes requests for a while, and a check reads how many of them failed. If too many fail,
+ * or too many hosts are sick, the fleet goes back to the former release, the last batch first.
  *
  * Owns: the three workflows. Does not own: the agents' contracts (`contracts.ts`), how an agent does its work
  * (`agents/`), the services it talks to (`world.ts`).
@@ -15,8 +15,8 @@ const PATIENCE = retry(10, { delay: '500ms', maxDelay: '5s' });
 const UNDO = retry(20, { delay: '500ms', maxDelay: '5s' });
 
 /**
- * How long a batch takes requests before its check. In production minutes: as long
- * as a bad release needs to show.
+ * How long a batch takes requests before its check. In production, minutes: as long as a bad release needs to
+ * show.
  */
 export const SOAK = '2s';
 /** The share of a batch's requests that may fail. */
@@ -24,7 +24,7 @@ export const MOST_ERRORS = 0.01;
 /** How many hosts of one batch may be out of work at the same time. */
 export const OUT_OF_WORK = 5;
 
-/** One host. Exported, so that one that was sick gets the release by itself once it is well. */
+/** Deploys one host. Exported, so that a sick host can get the release by itself once it is well. */
 export const deployHost = workflow('deploy-host', { input: Release, within: '1h' }, (w) => {
   const { host, version } = w.input;
   const patient = { recovery: [PATIENCE], retryUndo: UNDO };
@@ -36,12 +36,12 @@ export const deployHost = workflow('deploy-host', { input: Release, within: '1h'
 });
 
 /**
- * A longer list is cut into parts, which are undone side by side: more hosts would be
- * out of work than `OUT_OF_WORK`.
+ * A longer list is split into parts, which are undone in parallel: more hosts than `OUT_OF_WORK` would be out
+ * of work.
  */
 const Hosts = z.array(Text).check(z.minLength(1), z.maxLength(25));
 
-/** One batch with its check: a tenth of it may be sick, and a hundredth of its requests may fail. */
+/** One batch with its check: a tenth of its hosts may be sick, and a hundredth of its requests may fail. */
 const deployBatch = workflow(
   'deploy-batch',
   { input: z.object({ version: Text, hosts: Hosts }), within: '4h' },
@@ -63,8 +63,8 @@ const Fleet = z.object({ version: Text, batches: Batches });
 export type Fleet = z.infer<typeof Fleet>;
 
 /**
- * Steps, not a list: each begins after the one before and is undone before it,
- * and a pause holds the next one.
+ * Steps, not a list: each begins after the one before and is undone before it, and a pause stops before the
+ * next one.
  */
 export const rollingDeployment = workflow('rolling-deployment', { input: Fleet, within: '2d' }, (w) => {
   const { version, batches } = w.input;

@@ -1,8 +1,8 @@
 /**
  * The outside world of a deployment: load balancer, installer, monitor, and the metrics of the requests.
  *
- * Owns: which of them deduplicate (the balancer) and which do not (the installer), what an entry of theirs
- * says. Does not own: how a service works (`../world`), whether the sum of it is right (`audit.ts`).
+ * Owns: which services deduplicate (the balancer) and which do not (the installer), and the content of their
+ * entries. Does not own: how a service works (`../world`), whether the totals are right (`audit.ts`).
  *
  *   npx tsx examples/rolling-deployment/world.ts
  *     [--port 4537] [--ledger .steadfast/world.jsonl] [--with-stdin]
@@ -15,7 +15,7 @@ import { serveIfMain } from '../world/process.ts';
 
 export interface FleetEntry extends Entry {
   readonly service: 'balancer' | 'installer' | 'monitor' | 'metrics';
-  /** `shift-back` and `roll-back` take back a `shift` and an `install`. */
+  /** `shift-back` and `roll-back` undo a `shift` and an `install`. */
   readonly kind: 'shift' | 'shift-back' | 'install' | 'roll-back' | 'check' | 'error' | 'repeat' | 'misuse';
   readonly host: string;
   /** Only for a shift: whether the host gets requests. */
@@ -41,7 +41,7 @@ export const DEEDS: readonly Deed[] = [
     action: 'install',
     data: z.object({ host: Text, version: Text }),
     about: 'host',
-    // Each one restarts the host: doubles must show.
+    // Each roll-back restarts the host, so that doubles show.
     undo: { kind: 'roll-back', action: 'roll-back', repeats: true },
   },
   {
@@ -52,7 +52,7 @@ export const DEEDS: readonly Deed[] = [
     about: 'host',
   },
   {
-    // Which share of the requests fail on a host with a release, by its version.
+    // The share of requests that fail on a host with a release, by its version.
     service: 'metrics',
     kind: 'error',
     action: 'fail',

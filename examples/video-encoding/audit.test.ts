@@ -1,11 +1,11 @@
-/** What the auditor of the films must find, planted in a page. */
+/** Planted faults in a page that the auditor of the films must find. */
 
 import { audit, type FilmAudit } from './audit.ts';
 import type { FilmEntry } from './world.ts';
 
 const SECONDS = 6;
 
-/** A page of three segments in these heights, all of which are in the library. */
+/** A page of three segments in these heights, all of them in the library. */
 function pageOf(...heights: readonly number[]): FilmAudit {
   const segments = heights.map((height, at) => ({ file: `s-${at}`, height }));
   const page = { kind: 'page', id: 'page-1', reference: 'r', segments } as unknown as FilmEntry;

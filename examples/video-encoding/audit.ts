@@ -1,28 +1,29 @@
 /**
- * Compares what is published with what was uploaded, and with what lies in the library. Pure:
- * entries and files in, findings out.
+ * Compares the published pages with the uploads and with the files in the library. Pure: entries and files
+ * in, findings out.
  *
- * Owns: what is double, incomplete, mixed and left behind. Does not own: reading them.
+ * Owns: what counts as doubled, incomplete, mixed and left behind. Does not own: reading the entries and
+ * files.
  */
 
 import type { FilmEntry } from './world.ts';
 
 export interface FilmAudit {
-  /** Pages that stand, and the heights of their segments. */
+  /** The heights of the segments of each published page. */
   readonly pages: readonly (readonly number[])[];
-  /** Pages, and takedowns of one page, beyond the first under one reference. */
+  /** Surplus pages with the same reference, and surplus takedowns of one page. */
   readonly doubled: number;
-  /** Segments of a page that are not there, and seconds of a film that no segment has. */
+  /** Missing segments of a page, and seconds of a film that no segment covers. */
   readonly lost: number;
   /** Pages whose segments differ in height: no player shows them as one film. */
   readonly mixed: number;
-  /** Files that no page has. */
+  /** Files that no page uses. */
   readonly leftBehind: readonly string[];
 }
 
 /**
- * @param files of the library's segments, with their seconds
- * @param seconds of the film of each page
+ * @param files the library's segments, with their seconds
+ * @param seconds the length of each page's film
  */
 export function audit(
   entries: readonly FilmEntry[],

@@ -1,5 +1,6 @@
 /**
- * What the agents of this folder take and give: all that an agent's function needs of the workflow.
+ * The inputs and outputs of this folder's agents: everything that an agent's function needs from the
+ * workflow.
  *
  * The limits are short so that you can see a recovery on a laptop. In production an attempt may take hours,
  * and `progressWithin` is minutes.
@@ -14,8 +15,8 @@ export const Text = z.string().check(z.minLength(1));
 const Seconds = z.int().check(z.nonnegative());
 const Chunk = z.object({ upload: Text, from: Seconds, seconds: Seconds });
 /**
- * What they become is read as one list, which is kept up to 100 KB: so many
- * chunks, and no longer names of files.
+ * The chunks' results are read as one list, which may have up to 100 KB: this many chunks, with file names no
+ * longer than ours.
  */
 export const MOST_CHUNKS = 100;
 export const Chunks = z.array(Chunk).check(z.maxLength(MOST_CHUNKS));
@@ -24,7 +25,7 @@ export const Encoding = z.object({ chunk: Chunk, height: Height });
 const Segment = z.object({ file: Text.check(z.maxLength(200)), seconds: Seconds, height: Height });
 export type Segment = z.infer<typeof Segment>;
 
-/** Where the encoder's tools are. It reads, and nothing else. */
+/** Runs where the encoder's tools are. It only reads. */
 export const planChunks = agent('plan-chunks', {
   input: z.object({ upload: Text }),
   output: z.object({ seconds: Seconds, chunks: Chunks }),
@@ -35,18 +36,18 @@ export const planChunks = agent('plan-chunks', {
   ...LIMITS,
 });
 
-/** One file for each idempotency key, so an unknown outcome is simply tried again. */
+/** One file for each idempotency key, so after an unknown outcome the step is simply tried again. */
 export const encodeChunk = agent('encode-chunk', {
   input: Encoding,
   output: Segment,
   effect: 'idempotent',
-  runsIn: 'container', // where the encoder is, for as long as it takes
+  runsIn: 'container', // the container has the encoder, and runs as long as needed
   timeout: '30s',
-  progressWithin: '4s', // being alive is not enough
+  progressWithin: '4s', // heartbeats alone are not enough
   ...LIMITS,
 });
 
-/** The catalogue publishes as often as it is asked, but can be asked what it has published. */
+/** The catalogue publishes every request, including repeats, but can be asked what it has published. */
 export const publishFilm = agent('publish-film', {
   input: z.object({ title: Text, segments: z.array(z.nullable(Segment)) }),
   output: z.object({ page: Text }),

@@ -1,6 +1,6 @@
 /**
- * The media library, the catalogue and the licence for `npm start`: a folder among the
- * local data, with a film in it.
+ * Sets up the media library, the catalogue and the licence for `npm start`: a folder among the local data,
+ * with a film in it.
  */
 
 import { existsSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { encoder } from './encoder.ts';
 import { uploadAt } from './library.ts';
 import { PLACE } from './world.ts';
 
-/** As many attempts at the same time as one worker performs. */
+/** The number of attempts that one worker performs at the same time. */
 const AT_ONCE = '4';
 export const FILM_SECONDS = 6;
 

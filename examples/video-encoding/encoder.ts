@@ -1,7 +1,7 @@
 /**
- * What encodes: `ffmpeg` where it is installed, a stand-in otherwise.
+ * Chooses the encoder: `ffmpeg` if it is installed, a stand-in otherwise.
  *
- * Owns: what either of them can do, and the choice. Does not own: the work (`ffmpeg.ts`, `stand-in.ts`).
+ * Owns: the interface of both, and the choice. Does not own: the work (`ffmpeg.ts`, `stand-in.ts`).
  */
 
 import { spawnSync } from 'node:child_process';
@@ -15,13 +15,13 @@ export interface Job {
   readonly seconds: number;
   readonly height: number;
   readonly signal: AbortSignal;
-  /** How far it is, 0 to 1; the encoder holds still until it is answered. */
+  /** Reports the progress, 0 to 1; the encoder waits until the promise resolves. */
   readonly at: (share: number) => Promise<void>;
 }
 
 export interface Encoder {
   readonly name: string;
-  /** Makes a film of so many seconds. */
+  /** Makes a film with this many seconds. */
   readonly film: (file: string, seconds: number) => Promise<void>;
   readonly secondsOf: (file: string) => Promise<number>;
   readonly encode: (job: Job) => Promise<void>;
@@ -29,7 +29,7 @@ export interface Encoder {
 
 let chosen: Encoder | undefined;
 
-/** `VIDEO_ENCODER=stand-in` takes the stand-in although there is an ffmpeg. */
+/** `VIDEO_ENCODER=stand-in` chooses the stand-in even if ffmpeg is installed. */
 export function encoder(): Encoder {
   chosen ??= process.env['VIDEO_ENCODER'] === 'stand-in' || !isInstalled('ffmpeg') ? standIn : ffmpeg;
   return chosen;

@@ -1,4 +1,4 @@
-/** How a film goes wrong, and what must be so afterwards. */
+/** How encoding a film goes wrong, and what must be true afterwards. */
 
 import { copyFile } from 'node:fs/promises';
 import type { ExecutionView } from 'steadfast/client';
@@ -11,7 +11,7 @@ import { encoder } from './encoder.ts';
 import { segmentAt, segments, uploadAt } from './library.ts';
 import { DEEDS, type FilmEntry } from './world.ts';
 
-/** Somebody uploads a film, and has it encoded. */
+/** Uploads a film, and starts its encoding. */
 async function start({ cloud, client }: Stage, upload: string): Promise<string> {
   process.env['VIDEO_LIBRARY'] = cloud.environment['VIDEO_LIBRARY'];
   await copyFile(uploadAt('harbour'), uploadAt(upload));
@@ -72,7 +72,7 @@ async function look({ stage, played }: Seen) {
   const names = await segments();
   const files = names.map(async (name) => [name, await encoder().secondsOf(segmentAt(name))] as const);
   const { pages, lost, mixed, leftBehind } = audit(entries, new Map(await Promise.all(files)), FILM_SECONDS);
-  // A licence may be checked as often as one likes.
+  // Repeated checks of a licence are allowed.
   const deeds = DEEDS.filter(({ kind }) => kind === 'page');
   const { ledger, findings } = auditDeeds(deeds, entries, played, ({ end }) =>
     end.status === 'succeeded' ? { page: 1 } : {},

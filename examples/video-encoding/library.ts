@@ -1,8 +1,8 @@
 /**
- * Where films are: a folder that all encoders see, as a shared volume is.
+ * The folder with the films, which all encoders share like a volume.
  *
- * Owns: `uploads/`, one film each, and `segments/`, one for each idempotency key, so encoding it twice is
- * encoding it once. Does not own: what is in a file (`encoder.ts`).
+ * Owns: `uploads/`, one film each, and `segments/`, one for each idempotency key, so that encoding twice
+ * leaves one segment. Does not own: the content of a file (`encoder.ts`).
  */
 
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
@@ -14,13 +14,13 @@ const placeOf = (shelf: 'uploads' | 'segments', name: string): string =>
 export const uploadAt = (name: string): string => placeOf('uploads', name);
 export const segmentAt = (file: string): string => placeOf('segments', file);
 
-/** What is whole; under the name of its idempotency key. */
+/** The name of a complete segment: its idempotency key. */
 const wholeOf = (idempotencyKey: string): string => `${idempotencyKey}.mpegts`;
 
-/** The segments that there are; half ones, too. */
+/** All existing segments, including incomplete ones. */
 export const segments = (): Promise<readonly string[]> => readdir(segmentAt('')).catch(() => []);
 
-/** Where an attempt may write. What earlier ones have left half is removed. */
+/** Returns where an attempt may write. Removes incomplete files of earlier attempts. */
 export async function begin({
   idempotencyKey,
   attempt,
@@ -33,7 +33,7 @@ export async function begin({
   return segmentAt(`${idempotencyKey}.${attempt}.part`);
 }
 
-/** @returns the segment's file: all of it is there, or nothing */
+/** @returns the segment's file, which is complete or does not exist */
 export async function finish(part: string, idempotencyKey: string): Promise<string> {
   await rename(part, segmentAt(wholeOf(idempotencyKey)));
   await removeHalf(idempotencyKey);

@@ -1,8 +1,8 @@
 /**
- * An encoder for a machine that has none: a film is a file of one line for each second, and a
- * segment has the lines of its seconds.
+ * An encoder for a machine that has none: a film is a file with one line per second, and a segment has the
+ * lines of its seconds.
  *
- * Owns: the lines. It takes `VIDEO_PIECE_MS` for each of its pieces, so that you can see it run.
+ * Owns: the lines. Each piece takes `VIDEO_PIECE_MS`, so that you can see it run.
  */
 
 import { readFile, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** A film with the handlers that are deployed, on a library, a catalogue and a licence of its own. */
+/** Runs the encoding with the deployed handlers, on its own library, catalogue and licence. */
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -107,7 +107,7 @@ test('a film that is not there is not asked for again', async () => {
 });
 
 /**
- * The catalogue's book and the library: what was published, and the segments that stand, by idempotency key.
+ * The catalogue's entries and the library: the published pages and the existing segments, by idempotency key.
  */
 async function effects(): Promise<readonly WorldEffect[]> {
   const entries = ledger();
@@ -122,7 +122,7 @@ async function effects(): Promise<readonly WorldEffect[]> {
   ];
 }
 
-/** Over 720 lines the outcome is unknown, as after a stall. */
+/** Above 720 lines the outcome is unknown, as after a stall. */
 function dyingAt47<I>(trial: WorkflowTest<I>): WorkflowTest<I> {
   const { execute, undo } = encode.worker.implementation;
   trial.replace(encodeChunk, {

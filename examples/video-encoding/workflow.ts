@@ -1,9 +1,9 @@
 /**
- * Video encoding: cut a film into chunks, encode them side by side, publish what has become of them as one
- * page. A film with a chunk at which the encoder stalls is encoded again as a whole, with other parameters.
+ * Video encoding: cut a film into chunks, encode them in parallel, publish the result as one page. If the
+ * encoder stalls at a chunk, the whole film is encoded again, with other parameters.
  *
  * Owns: the workflows. Does not own: the agents' contracts (`contracts.ts`), how an agent does its work
- * (`agents/`), what encodes (`encoder.ts`), where films are (`library.ts`), the services (`world.ts`).
+ * (`agents/`), the encoder (`encoder.ts`), the place of films (`library.ts`), the services (`world.ts`).
  */
 
 import { retry, withInput, workflow } from 'steadfast';
@@ -13,22 +13,22 @@ import { Chunks, encodeChunk, Encoding, Height, planChunks, publishFilm, Text } 
 const PATIENCE = retry(4, { delay: '500ms', maxDelay: '5s' });
 
 /**
- * One chunk in one height. Exported, so that one of them can be made by itself. What stalls
- * twice is not tried a third time.
+ * One chunk in one height. Exported, so that a chunk can be made by itself. A chunk that stalls twice is not
+ * tried a third time.
  */
 export const videoChunk = workflow('video-chunk', { input: Encoding, within: '6h' }, (w) => {
   const { output } = w.step('encode', encodeChunk, w.input, { recovery: [retry(1, { delay: '500ms' })] });
   return { file: output.file, seconds: output.seconds, height: output.height };
 });
 
-/** All chunks in one height: a player shows a rendition as a whole, and one whose heights change is none. */
+/** All chunks in one height: a player needs a whole rendition, and cannot play one whose heights change. */
 const videoRendition = workflow(
   'video-rendition',
   { input: z.object({ chunks: Chunks, height: Height }), within: '12h' },
   (w) => {
     const { chunks, height } = w.input;
     const each = w.map('chunks', videoChunk, chunks, (chunk) => ({ chunk, height }), {
-      // As many encoders as there are. No `mayFail`: a film without one of its chunks is none.
+      // The number of encoders. No `mayFail`: without one of its chunks, a film is incomplete.
       concurrency: 2,
     });
     return { segments: each.output.items };
@@ -42,8 +42,8 @@ export const videoEncoding = workflow('video-encoding', { input: Upload, within:
   const { upload, title } = w.input;
   const plan = w.step('plan', planChunks, { upload }, { recovery: [PATIENCE] });
   const { chunks } = plan.output;
-  // Where a chunk cannot be had in 1080 lines, those that are there are removed, and
-  // all of them are encoded in 720.
+  // If a chunk cannot be made in 1080 lines, the existing chunks are removed, and all of them are encoded in
+  // 720.
   const encode = w.child(
     'encode',
     videoRendition,

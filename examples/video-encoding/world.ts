@@ -1,9 +1,9 @@
 /**
- * The outside world of a film: the catalogue that publishes it, and the licence without which
- * nothing over 720 lines is encoded.
+ * The outside world of a film: the catalogue that publishes it, and the licence that encoding above 720 lines
+ * needs.
  *
- * Owns: what an entry of theirs says. Neither deduplicates. Does not own: how a service works
- * (`../world`), the films (`library.ts`).
+ * Owns: the content of their entries. Neither deduplicates. Does not own: how a service works (`../world`),
+ * the films (`library.ts`).
  *
  *   npx tsx examples/video-encoding/world.ts [--port 4536] [--ledger .steadfast/world.jsonl] [--with-stdin]
  */

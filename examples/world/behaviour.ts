@@ -1,7 +1,7 @@
 /**
  * How the outside world misbehaves on request.
  *
- * Owns: the rules, which call one of them applies to, and how often it did. Does not own: the form of a
+ * Owns: the rules, which call a rule applies to, and how often it did. Does not own: the form of a
  * misbehaviour on the wire (`server.ts`).
  */
 
@@ -21,17 +21,17 @@ export const RuleInput = z.object({
   mode: Mode,
   match: z.optional(
     z.object({
-      /** An order, a host: what the call is about. */
+      /** The subject of the call: an order, a host. */
       about: z.optional(z.string()),
       /** A part of the reference or key. */
       reference: z.optional(z.string()),
-      /** Another action of the service than its main one: 'refund', 'lookup', … or 'any'. */
+      /** An action other than the service's main one: 'refund', 'lookup', … or 'any'. */
       action: z.optional(z.string()),
     }),
   ),
-  /** For the slow modes. */
+  /** The delay of the slow modes. */
   ms: z.optional(z.number().check(z.nonnegative(), z.maximum(600_000))),
-  /** Applies so many times; for good when absent. */
+  /** How many times it applies; without it, forever. */
   times: z.optional(z.int().check(z.positive())),
   /** In seconds, sent with a 503. */
   retryAfter: z.optional(z.int().check(z.nonnegative())),
@@ -57,7 +57,7 @@ export class Behaviour {
     return this.#rules;
   }
 
-  /** @throws SyntaxError for a service that is not there */
+  /** @throws SyntaxError for a service that does not exist */
   add(input: RuleInput): Rule {
     if (!this.#services.has(input.service))
       throw new SyntaxError(`there is no service '${input.service}', only ${[...this.#services].join(', ')}`);
@@ -71,7 +71,7 @@ export class Behaviour {
     this.#rules = [];
   }
 
-  /** The first rule that applies to this call, counted as applied. */
+  /** The first rule that applies to this call; counts it as applied. */
   take(call: Call): Rule | undefined {
     const rule = this.#rules.find((candidate) => !usedUp(candidate) && applies(candidate, call));
     if (rule !== undefined) rule.fired += 1;
@@ -82,7 +82,7 @@ export class Behaviour {
 const usedUp = (rule: Rule): boolean => rule.times !== undefined && rule.fired >= rule.times;
 
 function applies(rule: Rule, call: Call): boolean {
-  // Its main action, not its queries or its undo, unless it says otherwise.
+  // A rule matches the main action, not queries or the undo, unless it says otherwise.
   const { about, reference, action = call.deed.action } = rule.match ?? {};
   return (
     rule.service === call.deed.service &&

@@ -1,10 +1,10 @@
 /**
- * How the agents talk to the outside world, and what each of its answers says about the work.
+ * The agents' client for the outside world, with the meaning of each answer for the work.
  *
  * Owns: the mapping from an HTTP answer, or from the lack of one, to "certainly not done" (`TransientError`,
  * `PermanentError`) or "I do not know" (anything else that is thrown). Does not own: what an agent asks.
  *
- * Only what the service itself said, or a connection that never came to be, proves that nothing was done. A
+ * Only an answer of the service itself, or a connection that was never made, proves that nothing was done. A
  * reset connection, a missing answer and a 500 prove nothing.
  */
 
@@ -20,8 +20,8 @@ export interface WorldRequest {
 }
 
 /**
- * One request to the outside world.
- * @returns the answer's body as `schema` sees it; a body that does not fit throws, which means "unknown"
+ * Sends one request to the outside world.
+ * @returns the answer's body as parsed by `schema`; a body that does not match throws, which means "unknown"
  * @throws TransientError not done, may be tried again · PermanentError not done, and trying again cannot help
  */
 export type CallWorld = <T>(
@@ -31,8 +31,8 @@ export type CallWorld = <T>(
 ) => Promise<T>;
 
 /**
- * @param variable of the environment that says where the world is ·
- * @param usual where it is when nothing says so
+ * @param variable the environment variable with the world's address ·
+ * @param usual the address if the variable is not set
  */
 export const worldAt =
   (variable: string, usual: string): CallWorld =>
@@ -44,7 +44,7 @@ export const worldAt =
     return z.parse(schema, await response.json());
   };
 
-/** The address of a function behind IAM takes signed requests: `WORLD_AUTH` says that the world is one. */
+/** A function URL behind IAM needs signed requests: `WORLD_AUTH` says that the world is one. */
 const sender = (): typeof fetch => {
   const {
     WORLD_AUTH: auth,
@@ -102,8 +102,7 @@ async function refusal(request: WorldRequest, response: Response): Promise<Error
     case 402:
     case 409:
     case 422:
-    // There is no such service or path: a mistake in the agent or in
-    // `world.ts`, which no other attempt mends.
+    // There is no such service or path: a mistake in the agent or in `world.ts`, which no retry corrects.
     case 501:
       return new PermanentError(message);
     default:
@@ -119,7 +118,7 @@ function reasonIn(text: string): string {
   }
 }
 
-/** Seconds, or an HTTP date; nonsense is no wish. */
+/** Seconds, or an HTTP date; any other value is ignored. */
 function retryAfterSeconds(header: string | null): number | undefined {
   if (header === null) return undefined;
   const seconds = /^\d+$/.test(header.trim()) ? Number(header) : (Date.parse(header) - Date.now()) / 1_000;

@@ -1,12 +1,12 @@
 /**
- * What a service of the outside world does when it is called, and what each call does to the ledger.
+ * Performs the calls of the outside world's services, and writes their entries to the ledger.
  *
- * Owns: the two kinds of services that there are: one does it as often as it is asked and can be asked what
- * it did, the other does it once per key; the form of their answers. Does not own: which services an example
- * has (its `world.ts`), HTTP (`server.ts`), misbehaviour (`behaviour.ts`).
+ * Owns: the two kinds of services: one acts on every request and can be asked what it did, the other acts
+ * once per key; the form of their answers. Does not own: which services an example has (its `world.ts`), HTTP
+ * (`server.ts`), misbehaviour (`behaviour.ts`).
  *
- *   as often as asked   POST /<service>/<kind>s {reference, …} · GET /<service>/<kind>s?reference=, or
- *                       by what it is about, ?orderId= · POST …/<id>/<undo>
+ *   every request       POST /<service>/<kind>s {reference, …} · GET /<service>/<kind>s?reference=, or
+ *                       by its subject, ?orderId= · POST …/<id>/<undo>
  *   once per key        POST /<service>/<kind>s {key, …} · DELETE /<service>/<kind>s?key=
  */
 
@@ -19,12 +19,12 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** A request understood: who is asked for what. Nothing is done before `perform`. */
+/** A parsed request: the service and the action. Nothing is done before `perform`. */
 export interface Call {
   readonly deed: Deed;
   readonly action: string;
   readonly reference: string;
-  /** What it is about: an order, a host. */
+  /** The subject: an order, a host. */
   readonly about: string | undefined;
   readonly perform: () => Answer;
 }
@@ -37,44 +37,43 @@ export interface ServiceRequest {
   readonly body: unknown;
 }
 
-/** The one thing that a service does. */
+/** The one action of a service. */
 export interface Deed {
   readonly service: string;
-  /** What an entry of it is called: `charge`; they are at /payment/charges. */
+  /** The name of an entry: `charge`; entries are at /payment/charges. */
   readonly kind: string;
-  /** What a fault is aimed at when it names no action: `charge`, and not a lookup. */
+  /** The action that a fault without an action matches: `charge`, and not a lookup. */
   readonly action: string;
   readonly oncePerKey?: true;
-  /** What a request says of it, and the ledger keeps. */
+  /** The fields of a request that the ledger keeps. */
   readonly data: z.ZodMiniType<Readonly<Record<string, unknown>>>;
-  /** Which of that says what the request is about. */
+  /** The field that says what the request is about. */
   readonly about: string;
   readonly undo?: Undo;
   /** Why the service refuses for good: a quota, an account without funds. */
   readonly refuses?: (data: Readonly<Record<string, unknown>>, ledger: Ledger) => string | undefined;
   /**
-   * Why no sound caller asks for this: refused as well, and kept as a `breach`, which an audit finds. Of a
-   * service that does not deduplicate.
+   * Why no correct caller sends this: it is refused as well, and recorded as a `breach`, which an audit
+   * finds. For a service that does not deduplicate.
    */
   readonly forbids?: (data: Readonly<Record<string, unknown>>, ledger: Ledger) => string | undefined;
   /**
-   * What comes with it unasked, under the same reference: the disk of a machine. Of a
-   * service that does not deduplicate.
+   * Side products under the same reference: the disk of a machine. For a service that does not deduplicate.
    */
   readonly brings?: (entry: Entry) => readonly Readonly<Record<string, unknown>>[];
-  /** What an answer says beside the entry. */
+  /** Fields of an answer besides the entry. */
   readonly shows?: (entry: Entry, ledger: Ledger) => object;
-  /** How a refusal is answered; 422 unless it says otherwise. */
+  /** The status of a refusal. @default 422 */
   readonly declines?: 402 | 409 | 422;
 }
 
-/** What takes an action back. */
+/** The undo of an action. */
 export interface Undo {
   readonly kind: string;
   readonly action: string;
-  /** As often as it is asked. */
+  /** Acts on every request, including repeats. */
   readonly repeats?: true;
-  /** Why it is not taken back: an account that is blocked, a network that is in use. Answered with 409. */
+  /** Why it cannot be undone: an account that is blocked, a network that is in use. Answered with 409. */
   readonly refuses?: (entry: Entry, ledger: Ledger) => string | undefined;
 }
 
@@ -105,7 +104,7 @@ interface World {
   readonly request: ServiceRequest;
 }
 
-/** It does not deduplicate: POST does it again, GET lists what was done. */
+/** A service that does not deduplicate: POST acts again, GET lists what was done. */
 function byReference({ deed, ledger, request }: World): Call | undefined {
   if (request.method === 'GET') {
     const asked = request.query.get(deed.about);
@@ -134,7 +133,7 @@ function byReference({ deed, ledger, request }: World): Call | undefined {
   return { deed, action: deed.action, reference, about: aboutOf(deed, data), perform };
 }
 
-/** Undoes what was done under one id. */
+/** Undoes the entry with one id. */
 function undoing(
   { deed, ledger, request }: World,
   [id = '', verb, ...more]: readonly string[],
@@ -156,8 +155,8 @@ function undoing(
 }
 
 /**
- * It deduplicates: the first POST under a key does it, every other one is answered from memory, and refused
- * if it asks for something else. A key that was taken back is used up: a late request must not do it again.
+ * A service that deduplicates: the first POST under a key acts; a repeat gets the recorded answer, and is
+ * refused if it differs. A key that was undone is used up: a late request must not act again.
  */
 function byKey({ deed, ledger, request }: World): Call | undefined {
   if (request.method === 'DELETE' && deed.undo !== undefined)
@@ -202,7 +201,7 @@ function undoingKey(deed: Deed, undo: Undo, ledger: Ledger, request: ServiceRequ
 const isUndone = ({ undo }: Deed, ledger: Ledger, entry: Entry): boolean =>
   undo !== undefined && ledger.has(undo.kind, entry.id);
 
-/** The entry as its caller sees it. */
+/** The entry in the form that its caller gets. */
 const shown = (deed: Deed, ledger: Ledger, entry: Entry): object => ({
   ...entry,
   ...deed.shows?.(entry, ledger),
@@ -214,7 +213,7 @@ const aboutOf = (deed: Deed, data: object | undefined): string | undefined =>
 
 export const refuse = (status: number, message: string): Answer => ({ status, body: { error: { message } } });
 
-/** With everything that the entry says, but its own number and time. */
+/** Copies everything in the entry, except its own number and time. */
 function takingBack(
   kind: string,
   { seq: _seq, at: _at, id, parameters: _digest, ...entry }: Entry,
@@ -224,7 +223,7 @@ function takingBack(
 
 type Loose<T> = { readonly [Key in keyof T]: T[Key] | undefined };
 
-/** Leaves absent what is absent, as in the file. */
+/** Omits absent fields, as the file does. */
 function compact(entry: Loose<NewEntry> & Pick<NewEntry, 'service' | 'kind' | 'reference'>): NewEntry {
   return Object.fromEntries(
     Object.entries(entry).filter(([, value]) => value !== undefined),

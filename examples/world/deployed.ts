@@ -1,13 +1,13 @@
 /**
- * An outside world as a function with an address, for a stage in which an example is tried on AWS.
+ * An outside world as a function with an address, for a stage that tries an example on AWS.
  *
- * Owns: what is kept in the table, and that nobody is answered before it is; which faults there are. Does not
- * own: what the services do (`deeds.ts`), who may call (IAM), the function itself
+ * Owns: what the table stores, and that it is stored before a request is answered; which faults exist. Does
+ * not own: what the services do (`deeds.ts`), who may call (IAM), the function itself
  * (`../gallery/outside-world.ts`).
  *
- * An item holds what was done for one order, or whatever a request is about; another item says of a
- * reference or a key what it is about, and is written first. Two calls at the same time are distinguished by
- * the version that each of them saw.
+ * An item stores what was done for one order, or another subject of requests; another item maps a reference
+ * or a key to its subject, and is written first. The version that each call read tells two simultaneous calls
+ * apart.
  */
 
 import { createHash } from 'node:crypto';
@@ -22,12 +22,12 @@ import { Behaviour, type Mode, type RuleInput } from './behaviour.ts';
 import { type Answer, type Call, type Deed, refuse, type ServiceRequest, understand } from './deeds.ts';
 import { type Entry, Ledger } from './ledger.ts';
 
-/** A misbehaviour; `times` counts anew for each order. */
+/** A misbehaviour; `times` counts separately for each order. */
 export interface Fault extends RuleInput {
   readonly mode: Extract<Mode, 'decline' | 'drop-reply' | 'unavailable'>;
 }
 
-/** What is read of a request to a function's address. */
+/** The fields that are read from a request to a function's address. */
 export interface UrlRequest {
   readonly rawPath: string;
   readonly rawQueryString: string;
@@ -42,7 +42,7 @@ export interface UrlAnswer {
   readonly body: string;
 }
 
-/** By which environment variable the function knows its table. */
+/** The environment variable with the name of the function's table. */
 export const TABLE_VARIABLE = 'WORLD_TABLE';
 
 const KEPT_SECONDS = 30 * 24 * 3_600;
@@ -98,7 +98,7 @@ async function answer(
   return refuse(503, 'too many calls about one order at the same time');
 }
 
-/** Nothing of it holds before it is written. */
+/** The call's answer, which counts only once it is written. */
 function performed(call: Call, mode: Mode | undefined): Answer {
   const { service, declines } = call.deed;
   switch (mode) {
@@ -120,10 +120,10 @@ function bodyOf({ body = '', isBase64Encoded }: UrlRequest): unknown {
 }
 
 const Named = z.object({ reference: z.optional(z.string()), key: z.optional(z.string()) });
-/** `charge-0123456789ab-1`: an entry's id says in which item it is. */
+/** `charge-0123456789ab-1`: an entry's id contains its item. */
 const ID = /-([0-9a-f]{12})-\d+$/;
 
-/** In which item what is asked for is, or will be. */
+/** The item that has, or will have, what the call asks for. */
 async function placeOf(
   client: DynamoDBClient,
   deeds: readonly Deed[],
@@ -141,7 +141,7 @@ async function placeOf(
   return part;
 }
 
-/** Where what was asked under a reference is. */
+/** The item with the requests under a reference. */
 async function keptFor(client: DynamoDBClient, name: string): Promise<string> {
   const Key = { part: { S: `name-${partOf(name)}` } };
   const { Item } = await client.send(new GetItemCommand({ TableName: table(), Key, ConsistentRead: true }));
@@ -175,7 +175,7 @@ async function read(client: DynamoDBClient, part: string): Promise<Kept> {
   return { version: Number(Item?.['version']?.N ?? 0), count: entries.length, entries, fired };
 }
 
-/** @returns false where another call came first */
+/** @returns false if another call was first */
 async function write(
   client: DynamoDBClient,
   part: string,

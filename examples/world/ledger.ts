@@ -1,35 +1,35 @@
 /**
- * The outside world's memory: what was really done, in order, never changed afterwards.
+ * The outside world's ledger: what was really done, in order, never changed afterwards.
  *
  * Owns: the entries, on a laptop their file (one JSON line each) and its recovery after a kill. Does not own:
- * what an entry means to a service (`deeds.ts`), where a deployed world keeps them (`deployed.ts`), whether
- * the sum of them is right (an example's audit).
+ * what an entry means to a service (`deeds.ts`), where a deployed world stores them (`deployed.ts`), whether
+ * the totals are right (an example's audit).
  */
 
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** What every entry has; beside it what its service was given: an order, an amount. */
+/** The fields of every entry; besides them, what its service was given: an order, an amount. */
 export interface Entry {
   readonly seq: number;
   /** Epoch ms, with fractions. */
   readonly at: number;
   readonly service: string;
   /**
-   * `charge`, or what takes one back: `refund`. Of a service that deduplicates also `repeat`: it was asked
-   * again and did nothing, and `misuse`: with other parameters, and refused. A `breach` is a request that
-   * no sound caller makes, refused as well.
+   * `charge`, or the kind that undoes it: `refund`. A service that deduplicates also records `repeat`, a
+   * repeated request that did nothing, and `misuse`, one with other parameters, which was refused. A `breach`
+   * is a request that no correct caller sends, refused as well.
    */
   readonly kind: string;
   readonly id: string;
   /** The caller's reference or idempotency key. */
   readonly reference: string;
   readonly executionId?: string;
-  /** A digest of what a service that deduplicates was asked for. */
+  /** A digest of the parameters of a request to a service that deduplicates. */
   readonly parameters?: string;
-  /** The id of the entry that this one takes back or repeats. */
+  /** The id of the entry that this one undoes or repeats. */
   readonly of?: string;
-  /** What is wrong with a `breach`. */
+  /** The fault in a `breach`. */
   readonly why?: string;
 }
 
@@ -41,8 +41,8 @@ export class Ledger {
   readonly #place: string;
 
   /**
-   * @param keep what makes an entry last, before anybody is answered
-   * @param place in every id, of a ledger that is one of many
+   * @param keep stores an entry durably, before its request is answered
+   * @param place part of every id, for a ledger that is one of many
    */
   constructor(entries: readonly Entry[], keep: (entry: Entry) => void, place = '') {
     this.#entries = [...entries];
@@ -72,12 +72,12 @@ export class Ledger {
     return this.#entries.find((entry) => entry.kind === kind && entry.id === id);
   }
 
-  /** Whether an entry of that kind takes `id` back. */
+  /** Whether an entry of that kind undoes `id`. */
   has(kind: string, id: string): boolean {
     return this.#entries.some((entry) => entry.kind === kind && entry.of === id);
   }
 
-  /** What was done of a kind, and nothing of the other kind takes back. */
+  /** The entries of a kind that no entry of the other kind undoes. */
   standing(kind: string, undoKind: string): readonly Entry[] {
     const undone = new Set(this.#entries.flatMap((entry) => (entry.kind === undoKind ? [entry.of] : [])));
     return this.#entries.filter((entry) => entry.kind === kind && !undone.has(entry.id));
@@ -91,7 +91,8 @@ export function ledgerIn(file: string): Ledger {
 }
 
 /**
- * A process killed while it wrote leaves a torn last line: that request got no answer, so it never happened.
+ * A process that is killed while it writes leaves a torn last line: that request got no answer, so it never
+ * happened.
  */
 function load(file: string): Entry[] {
   if (!existsSync(file)) return [];

@@ -1,7 +1,7 @@
 /**
  * An outside world as a process of its own, and beside `npm start`.
  *
- * Owns: the process's options and its end, and the port. Does not own: what is served (`server.ts`).
+ * Owns: the process's options and its end, and the port. Does not own: the services (`server.ts`).
  *
  * Started with an IPC channel, it ends when the channel closes; with
  * `--with-stdin`, when its standard input does.
@@ -20,9 +20,9 @@ export interface WorldPlace {
 }
 
 /**
- * Serves the world if the process was started for it: `npx tsx examples/<name>/world.ts
- * [--port 4520] [--ledger FILE]`.
- * @param url of the module that declares it: `import.meta.url`
+ * Serves the world if this module is the process's main one: `npx tsx examples/<name>/world.ts [--port 4520]
+ * [--ledger FILE]`.
+ * @param url of the module that declares the world: `import.meta.url`
  */
 export async function serveIfMain(url: string, place: WorldPlace): Promise<void> {
   const [, main] = process.argv;
@@ -49,14 +49,14 @@ async function serve({ deeds, port }: WorldPlace): Promise<void> {
     void world.stop().then(() => process.exit(0));
   };
   process.once('SIGINT', end).once('SIGTERM', end);
-  // A parent that was killed cannot stop its children; they must notice.
+  // A parent that was killed cannot stop its children; they must notice it.
   if (process.connected) process.once('disconnect', end);
   if (values['with-stdin']) process.stdin.once('end', end).resume();
   process.send?.({ url: world.url });
   process.stdout.write(`The outside world is at ${world.url}; its ledger is ${values.ledger}\n`);
 }
 
-/** What `npm start` gives an example's `dev.ts`. */
+/** What `npm start` passes to an example's `dev.ts`. */
 export interface DevContext {
   readonly dataDir: string;
   log(line: string): void;
@@ -64,7 +64,7 @@ export interface DevContext {
 
 /**
  * The world beside `npm start`, with its ledger among the local data.
- * @param variable by which the agents know its address
+ * @param variable the environment variable through which the agents get its address
  */
 export async function startDevWorld(
   context: DevContext,
@@ -72,7 +72,7 @@ export async function startDevWorld(
   { deeds, port }: WorldPlace,
 ): Promise<{ environment: Record<string, string>; stop(): Promise<void> }> {
   const ledgerFile = join(context.dataDir, 'ledger.jsonl');
-  // At its usual port, or at any free one when that is taken.
+  // Starts on the usual port, or on any free one if that is taken.
   const world: World = await startWorld({ deeds, port, ledgerFile }).catch(() =>
     startWorld({ deeds, port: 0, ledgerFile }),
   );

@@ -4,7 +4,7 @@
  * Owns: HTTP, and the form of a misbehaviour on the wire. Does not own: what the services do
  * (`deeds.ts`), the process (`process.ts`).
  *
- *   GET /ledger · GET, POST, DELETE /behave · what the services have
+ *   GET /ledger · GET, POST, DELETE /behave · the services' own paths
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -83,13 +83,13 @@ async function serve(
   const own = ownEndpoint(ledger, behaviour, method, path, body);
   if (own !== undefined) return answer(response, own);
   const call = understand(deeds, ledger, { method, path, query: url.searchParams, body });
-  // Not 404, which an agent may take for an entry that is not there.
+  // Not 404, which an agent may take for a missing entry.
   if (call === undefined)
     return answer(response, refuse(501, `there is no ${method} ${url.pathname}: ${placesOf(deeds)}`));
   behave(behaviour.take(call), call, wait, response);
 }
 
-/** Helps the author of an agent who forgot the action, or calls its undo by another name. */
+/** Helps an author whose agent forgot the action, or uses a wrong name for its undo. */
 const placesOf = (deeds: readonly Deed[]): string =>
   `world.ts has ${deeds.map(({ service, kind, undo }) => `/${service}/${kind}s${undo === undefined ? '' : ` (undo: ${undo.action})`}`).join(', ')}`;
 
@@ -102,7 +102,7 @@ function added(behaviour: Behaviour, rule: ReturnType<typeof RuleInput.safeParse
   return refuse(400, wrong.join('; '));
 }
 
-/** What is there for the audience, not for the agents. */
+/** Endpoints for the audience, not for the agents. */
 function ownEndpoint(
   ledger: Ledger,
   behaviour: Behaviour,

@@ -1,7 +1,7 @@
 /**
- * Holds the amount on the payer's account: idempotent, one hold for each idempotency key. Who has not got
- * it is refused here, before anything moves. The undo releases by the key; the bank accepts a release
- * of funds that are not on hold.
+ * Holds the amount on the payer's account: idempotent, one hold for each idempotency key. A payer without
+ * enough funds is refused here, before anything moves. The undo releases by the key; the bank accepts a
+ * release of funds that are not on hold.
  */
 
 import * as z from 'zod/mini';

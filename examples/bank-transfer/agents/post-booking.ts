@@ -1,8 +1,9 @@
 /**
- * Books one side of a transfer, a debit or a credit, at a bank that books again when it is asked again.
+ * Books one side of a transfer, a debit or a credit, at a bank that books once per request, even if the
+ * request is a repeat.
  *
- * It earns its safety by asking: each booking carries the idempotency key as its reference, so a probe finds
- * what an attempt that went silent has booked, and the undo books back whatever stands under it.
+ * The probe makes it safe: each booking carries the idempotency key as its reference, so a probe finds the
+ * booking of an attempt that went silent, and the undo reverses every booking with that reference.
  */
 
 import { type AttemptContext, done, notDone } from 'steadfast';
@@ -30,7 +31,7 @@ export const handler = postBooking.handler({
   },
   undo: async (ctx, { bank }) => {
     for (const { id, undone } of await bookings(ctx, bank)) {
-      if (undone) continue; // the bank would book it back once more
+      if (undone) continue; // the bank would reverse it a second time
       await callWorld(ctx, { method: 'POST', path: `/${bank}/bookings/${id}/reverse` }, z.unknown());
     }
   },

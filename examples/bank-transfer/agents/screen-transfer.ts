@@ -1,7 +1,4 @@
-/**
- * Has the payee compared with the sanctions list: a question, without effect. A
- * hit is final (`PermanentError`).
- */
+/** Compares the payee with the sanctions list: a query, without effect. A hit is final (`PermanentError`). */
 
 import * as z from 'zod/mini';
 import { screenTransfer } from '../contracts.ts';

@@ -1,4 +1,7 @@
-/** Asks whether the site answers where its name points: without effect, so asked again as often as needed. */
+/**
+ * Asks whether the site answers at its name: a query without effect, so it can be repeated as often as
+ * needed.
+ */
 
 import * as z from 'zod/mini';
 import { checkSite } from '../contracts.ts';

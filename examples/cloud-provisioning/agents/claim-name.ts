@@ -1,6 +1,6 @@
 /**
- * Claims a name: idempotent, one for each idempotency key. Another region's try may claim it only when this
- * one has given it up, so the undo is what makes that try possible.
+ * Claims a name: idempotent, one claim for each idempotency key. A try in another region can claim the name
+ * only after this one has released it, so the undo is what makes that try possible.
  */
 
 import * as z from 'zod/mini';

@@ -1,7 +1,7 @@
 /**
- * Makes a part of the network: idempotent, one for each idempotency key. The undo removes by the key, and
- * what was never made is fine. While something uses it the service refuses (409): then the undo is tried
- * again.
+ * Creates a part of the network: idempotent, one part for each idempotency key. The undo removes by the key;
+ * a part that was never created is fine. While something uses the part, the service refuses to remove it
+ * (409); then the undo is retried.
  */
 
 import * as z from 'zod/mini';

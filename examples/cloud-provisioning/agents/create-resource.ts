@@ -1,12 +1,12 @@
 /**
- * Makes machines, databases and balancers, at a service that makes another one each time it is asked.
+ * Creates machines, databases and balancers, at a service that creates another one for every request.
  *
- * It is safe because it can ask: everything carries the idempotency key as its tag. A probe finds what an
- * attempt made before it went silent, and the undo removes everything with the tag, even side products: a
- * machine's disk outlives it.
+ * The probe makes it safe: everything carries the idempotency key as its tag. A probe finds what an attempt
+ * created before it went silent, and the undo removes everything with the tag, including side products: a
+ * machine's disk outlives the machine.
  *
- * A database is accepted first: the service answers 'creating', the attempt ends, and the probe asks by the
- * tag until it is ready. An undo meanwhile removes what is being made.
+ * A database is accepted first: the service answers 'creating', the attempt ends, and probes ask by the tag
+ * until it is ready. An undo that runs meanwhile removes the unfinished database.
  */
 
 import { accepted, type AttemptContext, done, notDone, running } from 'steadfast';
@@ -39,7 +39,7 @@ export const handler = createResource.handler({
     return made.state === 'creating' ? running({ askAfter: '5s' }) : done({ id: made.id });
   },
   undo: async (ctx) => {
-    // In this order: a disk is not removed while its machine is there.
+    // In this order: a disk cannot be removed while its machine exists.
     for (const what of ['resources', 'disks'] as const)
       for (const { id, undone } of await tagged(ctx, what))
         if (!undone) await remove(ctx, { method: 'POST', path: `/compute/${what}/${id}/delete` });

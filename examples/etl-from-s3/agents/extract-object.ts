@@ -1,6 +1,6 @@
 /**
- * Copies an object to a key of the step's own. Idempotent: a retry writes the same bytes there or, if the
- * object was replaced meanwhile, the bytes that all later steps will read.
+ * Copies an object to a key that belongs to the step. Idempotent: a retry writes the same bytes there; if the
+ * object was replaced meanwhile, it writes the new bytes, and all later steps read those.
  */
 
 import type { AttemptContext } from 'steadfast';

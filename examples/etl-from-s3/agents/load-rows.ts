@@ -1,11 +1,10 @@
 /**
- * Loads rows into a warehouse that does NOT deduplicate: two requests are two
- * loads, and every row is there twice.
+ * Loads rows into a warehouse that does NOT deduplicate: two requests are two loads, and every row is there
+ * twice.
  *
- * It earns its safety by asking: each load has the step's idempotency key as its label, and is there as a
- * whole or not at all. Its source and version say what was loaded: of a source the warehouse counts
- * the latest load alone, so another execution that loads the same file changes nothing, and dropping
- * its load changes nothing either.
+ * The probe makes it safe: each load has the step's idempotency key as its label, and exists whole or not at
+ * all. Its source and version say what was loaded: the warehouse counts only the latest load of a source, so
+ * another execution that loads the same file changes nothing, and dropping its load changes nothing either.
  */
 
 import { createHash } from 'node:crypto';
@@ -36,7 +35,7 @@ export const handler = loadRows.handler({
     const [load] = await loadsOf(ctx);
     return load === undefined ? notDone() : done({ load: load.id, rows: load.rows });
   },
-  /** By label, not by output: what an attempt of unknown outcome has loaded is dropped as well. */
+  /** Drops by label, not by output: this also drops the load of an attempt with an unknown outcome. */
   undo: async (ctx) => {
     const standing = (await loadsOf(ctx)).filter(({ dropped }) => !dropped);
     for (const { id } of standing)

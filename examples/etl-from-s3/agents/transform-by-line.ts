@@ -1,6 +1,6 @@
 /**
- * Makes the same rows as `transform-file`, one line at a time: a copy of any size, in the memory of its rows'
- * text. Idempotent, one result for each idempotency key.
+ * Produces the same rows as `transform-file`, one line at a time: the copy can have any size, because only
+ * the rows' text is in memory. Idempotent, one result for each idempotency key.
  */
 
 import { createInterface } from 'node:readline';

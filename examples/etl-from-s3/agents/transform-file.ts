@@ -1,4 +1,4 @@
-/** Makes rows of a copy that is whole in memory: idempotent, one result for each idempotency key. */
+/** Produces rows from a copy that it reads into memory: idempotent, one result for each idempotency key. */
 
 import { readText, remove, write } from '../objects.ts';
 import { linesOf, rowOf, written } from '../rows.ts';

@@ -1,6 +1,6 @@
 /**
- * Books a seat at an airline that does not deduplicate: a probe asks it what it
- * has booked under the idempotency key.
+ * Books a seat at an airline that does not deduplicate: a probe asks the airline what it has booked under the
+ * idempotency key.
  */
 
 import { done, notDone } from 'steadfast';

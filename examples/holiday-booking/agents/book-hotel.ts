@@ -1,6 +1,6 @@
 /**
- * Books a room, once for each idempotency key: asked again it gives the same one, and what was never
- * booked is released without harm.
+ * Books a room, once for each idempotency key: a repeated request returns the same booking, and releasing a
+ * room that was never booked does no harm.
  */
 
 import { byKey } from '../services.ts';

@@ -1,6 +1,6 @@
 /**
- * Books a car at a rental that does not deduplicate, and may be seconds late: a probe asks it what it
- * has booked under the idempotency key.
+ * Books a car at a rental that does not deduplicate, and may act seconds late: a probe asks the rental what
+ * it has booked under the idempotency key.
  */
 
 import { done, notDone } from 'steadfast';

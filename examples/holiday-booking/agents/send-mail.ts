@@ -1,6 +1,4 @@
-/**
- * Sends a mail, once for each idempotency key. What it says stays between the mail service and who reads it.
- */
+/** Sends a mail, once for each idempotency key. Its text stays between the mail service and the reader. */
 
 import { byKey } from '../services.ts';
 import { sendMail } from '../contracts.ts';

@@ -1,8 +1,9 @@
 /**
- * Has the payment service hold the price on a card, to be captured later. It does NOT deduplicate.
+ * Asks the payment service to reserve the price on a card, to be captured later. The service does NOT
+ * deduplicate.
  *
- * An order that is paid already is not authorised again. To look first and then act is safe here, because the
- * workflow's lane lets in one execution of an order at a time.
+ * An order that is already paid is not authorised again. Check-then-act is safe here, because the workflow's
+ * lane admits one execution of an order at a time.
  */
 
 import { type AttemptContext, done, notDone, type Verdict } from 'steadfast';
@@ -33,7 +34,7 @@ export async function probe(ctx: AttemptContext): Promise<Verdict<AuthoriseOutpu
   return authorisation === undefined ? notDone() : done({ authorisationId: authorisation.id });
 }
 
-/** What is captured holds nothing any more: the charge's own undo gives it back. */
+/** A captured authorisation reserves nothing any more: the charge's own undo refunds it. */
 export async function undo(ctx: AttemptContext): Promise<void> {
   for (const { id, undone, captured } of await authorisations(ctx)) {
     if (undone || captured) continue;

@@ -1,9 +1,9 @@
 /**
  * Charges a card at a payment service that does NOT deduplicate: two requests are two charges. With an
- * authorisation, the charge captures what that holds.
+ * authorisation, the charge captures the authorised amount.
  *
- * It earns its safety by asking: every charge carries the step's idempotency key as its reference, so a probe
- * finds what an attempt that went silent has done, and an undo finds everything there is to give back.
+ * The probe makes it safe: every charge carries the step's idempotency key as its reference, so a probe finds
+ * the charge of an attempt that went silent, and an undo finds every charge to refund.
  */
 
 import { type AttemptContext, done, notDone, type Verdict } from 'steadfast';
@@ -32,10 +32,12 @@ export async function probe(ctx: AttemptContext): Promise<Verdict<ChargeOutput>>
   return charge === undefined ? notDone() : done({ chargeId: charge.id });
 }
 
-/** By reference, not by `output`: what an attempt of unknown outcome has charged is given back as well. */
+/**
+ * Refunds by reference, not by `output`: this also refunds the charge of an attempt with an unknown outcome.
+ */
 export async function undo(ctx: AttemptContext): Promise<void> {
   for (const charge of await charges(ctx)) {
-    // Already given back by an earlier call of this undo; the payment service would pay a second time.
+    // An earlier call of this undo has refunded it; the payment service would refund it a second time.
     if (charge.undone) continue;
     await callWorld(ctx, { method: 'POST', path: `/payment/charges/${charge.id}/refund` }, z.unknown());
   }

@@ -1,8 +1,9 @@
 /**
- * Tells the customer that the order is on its way, or why it is not fulfilled, through a mail
- * service that sends once per key.
+ * Mails the customer that the order is on its way, or why it is not fulfilled, through a service that sends
+ * once per key.
  *
- * There is no undo: a mail cannot be unsent. That is why it is the last step, and what follows a failure.
+ * There is no undo: a mail cannot be unsent. That is why it is the last step, and the one that follows a
+ * failure.
  */
 
 import type { AttemptContext } from 'steadfast';
@@ -33,7 +34,7 @@ export async function execute(ctx: AttemptContext, input: NotifyInput): Promise<
   return { messageId: message.id };
 }
 
-/** The subject is in the mail service's records, the text is not. */
+/** The mail service's records have the subject, but not the text. */
 const letterOf = (input: NotifyInput): { readonly subject: MailSubject; readonly text: string } =>
   'reason' in input
     ? { subject: 'not-fulfilled', text: `Your order ${input.orderId} is not fulfilled: ${input.reason}` }

@@ -1,8 +1,7 @@
 /**
- * Reserves stock at a warehouse that deduplicates by key: however often it is asked, it reserves once.
+ * Reserves stock at a warehouse that deduplicates by key: repeated requests reserve once.
  *
- * No probe is needed. Asking again with the same idempotency key is the question and the answer at the same
- * time.
+ * No probe is needed: a repeated request with the same idempotency key returns the first one's result.
  */
 
 import type { AttemptContext } from 'steadfast';
@@ -25,7 +24,7 @@ export async function execute(ctx: AttemptContext, input: ReserveInput): Promise
   return { reservationId: reservation.id };
 }
 
-/** Releasing what was never reserved, or was released before, is fine with the warehouse. */
+/** The warehouse accepts a release of stock that was never reserved, or was released before. */
 export async function undo(ctx: AttemptContext): Promise<void> {
   await callWorld(
     ctx,

@@ -1,5 +1,5 @@
 /**
- * Books a shipment at a carrier that books once per request but can be asked by reference.
+ * Books a shipment at a carrier that books every request, including repeats, but can be queried by reference.
  */
 
 import { type AttemptContext, done, notDone, type Verdict } from 'steadfast';

@@ -1,8 +1,7 @@
 /**
  * The two public surfaces the demo reads: Steadfast's HTTP API and the outside world's ledger.
  *
- * Owns: the requests and the part of their answers that the demo reads. Does not
- * own: what is expected of them.
+ * Owns: the requests, and the part of their answers that the demo reads. Does not own: the expectations.
  */
 
 import * as z from 'zod/mini';
@@ -61,7 +60,7 @@ export interface ExternalWorld {
   readonly ledger: () => Promise<readonly Entry[]>;
 }
 
-/** Its answers are taken as they are: it is the other half of this example. */
+/** The answers are not validated: the world is the other half of this example. */
 export function externalWorldAt(worldUrl: string): ExternalWorld {
   return {
     behave: async (rule) => {
@@ -73,8 +72,8 @@ export function externalWorldAt(worldUrl: string): ExternalWorld {
 }
 
 /**
- * A machine with much else to do answers with an error for now. Each request here may be made
- * again; a key starts one execution.
+ * A busy machine may answer with a temporary error. Every request here is safe to repeat; a key starts one
+ * execution.
  */
 const TRIES = 10;
 

@@ -6,7 +6,7 @@ import { FROZEN, KILLED } from './scenarios.ts';
 type State = 'busy' | 'idle' | 'frozen';
 const [KILLED_ID, FROZEN_ID] = ['e-killed', 'e-frozen'];
 
-/** A local cloud in which processes are lines of a table and faults are remembered. */
+/** A local cloud with a table of processes, which records the faults. */
 function fakeCloud() {
   const processes: Record<string, Map<number, State>> = {
     SteadfastAgentschargecardFunction1: new Map(),
@@ -77,7 +77,7 @@ const see = (entries: Entry[], reserveOfFrozen?: Step) => ({
   killedId: KILLED_ID,
   frozenId: FROZEN_ID,
 });
-/** What was asked of the cloud has been answered. */
+/** Waits until the cloud has answered every request. */
 const answered = async (): Promise<void> => await new Promise(setImmediate);
 
 test('the agent of the order is killed once its work is in the ledger', async () => {
@@ -90,7 +90,7 @@ test('the agent of the order is killed once its work is in the ledger', async ()
   saboteur.act(see([]));
   saboteur.act(see([entry('charge', 'another-order', 1_000)]));
   expect(cloud.done).toEqual([]);
-  // Nobody serves it at this moment.
+  // No process serves the message at this moment.
   saboteur.act(see([charged]));
   saboteur.act(see([charged]));
   await answered();

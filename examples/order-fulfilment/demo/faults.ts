@@ -1,12 +1,12 @@
 /**
  * Kills and freezes the right process at the right moment, and proves it.
  *
- * Owns: the three process faults of the demo and when each is due. Does not own: how a process is killed (the
- * local cloud's control), what follows from it.
+ * Owns: the three process faults of the demo, and when each is due. Does not own: how a process is killed
+ * (the local cloud's control), the consequences.
  *
  * The outside world does the work of the two orders at once and answers seconds later (`slow-reply`). In
- * between, their agent has done its work and cannot have reported. The process is hit that serves the message
- * of the order's execution.
+ * between, their agent has done its work and cannot have reported. The fault hits the process that serves the
+ * message of the order's execution.
  */
 
 import type { OrderEntry as Entry } from '../world.ts';
@@ -19,7 +19,7 @@ interface Hit {
   readonly pids: readonly number[];
 }
 
-/** The part of the local cloud's control that is needed. */
+/** The part of the local cloud's control that this file needs. */
 export interface Controls {
   functions(): readonly {
     readonly logicalId: string;
@@ -33,9 +33,9 @@ export interface Controls {
   tick(name: string): Promise<void>;
 }
 
-/** How late the external services answer the two orders. */
+/** How late the external services answer for the two orders. */
 export const REPLY_AFTER_MS = 8_000;
-/** An agent is not hit when its answer may already be under way. */
+/** An agent is not hit after this time, because its answer may already be on its way. */
 const LATEST_HIT_MS = 7_000;
 const NEXT_TICK_MS = 3_000;
 
@@ -61,7 +61,7 @@ export class Saboteur {
   readonly #say: (text: string) => void;
   readonly #now: () => number;
   #hasRung = false;
-  /** Agents of which a process is being hit. */
+  /** Agents with a fault in progress. */
   readonly #asked = new Set<string>();
   #frozen: Frozen | undefined;
   #thawed: { readonly at: number; readonly refusedBefore: number } | undefined;
@@ -72,18 +72,18 @@ export class Saboteur {
     this.#now = now;
   }
 
-  /** Nothing is frozen that would have to be thawed. */
+  /** Whether no process is still frozen. */
   get isDone(): boolean {
     return this.#frozen === undefined || this.freeze !== undefined;
   }
 
-  /** An idle supervisor has gone home; the next scheduled tick may be a minute away. */
+  /** An idle supervisor has exited; the next scheduled tick may be a minute away. */
   ringSupervisor(): void {
-    // Resolves when the supervisor is done, a minute later; it may also be killed before.
+    // Resolves when the supervisor is done, a minute later; the supervisor may also be killed before.
     this.#control.tick('tick').catch(() => {});
   }
 
-  /** Called every few milliseconds: does what is due now. */
+  /** Called every few milliseconds: performs the faults that are due. */
   act(sight: Sight): void {
     if (this.kill === undefined) this.#killChargeAgent(sight);
     if (this.#frozen === undefined) this.#freezeReserveAgent(sight);
@@ -113,7 +113,7 @@ export class Saboteur {
     });
   }
 
-  /** Hits the process that serves a message of the execution; it is looked for again if there is none. */
+  /** Hits the process that serves a message of the execution; searches again later if there is none. */
   #hit(how: 'kill' | 'freeze', agent: string, executionId: string, then: (pid: number) => void): void {
     if (this.#asked.has(agent)) return;
     this.#asked.add(agent);
@@ -123,7 +123,7 @@ export class Saboteur {
     });
   }
 
-  /** Before it can have noticed the other two: their leases have just been renewed. */
+  /** Kills it before it can have noticed the other two: their leases have just been renewed. */
   #killSupervisor(): void {
     if (this.supervisorKill !== undefined || busyOf(this.#control, 'supervisor').length === 0) return;
     this.supervisorKill = { at: this.#now() };
@@ -131,7 +131,9 @@ export class Saboteur {
     this.#say('SIGKILL for the supervisor. Its next tick would come within a minute; here it comes in 3 s.');
   }
 
-  /** One that began within 2 s of the dead one would take itself for the second of the same tick. */
+  /**
+   * A supervisor that began within 2 s of the dead one would take itself for a duplicate of the same tick.
+   */
   #ringNext(): void {
     const { at } = this.supervisorKill ?? {};
     if (at === undefined || this.#hasRung || this.#now() - at < NEXT_TICK_MS) return;
@@ -157,7 +159,7 @@ export class Saboteur {
     this.#say(`The thawed agent tried to write ${this.freeze.refused} times, and was refused.`);
   }
 
-  /** The external service has done the order's work, and its answer is not under way. */
+  /** The external service has done the order's work, and its answer is not on its way yet. */
   #hasJustDone(kind: Entry['kind'], orderId: string, entries: readonly Entry[]): boolean {
     const done = entries.find((entry) => entry.kind === kind && entry.orderId === orderId);
     return done !== undefined && this.#now() - done.at <= LATEST_HIT_MS;
@@ -177,7 +179,7 @@ function busyOf(control: Controls, name: string): number[] {
 const functionOf = (control: Controls, pid: number): string =>
   control.functions().find(({ processes }) => processes.some((one) => one.pid === pid))?.logicalId ?? '';
 
-/** Writes of the function that the state store refused so far. */
+/** How many writes of the function the state store has refused so far. */
 function refusedWrites(control: Controls, logicalId: string): number {
   return control
     .calls()

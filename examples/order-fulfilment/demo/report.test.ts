@@ -17,7 +17,7 @@ const HISTORIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'order-frozen': { reserve: 'execute unknown, execute done' },
 };
 
-/** Attempts are 100 ms each, from second ten on. */
+/** A step with attempts of 100 ms each, from second ten on. */
 function stepOf(name: string, history: string): Step {
   let tries = 0;
   const attempts = history.split(', ').map((text, index): Attempt => {

@@ -1,5 +1,5 @@
 /**
- * What the demo says at its end: per order what happened and whether it is as expected, then one JSON line.
+ * The demo's final report: what happened to each order and whether that is as expected, then one JSON line.
  *
  * Owns: the judgement (status, history, ledger and fault of every order) and its wording. Pure. Does not own:
  * what each order expects (`scenarios.ts`), what a double or a loss is (`audit.ts`).
@@ -19,7 +19,7 @@ import {
   type Scenario,
 } from './scenarios.ts';
 
-/** Everything that was seen, before any judgement. */
+/** All observations, before any judgement. */
 export interface Observations {
   readonly orders: readonly { readonly scenario: Scenario; readonly execution: Execution }[];
   readonly entries: readonly Entry[];
@@ -30,7 +30,7 @@ export interface Observations {
   readonly seconds: number;
 }
 
-/** The JSON line. */
+/** The content of the JSON line. */
 export interface Summary {
   readonly executions: number;
   readonly asExpected: number;
@@ -51,7 +51,7 @@ export interface Report {
 interface Judged {
   readonly scenario: Scenario;
   readonly facts: Facts;
-  /** Why it is not as expected. */
+  /** Why the order did not go as expected. */
   readonly problems: readonly string[];
 }
 
@@ -82,7 +82,7 @@ export function report(seen: Observations): Report {
     ...general.map((problem) => `  NOT AS EXPECTED: ${problem}`),
     inOneLine(summary),
   ];
-  // A finding of the audit is a problem of its order, or of none.
+  // A finding of the audit is a problem of its order, or a general one.
   const allAsExpected = summary.asExpected === orders.length && general.length === 0;
   return { lines, summary, allAsExpected };
 }
@@ -97,7 +97,7 @@ function judge(seen: Observations, scenario: Scenario, execution: Execution, aud
     counts,
     entries: seen.entries.filter((entry) => entry.executionId === executionId),
     fired: rules.reduce((sum, rule) => sum + rule.fired, 0),
-    // The fault belongs to the order it was meant for.
+    // A fault belongs to the order that it was meant for.
     kill: scenario === KILLED ? seen.kill : undefined,
     freeze: scenario === FROZEN ? seen.freeze : undefined,
   };
@@ -120,7 +120,7 @@ function problemsOf(scenario: Scenario, facts: Facts): string[] {
   ].filter((problem) => problem !== false);
 }
 
-/** It must have been killed, and the two silent agents must have been noticed afterwards. */
+/** The supervisor must have been killed, and the two silent agents noticed afterwards. */
 function supervisorProblems({ supervisorKill, orders }: Observations): string[] {
   if (supervisorKill === undefined) return ['the supervisor was not killed'];
   const silent = orders.filter(({ scenario }) => scenario === KILLED || scenario === FROZEN);
@@ -132,7 +132,7 @@ function supervisorProblems({ supervisorKill, orders }: Observations): string[] 
   );
 }
 
-/** Attempts whose outcome became unknown; in an ended execution each of them was resolved. */
+/** Attempts with an unknown outcome; in an ended execution each of them was resolved. */
 const lostAttempts = (execution: Execution): Execution['steps'][number]['attempts'] =>
   execution.steps.flatMap(({ attempts }) => attempts.filter(({ outcome }) => outcome === 'unknown'));
 
@@ -153,7 +153,7 @@ function orderLines({ scenario, facts, problems }: Judged): string[] {
   ];
 }
 
-/** Indented, and no wider than people like to read. */
+/** Indents a text, and wraps it at a width that people like to read. */
 function wrapped(text: string): string[] {
   return (text.match(/.{1,98}(?:\s|$)/g) ?? []).map((line) => `  ${line.trimEnd()}`);
 }

@@ -1,8 +1,8 @@
 /**
- * `npm run demo`: six orders at once on a fresh local cloud; five of them go wrong,
- * and the supervisor is killed too.
+ * `npm run demo`: runs six orders at once on a fresh local cloud; five of them go wrong, and the supervisor
+ * is killed too.
  *
- * Owns: the order of events, the interrupt and the exit code. It uses what everybody can use: the HTTP API,
+ * Owns: the order of events, the interrupt and the exit code. It uses public interfaces only: the HTTP API,
  * the local cloud's control and the outside world's own interface.
  */
 
@@ -27,7 +27,7 @@ world's ledger is held against what the executions say.
 
 Takes less than a minute. The last line is JSON; the exit code is 0 only if everything was as expected.`;
 
-/** Orders that are not over by then are stuck. */
+/** Orders that have not ended by then are stuck. */
 const GIVE_UP_MS = 90_000;
 const ACT_EVERY_MS = 20;
 const LOOK_EVERY_MS = 300;
@@ -117,7 +117,7 @@ const orderOf = (orderId: Scenario['orderId']) => ({
   total: 4_200,
 });
 
-/** Reads the executions and lets the saboteur act until all have ended, or too much time has passed. */
+/** Reads the executions and lets the saboteur act until all have ended, or the time is up. */
 async function watch(
   api: Api,
   world: ExternalWorld,
@@ -155,7 +155,7 @@ async function watch(
 try {
   process.exitCode = await main();
 } catch (error) {
-  // A process that is stopped in the middle complains; those lines are of no use.
+  // A process that is stopped midway reports errors, which do not matter.
   if (!isInterrupted) console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }

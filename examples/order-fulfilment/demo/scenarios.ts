@@ -1,9 +1,8 @@
 /**
  * The orders of the demo: what goes wrong with each, what is expected, and how it is reported.
  *
- * Owns: per order, the outside world's misbehaviour, the expectation on its status, its history
- * and its ledger, and the proof that its fault really happened. Does not own: how processes are
- * killed and frozen (`faults.ts`).
+ * Owns: per order, the outside world's misbehaviour, the expected status, history and ledger, and the proof
+ * that its fault really happened. Does not own: how processes are killed and frozen (`faults.ts`).
  */
 
 import type { RuleInput } from '../../world/behaviour.ts';
@@ -11,13 +10,13 @@ import type { Counts } from '../audit.ts';
 import type { OrderEntry as Entry } from '../world.ts';
 import type { Attempt, Execution } from './api.ts';
 
-/** What is known of one order when all is over. */
+/** The facts about one order once all have ended. */
 export interface Facts {
   readonly execution: Execution;
   readonly counts: Counts;
   /** The order's own ledger entries. */
   readonly entries: readonly Entry[];
-  /** How often the misbehaviour that was asked for this order happened. */
+  /** How often the misbehaviour requested for this order happened. */
   readonly fired: number;
   readonly kill: Kill | undefined;
   readonly freeze: Freeze | undefined;
@@ -28,7 +27,7 @@ export interface Kill {
   readonly at: number;
 }
 
-/** A process that was stopped, and let go on when another attempt had done its work. */
+/** A process that was stopped, and resumed once another attempt had done its work. */
 export interface Freeze {
   readonly at: number;
   readonly thawedAt: number;
@@ -43,9 +42,9 @@ export interface Scenario {
   readonly misbehaviour?: Omit<RuleInput, 'match'>;
   readonly expectedStatus: 'succeeded' | 'compensated';
   readonly expectedCounts: Counts;
-  /** What is not as it should be, beyond status and counts; the fault that did not happen first of all. */
+  /** Deviations beyond status and counts; first of all, a fault that did not happen. */
   readonly problems: (facts: Facts) => readonly (string | false)[];
-  /** What happened, in plain words, from the facts. */
+  /** Describes in plain words what happened, from the facts. */
   readonly tell: (facts: Facts) => string;
 }
 
@@ -58,13 +57,13 @@ const FULFILLED: Counts = {
   cancellation: 0,
   mail: 1,
 };
-/** The one mail says that the order is not fulfilled. */
+/** The only mail says that the order is not fulfilled. */
 const TAKEN_BACK: Counts = { ...FULFILLED, refund: 1, release: 1, shipment: 0 };
 
 const attemptsOf = (facts: Facts, step: string): readonly Attempt[] =>
   facts.execution.steps.find(({ name }) => name === step)?.attempts ?? [];
 
-/** A step's history in short: 'execute unknown, probe done'. */
+/** A step's short history: 'execute unknown, probe done'. */
 const historyOf = (facts: Facts, step: string): string =>
   attemptsOf(facts, step)
     .map(({ mode, outcome }) => `${mode} ${outcome}`)
@@ -77,7 +76,7 @@ const historyIs = (facts: Facts, step: string, expected: string): string | false
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
-/** From a fault to the record that it was noticed. */
+/** The time from a fault to the record that it was noticed. */
 export function detectedAfter(facts: Facts): number | undefined {
   const [step, fault] = facts.kill === undefined ? ['reserve', facts.freeze] : ['charge', facts.kill];
   const lost = attemptsOf(facts, step).find(({ outcome }) => outcome === 'unknown');
@@ -172,7 +171,7 @@ const declined: Scenario = {
     'was undone.',
 };
 
-/** "You have your money back" must be true when it is said. */
+/** The mail "You have your money back" must be true when it is sent. */
 const toldTooEarly = ({ entries }: Facts): boolean => {
   const told = entries.findIndex(({ kind }) => kind === 'mail');
   return entries.slice(told + 1).some(({ kind }) => kind === 'refund' || kind === 'release');
@@ -202,7 +201,7 @@ const frozen: Scenario = {
     'reservation. Then the first one thawed and reported: its token was no longer the current one, and it was refused.',
 };
 
-/** In the order in which they are started and reported. */
+/** Orders are started and reported in this sequence. */
 export const SCENARIOS: readonly Scenario[] = [plain, unavailable, lostReply, killed, declined, frozen];
 export const KILLED = killed;
 export const FROZEN = frozen;

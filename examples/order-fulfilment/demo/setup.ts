@@ -1,7 +1,8 @@
 /**
- * What the demo runs on: a fresh local cloud, and the outside world as a process of its own.
+ * The demo's environment: a fresh local cloud, and the outside world as a process of its own.
  *
- * Owns: which workflow it is, and that an interrupt ends the start as well. Does not own: what happens on it.
+ * Owns: the choice of the workflow, and that an interrupt also ends the start. Does not own: what happens
+ * afterwards.
  */
 
 import { resolve } from 'node:path';
@@ -14,7 +15,7 @@ export interface StageOptions {
   /** Port of the HTTP API; 0 for any free one. */
   readonly port: number;
   readonly say: (text: string) => void;
-  /** An interrupt: nothing is left behind. */
+  /** Aborted by an interrupt: nothing is left behind. */
   readonly signal: AbortSignal;
 }
 

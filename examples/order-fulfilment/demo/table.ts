@@ -1,12 +1,13 @@
 /**
- * What the audience sees while the orders run: a table redrawn in place on a terminal, plain lines elsewhere.
+ * The table that the audience sees while the orders run: redrawn in place on a terminal, plain lines
+ * elsewhere.
  *
- * Owns: the layout of the table. Does not own: when there is something to show.
+ * Owns: the layout of the table. Does not own: when to draw it.
  */
 
 import type { Execution, Step } from './api.ts';
 
-/** The part of a stream that is needed; `process.stdout` is one. */
+/** The part of a stream that the table needs; `process.stdout` is one. */
 export interface Screen {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -20,16 +21,16 @@ export interface Row {
 }
 
 export interface Table {
-  /** Something worth a line of its own: a fault that was delivered, a tick. */
+  /** Prints an event on a line of its own: a fault that was delivered, a tick. */
   readonly say: (text: string) => void;
   readonly show: (rows: readonly Row[]) => void;
-  /** Leaves the last picture on the screen; nothing is written any more. */
+  /** Leaves the last picture on the screen; writes nothing afterwards. */
   readonly close: () => void;
 }
 
 type Looks = Omit<Table, 'close'>;
 
-/** Nothing to see yet. */
+/** Statuses with nothing to show yet. */
 const NOT_YET: ReadonlySet<string> = new Set(['pending', 'ready']);
 
 const STEPS = ['charge', 'reserve', 'ship', 'notify', 'tell-customer'] as const;
@@ -38,7 +39,7 @@ export function tableOn(screen: Screen, startedAt: number, now: () => number = D
   let isClosed = false;
   const open: Screen = {
     write: (text) => (isClosed ? undefined : screen.write(text)),
-    // Asked each time, since a window can change; one of unknown width says 0.
+    // Read each time, since a window can change; a terminal of unknown width reports 0.
     get columns() {
       return screen.columns === undefined || screen.columns === 0 ? 100 : screen.columns;
     },
@@ -81,10 +82,10 @@ function plainLines(screen: Screen, clock: () => string): Looks {
 function liveTable(screen: Screen, clock: () => string): Looks {
   let height = 0;
   let rows: readonly Row[] = [];
-  // They only grow, so that the columns do not dance.
+  // Widths only grow, so that the columns do not jump.
   let widths: readonly number[] = [];
   const draw = (above = ''): void => {
-    // Up to the picture's first line and everything below it away; in one write, so that nothing flickers.
+    // Erases from the picture's first line down; in the same write as the next picture, to avoid flicker.
     const erase = height > 0 ? `\u001B[${height}A\u001B[0J` : '';
     const cells = cellsOf(rows);
     widths = (cells[0] ?? []).map((_, column) =>
@@ -123,11 +124,11 @@ function picture(
 ): string[] {
   const text = cells.map((line) => line.map((value, column) => value.padEnd(widths[column] ?? 0)).join('  '));
   const rule = '─'.repeat(Math.min(columns, text[0]?.length ?? 0));
-  // A line that wraps would be two lines, and the picture could not be erased.
+  // A line that wraps would take two lines, and erasing would miss one.
   return ['', time, ...text.toSpliced(1, 0, rule)].map((line) => line.slice(0, columns));
 }
 
-/** The step's status, with the number of tries where one was not enough. */
+/** The step's status, with the number of tries if there was more than one. */
 function cell(step: Step | undefined): string {
   if (step === undefined || NOT_YET.has(step.status)) return '';
   const tries = step.attempts.filter((attempt) => attempt.mode === 'execute').length;

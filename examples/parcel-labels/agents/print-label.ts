@@ -1,4 +1,4 @@
-/** Prints a label: done by `print-label/main.py`, which its image holds beside this code. */
+/** Prints a label: `print-label/main.py`, which is in the agent's image beside this code, does the work. */
 
 import { remoteAgent } from 'steadfast';
 import { printLabel } from '../contracts.ts';

@@ -1,4 +1,4 @@
-/** Has the link mailed: idempotent, one mail for each idempotency key. */
+/** Mails the link: idempotent, one mail for each idempotency key. */
 
 import { mail } from '../services.ts';
 import { mailLink } from '../contracts.ts';

@@ -1,6 +1,4 @@
-/**
- * Has the monitor check a host: 503 is one that is not up yet, 422 one that is sick, which fails for good.
- */
+/** Asks the monitor to check a host: 503 means not up yet; 422 means sick, which fails for good. */
 
 import * as z from 'zod/mini';
 import { checkHost } from '../contracts.ts';

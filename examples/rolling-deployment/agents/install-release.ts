@@ -1,9 +1,9 @@
 /**
- * Installs a release with an installer that does NOT deduplicate: two requests are two
- * installations, and two restarts.
+ * Installs a release with an installer that does NOT deduplicate: two requests are two installations, and two
+ * restarts.
  *
- * It earns its safety by asking: each installation has the step's idempotency key as its reference. The undo
- * goes by it, too: what an attempt of unknown outcome has installed is rolled back as well.
+ * The probe makes it safe: each installation has the step's idempotency key as its reference. The undo uses
+ * it too, so it also rolls back the installation of an attempt with an unknown outcome.
  */
 
 import { type AttemptContext, done, notDone } from 'steadfast';

@@ -1,7 +1,7 @@
 /**
- * The check after a batch: reads which share of its requests failed, and refuses a batch above the limit
- * for good. A question, without effect. If nothing can be read, the check does not pass: it is asked
- * again, and refuses in the end.
+ * The check after a batch: reads the share of its requests that failed, and rejects a batch above the limit
+ * for good. It is a query, without effect. If nothing can be read, the check does not pass: it is retried,
+ * and fails in the end.
  */
 
 import { PermanentError } from 'steadfast';

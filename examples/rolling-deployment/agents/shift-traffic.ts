@@ -1,7 +1,7 @@
 /**
- * Takes a host out of the load balancer, or back in: idempotent, the balancer takes an order
- * once for each key. The undo goes by the key, so it needs no output, and one that was never
- * taken is fine with the balancer.
+ * Takes a host out of the load balancer, or puts it back: idempotent, the balancer executes a command once
+ * for each key. The undo uses the key, so it needs no output; the balancer accepts an undo of a command that
+ * it never got.
  */
 
 import * as z from 'zod/mini';

@@ -1,7 +1,7 @@
 /**
- * Encodes a chunk: idempotent, one file for each idempotency key, and says how far it is. Over 720 lines it
- * needs a licence, of which it assures itself at 47 %: while the licence's service does not answer the
- * encoder stands still, and its heartbeats go on.
+ * Encodes a chunk: idempotent, one file for each idempotency key; reports its progress. Above 720 lines it
+ * needs a licence, which it checks at 47 %: while the licence service does not answer, the encoder makes no
+ * progress, but its heartbeats continue.
  */
 
 import type { AttemptContext } from 'steadfast';
@@ -25,7 +25,8 @@ export const handler = encodeChunk.handler({
       licensed = true;
       ctx.progress(share);
     };
-    // The contract shows the two members an author needs; what is handed over is the platform's own signal.
+    // The contract's type shows only the two members that authors need; the value is the platform's own
+    // signal.
     const signal = ctx.signal as AbortSignal;
     await encoder().encode({ source: uploadAt(upload), target, from, seconds, height, signal, at });
     return { file: await finish(target, ctx.idempotencyKey), seconds, height };

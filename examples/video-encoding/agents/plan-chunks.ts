@@ -1,6 +1,6 @@
 /**
- * Plans how a film is cut: chunks of two seconds, so that you can see it run, longer
- * ones of a long film, and the rest.
+ * Plans how to cut a film: into chunks of two seconds, so that you can see it run, longer ones for a long
+ * film, and the rest.
  */
 
 import { existsSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * Publishes in a catalogue that does NOT deduplicate: two requests are two pages. So every page carries the
- * step's idempotency key as its reference, by which a probe finds it and an undo takes it down.
+ * step's idempotency key as its reference; the probe finds the page by it, and the undo takes the page down.
  */
 
 import { type AttemptContext, done, notDone } from 'steadfast';
