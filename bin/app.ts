@@ -1,4 +1,4 @@
-/** The CDK app: what is deployed, and at which stages. `cdk deploy` and `npm start` make the same of it. */
+/** The CDK app: what is deployed, and in which stages. `cdk deploy` and `npm start` use the same app. */
 
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 import { grantUse, sources } from '../examples/gallery/sources.ts';
@@ -13,10 +13,10 @@ const DEPLOYED = ['order-fulfilment'];
  * alarms, keys, agents' networks.
  */
 const STAGES = {
-  // A new account has 10 concurrent executions, for agents, API and supervisors together:
-  // agents take few of them at a time.
+  // A new account has 10 concurrent executions for agents, API and supervisors together, so agents get few of
+  // them at a time.
   dev: () => ({ removalPolicy: RemovalPolicy.DESTROY, agentConcurrency: 2 }),
-  // Needs an account with 106 concurrent executions: of a new one's 10 none can be set aside.
+  // Needs an account with 106 concurrent executions: none of a new account's 10 can be reserved.
   prod: () => ({ removalPolicy: RemovalPolicy.RETAIN, supervisorConcurrency: 6 }),
 };
 
@@ -24,8 +24,8 @@ try {
   const app = createApp();
   const stack = await addSteadfast(app, { deployed: DEPLOYED, stages: STAGES, sources });
   grantUse(stack);
-  // The services that an order calls: outside of prod the stack brings some to try
-  // it with, in prod they are yours.
+  // The services that an order calls: except in prod, the stack brings services for a trial; in prod they are
+  // yours.
   if (app.node.tryGetContext('stage') === 'prod') withoutWorld(stack);
   else addWorld(stack);
   app.synth();

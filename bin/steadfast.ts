@@ -1,9 +1,9 @@
-/** The command line: `npx steadfast --help`, begun by `steadfast.cjs`. */
+/** The command line: `npx steadfast --help`, started by `steadfast.cjs`. */
 
 import { createInterface } from 'node:readline/promises';
 import { run } from '../cli/main.ts';
 
-// Who reads has seen enough, as in `npx steadfast show … | head`.
+// The reader has closed the pipe, as in `npx steadfast show … | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit();
   throw error;

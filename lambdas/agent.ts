@@ -1,6 +1,6 @@
 /**
- * An agent of Scheduler-Agent-Supervisor: behind its queue. One function for each
- * agent that was found at synthesis.
+ * An agent of Scheduler-Agent-Supervisor, behind its queue. Each agent found at synthesis has its own
+ * function.
  */
 
 import { handler as ofFile } from '@steadfast/agent';

@@ -1,7 +1,4 @@
-/**
- * The audit's Lambda function: reads the table without its indexes, and puts in
- * order what no index would show.
- */
+/** The audit's Lambda function: reads the table without its indexes, and repairs what no index would show. */
 
 import { auditHandler } from '../lib/supervisor/audit-handler.ts';
 

@@ -1,4 +1,4 @@
-/** The agent of bulk actions: behind its queue, with every workflow that was found at synthesis. */
+/** The agent of bulk actions: behind its queue, with every workflow found at synthesis. */
 
 import { workflows } from '@steadfast/workflows';
 import { agentHandler } from '../lib/agent/handler.ts';

@@ -1,6 +1,6 @@
 /**
- * Several agents of Scheduler-Agent-Supervisor in one function, each behind its own queue. One function for
- * each host that the deployment's settings name.
+ * Several agents of Scheduler-Agent-Supervisor in one function, each behind its own queue. Each host that the
+ * deployment's settings name has its own function.
  */
 
 import { agents } from '@steadfast/agents';

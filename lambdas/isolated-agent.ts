@@ -1,6 +1,4 @@
-/**
- * An agent whose declaration says `isolate`: as `agent.ts`, with its author's code in a process of its own.
- */
+/** An agent that declares `isolate`: like `agent.ts`, with its author's code in a process of its own. */
 
 import { handler as ofFile } from '@steadfast/agent';
 import { handlerOfFile } from '../lib/agent/handler.ts';

@@ -1,6 +1,5 @@
 /**
- * The scheduler of Scheduler-Agent-Supervisor: behind the HTTP API, with every
- * workflow that was found at synthesis.
+ * The scheduler of Scheduler-Agent-Supervisor: behind the HTTP API, with every workflow found at synthesis.
  */
 
 import { workflows } from '@steadfast/workflows';

@@ -1,4 +1,4 @@
-/** A trigger's Lambda function: behind its queue, with every workflow that was found at synthesis. */
+/** A trigger's Lambda function: behind its queue, with every workflow found at synthesis. */
 
 import { workflows } from '@steadfast/workflows';
 import { starterHandler } from '../lib/scheduler/starter-handler.ts';

@@ -1,6 +1,6 @@
 /**
- * The supervisor of Scheduler-Agent-Supervisor: once a minute, finds what is due. It knows no
- * workflow; plans are in the table.
+ * The supervisor of Scheduler-Agent-Supervisor: finds due work once a minute. It needs no workflow, because
+ * plans are in the table.
  */
 
 import { supervisorHandler } from '../lib/supervisor/handler.ts';

@@ -1,4 +1,4 @@
-/** The webhooks' Lambda function: behind the route without an authorizer. It knows no workflow. */
+/** The webhooks' Lambda function: behind the route without an authorizer. It needs no workflow. */
 
 import { webhooksHandler } from '../lib/webhooks/handler.ts';
 

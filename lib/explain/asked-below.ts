@@ -1,8 +1,8 @@
 /**
- * What waits for people below an execution: the open questions of executions that its steps run.
+ * The questions for people below an execution: the open questions of executions that its steps run.
  *
  * Owns: which questions these are, and the words. Does not own: reading them (`Store.asked`). A parent's own
- * record says nothing of them, because no child writes to it before its end.
+ * record does not mention them, because no child writes to it before its end.
  */
 
 import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
@@ -15,12 +15,12 @@ export interface AskedBelow {
   readonly count: number;
   /** There are more than `count`. */
   readonly atLeast?: true;
-  /** The one whose time for an answer is over first. */
+  /** The question whose time for an answer ends first. */
   readonly next: Pick<InboxKey, 'executionId' | 'kind' | 'deadlineAt'>;
 }
 
 /**
- * The external party of a callback is no person.
+ * The external party of a callback is not a person.
  * @param step only below this step of the execution
  */
 export function askedBelow(
@@ -47,7 +47,7 @@ export function askedText(asked: AskedBelow): string {
 export const questionsText = ({ count, atLeast }: Omit<AskedBelow, 'next'>): string =>
   `${countText(count, atLeast)} ${count === 1 ? 'question' : 'questions'}`;
 
-/** What waits for a person comes first. */
+/** A question for a person comes first in the text. */
 export const withAsked = (because: string, asked: AskedBelow | undefined): string =>
   asked === undefined ? because : `it ${askedText(asked)}; ${because}`;
 

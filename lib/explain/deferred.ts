@@ -1,10 +1,10 @@
 /**
- * Why work is deferred, in words: what stood in its way when it was deferred, and whether that is so now.
+ * Why work is deferred, in words: the obstacle when it was deferred, and whether it still exists.
  *
- * Owns: these words. Does not own: until when it is deferred (`step/defer.ts`), what comes next (`why.ts`).
+ * Owns: these words. Does not own: until when work is deferred (`step/defer.ts`), what comes next (`why.ts`).
  *
- * The step's record says how it was when the work was deferred. That a breaker is open, or an agent paused,
- * is said of now only where the breaker was read now.
+ * The step's record describes the moment of the deferral. The text says that a breaker is open now, or an
+ * agent paused now, only if the breaker was read now.
  */
 
 import type { AgentStep, PlanStep } from '../core/plan/plan.ts';
@@ -16,19 +16,16 @@ import { isUntried } from '../core/step/turn.ts';
 import { afterStart } from './words.ts';
 import { personText } from './past.ts';
 
-/** An open breaker; if its service began to fail soon after other code began to run, when both were. */
+/** An open breaker. If its service began to fail soon after other code began to run, both times. */
 export type OpenNow = NotBefore & { readonly began?: { readonly at: number; readonly startedAt: number } };
-/** By agent what its breaker says now; an agent that is not in it is not known. */
+/** What each agent's breaker says now; an agent that is missing here is unknown. */
 export type Breakers = ReadonlyMap<string, OpenNow | 'closed'>;
 
 /** The agent of deferred work: the next attempt's, or for a probe and an undo that of the latest. */
 const agentFor = (step: AgentStep, record: Step, { mode }: Deferred): AgentStep =>
   mode === 'execute' ? variantOf(step, record.stage) : attemptedVariant(step, record);
 
-/**
- * Agents whose breaker or pause has deferred something here: of these it is worth
- * while to ask how they are now.
- */
+/** Agents whose breaker or pause has deferred something here, so reading their breakers is worthwhile. */
 export const deferringAgents = (steps: readonly PlanStep[], state: Snapshot): readonly string[] => [
   ...new Set(
     steps.flatMap((step) => {

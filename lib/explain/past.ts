@@ -1,6 +1,6 @@
 /**
- * What happened to an execution, in words, oldest first: attempts, incidents, pauses,
- * retries, and why it was stopped.
+ * What happened to an execution, in words, oldest first: attempts, incidents, pauses, retries, and why it was
+ * stopped.
  *
  * Owns: the words of the past. Does not own: reasons and what is next (`why.ts`).
  */
@@ -77,7 +77,7 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
   return happened.sort((a, b) => a.at - b.at);
 }
 
-/** The place at which attempts are missing: behind the first ones. */
+/** Says how many attempts are missing, after the first ones. */
 function leftOutText(record: Step): Happened[] {
   const { attempts, name } = record;
   const leftOut = leftOutOf(record);
@@ -161,8 +161,8 @@ function happenedAttempt(plan: Plan, step: string, attempt: Attempt): Happened {
 }
 
 /**
- * Where it was not the first variant of the recovery, or its input not the plan's; what the
- * input is, is no matter of words.
+ * Which variant of the recovery it was, if not the first, or that its input was not the plan's; the words do
+ * not say what the input is.
  */
 function variantWords(plan: Plan, name: string, { variant = 0, given: isGiven }: Attempt): string {
   if (variant === 0 && isGiven !== true) return '';

@@ -1,6 +1,6 @@
 /**
- * The subject of a question, in one line: the values that its approval shows, its workflow, its tags. Page
- * and command line both draw it.
+ * The subject of a question, in one line: the values that its approval shows, its workflow, its tags. The
+ * page and the command line both show it.
  *
  * Owns: the words and their order. Does not own: what is shown (`waiting/shown.ts`), how an answer is given.
  */
@@ -12,7 +12,10 @@ export interface About extends AskedOf {
   readonly shown?: Readonly<Record<string, Json>>;
 }
 
-/** 'amount: 5200, hotel: Ritz · hotel-booking · in trip · bookingId: 4711'; what decides comes first. */
+/**
+ * 'amount: 5200, hotel: Ritz · hotel-booking · in trip · bookingId: 4711'; the values to decide on come
+ * first.
+ */
 export const aboutText = ({ workflow, tags = {}, root, shown = {} }: About): string =>
   [pairsText(shown), workflow, pairsText(tags), root === undefined ? '' : rootText(root)]
     .filter((part) => part !== '')

@@ -1,9 +1,9 @@
 /**
- * How a deployment is, in three words, and the worst of it first in one sentence: what, since when, how many
- * wait, when the first of them runs out, what is to be done, or that nothing is before then. API, command
- * line and page say the same, by this file.
+ * The state of a deployment: a verdict of three words, then one sentence with the worst finding first: what,
+ * since when, how many executions wait, when the first of them runs out of time, what to do, or that nothing
+ * needs doing before then. The API, the command line and the page all take their texts from this file.
  *
- * Owns: the verdict, the order of what is found, and the words. Does not own: what is read for it
+ * Owns: the verdict, the order of the findings, and the words. Does not own: reading the facts
  * (`api/health.ts`), when an execution is at risk (`records/risk.ts`).
  */
 
@@ -13,13 +13,13 @@ import { countText, durationText, timeText } from '../core/values/text.ts';
 import { afterStart } from './words.ts';
 
 /**
- * 'healthy': nothing stands in the way. 'degraded': executions may not end well or in time without help,
- * or an agent's service does not answer. 'down': executions cannot go on at all, for nothing can be written,
- * no supervisor is at work or an agent is not deployed.
+ * 'healthy': nothing is wrong. 'degraded': executions may not end well or in time without help, or an agent's
+ * service does not answer. 'down': executions cannot continue at all, because nothing can be written, no
+ * supervisor is at work or an agent is not deployed.
  */
 export type Verdict = 'healthy' | 'degraded' | 'down';
 
-/** The verdicts in the words that are shown. */
+/** The verdicts in the words for readers. */
 export const VERDICTS: Readonly<Record<Verdict, string>> = {
   healthy: 'healthy',
   degraded: 'degraded',
@@ -29,16 +29,15 @@ export const VERDICTS: Readonly<Record<Verdict, string>> = {
 /** One thing that is wrong, as facts. */
 export interface Finding {
   /**
-   * 'storage': no write is kept, as on a full disk, as far as that is known: on one machine.
-   * 'schedule-off': the supervisors' schedule is disabled, as far as that can be known: on this machine.
-   * 'overdue': what is due is not evaluated, so no supervisor is at work. 'missing': the agent is not
-   * deployed. 'bug': its code has a bug, whatever its service does. 'breaker': its service does not answer.
-   * 'unanswered': it has answered none of few calls to act, though nothing waits for it, as where a probe
-   * settles each. 'lost': processes of the agent died or went silent in an attempt. 'worker': a process that
-   * several agents share has ended, by `agent` or, where that is not known, `oneOf` them. 'paused': an
-   * operator holds its work back. 'asked': incidents are open, as far as they were read: `/health` reads
-   * none. 'at-risk': other executions that may not end well or in time; with `agent`, all of them wait for
-   * it.
+   * 'storage': the storage keeps no write, as on a full disk; known on one machine only. 'schedule-off': the
+   * supervisors' schedule is disabled; known on this machine only. 'overdue': due work is not evaluated, so
+   * no supervisor is at work. 'missing': the agent is not deployed. 'bug': the agent's code has a bug,
+   * whatever its service does. 'breaker': the agent's service does not answer. 'unanswered': the agent has
+   * answered none of a few calls to act, though nothing waits for it, for example because a probe resolves
+   * each. 'lost': processes of the agent died or went silent in an attempt. 'worker': a process that several
+   * agents share has ended, by `agent` or, if that is unknown, `oneOf` them. 'paused': an operator has paused
+   * the agent's work. 'asked': incidents are open, as far as they were read: `/health` reads none. 'at-risk':
+   * other executions that may not end well or in time; with `agent`, all of them wait for it.
    */
   readonly kind:
     | 'storage'
@@ -55,38 +54,40 @@ export interface Finding {
     | 'at-risk';
   readonly agent?: string;
   /**
-   * When the oldest was due, the schedule was disabled, the service of a breaker began to fail, a first
-   * write was not kept, the first incident was opened, the first attempt of a row was lost, or the first of
-   * those that wait for an agent came to be at risk.
+   * When the oldest work was due, the schedule was disabled, the service of a breaker began to fail, the
+   * first write was lost, the first incident was opened, the first attempt of a row was lost, or the first of
+   * the executions that wait for an agent came to be at risk.
    */
   readonly since?: number;
-  /** When the code that runs began to, where `since` follows soon: of what an agent does alone. */
+  /** When the running code began to run, if `since` follows soon after; only for faults of an agent alone. */
   readonly startedAt?: number;
   /** For 'schedule-off' and 'overdue': the latest sweep that found something due. */
   readonly sweptAt?: number;
   /** For 'schedule-off': where the local cloud takes its control calls. */
   readonly address?: string;
-  /** For 'worker': those at work then, those that were in the most ends first. */
+  /** For 'worker': the agents at work at those times, with the most frequent ones first. */
   readonly oneOf?: readonly string[];
-  /** For 'lost': the execution of the latest, whose log may say why. */
+  /** For 'lost': the execution with the latest lost attempt; its log may say why. */
   readonly executionId?: string;
   /** For 'lost': where the agent's code is. */
   readonly file?: string;
-  /** For 'lost': each of its attempts has a process of its own. */
+  /** For 'lost': each attempt of the agent has a process of its own. */
   readonly isAlone?: true;
-  /** The answer of the agent's service now, or the last one; of the storage to a write; a process's end. */
+  /** The latest answer of the agent's service; the storage's answer to a write; the end of a process. */
   readonly failure?: Failure;
-  /** The person who paused it, and the reason. */
+  /** The person who paused the agent, and the reason. */
   readonly reason?: string;
-  /** For 'unanswered' and 'bug': at least so many calls; for 'lost' the attempts, for 'worker' the ends. */
+  /**
+   * For 'unanswered' and 'bug': the least number of calls; for 'lost' the attempts, for 'worker' the ends.
+   */
   readonly calls?: number;
-  /** For 'lost', 'worker' and 'bug': when the latest attempt was lost, or process ended. */
+  /** For 'lost', 'worker' and 'bug': when the latest attempt was lost, or the latest process ended. */
   readonly lastAt?: number;
-  /** Executions that wait for it; for 'asked' the incidents. */
+  /** How many executions wait for the agent; for 'asked', how many incidents are open. */
   readonly waiting?: number;
   /** There are more than `waiting`. */
   readonly atLeast?: true;
-  /** When the first of these runs out of its time, or is decided without an answer. */
+  /** When the first of these runs out of time, or is decided without an answer. */
   readonly runsOutAt?: number;
   /** The most frequent reason; only for 'at-risk'. */
   readonly why?: RiskReason['why'];
@@ -108,18 +109,18 @@ const ORDER: readonly Finding['kind'][] = [
 ];
 /** How long something may be due before it is called overdue: a supervisor sweeps every two seconds. */
 export const OVERDUE_SAID_MS = 5_000;
-/** A process may die, and another: a supervisor sees to that. */
+/** Two lost processes are no finding: a supervisor handles them. */
 const FEW_LOST = 2;
 const DOWN: readonly Finding['kind'][] = ['storage', 'schedule-off', 'overdue', 'missing'];
 
-/** The worst first; of one kind the one for which most wait. */
+/** Sorts the findings, worst first; of one kind, the one with the most waiting executions comes first. */
 export const worstFirst = (findings: readonly Finding[]): readonly Finding[] =>
   findings.toSorted(
     (one, other) =>
       ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind) || (other.waiting ?? 0) - (one.waiting ?? 0),
   );
 
-/** Said, and nothing that holds work up. */
+/** Whether the finding is mentioned but delays no work. */
 const isMinor = ({ kind, calls = 0 }: Finding): boolean =>
   (kind === 'lost' && calls <= FEW_LOST) || (kind === 'worker' && calls === 1);
 
@@ -129,7 +130,7 @@ export function verdictOf(findings: readonly Finding[]): Verdict {
 }
 
 /**
- * The worst in one sentence, and how much else there is.
+ * The worst finding in one sentence, and how many others there are.
  * @param findings the worst first
  */
 export function situationText(findings: readonly Finding[], now: number): string {
@@ -139,12 +140,12 @@ export function situationText(findings: readonly Finding[], now: number): string
   return `${findingText(worst, now)}${more}`;
 }
 
-/** How a command is typed, from its line. */
+/** Turns a command line into the form in which the reader types it. */
 export type Typed = (line: string) => string;
 const plainly: Typed = (line) => `npx steadfast ${line}`;
 
 /**
- * One of them as a sentence.
+ * One finding as a sentence.
  * @param alone no supervisor is at work: nothing continues by itself
  */
 export function findingText(finding: Finding, now: number, typed: Typed = plainly, alone = false): string {
@@ -155,11 +156,11 @@ export function findingText(finding: Finding, now: number, typed: Typed = plainl
   return `${said}; ${REMEDY[finding.kind](finding, typed)}${needsOne}.`;
 }
 
-/** Whether what is found says that no supervisor is at work. */
+/** Whether the findings say that no supervisor is at work. */
 export const isUnsupervised = (findings: readonly Finding[]): boolean =>
   findings.some(({ kind }) => kind === 'schedule-off' || kind === 'overdue');
 
-/** What continues then is what a supervisor continues. */
+/** Findings that need a supervisor to continue the work. */
 const BY_SUPERVISOR: readonly Finding['kind'][] = ['missing', 'breaker', 'lost', 'paused', 'at-risk'];
 
 const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => string>> = {
@@ -263,7 +264,7 @@ const ending = ({ failure }: Finding): string => (failure === undefined ? '' : `
 
 const times = ({ calls = 1 }: Finding): string => ['', 'once', 'twice'][calls] ?? `${calls} times`;
 
-/** More names would help nobody. */
+/** A longer list of names would help nobody. */
 const MOST_NAMED = 5;
 
 function culprit({ agent, oneOf = [] }: Finding): string {
@@ -274,7 +275,7 @@ function culprit({ agent, oneOf = [] }: Finding): string {
   return `by ${names.length === 1 ? 'what was at work in it' : 'one of those at work in it'}: ${names.join(', ')}${more}`;
 }
 
-/** What names the one at fault, and keeps it from the others. */
+/** Names the faulty agent, and how to keep it apart from the others. */
 const apart = ({ agent, calls = 1 }: Finding): string =>
   agent !== undefined
     ? `mend its code, or set 'isolate: true' where '${agent}' is declared: then it ends no other's process`
@@ -327,7 +328,7 @@ const timeLeft = ({ kind, runsOutAt, waiting = 0 }: Finding, now: number): strin
     : `${which} reached its deadline ${durationText(now - runsOutAt)} ago`;
 };
 
-/** Why one is at risk, behind 'because'. */
+/** Why an execution is at risk; follows 'because'. */
 const RISK: Readonly<Record<RiskReason['why'], string>> = {
   breaker: 'its agent is failing',
   paused: 'its agent is paused',

@@ -1,5 +1,5 @@
 /**
- * Why, for steps that no agent performs: until when one waits and for whom, how far its executions are.
+ * Why, for steps that no agent performs: until when a step waits and for whom, how far its executions are.
  *
  * Owns: these words. Does not own: the rules, which are asked (`waiting/waits.ts`, `waiting/child.ts`), or
  * how an explanation is put together (`why.ts`).
@@ -78,7 +78,7 @@ function becauseOfLane({ lane }: LaneStep, record: Step | undefined): string | u
 const isApproval = (step: CallbackStep): boolean => step.kind === 'approval';
 
 function answered(step: CallbackStep, { by }: Step, state: Snapshot): string {
-  // A question of an earlier epoch that is not announced yet says nothing about this answer.
+  // A question of an earlier epoch that is not announced yet is unrelated to this answer.
   const asked = callbackOf(state, step.name);
   if (asked?.closedBy === 'deadline' && asked.outcome === 'done')
     return 'it is approved by default: nobody answered in time';
@@ -120,13 +120,13 @@ function becauseOfChildren(step: ChildStep | MapStep, record: Step): string | un
   }
 }
 
-/** Only where there was more than one. */
+/** Only if there was more than one try. */
 const tryText = (children: Children | undefined): string => {
   const tried = tryOf(children) > 1 ? `try ${tryOf(children)}: ` : '';
   return children?.rounds === undefined ? tried : `round ${roundOf(children)}, ${tried}`;
 };
 
-/** Rounds are executions one after the other, of which those before the latest are known. */
+/** Rounds are executions one after the other; the ones before the latest have known ends. */
 const roundText = (step: ChildStep | MapStep, { children }: Step): string | undefined => {
   const { done = 0, compensating } = children?.rounds ?? {};
   if (!isRepeated(step) || (children?.try ?? 1) === 1) return undefined;
@@ -168,7 +168,7 @@ function startsText({ kind }: ChildStep | MapStep, children: Children | undefine
 const endsText = (ends: readonly (readonly [string, number])[]): string =>
   ends.length === 0 ? '' : ` (${ends.map(([status, count]) => `${count} ${status}`).join(', ')})`;
 
-/** The executions of a step that have not ended yet; nothing where there are none. */
+/** The step's executions that have not ended yet; nothing if there are none. */
 export function nextOfChildren(step: PlanStep, { execution, steps }: Snapshot): Next | undefined {
   const record = steps[step.name];
   const { children } = record ?? {};

@@ -1,8 +1,8 @@
 /**
- * Why it stands still although nothing of its own is wrong: what an operator has to
- * put right around an execution.
+ * Why an execution makes no progress although nothing in it is wrong: the faults around it that an operator
+ * must correct.
  *
- * Owns: when a supervisor is late, which steps an agent that is not deployed holds up, and these words. Does
+ * Owns: when a supervisor is late, which steps wait for an agent that is not deployed, and these words. Does
  * not own: what happens next (`why.ts`), whether anything is late in the whole deployment (`GET /health`).
  */
 
@@ -19,11 +19,13 @@ import { durationText, timeText } from '../core/values/text.ts';
 export type IsDeployed = (agent: string) => boolean;
 
 /**
- * An idle supervisor comes once a minute (`EventBridge` rules know no shorter rate) and may be slow to start.
+ * An idle supervisor runs once a minute (`EventBridge` rules have no shorter rate) and may be slow to start.
  */
 export const SUPERVISOR_LATE_MS = 70_000;
 
-/** @param now epoch ms. @returns a sentence for each; none while all is well or the execution has ended */
+/**
+ * @param now epoch ms. @returns one sentence per fault; none if nothing is wrong or the execution has ended
+ */
 export function warningsOf(
   plan: Plan,
   state: Snapshot,
@@ -37,7 +39,7 @@ export function warningsOf(
   return [...lateSupervisor(state, now), ...missing];
 }
 
-/** S12 the wake time is no later than anything that is due, so nothing is late while it is not. */
+/** S12 The wake time is no later than anything that is due, so nothing is late until the wake time is. */
 function lateSupervisor({ execution: { wakeAt } }: Snapshot, now: number): string[] {
   if (wakeAt === undefined || now - wakeAt <= SUPERVISOR_LATE_MS) return [];
   return [
@@ -76,6 +78,6 @@ const OVER: ReadonlySet<Step['status'] | undefined> = new Set([
   'compensated',
 ]);
 
-/** It is still to be performed, or would have to be undone. */
+/** Whether the step is still to be performed, or would have to be undone. */
 const mayStillNeed = (step: PlanStep, record: Step | undefined, { execution }: Snapshot): boolean =>
   (execution.status !== 'compensating' && !OVER.has(record?.status)) || effectOf(step, record).isOwed;

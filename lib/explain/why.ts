@@ -1,9 +1,9 @@
 /**
- * Why: what happened to an execution, what its state rests on, and what happens next and when.
+ * Why: what happened to an execution, the evidence for its state, and what happens next and when.
  *
- * Owns: the words of the present. Does not own: any rule, and what a rule says of itself: what is next is
- * read off the very rules by which the roles decide (`rules.ts`), so that an explanation cannot differ from
- * what is done. The past is in `history.ts`.
+ * Owns: the words of the present. Does not own: any rule, nor the words of a rule: the next events come from
+ * the very rules by which the roles decide (`rules.ts`), so that an explanation cannot differ from what is
+ * done. The past is in `past.ts`.
  */
 
 import { stateAfterRetry } from '../core/execution/after-retry.ts';
@@ -34,32 +34,32 @@ import { cut, timeText } from '../core/values/text.ts';
 export interface Explanation {
   /** The execution that is explained. */
   readonly executionId: string;
-  /** The status as the API says it. */
+  /** The status as the API reports it. */
   readonly status: string;
   /** What happened, the oldest first. */
   readonly past: readonly Happened[];
-  /** Each step that is not over, and what it waits for. */
+  /** Each step that has not ended, and what it waits for. */
   readonly steps: readonly {
     readonly name: string;
     readonly status: string;
     readonly because: string;
     readonly next: Next;
   }[];
-  /** The earliest of what is next. */
+  /** The earliest of the next events. */
   readonly next: Next;
   /**
-   * Faults around it that an operator must correct, a sentence each: a supervisor that is late,
-   * an agent that is not deployed.
+   * Faults around it that an operator must correct, a sentence each: a late supervisor, an agent that is not
+   * deployed.
    */
   readonly warnings: readonly string[];
 }
 
 /**
  * @param now epoch ms
- * @param isDeployed of an agent; what is not known to be missing is there
- * @param breakers as they are now, of those that are known
+ * @param isDeployed whether an agent is deployed; true unless it is known to be missing
+ * @param breakers the known breakers, as they are now
  * @param asked the open questions of executions that its steps run
- * @returns past, reasons, what is next and what is in its way; total and pure
+ * @returns the past, the reasons, what is next and the obstacles; total and pure
  */
 export function explain(
   plan: Plan,
@@ -170,7 +170,7 @@ function becauseAccepted({ attempt, accepted, failure }: Step): string {
   return `its service accepted attempt ${attempt}${named} at ${timeText(at)} and has until ${timeText(untilAt)}: ${asked}${said}${inBrackets(failure)}`;
 }
 
-/** The consequence of a failure that is not decided on yet. */
+/** The consequence of a failure that is not decided yet. */
 function failedFor(plan: Plan, step: PlanStep, state: Snapshot): string {
   const goesOn = isForward(state.execution.status) || plan.onFailureOf !== undefined;
   if (goesOn && isBetweenStages(state.steps[step.name]))
@@ -184,7 +184,7 @@ function failedFor(plan: Plan, step: PlanStep, state: Snapshot): string {
   return `; what follows is decided when the outcome of '${lastPoint(plan, state)?.name}', a point of no return, is known`;
 }
 
-/** The last question about the step got no answer in time; nothing where its failure says so. */
+/** Says that the last question about the step got no answer in time; nothing if its failure says so. */
 function unanswered(state: Snapshot, { name, failure }: Step): string {
   const last = incidentsIn(state).findLast(({ step, kind }) => step === name && kind === 'recovery');
   if (last?.closedBy !== 'deadline' || failure?.message.includes(UNANSWERED) === true) return '';
@@ -252,7 +252,7 @@ function nextOfStep(
 
 type Timed = Next & { readonly at: number };
 
-/** Everything that becomes due by time alone, in the words of the rules of its status. */
+/** Everything that becomes due by time alone, in the words of its status's rules. */
 function comingOf(plan: Plan, state: Snapshot, work: readonly Work[], now: number): Timed[] {
   const timing = { readAt: now, work };
   return RULES[state.execution.status].flatMap(({ dueAt }) =>
@@ -268,7 +268,7 @@ const earliest = (times: readonly Timed[]): Timed | undefined =>
     undefined,
   );
 
-/** The write that a supervisor would make now; else the earliest thing to come. */
+/** The write that a supervisor would make now; else the earliest later event. */
 function nextOf(
   plan: Plan,
   state: Snapshot,
@@ -299,7 +299,7 @@ function nextOf(
     return { what, at: Math.max(now, execution.wakeAt ?? now), who: 'supervisor', ...given({ step }) };
   }
   const timed = ofSteps.filter((next): next is Timed => next.at !== undefined);
-  // Executions of its own have times of their own.
+  // A step's own executions have times of their own.
   const child = timed.length === 0 ? ofSteps.find(({ who }) => who === 'child') : undefined;
   if (child !== undefined && execution.status !== 'paused') return child;
   return (

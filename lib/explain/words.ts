@@ -1,7 +1,7 @@
 /**
- * The shapes and small words that all parts of an explanation share.
+ * The types and small words that all parts of an explanation share.
  *
- * Owns: how a failure and the items of a list are written. Does not own: what is said (`explain/why.ts`,
+ * Owns: how a failure and the items of a list are written. Does not own: the explanations (`explain/why.ts`,
  * `explain/past.ts`, `explain/waiting-for.ts`, `explain/warnings.ts`).
  */
 
@@ -12,17 +12,17 @@ import { durationText, timeText } from '../core/values/text.ts';
 import type { Coming } from '../core/step/rule.ts';
 import type { ItemsSoFar } from '../core/waiting/map.ts';
 
-/** Something that will happen: by itself at `at` at the latest, unless something earlier changes it. */
+/** Something that will happen: at `at` at the latest, unless something earlier changes it. */
 export interface Next {
   readonly what: string;
-  /** Epoch ms; absent when it waits for another step. */
+  /** Epoch ms; absent if it waits for another step. */
   readonly at?: number;
-  /** Absent when nothing is to happen. */
+  /** Absent if nothing will happen. */
   readonly who?: Coming['who'];
   readonly step?: string;
 }
 
-/** Something that happened, with the record it is read from. */
+/** Something that happened, with the record that says so. */
 export interface Happened {
   readonly at: number;
   readonly what: string;
@@ -31,8 +31,8 @@ export interface Happened {
 }
 
 /**
- * 'at least 25 of 60 items ended'. The parent of a list learns how its items ended once all of a part have:
- * until then some of them may have ended that are not counted.
+ * 'at least 25 of 60 items ended'. The parent of a list learns how items ended only once all items of a part
+ * have ended, so some ended items may not be counted yet.
  */
 export function itemsText({ count, begun, ended }: ItemsSoFar, isRunning: boolean): string {
   const over = Object.values(ended).reduce((sum, one) => sum + one, 0);
@@ -41,7 +41,7 @@ export function itemsText({ count, begun, ended }: ItemsSoFar, isRunning: boolea
   return `${over < begun ? 'at least ' : ''}${over} of ${count} items ended${waiting}`;
 }
 
-/** Behind a failure that is the code's own: what is to be done, and what follows then. */
+/** Follows a failure that is the code's own: what to do, and what happens then. */
 export function mendText(failure: Failure | undefined, status: Step['status']): string {
   const mends =
     failure?.code === BUG
@@ -83,13 +83,13 @@ export function laneText(lane: LaneText | undefined): string {
   return `${where} in the queue of lane '${name}'${named === '' ? '' : `; held by ${named}`}`;
 }
 
-/** What began soon after other code began to run may well be its work. */
+/** A failure that began this soon after other code began to run may be caused by that code. */
 const SOON_MS = 300_000;
 
 /**
- * @param since when it began
- * @param startedAt when the code that runs began to, where that is known
- * @returns the latter, if the former followed soon
+ * @param since when the failure began
+ * @param startedAt when the running code began to run, if that is known
+ * @returns `startedAt`, if the failure followed soon
  */
 export const startBehind = (since: number | undefined, startedAt: number | undefined): number | undefined =>
   since !== undefined && startedAt !== undefined && since >= startedAt && since - startedAt <= SOON_MS

@@ -1,8 +1,8 @@
 /**
- * Where this package's own files are: TypeScript in the repository, JavaScript
- * in `dist/` of what is published.
+ * The places of this package's own files: TypeScript in the repository, JavaScript in the `dist/` of the
+ * published package.
  *
- * Owns: the difference between the two. Does not own: what is done with a file. Nothing here loads the CDK.
+ * Owns: the difference between the two. Does not own: the use of a file. Nothing here loads the CDK.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -17,23 +17,22 @@ export const PACKAGE_ROOT: string = rootAbove(import.meta.dirname);
 /** Only the repository has sources: `files` in package.json leaves them out. */
 const isRepository = existsSync(join(PACKAGE_ROOT, 'lib', 'index.ts'));
 
-/** @param path from the package's folder, without an extension: 'lambdas/agent' */
+/** @param path relative to the package's folder, without an extension: 'lambdas/agent' */
 export const programFile = (path: string): string =>
   isRepository ? join(PACKAGE_ROOT, `${path}.ts`) : join(PACKAGE_ROOT, 'dist', `${path}.js`);
 
-/** @param name of a file of `docs/` */
+/** @param name the name of a file in `docs/` */
 export const docsText = (name: string): Promise<string> => readFile(join(PACKAGE_ROOT, 'docs', name), 'utf8');
 
 export const packageVersion = (): string =>
   (JSON.parse(readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8')) as { version: string }).version;
 
-/** What `node --import` takes to load TypeScript; this package's tsx, wherever the process runs. */
+/** The value for `node --import` that loads TypeScript: this package's tsx, wherever the process runs. */
 export const typescriptLoader = (): string =>
   pathToFileURL(createRequire(join(PACKAGE_ROOT, 'package.json')).resolve('tsx')).href;
 
 /**
- * From then on this process loads TypeScript, of both kinds of modules. In the
- * repository it does so from its start.
+ * Makes this process load TypeScript, as both kinds of modules. In the repository it does so from its start.
  */
 export async function loadTypescript(): Promise<void> {
   if (!isRepository) await import(typescriptLoader());
@@ -41,18 +40,18 @@ export async function loadTypescript(): Promise<void> {
 
 const instead = new Map<string, string>();
 
-/** From then on `exportsOf` loads these files in the place of others, and of the earlier ones no more. */
+/** Makes `exportsOf` load these files in place of others. Replaces the files of an earlier call. */
 export function loadInstead(files: ReadonlyMap<string, string>): void {
   instead.clear();
   for (const [file, other] of files) instead.set(file, other);
 }
 
-/** The file that is loaded in its place, or itself. */
+/** The file that is loaded in place of this one, or the file itself. */
 export const loadedFile = (file: string): string => instead.get(file) ?? file;
 
 /**
- * The exports of an author's file. A loader that was added after the start of its process gives all exports
- * of a CommonJS file as its default.
+ * The exports of an author's file. A loader that was added after its process started returns all exports of a
+ * CommonJS file as the default export.
  */
 export async function exportsOf(file: string): Promise<Readonly<Record<string, unknown>>> {
   const module = (await import(pathToFileURL(loadedFile(file)).href)) as Readonly<Record<string, unknown>>;
@@ -61,8 +60,8 @@ export async function exportsOf(file: string): Promise<Readonly<Record<string, u
 }
 
 /**
- * The handler that an agent's file exports; of an agent whose work is declared that of the declaration, which
- * a workflow of the file uses, or which the file exports.
+ * The handler that an agent's file exports. For an agent whose work is declared, the declaration's handler: a
+ * workflow in the file uses the declaration, or the file exports it.
  */
 export async function handlerOf(file: string, name: string): Promise<unknown> {
   const module = await exportsOf(file);
@@ -75,7 +74,7 @@ interface Declaring {
   readonly agents?: readonly Declaring[];
 }
 
-/** Structural: nothing here knows the library. */
+/** Checks by structure, because this file does not import the library. */
 function declaredHandler(module: Readonly<Record<string, unknown>>, name: string): unknown {
   const exported = Object.values(module).map((value) => Object(value) as Declaring);
   const agents = exported.flatMap((one) => [one, ...(Array.isArray(one.agents) ? one.agents : [])]);

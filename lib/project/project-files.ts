@@ -1,13 +1,13 @@
 /**
- * The user's project on disk: where it begins, and which endings the files have that authors write.
+ * The user's project on disk: its root folder, and the extensions of the files that authors write.
  *
- * Owns: both rules. Does not own: which files there must be (`infra/discover.ts`).
+ * Owns: both rules. Does not own: which files must exist (`infra/discover.ts`).
  */
 
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** The folder of the nearest cdk.json, from there upward. */
+/** The folder of the nearest cdk.json, searching upward from `from`. */
 export function projectRoot(from: string): string | undefined {
   for (let at = resolve(from); ; at = dirname(at)) {
     if (existsSync(join(at, 'cdk.json'))) return at;
@@ -15,9 +15,9 @@ export function projectRoot(from: string): string | undefined {
   }
 }
 
-/** The endings of files that authors write, in the order in which they are looked for. */
+/** The extensions of files that authors write, in search order. */
 const ENDINGS = ['.ts', '.mts', '.js', '.mjs'] as const;
 
-/** The file under any of the endings. @param path without its ending */
+/** The file with any of the extensions. @param path without its extension */
 export const writtenFile = (path: string): string | undefined =>
   ENDINGS.map((ending) => path + ending).find((file) => existsSync(file));

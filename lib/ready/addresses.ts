@@ -1,7 +1,7 @@
 /**
- * Which addresses are public: what a private network, this machine or its link has is not.
+ * Tells public addresses from those of a private network, of this machine or of its link.
  *
- * Owns: the ranges. Does not own: when an address is asked for (`send.ts`).
+ * Owns: the ranges. Does not own: when an address is checked (`send.ts`).
  * @see https://www.iana.org/assignments/iana-ipv4-special-registry
  * @see https://www.iana.org/assignments/iana-ipv6-special-registry
  */
@@ -21,11 +21,11 @@ const PRIVATE_4 = listOf(
   'ipv4',
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3',
 );
-/** All that is given out; the rest is reserved, or local, or holds an address of version 4. */
+/** All allocated addresses; the rest is reserved, or local, or contains a version 4 address. */
 const GLOBAL_6 = listOf('ipv6', '2000::/3');
 const PRIVATE_6 = listOf('ipv6', '2001::/23 2001:db8::/32 2002::/16 3fff::/20');
 
-/** An address of version 4 that is written as one of version 6 is not global, so it is none. */
+/** A version 4 address written as a version 6 one is not global, so it is not public. */
 export function isPublic(address: string): boolean {
   if (isIPv4(address)) return !PRIVATE_4.check(address, 'ipv4');
   return isIPv6(address) && GLOBAL_6.check(address, 'ipv6') && !PRIVATE_6.check(address, 'ipv6');

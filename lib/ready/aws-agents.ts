@@ -1,8 +1,9 @@
 /**
- * Agents whose work is one call of AWS: a Lambda function that is waited for, a message, an event.
+ * Agents whose work is one AWS call: a Lambda function that is waited for, a message, an event.
  *
- * Owns: the calls, and what AWS's answers to them say. Does not own: the right to make them, which is granted
- * as to any agent, the request (`work.ts`). Calls are signed here, so no function gets an SDK client of them.
+ * Owns: the calls, and the meaning of AWS's answers. Does not own: the permission to make them, which is
+ * granted like any agent's; the request (`work.ts`). Calls are signed here, so no function needs an SDK
+ * client for them.
  * @see https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
  */
 
@@ -37,9 +38,11 @@ const INVOCATION = {
   progress: true,
 } as const satisfies KeysOf<Invocation<string, unknown>>;
 
-/** Before the function is run: each may be a deployment under way, or too much at once. */
+/**
+ * Statuses from before the function runs: each may mean a deployment in progress, or too many calls at once.
+ */
 const NOT_YET = [403, 404, 409, 429];
-/** S6 a function that ended with an error may have done its work; one that was refused has not begun. */
+/** S6 A function that ended with an error may have done its work; a refused call has not begun. */
 const ofInvoke = ({ status, header }: HttpAnswer, isProbe: boolean): OutcomeRule<string>[] => [
   { when: exists(header('x-amz-function-error')), is: 'unknown' },
   { when: isIn(status, NOT_YET), is: isProbe ? 'unknown' : 'transient' },
@@ -90,11 +93,11 @@ const valueOf = (named: string | FromEnvironment): string =>
   typeof named === 'string' ? named : (process.env[named.env] ?? '');
 const textOf = (message: Json): string => (typeof message === 'string' ? message : JSON.stringify(message));
 
-/** What FIFO queues and topics need; they drop a repeated message for five minutes. */
+/** The fields that FIFO queues and topics need; they drop a repeated message for five minutes. */
 const onceIn = (name: string, group: string | undefined, key: string): Readonly<Record<string, string>> =>
   name.endsWith('.fifo') ? { MessageGroupId: group ?? key, MessageDeduplicationId: key } : {};
 
-/** By target: the service, and the body of its call. */
+/** The service and the body of the call, by target. */
 function callTo(to: PublishOptions<unknown>['to']): AwsCall {
   if ('queue' in to)
     return {
@@ -140,7 +143,10 @@ function callTo(to: PublishOptions<unknown>['to']): AwsCall {
   };
 }
 
-/** S6 too much at once, a right that a deployment under way brings, an entry that the bus did not take. */
+/**
+ * S6 Too many calls at once, a permission that a deployment in progress brings, an entry that the bus
+ * rejected.
+ */
 const ofPublish = ({ status, body }: HttpAnswer): OutcomeRule<'transient'>[] =>
   [
     eq(status, 403),

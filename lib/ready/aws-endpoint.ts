@@ -1,4 +1,4 @@
-/** Where a service of AWS is: its variable, one for all, or the service of this region. */
+/** An AWS service's endpoint: its own variable, the common variable, or the service of this region. */
 
 const VARIABLES: Readonly<Record<string, string>> = {
   secretsmanager: 'SECRETS_MANAGER',
@@ -10,7 +10,7 @@ export interface Endpoint {
   readonly region: string;
 }
 
-/** @returns nothing outside of AWS */
+/** @returns nothing outside AWS */
 export function endpointOf(service: string): Endpoint | undefined {
   const { AWS_REGION: region, AWS_ENDPOINT_URL: all, ...env } = process.env;
   if (region === undefined) return undefined;

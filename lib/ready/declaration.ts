@@ -1,9 +1,9 @@
 /**
- * Agents whose whole work is declared: a request to execute, one to probe, one to undo, as data.
+ * Agents whose whole work is declared as data: a request for execute, one for probe, one for undo.
  *
  * Owns: what an author writes, and its form as data. Does not own: the check of what was written
- * (`http-agent.ts`), what an answer means (`outcomes.ts`), the request on the wire (`send.ts`). Of this room
- * only `http-agent.ts` knows the authors' references; outside of it `lib/index.ts` alone enters.
+ * (`http-agent.ts`), what an answer means (`outcomes.ts`), the request on the wire (`send.ts`). In this room
+ * only `http-agent.ts` knows the authors' references; from outside, only `lib/index.ts` imports from it.
  */
 
 import type { Condition, Input, MaybeRef, MayBeAbsent, MayNotSucceed, Ref } from '../author/ref-types.ts';
@@ -17,77 +17,77 @@ export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The outcome of the work, according to an answer. */
 export type HttpOutcome = 'done' | 'accepted' | 'transient' | 'permanent' | 'unknown';
-/** What the answer to a probe says of the work. */
+/** What the answer to a probe says about the work. */
 export type HttpProbeOutcome = 'done' | 'notDone' | 'running' | 'unknown';
 
-/** A secret by its names, never its value. */
+/** A secret, identified by its names, never its value. */
 export interface Secret extends SecretPlace {
   readonly kind: 'steadfast:secret';
   readonly header: string;
   readonly prefix: string;
 }
 
-/** Where a secret lies on AWS, and how it is sent. */
+/** The place of a secret on AWS, and how it is sent. */
 export interface SecretOptions {
   /** The name of a parameter of Systems Manager: `/shop/payments-token`. */
   readonly parameter?: string;
   /** The name of a secret of Secrets Manager. */
   readonly secretsManager?: string;
-  /** The key of it, where the secret of Secrets Manager is JSON. */
+  /** The key in the secret, if the secret of Secrets Manager is JSON. */
   readonly field?: string;
   /**
-   * The header that is sent.
+   * The header that carries the secret.
    * @default 'authorization'
    */
   readonly header?: string;
   /**
-   * What stands before it in the header.
+   * The text before the secret in the header.
    * @default 'Bearer ' in `authorization`, else nothing
    */
   readonly prefix?: string;
 }
 
-/** An answer, where its outcome and its output are declared. */
+/** An answer, in the declaration of its outcome and output. */
 export interface HttpAnswer {
   readonly status: Ref<number>;
-  /** A value of the body by its path: `body('data', 0, 'id')`. Nothing checks its type. */
+  /** The value at a path in the body: `body('data', 0, 'id')`. Its type is not checked. */
   readonly body: <T = string>(...path: readonly (string | number)[]) => Ref<T>;
-  /** A header by its name in lower case. */
+  /** A header by its lower-case name. */
   readonly header: (name: string) => Ref<string>;
 }
 
-/** The first rule whose condition holds says what the answer means. */
+/** A rule for the outcome. The first rule whose condition is true decides. */
 export interface OutcomeRule<Outcome> {
   readonly when: Condition;
   readonly is: Outcome;
 }
 
-/** A request as data; where the call's values stand in it, references do. */
+/** A request as data; references stand for the values of a call. */
 export interface HttpRequest<Outcome extends string, O> {
   /** A probe changes nothing: GET, HEAD or POST. */
   readonly method: HttpMethod;
-  /** An address, a reference to one, or `{ env }`, the name of the environment variable that has it. */
+  /** An address, a reference to one, or `{ env }`, the name of the environment variable with the address. */
   readonly url: Input<string> | { readonly env: string };
-  /** Segments after the address; each is encoded, so that no value leads elsewhere. */
+  /** Path segments after the address; each is encoded, so that no value changes the target. */
   readonly path?: readonly Input<string | number>[];
-  /** After `?`, encoded; what is absent is left out. */
+  /** The query, encoded; absent values are left out. */
   readonly query?: Readonly<Record<string, unknown>>;
-  /** By name; those of the connection are set by Steadfast. */
+  /** Headers by name; Steadfast sets those of the connection. */
   readonly headers?: Readonly<Record<string, Input<string | number>>>;
-  /** JSON; a form with the header `content-type: application/x-www-form-urlencoded`. */
+  /** The body: JSON, or a form if the header is `content-type: application/x-www-form-urlencoded`. */
   readonly body?: unknown;
   /**
-   * What statuses mean: `{ 402: 'permanent' }`; or rules over status, headers and body. What none names means
-   * what docs/HTTP-AGENTS.md says.
+   * The meaning of statuses: `{ 402: 'permanent' }`; or rules over status, headers and body.
+   * docs/HTTP-AGENTS.md gives the meaning of any other answer.
    */
   readonly outcomes?:
     | Readonly<Record<number, Outcome>>
     | ((answer: HttpAnswer) => readonly OutcomeRule<Outcome>[]);
   /** The step's output. @default - the body */
   readonly output?: (answer: HttpAnswer) => Input<O>;
-  /** What the service calls work that it has accepted. */
+  /** The service's token for accepted work. */
   readonly token?: (answer: HttpAnswer) => Input<string>;
-  /** How far accepted work is, as a probe finds it. */
+  /** The progress of accepted work, as a probe reports it. */
   readonly progress?: (answer: HttpAnswer) => Input<string | number>;
 }
 
@@ -114,39 +114,42 @@ export interface HttpAgentOptions<I, O>
     HttpOutcome,
     NoInfer<O>
   >;
-  /** The request that asks whether the work was done; a probed agent needs one, and accepted work. */
+  /** The request that asks whether the work was done; required for a probed agent, and for accepted work. */
   readonly probe?: Declared<Omit<HttpCall<NoInfer<I>, NoInfer<O>>, 'output'>, HttpProbeOutcome, NoInfer<O>>;
-  /** The request that takes the work back, or 'none' where that cannot be; only of effect 'none' left out. */
+  /**
+   * The request that undoes the work, or 'none' if that is impossible; may be omitted only with effect
+   * 'none'.
+   */
   readonly undo?:
     | 'none'
     | Declared<HttpCall<NoInfer<I>, NoInfer<O>>, Exclude<HttpOutcome, 'accepted'>, never>;
-  /** The header in which the service takes the idempotency key. */
+  /** The header that carries the idempotency key. */
   readonly idempotencyKey?: string;
-  /** Sent with each request. */
+  /** A secret that is sent with each request. */
   readonly auth?: Secret;
   /**
-   * An answer with more bytes is not read.
+   * The largest answer that is read, in bytes.
    * @default 262_144
    */
   readonly maxAnswerBytes?: number;
   /**
-   * Whether an address may be one of a private network or of this machine.
+   * Whether an address may be in a private network or on this machine.
    * @default false
    */
   readonly allowPrivateAddresses?: boolean;
 }
 
-/** A text that stands in an environment variable of the agent's function. */
+/** A text in an environment variable of the agent's function. */
 export interface FromEnvironment {
   readonly env: string;
 }
 
-/** One call of a Lambda function, which is waited for. */
+/** One call of a Lambda function; the agent waits for its answer. */
 export interface Invocation<Outcome extends string, O>
   extends Pick<HttpRequest<Outcome, O>, 'outcomes' | 'output' | 'token' | 'progress'> {
-  /** Its name or ARN, or `{ env }`, the variable that has it. */
+  /** The function's name or ARN, or `{ env }`, the variable with it. */
   readonly function: string | FromEnvironment;
-  /** What it is given. @default - the step's input */
+  /** The function's input. @default - the step's input */
   readonly payload?: unknown;
 }
 
@@ -166,9 +169,11 @@ export interface InvokeOptions<I, O>
     HttpOutcome,
     NoInfer<O>
   >;
-  /** The call that asks whether it was done. Its answer is the output, unless `outcomes` say otherwise. */
+  /**
+   * The call that asks whether the work was done. Its answer is the output, unless `outcomes` say otherwise.
+   */
   readonly probe?: Invoking<Omit<HttpCall<NoInfer<I>, NoInfer<O>>, 'output'>, HttpProbeOutcome, NoInfer<O>>;
-  /** The call that takes the work back, or 'none'. */
+  /** The call that undoes the work, or 'none'. */
   readonly undo?:
     | 'none'
     | Invoking<HttpCall<NoInfer<I>, NoInfer<O>>, Exclude<HttpOutcome, 'accepted'>, never>;
@@ -178,8 +183,8 @@ export interface InvokeOptions<I, O>
 export interface PublishOptions<I>
   extends Pick<AgentOptions<I, unknown>, 'input' | 'timeout' | 'lease' | 'claimWithin' | 'lateEffectWithin'> {
   /**
-   * 'idempotent' where receivers know a message by its attribute `idempotencyKey`, or bear it twice, and of
-   * FIFO, which drops a repeated one for five minutes; 'unsafe' where nobody may get it twice.
+   * 'idempotent' if receivers recognise a message by its attribute `idempotencyKey` or tolerate a repeat, and
+   * for FIFO, which drops a repeat for five minutes; 'unsafe' if no receiver may get it twice.
    */
   readonly effect: 'idempotent' | 'unsafe';
   /** A queue by its URL, a topic by its ARN, a bus by its name or ARN; each also as `{ env }`. */
@@ -191,12 +196,12 @@ export interface PublishOptions<I>
   readonly message?: unknown;
 }
 
-/** A call of AWS, which is signed. */
+/** An AWS call, which is signed. */
 export interface AwsCall {
   readonly service: 'lambda' | 'sqs' | 'sns' | 'events';
-  /** The variables that it reads. */
+  /** The environment variables that it reads. */
   readonly env: readonly string[];
-  /** The body of the call that has this message. */
+  /** The body of the call with this message. */
   readonly shape?: (message: Json, idempotencyKey: string) => Json;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Declares an agent whose work is requests, and makes data of what its author wrote.
+ * Declares an agent whose work is requests, and turns its author's declaration into data.
  *
- * Owns: every refusal of such a declaration. Does not own: what any agent is refused for
+ * Owns: every refusal of such a declaration. Does not own: refusals that apply to any agent
  * (`core/plan/agent.ts`), the work (`work.ts`).
  */
 
@@ -28,7 +28,7 @@ import type { CallKind } from './outcomes.ts';
 import { urlProblem } from './request.ts';
 
 const METHODS: readonly HttpMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
-/** A repeated one has its effect once, by the method's meaning. */
+/** Methods that have their effect once, even if they are repeated. */
 const REPEATABLE: readonly HttpMethod[] = ['GET', 'HEAD', 'PUT', 'DELETE'];
 const MOST_ANSWER_BYTES = 1_024 * 1_024;
 
@@ -64,7 +64,9 @@ const REQUEST = {
 } as const satisfies KeysOf<HttpRequest<string, unknown>>;
 
 const SAID = ['done', 'transient', 'permanent', 'unknown'];
-/** By call: what it may read of `call`, what a rule may say, and what of a request does not go with it. */
+/**
+ * For each call: what it may read from `call`, what a rule may say, and which parts of a request it excludes.
+ */
 const CALLS: Readonly<
   Record<CallKind, Readonly<Record<'reads' | 'outcomes' | 'without', readonly string[]>>>
 > = {
@@ -110,7 +112,7 @@ export function declaredSecret(env: string, options: SecretOptions = {}): Secret
   return { kind: 'steadfast:secret', env, ...where, header: name, prefix: before };
 }
 
-/** What each request sets itself. */
+/** The headers that each request sets itself. */
 const OURS: ReadonlySet<string> = new Set(
   'host content-length transfer-encoding connection accept-encoding expect upgrade te trailer'.split(' '),
 );

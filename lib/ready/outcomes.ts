@@ -4,8 +4,8 @@
  * Owns: the table (printed in docs/HTTP-AGENTS.md; a test compares them). Does not own: the author's own
  * rules (`work.ts`), what follows from an outcome (`core/step/report.ts`).
  *
- * S6 `transient` and `permanent` say that this request did nothing. What does not say so for certain is
- * `unknown`: a proxy answers 5xx also for a connection that broke behind it.
+ * S6 `transient` and `permanent` say that this request did nothing. Anything less certain is `unknown`: a
+ * proxy also answers 5xx for a connection that broke behind it.
  */
 
 import type { Effect } from '../core/plan/agent.ts';
@@ -14,7 +14,7 @@ import { isReading, type Result } from './send.ts';
 
 export type CallKind = 'execute' | 'probe' | 'undo';
 
-/** An answer, and what it answers. */
+/** An answer, and the request that it answers. */
 export interface Seen {
   readonly result: Result;
   readonly method: HttpMethod;
@@ -34,16 +34,16 @@ const REFUSED: Says = ['permanent', 'unknown', 'permanent'];
 const LATER: Says = ['transient', 'unknown', 'transient'];
 
 const isGone = ({ status }: Facts): boolean => status === 404 || status === 410;
-/** Asks to come again later, before anything was done. */
+/** The service asks to repeat the request later, and has done nothing. */
 const isPutOff = ({ status, result }: Facts): boolean =>
   status === 425 ||
   status === 429 ||
   (status === 503 && result.kind === 'answered' && result.headers['retry-after'] !== undefined);
-/** Perhaps by an earlier request of the same step, which had no answer. */
+/** The conflict may come from an earlier request of the same step, which got no answer. */
 const isConflict = ({ status, effect }: Facts): boolean =>
   (status === 409 || status === 412) && (effect === 'idempotent' || effect === 'probed');
 
-/** The first row that fits counts: the answer, as docs/HTTP-AGENTS.md says it, and what it says. */
+/** The first matching row counts: the answer in the words of docs/HTTP-AGENTS.md, and its meaning. */
 export const OUTCOMES: readonly (readonly [string, (seen: Facts) => boolean, Says])[] = [
   [
     'nothing was sent, and never will be: a private address, a request that cannot be made',
@@ -83,7 +83,7 @@ export const OUTCOMES: readonly (readonly [string, (seen: Facts) => boolean, Say
 
 const CALLS: readonly CallKind[] = ['execute', 'probe', 'undo'];
 
-/** What the table says. */
+/** The outcome according to the table. */
 export function outcomeOf(call: CallKind, seen: Seen): HttpOutcome | HttpProbeOutcome {
   const status = seen.result.kind === 'answered' ? seen.result.status : 0;
   const [, , says = UNKNOWN] = OUTCOMES.find(([, fits]) => fits({ ...seen, status })) ?? [];

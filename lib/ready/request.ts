@@ -1,11 +1,11 @@
 /**
- * Makes the request of a call from what was declared and what the call has.
+ * Builds a call's request from the declaration and the call's values.
  *
- * Owns: the address, the encoding of what is put into it, headers, the body. Does not own: the secret's value
+ * Owns: the address, the encoding of the values in it, headers, the body. Does not own: the secret's value
  * (`secret.ts`), the connection (`send.ts`).
  *
- * H3 no value of an input leads to another host or path than was declared: segments and the query are
- * encoded. S17 what cannot be made is said by the part's name, not by its value.
+ * H3 No value of an input changes the declared host or path: segments and the query are encoded. S17 An error
+ * names the part that cannot be built, not its value.
  */
 
 import { evaluateExpression, type Expr, type Scope } from '../core/plan/refs.ts';
@@ -14,15 +14,15 @@ import type { RequestData } from './declaration.ts';
 
 export interface MadeRequest {
   readonly url: URL;
-  /** Names in lower case. */
+  /** Headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** Nothing can be sent. */
+/** The request cannot be built, so nothing is sent. */
 export class UnmadeError extends Error {
   override readonly name = 'UnmadeError';
-  /** Another deployment may bring what lacks. */
+  /** Whether another deployment may bring what is missing. */
   readonly isForNow: boolean;
 
   constructor(message: string, isForNow = false) {
@@ -34,7 +34,7 @@ export class UnmadeError extends Error {
 export const notSet = (env: string): string =>
   `the environment variable ${env} is not set; set it in agentSettings[…].environment`;
 
-/** The fault of a literal address, or of one that came from elsewhere; without the address. */
+/** The fault in an address, whether literal or from elsewhere; the text omits the address. */
 export function urlProblem(text: string, hasSecret: boolean): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['https:', 'http:'].includes(url.protocol))
@@ -46,7 +46,7 @@ export function urlProblem(text: string, hasSecret: boolean): string | undefined
   return undefined;
 }
 
-/** This machine. */
+/** Whether the host is this machine. */
 export const isHere = ({ hostname }: URL): boolean => HERE.has(hostname);
 const HERE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 

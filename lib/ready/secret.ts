@@ -1,10 +1,10 @@
 /**
- * A secret's value: of the environment where that has it, else of Systems Manager or Secrets Manager.
+ * A secret's value: from the environment if it is set there, else from Systems Manager or Secrets Manager.
  *
- * Owns: the read, and for how long what was read counts. Does not own: the right to read it, which the
+ * Owns: the read, and how long a value is cached. Does not own: the permission to read it, which the
  * construct grants for this name alone (`infra/deployed-agent.ts`), how it is sent (`work.ts`).
  *
- * S17 a value is in no error and no log: what is said of a secret is its name.
+ * S17 A value is in no error and no log: texts about a secret give its name.
  */
 
 import { TransientError } from '../core/values/errors.ts';
@@ -14,7 +14,7 @@ import { endpointOf } from './aws-endpoint.ts';
 import type { AbortSignalLike } from '../core/plan/agent.ts';
 import { send } from './send.ts';
 
-/** A service may take the one before for as long after a rotation. */
+/** How long a value is cached. A service may accept the previous value for as long after a rotation. */
 const KEPT_MS = 300_000;
 const MOST_BYTES = 262_144;
 
@@ -23,7 +23,10 @@ const kept = new Map<string, { readonly value: string; readonly untilAt: number 
 const nameOf = (secret: SecretPlace): string =>
   JSON.stringify([secret.parameter, secret.secretsManager, secret.field]);
 
-/** The service refuses the stored value: the next read asks again. @returns whether it may have changed */
+/**
+ * Drops the cached value after the service refused it, so the next read fetches it. @returns whether it may
+ * have changed
+ */
 export const forget = (secret: SecretPlace): boolean => kept.delete(nameOf(secret));
 
 /** @throws TransientError: nothing was sent */

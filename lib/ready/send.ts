@@ -1,13 +1,13 @@
 /**
- * One request and what came of it: bounded in time and size, and to addresses that were checked.
+ * Sends one request and returns its result: bounded in time and size, and only to checked addresses.
  *
- * Owns: the connection, redirects, which addresses a name may have. Does not own: what follows from an
- * answer (`outcomes.ts`), how the request is made (`request.ts`).
+ * Owns: the connection, redirects, which addresses a name may have. Does not own: what follows from an answer
+ * (`outcomes.ts`), building the request (`request.ts`).
  *
- * H1 nothing is connected to but an address that was checked: the connection gets the checked list, and does
- * not ask for the name again. H2 before the connection, nothing was sent; after it, anything may have been
- * (S6). So each request has a connection of its own: one that was kept may be closed already, and would leave
- * an unknown outcome for nothing. No value of a request is in what is reported (S17).
+ * H1 A connection goes only to a checked address: it gets the checked list, and does not resolve the name
+ * again. H2 Before the connection, nothing was sent; after it, anything may have been (S6). So each request
+ * has a connection of its own: a reused one may be closed already, which would leave a needless unknown
+ * outcome. Reports contain no value of a request (S17).
  */
 
 import { lookup } from 'node:dns/promises';
@@ -18,9 +18,9 @@ import type { AbortSignalLike } from '../core/plan/agent.ts';
 import { isPublic } from './addresses.ts';
 import type { HttpMethod } from './declaration.ts';
 
-/** For the name, the connection and its encryption. */
+/** The limit for name resolution, the connection and its encryption. */
 const CONNECT_WITHIN_MS = 10_000;
-/** Routers in between (NAT gateways after 350 s) forget a connection without traffic. */
+/** NAT gateways and other routers forget a connection without traffic (after 350 s). */
 const KEEP_ALIVE_EVERY_MS = 60_000;
 const MOST_REDIRECTS = 5;
 const CUT = 'broken-connection';
@@ -39,11 +39,11 @@ export interface Answered {
   readonly kind: 'answered';
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Or the code of why there is no whole one. */
+  /** The body, or the code for why it is incomplete. */
   readonly body: Buffer | string;
 }
 
-/** What came of a request. Nothing of `not-sent` has left; of `no-answer` all may have. */
+/** The result of a request. For `not-sent`, nothing has left; for `no-answer`, everything may have. */
 export type Result =
   | Answered
   | { readonly kind: 'not-sent'; readonly code: string; readonly isForGood?: true }
@@ -54,7 +54,7 @@ interface Address {
   readonly family: number;
 }
 
-/** A test may replace these: names, and which addresses are public. */
+/** Name resolution, and which addresses are public; tests may replace both. */
 export interface Net {
   readonly resolve: (host: string) => Promise<readonly Address[]>;
   readonly isPublic: (address: string) => boolean;
@@ -74,7 +74,7 @@ export async function send(first: Outgoing, net: Net = NET): Promise<Result> {
   }
 }
 
-/** H1. A name of which one address is private is refused whole. */
+/** H1 A name with one private address is refused as a whole. */
 async function addressesOf(
   { url, allowsPrivate }: Outgoing,
   net: Net,
@@ -100,7 +100,7 @@ const pinned =
     else answer(null, first?.address ?? '', first?.family ?? 0);
   };
 
-/** To the same origin, and only of a request that is then sent as it was. */
+/** A redirect is followed only to the same origin, and only if the request is then sent unchanged. */
 function redirectOf({ method, url }: Outgoing, { status, headers }: Answered): URL | undefined {
   const { location = '' } = headers;
   const isSame = [307, 308].includes(status) || ([301, 302, 303].includes(status) && isReading(method));

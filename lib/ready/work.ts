@@ -1,8 +1,8 @@
 /**
  * The work of an agent whose requests are declared: execute, probe and undo.
  *
- * Owns: from the call to its request, and from its answer to what an author's code would return or throw.
- * Does not own: the table of outcomes (`outcomes.ts`), claims, heartbeats and reports: to those this is
+ * Owns: turning a call into its request, and its answer into what an author's code would return or throw.
+ * Does not own: the table of outcomes (`outcomes.ts`), claims, heartbeats and reports: for those this is
  * author code like any other.
  */
 
@@ -31,7 +31,7 @@ import { headerValue, isHere, madeRequest, notSet, UnmadeError } from './request
 import { type Answered, type Net, type Outgoing, type Result, send } from './send.ts';
 import { forget, secretValue } from './secret.ts';
 
-/** What one call found. */
+/** The result of one call. */
 interface Found {
   readonly outcome: ReturnType<typeof outcomeOf>;
   readonly output?: Json | undefined;
@@ -39,11 +39,11 @@ interface Found {
   readonly progress?: Json | undefined;
   readonly code: string;
   readonly message: string;
-  /** Seconds. */
+  /** The service's requested delay, in seconds. */
   readonly wish?: number | undefined;
 }
 
-/** @param net for tests */
+/** @param net a replacement for tests */
 export function httpWork(work: HttpWork, net?: Net): Implementation<unknown, unknown> {
   const ask = (kind: CallKind, ctx: AttemptContext, input: unknown, output?: unknown): Promise<Found> =>
     found({ work, kind, request: work[kind] as RequestData, scope: scopeOf(ctx, input, output) }, ctx, net);
@@ -90,7 +90,7 @@ const askAfterOf = (wish: number | undefined): number | undefined =>
     ? undefined
     : Math.min(Math.max(wish, MIN_ASK_AFTER_MS / 1_000), MAX_ASK_AFTER_MS / 1_000);
 
-/** One call, as it was declared and with its values. */
+/** One call: its declaration and its values. */
 interface Call {
   readonly work: HttpWork;
   readonly kind: CallKind;
@@ -128,7 +128,7 @@ async function sent({ work, request, scope }: Call, ctx: AttemptContext, net?: N
   const { shape } = aws ?? {};
   const shaped = shape && ((message: Json): Json => shape(message, ctx.idempotencyKey));
   const made = madeRequest(request, scope, auth !== undefined, shaped);
-  // Whoever sets the variable to this machine, as tests do, means it.
+  // A variable that points to this machine, as in tests, is intentional.
   const allowsPrivate = work.allowsPrivate || (request.isUrlFromEnv && isHere(made.url));
   const headers = {
     ...made.headers,
@@ -144,11 +144,14 @@ async function sent({ work, request, scope }: Call, ctx: AttemptContext, net?: N
     return await send({ ...out, headers: { ...headers, ...own } }, net);
   };
   const result = await once();
-  // Refused before anything was done, perhaps for a secret that was changed since it was read.
+  // The call was refused before anything was done; the secret may have changed since it was read.
   return result.kind === 'answered' && result.status === 401 && forget(auth) ? await once() : result;
 }
 
-/** At the service of this region, with this process's role. @throws TransientError without credentials */
+/**
+ * Addresses and signs the call for this region's service, with this process's role. @throws TransientError
+ * without credentials
+ */
 async function signedCall({ service }: AwsCall, out: Outgoing): Promise<Outgoing> {
   const place = endpointOf(service);
   if (place === undefined) throw new UnmadeError(notSet('AWS_REGION'), true);
@@ -157,7 +160,7 @@ async function signedCall({ service }: AwsCall, out: Outgoing): Promise<Outgoing
   return { ...out, url, headers: await signed({ url, headers, body, service, region: place.region }) };
 }
 
-/** Rules first, then the table. What is read of a body that is not there leaves the outcome unknown. */
+/** Applies the rules first, then the table. Reading from a missing body leaves the outcome unknown. */
 function judged({ work: { effect, acceptsWork }, kind, request, scope }: Call, result: Result): Found {
   const { method, rules, output } = request;
   const body = result.kind === 'answered' ? bodyOf(result) : { json: null };
@@ -192,7 +195,7 @@ const answerOf = (result: Result, body: Json | undefined): Readonly<Record<strin
   return { status, headers: Object.fromEntries(headers) as Json, ...given({ body }) };
 };
 
-/** JSON, or a text where its type says so. */
+/** The body as JSON, or as text if its type says so. */
 function bodyOf({ body, headers }: Answered): { readonly json: Json } | { readonly lacks: string } {
   if (typeof body === 'string') return { lacks: body };
   if (![undefined, 'identity'].includes(headers['content-encoding'])) return { lacks: 'bad-answer' };
@@ -227,7 +230,7 @@ const WHY: Readonly<Record<string, string>> = {
   'broken-connection': 'the connection broke',
 };
 
-/** In seconds. A date counts by the service's own clock, where it says that. */
+/** In seconds. A date is compared with the service's own clock, if the answer gives it. */
 function retryAfterOf({ headers }: Answered): number | undefined {
   const text = headers['retry-after']?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text);

@@ -1,13 +1,13 @@
 /**
- * A call as a process of its own: the call is a line on its stdin, and lines on its stdout are its progress
- * and its answer.
+ * Runs a call as a process of its own: the call is a line on its stdin; progress and the answer are lines on
+ * its stdout.
  *
- * Owns: the process, and that nothing of it is left once its call is over. Does not own: what a line says
- * (`contract.ts`), the process of the attempt (`worker/attempt-process.ts`).
+ * Owns: the process, and that nothing of it remains once its call has ended. Does not own: the content of a
+ * line (`contract.ts`), the process of the attempt (`worker/attempt-process.ts`).
  *
- * W2 no program outlives its worker. A command has a process group of its own, so that it can be killed with
- * all it started while the attempt's process goes on. A kill of the attempt's process would not reach that
- * group; so a shell in the group waits at a pipe whose other end only the attempt's process has, and kills
+ * W2 No program outlives its worker. A command has a process group of its own, so that it can be killed with
+ * all it started while the attempt's process continues. A kill of the attempt's process would not reach that
+ * group; so a shell in the group waits on a pipe whose other end only the attempt's process has, and kills
  * the group when that end closes.
  */
 
@@ -21,9 +21,9 @@ import { type Answer, AnswerReader, type RemoteCall } from './contract.ts';
 import type { Progress, Send } from './http.ts';
 import type { CommandTarget } from './target.ts';
 
-/** Where the shell finds its pipe. */
+/** The file descriptor at which the shell finds its pipe. */
 const PIPE_FD = 3;
-/** `cat` ends when the other end of the pipe is closed. `kill 0` is the whole group. */
+/** `cat` ends when the other end of the pipe closes. `kill 0` hits the whole group. */
 const GUARD = `(exec <&${PIPE_FD} >/dev/null 2>&1; cat; kill -KILL 0) & exec ${PIPE_FD}<&-; exec "$@"`;
 
 interface Started {
@@ -34,7 +34,7 @@ interface Started {
   readonly kill: () => void;
 }
 
-/** After its answer the process is killed, with all that it started. */
+/** Sends calls to a command. After its answer the process is killed, with everything that it started. */
 export function commandSend({ command, folder = process.cwd() }: CommandTarget): Send {
   return async (call, signal, progress) => {
     refuseMissing(command[0] ?? '', folder);
@@ -45,10 +45,10 @@ export function commandSend({ command, folder = process.cwd() }: CommandTarget):
 function start(command: readonly string[], folder: string): Started {
   const child = spawn('/bin/sh', ['-c', GUARD, 'sh', ...command], {
     cwd: folder,
-    // Read at each call: a test changes its own copy.
+    // Read at each call, because a test changes its own copy.
     env: process.env,
     detached: true,
-    // Its stderr is its log, and goes where the worker's goes.
+    // Its stderr is its log, and goes to the worker's stderr.
     stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
   });
   const [stdin, stdout, , pipe] = child.stdio as unknown as [Writable, Readable, null, Writable];
@@ -64,11 +64,11 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // All of it is gone.
+    // The whole group has ended.
   }
 }
 
-/** @throws TransientError: nothing was begun, and another container may have it */
+/** @throws TransientError: nothing has begun, and another container may have the program */
 function refuseMissing(program: string, folder: string): void {
   const places = program.includes('/')
     ? [resolve(folder, program)]
@@ -87,7 +87,7 @@ function refuseMissing(program: string, folder: string): void {
   );
 }
 
-/** Settles when the process is dead: none of its acts can come after its result. */
+/** Settles when the process is dead: none of its actions can come after its result. */
 function exchange(
   { child, stdin, stdout, kill }: Started,
   call: RemoteCall,
@@ -97,11 +97,11 @@ function exchange(
   const reader = new AnswerReader(call.call, progress);
   return new Promise((succeed, fail) => {
     let finish: (() => void) | undefined;
-    /** The first that is known counts. */
+    /** Only the first result counts. */
     const end = (how: () => void): void => {
       finish ??= how;
       kill();
-      // A program that has left the group may keep it open; nothing more is read from it.
+      // A program that left the group may keep the pipe open; nothing more is read from it.
       stdout.destroy();
     };
     const attempt = (read: () => Answer | undefined): void => {

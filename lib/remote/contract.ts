@@ -1,13 +1,13 @@
 /**
- * The protocol between the relay and an agent in another language: one call as JSON, and its
- * answer (docs/AGENTS-ELSEWHERE.md).
+ * The protocol between the relay and an agent in another language: one call as JSON, and its answer
+ * (docs/AGENTS-ELSEWHERE.md).
  *
- * Owns: the call's fields, which answers there are for which call, what each says about the work,
- * the sizes. Does not own: how both are carried (`command.ts`, `http.ts`), what follows from an
- * outcome (`agent/author-code.ts`).
+ * Owns: the call's fields, the allowed answers of each call, what each answer says about the work, the sizes.
+ * Does not own: the transport (`command.ts`, `http.ts`), what follows from an outcome
+ * (`agent/author-code.ts`).
  *
- * S6 only a well-formed answer says "not done". What cannot be read is an unknown outcome. S17
- * no error here quotes an output.
+ * S6 Only a well-formed answer says "not done". An unreadable answer is an unknown outcome. S17 No error here
+ * quotes an output.
  */
 
 import { accepted, type AttemptContext, cannotTell, running, type Verdict } from '../core/plan/agent.ts';
@@ -17,7 +17,7 @@ import { PermanentError, TransientError } from '../core/values/errors.ts';
 
 export type CallKind = 'execute' | 'probe' | 'undo';
 
-/** One call, as the remote gets it. */
+/** One call, in the form that the remote gets. */
 export interface RemoteCall {
   /** The version of this contract: 1. */
   readonly version: 1;
@@ -25,25 +25,25 @@ export interface RemoteCall {
   readonly agent: string;
   readonly executionId: string;
   readonly step: string;
-  /** From 1. */
+  /** The attempt's number, from 1. */
   readonly attempt: number;
   readonly idempotencyKey: string;
-  /** Epoch ms: nothing may begin to take effect afterwards. */
+  /** Epoch ms: nothing may begin to take effect after this time. */
   readonly deadlineAt: number;
   readonly input: unknown;
-  /** Only for an undo, where there is one. */
+  /** Only for an undo, if there is an output. */
   readonly output?: unknown;
-  /** Only for a probe and an undo, of work that was accepted. */
+  /** Only for a probe or an undo of accepted work. */
   readonly accepted?: AttemptContext['accepted'];
 }
 
 /**
- * The longest answer, or line of one, in bytes. Four times an output's: JSON may write a character of two
- * bytes as six, and a text too long for an output is refused by name later.
+ * The longest answer, or line of an answer, in bytes. Four times the limit of an output: JSON may write a
+ * two-byte character as six bytes, and an output that is too long gets a named refusal later.
  */
 export const MAX_ANSWER_BYTES: number = 1_024 * 1_024;
 
-/** Which answers there are for which call. */
+/** The allowed answers of each call. */
 const ANSWERS = {
   execute: ['done', 'accepted', 'transient', 'permanent', 'running', 'cannotTell'],
   probe: ['done', 'notDone', 'running', 'cannotTell'],
@@ -55,17 +55,17 @@ export interface Answer {
   readonly output?: unknown;
   readonly message?: string;
   readonly retryAfterMs?: number;
-  /** With `accepted`: what the service calls the work. */
+  /** With `accepted`: the service's token for the work. */
   readonly token?: string;
-  /** With `accepted`, and of a probe with `running`. */
+  /** With `accepted`, and with a probe's `running`. */
   readonly askAfterMs?: number;
   readonly progress?: string | number;
 }
 
-/** What one line says, or a whole answer. */
+/** The content of one line, or of a whole answer. */
 export type Said = Answer | { readonly progress: string | number };
 
-/** An answer that says nothing, and so an unknown outcome. */
+/** An unreadable answer, and so an unknown outcome. */
 export class AnswerError extends Error {
   override readonly name = 'AnswerError';
   readonly code: string;
@@ -76,7 +76,7 @@ export class AnswerError extends Error {
   }
 }
 
-/** @param now by the clock of this machine */
+/** @param now the time by this machine's clock */
 export const callOf = (
   call: CallKind,
   agent: string,
@@ -150,22 +150,23 @@ function wishOf<Name extends 'retryAfterMs' | 'askAfterMs'>(
   throw bad(`has a '${name}' that is not a number of milliseconds from 0 to ${MAX_DURATION_MS}`);
 }
 
-/**
- * Reads an answer piece by piece; one that is too long is refused before it is parsed.
- */
+/** Reads an answer piece by piece; refuses one that is too long before parsing it. */
 export class AnswerReader {
   readonly #call: CallKind;
   readonly #progress: ((token: string | number) => void) | undefined;
   #kept: Buffer[] = [];
   #bytes = 0;
 
-  /** @param progress called with each advance; absent: all that comes is one answer, whatever lines it has */
+  /**
+   * @param progress called with each progress token; if absent, the whole input is one answer, even with
+   * several lines
+   */
   constructor(call: CallKind, progress?: (token: string | number) => void) {
     this.#call = call;
     this.#progress = progress;
   }
 
-  /** @returns the answer, once there is one @throws AnswerError */
+  /** @returns the answer, once it is complete @throws AnswerError */
   push(chunk: Buffer): Answer | undefined {
     let rest = chunk;
     while (this.#progress !== undefined) {
@@ -180,7 +181,7 @@ export class AnswerReader {
     return undefined;
   }
 
-  /** @returns the answer that ends without a line's end @throws AnswerError */
+  /** @returns an answer that lacks a final line break @throws AnswerError */
   end(): Answer {
     const said = this.#take();
     if (said !== undefined) return said;
@@ -227,7 +228,7 @@ export function verdictOf({ answer, output, message, progress, askAfterMs }: Ans
 
 /**
  * The output of an execute or an undo that is done.
- * @param goesOn makes the error of an outcome that is still being worked on
+ * @param goesOn makes the error for work that is still running
  * @throws TransientError, PermanentError: certainly not done; any other error: unknown
  */
 export function outputOf(

@@ -1,12 +1,12 @@
 /**
- * A call as an HTTP request: to an address of the author's, or to Lambda's API.
+ * Sends a call as an HTTP request: to an author's address, or to Lambda's API.
  *
  * Owns: the request, what each status and each broken connection says about the work, the signature's
- * headers. Does not own: what a well-formed answer says (`contract.ts`), which targets there are
+ * headers. Does not own: the meaning of a well-formed answer (`contract.ts`), the kinds of targets
  * (`target.ts`).
  *
- * S6 "not done" is only what the remote says, or a connection that was never made. After the first byte is
- * sent, any broken connection leaves the outcome unknown, and a remote that may still be at work:
+ * S6 Only the remote's own answer, or a connection that was never made, says "not done". After the first byte
+ * is sent, any broken connection leaves the outcome unknown, and the remote may still be working:
  * `StillActingError`.
  */
 
@@ -19,9 +19,9 @@ import { markOf, PermanentError, StillActingError, TransientError } from '../cor
 import { type Answer, AnswerReader, type RemoteCall } from './contract.ts';
 import { addressProblem, isProtected, type UrlTarget } from './target.ts';
 
-/** For the name, the connection and its encryption. */
+/** The limit for name resolution, the connection and its encryption. */
 const CONNECT_WITHIN_MS = 10_000;
-/** Routers in between (NAT gateways after 350 s) forget a connection without traffic. */
+/** NAT gateways and other routers forget a connection without traffic (after 350 s). */
 const KEEP_ALIVE_EVERY_MS = 60_000;
 /** Lines of JSON: progress, then the answer. */
 const LINES = 'application/x-ndjson';
@@ -37,13 +37,13 @@ export type Progress = (token: string | number) => void;
 /** Sends a call. @throws TransientError, PermanentError: certainly not done; StillActingError: unknown */
 export type Send = (call: RemoteCall, signal: AbortSignalLike, progress: Progress) => Promise<Answer>;
 
-/** @returns how an answer with this status is read @throws what the status says about the work */
+/** @returns the reader for an answer with this status @throws the meaning of the status for the work */
 type ReaderOf = (status: number, headers: IncomingHttpHeaders) => AnswerReader;
 
 /**
- * A POST over a connection of its own: one that was kept may be closed already, and would leave
- * an unknown outcome for nothing.
- * @throws TransientError when nothing was sent; else what `readerOf` throws, or StillActingError
+ * Sends a POST over a connection of its own: a reused one may be closed already, which would leave a needless
+ * unknown outcome.
+ * @throws TransientError if nothing was sent; else what `readerOf` throws, or StillActingError
  */
 export function post({ url, headers, body, signal }: Post, readerOf: ReaderOf): Promise<Answer> {
   const isTls = url.protocol === 'https:';
@@ -99,7 +99,7 @@ export function post({ url, headers, body, signal }: Post, readerOf: ReaderOf): 
   });
 }
 
-/** The error with its meaning for the work. */
+/** The error, with its meaning for the work. */
 function unsure(error: unknown, isConnected: boolean, { host }: URL): unknown {
   if (['transient', 'permanent'].includes(markOf(error) ?? '')) return error;
   const { message = '', code } = Object(error) as { message?: string; code?: unknown };
@@ -119,11 +119,11 @@ const readAs = (call: RemoteCall, headers: IncomingHttpHeaders, progress: Progre
   );
 
 /**
- * To an address of the author's.
+ * Sends calls to an author's address.
  *
- * 429 says that nothing was done. 503 says so only with Retry-After, as a service sends it
- * that turns work away: proxies answer a bare 503 also when a connection broke behind them,
- * after the request had gone through.
+ * 429 says that nothing was done. 503 says so only with Retry-After, which a service sends when it turns work
+ * away: proxies also answer a bare 503 when a connection broke behind them, after the request had gone
+ * through.
  */
 export function urlSend(target: UrlTarget): Send {
   return async (call, signal, progress) => {
@@ -160,7 +160,7 @@ function addressOf({ url, ...rest }: UrlTarget): URL {
 const secretOf = ({ secret }: UrlTarget): Record<string, string> =>
   secret === undefined ? {} : { [secret.header.toLowerCase()]: variable(secret.env) };
 
-/** @throws TransientError: nothing was sent, and the next deployment may bring it */
+/** @throws TransientError: nothing was sent, and the next deployment may set the variable */
 export function variable(name: string): string {
   const value = process.env[name];
   if (value !== undefined && value !== '') return value;
@@ -171,7 +171,7 @@ export function variable(name: string): string {
 
 const regionHere = (): string => variable('AWS_REGION');
 
-/** Seconds, or an HTTP date; anything else is no wish. */
+/** Seconds, or an HTTP date; any other value is ignored. */
 function retryAfterMs(header: string | undefined): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
@@ -181,7 +181,7 @@ function retryAfterMs(header: string | undefined): number | undefined {
 
 interface Unsigned {
   readonly url: URL;
-  /** Names in lower case. */
+  /** Headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly service: string;
@@ -191,7 +191,7 @@ interface Unsigned {
 let credentials: ReturnType<typeof defaultProvider> | undefined;
 
 /**
- * The headers of a request that is signed with this process's role.
+ * The headers of a request, signed with this process's role.
  * @throws TransientError without credentials
  */
 export async function signed({
@@ -216,7 +216,7 @@ export async function signed({
   return { ...sorted, authorization: authorization(sorted, body, known, scope, signedPlace(url)) };
 }
 
-/** The error for a status that Lambda's API answers before it runs the function. */
+/** The error for a status that Lambda's API returns before it runs the function. */
 export const notInvoked = (message: string, isForGood: boolean, wish?: string): Error => {
   const ms = retryAfterMs(wish);
   return isForGood

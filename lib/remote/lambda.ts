@@ -1,8 +1,8 @@
 /**
- * A call as the invocation of a Lambda function, which is waited for.
+ * Sends a call as the invocation of a Lambda function, and waits for its answer.
  *
- * Owns: the request to Lambda's API and what its answers say. Does not own: the connection (`http.ts`), the
- * right to call it, which the construct grants for this one function.
+ * Owns: the request to Lambda's API and the meaning of its answers. Does not own: the connection (`http.ts`),
+ * the permission for the call, which the construct grants for this one function.
  *
  * An answer is the function's return value. It comes once, at the end; there is no progress.
  * @see https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
@@ -15,10 +15,11 @@ import { notInvoked, post, type Send, signed, variable } from './http.ts';
 
 const ARN = /^arn:([a-z-]+):lambda:([a-z0-9-]+):\d{12}:function:[A-Za-z0-9-_]+(?::[A-Za-z0-9-_$]+)?$/;
 
-/** No other try will change these: the request itself is refused. */
+/** Statuses that no retry changes: the request itself is refused. */
 const FOR_GOOD: ReadonlySet<number> = new Set([400, 413, 415]);
 /**
- * No such function, no right to call it, a state in which it cannot run: each may be a deployment under way.
+ * No such function, no permission to call it, a state in which it cannot run: each may mean a deployment in
+ * progress.
  */
 const FOR_NOW: ReadonlySet<number> = new Set([403, 404, 409, 429]);
 
@@ -65,6 +66,6 @@ export const lambdaSend = (): Send => async (call, signal) => {
   });
 };
 
-/** 'ThrottlingException:http://…': only the first part, and that only if it is a name. */
+/** 'ThrottlingException:http://…': returns only the first part, and only if it is a name. */
 const nameOf = (type: unknown): string =>
   /^[A-Za-z]{1,60}/.exec(typeof type === 'string' ? type : '')?.[0] ?? 'without a reason';

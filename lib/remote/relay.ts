@@ -1,9 +1,10 @@
 /**
- * The relay: an agent's execute, probe and undo that hand their call to another program and take its answer.
+ * The relay: execute, probe and undo functions of an agent that pass their call to another program and return
+ * its answer.
  *
- * Owns: which of the three ways an agent has, and the result that its answer becomes. Does not own: the way
- * there (`command.ts`, `http.ts`, `lambda.ts`), claims, heartbeats and reports: to those it
- * is author code like any other.
+ * Owns: which of the three ways an agent uses, and the result that an answer becomes. Does not own: the
+ * transport (`command.ts`, `http.ts`, `lambda.ts`), claims, heartbeats and reports: for those it is author
+ * code like any other.
  */
 
 import type { AgentSpec, AttemptContext, Implementation } from '../core/plan/agent.ts';
@@ -20,10 +21,10 @@ const sendTo = (target: RemoteTarget): Send => {
   return 'url' in target ? urlSend(target) : lambdaSend();
 };
 
-/** A remote that says "running" goes on after its answer. */
+/** A remote that answers "running" continues to work after its answer. */
 const goesOn = (message: string): Error => new StillActingError('running', message);
 
-/** @param target as `checkedKind` has let it pass */
+/** @param target a target that `checkedKind` has accepted */
 export function relay(spec: AgentSpec, target: RemoteTarget): Implementation<unknown, unknown> {
   const send = sendTo(target);
   const ask = (

@@ -1,14 +1,14 @@
 /**
- * Where an agent in another language is: a Lambda function, an address, or a command in the container.
+ * The place of an agent in another language: a Lambda function, an address, or a command in the container.
  *
- * Owns: the forms of a target, and every refusal about them. Does not own: what
- * is sent there (`contract.ts`).
+ * Owns: the forms of a target, and every refusal about them. Does not own: what is sent to it
+ * (`contract.ts`).
  */
 
 import type { AgentSpec } from '../core/plan/agent.ts';
 import { refuse } from '../core/values/errors.ts';
 
-/** A text that stands in an environment variable of the agent's function or container. */
+/** A text in an environment variable of the agent's function or container. */
 export interface FromEnvironment {
   readonly env: string;
 }
@@ -21,11 +21,13 @@ export interface LambdaTarget {
 
 /** A program that answers HTTP. */
 export interface UrlTarget {
-  /** `https:`, or `http:` where neither a secret nor a signature goes along, or to this machine. */
+  /**
+   * `https:`; also `http:` if the request carries neither a secret nor a signature, or goes to this machine.
+   */
   readonly url: string | FromEnvironment;
   /**
-   * A header whose value stands in an environment variable, such as
-   * `{ header: 'authorization', env: 'PARCELS_TOKEN' }`.
+   * A header whose value is in an environment variable, such as `{ header: 'authorization', env:
+   * 'PARCELS_TOKEN' }`.
    * @default - none
    */
   readonly secret?: { readonly header: string; readonly env: string };
@@ -39,19 +41,21 @@ export interface UrlTarget {
 
 /** A program that is started for each call. */
 export interface CommandTarget {
-  /** A program and its arguments; a new process for each call. Only of an agent that runs in a container. */
+  /**
+   * A program and its arguments; each call starts a new process. Only for an agent that runs in a container.
+   */
   readonly command: readonly string[];
   /**
-   * Where it is started; write `import.meta.dirname`, the folder of the agent's file. In the image that is
-   * where the code lies, with the agent's own folder (`agents/<agent>/`) beside it.
+   * The folder in which it is started; write `import.meta.dirname`, the folder of the agent's file. In the
+   * image, that folder has the code and, beside it, the agent's own folder (`agents/<agent>/`).
    * @default - the working directory
    */
   readonly folder?: string;
 }
 
-/** Where the program is that does the work. */
+/** The place of the program that does the work. */
 export type RemoteTarget = LambdaTarget | UrlTarget | CommandTarget;
-/** How it is reached. */
+/** The way to reach the program. */
 export type RemoteKind = 'lambda' | 'url' | 'command';
 
 const FIELDS: Readonly<Record<RemoteKind, readonly string[]>> = {
@@ -112,7 +116,10 @@ export const isProtected = ({ secret, sign }: Pick<UrlTarget, 'secret' | 'sign'>
 
 const HERE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** @returns the mistake in an address, if there is one; without the address, because a part may be secret */
+/**
+ * @returns the fault in an address, if there is one; the text omits the address, because part of it may be
+ * secret
+ */
 export function addressProblem(text: string, withSecret: boolean): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['https:', 'http:'].includes(url.protocol))
