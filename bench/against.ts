@@ -1,12 +1,12 @@
 /**
- * `npm run bench:against -- <rev>`: this tree and another revision, in turns in one run,
- * and the ratios of their figures.
+ * `npm run bench:against -- <rev>`: measures this tree and another revision in turns in one run, and prints
+ * the ratios of their figures.
  *
- * Owns: the other checkout, whose turn it is, what is printed. Does not own: what a
- * turn measures (`parts/turn.ts`).
+ * Owns: the other checkout, the order of turns, the output. Does not own: what a turn measures
+ * (`parts/turn.ts`).
  *
- * Two results that were kept on two days compare two days. Here both are alive from the first turn to the
- * last, and each round begins with the other one, so that a machine that grows slower is slow for both.
+ * Two results from two days would compare two days. Here both sides are alive from the first turn to the
+ * last, and each round begins with the other side, so that a machine that becomes slower affects both.
  */
 
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
@@ -73,10 +73,7 @@ function commitOf(rev: string): string {
   }
 }
 
-/**
- * Below this folder, so that this tree's packages are found from there; they are
- * its own only if its lock differs.
- */
+/** Below this folder, so that it finds this tree's packages; it has its own only if its lock differs. */
 function checkOut(commit: string): string {
   mkdirSync(join(ROOT, '.steadfast'), { recursive: true });
   const folder = mkdtempSync(join(ROOT, '.steadfast', 'against-'));
@@ -111,7 +108,7 @@ function launch(name: string, folder: string): Side {
   return { name, child, turns: [] };
 }
 
-/** @throws Error when it fails, ends or gives no answer in that time */
+/** @throws Error if the process fails, ends or gives no answer in that time */
 function answerOf({ name, child }: Side, withinMs: number): Promise<Exclude<Answer, { failed: string }>> {
   return new Promise((resolve, reject) => {
     const onMessage = (answer: Answer): void =>

@@ -1,14 +1,14 @@
 /**
- * `npm run bench:audit`: how fast the audit removes what expired executions have left behind, and which
- * rate of starts it keeps up with.
+ * `npm run bench:audit`: how fast the audit removes the records of expired executions, and the rate of starts
+ * that it keeps up with.
  *
- * Owns: the measuring. Does not own: the audit (`lib/supervisor/audit.ts`); the handler
- * of production is what runs here.
+ * Owns: the measurement. Does not own: the audit (`lib/supervisor/audit.ts`); this runs the production
+ * handler.
  *
- * The table holds nothing but step records whose executions have gone, the worst a run can meet: every record
- * is one removal. Processor time is what counts: a function has a share of a processor by its memory, and the
- * calls overlap. Not measured: AWS's own latency, throttling of a table that is cold, and reading what is
- * still kept, which `auditMegabytes` bounds.
+ * The table contains only step records of executions that are gone, the worst case for a run: every record is
+ * one removal. Processor time is the measure: a function has a share of a processor in proportion to its
+ * memory, and the calls overlap. Not measured: AWS's own latency, throttling of a cold table, and reading the
+ * records that are still kept, which `auditMegabytes` bounds.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -34,17 +34,14 @@ interface Options {
 
 const STEPS = 4;
 const NAME = 'state';
-/**
- * What a function of so many MB has of a processor.
- * https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
- */
+/** The memory, in MB, at which a function has one whole processor. */
 const MB_OF_A_PROCESSOR = 1_769;
 const MEMORIES = [384, 1_024, 1_769];
-/** A run goes on for 0.9 of 14 minutes, and one begins every 15. */
+/** A run lasts 0.9 of 14 minutes, and one begins every 15. */
 const AT_WORK = (0.9 * 14) / 15;
 const WANTED_PER_SECOND = 100;
 
-/** Step records of executions that have expired. */
+/** Writes step records of executions that have expired. */
 async function leaveBehind(client: DynamoDBClient, executions: number): Promise<void> {
   const changedAt = Date.now() - 7 * 86_400_000;
   const items = Array.from({ length: executions * STEPS }, (_, at) =>
@@ -64,7 +61,7 @@ async function leaveBehind(client: DynamoDBClient, executions: number): Promise<
   }
 }
 
-/** Runs of the audit until nothing is left. */
+/** Runs the audit until nothing is left. */
 async function measure(records: number): Promise<{ wallMs: number; cpuMs: number; runs: number }> {
   const handler = auditHandler();
   const context = { getRemainingTimeInMillis: () => 14 * 60_000, awsRequestId: 'measured' };

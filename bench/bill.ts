@@ -1,7 +1,7 @@
 /**
- * `npm run bench:bill`: the whole bill of a month, from what `bench:cost` has counted.
+ * `npm run bench:bill`: the whole bill of a month, from the counts of `bench:cost`.
  *
- * Owns: what is printed. Does not own: the sum (`parts/bill.ts`).
+ * Owns: the output. Does not own: the sum (`parts/bill.ts`).
  */
 
 import { Command } from 'commander';

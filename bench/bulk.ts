@@ -1,8 +1,7 @@
 /**
- * `npm run bench:bulk`: a bulk retry of 10,000 failed executions, while every
- * process is killed again and again.
+ * `npm run bench:bulk`: a bulk retry of 10,000 failed executions, while every process is repeatedly killed.
  *
- * Owns: the options, what is printed, the verdict. Does not own: the run (`parts/bulk-run.ts`).
+ * Owns: the options, the output, the verdict. Does not own: the run (`parts/bulk-run.ts`).
  */
 
 import { Command } from 'commander';

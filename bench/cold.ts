@@ -1,13 +1,14 @@
 /**
- * `npm run bench:cold`: what a function's process does before its first event, and how large its code is.
+ * `npm run bench:cold`: the time that a function's process takes before its first event, and the size of its
+ * code.
  *
- * Owns: the measuring. Does not own: the bundles (`lib/infra/bundle.ts`), their budgets
+ * Owns: the measurement. Does not own: the bundles (`lib/infra/bundle.ts`), their budgets
  * (`test/infra/bundle.test.ts`).
  *
  * Each start is a process of its own with the environment that the template gives, so that clients and ports
- * are made as in a function's initialisation. What is measured begins when Node is there and ends with the
- * import: to it AWS adds the sandbox, Node itself and the download of the code. Processor time is what
- * compares: it hardly depends on who else is at work.
+ * are created as in a function's initialisation. The measurement begins once Node runs and ends with the
+ * import; AWS adds the sandbox, Node's own start and the download of the code. Compare processor times: they
+ * hardly depend on other processes.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -34,7 +35,7 @@ interface Options {
   readonly starts: number;
 }
 
-/** Runs in the process that is measured. */
+/** Runs in the measured process. */
 const MEASURE = `
 const cpu = process.cpuUsage();
 const at = performance.now();
@@ -88,8 +89,8 @@ async function main({ starts, json }: Options): Promise<void> {
     for (const [name, bundle] of bundles) write(join(root, name), bundle);
     const names = [...bundles.keys()];
     const measured = new Map<string, Start[]>(names.map((name) => [name, []]));
-    // In turn, so that what else is at work here meets all of them alike; the first
-    // round only warms the file cache.
+    // Alternates between functions, so that other processes affect all of them alike; the first round only
+    // warms the file cache.
     for (let round = 0; round <= starts; round += 1) {
       for (const name of names) {
         const start = measure(name, join(root, name));

@@ -1,8 +1,8 @@
 /**
- * `npm run bench:cost`: what a million steps cost on AWS, counted on the wire of the local cloud.
+ * `npm run bench:cost`: the cost of a million steps on AWS, counted on the wire of the local cloud.
  *
- * Owns: which cases are run, the limits, what is printed. Does not own: the counting (`parts/meter.ts`), the
- * prices (`parts/prices.ts`), what is not a step (`parts/situations.ts`).
+ * Owns: the cases, the limits, the output. Does not own: the counting (`parts/meter.ts`), the prices
+ * (`parts/prices.ts`), costs other than steps (`parts/situations.ts`).
  */
 
 import { Command } from 'commander';
@@ -34,17 +34,20 @@ import { costVerdicts } from './parts/verdicts.ts';
 const PAYLOADS = [100, 1_024, 16_384] as const;
 const KIND_NAMES = Object.keys(KINDS) as WorkflowName[];
 type Mode = 'atRest' | 'underLoad';
-/** What `underLoad` has: batches of ten, and so many steps under way that they fill. */
+/** `underLoad` uses batches of ten, and enough running steps to fill them. */
 const BATCH = 10;
 const MAX_INPUT_BYTES = 262_144;
 const IN_FLIGHT = 250;
-/** Under load an agent has one process, so that its queue is never empty; what starts executions has more. */
+/**
+ * Under load an agent has one process, so that its queue is never empty; the processes that start executions
+ * are more.
+ */
 const STAGES: Readonly<Record<Mode, StageOptions>> = {
   atRest: { batchSize: 1, processes: 1, schedules: false },
   underLoad: { batchSize: BATCH, processes: 5, agentProcesses: 1, schedules: false },
 };
 
-/** What a tag adds, as `--only` names it. */
+/** The name in `--only` for the price of a tag. */
 const TAG = 'tag';
 
 export interface CostCase {
@@ -54,16 +57,16 @@ export interface CostCase {
   readonly executions: number;
   readonly steps: number;
   readonly usdPerMillionSteps: number;
-  /** What the limits say, where they do. */
+  /** The limit for this case, if there is one. */
   readonly limit?: number;
   readonly parts: Dollars;
-  /** What one execution uses. */
+  /** The units of one execution. */
   readonly units: Units;
   /** Processor time of all functions. */
   readonly cpuMsPerStep: number;
-  /** Messages that one invocation of an agent worked on. */
+  /** How many messages one invocation of an agent processed. */
   readonly messagesPerInvocation: number;
-  /** Beside the sum. */
+  /** Not part of the sum. */
   readonly apiGateway: number;
   readonly logs: number;
   readonly peers: Rivals;
@@ -73,10 +76,10 @@ export interface CostReport {
   readonly machine: Machine;
   readonly prices: { readonly asOf: string };
   readonly cases: readonly CostCase[];
-  /** The first case under load once more, with `transport: 'sdk'`. */
+  /** The first case under load again, with `transport: 'sdk'`. */
   readonly bySdk?: CostCase;
   readonly situations?: Situations;
-  /** What a tag adds. */
+  /** The price of a tag. */
   readonly tag?: TagPrice;
   readonly limits: readonly Verdict[];
 }
@@ -152,7 +155,7 @@ const nameOf = ({ kind, bytes }: Wanted, mode: Mode): string => `${kind}/${bytes
 const wanted = (mode: Mode, { only = '' }: Pick<Options, 'only'>): Wanted[] =>
   KIND_NAMES.flatMap((kind) => PAYLOADS.map((bytes) => ({ kind, bytes }))).filter(
     (one) =>
-      // A list of a hundred such items is more than a start may bring.
+      // A list of a hundred such items is larger than the input that a start may have.
       one.bytes * (one.kind === 'map100' ? 100 : 1) < MAX_INPUT_BYTES && nameOf(one, mode).startsWith(only),
   );
 
@@ -177,7 +180,7 @@ async function measure(mode: Mode, options: Options): Promise<CostCase[]> {
   }
 }
 
-/** What does not change is counted all the same: the calls are the same ones. */
+/** Unchanged units are counted as well, because the calls are the same. */
 async function measureBySdk({ kind, payloadBytes, executions, mode }: CostCase): Promise<CostCase> {
   say('The same by the AWS SDK …');
   const stage = await setStage({ ...STAGES[mode], transport: 'sdk' });
@@ -190,7 +193,7 @@ async function measureBySdk({ kind, payloadBytes, executions, mode }: CostCase):
   }
 }
 
-/** About as many steps in each case. */
+/** Chooses the load so that each case has about as many steps. */
 function loadOf(kind: WorkflowName, payloadBytes: number, mode: Mode, executions: number): Load {
   const steps = executions * 5 * (mode === 'underLoad' ? 5 : 1);
   const count = Math.max(mode === 'underLoad' ? 8 : 3, Math.ceil(steps / KINDS[kind].steps));
@@ -204,7 +207,7 @@ const hostOf = ({ oneHost }: Pick<Options, 'oneHost'>): Partial<StageOptions> =>
 async function measureOne(stage: Stage, mode: Mode, load: Load, oneHost?: true): Promise<CostCase> {
   const { kind, payloadBytes, executions } = load;
   const { reading, steps } = await run(stage, load);
-  // A host's steps come one after the other in an invocation, and each waits for its own calls.
+  // A host's steps run one after the other in an invocation, and each waits for its own calls.
   const side = steps / invocationsOfAgents(reading.functions);
   const messagesPerInvocation = oneHost === true ? 1 : Math.max(1, side);
   const units = unitsOf(reading, messagesPerInvocation);
@@ -237,7 +240,7 @@ const invocationsOfAgents = (functions: Reading['functions']): number =>
 const perExecution = (units: Units, executions: number): Units =>
   Object.fromEntries(Object.entries(units).map(([what, count]) => [what, count / executions])) as Units;
 
-/** The figures that the limits speak of, by name. */
+/** The figures for the limits, by name. */
 function headline(cases: readonly CostCase[]): Record<string, Partial<Record<Mode, unknown>>> {
   const names = {
     chain5: ['chain5', 100],
@@ -283,7 +286,7 @@ function print({ cases, bySdk, situations: found, limits }: CostReport): void {
   printVerdicts(limits);
 }
 
-/** How the sum of one case comes about. */
+/** Shows how the sum of one case is computed. */
 export function arithmetic({
   kind,
   payloadBytes,

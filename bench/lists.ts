@@ -1,10 +1,10 @@
 /**
- * `npm run bench:lists`: how long a page of a list takes, by each filter, also deep in a large table.
+ * `npm run bench:lists`: how long a page of a list takes, with each filter, also deep in a large table.
  *
- * Owns: the table (so many executions, of which some are open and some have failed), the pages, the figures.
- * Does not own: what a page reads (`lib/aws/dynamo-list.ts`), how the console is measured
- * (`parts/first-view.ts`). The embedded DynamoDB answers on this machine: on AWS each round trip takes
- * longer, and how many there are says OPERATIONS.md.
+ * Owns: the table (many executions, some open and some failed), the pages, the figures. Does not own: what a
+ * page reads (`lib/aws/dynamo-list.ts`), how the console is measured (`parts/first-view.ts`). The embedded
+ * DynamoDB answers on this machine: on AWS each round trip takes longer; OPERATIONS.md gives the number of
+ * round trips.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -37,7 +37,7 @@ import { tableOf } from './parts/table.ts';
 const NAME = 'state';
 const PAGE = 50;
 const LIMIT_MS = 200;
-/** In a browser that has cached nothing: what the overview shows last is on the screen. */
+/** The time, in a browser with an empty cache, until the overview's last part is on the screen. */
 const FIRST_VIEW = "the console's first view";
 const FIRST_VIEW_LIMIT_MS = 1_000;
 const FIRST_VIEWS = 20;
@@ -64,7 +64,7 @@ const FLOWS = ['order', 'refund', 'notice'].map(
     }) as unknown as Workflow,
 );
 
-/** The n-th execution as it would be by now: one that ends well, is open, or has failed. */
+/** The n-th execution in its present state: succeeded, open, or failed. */
 function executionOf(at: number, now: number, { hash }: Scheduler): Execution {
   const flow = FLOWS[at % FLOWS.length] as Workflow;
   const id = hash(`execution ${at}`);
@@ -96,7 +96,7 @@ async function seed(store: Store, scheduler: Scheduler, count: number, now: numb
 
 type Ask = (path: string) => Promise<{ readonly items?: readonly unknown[]; readonly cursor?: string }>;
 
-/** Page after page, and again from the first where there are too few. */
+/** Reads page after page, and starts again from the first if there are too few. */
 async function timesOf(ask: Ask, query: string, pages: number): Promise<number[]> {
   const times: number[] = [];
   for (let cursor: string | undefined; times.length < pages; ) {

@@ -1,10 +1,10 @@
 /**
- * `npm run bench:parked`: what a server of one machine takes while nothing happens, with many executions that
- * wait for somebody, and how long one sweep of its supervisor reads.
+ * `npm run bench:parked`: the processor time and memory of an idle server on one machine, with many
+ * executions that wait for a person, and how much one sweep of its supervisor reads.
  *
- * Owns: the file of so many executions, the measuring. Does not own: the server (`serve/`).
+ * Owns: the file with these executions, the measurement. Does not own: the server (`serve/`).
  *
- * The file is made of some executions that were started, copied under other ids.
+ * The file consists of a few executions that were started, copied under other ids.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -32,11 +32,11 @@ interface Options {
 
 const ROOT = join(import.meta.dirname, '..');
 const MODELS = 40;
-/** A process's clock ticks. */
+/** The length of a process's clock tick. */
 const TICK_MS = 10;
 const MOST_SHARE = 0.01;
 const MOST_MB = 250;
-/** The audit reads the table once an hour, in less than a span of each minute. */
+/** The audit reads the table once an hour; that takes less than one span in each minute. */
 const SPAN_S = 10;
 const SWEEPS = 200;
 
@@ -77,20 +77,20 @@ async function startModels(file: string): Promise<string[]> {
   for (const id of ids)
     while ((await client.get(id)).steps.find(({ name }) => name === 'noted')?.status !== 'done')
       await setTimeout(50);
-  // Each is evaluated once more, after its pickup time.
+  // Each execution is evaluated once more, after its pickup time.
   await setTimeout(5_000);
   await stop();
   return ids;
 }
 
-/** All that is of an execution has its id in its key and in its text. */
+/** Copies executions: everything of an execution has its id in its key and in its text. */
 function copy(file: string, ids: readonly string[], executions: number): void {
   const db = new Sqlite(file);
   db.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -200000');
   const columns = COLUMNS.map((name) => `, ${name}`).join('');
   const renamed = COLUMNS.map((name) => `, replace(${name}, :id, :id || n.at)`)
     .join('')
-    // Numbers stay numbers.
+    // Keeps numbers as numbers.
     .replaceAll(
       /replace\((\w+), :id, :id \|\| n\.at\)/g,
       "iif(typeof($1) = 'text', replace($1, :id, :id || n.at), $1)",
@@ -112,7 +112,7 @@ const cpuMsOf = ({ pid }: ChildProcess): number => {
 const mbOf = ({ pid }: ChildProcess): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
 
-/** The share of a processor, in one span after the other. */
+/** The share of a processor in each of several spans. */
 async function sharesOf({ child }: Serving, seconds: number): Promise<number[]> {
   const shares: number[] = [];
   for (let at = 0; at < seconds; at += SPAN_S) {
@@ -128,7 +128,7 @@ const median = (values: readonly number[]): number =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 const rounded = (value: number): number => Number(value.toFixed(4));
 
-/** To read what is due in all shards: nothing is. */
+/** The time to read what is due in all shards, if nothing is due. */
 async function sweepMs(file: string): Promise<number> {
   const { client, close } = openDatabase(file);
   const log = { note: () => undefined };

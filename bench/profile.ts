@@ -1,13 +1,12 @@
 /**
- * `npm run bench:profile`: where the processor time of a function goes, by sampling one that is warm and
- * busy.
+ * `npm run bench:profile`: where a function spends its processor time, by sampling a warm and busy one.
  *
- * Owns: the sampling, and whose each sample is. Does not own: how much there is in all (`speed.ts`).
+ * Owns: the sampling, and the attribution of each sample. Does not own: the total (`speed.ts`).
  *
  * One agent's process, the third of a chain of five, is sampled while 256 executions are in flight. A sample
  * belongs to the nearest caller in our bundle: Node's work for a request belongs to the code that made it.
- * Node's general work, above all reading from sockets, and the collector are parts of their own. Sampling
- * takes some time itself.
+ * Node's general work, above all reading from sockets, and the garbage collector are parts of their own.
+ * Sampling takes some time itself.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -25,7 +24,7 @@ import { type Stage, setStage } from './parts/stage.ts';
 
 export interface Part {
   readonly part: string;
-  /** Processor time for a step. */
+  /** Processor time per step. */
   readonly msPerStep: number;
   readonly share: number;
 }
@@ -50,10 +49,10 @@ const program = new Command('bench:profile')
 const AGENT = 'echoc';
 const IN_FLIGHT = 256;
 const EVERY_US = 200;
-/** Where a process that gets SIGUSR1 listens. */
+/** A process that gets SIGUSR1 listens here. */
 const INSPECTOR = 'http://127.0.0.1:9229/json/list';
 
-/** The first that fits the source of a frame. */
+/** The first pattern that matches the source of a frame decides. */
 const PARTS: readonly (readonly [RegExp, string])[] = [
   [/lib\/core\//, 'decisions (lib/core)'],
   [/lib\/(?:engine|scheduler|agent|supervisor)\/|lambdas\//, 'engine and roles (lib/engine)'],
@@ -129,7 +128,7 @@ async function sampled(pid: number, work: () => Promise<unknown>): Promise<Profi
   return profile;
 }
 
-/** Once it listens, which takes it a moment. */
+/** Waits until the inspector listens, which takes it a moment. */
 async function inspectorOf(): Promise<WebSocket> {
   for (let tries = 0; tries < 50; tries += 1) {
     await new Promise((done) => setTimeout(done, 100));
@@ -170,7 +169,7 @@ function partsOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile, ste
     .sort((one, other) => other.msPerStep - one.msPerStep);
 }
 
-/** Through the bundle's source map, which is read once. */
+/** Resolves through the bundle's source map, which is read once. */
 function sources(): (frame: Profiler.ProfileNode['callFrame'] | undefined) => string | undefined {
   const maps = new Map<string, SourceMap>();
   return (frame) => {
@@ -187,7 +186,7 @@ function sources(): (frame: Profiler.ProfileNode['callFrame'] | undefined) => st
   };
 }
 
-/** Node 20 has a WebSocket only when asked for it. */
+/** Node 20 has a WebSocket only with a flag. */
 function withWebSocket(): void {
   const [, ...args] = process.argv;
   const again = ['--experimental-websocket', ...process.execArgv, ...args];

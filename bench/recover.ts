@@ -1,13 +1,13 @@
 /**
- * `npm run bench:recover`: how long it takes until a dead, frozen or unreached attempt is
- * noticed, and until its step is done.
+ * `npm run bench:recover`: how long it takes until a dead, frozen or unreached attempt is noticed, and until
+ * its step is done.
  *
- * Owns: the faults, their figures, the limits. Does not own: how a process is struck by the local cloud's
- * tests (`local/control`): here all processes of an agent are struck at once, by their numbers.
+ * Owns: the faults, their figures, the limits. Does not own: how the local cloud's tests strike a process
+ * (`local/control`): here all processes of an agent are struck at once, by their numbers.
  *
- * Each execution is one step that works until it is struck; tried again it is done at once. Noticed: when
- * the record says that the lease has ended (a lost message: when the step is claimed after all).
- * Recovered: when the execution has ended.
+ * Each execution is one step that works until it is struck; its retry is done at once. Noticed: when the
+ * record says that the lease has ended (for a lost message: when the step is finally claimed). Recovered:
+ * when the execution has ended.
  */
 
 import { Command } from 'commander';
@@ -74,7 +74,7 @@ const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
 
 /** Long enough for every process to start. */
 const START_MS = 4_000;
-/** Until it is struck; nothing here takes as long. */
+/** The step works until it is struck; nothing here takes this long. */
 const WORK_MS = 50_000;
 const SPARE_MS = 6_000;
 const TICK_MS = 60_000;
@@ -129,7 +129,10 @@ async function main({ n, rounds, json, only = '', save: isSaved }: Options): Pro
   if (json) console.log(JSON.stringify({ recover: report }));
 }
 
-/** On a deployment of its own: what was struck in one round comes back to the queue long after it. */
+/**
+ * Uses a deployment of its own, because messages that were struck in one round return to the queue long after
+ * it.
+ */
 async function strikeOnce(one: Case, n: number, phase: number): Promise<Followed[]> {
   const stage = await setStage({ batchSize: 1, processes: n + 4, schedules: true, capacity: false });
   try {
@@ -159,7 +162,7 @@ function summed({ fault, leaseMs, limitMs }: Case, all: readonly Followed[]): Re
   return { fault, leaseMs, n: all.length, detectMs, recoverMs, limitMs, taken: takenNow() };
 }
 
-/** @param phase of the minute between two ticks, where those matter, in [0, 1) */
+/** @param phase the position in the minute between two ticks, if that matters, in [0, 1) */
 async function measure(
   stage: Stage,
   { fault, leaseMs }: Case,
@@ -169,12 +172,12 @@ async function measure(
   const seconds = leaseMs / 1_000;
   const lost = fault === 'lost message';
   const begin = (): Promise<string> => stage.start(`naps${seconds}`, { ms: lost ? 0 : WORK_MS });
-  // The plan is in the table and all processes are there: the start of a process is not what is measured.
+  // Stores the plan and starts all processes first: their start is not measured.
   const warming = await startAll(n, () => stage.start(`naps${seconds}`, { ms: START_MS }));
   await Promise.all(warming.map((id) => stage.ended(id)));
   await stage.quiet();
   if (fault === 'SIGKILL, supervisors too') await pause(phase * TICK_MS);
-  // The first sends do not take place: each is tried three times.
+  // The first sends fail: each is tried three times.
   if (lost) stage.cloud.control.throttle('scheduler', { calls: 3 * n, operation: 'SendMessage' });
   const [first = ''] = await startAll(1, begin);
   ring(stage);
@@ -199,7 +202,7 @@ async function strikeQuiet(stage: Stage): Promise<Followed> {
   return follow(stage, id, false, struckAt);
 }
 
-/** One after the other: so many at once would be so many processes of the scheduler. */
+/** Starts one after the other: parallel starts would need as many scheduler processes. */
 async function startAll(n: number, start: () => Promise<string>): Promise<string[]> {
   const ids: string[] = [];
   for (let at = 0; at < n; at += 1) ids.push(await start());
@@ -207,25 +210,25 @@ async function startAll(n: number, start: () => Promise<string>): Promise<string
 }
 
 /**
- * The supervisor's clock strikes now: it finds something due and stays until the
- * next tick, as in a busy system.
+ * Triggers the supervisor's clock now: the supervisor finds something due and stays until the next tick, as
+ * in a busy system.
  */
 function ring(stage: Stage): void {
-  // It may be killed on the way.
+  // The supervisor may be killed meanwhile.
   tick(stage).catch(() => undefined);
 }
 
 async function allClaimed(stage: Stage, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
     let step = (await view(stage, id)).steps[0];
-    // It stays at work for long enough for all to be claimed.
+    // The step works long enough for all to be claimed.
     for (; step?.status !== 'running'; step = (await view(stage, id)).steps[0]) {
       const { attempts = [], status } = step ?? {};
       if (attempts.length > 0) throw new Error(`execution ${id} is ${status} before it was struck`);
       await pause(50);
     }
   }
-  // Those claimed last have sent no heartbeat yet.
+  // The steps that were claimed last have sent no heartbeat yet.
   await pause(500);
 }
 
@@ -237,11 +240,11 @@ const signal = (pid: number, name: 'SIGKILL' | 'SIGSTOP'): void => {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended by itself.
+    // The process has ended by itself.
   }
 };
 
-/** All processes at work on the agent's steps. @returns which */
+/** Strikes all processes that work on the agent's steps. @returns their ids */
 function strike({ cloud: { control } }: Stage, fault: Fault, agent: string): number[] {
   const busy = (part: string): number[] =>
     control

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:report`: writes docs/BENCHMARKS.md and its charts from what the benchmarks kept
+ * `npm run bench:report`: writes docs/BENCHMARKS.md and its charts from the stored results
  * (`bench/results/*.json`).
  */
 

@@ -1,14 +1,14 @@
 /**
- * `npm run bench:reset`: a password reset by Steadfast, and the same two requests by a queue and
- * a function, on one local cloud.
+ * `npm run bench:reset`: compares a password reset by Steadfast with the same two requests by a queue and a
+ * function, on one local cloud.
  *
- * Owns: both deployments, who is asked when, what a reset took until its mail and what it costs. Does not
+ * Owns: both deployments, the order of requests, the time of a reset until its mail, and its cost. Does not
  * own: the work (`examples/password-reset`), units and prices (`parts/meter.ts`, `parts/prices.ts`).
  *
- * One reset after the other, the two ways in turn, so that what else is at work here meets both alike. A
- * reset is over for who asked when its mail is sent; the services answer from this process, and its
- * clock is the only one. Counts are exact; on AWS each call takes longer than here, and how much is a
- * sum over the calls in its way.
+ * One reset after the other, alternating between the two ways, so that other processes affect both alike. For
+ * its user, a reset is over when its mail is sent; the services answer from this process, whose clock is the
+ * only one. Counts are exact; on AWS each call takes longer than here, and the difference is a sum over the
+ * calls on the critical path.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -47,20 +47,20 @@ interface Found {
   readonly way: Way;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** What the calls in its way take on AWS. */
+  /** The time that the calls on the critical path take on AWS. */
   readonly awsMs: number;
   readonly units: Units;
   readonly usdPerMillion: number;
 }
 
-/** Calls that the mail waits for, one after the other. A function that is started anew comes on top. */
+/** Calls that the mail waits for, one after the other. A function's cold start is extra. */
 const IN_THE_WAY: Readonly<Record<Way, Readonly<Record<'dynamodb' | 'queueToFunction', number>>>> = {
-  // Created; then of `issue` read, claimed, reported; then of `mail` read, claimed.
+  // Create; then for `issue` read, claim, report; then for `mail` read, claim.
   steadfast: { dynamodb: 6, queueToFunction: 2 },
   queue: { dynamodb: 0, queueToFunction: 1 },
 };
 
-/** Compiled, and as fast as in a process that has been alive for some minutes. */
+/** Compiled, and as fast as in a process that has run for some minutes. */
 const WARM_RESETS = 150;
 
 async function assembly(folder: string): Promise<string> {
@@ -141,7 +141,7 @@ async function measure(cloud: Cloud, world: World, resets: number): Promise<Foun
   const latencies: Record<Way, number[]> = { steadfast: [], queue: [] };
   for (let at = 0; at < WARM_RESETS; at += 1) for (const way of WAYS) await one(way);
   for (let at = 0; at < resets; at += 1) for (const way of WAYS) latencies[way].push(await one(way));
-  // Counted apart from the time, which DynamoDB's telling of its units would lengthen.
+  // Units are counted in a separate run, because reporting them would lengthen the times.
   const meter = meterOf(cloud, () => 0, true);
   const found: Found[] = [];
   for (const way of WAYS) {
@@ -154,7 +154,7 @@ async function measure(cloud: Cloud, world: World, resets: number): Promise<Foun
   return found;
 }
 
-/** How each way is begun, by what an application would call. */
+/** How each way starts: the call that an application would make. */
 function asked(cloud: Cloud): Readonly<Record<Way, (account: string) => Promise<void>>> {
   const queue = cloud.control.queues().find(({ name }) => name.includes('InsteadQueue'));
   const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench' };
@@ -176,7 +176,7 @@ function asked(cloud: Cloud): Readonly<Record<Way, (account: string) => Promise<
 const POLL_EVERY_MS = 1;
 const MAIL_WITHIN_MS = 60_000;
 
-/** When it was mailed, by the service's own clock. */
+/** When the mail was sent, by the service's own clock. */
 async function mailed(world: World, account: string): Promise<number> {
   const giveUpAt = performance.now() + MAIL_WITHIN_MS;
   while (performance.now() < giveUpAt) {
@@ -191,7 +191,7 @@ async function mailed(world: World, account: string): Promise<number> {
 
 function foundOf(way: Way, latencies: readonly number[], reading: Reading, resets: number): Found {
   const counted = unitsOf(reading, 1);
-  // What the application sends itself.
+  // The messages that the application sends itself.
   const sent = way === 'queue' ? resets : 0;
   const units = { ...counted, sqsRequests: counted.sqsRequests + sent };
   const { dynamodb, queueToFunction } = PRICES.latencyMs;

@@ -1,11 +1,12 @@
 /**
- * `npm run bench:scale`: how cost grows with the length of a chain, of a list, and with the number of open
- * executions.
+ * `npm run bench:scale`: how cost grows with the length of a chain, with the length of a list, and with the
+ * number of open executions.
  *
  * Owns: the sizes, the fitted exponents. Does not own: the counting (`parts/meter.ts`).
  *
- * Open executions are put into the table of the local cloud, not run: what a sweep reads does not depend on
- * how they came there. Those that are due at once are executions whose first message was never sent.
+ * Open executions are written into the table of the local cloud, not run: the reads of a sweep do not depend
+ * on how the executions got there. The executions that are due at once have a first message that was never
+ * sent.
  */
 
 import { BatchWriteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -33,7 +34,7 @@ export interface Series {
   readonly what: string;
   readonly unit: string;
   readonly points: readonly Point[];
-  /** value ~ size^exponent; of more than three sizes without the smallest. */
+  /** value ~ size^exponent; with more than three sizes, without the smallest. */
   readonly exponent: number;
   readonly taken: Taken;
 }
@@ -91,7 +92,7 @@ function save(report: ScaleReport): void {
   keep('scale', { scale: { ...report, series, limits: scaleVerdicts({ series }) } });
 }
 
-/** Each on a deployment of its own: what one leaves behind is none of another's. */
+/** Each part has a deployment of its own, so that no leftovers reach another part. */
 async function measure(part: Part, quick: boolean): Promise<Series[]> {
   if (part === 'plans') return [planSizes()];
   const capacity = part !== 'due';
@@ -118,7 +119,7 @@ const seriesOf = (what: string, unit: string, points: readonly Point[]): Series 
   return { what, unit, points, exponent, taken: takenNow() };
 };
 
-/** Least squares through the logarithms. */
+/** A least-squares fit through the logarithms. */
 export function exponentOf(points: readonly Point[]): number {
   const logs = points.map(
     ({ size, value }) => [Math.log(size), Math.log(Math.max(value, Number.MIN_VALUE))] as const,
@@ -141,7 +142,7 @@ const planSizes = (): Series =>
     })),
   );
 
-/** Prices the units alone: processor time would include that of other processes. */
+/** Prices only the units: processor time would include that of other processes. */
 async function unitsPerStep(
   stage: Stage,
   workflow: string,
@@ -186,10 +187,10 @@ async function maps(stage: Stage, sizes: readonly number[]): Promise<Series[]> {
 /** Long enough for every message to be overdue. */
 const STARTED_AGO_MS = 600_000;
 
-/** What DynamoDB takes at once. */
+/** The most items that DynamoDB takes at once. */
 const BATCH = 25;
 
-/** Executions in the table, without a message on its way. */
+/** Writes executions into the table, without a message on its way. */
 async function put(stage: Stage, from: number, to: number, wakeAt: number): Promise<void> {
   const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench' };
   const client = new DynamoDBClient({ endpoint: stage.cloud.gatewayUrl, region: 'us-east-1', credentials });
@@ -263,7 +264,7 @@ async function allOf(ids: readonly string[], ended: Stage['ended']): Promise<voi
   }
 }
 
-/** Until every message has been taken. */
+/** Runs until every message has been received. */
 async function due(stage: Stage, sizes: readonly number[]): Promise<Series[]> {
   const points: Point[] = [];
   for (const size of sizes) {

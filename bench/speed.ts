@@ -1,13 +1,13 @@
 /**
- * `npm run bench:speed`: how fast a chain of five steps is on the local cloud,
- * and what processor time it takes.
+ * `npm run bench:speed`: how fast a chain of five steps is on the local cloud, and how much processor time it
+ * takes.
  *
- * Owns: what is run, the limits, what is printed. Does not own: the counting (`parts/`),
- * other engines (`parts/beside.ts`).
+ * Owns: the runs, the limits, the output. Does not own: the counting (`parts/`), other engines
+ * (`parts/beside.ts`).
  *
- * Wall times are those of a laptop with everything on it: the functions, DynamoDB, the queues and the
- * client share its processors. Processor time depends less on who else is at work, but still does
- * (shared caches, shared cores).
+ * Wall times are those of a laptop that runs everything: the functions, DynamoDB, the queues and the client
+ * share its processors. Processor time depends less on other processes, but still does (shared caches, shared
+ * cores).
  */
 
 import { Command } from 'commander';
@@ -30,11 +30,11 @@ import { speedVerdicts } from './parts/verdicts.ts';
 export interface LoadFigures {
   readonly inFlight: number;
   readonly batchSize: number;
-  /** Absent: as where nothing is set, directly. */
+  /** Absent: the default, which is direct. */
   readonly transport?: Transport;
   readonly steps: number;
   readonly stepsPerSecond: number;
-  /** Seconds of processor time for a thousand steps. */
+  /** Seconds of processor time per thousand steps. */
   readonly cpuLambda: number;
   readonly cpuAgents: number;
   readonly cpuTree: number;
@@ -50,7 +50,7 @@ export interface SpeedReport {
   readonly core: CoreFigures;
   readonly onAws: { readonly hops: readonly string[]; readonly msPerStep: number };
   readonly limits: readonly Verdict[];
-  /** Ours and other engines, in turns, … */
+  /** Our system and other engines, in turns, … */
   readonly peers?: readonly Peer[];
   /** … and how they were measured. */
   readonly peersTaken?: Omit<Beside, 'peers'>;
@@ -133,13 +133,13 @@ async function measureOwn(options: Options): Promise<SpeedReport> {
   return { machine: machine(), single, load, core, onAws: hopsOnAws(), limits };
 }
 
-/** None is all of them. */
+/** An empty choice means all. */
 const chosen = ({ onlyPeers }: Options): string[] =>
   typeof onlyPeers === 'string' ? onlyPeers.split(',') : [];
 
 /**
- * Most of a minute a round, of which ours takes half. Each engine runs as long before as V8 takes to compile
- * ours: after 600 executions a step still takes half as much processor time again as after 3,000.
+ * Most of a minute per round, and ours takes half of that. Each engine first runs for as long as V8 takes to
+ * compile ours: after 600 executions a step still takes half as much processor time again as after 3,000.
  */
 const BESIDE = { single: 50, executions: 600, warmUp: 3_000, inFlight: 64 } as const;
 
@@ -221,7 +221,7 @@ async function measureLoad(options: StageOptions, executions: number): Promise<L
   }
 }
 
-/** What follows one after the other between the end of a step's work and that of the next. */
+/** The calls, one after the other, between the end of a step's work and the end of the next step's work. */
 function hopsOnAws(): SpeedReport['onAws'] {
   const { dynamodb, queueToFunction } = PRICES.latencyMs;
   const hops = [

@@ -1,8 +1,8 @@
 /**
  * The page's section on other engines.
  *
- * Owns: what is said of the figures, and the chart. Does not own: the figures
- * (`beside.ts`), the page (`../report.ts`).
+ * Owns: the comments on the figures, and the chart. Does not own: the figures (`beside.ts`), the page
+ * (`../report.ts`).
  */
 
 import type { Beside, Peer } from './beside.ts';
@@ -11,7 +11,7 @@ import { barChart } from './chart.ts';
 import { SERVE } from './page-text.ts';
 
 export interface Page {
-  /** Leaves a chart beside the page. @returns how the page shows it */
+  /** Saves a chart beside the page. @returns how the page shows it */
   readonly chart: (name: string, svg: string, alt: string) => string;
   readonly tableOf: (head: readonly string[], rows: readonly (readonly (string | number)[])[]) => string;
   readonly taken: (machine: Beside['machine']) => string;

@@ -1,4 +1,4 @@
-/** What was found beside other engines, as cells: for the terminal, and for the page (`report.ts`). */
+/** The figures of the engines, as cells: for the terminal, and for the page (`report.ts`). */
 
 import type { Beside, Peer, PeerFigures, PeerSkipped } from './beside.ts';
 import { table } from './print.ts';
@@ -18,9 +18,7 @@ export const BESIDE_HEAD = [
 export const isMeasured = (peer: Peer): peer is PeerFigures => !('skipped' in peer);
 export const isSkipped = (peer: Peer): peer is PeerSkipped => 'skipped' in peer;
 
-/**
- * An engine that was asked for and is not in the table would not be missed by a reader of the table alone.
- */
+/** 1 if a requested engine is missing, because a reader of the table alone would not notice that. */
 export const exitCodeOf = ({ peers }: Pick<Beside, 'peers'>): number => (peers.some(isSkipped) ? 1 : 0);
 
 export const besideCells = (peer: PeerFigures): string[] => [
@@ -38,7 +36,7 @@ export const besideCells = (peer: PeerFigures): string[] => [
 export const skippedText = ({ name, version, skipped, install }: PeerSkipped): string =>
   `${name} ${version} was not measured: ${skipped}${install === undefined ? '' : ` (\`${install}\` brings it)`}.`;
 
-/** How it was measured: what the figures mean depends on it. */
+/** How the figures were measured: their meaning depends on it. */
 export const howTaken = ({ options, node, fsyncMs, othersShare }: Omit<Beside, 'peers'>): string =>
   `In turns, rounds: ${options.rounds}; each ${options.single} executions one after the other and ${options.executions} with ${options.inFlight} in flight; warmed up with ${options.warmUp}; Node ${node}; an fsync of 4 KB takes ${fsyncMs} ms; others on this machine took ${(othersShare * 100).toFixed(0)} % of its processors' time.${options.only.length === 0 ? '' : ` Of the other engines only ${options.only.join(', ')}.`}`;
 

@@ -1,12 +1,12 @@
 /**
- * The same work on ours and on other engines, in turns: what each takes of the machine that all of them
- * share.
+ * Runs the same work on ours and on other engines, in turns, and measures what each uses of the machine that
+ * all of them share.
  *
  * Owns: rounds, the order, the figures of each. Does not own: the engines (`../peers/`), their processes
  * (`participants.ts`).
  *
- * All are alive from the first round to the last. An engine that is not measured waits, and what it takes
- * meanwhile is a figure too. Each round begins with another one.
+ * All engines are alive from the first round to the last. While one is measured, the others wait, and what
+ * they use meanwhile is a figure too. Each round begins with another one.
  */
 
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
@@ -32,13 +32,13 @@ import { memoryMb, treeCpuMs, treePids } from './tree.ts';
 
 export interface BesideOptions {
   readonly rounds: number;
-  /** One after the other, a round. */
+  /** Executions one after the other, in each round. */
   readonly single: number;
-  /** Many at once, a round. */
+  /** Executions at once, in each round. */
   readonly executions: number;
   readonly warmUp: number;
   readonly inFlight: number;
-  /** Keys of peers; all if there are none. */
+  /** Keys of peers; empty means all. */
   readonly only: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export interface PeerRound {
   readonly stepsPerSecond: number;
   readonly p50Ms: number;
   readonly cpuSecondsPer1000Steps: number;
-  /** The same one after the other. */
+  /** The same for executions one after the other. */
   readonly cpuOneAtATime: number;
   readonly memoryMb: number;
 }
@@ -57,13 +57,13 @@ interface Named {
   readonly ours?: true;
 }
 
-/** Medians of the rounds; p99 of all rounds' executions. */
+/** Medians over the rounds; p99 over all rounds' executions. */
 export interface PeerFigures extends Named, PeerRound {
   readonly server?: string;
   readonly durableBy: string;
   readonly p99Ms: number;
   readonly processes: number;
-  /** Processor time that it takes while others are measured, in milliseconds a second. */
+  /** Processor time, in milliseconds per second, that it uses while others are measured. */
   readonly idleCpuMsPerSecond: number;
   readonly rounds: readonly PeerRound[];
 }
@@ -79,16 +79,16 @@ export interface Beside {
   readonly machine: Machine;
   readonly node: string;
   readonly options: BesideOptions;
-  /** Median of writing 4 KB to the disk that keeps everybody's data. */
+  /** Median time to write 4 KB to the disk that stores everyone's data. */
   readonly fsyncMs: number;
-  /** The share of the processors' time during the rounds that other processes took. */
+  /** The share of processor time that other processes used during the rounds. */
   readonly othersShare: number;
   readonly peers: readonly Peer[];
 }
 
 type Say = (text: string) => void;
 
-/** One that has started, and what is known of it so far. */
+/** An engine that has started, and its figures so far. */
 interface Entry {
   readonly named: Named;
   readonly running: Running;
@@ -205,7 +205,7 @@ async function measureOne(entry: Entry, options: BesideOptions): Promise<PeerRou
   const round: PeerRound = {
     stepsPerSecond: Math.round((options.executions * STEPS * 1_000) / many.ms),
     p50Ms: tenth(percentile(single.latenciesMs, 0.5)),
-    // Milliseconds a step are seconds a thousand.
+    // Milliseconds per step equal seconds per thousand steps.
     cpuSecondsPer1000Steps: (cpuMs - between) / (options.executions * STEPS),
     cpuOneAtATime: (between - begin.cpuMs) / (options.single * STEPS),
     memoryMb: memoryMb(pids),

@@ -1,16 +1,16 @@
 /**
  * The whole bill of a month: settings × counts × prices.
  *
- * Owns: what is charged for beside the steps, and how much of it there is. Does not own: the prices
- * (`prices.ts`), what one execution uses (counted: `results/cost.json`). Pure.
+ * Owns: the costs besides the steps, and their quantities. Does not own: the prices (`prices.ts`), the units
+ * of one execution (counted: `results/cost.json`). Pure.
  */
 
 import { BILLED, PRICES, type Units } from './prices.ts';
 
-/** What is set of a deployment, as its defaults are. */
+/** The settings of a deployment that affect its bill, as its defaults have them. */
 export interface BillSettings {
   readonly agents: number;
-  /** In which they are. @default one each */
+  /** How many functions the agents share. @default one each */
   readonly functions?: number;
   readonly supervisors: number;
   readonly sweepEveryMs: number;
@@ -32,18 +32,18 @@ export const BILL_DEFAULTS: BillSettings = {
   monitoring: 'alarms-and-dashboard',
 };
 
-/** What is done in a month. */
+/** The use of a deployment in a month. */
 export interface BillUse {
   readonly executions: number;
   readonly steps: number;
-  /** One execution, as counted. */
+  /** The units of one execution, as counted. */
   readonly units: Units;
 }
 
 export interface Bill {
   readonly lines: Readonly<Record<string, number>>;
   readonly total: number;
-  /** The same steps elsewhere, without the functions that do the work. */
+  /** The price of the same steps elsewhere, without the functions that do the work. */
   readonly rivals: Readonly<Record<'standard' | 'express' | 'durable', number>>;
 }
 
@@ -52,23 +52,23 @@ const MINUTES = HOURS * 60;
 const DAYS = HOURS / 24;
 const MB = 1_048_576;
 const GB = 1_000_000_000;
-/** Records of a chain of five with 100 B a step, beside its indexes, which have a third of it. */
+/** The bytes of a record of a chain of five with 100 B a step, without the indexes, which add a third. */
 const RECORD_BYTES = 400;
 const WITH_INDEXES = 1.33;
-/** Read units of a MB, with eventual consistency. */
+/** Read units per MB, with eventual consistency. */
 const UNITS_A_MB = 128;
-/** A table of so many records is small, and read hourly (`lib/supervisor/audit.ts`). */
+/** A table with fewer records is small, and read hourly (`lib/supervisor/audit.ts`). */
 const SMALL_TABLE = 50_000;
 const RUNS_A_DAY = 96;
-/** Steps a minute from which on something is open at any time. */
+/** From this many steps a minute on, something is open at any time. */
 const NEVER_IDLE = 4;
-/** A start in a quiet system calls a supervisor, for ten seconds. */
+/** A start in a quiet system calls a supervisor for ten seconds. */
 const CALLED_SECONDS = 10;
-/** A second supervisor looks and goes home. */
+/** A second supervisor checks and exits. */
 const LOOK_SECONDS = 0.5;
 const METRICS = { idle: 10, busy: 39 } as const;
 const RECEIPTS_A_MINUTE = 3;
-/** Beside one for each function of agents. */
+/** Alarmed metrics besides one for each function of agents. */
 const ALARMED_METRICS = 30;
 
 export function billOf(settings: BillSettings, use: BillUse): Bill {
@@ -116,7 +116,7 @@ export function billOf(settings: BillSettings, use: BillUse): Bill {
   };
 }
 
-/** A step of 0.1 s in a workflow of 64 MB, the least that is charged for. */
+/** A step of 0.1 s in a workflow of 64 MB, the least that is charged. */
 const EXPRESS_STEP_GB_SECONDS = 0.1 * 0.0625;
 
 /** Executions of the same chain in a month. */

@@ -1,9 +1,9 @@
 /**
- * A bulk retry of many failed executions on a fresh local cloud, while every process
- * of it is killed again and again.
+ * Runs a bulk retry of many failed executions on a fresh local cloud, while every process of the cloud is
+ * repeatedly killed.
  *
- * Owns: the executions, the kills, what became of each. Does not own: what is printed
- * (`bench/bulk.ts`), what a test makes of it.
+ * Owns: the executions, the kills, the end of each execution. Does not own: the output (`bench/bulk.ts`), the
+ * assertions of a test.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ import { type Cloud, startCloud } from '../../local/cloud.ts';
 
 export interface BulkRunOptions {
   readonly executions: number;
-  /** How often everything is killed. */
+  /** How many times everything is killed. */
   readonly kills: number;
   readonly killEveryMs: number;
   readonly say?: (text: string) => void;
@@ -30,19 +30,22 @@ export interface BulkRunOptions {
 
 export interface BulkRun {
   readonly bulk: BulkView;
-  /** Processes that were killed. */
+  /** How many processes were killed. */
   readonly killed: number;
-  /** By how often an execution was retried, and how it has ended. */
+  /** How many executions there are by number of retries and final status. */
   readonly ends: Readonly<Record<string, number>>;
   readonly collectMs: number;
-  /** From the confirmation until each got the command, and until each had ended. */
+  /** The time from the confirmation until each execution got the command, and until each had ended. */
   readonly toldMs: number;
   readonly endedMs: number;
   /** The store of the cloud, and the ids, for further questions. */
   readonly seconds: number;
 }
 
-/** So many are started and fail by themselves; the others are written in the state that those reached. */
+/**
+ * This many executions are started and fail by themselves; the others are written in the state that these
+ * reached.
+ */
 const STARTED = 20;
 const LANES = 32;
 const ASK_EVERY_MS = 500;
@@ -162,7 +165,7 @@ async function retried(
   return { bulk: await api.bulk(bulkId), killed, ends, collectMs, toldMs, endedMs: Date.now() - confirmed };
 }
 
-/** Asks again until it holds, also past a process that was killed while it answered. */
+/** Repeats the question until the condition holds, even if a process is killed while it answers. */
 async function until<Answer>(
   ask: () => Promise<Answer>,
   holds: (answer: Answer) => boolean,
@@ -174,7 +177,7 @@ async function until<Answer>(
   }
 }
 
-/** kill -9 of every process of every function: API, supervisors, audit, agents. */
+/** Kills every process of every function with kill -9: API, supervisors, audit, agents. */
 async function killAll({ control }: Cloud, times: number, everyMs: number): Promise<number> {
   let killed = 0;
   for (let time = 0; time < times; time += 1) {

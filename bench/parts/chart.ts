@@ -1,4 +1,4 @@
-/** Horizontal bars as an SVG that reads well on light and dark pages. */
+/** Horizontal bars as an SVG that is readable on light and dark pages. */
 
 export interface Bar {
   readonly label: string;

@@ -1,6 +1,6 @@
 /**
- * The decision core alone: a chain of five steps from its start to its end, decided and
- * applied, with nothing around it.
+ * Measures the decision core alone: a chain of five steps from its start to its end, decided and applied,
+ * with nothing around it.
  */
 
 import { decide } from '../../lib/core/decide.ts';
@@ -22,7 +22,7 @@ const { plan } = chain5;
 const STAMP = { now: 1_000, random: 0, writeId: 'w', readAt: 1_000 };
 const HARD_END_AT = 100_000;
 
-/** @returns decisions made */
+/** @returns the number of decisions */
 function oneExecution(): number {
   const given = { id: 'one', life: 'l', plan: 'plan', input: { data: 'x' }, inputHash: '', writeId: 'w' };
   let state: Snapshot = { execution: newExecution(plan, given, STAMP.now), steps: {} };

@@ -1,8 +1,8 @@
 /**
- * The console's first view in a real browser: from the address to the counts on the screen.
+ * Measures the console's first view in a real browser: from the address to the counts on the screen.
  *
- * Owns: the server of the page, the browser, the times. Does not own: what answers the page's calls (the
- * caller's API), the page as it was built (`npm run build:console`).
+ * Owns: the server of the page, the browser, the times. Does not own: the API that answers the page's calls
+ * (the caller's), the built page (`npm run build:console`).
  */
 
 import { existsSync } from 'node:fs';
@@ -13,11 +13,11 @@ import { chromium } from 'playwright-core';
 import { CONSOLE_FOLDER, isBuilt } from '../../cli/console/files.ts';
 import { consoleListener } from '../../cli/console/listener.ts';
 
-/** After which a new profile keeps the browser busy no more: that is no part of the view. */
+/** A new profile keeps the browser busy for this long, which is not part of the view. */
 const REST_MS = 1_000;
 const BROWSERS = [process.env['CHROMIUM'] ?? '', '/usr/bin/chromium', '/usr/bin/google-chrome'];
 
-/** Why there is nothing to measure here, and what would change that. */
+/** Why nothing can be measured here, and how to change that. */
 export function firstViewProblem(): string | undefined {
   if (!isBuilt(CONSOLE_FOLDER)) return 'the console is not built: npm run build:console';
   return BROWSERS.some((path) => path !== '' && existsSync(path))
@@ -26,10 +26,10 @@ export function firstViewProblem(): string | undefined {
 }
 
 /**
- * In ms, each in a browser's profile of its own: nothing is cached.
+ * The times in ms, each with a browser profile of its own: nothing is cached.
  *
- * @param answer of the API
- * @param shown a text that is on the screen once the view is there
+ * @param answer the API's answer
+ * @param shown a text that is on the screen once the view is complete
  */
 export async function firstViews(
   answer: (request: Request) => Promise<Response>,
@@ -47,7 +47,7 @@ export async function firstViews(
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;
   const executablePath = BROWSERS.find((path) => path !== '' && existsSync(path)) ?? '';
-  // Chromium refuses to be root in its own sandbox.
+  // Chromium refuses to run as root in its own sandbox.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const browser = await chromium.launch({ executablePath, args });
   const found: number[] = [];
@@ -71,8 +71,8 @@ export async function firstViews(
 }
 
 /**
- * In the page itself, whose clock begins with the navigation: who asks from outside asks every half second in
- * the end. What is in the document is on the screen with the next frame.
+ * Runs in the page itself, whose clock begins with the navigation: a poll from outside slows down to one
+ * every half second. Content of the document is on the screen with the next frame.
  */
 const watchFor = (shown: string): string => `
   new MutationObserver((_, observer) => {

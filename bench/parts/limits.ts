@@ -1,7 +1,7 @@
 /**
- * What the figures are judged by.
+ * The verdicts on the figures.
  *
- * Owns: the verdict of one figure and how it is shown. Does not own: the limits (each benchmark its own).
+ * Owns: the verdict on one figure and how it is shown. Does not own: the limits (each benchmark's own).
  */
 
 import { table } from './print.ts';
@@ -11,7 +11,7 @@ export interface Verdict {
   readonly unit: string;
   readonly limit: number;
   readonly measured: number;
-  /** Whether more is better: the limit is the least. */
+  /** Whether more is better, so that the limit is a minimum. */
   readonly atLeast?: true;
   readonly met: boolean;
 }
@@ -49,7 +49,7 @@ export const printVerdicts = (verdicts: readonly Verdict[]): void => {
     console.log(`\n${table(['judged', 'limit', 'measured', 'met?'], verdicts.map(cellsOf))}`);
 };
 
-/** The larger over the smaller: 1 where a series is constant. */
+/** The largest value divided by the smallest: 1 if a series is constant. */
 export function spread(values: readonly number[]): number {
   return values.length === 0 ? 1 : Math.max(...values) / Math.min(...values);
 }

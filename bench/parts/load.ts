@@ -1,8 +1,8 @@
 /**
- * Executions, one after the other or many at once, and what they cost.
+ * Runs executions, one after the other or many at once, and measures their cost.
  *
- * Owns: the shapes that are run, warming up, the reading before and after. Does
- * not own: the units (`meter.ts`).
+ * Owns: the shapes of workflows, warming up, the readings before and after. Does not own: the units
+ * (`meter.ts`).
  */
 
 import { between, type Reading } from './meter.ts';
@@ -16,7 +16,7 @@ interface Kind extends Omit<Shape, 'payloadBytes'> {
   readonly input: (data: string) => unknown;
 }
 
-/** Steps are those that agents perform; joins wait inside them. */
+/** Counts the steps that agents perform; joins wait inside them. */
 export const KINDS: Readonly<Record<WorkflowName, Kind>> = {
   chain5: { workflow: 'chain5', steps: 5, containers: 0, input: (data) => ({ data }) },
   fan5: { workflow: 'fan5', steps: 7, containers: 1, input: (data) => ({ data }) },
@@ -31,7 +31,7 @@ export const KINDS: Readonly<Record<WorkflowName, Kind>> = {
 
 export interface Load {
   readonly kind: WorkflowName;
-  /** Another workflow of that shape. */
+  /** Another workflow with the same shape. */
   readonly as?: string;
   readonly payloadBytes: number;
   readonly executions: number;
@@ -42,11 +42,11 @@ export interface Ran {
   readonly reading: Reading;
   readonly steps: number;
   readonly ms: number;
-  /** From the request to the end's announcement, of each execution. */
+  /** The time of each execution from the request to the announcement of its end. */
   readonly latenciesMs: readonly number[];
 }
 
-/** The bytes around the payload, quotes and key included: `{"data":"…"}`. */
+/** The bytes around the payload, including quotes and key: `{"data":"…"}`. */
 const FRAME_BYTES = '{"data":""}'.length;
 
 export async function run(stage: Stage, load: Load): Promise<Ran> {
@@ -75,10 +75,15 @@ export async function run(stage: Stage, load: Load): Promise<Ran> {
   };
 }
 
-/** Compiled and optimised as in a process that has been alive for some minutes. */
+/**
+ * After this many executions the code is compiled and optimised as in a process that has run for some
+ * minutes.
+ */
 const WARM_EXECUTIONS = 800;
 
-/** Plans published and cached, code compiled: what the first executions of a process pay once. */
+/**
+ * Publishes and caches plans and compiles code: the costs that only the first executions of a process have.
+ */
 export async function warmUp(stage: Stage, kinds: readonly WorkflowName[], inFlight: number): Promise<void> {
   for (const kind of kinds) await run(stage, { kind, payloadBytes: 100, executions: 3, inFlight: 3 });
   await run(stage, {
@@ -90,9 +95,9 @@ export async function warmUp(stage: Stage, kinds: readonly WorkflowName[], inFli
 }
 
 /**
- * Nearest rank.
+ * The percentile by nearest rank.
  * @param share in (0, 1]
- * @throws Error when there are none: nothing measured is no figure
+ * @throws Error if there are no values: without a measurement there is no figure
  */
 export function percentile(values: readonly number[], share: number): number {
   const found = values.toSorted((one, other) => one - other)[Math.ceil(share * values.length) - 1];

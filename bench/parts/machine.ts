@@ -7,18 +7,18 @@ import { join } from 'node:path';
 
 export interface Machine {
   readonly at: string;
-  /** The commit of the code, with a + if it was changed since; where there is a repository. */
+  /** The commit of the code, with a + if the code was changed since; absent without a repository. */
   readonly commit?: string;
   readonly processors: number;
   readonly model: string;
   readonly memoryGb: number;
-  /** Load averages of the last minute and five minutes: they show other processes at work. */
+  /** Load averages over one minute and five minutes: they reveal other processes. */
   readonly load: readonly number[];
   readonly node: string;
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** When, and beside what: of a part of a section that was taken on its own. */
+/** When and under what load a separately measured part of a section was taken. */
 export type Taken = Pick<Machine, 'at' | 'commit' | 'load'>;
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -53,7 +53,7 @@ export const takenNow = (): Taken => ({
     .map((value) => Math.round(value * 10) / 10),
 });
 
-/** What is measured, and by what. */
+/** The measured code, and the code that measures it. */
 const CODE = ['lib', 'lambdas', 'local', 'bench', ':!bench/results', 'package-lock.json'];
 
 function commitNow(): Pick<Machine, 'commit'> {

@@ -1,13 +1,13 @@
 /**
- * From what the local cloud saw on the wire to what AWS would bill.
+ * Turns what the local cloud saw on the wire into what AWS would bill.
  *
  * Owns: which call is which unit. Does not own: prices (`prices.ts`), the load (`load.ts`).
  *
- * DynamoDB's units are its own (`ReturnConsumedCapacity`), indexes and transactions included, and what a
- * refused write would have written. Lambda's poller is not on the wire: it receives and deletes once for each
- * batch that it hands over; its empty receives cost by the hour, not by the step. Durations are a model,
- * because this machine is not Lambda: calls one after the other at the latencies of `prices.json` plus the
- * processor time that was measured, stretched to the share of a processor that the function has.
+ * DynamoDB's units are its own (`ReturnConsumedCapacity`), including indexes and transactions, and the units
+ * of refused writes. Lambda's poller is not on the wire: it receives and deletes once for each batch that it
+ * delivers; its empty receives cost by the hour, not by the step. Durations are a model, because this machine
+ * is not Lambda: the calls one after the other with the latencies of `prices.json`, plus the measured
+ * processor time, stretched to the share of a processor that the function has.
  */
 
 import { readFileSync } from 'node:fs';
@@ -21,11 +21,11 @@ export interface FunctionUse {
   readonly role: Role;
   readonly logicalId: string;
   readonly invocations: number;
-  /** User and system, of all its processes that still live. */
+  /** User and system time of all its processes that are still alive. */
   readonly cpuMs: number;
 }
 
-/** All counters at one moment. */
+/** All counters at one time. */
 export interface Reading {
   readonly calls: readonly CallCount[];
   readonly functions: readonly FunctionUse[];
@@ -37,8 +37,8 @@ export interface Meter {
 }
 
 /**
- * @param logBytes what the functions have logged so far
- * @param capacity whether DynamoDB is asked for its units; else they count as none
+ * @param logBytes the bytes that the functions have logged so far
+ * @param capacity whether DynamoDB is asked for its units; otherwise they count as zero
  */
 export function meterOf(cloud: Cloud, logBytes: () => number, capacity: boolean): Meter {
   cloud.control.measureCapacity(capacity);
@@ -66,16 +66,16 @@ export function roleOf(logicalId: string): Role {
 /** Linux counts in hundredths of a second. */
 const TICK_MS = 10;
 /**
- * After the name, which may hold blanks: user and system time are the 12th and 13th,
- * then those of children that ended.
+ * Positions after the name, which may contain blanks: user and system time are the 12th and 13th, then those
+ * of ended children.
  */
 const OWN = [11, 12];
 const ENDED = [13, 14];
 
 /**
- * Processor time of a process so far; 0 when it is gone.
- * @param withEnded with that of its children that have ended
- * @throws Error where there is no /proc
+ * A process's processor time so far; 0 if the process is gone.
+ * @param withEnded also counts its ended children
+ * @throws Error if there is no /proc
  */
 export function cpuMsOf(pid: number, withEnded = false): number {
   if (process.platform !== 'linux') throw new Error('processor time of processes is read from /proc (Linux)');
@@ -90,7 +90,7 @@ export function cpuMsOf(pid: number, withEnded = false): number {
 
 const keyOf = ({ caller, operation, resource }: CallCount): string => `${caller}|${operation}|${resource}`;
 
-/** What happened between two readings. */
+/** The difference of two readings. */
 export function between(before: Reading, after: Reading): Reading {
   const known = new Map(before.calls.map((one) => [keyOf(one), one]));
   const uses = new Map(before.functions.map((one) => [one.logicalId, one]));
@@ -117,8 +117,8 @@ const READS: ReadonlySet<string> = new Set(['GetItem', 'Query', 'Scan', 'BatchGe
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 /**
- * The units of what happened.
- * @param sideBySide messages that one invocation of an agent worked on at the same time
+ * The units of a reading.
+ * @param sideBySide how many messages one invocation of an agent processed at the same time
  */
 export function unitsOf({ calls, functions, logBytes }: Reading, sideBySide: number): Units {
   const ours = calls.filter(({ caller }) => caller !== 'outside');

@@ -1,21 +1,21 @@
 /**
- * How long it takes until all is done that was under way when the table went away.
+ * How long the work that was in progress takes to complete after the table was unavailable.
  *
  * Owns: the outage, and the same work without one. Does not own: single faults (`../recover.ts`).
  *
- * The table is killed and comes back after a minute: agents cannot claim, report or renew leases meanwhile,
- * messages go back to their queues, and supervisors cannot read. Nothing is started during the outage.
+ * The table is killed and returns after a minute: meanwhile agents cannot claim, report or renew leases,
+ * messages return to their queues, and supervisors cannot read. Nothing is started during the outage.
  */
 
 import { type Stage, setStage } from './stage.ts';
 
 export interface Outage {
-  /** Under way when it began. */
+  /** Executions in progress when the outage began. */
   readonly executions: number;
   readonly outageMs: number;
-  /** From the return of the table until all had ended. */
+  /** The time from the table's return until all executions had ended. */
   readonly drainedMs: number;
-  /** The same executions when nothing happens: from the last start until all had ended. */
+  /** The same executions without an outage: the time from the last start until all had ended. */
   readonly calmMs: number;
 }
 
@@ -24,7 +24,7 @@ const OUTAGE_MS = 60_000;
 const IN_FLIGHT = 64;
 const WARM = 100;
 /**
- * How long each execution's one step works. Eight processes work them off more slowly than they are started.
+ * How long each execution's one step works. Eight processes complete them more slowly than they are started.
  */
 const WORK_MS = 100;
 const SETTINGS = { batchSize: 1, processes: 8, schedules: true, capacity: false } as const;
@@ -56,11 +56,11 @@ async function withStage<Result>(work: (stage: Stage) => Promise<Result>): Promi
   }
 }
 
-/** @returns the ends of those that had not ended when the last one was started */
+/** @returns the ends of the executions that had not ended when the last one was started */
 async function started(stage: Stage): Promise<Promise<number>[]> {
   const ends = await startMany(stage, EXECUTIONS);
   const over = new Set<Promise<number>>();
-  // One that fails is waited for, and reported, later.
+  // A failed execution is awaited, and reported, later.
   for (const end of ends) end.then(() => over.add(end)).catch(() => undefined);
   await new Promise((done) => setImmediate(done));
   return ends.filter((end) => !over.has(end));

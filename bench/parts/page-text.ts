@@ -1,11 +1,11 @@
 /**
- * What people have written on the page of the benchmarks: `serve` beside other engines, what follows from the
+ * The handwritten texts on the page of the benchmarks: `serve` beside other engines, what follows from the
  * figures, and what is not measured.
  *
- * Owns: these texts; check them against new figures. Does not own: a figure that a benchmark keeps.
+ * Owns: these texts; check them against new figures. Does not own: any figure that a benchmark stores.
  */
 
-/** A run of some engines, which would replace the kept one of all. */
+/** A run with only some engines would replace the stored run with all of them. */
 export const SERVE = `\`steadfast serve\` on its own, \`-- --only-peers serve,dbos,openworkflow,restate --rounds 5\` on 2026-11-29, 2c95364, another machine; medians:
 
 | engine | steps/s, 64 in flight | five steps p50 ms | CPU s per 1,000 steps |

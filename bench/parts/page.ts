@@ -1,8 +1,8 @@
 /**
- * docs/BENCHMARKS.md and its charts, from what the benchmarks kept.
+ * docs/BENCHMARKS.md and its charts, from the stored results of the benchmarks.
  *
- * Owns: the page. Does not own: a single figure of it, the files (`../report.ts`). A result that is missing
- * leaves its section out, and its limits are said not to be measured.
+ * Owns: the page. Does not own: any figure on it, the files (`../report.ts`). If a result is missing, its
+ * section is left out, and the page says that its limits were not measured.
  */
 
 import type { CostReport } from '../cost.ts';
@@ -21,11 +21,11 @@ import { costVerdicts, recoverVerdicts, scaleVerdicts, speedVerdicts, unmeasured
 
 export interface BenchmarksPage {
   readonly text: string;
-  /** By name: SVG. */
+  /** SVG by name. */
   readonly charts: ReadonlyMap<string, string>;
 }
 
-/** Shows a chart on the page. @returns the words that stand for it there */
+/** Adds a chart to the page. @returns the text that shows it there */
 type Chart = (name: string, svg: string, alt: string) => string;
 
 const row = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
@@ -200,7 +200,7 @@ function scale({ series, machine }: ScaleReport): string {
   ].join('\n\n');
 }
 
-/** From the first to the last of several values, or the one that all have. */
+/** The range of several values, or the value that all have. */
 function span(values: readonly string[]): string {
   const [first = '', ...rest] = [...new Set(values)].sort((one, other) =>
     one.localeCompare(other, 'en', { numeric: true }),
@@ -214,7 +214,7 @@ const pointText = (point?: { readonly size: number; readonly value: number }): s
     ? ''
     : `${point.size.toLocaleString('en')}: ${Number(point.value.toPrecision(3)).toLocaleString('en')}`;
 
-/** Executions under way when a fault strikes. */
+/** Executions in progress when a fault strikes. */
 const ATTEMPTS_A_ROUND = 26;
 
 function recover({ cases, outage, machine }: RecoverReport, chart: Chart): string {
@@ -247,7 +247,7 @@ function recover({ cases, outage, machine }: RecoverReport, chart: Chart): strin
   ].join('\n\n');
 }
 
-/** What the results kept make of the page. */
+/** Builds the page from the stored results. */
 export function benchmarksPage(): BenchmarksPage {
   const charts = new Map<string, string>();
   const chart: Chart = (name, svg, alt) => {

@@ -1,8 +1,8 @@
 /**
- * Ours and the engines beside it, each in a process of its own with all that it needs.
+ * Our engine and the others, each in a process of its own with everything that it needs.
  *
- * Owns: who takes part, their packages, the Node they run on, their processes and their end. Does not own:
- * how each is set up (`../peers/engines/`), what they are asked and the figures (`beside.ts`).
+ * Owns: the participants, their packages, the Node they run on, their processes and their end. Does not own:
+ * how each is set up (`../peers/engines/`), the requests to them and the figures (`beside.ts`).
  */
 
 import { type ChildProcess, fork, spawn } from 'node:child_process';
@@ -14,10 +14,10 @@ import type { Asked, Ran, Told } from '../peers/contract.ts';
 import { treePids } from './tree.ts';
 
 export interface Participant {
-  /** What it is chosen by. */
+  /** The name by which it is chosen. */
   readonly key: string;
   readonly name: string;
-  /** In `../peers/package.json`; ours is not there. */
+  /** Its name in `../peers/package.json`; ours is not there. */
   readonly package?: string;
   readonly module: string;
   readonly variant?: string;
@@ -43,7 +43,7 @@ export const PEERS: readonly Participant[] = [
   },
 ];
 
-/** Ours that are named, or all of ours where none is; the same of the others. */
+/** The named variants of ours, or all if none is named; likewise for the others. */
 export function participants(only: readonly string[]): readonly Participant[] {
   const named = (all: readonly Participant[]): readonly Participant[] =>
     all.filter(({ key }) => only.includes(key));
@@ -56,7 +56,7 @@ const FOLDER = join(ROOT, 'bench', 'peers');
 const START_WITHIN_MS = 90_000;
 const RUN_WITHIN_MS = 600_000;
 const STOP_WITHIN_MS = 15_000;
-/** From here on Node runs TypeScript and brings SQLite, both without a flag. */
+/** From this version on, Node runs TypeScript and includes SQLite, both without a flag. */
 const NODE = [22, 18] as const;
 
 const manifestOf = (
@@ -64,7 +64,7 @@ const manifestOf = (
 ): { readonly version: string; readonly dependencies?: Record<string, string> } =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
-/** As pinned, which is what is installed. */
+/** The pinned version, which is the installed one. */
 export const versionOf = (one: Participant): string =>
   one.package === undefined
     ? manifestOf(ROOT).version
@@ -95,9 +95,9 @@ export async function installPeers(say: (text: string) => void): Promise<string 
 }
 
 /**
- * One Node for all of them: this one if it is new enough, else the one that the peers' packages bring. All of
- * them get tsx: without it Node leads `steadfast` to `dist/`, which a clean clone does not have, and which
- * may be older than what is measured.
+ * One Node for all of them: this one if it is new enough, else the one in the peers' packages. All of them
+ * get tsx: without it Node resolves `steadfast` to `dist/`, which a clean clone does not have, and which may
+ * be older than the measured code.
  */
 export function nodeOfAll(): { readonly path: string; readonly args: readonly string[] } {
   const quiet = [
@@ -129,17 +129,17 @@ export interface Absent {
 
 export interface Home {
   readonly start: (one: Participant) => Promise<Running | Absent>;
-  /** Where all of them keep their data. */
+  /** The folder for everyone's data. */
   readonly folder: string;
-  /** Ends all of them and removes what they wrote. */
+  /** Ends all of them and removes their files. */
   readonly close: () => Promise<void>;
   readonly isClosed: () => boolean;
 }
 
-/** Whatever becomes of this process, nothing of theirs stays behind. */
+/** Leaves nothing of theirs behind, however this process ends. */
 export function openHome(): Home {
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-peers-'));
-  // Servers that run as somebody else must get through to their own.
+  // Servers that run as another user must be able to reach their own folders.
   chmodSync(folder, 0o711);
   const children = new Set<ChildProcess>();
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
@@ -176,14 +176,14 @@ export function openHome(): Home {
   return { folder, start, close, isClosed: () => closed };
 }
 
-/** Below the package's folder, which it looks for above itself. */
+/** Below the package's folder, because the compiled file searches upward for it. */
 const COMPILED = join(ROOT, '.steadfast', 'bench');
 
 /**
- * Ours as it is published, which the others are, too: what tsx adds to each function for its name costs a
+ * Our engine in its published form, like the others: what tsx adds to each function for its name costs a
  * fifth of the processor time. The local cloud starts its processes by path, and compiles what they run.
  *
- * @returns the file of the engine
+ * @returns the engine's file
  */
 function engineFile({ module }: Participant): string {
   const file = join(FOLDER, 'engines', `${module}.ts`);
@@ -203,7 +203,7 @@ function launch(one: Participant, own: string): ChildProcess {
     execArgv: [...args],
     env: { ...process.env, TMPDIR: own },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // Ctrl-C is for this process alone, which then ends them in order.
+    // Only this process receives Ctrl-C, and then ends the others in order.
     detached: true,
   });
 }
@@ -235,7 +235,7 @@ async function begun(child: ChildProcess): Promise<Running | Absent> {
   };
 }
 
-/** Its next message. @throws Error if it ends before, or says nothing for that long */
+/** Its next message. @throws Error if it ends before, or sends nothing for that long */
 function told(child: ChildProcess, withinMs: number): Promise<Told> {
   return new Promise((resolve, reject) => {
     const clear = (): void => {
@@ -258,7 +258,7 @@ function told(child: ChildProcess, withinMs: number): Promise<Told> {
   });
 }
 
-/** Asked first, for an orderly end; then killed with all that it started. */
+/** Asks the process to end in order; then kills it with everything that it started. */
 async function ended(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise((done) => child.once('exit', done));
@@ -273,9 +273,7 @@ function killTree(child: ChildProcess): void {
   for (const pid of treePids(child.pid)) kill(pid);
 }
 
-/**
- * Servers of a process that ended without ending them: they have no parent of ours any more, but its group.
- */
+/** Kills servers whose process ended without ending them: they have lost their parent, but not its group. */
 function killGroup({ pid }: ChildProcess): void {
   if (pid !== undefined) kill(-pid);
 }

@@ -1,15 +1,15 @@
 /**
- * What AWS charges for what is counted.
+ * The prices that AWS charges for the counted units.
  *
- * Owns: the prices (`prices.json`), dollars of a set of units, the same workflow on what would be used
- * instead. Does not own: the quantities (`meter.ts`). Pure.
+ * Owns: the prices (`prices.json`), the dollars for a set of units, the price of the same workflow on the
+ * alternatives. Does not own: the quantities (`meter.ts`). Pure.
  */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 interface Prices {
-  /** A date. */
+  /** The date of the prices. */
   readonly asOf: string;
   readonly usd: Readonly<
     Record<
@@ -30,14 +30,14 @@ interface Prices {
       number
     >
   >;
-  /** `processorShare`: of one virtual processor, at 1,769 MB for a whole one. */
+  /** `processorShare`: the share of one virtual processor, which is whole at 1,769 MB. */
   readonly lambda: { readonly memoryGb: number; readonly processorShare: number };
   readonly latencyMs: Readonly<Record<'dynamodb' | 's3' | 'sqs' | 'events' | 'queueToFunction', number>>;
 }
 
 export const PRICES = JSON.parse(readFileSync(join(import.meta.dirname, 'prices.json'), 'utf8')) as Prices;
 
-/** What AWS bills, of which the limits speak: what Steadfast itself uses. */
+/** The billed items that the limits cover: what Steadfast itself uses. */
 export const BILLED = [
   'writeUnits',
   'readUnits',
@@ -56,7 +56,7 @@ const BILLED_HEADS: Readonly<Record<Billed, string>> = {
   lambdaGbSeconds: 'Lambda time',
   events: 'events',
 };
-/** The head of a table of dollars: what is billed, the sum, what is beside it, what others would take. */
+/** The head of a table of dollars: the billed items, the sum, the items outside the sum, the alternatives. */
 export const DOLLAR_HEADS: readonly string[] = [
   ...BILLED.map((what) => BILLED_HEADS[what]),
   'sum',
@@ -67,9 +67,9 @@ export const DOLLAR_HEADS: readonly string[] = [
 ];
 
 export type Units = Readonly<Record<Billed, number>> & {
-  /** Shown, and left out of the sum: an API may have no callers. */
+  /** Shown, but not in the sum: an API may have no callers. */
   readonly apiRequests: number;
-  /** Shown, and left out of the sum. */
+  /** Shown, but not in the sum. */
   readonly logBytes: number;
 };
 
@@ -92,11 +92,11 @@ export const logDollars = (units: Units, steps: number): number =>
 export const apiDollars = (units: Units, steps: number): number =>
   (units.apiRequests / steps) * MILLION * PRICES.usd.apiRequests;
 
-/** What a workflow is made of, for those that charge by it. */
+/** The composition of a workflow, for services that charge by it. */
 export interface Shape {
-  /** Done by agents. */
+  /** Steps that agents perform. */
   readonly steps: number;
-  /** Parallel and map states, which are a transition (an operation) of their own. */
+  /** Parallel and map states, each of which is a transition (an operation) of its own. */
   readonly containers: number;
   readonly payloadBytes: number;
 }
@@ -108,8 +108,8 @@ export interface Rivals {
 }
 
 /**
- * What rivals charge for a million steps, in their favour: only the price of each step, without retries,
- * replays, the start of an execution, or the functions that do the work.
+ * The price of a million steps at other services, in their favour: only the price of each step, without
+ * retries, replays, the start of an execution, or the functions that do the work.
  */
 export function rivals({ steps, containers, payloadBytes }: Shape): Rivals {
   const { stepFunctionsTransitions, durableOperations, durableGbWritten } = PRICES.usd;

@@ -1,6 +1,6 @@
 /** Tables for a terminal. */
 
-/** The first column to the left, the others to the right. */
+/** Aligns the first column left, the others right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));

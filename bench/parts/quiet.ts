@@ -1,19 +1,19 @@
 /**
- * One execution at a time in a system that is otherwise idle: its agent is killed, and no
- * supervisor runs unless it is called.
+ * Runs one execution at a time in an otherwise idle system: its agent is killed, and no supervisor runs
+ * unless it is called.
  *
- * Owns: several deployments side by side, each idle before each start, and that the starts are spread over
- * the minute between two ticks. Does not own: how an execution is struck and followed (`../recover.ts`).
+ * Owns: several deployments in parallel, each idle before each start, and that the starts are spread over the
+ * minute between two ticks. Does not own: how an execution is struck and followed (`../recover.ts`).
  *
- * Nothing is scaled: ticks come once a minute, and a supervisor that stays has its whole minute. What
- * takes time is waiting until all have gone home; so it is done in several deployments at once, which
- * share the machine and nothing else.
+ * Nothing is scaled: ticks come once a minute, and a supervisor that stays has its whole minute. Waiting
+ * until all supervisors have exited takes the time; so several deployments run at once, and share only the
+ * machine.
  */
 
 import { setStage, type Stage } from './stage.ts';
 
 const SIDE_BY_SIDE = 6;
-/** Between two ticks at least one of these lies anywhere. */
+/** The longest random pause before a start, so that starts fall anywhere in the minute between two ticks. */
 const SPREAD_MS = 10_000;
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
@@ -33,7 +33,7 @@ export async function inQuiet<Found>(
       begun += 1;
       await stage.quiet(struck);
       await pause(Math.random() * SPREAD_MS);
-      // A tick of this moment may be there; one that stayed for another execution is not.
+      // A tick may have just arrived; a supervisor that stayed for another execution must be gone.
       await stage.quiet(struck);
       struck += 1;
       found.push(await strikeOne(stage));

@@ -1,7 +1,8 @@
 /**
- * Where a benchmark leaves what it found, for the report: `bench/results/<name>.json`.
+ * Where a benchmark stores its results for the report: `bench/results/<name>.json`.
  *
- * Owns: the files, and keeping what a run of a part did not measure anew. Does not own: what is in them.
+ * Owns: the files, and keeping the results that a partial run did not measure again. Does not own: their
+ * content.
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +17,7 @@ export const resultOf = (name: string): unknown =>
 export const keep = (name: string, result: object): void =>
   writeFileSync(fileOf(name), `${JSON.stringify(result)}\n`);
 
-/** In the order of the old ones, each replaced by its new one; then those that are new. */
+/** Keeps the order of the old items, replaces each by its new one, and appends those that are new. */
 export function replaced<Item>(
   old: readonly Item[],
   found: readonly Item[],

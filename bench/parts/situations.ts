@@ -1,12 +1,12 @@
 /**
- * What there is to pay for beside steps: idling, waiting, deferring, beating, and waiting in a queue.
+ * The costs besides steps: idling, waiting, deferring, heartbeats, and waiting in a queue.
  *
- * Owns: the situations, and how a second of each is carried over to an hour, a month or a million. Does not
- * own: the counting (`meter.ts`).
+ * Owns: the situations, and how a second of each is scaled to an hour, a month or a million. Does not own:
+ * the counting (`meter.ts`).
  *
- * The supervisor's clock is struck by hand: a tick that finds something due lasts 57 s, as on
- * AWS. What a busy tick reads and writes for itself (sweeps, receipts) is shared by so many
- * executions that it hardly shows.
+ * The supervisor's clock is triggered by hand: a tick that finds something due lasts 57 s, as on AWS. What a
+ * busy tick reads and writes for itself (sweeps, receipts) is shared by so many executions that it hardly
+ * shows.
  */
 
 import { DEFAULT_WAKE_SHARDS } from '../../lib/aws/names.ts';
@@ -25,7 +25,7 @@ export interface Situation {
 export interface Situations {
   readonly list: readonly Situation[];
   readonly lines: readonly string[];
-  /** Calls of DynamoDB in a minute in which nothing is due. */
+  /** Calls to DynamoDB in a minute in which nothing is due. */
   readonly idle: { readonly shards: number; readonly queries: number; readonly others: number };
 }
 
@@ -36,22 +36,22 @@ const MINUTES_A_MONTH = HOURS_A_MONTH * 60;
 /** Five pollers of twenty seconds each. */
 const EMPTY_POLLS_AN_HOUR = 900;
 
-/** The mean is taken of so many: processor time is read in hundredths of a second. */
+/** The number of ticks in the mean, because processor time has a resolution of hundredths of a second. */
 const IDLE_TICKS = 20;
-/** That wait for a person, and then that wait for a time. */
+/** The number of executions that wait for a person, and then of those that wait for a time. */
 const DEFERRED = 200;
 /**
- * After a start, with nothing for an agent to do, the supervisor evaluates for the
- * first time; a tick sees 57 s ahead.
+ * After a start with nothing for an agent to do, the supervisor's first evaluation comes at this time; a tick
+ * sees 57 s ahead.
  */
 const FIRST_LOOK_MS = 60_000;
 const BEFORE_TICK_MS = 4_000;
-/** Steps that work side by side, a process each. */
+/** The number of steps that work in parallel, each in its own process. */
 const AT_WORK = 16;
-/** Three times a supervisor evaluates them meanwhile, in two ticks. */
+/** Meanwhile a supervisor evaluates them three times, in two ticks. */
 const WORK_MS = 100_000;
 const TEN_MINUTES_MS = 600_000;
-/** Started as fast as they can be; sixteen processes perform eighty a second. */
+/** Executions are started as fast as possible; sixteen processes perform eighty a second. */
 const QUEUED = 12_000;
 const QUEUED_WORK_MS = 200;
 const IN_FLIGHT = 64;
@@ -88,17 +88,17 @@ export async function situations(say: Say): Promise<Situations> {
   }
 }
 
-/** Without processor time, of which processes that start have most. */
+/** Leaves out processor time, of which starting processes use most. */
 const wireOf = (found: Reading): Units =>
   unitsOf({ ...found, functions: found.functions.map((one) => ({ ...one, cpuMs: 0 })) }, 1);
 
-/** What functions of a role called for, without their invocations. */
+/** The calls of a role's functions, without their invocations. */
 function callsOf(role: Role, { calls, logBytes }: Reading): Units {
   const own = calls.filter(({ caller }) => caller !== 'outside' && roleOf(caller) === role);
   return { ...unitsOf({ calls: own, functions: [], logBytes }, 1), lambdaGbSeconds: 0 };
 }
 
-/** The share of each of so many executions. */
+/** The share of one of several executions. */
 const shared = (units: Units, by: number): Units =>
   Object.fromEntries(Object.entries(units).map(([what, count]) => [what, count / by])) as Units;
 
@@ -117,7 +117,7 @@ async function reading(stage: Stage, work: () => Promise<unknown>): Promise<Read
 
 const ticked = (stage: Stage): Promise<Reading> => reading(stage, () => tick(stage));
 
-/** A minute of nothing, and what its calls are. */
+/** Measures an idle minute, and its calls. */
 async function idling(stage: Stage): Promise<{ list: Situation[]; calls: Situations['idle'] }> {
   const found = await reading(stage, async () => {
     for (let at = 0; at < IDLE_TICKS; at += 1) await tick(stage);
@@ -140,7 +140,7 @@ async function idling(stage: Stage): Promise<{ list: Situation[]; calls: Situati
   };
 }
 
-/** @returns what `count` starts of a workflow come to, with all that follows at once */
+/** @returns the units of `count` starts of a workflow, with everything that follows at once */
 const begun = (stage: Stage, count: number, workflow: string, input: () => unknown): Promise<Reading> =>
   reading(stage, async () => {
     for (let at = 0; at < count; at += 1) await stage.start(workflow, input());
@@ -154,7 +154,7 @@ async function deferral(stage: Stage, say: Say): Promise<Situation[]> {
   const itemBytes = ((await storedBytes(stage)) - before) / DEFERRED;
   await pause(BEFORE_TICK_MS);
   const looked = await ticked(stage);
-  // The tick after one that found something also counts what is open.
+  // The tick after a successful one also counts what is open.
   await ticked(stage);
   const minute = wireOf(await ticked(stage));
   const [start, look] = [shared(wireOf(started), DEFERRED), shared(wireOf(looked), DEFERRED)];
@@ -174,7 +174,7 @@ async function deferral(stage: Stage, say: Say): Promise<Situation[]> {
   ];
 }
 
-/** From before the wait to after it, without the step that follows. */
+/** Measures from before the wait until after it, without the step that follows. */
 async function waiting(stage: Stage, say: Say): Promise<Situation> {
   say('  waiting: the first look and the end of the wait, in a minute');
   const plain = await begun(stage, DEFERRED, 'chain-of-1', () => ({ data: 'x' }));
@@ -200,7 +200,7 @@ async function waiting(stage: Stage, say: Say): Promise<Situation> {
   };
 }
 
-/** A step with the usual lease of 30 s, while supervisors run. */
+/** Measures a step with the usual lease of 30 s, while supervisors run. */
 async function working(stage: Stage, say: Say): Promise<Situation> {
   say('  a long step: two minutes of its ten');
   const writesOf = async (ms: number): Promise<{ agents: number; looks: number }> => {
@@ -218,9 +218,9 @@ async function working(stage: Stage, say: Say): Promise<Situation> {
     const of = (role: Role): number => callsOf(role, found).writeUnits / AT_WORK;
     return { agents: of('agent'), looks: of('supervisor') };
   };
-  // Every process is there, …
+  // Every process has started, …
   await writesOf(BEFORE_TICK_MS);
-  // … and so many writes it takes to begin and to end.
+  // … and beginning and ending take this many writes.
   const { agents } = await writesOf(0);
   const long = await writesOf(WORK_MS);
   const times = TEN_MINUTES_MS / WORK_MS;
@@ -232,7 +232,7 @@ async function working(stage: Stage, say: Say): Promise<Situation> {
   };
 }
 
-/** What supervisors do about steps that wait in a queue for longer than a pickup time. */
+/** Measures what supervisors do about steps that wait in a queue for longer than a pickup time. */
 async function queueing(stage: Stage, say: Say): Promise<Situation> {
   say(`  queueing: ${QUEUED} steps for ${AT_WORK} processes, two and a half minutes`);
   let left = QUEUED;

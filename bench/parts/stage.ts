@@ -1,7 +1,8 @@
 /**
- * The deployment that is measured: the template of `bench/workflows` on a fresh local cloud, and its clients.
+ * The measured deployment: the template of `bench/workflows` on a fresh local cloud, and its clients.
  *
- * Owns: starting and ending it, and when an execution has ended. Does not own: what is counted (`meter.ts`).
+ * Owns: starting and ending it, and detecting the end of an execution. Does not own: the counting
+ * (`meter.ts`).
  */
 
 import { randomUUID } from 'node:crypto';
@@ -20,19 +21,19 @@ import { type Cloud, startCloud } from '../../local/cloud.ts';
 import { type Meter, meterOf, roleOf } from './meter.ts';
 
 export interface StageOptions {
-  /** Messages that one invocation of an agent takes at most (`agentSettings.batchSize`). */
+  /** The most messages that one invocation of an agent takes (`agentSettings.batchSize`). */
   readonly batchSize: number;
-  /** Processes of each function at most, … */
+  /** The most processes of each function, … */
   readonly processes: number;
-  /** … and of each agent's, if that is another number. */
+  /** … and of each agent's function, if that number differs. */
   readonly agentProcesses?: number;
   /** Whether the supervisor's clock runs. */
   readonly schedules: boolean;
   /** Whether all agents share one function. @default false */
   readonly oneHost?: boolean;
-  /** How functions call AWS. @default as they do where nothing is set */
+  /** How functions call AWS. @default the transport that they use without a setting */
   readonly transport?: Transport;
-  /** Whether DynamoDB tells its units, which takes processor time for every call. @default true */
+  /** Whether DynamoDB reports its units, which takes processor time for every call. @default true */
   readonly capacity?: boolean;
 }
 
@@ -41,12 +42,10 @@ export interface Stage {
   readonly meter: Meter;
   /** Starts an execution. @returns its id */
   readonly start: (workflow: string, input: unknown) => Promise<string>;
-  /** When it ended: the time at which its end was announced. */
+  /** The time at which the execution's end was announced. */
   readonly ended: (executionId: string) => Promise<number>;
   /** Nothing is under way any more. */
-  /**
-   * @param struck messages that may stay in flight: those of processes that were killed come back long after
-   */
+  /** Waits until nothing is in progress. */
   readonly quiet: (struck?: number) => Promise<void>;
   readonly strike: () => Promise<void>;
 }
@@ -54,7 +53,7 @@ export interface Stage {
 const FOLDERS = ['bench/workflows'];
 const CLIENT = new Agent({ keepAlive: true });
 const POLL_EVERY_MS = 5;
-/** Nothing that is measured here takes as long, not even a hundred thousand that are due at once. */
+/** Nothing measured here takes this long, not even a hundred thousand executions that are due at once. */
 const END_WITHIN_MS = 3_600_000;
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
@@ -79,11 +78,11 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     concurrencyPerFunction: options.processes,
     ...(options.transport === undefined ? {} : { environment: { [ENV.transport]: options.transport } }),
     onLog: ({ line }) => {
-      // CloudWatch adds as much to every event.
+      // CloudWatch adds this many bytes to every event.
       logBytes += Buffer.byteLength(line) + 26;
     },
   });
-  // Without a clock only the test makes sweeps: as in a busy system, in which no supervisor is called.
+  // Without a clock only the test makes sweeps: as in a busy system, where nothing calls a supervisor.
   const leave = options.schedules ? undefined : await keepPresent(cloud);
   const ends = endsOf(cloud);
   const strike = async (): Promise<void> => {
@@ -102,12 +101,15 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   };
 }
 
-/** Less than a tick promises: one that finds as good a promise leaves the work to whoever made it. */
+/**
+ * Shorter than a tick's promise: a supervisor that finds an equally good promise leaves the work to the one
+ * that made it.
+ */
 const PROMISED_MS = TICK_MS - 15_000;
 
 /**
- * A supervisor is said to be at work, again and again: without it roles call one.
- * @returns what ends it
+ * Announces repeatedly that a supervisor is at work: otherwise roles call one.
+ * @returns a function that stops the announcements
  */
 export async function keepPresent({ gatewayUrl, resources }: Cloud): Promise<() => void> {
   const table = [...resources.values()].find(({ type }) => type === 'AWS::DynamoDB::GlobalTable');
@@ -119,7 +121,7 @@ export async function keepPresent({ gatewayUrl, resources }: Cloud): Promise<() 
     await records.write(presenceAfter(stored, randomUUID(), Date.now() + PROMISED_MS));
   };
   await say();
-  // One that fails is made up for by the next.
+  // The next announcement makes up for a failed one.
   const saying = setInterval(() => void say().catch(() => undefined), PROMISED_MS / 3);
   return () => {
     clearInterval(saying);
@@ -134,12 +136,12 @@ export const clocksOf = ({ cloud: { control } }: Stage): string[] =>
     .map(({ name }) => name)
     .filter((name) => name.toLowerCase().includes('supervisor'));
 
-/** Strikes the supervisors' clock; it is over when they expect nothing more, or the next tick is near. */
+/** Triggers the supervisors' clock; ends when they expect nothing more, or the next tick is near. */
 export async function tick(stage: Stage): Promise<void> {
   await Promise.all(clocksOf(stage).map((name) => stage.cloud.control.tick(name)));
 }
 
-/** As `agentSettings` would: these two properties are all that the settings set. */
+/** Sets what `agentSettings` would set: these two properties are all of it. */
 function tune(file: string, { batchSize, agentProcesses }: StageOptions): void {
   const template = JSON.parse(readFileSync(file, 'utf8')) as {
     readonly Resources: Record<string, { Type: string; Properties: Record<string, unknown> }>;
@@ -152,7 +154,9 @@ function tune(file: string, { batchSize, agentProcesses }: StageOptions): void {
   writeFileSync(file, JSON.stringify(template));
 }
 
-/** The client's processor time is measured with all other: `fetch` would take four times as much of it. */
+/**
+ * Starts an execution. The client's processor time is measured too, and `fetch` would use four times as much.
+ */
 async function start(cloud: Cloud, workflow: string, input: unknown): Promise<string> {
   const sent = request(`${cloud.apiUrl}/workflows/${workflow}/executions`, { method: 'POST', agent: CLIENT });
   sent.end(JSON.stringify({ input }));
@@ -180,8 +184,8 @@ interface Waiting {
 }
 
 /**
- * Reads the bus: asking the API would be counted. One reader serves all that wait, because its work would be
- * measured.
+ * Reads the bus, because requests to the API would be counted. One reader serves all waiting callers, because
+ * its work would be measured.
  */
 function endsOf(cloud: Cloud): Ends {
   const known = new Map<string, number>();
@@ -195,9 +199,9 @@ function endsOf(cloud: Cloud): Ends {
   };
   const hear = ({ at: endedAt, detail }: Event): void => {
     const { executionId, status } = detail as Partial<Ended>;
-    // News of a risk or a question has no status.
+    // News about a risk or a question has no status.
     if (executionId === undefined || status === undefined || known.has(executionId)) return;
-    // What failed is cheap and quick: none of the figures is of such an execution.
+    // A failed execution is cheap and quick, so no figure may include one.
     if (status !== 'succeeded') return fail(new Error(`execution ${executionId} ended as ${status}`));
     known.set(executionId, endedAt);
     waiting.get(executionId)?.resolve(endedAt);
@@ -238,10 +242,10 @@ function within(ms: number, otherwise: string, wait: (waiting: Waiting) => void)
   });
 }
 
-/** The longest that anything is under way once all have ended: a supervisor's tick. */
+/** The longest time that anything can be in progress once all executions have ended: a supervisor's tick. */
 const QUIET_WITHIN_MS = 120_000;
 
-/** The last write of an execution comes after its announcement. */
+/** Waits, because the last write of an execution comes after its announcement. */
 export async function quiet({ control }: Cloud, struck: number): Promise<void> {
   const giveUpAt = performance.now() + QUIET_WITHIN_MS;
   for (;;) {

@@ -1,14 +1,14 @@
 /**
- * What an execution takes up in the table, by DynamoDB's rules.
+ * The size of an execution in the table, by DynamoDB's rules.
  *
- * Owns: the size of items and of their index entries. Does not own: what a gigabyte costs (`prices.ts`).
+ * Owns: the size of items and of their index entries. Does not own: the price of a gigabyte (`prices.ts`).
  */
 
 import { type AttributeValue, DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
 import { INDEXES, TABLE } from '../../lib/aws/names.ts';
 import type { Stage } from './stage.ts';
 
-/** DynamoDB adds as much to every item and every index entry that is stored. */
+/** DynamoDB adds this much to every item and every index entry. */
 const ENTRY_OVERHEAD_BYTES = 100;
 
 /** The bytes of all executions' own items with their entries in both indexes. */
@@ -31,7 +31,7 @@ const ENTRIES = INDEXES.filter(
 
 type Item = Readonly<Record<string, AttributeValue>>;
 
-/** By DynamoDB's rules: names and values, and of a number about half of its digits. */
+/** By DynamoDB's rules: names and values, and about half a byte per digit of a number. */
 function bytesOf(item: Item, names: readonly string[] = Object.keys(item)): number {
   return names
     .filter((name) => item[name] !== undefined)

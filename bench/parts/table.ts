@@ -1,4 +1,4 @@
-/** The state table as the infrastructure declares it, for what needs no more of a deployment. */
+/** The state table as the infrastructure declares it, for code that needs no other part of a deployment. */
 
 import type { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { INDEXES, TABLE } from '../../lib/aws/names.ts';

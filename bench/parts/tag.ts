@@ -1,6 +1,6 @@
 /**
- * What a tag that a workflow's `tags` name adds to an execution: the same five steps with
- * and without, counted on the wire.
+ * The cost that a tag in a workflow's `tags` adds to an execution: the same five steps with and without it,
+ * counted on the wire.
  *
  * Owns: the two runs, the limit. Does not own: the units (`meter.ts`).
  */
@@ -14,15 +14,12 @@ import { setStage } from './stage.ts';
 export interface TagPrice {
   /** Write units of an execution. */
   readonly writeUnits: number;
-  /** Counts only what is billed by the call. */
+  /** Counts only what is billed per call. */
   readonly usdPerMillionExecutions: number;
   readonly limits: readonly Verdict[];
 }
 
-/**
- * Billed by the call; what else there is, is processor time, which is measured
- * as well as the machine is quiet.
- */
+/** Billed per call; the rest is processor time, whose measurement depends on how quiet the machine is. */
 const REQUESTS = ['writeUnits', 'readUnits', 'sqsRequests', 'lambdaRequests', 'events'] as const;
 
 export async function tagPrice(executions: number): Promise<TagPrice> {

@@ -1,9 +1,9 @@
-/** Processor time and memory of a process and all that it has started, read from /proc (Linux). */
+/** Processor time and memory of a process and all its descendants, read from /proc (Linux). */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpuMsOf } from './meter.ts';
 
-/** A process, this one unless another is named, and its descendants. */
+/** The ids of a process, by default this one, and its descendants. */
 export function treePids(root = process.pid): number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
@@ -15,7 +15,7 @@ export function treePids(root = process.pid): number[] {
   return found;
 }
 
-/** After the name, which may hold blanks, come the state and the parent. */
+/** Reads the parent: after the name, which may contain blanks, come the state and the parent. */
 function parentOf(pid: number): number | undefined {
   try {
     return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1]);
@@ -24,13 +24,13 @@ function parentOf(pid: number): number | undefined {
   }
 }
 
-/** With what has ended in between: a server's processes come and go. */
+/** Includes processes that have ended in between: a server's processes come and go. */
 export const treeCpuMs = (root = process.pid): number =>
   treePids(root).reduce((sum, pid) => sum + cpuMsOf(pid, true), 0);
 
 const KILOBYTES_A_MEGABYTE = 1_024;
 
-/** What is shared between processes is counted once (PSS). */
+/** Memory that processes share is counted once (PSS). */
 export function memoryMb(pids: readonly number[]): number {
   const kilobytes = pids.map((pid) => {
     try {

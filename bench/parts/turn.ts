@@ -1,10 +1,10 @@
 /**
- * One checkout's process of `bench:against`: sets its own stage and measures one turn whenever it is asked.
+ * One checkout's process of `bench:against`: sets up its own stage and measures one turn for each request.
  *
- * Owns: what a turn runs and the figures of it. Does not own: whose turn it is, ratios (`../against.ts`).
+ * Owns: what a turn runs, and its figures. Does not own: the order of turns, ratios (`../against.ts`).
  *
- * It is run from the checkout that it measures, and imports what has been in `bench/parts` for long: in a
- * checkout of a revision that has no such file, this one is put.
+ * It runs from the checkout that it measures, and imports only files that `bench/parts` has had for long: a
+ * checkout of a revision without this file gets a copy of it.
  */
 
 import { percentile, run, warmUp } from './load.ts';
@@ -13,9 +13,9 @@ import { setStage, type Stage } from './stage.ts';
 import { treeCpuMs } from './tree.ts';
 
 export interface TurnOptions {
-  /** Executions one after the other, whose units and times are taken. */
+  /** Executions one after the other, for units and times. */
   readonly single: number;
-  /** Executions at once, whose processor time is taken. */
+  /** Executions at once, for processor time. */
   readonly executions: number;
   readonly inFlight: number;
 }
@@ -28,7 +28,7 @@ export interface Turn {
   readonly invocations: number;
   readonly events: number;
   readonly awsCalls: number;
-  /** Seconds of processor time for a thousand steps. */
+  /** Seconds of processor time per thousand steps. */
   readonly cpuFunctions: number;
   readonly cpuAll: number;
   readonly stepsPerSecond: number;
@@ -41,7 +41,7 @@ export type Answer = { readonly ready: true } | { readonly turn: Turn } | { read
 const WORK = { kind: 'chain5', payloadBytes: 100 } as const;
 
 async function measure(stage: Stage, { single, executions, inFlight }: TurnOptions): Promise<Turn> {
-  // To ask for units takes processor time: not while it is measured.
+  // Off while processor time is measured, because reporting units uses some.
   stage.cloud.control.measureCapacity(true);
   const alone = await run(stage, { ...WORK, executions: single, inFlight: 1 });
   stage.cloud.control.measureCapacity(false);
@@ -58,7 +58,7 @@ async function measure(stage: Stage, { single, executions, inFlight }: TurnOptio
     invocations: units.lambdaRequests / single,
     events: units.events / single,
     awsCalls: calls.reduce((sum, one) => sum + one.calls, 0) / single,
-    // Milliseconds a step are seconds a thousand.
+    // Milliseconds per step equal seconds per thousand steps.
     cpuFunctions: cpuFunctionsMs / many.steps,
     cpuAll: cpuAllMs / many.steps,
     stepsPerSecond: (many.steps * 1_000) / many.ms,

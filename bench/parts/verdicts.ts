@@ -1,8 +1,8 @@
 /**
- * The limits, and what each benchmark's figures say of them. Pure.
+ * The limits, and the verdict on each benchmark's figures. Pure.
  *
- * Owns: which figure each limit speaks of, and which of them there must be. Does not own: measuring. A figure
- * that is not there is not judged where a part is measured, and is missed on the page (`unmeasured`).
+ * Owns: which figure each limit covers, and which figures are required. Does not own: measuring. A missing
+ * figure gets no verdict if only a part is measured, and is reported as missing on the page (`unmeasured`).
  */
 
 import type { CostReport } from '../cost.ts';
@@ -53,7 +53,7 @@ export function speedVerdicts({ single, load }: Pick<SpeedReport, 'single' | 'lo
   ];
 }
 
-/** What a series is called by, where a limit speaks of it. */
+/** The names of the series that limits cover. */
 export const SERIES = {
   chain: 'a step of a chain',
   map: 'an item of a list',
@@ -101,7 +101,7 @@ export const recoverVerdicts = ({ cases }: Pick<RecoverReport, 'cases'>): Verdic
     ),
   );
 
-/** What whole runs are judged by. */
+/** The benchmarks that have a verdict as a whole. */
 const JUDGED: readonly string[] = [
   'chain5, 100 B, at rest, without API and logs',
   'chain5, 100 B, under load, without API and logs',
@@ -127,6 +127,6 @@ function noticed(fault: string): string {
   return `${fault}: noticed, p99 of 208`;
 }
 
-/** Those of which there is no figure. */
+/** The limits without a figure. */
 export const unmeasured = (verdicts: readonly Verdict[]): readonly string[] =>
   JUDGED.filter((name) => !verdicts.some(({ what }) => what === name));

@@ -1,5 +1,5 @@
 /**
- * The process of one engine: starts it, runs what it is asked to, ends with the measuring process.
+ * The process of one engine: starts it, runs the requested work, ends with the measuring process.
  *
  * Owns: messages and the end. Does not own: the engines, the figures. Arguments: the engine's file, a
  * folder for its data, and a variant or nothing.
@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { type Asked, type Engine, Missing, runMany, type Start, type Told } from './contract.ts';
 
-/** What an engine does after its answer belongs to the work. */
+/** Work that an engine does after its answer counts as part of the work. */
 const SETTLE_MS = 100;
 
 const [file = '', folder = '', variant] = process.argv.slice(2);
@@ -19,7 +19,7 @@ const tell = (told: Told): void => {
 };
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Set before anything is started, so that an end in the middle of it waits and then ends it. */
+/** Set before anything starts, so that an end during the start waits for it and then ends the engine. */
 let starting: Promise<Engine> | undefined;
 let stopping = false;
 
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
   tell({ told: 'started', ...(server === undefined ? {} : { server }), durableBy });
 }
 
-// The measuring process is gone, or wants an end.
+// The measuring process is gone, or asks for an end.
 process.on('disconnect', () => void end());
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end());
 

@@ -1,27 +1,29 @@
 /**
- * What every engine that is measured does, ours too: a workflow of five steps that do nothing, one after the
- * other, each handing on the hundred bytes that it was given, and each kept before the next begins.
+ * The work of every measured engine, including ours: a workflow of five steps that do nothing, one after the
+ * other; each passes on the hundred bytes of its input, and its result is stored before the next begins.
  *
- * Owns: the work, what an engine offers, the load, the messages between the one that measures and the process
- * of an engine. Does not own: how an engine does it (`engines/`), its process (`child.ts`), rounds and
- * figures (`../parts/beside.ts`).
+ * Owns: the work, the interface of an engine, the load, the messages between the measuring process and an
+ * engine's process. Does not own: how an engine does the work (`engines/`), its process (`child.ts`), rounds
+ * and figures (`../parts/beside.ts`).
  */
 
 export interface Engine {
-  /** What keeps the state, with its version. */
+  /** The server that stores the state, with its version. */
   readonly server?: string;
-  /** What a step is kept by before the next one begins, as read from the running server where it tells. */
+  /**
+   * What makes a step durable before the next one begins, read from the running server if it reports that.
+   */
   readonly durableBy: string;
-  /** One workflow from the request until its end is known. @returns its milliseconds */
+  /** Runs one workflow, from the request until its end is known. @returns its milliseconds */
   readonly runOne: () => Promise<number>;
-  /** Nothing is under way any more. */
+  /** Waits until nothing is in progress. */
   readonly quiet?: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
 /**
- * @param folder for its data, empty, removed afterwards
- * @param variant how it is set up, where there is more than one way
+ * @param folder an empty folder for its data, removed afterwards
+ * @param variant how to set it up, if there is more than one way
  */
 export type Start = (folder: string, variant?: string) => Promise<Engine>;
 
@@ -30,7 +32,7 @@ export const STEPS = 5;
 export const PAYLOAD = { data: 'x'.repeat(89) } as const;
 export type Payload = { readonly data: string };
 
-/** What a step does: nothing. */
+/** The work of a step: nothing. */
 export const noOp = (given: Payload): Promise<Payload> => Promise.resolve({ data: given.data });
 
 /** Times one call and checks its answer. */
@@ -48,7 +50,7 @@ export interface Ran {
   readonly latenciesMs: readonly number[];
 }
 
-/** So many clients, each of which asks for the next workflow when its last one has ended. */
+/** Runs this many clients; each starts the next workflow when its last one has ended. */
 export async function runMany({ runOne }: Engine, count: number, inFlight: number): Promise<Ran> {
   const latenciesMs: number[] = [];
   let left = count;
@@ -63,17 +65,17 @@ export async function runMany({ runOne }: Engine, count: number, inFlight: numbe
   return { ms: performance.now() - beganAt, latenciesMs };
 }
 
-/** Something that the engine needs is not on this machine. */
+/** Something that the engine needs is missing on this machine. */
 export class Missing extends Error {
   readonly install: string;
-  /** @param install the command that brings it */
+  /** @param install the command that installs it */
   constructor(what: string, install: string) {
     super(what);
     this.install = install;
   }
 }
 
-/** An end is asked for by a signal. */
+/** A request to run workflows; a signal asks for the end instead. */
 export interface Asked {
   readonly count: number;
   readonly inFlight: number;

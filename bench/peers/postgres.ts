@@ -1,7 +1,7 @@
 /**
- * A PostgreSQL of one's own: a fresh cluster in a folder, on loopback.
+ * A private PostgreSQL: a fresh cluster in a folder, on loopback.
  *
- * Owns: which binaries, the cluster, what makes it durable. Does not own: its tables.
+ * Owns: the choice of binaries, the cluster, its durability settings. Does not own: its tables.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -27,7 +27,7 @@ export interface Postgres extends Server {
   readonly durableBy: string;
 }
 
-/** PostgreSQL's own defaults, said aloud: a commit is answered when its log is on the disk. */
+/** PostgreSQL's own defaults, set explicitly: a commit is answered once its log is on the disk. */
 const DURABLE = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on'];
 const TRY_EVERY_MS = 100;
 const MAX_TRIES = 100;
@@ -53,7 +53,7 @@ export async function startPostgres(folder: string): Promise<Postgres> {
   }
 }
 
-/** What the running server says of itself. */
+/** What the running server reports about itself. */
 async function asked(url: string): Promise<Pick<Postgres, 'version' | 'durableBy'>> {
   const client = await connected(url);
   const show = async (name: string): Promise<string> => {
@@ -80,7 +80,9 @@ async function connected(url: string): Promise<Client> {
   }
 }
 
-/** Makes the cluster. @returns the binaries that did: of the package for this platform, else the system's */
+/**
+ * Creates the cluster. @returns the binaries that did so: of the package for this platform, else the system's
+ */
 function initialized(
   data: string,
   as: { readonly cwd: string; readonly uid?: number; readonly gid?: number },

@@ -1,6 +1,5 @@
 /**
- * Servers that an engine needs beside it: on loopback, on a port that is free,
- * children of the engine's process.
+ * Servers that an engine needs: on loopback, on a free port, as children of the engine's process.
  *
  * Owns: finding, starting and ending them. Does not own: their settings.
  */
@@ -31,7 +30,7 @@ export async function freePort(): Promise<number> {
 export interface Settings {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Whom it runs as, if not as us. */
+  /** The user that it runs as, if not the current one. */
   readonly owner?: Owner | undefined;
   readonly port: number;
 }
@@ -40,7 +39,7 @@ export interface Server {
   readonly stop: () => Promise<void>;
 }
 
-/** Until it accepts connections. @throws Error with what it said last if it ends before */
+/** Waits until the server accepts connections. @throws Error with its last output if it ends before */
 export async function startServer(
   binary: string,
   args: readonly string[],
@@ -72,7 +71,7 @@ export async function startServer(
 async function stop(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((done) => child.once('exit', done));
-  // PostgreSQL's fast end is SIGINT; the others take it as SIGTERM.
+  // PostgreSQL's fast end is SIGINT; the others treat it like SIGTERM.
   child.kill('SIGINT');
   const limit = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
   await ended;
@@ -94,7 +93,7 @@ export interface Owner {
   readonly gid: number;
 }
 
-/** Somebody without rights, where we are root: PostgreSQL refuses to run as root. */
+/** An unprivileged user, if this process is root: PostgreSQL refuses to run as root. */
 export function ordinaryUser(): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const users = readFileSync('/etc/passwd', 'utf8')
@@ -106,7 +105,7 @@ export function ordinaryUser(): Owner | undefined {
   return { uid: Number(found[2]), gid: Number(found[3]) };
 }
 
-/** The program of that name on the search path. */
+/** The program with that name on the search path. */
 export const onPath = (name: string): string | undefined =>
   (process.env['PATH'] ?? '')
     .split(delimiter)
@@ -131,7 +130,7 @@ export function folderOf(name: string): string | undefined {
       accessSync(manifest);
       return dirname(manifest);
     } catch {
-      // The next folder up.
+      // Tries the next folder up.
     }
   }
   return undefined;

@@ -1,11 +1,11 @@
-/** One step that waits for somebody, as executions are that are parked. */
+/** One step that waits for somebody, as parked executions do. */
 
 import * as z from 'zod/mini';
 import { agent, workflow } from 'steadfast';
 
 const text = z.object({ text: z.string() });
 
-// Evaluated again soon: from then on the execution waits for its callback alone.
+// Evaluated again soon: after that, the execution waits only for its callback.
 export const note = agent('note', { input: text, output: text, effect: 'none', claimWithin: '1s' });
 
 export const waits = workflow('waits', { input: text, within: '90d' }, (w) => {

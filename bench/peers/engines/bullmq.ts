@@ -1,6 +1,6 @@
 /**
- * BullMQ on Redis: a flow of five jobs, each the child of the next, and one worker of this
- * process that takes 64 at once.
+ * BullMQ on Redis: a flow of five jobs, each the child of the next, and one worker in this process that takes
+ * 64 at once.
  *
  * Each job reads what the one before it returned, as a flow's jobs do.
  */
@@ -46,7 +46,7 @@ export const start: Start = async (folder) => {
   );
   const events = new QueueEvents(QUEUE, { connection });
   const producer = new FlowProducer({ connection });
-  // Each that waits for a job's end listens there.
+  // Every caller that waits for a job's end listens there.
   producer.setMaxListeners(0);
   events.setMaxListeners(0);
   await Promise.all([worker.waitUntilReady(), events.waitUntilReady(), producer.waitUntilReady()]);

@@ -1,4 +1,4 @@
-/** DBOS on PostgreSQL: a workflow function whose steps are rows, in the process that asks. Its defaults. */
+/** DBOS on PostgreSQL: a workflow function whose steps are rows, in the calling process. Its defaults. */
 
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { noOp, type Payload, PAYLOAD, type Start, STEPS, timed } from '../contract.ts';

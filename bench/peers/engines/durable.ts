@@ -1,8 +1,8 @@
 /**
- * AWS's SDK for Lambda durable functions on the local runner of its testing package, in the
- * process that asks, in real time.
+ * AWS's SDK for Lambda durable functions on the local runner of its testing package, in the calling process,
+ * in real time.
  *
- * The runner stands in for the service: nothing outlives the process.
+ * The runner replaces the service: nothing outlives the process.
  */
 
 import { type DurableContext, withDurableExecution } from '@aws/durable-execution-sdk-js';

@@ -1,8 +1,8 @@
 /**
- * openworkflow on SQLite: a worker of this process that asks the database for
- * work. Its defaults, but 64 at once.
+ * openworkflow on SQLite: a worker in this process polls the database for work. Its defaults, except 64 at
+ * once.
  *
- * An end is taken from the backend that writes it: the handle's own `result()` polls once a second.
+ * The end comes from the backend that writes it, because the handle's own `result()` polls once a second.
  */
 
 import { DatabaseSync } from 'node:sqlite';
@@ -66,8 +66,8 @@ function endsOf(backend: BackendSqlite): Ends {
 }
 
 /**
- * The journal's mode is the file's; `synchronous` is each connection's, and
- * openworkflow leaves SQLite's default.
+ * The journal mode belongs to the file; `synchronous` belongs to each connection, and openworkflow leaves
+ * SQLite's default.
  */
 function howKept(path: string): string {
   const database = new DatabaseSync(path);

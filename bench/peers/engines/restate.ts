@@ -1,6 +1,6 @@
 /**
- * Restate: its server beside a service of this process, asked over HTTP at its
- * ingress. Its defaults; no telemetry.
+ * Restate: its server beside a service in this process, called over HTTP at its ingress. Its defaults; no
+ * telemetry.
  */
 
 import { createServer } from 'node:http2';
@@ -36,7 +36,7 @@ const json = async (url: string, body: unknown): Promise<unknown> => {
   return await response.json();
 };
 
-/** Said aloud, all of them defaults. */
+/** Set explicitly, although all of them are defaults. */
 const DURABLE = {
   RESTATE_BIFROST__LOCAL__ROCKSDB_DISABLE_WAL_FSYNC: 'false',
   RESTATE_LOG_SERVER__ROCKSDB_DISABLE_WAL_FSYNC: 'false',
@@ -92,7 +92,7 @@ export const start: Start = async (folder) => {
   };
 };
 
-/** The admin port is there a moment before the node is. */
+/** The admin port is available a moment before the node is. */
 async function registered(admin: string, uri: string): Promise<void> {
   const giveUpAt = Date.now() + 30_000;
   for (;;) {

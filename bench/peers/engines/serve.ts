@@ -1,8 +1,8 @@
 /**
- * Ours over one file, with its log and its metrics. Variant `workers`: agents in a process apart, as `npx
- * steadfast serve` runs them; in the others they run in the server's. Variant `http`: asked over HTTP, as
- * Restate is, and the end is waited for there. Else: asked by a call in the process, as DBOS and openworkflow
- * are.
+ * Our server over one file, with its log and its metrics. Variant `workers`: agents run in a separate
+ * process, as with `npx steadfast serve`; in the other variants they run in the server's process. Variant
+ * `http`: called over HTTP, like Restate, and the request waits for the end. Otherwise: called in the
+ * process, like DBOS and openworkflow.
  */
 
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ export const start: Start = async (folder, variant) => {
     agents: variant === 'workers' ? 'workers' : 'in-process',
     listeners: [
       ({ detail }) => {
-        // It may end before its start is answered.
+        // An execution may end before its start is answered.
         endOf(String(detail['executionId'])).resolve();
       },
     ],

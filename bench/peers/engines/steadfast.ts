@@ -1,6 +1,6 @@
 /**
- * Ours, on the local cloud, as the other sections of the benchmark run it: with `batched`, an agent's
- * invocation takes up to ten messages; without, one, which is the default.
+ * Our system on the local cloud, as in the other sections of the benchmark: with `batched`, an agent's
+ * invocation takes up to ten messages; without it, one, which is the default.
  */
 
 import { setStage } from '../../parts/stage.ts';

@@ -1,8 +1,8 @@
 /**
- * The workflows that are measured. Their agents do nothing, so whatever is counted is the overhead.
+ * The measured workflows. Their agents do nothing, so everything that is counted is overhead.
  *
- * Every step hands on the payload that it was given: an execution holds it as its input, as the output of
- * each of its steps and as its own output.
+ * Every step passes on its payload: an execution stores it as its input, as the output of each of its steps
+ * and as its own output.
  */
 
 import { agent, type StepHandle, workflow } from 'steadfast';
@@ -11,7 +11,7 @@ import * as z from 'zod/mini';
 const Payload = z.object({ data: z.string() });
 type Payload = z.infer<typeof Payload>;
 
-/** What the agents of a real process would declare: a lease of 30 s. */
+/** Declared like the agents of a real process: a lease of 30 s. */
 const echo = (name: string) =>
   agent(name, { input: Payload, output: Payload, effect: 'idempotent', lease: '30s', undo: 'none' });
 
@@ -24,7 +24,7 @@ const AGENTS = [echoA, echoB, echoC, echoD, echoE] as const;
 
 const Nap = z.object({ ms: z.number() });
 
-/** Takes as long as its input says, the first time; heartbeats three times a lease while it does. */
+/** Works as long as its input says, the first time; sends a heartbeat three times per lease meanwhile. */
 const napper = (
   name: string,
   lease: '3s' | '6s' | '12s' | '30s',
@@ -46,7 +46,7 @@ const napper = (
 export const nap3 = napper('nap-3', '3s');
 export const nap6 = napper('nap-6', '6s');
 export const nap12 = napper('nap-12', '12s');
-/** With the lease and the pickup time that are usual. */
+/** Uses the usual lease and pickup time. */
 export const works30 = napper('works-30', '30s', { claimWithin: '30s', timeout: '120s' });
 
 const agentAt = (at: number) => AGENTS[at % AGENTS.length] ?? echoA;
@@ -60,12 +60,12 @@ const fiveSteps = (name: string, tags: readonly string[] = []) =>
     return before;
   });
 
-/** Five steps, one after the other, each of another agent. */
+/** Five steps, one after the other, each with another agent. */
 export const chain5 = fiveSteps('chain5');
-/** The same, found by its payload: what that costs is a tag's price. */
+/** The same workflow, found by its payload: the difference is the price of a tag. */
 export const tagged5 = fiveSteps('tagged5', ['data']);
 
-/** A step, five side by side, and one that waits for all of them. */
+/** One step, five in parallel, and one that waits for all of them. */
 export const fan5 = workflow('fan5', { input: Payload, within: '1h' }, (w) => {
   const first = w.step('first', echoA, w.input);
   const branches = AGENTS.map((each, at) => w.step(`branch${at}`, each, first.output));
@@ -74,8 +74,8 @@ export const fan5 = workflow('fan5', { input: Payload, within: '1h' }, (w) => {
 });
 
 /**
- * Twenty steps: a first one, three branches of two, a join, four in a row, five side
- * by side, a join, two in a row.
+ * Twenty steps: a first one, three branches of two, a join, four in sequence, five in parallel, a join, two
+ * in sequence.
  */
 export const mixed20 = workflow('mixed20', { input: Payload, within: '1h' }, (w) => {
   let number = 0;
@@ -104,14 +104,14 @@ export const mapped = workflow(
   },
 );
 
-/** Nothing but time. */
+/** Waits only for a time. */
 export const waits = workflow('waits', { input: z.object({ until: z.number() }), within: '30d' }, (w) => {
   const pause = w.wait('pause', { until: w.input.until });
   w.step('after', echoA, { data: 'x' }, { after: [pause] });
   return {};
 });
 
-/** Nothing but a person. */
+/** Waits only for a person. */
 export const asks = workflow('asks', { input: Payload, within: '30d' }, (w) => {
   w.approval('allow', { within: '20d' });
   return {};
@@ -125,7 +125,7 @@ export const naps6 = naps('naps6', nap6);
 export const naps12 = naps('naps12', nap12);
 export const works = naps('works', works30);
 
-/** As long as its name says. */
+/** A chain with the number of steps in its name. */
 const chain = (steps: number) =>
   workflow(`chain-of-${steps}`, { input: Payload, within: '1h' }, (w) => {
     let before: { readonly data: unknown } = w.input;
@@ -136,5 +136,5 @@ const chain = (steps: number) =>
 export const chainOf1 = chain(1);
 export const chainOf10 = chain(10);
 export const chainOf100 = chain(100);
-/** The longest of these steps that a plan of 256 KB holds: 924. */
+/** The longest of these chains whose plan fits into 256 KB: 924. */
 export const chainOf900 = chain(900);

@@ -1,4 +1,4 @@
-/** Does nothing: hands on what it was given. */
+/** Does nothing: returns its input. */
 
 import { echoA } from '../workflow.ts';
 
