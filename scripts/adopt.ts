@@ -1,8 +1,8 @@
 /**
- * Takes the package up as its users do: builds and packs it, installs the tarball into fresh projects, and in
+ * Uses the package as its users do: builds and packs it, installs the tarball into fresh projects, and in
  * each checks types, synthesis and tests, starts the local system, and waits for a finished execution.
  *
- * It needs the registry of npm. Everything is in a temporary folder, which is removed if all went well.
+ * It needs the npm registry. Everything is in a temporary folder, which is removed if all went well.
  */
 
 import { rmSync } from 'node:fs';
@@ -32,7 +32,7 @@ interface Packing {
 }
 
 async function packed(cwd: string, what: string): Promise<Packing> {
-  // A folder is built first; what the build says is not part of the answer.
+  // A folder is built first; the build's output is not part of the answer.
   const line = `npm pack ${what} --json --foreground-scripts=false --pack-destination ${work}`;
   const [made] = JSON.parse(await run(cwd, line)) as [Packing];
   return made;
@@ -52,14 +52,14 @@ interface Packed {
 
 const NOT_PACKED: Packed = { tarball: '', createTarball: '', tarballKB: 0, files: 0 };
 
-/** @param what is packed: the folder, which is built, or the tarball that is made of it already */
+/** @param what the folder to build and pack, or the finished tarball */
 async function pack(cwd: string, what: string): Promise<Packed> {
   const { size, entryCount: files, filename } = await packed(cwd, what);
   const tarballKB = Math.ceil(size / 1024);
   check(tarballKB <= MAX_TARBALL_KB, `the tarball has ${tarballKB} KB; ${MAX_TARBALL_KB} are allowed`);
   check(files <= MAX_FILES, `the tarball has ${files} files; ${MAX_FILES} are allowed`);
   const tarball = join(work, filename);
-  // Beside each other: most of it is waiting for the registry.
+  // In parallel: most of the time is spent waiting for the registry.
   const [create] = await Promise.all([
     packed(cwd, './create'),
     run(cwd, `npx --yes ${PUBLINT} ${tarball} --strict`),
@@ -69,7 +69,7 @@ async function pack(cwd: string, what: string): Promise<Packed> {
   return { tarball, createTarball: join(work, create.filename), tarballKB, files };
 }
 
-/** Where Node itself matters most: processes, signals, sockets, streams. */
+/** Tests for which the Node version matters most: processes, signals, sockets, streams. */
 const TESTS = 'test/cli test/worker test/remote';
 
 async function runRepository(): Promise<void> {
@@ -83,7 +83,7 @@ interface Outcome {
   readonly measured: Measured;
 }
 
-/** Takes up the named projects, of each lane one at a time. */
+/** Runs the named projects, one at a time in each lane. */
 async function takeUp(names: readonly string[], given: Given): Promise<Outcome> {
   const failed: string[] = [];
   let measured: Measured = {};
@@ -127,7 +127,7 @@ async function main(): Promise<number> {
   }
   const startedAt = Date.now();
   if (values.node !== undefined) await within('node', () => useNode(values.node ?? ''));
-  // A reader of README packs it as well: where nobody else needs it, it is built once.
+  // The reader of README packs the package as well: if no other project needs the tarball, it is built once.
   const isForReader = values.only.join() === 'printed';
   let made = isForReader ? NOT_PACKED : await within('package', () => pack(ROOT, '.'));
   const onPacked = async (clone: string): Promise<void> => {
@@ -153,5 +153,5 @@ try {
   say(error instanceof Failed ? error.message : String((error as Error).stack));
   process.exitCode = 1;
 }
-// What failed is left for inspection.
+// Failed projects are left for inspection.
 if (process.exitCode !== 1) rmSync(work, { recursive: true, force: true });

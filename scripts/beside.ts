@@ -1,6 +1,6 @@
 /**
- * Compiles what is shown of other systems with the types of their makers: `examples/beside/peers`, and the
- * blocks of code on the pages that lead from them here. Run by `npm run beside`, which installs them first.
+ * Compiles the shown code of other systems with the types of their makers: `examples/beside/peers`, and the
+ * code blocks on the pages for their users. Run by `npm run beside`, which installs the types first.
  *
  * Does not own: our own code there, which `npm test` runs and `npm run test:processes` compiles.
  */
@@ -12,7 +12,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const PEERS = join(ROOT, 'examples', 'beside', 'peers');
 const PAGES = ['FROM-TEMPORAL', 'FROM-DURABLE-FUNCTIONS'];
-/** Theirs is named so, ours `ts`; the first line of each is its file. */
+/** Their blocks are named `typescript`, ours `ts`; the first line of each is its file. */
 const THEIRS = /^```typescript\n\/\/ ([\w-]+\.ts)\n([\s\S]*?)^```$/gm;
 
 const folder = join(PEERS, '.steadfast');

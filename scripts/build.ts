@@ -1,13 +1,13 @@
 /**
- * Builds what is published, into `dist/`: ES modules and declarations by tsc; for CommonJS one file per
+ * Builds the published package into `dist/`: ES modules and declarations by tsc; for CommonJS one file per
  * entry, and files that they share, by esbuild; the command line the same way (`program.ts`); the console by
  * Vite.
  *
  *     npm run build
  *
- * Only what an entry, a function or the command line reaches is kept, and of declarations what an entry's
- * types need (`declarations.ts`). Comments stay in the declarations alone, where editors show them,
- * but for those about whole files.
+ * Keeps only what an entry, a function or the command line reaches, and of the declarations only what an
+ * entry's types need (`declarations.ts`). Comments remain only in the declarations, where editors show them;
+ * comments about whole files are removed there too.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -29,7 +29,7 @@ import { bundleProgram } from './program.ts';
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
 
-/** By name of the entry: its module below `dist`. */
+/** The module below `dist`, by name of the entry. */
 const ENTRIES = {
   index: 'lib/index',
   cdk: 'lib/cdk',
@@ -37,7 +37,7 @@ const ENTRIES = {
   client: 'lib/client',
 };
 
-/** The workflows of `steadfast verify`: a folder that is discovered, so each of its agents is there. */
+/** The workflows of `steadfast verify`: a folder that is discovered, so all its agents must be in it. */
 const VERIFIED = 'cli/verify/stack/workflows/proof';
 const verifiedAgents = readdirSync(join(ROOT, VERIFIED, 'agents')).map(
   (file) => `${VERIFIED}/agents/${file.replace(/\.ts$/, '')}`,
@@ -47,7 +47,9 @@ const lambdas = readdirSync(join(ROOT, 'lambdas'))
   .filter((file) => !file.endsWith('.d.ts'))
   .map((file) => `lambdas/${file.replace(/\.ts$/, '')}`);
 
-/** Started by their path, or bundled into functions and images; or loaded by the command line as they are. */
+/**
+ * Files that are started by path, bundled into functions and images, or loaded unchanged by the command line.
+ */
 const PROGRAMS = [
   'cli/verify/stack/app',
   `${VERIFIED}/workflow`,
@@ -72,10 +74,10 @@ const PROGRAMS = [
   'serve/isolated-process',
 ];
 
-/** What `startCloud` of both kinds of modules loads when it is called. */
+/** The module that `startCloud` of both kinds of modules loads when it is called. */
 const CLOUD = 'kit/cloud/start-cloud';
 
-/** Not TypeScript, and started by their path from a module beside them. */
+/** Not TypeScript, and started by path from a module beside them. */
 const SCRIPTS = ['local/lambda/bootstrap.mjs', 'local/processes/guardian.mjs'];
 
 function fail(text: string): never {
@@ -92,15 +94,15 @@ if (tsc.status !== 0) fail(tsc.stdout || tsc.stderr);
 for (const script of SCRIPTS) copyFileSync(join(ROOT, script), join(DIST, script));
 
 /**
- * What a file owns and does not own is for those who change it. A blank line is
- * between it and what it is not about.
+ * The header of a file, which the package leaves out: what a file owns and does not own is for those who
+ * change it. A blank line follows a header.
  */
 function headerOf(path: string): string {
   const source = join(ROOT, path.replace(/\.d\.ts$/, '.ts'));
   return /^\/\*\*[^]*?\*\/(?=\n\n)/.exec(existsSync(source) ? readFileSync(source, 'utf8') : '')?.[0] ?? '';
 }
 
-/** By path. They keep the endings of the sources. */
+/** Declarations by path. They keep the extensions of the sources. */
 const declarations = new Map<string, string>();
 for (const path of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
   if (!path.endsWith('.d.ts')) continue;
@@ -113,7 +115,7 @@ for (const path of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
   );
 }
 
-/** Relative files that a module imports. */
+/** The relative files that a module imports. */
 function importsOf(file: string): string[] {
   const text = readFileSync(join(DIST, file), 'utf8');
   const pattern = /(?:\bfrom|\bimport)\s*\(?\s*(['"])(\.[^'"\n]+)\1/g;
@@ -136,9 +138,9 @@ function reached(starts: readonly string[]): Set<string> {
 const program = await bundleProgram(ROOT, DIST);
 
 /**
- * Makes one file of modules of one folder, and of those that only they reach.
- * @param module whose place it takes, without an ending
- * @param isOwn what becomes part of it, of the paths that its modules import
+ * Makes one file from modules of one folder, and from those that only they reach.
+ * @param module the module whose place it takes, without an extension
+ * @param isOwn which of the paths that its modules import become part of it
  */
 const joined = (
   module: string,
@@ -171,13 +173,13 @@ const joined = (
     ],
   });
 
-/** What performs agents that are declared, or elsewhere: in the place of the first of its parts. */
+/** The modules that perform declared and remote agents; the result replaces the first of its parts. */
 const OF_AGENTS = {
   'lib/ready/work': ['work'],
   'lib/ready/http-agent': ['http-agent', 'aws-agents'],
   'lib/remote/relay': ['relay', 'target'],
 };
-// The rest of both folders goes with what is not reached.
+// The rest of both folders is removed with everything that is not reached.
 for (const [module, parts] of Object.entries(OF_AGENTS))
   await joined(module, parts, (path) => /^(?:\.|\.\.\/remote)\/[a-z-]+\.js$/.test(path));
 for (const entry of ['lib/index.js', 'lib/without-handlers.js']) {
@@ -186,7 +188,7 @@ for (const entry of ['lib/index.js', 'lib/without-handlers.js']) {
   writeFileSync(join(DIST, entry), moved.replaceAll('remote/target.js', 'remote/relay.js'));
 }
 
-// In place of the modules that it was made of.
+// Replaces the modules that it was made of.
 writeFileSync(
   join(DIST, 'kit/server/start-server.js'),
   "export { start } from '../../bin/test-server.js';\n",
@@ -206,7 +208,7 @@ for (const path of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
   else if (!modules.has(file)) rmSync(join(DIST, file));
   else {
     const code = readFileSync(join(DIST, file), 'utf8');
-    // What an entry of the package reaches is there to be read, but for what was made of several.
+    // Files that an entry of the package reaches remain readable, except those made of several.
     const isMade = Object.hasOwn(OF_AGENTS, file.replace(/\.js$/, ''));
     const minify = isMade || !/^(?:kit|lib)\//.test(file);
     writeFileSync(join(DIST, file), transformSync(code, { minify }).code);
@@ -225,17 +227,17 @@ await build({
   logLevel: 'warning',
 });
 
-// One class of errors for `instanceof`, also of the client that `startCloud` gives.
+// Keeps one class of errors for `instanceof`, shared by the client that `startCloud` returns.
 writeFileSync(join(DIST, 'lib/api/typed-client.js'), "export { createClient } from '../client.js';\n");
 
-// One file: no other module shares its parts.
+// A single file: no other module shares its parts.
 await joined(CLOUD, [basename(CLOUD)], (path) => path.startsWith('./'));
 for (const name of ['control', 'kill-plan', 'random', 'random-kills'])
   rmSync(join(DIST, dirname(CLOUD), `${name}.js`));
 
 mkdirSync(join(DIST, 'cjs'), { recursive: true });
 const commonJs = { platform: 'node', target: 'node20', logLevel: 'warning' } as const;
-// Only ES modules can be split: what entries share is there once, and each file is made CommonJS afterwards.
+// Only ES modules can be split: shared code exists once, and each file becomes CommonJS afterwards.
 const { outputFiles } = await build({
   ...commonJs,
   absWorkingDir: ROOT,
@@ -249,19 +251,19 @@ const { outputFiles } = await build({
   format: 'esm',
   write: false,
   packages: 'external',
-  // An ES module alone: `require` of it would fail where Node cannot do that yet.
+  // An ES module only: `require` of it would fail if Node cannot do that yet.
   alias: { uuid: join(ROOT, 'node_modules', 'uuid', 'dist-node', 'index.js') },
   define: { 'import.meta.dirname': '__dirname' },
   plugins: [
     {
-      // It starts programs that lie beside it, so there is one of it, an ES module that `import()` loads.
+      // It starts programs that are beside it, so it exists once, as an ES module that `import()` loads.
       name: 'one-cloud',
       setup: (bundling) => {
         bundling.onResolve({ filter: /\/server\/start-server\.js$/ }, () => ({
           path: '../bin/test-server.js',
           external: true,
         }));
-        // Rarely loaded, by `import()`, so there is one of it for both kinds.
+        // It is rarely loaded, by `import()`, so it exists once for both kinds.
         bundling.onResolve({ filter: /\/ready\/work\.js$/ }, () => ({
           path: '../lib/ready/work.js',
           external: true,
@@ -274,10 +276,10 @@ const { outputFiles } = await build({
     },
   ],
 });
-// The ES modules are there to be read; of these nothing is kept that only a reader needs.
+// The ES modules remain readable; these files keep nothing that only a reader needs.
 for (const { path, text } of outputFiles)
   writeFileSync(path, transformSync(text, { ...commonJs, format: 'cjs', minify: true }).code);
-// One set of declarations; for `require` a thin file of its own kind.
+// One set of declarations; for `require`, a thin file of its own kind.
 for (const [name, module] of Object.entries(ENTRIES))
   writeFileSync(join(DIST, 'cjs', `${name}.d.cts`), `export * from '../${module}.js';\n`);
 

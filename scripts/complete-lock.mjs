@@ -1,5 +1,5 @@
 // Adds to package-lock.json the entries of optional platform packages that the registry did not serve when
-// the lock was made. Without them `npm ci` refuses the lock (EUSAGE Missing: …) on this platform or on
+// the lock was created. Without them `npm ci` refuses the lock (EUSAGE Missing: …) on this platform or on
 // another. Run it after every `npm install`: npm run complete-lock
 import fs from 'node:fs';
 
@@ -25,7 +25,7 @@ lock.packages = Object.fromEntries(Object.entries(lock.packages).sort(([a], [b])
 fs.writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
 console.log(`added ${added} entries to ${file}`);
 
-/** The platform is read from the package's name: `@swc/core-linux-arm64-musl` → linux, arm64, musl. */
+/** Reads the platform from the package's name: `@swc/core-linux-arm64-musl` → linux, arm64, musl. */
 function platformEntry(name, version, dev) {
   const target = name.split('/').pop();
   const os = osNames.find((o) => target.includes(o));

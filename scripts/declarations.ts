@@ -1,26 +1,26 @@
 /**
- * What of the declarations is published: of each file the statements that the types of an entry need.
+ * Selects the published declarations: from each file, the statements that the types of an entry need.
  *
- * Owns: how a file is cut into statements, and which are reached. Does not own: where they come from
- * (`build.ts`). Pure. A word that only looks like a name keeps what has that name: too much stays, never
- * too little.
+ * Owns: how a file is cut into statements, and which are reached. Does not own: where the files come from
+ * (`build.ts`). Pure. A word that only looks like a name keeps the declaration with that name: the result may
+ * be too large, never too small.
  */
 
 import { dirname, join } from 'node:path';
 
 interface Statement {
   readonly text: string;
-  /** Declared by it; none of an import. */
+  /** The names that it declares; empty for an import. */
   readonly names: readonly string[];
 }
 interface Imported {
   readonly from: string;
-  /** There; '*' is all of it. */
+  /** The name in the other module; '*' means all of them. */
   readonly name: string;
 }
 interface Module {
   readonly statements: readonly Statement[];
-  /** By its name here. */
+  /** Imports by their local name. */
   readonly imported: ReadonlyMap<string, Imported>;
 }
 
@@ -35,7 +35,7 @@ const withoutComments = (text: string): string => text.replaceAll(/\/\*[^]*?\*\/
 
 const BEGINS = /^(?:export|import|declare|abstract|interface|type|class|const)\b/;
 
-/** A comment belongs to what follows it, which may be the rest of a type. */
+/** A comment belongs to the code after it, which may be the rest of a type. */
 function cut(text: string): string[] {
   const statements: string[] = [];
   let comment = '';
@@ -83,7 +83,7 @@ function moduleOf(text: string): Module {
   return { statements, imported };
 }
 
-/** @param entries of which all is kept @param texts by path @returns what is needed of them */
+/** @param entries files that are kept whole @param texts by path @returns the needed part of each file */
 export function neededDeclarations(
   entries: readonly string[],
   texts: ReadonlyMap<string, string>,
@@ -130,7 +130,10 @@ export function neededDeclarations(
   );
 }
 
-/** An import or an export with the names that are used alone; `export {}` stays: it makes a module. */
+/**
+ * An import or an export with only the names that are used; `export {}` remains, because it makes a file a
+ * module.
+ */
 function keptOf({ text, names }: Statement, used: ReadonlySet<string>): string[] {
   const bare = withoutComments(text).trim();
   const [, kind, type = '', list = '', from] = NAMES.exec(bare) ?? [];

@@ -2,7 +2,7 @@
  * Writes the documents that are printed from the code.
  *
  *   npm run docs             writes them
- *   npm run docs -- --check  exits with 1 when one is not what the code says
+ *   npm run docs -- --check  exits with 1 if one does not match the code
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { printReference } from './print-reference.ts';
 import { printOpenapi } from './print-openapi.ts';
 import { printStateMachine } from './print-state-machine.ts';
 
-/** By path from the project's root. */
+/** By path relative to the project's root. */
 export const PRINTED: Readonly<Record<string, () => string>> = {
   'docs/STATE-MACHINE.md': printStateMachine,
   'docs/HTTP.md': printHttp,
@@ -27,7 +27,7 @@ export const PRINTED: Readonly<Record<string, () => string>> = {
   'docs/not-verified.md': printNotVerified,
 };
 
-/** @returns nothing where it is missing, which is as stale as different */
+/** @returns nothing if the document is missing, which counts as stale */
 export function writtenDocument(path: string): string | undefined {
   try {
     return readFileSync(fileOf(path), 'utf8');

@@ -1,11 +1,11 @@
 /**
- * `npm run gallery`: all examples side by side under kills, as a user of the package would run them: copied
- * out of this repository, with the packed tarball installed.
+ * `npm run gallery`: runs all examples in parallel under kills, as a user of the package would: copied out of
+ * this repository, with the packed tarball installed.
  *
  *     npm run gallery -- [--from-source] [--seed 7] [--short] [--only a,b] [--json]
  *
- * Owns: the project that they are copied into. Does not own: what is run in it
- * (`examples/gallery/gallery.ts`), which `--from-source` runs here.
+ * Owns: the project that they are copied into. Does not own: what runs in it (`examples/gallery/gallery.ts`),
+ * which `--from-source` runs here.
  */
 
 import { spawn } from 'node:child_process';
@@ -15,14 +15,14 @@ import { join } from 'node:path';
 import { Failed, folder, ROOT, run, say, work } from './adopt/steps.ts';
 
 const PROGRAM = ['--import', 'tsx', 'examples/gallery/gallery.ts'];
-/** What the examples import beside the package, and what runs them. */
+/** The packages that the examples import besides ours, and the tools that run them. */
 const DECLARED = ['@aws-sdk/client-s3', 'aws-cdk-lib', 'constructs', 'sql.js', 'tsx', 'zod'];
 
 const given = process.argv.slice(2);
 const isHere = given.includes('--from-source');
 const options = given.filter((each) => each !== '--from-source');
 
-/** As a user has it: the examples, the package, and an app that is named in cdk.json. */
+/** Creates a user's project: the examples, the package, and an app that cdk.json names. */
 async function project(): Promise<string> {
   const cwd = folder('gallery');
   const line = `npm pack . --json --foreground-scripts=false --pack-destination ${work}`;
@@ -63,7 +63,7 @@ async function project(): Promise<string> {
 
 async function played(cwd: string): Promise<number> {
   const child = spawn(process.execPath, [...PROGRAM, ...options], { cwd, stdio: 'inherit' });
-  // An interrupt at the keyboard reaches both: the child ends what it has started.
+  // A keyboard interrupt reaches both processes: the child ends what it has started.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;

@@ -1,11 +1,11 @@
 /**
- * Asks for second opinions: tools and runtimes that nobody here wrote. Says what came of each, and why one
+ * Runs independent checks: tools and runtimes that nobody here wrote. Reports the result of each, or why it
  * was not run. Exits with 1 if one failed.
  *
  *     npm run independent [-- --json]
  *
- * cfn-lint and moto are Python's (`pip install cfn-lint 'moto[server]'`); Node 24, which Lambda runs, is
- * npm's package `node`. The bundles run as they are deployed: handlers and environment of the template,
+ * cfn-lint and moto are Python packages (`pip install cfn-lint 'moto[server]'`); Node 24, which Lambda runs,
+ * is the npm package `node`. The bundles run as they are deployed: handlers and environment of the template,
  * events of API Gateway, SQS and EventBridge.
  */
 
@@ -27,14 +27,14 @@ const VERIFY = ['--import', 'tsx', 'bin/steadfast.ts', 'verify', '--local', '--j
 interface Opinion {
   readonly of: string;
   readonly outcome: 'passed' | 'failed' | 'not run';
-  /** The last line that was printed, or why it was not run. */
+  /** The last line of output, or why it was not run. */
   readonly says: string;
 }
 
 const hasProgram = (name: string): boolean => spawnSync(name, ['--version']).error === undefined;
 const notRun = (of: string, says: string): Opinion => ({ of, outcome: 'not run', says });
 
-/** Runs a program to its end; what it prints goes to the terminal. */
+/** Runs a program to its end; its output goes to the terminal. */
 async function opinion(
   of: string,
   program: string,
@@ -70,7 +70,7 @@ async function linted(): Promise<Opinion> {
   }
 }
 
-/** What runs on moto's DynamoDB in place of the embedded one. */
+/** The checks that run on moto's DynamoDB instead of the embedded one. */
 const ON_MOTO: readonly (readonly [of: string, args: readonly string[]])[] = [
   ["moto: the store's contract", [...JEST, 'test/contract/store.test.ts']],
   ['moto: the bundles, on its tables', VERIFY],
@@ -105,7 +105,7 @@ async function answers(port: number): Promise<boolean> {
   return false;
 }
 
-/** The processes of a local cloud run by the Node that runs the command. */
+/** The Node that runs the command also runs the processes of a local cloud. */
 async function onNode24(): Promise<Opinion> {
   const of = 'Node 24: the bundles, on the local cloud';
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-independent-'));

@@ -1,7 +1,7 @@
 /**
- * JSON Schemas of what the API takes and answers. An answer is described once, as a type with its comments in
- * lib/api (`*answers.ts`, `call-options.ts`) or lib/core; a request by the schema that checks it, and by its
- * type's comments.
+ * JSON Schemas for the API's requests and answers. An answer is described once, as a type with its comments
+ * in lib/api (`*answers.ts`, `call-options.ts`) or lib/core; a request by the schema that checks it, and by
+ * its type's comments.
  *
  * Owns: the conversion. Does not own: the types, the schemas of requests (`lib/api/requests.ts`).
  */
@@ -18,7 +18,7 @@ export interface Schema {
 const placeOf = (name: string): string => `#/components/schemas/${name}`;
 export const refOf = (name: string): Schema => ({ $ref: placeOf(name) });
 
-/** A whole number is as large as JSON has it. */
+/** Removes the range of integers: JSON sets no limit. */
 function withoutRange(schema: Schema): void {
   if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
   if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
@@ -31,7 +31,7 @@ export function requestSchema(schema: z.ZodMiniType): Schema {
 }
 
 const ROOT = join(import.meta.dirname, '..');
-/** All of them. */
+/** The schemas of all types. */
 const types = once(() => generator().createSchema());
 const generator = once(() =>
   createGenerator({
@@ -44,7 +44,7 @@ const generator = once(() =>
   }),
 );
 
-/** @returns what `make` makes when it is first asked for */
+/** @returns a function that calls `make` at its first call and caches the result */
 function once<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
@@ -56,20 +56,20 @@ const descriptionOf = ({ description, default: usual }: Schema): { readonly desc
 };
 
 const DEFINITION = '#/definitions/';
-/** Their values are fractions; every other number is whole. */
+/** Fields whose values are fractions; every other number is an integer. */
 const FRACTIONS = ['progress', 'percent'];
-/** Any JSON, which needs no definition. */
+/** Types for any JSON, which need no definition. */
 const ANY = ['Json', 'JsonObject'];
 
 /**
- * The schemas of these types, and of the named types that they are made of. They do not forbid other fields:
- * a release may add some.
- * @throws Error where lib/api has no such type
+ * The schemas of these types, and of the named types in them. They allow other fields, because a release may
+ * add some.
+ * @throws Error if lib/api has no such type
  */
 export function typeSchemas(names: readonly string[]): Readonly<Record<string, Schema>> {
   const made = names.map((name) => generator().createSchema(name).definitions ?? {});
   const all = Object.assign({}, ...made) as Readonly<Record<string, Schema>>;
-  /** A type without a name of its own, as `Omit<Entry, 'version'>`, stands where it is used. */
+  /** A type without a name of its own, such as `Omit<Entry, 'version'>`, is inlined. */
   const isNamed = (name: string): boolean => /^\w+$/.test(name) && !ANY.includes(name);
   const plain = (value: unknown, field = ''): unknown => {
     if (Array.isArray(value)) return value.map((one) => plain(one, field));
@@ -106,7 +106,7 @@ export function typeSchemas(names: readonly string[]): Readonly<Record<string, S
   return Object.fromEntries(kept.map(([name, schema]) => [name, plain(schema) as Schema]));
 }
 
-/** @param schema of a request; the type of this name, if there is one, has its comments */
+/** @param schema the schema of a request; the type with this name, if there is one, has its comments */
 export function withComments(type: string, schema: Schema): Schema {
   const commented = types().definitions?.[type] as Schema | undefined;
   const fields = Object.entries(schema.properties ?? {}).map(([field, one]) => {

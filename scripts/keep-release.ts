@@ -1,9 +1,8 @@
 /**
- * Keeps the example's bundles of these sources as those of the release before, for
- * `test/e2e/two-releases.test.ts`. Run at a release, on its commit.
+ * Saves the example's bundles of these sources as those of the previous release, for
+ * `test/e2e/two-releases.test.ts`. Run it at a release, on its commit.
  *
- * Owns: what the fixture holds. It is kept as a file, because in a shallow clone an earlier commit is not
- * there.
+ * Owns: the content of the fixture. The fixture is a file, because a shallow clone lacks earlier commits.
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +13,7 @@ import { synthesize } from '../lib/infra/synth.ts';
 import { packageVersion } from '../lib/project/package-files.ts';
 
 const FIXTURE = join(import.meta.dirname, '..', 'test', 'fixtures', 'release-before', 'bundles.br');
-/** The bundles have most of their code in common, which only a window over all of them sees. */
+/** The bundles share most of their code, so the compression window must cover all of them. */
 const WINDOW_BITS = 24;
 
 interface Declared {

@@ -1,5 +1,5 @@
 /**
- * Prints the lines of code of every room: without comments, blank lines and imports.
+ * Prints the lines of code of every room, without comments, blank lines and imports.
  *
  *     npm run lines [-- --json]
  */
@@ -24,7 +24,7 @@ const ROOMS = [
   'scripts',
 ];
 
-/** Comments first, but not what looks like one in a text; then imports, which may have several lines. */
+/** Removes comments first, but not a text that looks like one; then imports, which may have several lines. */
 const codeLines = (text: string): number =>
   text
     .replaceAll(

@@ -1,10 +1,10 @@
-/** Prints docs/COOKBOOK.md: the files of `examples/cookbook`, each with what its first line says. */
+/** Prints docs/COOKBOOK.md: the files of `examples/cookbook`, each with the text of its first line. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const FOLDER = join(import.meta.dirname, '..', 'examples', 'cookbook');
-/** In a reader's order: each is a file. */
+/** In reading order: each name is a file. */
 const RECIPES = [
   'poll',
   'rest',

@@ -1,8 +1,7 @@
 /**
  * Prints docs/HTTP.md from the table of routes, the errors and the limits in lib/api.
  *
- * Owns: the page and its prose. Does not own: what is described (`contract/routes.ts`,
- * `contract/errors.ts`).
+ * Owns: the page and its prose. Does not own: the facts (`contract/routes.ts`, `contract/errors.ts`).
  */
 
 import { CALLS, kindOf, type Route } from '../lib/api/calls.ts';
@@ -75,7 +74,7 @@ export function printHttp(): string {
 const inCode = (text: string): string => `\`${text}\``;
 const codesText = (codes: readonly ErrorCode[]): string => codes.map(inCode).join(', ');
 
-/** What a caller does about an error, by its status. */
+/** The advice for a caller after an error, by the error's status. */
 const ADVICE: Readonly<Record<(typeof STATUS)[ErrorCode], string>> = {
   400: 'Correct what `details.issues`, or the message, names.',
   403: 'Call as the message says: as another person, as a caller that the gateway knows, or under a shorter name.',

@@ -2,8 +2,8 @@
  * Prints docs/openapi.json (OpenAPI 3.1) from the table of routes, the types of answers and the schemas of
  * requests.
  *
- * Owns: how a route becomes an operation. Does not own: what is described (`contract/routes.ts`), how a type
- * becomes JSON Schema (`json-schemas.ts`).
+ * Owns: how a route becomes an operation. Does not own: the facts (`contract/routes.ts`), how a type becomes
+ * JSON Schema (`json-schemas.ts`).
  */
 
 import * as z from 'zod/mini';
@@ -17,7 +17,7 @@ import { type ErrorCode, STATUS } from '../lib/api/statuses.ts';
 import { packageVersion } from '../lib/project/package-files.ts';
 import { refOf, requestSchema, type Schema, typeSchemas, withComments } from './json-schemas.ts';
 
-/** Parameters of paths and queries; a schema here counts instead of the text that a query is. */
+/** Parameters of paths and queries; a schema here replaces the text type that every query parameter has. */
 const PARAMETERS: Readonly<Record<string, Schema & { readonly description: string }>> = {
   name: { description: 'The name of a workflow.', type: 'string' },
   id: { description: 'The id of an execution.', type: 'string' },
@@ -54,7 +54,7 @@ const PARAMETERS: Readonly<Record<string, Schema & { readonly description: strin
   step: { description: 'Only this step, also what would be left out of an answer that is too large.' },
 };
 
-/** A line for each operation and each schema: a diff shows what changed, without 100 KB of blanks. */
+/** One line for each operation and each schema: a diff then shows what changed, without 100 KB of blanks. */
 const lined = (value: unknown, depth: number): string =>
   depth === 0 || typeof value !== 'object' || value === null || Array.isArray(value)
     ? JSON.stringify(value)
@@ -143,7 +143,7 @@ const contentOf = (schema: Schema, example?: unknown): object => ({
   'application/json': { schema, ...(example === undefined ? {} : { example }) },
 });
 
-/** The codes that a route may answer, by status. */
+/** The error codes of a route, by status. */
 function codesOf(route: Route, { errors }: DescribedRoute): ReadonlyMap<number, readonly ErrorCode[]> {
   const all = [...errors, ...ERRORS_OF_ALL, ...(route.startsWith('GET ') ? [] : ERRORS_OF_WRITES)];
   const statuses = [...new Set(all.map((code) => STATUS[code]))].sort((a, b) => a - b);

@@ -1,9 +1,9 @@
 /**
- * Prints docs/REFERENCE.md: what an author, a caller, a tester and a deployer may write, as comments of types
- * say it.
+ * Prints docs/REFERENCE.md: the options of an author, a caller, a tester and a deployer, from the comments of
+ * types.
  *
- * Owns: which types are shown, in which order, and how. Does not own: what is said of them (`lib`, `kit`) and
- * how it is read (`contract/members.ts`).
+ * Owns: which types are shown, in which order, and how. Does not own: the texts (`lib`, `kit`) and how they
+ * are read (`contract/members.ts`).
  */
 
 import {
@@ -45,7 +45,7 @@ const GROUPS = {
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 const code = (text: string): string => (text.includes('`') ? text : `\`${text}\``);
-/** Paths that a comment cites are links to no page of their own. */
+/** Paths cited in a comment have no page of their own to link to. */
 const sentence = ({ text, tags }: Doc): string => {
   const more = [
     ...(tags['param'] ?? []).map((given) => given.replace(/^(\w+) /, '`$1`: ')),
@@ -64,7 +64,7 @@ const usual = ({ tags, isOptional }: Member): string => {
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n');
 
-/** One table of options: those of a type, and of those that it extends, if they are shown with it. */
+/** One table of options: those of a type, and of the types that it extends, if they are shown with it. */
 const options = (...declared: readonly Declaration[]): string =>
   table(
     ['option', 'type', 'default', 'what it is'],
@@ -241,7 +241,7 @@ ${called(WEBHOOK, 'hmacSha256')}
 ${options(declarationIn(WEBHOOK, 'HmacOptions'))}
 `;
 
-/** Groups name calls of the plain client, which has what they take. */
+/** Groups name calls of the plain client, whose parameters they have. */
 function clientPart(): string {
   const plain = new Map(declarationIn('lib/api/client.ts', 'Client').members.map((one) => [one.name, one]));
   const flat = ['why', 'list', 'cancel', 'pause', 'resume', 'retry', 'erase', 'health', 'overview'];

@@ -36,7 +36,7 @@ export function printStateMachine(): string {
   return `${[...head, ...MACHINES.flatMap(section), ...details()].join('\n')}\n`;
 }
 
-/** What a status alone does not say. */
+/** Facts that a status alone does not say. */
 const details = (): string[] => [
   '',
   '| a step that is | has the field | when it is |',
@@ -60,7 +60,7 @@ const movesOf = ({ moves }: Machine): { from: string; event: string; to: string 
     ),
   );
 
-/** Mermaid knows no dash in an identifier, so every status has an alias. */
+/** Mermaid allows no dash in an identifier, so every status has an alias. */
 const alias = (status: string): string => status.replaceAll('-', '_');
 
 /** One arrow per pair of statuses; an event that keeps the status is not drawn. */

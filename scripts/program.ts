@@ -1,12 +1,12 @@
 /**
- * The command line as it is published: a few files in the place of some hundred modules, so that
- * `npx steadfast serve` answers within a second.
+ * Bundles the published command line: a few files instead of some hundred modules, so that `npx steadfast
+ * serve` answers within a second.
  *
- * Owns: what is one file, and how it loads other packages. Does not own: the rest of what is published
- * (`build.ts`).
+ * Owns: which modules become one file, and how it loads other packages. Does not own: the rest of the
+ * published package (`build.ts`).
  *
- * Beside the program lie `author.js`, the entry `steadfast` over the same files, and `zod.js`, `zod/mini` as
- * the program has it. `serve` has workflows load those (`serve/author.ts`), so that nothing is loaded twice.
+ * Beside the program are `author.js`, the entry `steadfast` over the same files, and `zod.js`, the program's
+ * own `zod/mini`. `serve` makes workflows load those (`serve/author.ts`), so that nothing is loaded twice.
  */
 
 import { writeFileSync } from 'node:fs';
@@ -14,11 +14,13 @@ import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
-/** Its commands and errors are data here: the client of a file reads them (`serve/sqlite/client.ts`). */
+/**
+ * Its commands and errors are plain data here: the client of a file reads them (`serve/sqlite/client.ts`).
+ */
 const DYNAMODB = '@aws-sdk/client-dynamodb';
 const DYNAMODB_ERROR = 'DynamoDBServiceException';
 
-/** These are loaded when something of them is called: a server on one machine calls none of it. */
+/** Packages that are loaded at the first call: a server on one machine calls none of them. */
 const ON_DEMAND = [
   DYNAMODB,
   '@aws-sdk/client-eventbridge',
@@ -29,7 +31,7 @@ const ON_DEMAND = [
   'chokidar',
   'esbuild',
 ];
-/** By `require`, which takes half of the time of an `import`. */
+/** Packages loaded by `require`, which takes half the time of an `import`. */
 const REQUIRED = [
   '@aws-lambda-powertools/logger',
   '@aws-lambda-powertools/metrics',
@@ -38,12 +40,12 @@ const REQUIRED = [
   'zod/locales',
   'zod/mini',
 ];
-/** They have many small files that take little room. */
+/** Packages that are included, because they have many small files that take little room. */
 const WITHIN = ['hono', 'uuid'];
 
 const NAMESPACE = 'by-require';
 
-/** What of it a server on one machine makes: input that `send` reads, and errors. */
+/** The data that a server on one machine creates from it: input that `send` reads, and errors. */
 function dataOf(name: string): string | undefined {
   if (name.endsWith('Command')) return `class ${name} { constructor(input) { this.input = input; } }`;
   if (name === DYNAMODB_ERROR)
@@ -53,7 +55,7 @@ function dataOf(name: string): string | undefined {
   return undefined;
 }
 
-/** The text of a module that has the exports of the package. */
+/** The text of a module with the package's exports. */
 function standIn(name: string, names: readonly string[]): string {
   const named = names.filter((one) => /^[A-Za-z_$][\w$]*$/.test(one) && one !== 'default');
   const from = 'createRequire(import.meta.url)';
@@ -62,14 +64,14 @@ function standIn(name: string, names: readonly string[]): string {
     `function ${one}(...given) { return new.target ? Reflect.construct(load('${one}'), given) : load('${one}')(...given); }`;
   if (ON_DEMAND.includes(name)) {
     const data = name === DYNAMODB ? dataOf : () => undefined;
-    // A class is there from its line on, and the others extend this one.
+    // A class is defined only after its line, and the others extend this one.
     const ordered = named.toSorted(
       (one, other) => Number(other === DYNAMODB_ERROR) - Number(one === DYNAMODB_ERROR),
     );
     const lines = ordered.map((one) => `export ${data(one) ?? onDemand(one)}`);
     return `${head}const load = (name) => ${from}(${JSON.stringify(name)})[name];\n${lines.join('\n')}\n`;
   }
-  // By other names of their own: `null` and `enum` are exports, and no names of constants.
+  // The constants need other names: `null` and `enum` are exports, but cannot name constants.
   return `${head}const all = ${from}(${JSON.stringify(name)});
 export default all;
 ${named.map((one, at) => `const own${at} = /* @__PURE__ */ (() => all.${one})(); export { own${at} as ${one} };`).join('\n')}\n`;
@@ -90,7 +92,7 @@ const byRequire = (root: string): Plugin => ({
   },
 });
 
-/** What starts programs that lie beside it stays where it is, and so does what is rarely loaded. */
+/** A module that starts programs beside it stays in its place, and so does a rarely loaded one. */
 const rooms = (dist: string): Plugin => ({
   name: 'rooms',
   setup: (bundling) => {
@@ -102,7 +104,7 @@ const rooms = (dist: string): Plugin => ({
   },
 });
 
-/** @returns the files that were written */
+/** @returns the written files */
 export async function bundleProgram(root: string, dist: string): Promise<readonly string[]> {
   const { outputFiles } = await build({
     absWorkingDir: root,

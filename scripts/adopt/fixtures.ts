@@ -1,8 +1,8 @@
 /**
- * The projects of `npm run adopt`, as their owners would have made them.
+ * The projects of `npm run adopt`, as their owners would have created them.
  *
- * Owns: what each is, and what it has to show. Does not own: how a command line is run
- * (`steps.ts`), the package (`../adopt.ts`).
+ * Owns: what each project is, and what it has to prove. Does not own: how a command line is run (`steps.ts`),
+ * the package (`../adopt.ts`).
  */
 
 import {
@@ -34,7 +34,7 @@ import {
 } from './steps.ts';
 
 const MAX_CLIENT_KB = 11;
-/** The oldest CDK that is promised, as in `peerDependencies`. */
+/** The oldest CDK that `peerDependencies` allows. */
 const FLOOR = { 'aws-cdk-lib': '2.275.0', constructs: '10.5.1' };
 const OLDEST_TYPESCRIPT = 'typescript@5.4.5';
 const PNPM = 'pnpm@12.21.0';
@@ -43,11 +43,11 @@ export interface Given {
   /** The tarballs of `steadfast` and of `create-steadfast`. */
   readonly tarball: string;
   readonly createTarball: string;
-  /** Is called with the clone in which a reader of README has packed the package. */
+  /** Called with the clone in which a reader of README has packed the package. */
   readonly onPacked: (clone: string) => Promise<void>;
 }
 
-/** What a fixture has measured. */
+/** The measurements of a fixture. */
 export interface Measured {
   readonly clientKB?: number;
   readonly clientInstallMB?: number;
@@ -55,13 +55,16 @@ export interface Measured {
 
 type Fixture = (given: Given) => Promise<Measured | void>;
 
-/** As `npm create steadfast@latest` runs it. */
+/** The command line for `create`, as `npm create steadfast@latest` runs it. */
 const create = ({ createTarball, tarball }: Given, place = '.'): string =>
   `npx --yes --package ${createTarball} create-steadfast ${place} --package ${tarball}`;
 
 const FIRST = 'new-app';
 
-/** A new app; the first is installed, and the others, which would install the same, use what it has. */
+/**
+ * Creates a new app; the first one is installed, and the others use its packages, because they would install
+ * the same ones.
+ */
 async function created(given: Given, name: string): Promise<string> {
   const [cwd, installed] = [name, FIRST].map((each) => join(work, each)) as [string, string];
   const isThere = existsSync(join(installed, 'package-lock.json'));
@@ -77,7 +80,7 @@ function write(cwd: string, files: Readonly<Record<string, string>>): void {
   }
 }
 
-/** The app that `create` starts with, before anything of Steadfast is in it but its construct. */
+/** Writes the app that `create` starts with, whose only part of Steadfast is the construct. */
 function writeApp(cwd: string, name: string, dependencies: object): void {
   const templates = join(ROOT, 'create', 'templates', 'app');
   for (const path of ['bin/app.ts', 'cdk.json', 'lib/app-stack.ts', 'package.json', 'tsconfig.json']) {
@@ -90,7 +93,10 @@ function writeApp(cwd: string, name: string, dependencies: object): void {
 const manifestWith = (text: string, dependencies: object): string =>
   JSON.stringify({ ...(JSON.parse(text) as object), dependencies }, null, 2);
 
-/** A runner that is too new for this Node runs green tests, and cannot tell a reader why one is red. */
+/**
+ * Checks a red test's output: a runner that is too new for this Node runs green tests, but cannot tell a
+ * reader why one is red.
+ */
 async function redTestSaysWhy(cwd: string): Promise<void> {
   const red = 'test/red.test.ts';
   write(cwd, {
@@ -176,14 +182,14 @@ export const requests = onMessage(helloGreeting, { idempotencyKey: '$.body.name'
 `,
 };
 
-/** One after the other in each; the first ones are those of CI. */
+/** The projects of a lane run one after the other; the first ones are those of CI. */
 export const LANES = [
   ['cdk-init', 'pnpm-workspace', 'client'],
   ['printed', FIRST, 'containers', 'two-stacks'],
 ] as const;
 
 export const FIXTURES: Readonly<Record<string, Fixture>> = {
-  /** What `cdk init` makes, as it is: CommonJS, jest. */
+  /** A project as `cdk init` creates it: CommonJS, jest. */
   'cdk-init': async (given) => {
     const cwd = folder('orders');
     await run(
@@ -196,8 +202,8 @@ export const FIXTURES: Readonly<Record<string, Fixture>> = {
   /** What README and docs/FIRST-PROJECT.md print, typed by a reader in a clean clone. */
   printed: ({ onPacked }) => followPages(onPacked),
   /**
-   * What `npm create steadfast` makes: ES modules, vitest, the newest CDK; and
-   * the first workflow of a reader.
+   * A project as `npm create steadfast` creates it: ES modules, vitest, the newest CDK; and a reader's first
+   * workflow.
    */
   [FIRST]: async (given) => {
     const cwd = await created(given, FIRST);
@@ -207,7 +213,7 @@ export const FIXTURES: Readonly<Record<string, Fixture>> = {
     await use(cwd);
     await declares(cwd, `npx --yes --package ${OLDEST_TYPESCRIPT} tsc`);
   },
-  /** A CDK app in a workspace of pnpm: ES modules, vitest, the oldest CDK that is promised. */
+  /** A CDK app in a workspace of pnpm: ES modules, vitest, the oldest CDK that `peerDependencies` allows. */
   'pnpm-workspace': async ({ tarball, createTarball }) => {
     await usePrograms('pnpm', PNPM);
     const root = folder('workspace');
@@ -224,10 +230,7 @@ export const FIXTURES: Readonly<Record<string, Fixture>> = {
     await checked(cwd, 'pnpm');
     await tryOnce(cwd);
   },
-  /**
-   * Agents that containers' workers perform, one of them a program in Python: synthesised,
-   * and run beside the local cloud.
-   */
+  /** Agents in containers, one of them a Python program: synthesised, and run beside the local cloud. */
   containers: async (given) => {
     const cwd = await created(given, 'containers');
     const file = join(cwd, 'workflows', 'hello-greeting', 'workflow.ts');
@@ -241,12 +244,12 @@ export const FIXTURES: Readonly<Record<string, Fixture>> = {
     check(found.length === 3, `the image has no Dockerfile, main.mjs and main.py, but ${found.join(', ')}`);
     check(said.includes(PYTHON), `the program in Python did not do the work:\n${said.slice(-4_000)}`);
   },
-  /** Stages as stacks, and two Steadfasts in one stack, with what starts their workflow beside it. */
+  /** Stages as stacks, and two Steadfasts in one stack, with the resources that start their workflow. */
   'two-stacks': async (given) => {
     const cwd = await created(given, 'two-stacks');
     write(cwd, SEVERAL);
     await run(cwd, 'npx tsc');
-    // Each synthesises all of them.
+    // Each stage synthesises all of them.
     await refused(
       cwd,
       'npx steadfast dev --port 0 --stack Shop',

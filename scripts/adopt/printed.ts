@@ -1,10 +1,10 @@
 /**
- * README and docs/FIRST-PROJECT.md, followed by a reader who types each block of shell as
- * it is printed, in a clean clone.
+ * README and docs/FIRST-PROJECT.md, followed by a reader who types each shell block as it is printed, in a
+ * clean clone.
  *
- * Owns: which block is typed where, and what has to be seen. Does not own: how a line is run
- * (`steps.ts`). Left out is what CI itself runs on a clean checkout: `npm ci`, whose packages the clone uses,
- * and `npm test`, which would run within itself.
+ * Owns: where each block is typed, and what must be seen. Does not own: how a line is run (`steps.ts`).
+ * Leaves out what CI itself runs on a clean checkout: `npm ci`, whose packages the clone uses, and `npm
+ * test`, which would run within itself.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -19,7 +19,10 @@ const blocksOf = (text: string, language: string): string[] =>
 const INSTALL = 'npm ci && ';
 const TESTS = `${INSTALL}npm test`;
 
-/** What is tracked, and what is new and not ignored, as it is now: a clone of what would be committed. */
+/**
+ * A clone of what would be committed: tracked files, and new files that are not ignored, in their present
+ * state.
+ */
 function cloned(): string {
   const clone = folder(join('printed', 'steadfast'));
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
@@ -35,10 +38,10 @@ function cloned(): string {
   return clone;
 }
 
-/** Figures differ from run to run; the words must not. */
+/** The words of a line without its figures, which differ from run to run. */
 const wordsOf = (line: string): string => line.replaceAll(/\d+(?:\.\d+)?/g, '#').trim();
 
-/** @throws Failed where the page shows a line that was not said */
+/** @throws Failed if the page shows a line that was not printed */
 function said(shown: string, seen: string, page: string): void {
   const lines = new Set(seen.split('\n').map(wordsOf));
   const missing = shown.split('\n').filter((line) => !lines.has(wordsOf(line)));
@@ -60,7 +63,7 @@ export function followFirstProject(cwd: string): void {
   }
 }
 
-/** Types what README prints, from the first block on. @returns the folder of the project that was made */
+/** Types what README prints, from the first block on. @returns the folder of the created project */
 async function followReadme(clone: string): Promise<string> {
   const readme = readFileSync(join(clone, 'README.md'), 'utf8');
   const [demo = '', own = '', ...rest] = blocksOf(readme, 'sh');
@@ -91,8 +94,8 @@ const withoutTimes = (text: string): string =>
   text.replaceAll(/\+?\d+(?:\.\d+)? ?(?:ms|s)(?:\d+ms)?\b/g, '#').replaceAll(/ +/g, ' ');
 
 /**
- * As printed, the local system is at its default port, which must be free.
- * @param packed is called when the clone is built, with the clone; it has its tarball in it
+ * The local system runs on its default port, as printed, so that port must be free.
+ * @param packed called with the clone once it is built; the clone contains its tarball
  */
 export async function followPages(packed: (clone: string) => Promise<void>): Promise<void> {
   const clone = cloned();

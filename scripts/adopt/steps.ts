@@ -1,9 +1,9 @@
 /**
- * What the fixtures of `npm run adopt` do with a project: command lines run to their end, a
+ * The steps that the fixtures of `npm run adopt` perform in a project: command lines run to their end, a
  * local system tried, copies counted.
  *
- * Owns: the temporary folder, which Node runs everything, how a failure is reported. Does not own: which
- * projects there are (`fixtures.ts`).
+ * Owns: the temporary folder, the Node that runs everything, how a failure is reported. Does not own: the
+ * projects (`fixtures.ts`).
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -24,17 +24,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
-/** Real, because what `npm` and `pnpm` link is compared with it. */
+/** The real path, because the links of `npm` and `pnpm` are compared with it. */
 export const work = realpathSync(mkdtempSync(join(tmpdir(), 'steadfast-adopt-')));
 /** An agent of the workflow that `create` writes. */
 const AGENT = 'workflows/hello-greeting/agents/compose-greeting.ts';
 
-/** What an adopter would have met; its message is for the terminal. */
+/** A fault that an adopter would have met; its message is for the terminal. */
 export class Failed extends Error {}
 
 const project = new AsyncLocalStorage<string>();
 
-/** Two are taken up at a time: what is said begins with whose it is. */
+/** Two projects run at a time, so each line of output begins with its project's name. */
 export const within = <Result>(name: string, call: () => Promise<Result>): Promise<Result> =>
   project.run(name, call);
 
@@ -77,7 +77,7 @@ async function ended(cwd: string, line: string): Promise<{ status: unknown; stdo
   return { status, stdout, said: said.slice(-4_000) };
 }
 
-/** @throws Failed with what it said last */
+/** @throws Failed with the last output */
 export async function run(cwd: string, line: string): Promise<string> {
   const beganAt = Date.now();
   const { status, stdout, said } = await ended(cwd, line);
@@ -88,7 +88,7 @@ export async function run(cwd: string, line: string): Promise<string> {
 
 const secondsSince = (beganAt: number): string => ((Date.now() - beganAt) / 1_000).toFixed(1);
 
-/** Runs a command line that has to fail. @throws Failed where it does not, or does not say why */
+/** Runs a command line that must fail. @throws Failed if it succeeds, or does not say why */
 export async function refused(cwd: string, line: string, why: string): Promise<void> {
   const { status, said } = await ended(cwd, line);
   const told = `in ${cwd}\n    ${line}\ndid not fail with '${why}', but ended with ${String(status)}, and said:\n${said}`;
@@ -96,7 +96,7 @@ export async function refused(cwd: string, line: string, why: string): Promise<v
   say(`${line}: refused`);
 }
 
-/** From then on the programs of a package come before all others. */
+/** Puts the programs of a package before all others on the search path. */
 export async function usePrograms(name: string, spec: string): Promise<void> {
   const cwd = folder(name);
   await run(cwd, `npm install --prefix . ${spec}`);
@@ -104,8 +104,8 @@ export async function usePrograms(name: string, spec: string): Promise<void> {
 }
 
 /**
- * Runs everything by another Node than this one.
- * @throws Failed where the package has no program for this machine
+ * Runs everything with another Node than this one.
+ * @throws Failed if the package has no program for this machine
  */
 export async function useNode(version: string): Promise<void> {
   await usePrograms('node', `node@${version}`);
@@ -117,10 +117,10 @@ const ENDED = /It ended: \w+/;
 const CHANGED = 'with the change.';
 
 /**
- * Starts `steadfast dev --try` and waits until its execution has ended; changes a file, and waits until that
- * runs; then interrupts it, and waits until all is gone.
+ * Starts `steadfast dev --try` and waits until its execution has ended; changes a file, and waits until the
+ * change runs; then interrupts it, and waits until all its processes are gone.
  *
- * @returns what it has said
+ * @returns its output
  * @throws Failed
  */
 export async function tryIt(cwd: string, options = ''): Promise<string> {
@@ -133,7 +133,7 @@ export async function tryIt(cwd: string, options = ''): Promise<string> {
     const before = said;
     said += chunk.toString('utf8');
     if (!ENDED.test(before) && ENDED.test(said)) appendFileSync(join(cwd, AGENT), '\n');
-    // The whole group, as Ctrl-C does.
+    // Interrupts the whole group, as Ctrl-C does.
     if (!before.includes(CHANGED) && said.includes(CHANGED)) process.kill(-pid, 'SIGINT');
   };
   child.stdout.on('data', listen);
@@ -151,10 +151,10 @@ export async function tryIt(cwd: string, options = ''): Promise<string> {
 }
 
 /**
- * Runs what goes on until it is interrupted: waits until it has said something, does what is to be done
- * meanwhile, interrupts it as Ctrl-C does, and waits until all is gone.
+ * Runs a command that lasts until it is interrupted: waits for an output, performs the steps meanwhile,
+ * interrupts it as Ctrl-C does, and waits until all its processes are gone.
  *
- * @throws Failed where it ends before
+ * @throws Failed if it ends before
  */
 export async function runUntil(
   cwd: string,
@@ -163,7 +163,7 @@ export async function runUntil(
   meanwhile: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   const beganAt = Date.now();
-  // A shell that stops at the first line that fails, as a reader does.
+  // A shell that stops at the first failing line, as a reader does.
   const child = spawn(`set -e\n${lines}`, { cwd, shell: true, detached: true, env: environment() });
   const { pid = 0 } = child;
   const closed = once(child, 'close');
@@ -189,12 +189,12 @@ export async function runUntil(
 }
 
 /**
- * Each file takes its time at every start, also at the one after a death. There are 175: 93 of them are
- * zod's, which loads its languages. What npm installs beside us changes the count a little.
+ * Each file costs time at every start, including the restart after a death. There are 175: 93 of them belong
+ * to zod, which loads its languages. The packages that npm installs beside us change the count a little.
  */
 const MOST_FILES_SERVED = 185;
 
-/** @throws Failed where the server loads more files than it needs */
+/** @throws Failed if the server loads more files than it needs */
 async function serveIt(cwd: string): Promise<void> {
   const seen = join(cwd, 'loaded');
   const line = `NODE_V8_COVERAGE=${seen} npx steadfast serve --port 0 --data serve.db`;
@@ -204,9 +204,9 @@ async function serveIt(cwd: string): Promise<void> {
       readonly result: readonly { readonly url: string }[];
     };
     const files = new Set(result.map(({ url }) => url).filter((url) => url.startsWith('file:')));
-    // Its hooks are two fifths of a start; these projects can be compiled.
+    // Its hooks take two fifths of a start; these projects can be compiled.
     check(![...files].some((url) => url.includes('/node_modules/tsx/')), 'serve has loaded tsx');
-    // That of `npx` has loaded none of ours.
+    // The process of `npx` has loaded none of our files.
     return [...files].some((url) => url.endsWith('/dist/bin/steadfast.js')) ? files.size : 0;
   });
   const loaded = Math.max(0, ...counts);
@@ -215,7 +215,7 @@ async function serveIt(cwd: string): Promise<void> {
   say(`serve has loaded ${loaded} files`);
 }
 
-/** Everything that a project of TypeScript does with it. @returns what its local system has said */
+/** Everything that a TypeScript project does with the package. @returns the output of its local system */
 export async function use(cwd: string): Promise<string> {
   await checked(cwd, 'npm');
   await serveIt(cwd);
@@ -229,15 +229,15 @@ export async function checked(cwd: string, manager: 'npm' | 'pnpm'): Promise<voi
 }
 
 /**
- * As a monorepo with project references compiles it: declarations of all of it can be emitted, also of a file
- * that exports whatever the package's functions return.
+ * Compiles as a monorepo with project references does: declarations can be emitted for all of it, including a
+ * file that exports whatever the package's functions return.
  *
  * @param tsc the compiler, and its arguments
  */
 export async function declares(cwd: string, tsc = 'npx tsc'): Promise<void> {
   const file = join(cwd, 'workflows', 'declared.ts');
   copyFileSync(join(ROOT, 'scripts', 'adopt', 'declared.ts'), file);
-  // `composite` is an option of files alone.
+  // `composite` works only in a configuration file.
   const config = join(cwd, 'tsconfig.declared.json');
   const compilerOptions = {
     noEmit: false,
@@ -251,13 +251,13 @@ export async function declares(cwd: string, tsc = 'npx tsc'): Promise<void> {
   rmSync(file);
 }
 
-/** One execution, as a CI job runs it. @throws Failed unless the exit code says that it succeeded */
+/** Runs one execution, as a CI job does. @throws Failed unless the exit code says that it succeeded */
 export async function tryOnce(cwd: string): Promise<void> {
   const said = await run(cwd, 'npx steadfast dev --once --fresh --port 0');
   check(said.includes('It ended: succeeded.'), `in ${cwd}: dev --once ended well, and said:\n${said}`);
 }
 
-/** One copy of a package in the whole tree, however often it is linked. @throws Failed */
+/** Checks that the whole tree has one copy of a package, however often it is linked. @throws Failed */
 export function onlyOne(cwd: string, name: string): void {
   const modules = join(cwd, 'node_modules');
   const found = readdirSync(modules, { recursive: true, encoding: 'utf8' })

@@ -1,8 +1,8 @@
 /**
- * What each error of the API means, and what its caller does next: for documents.
+ * The meaning of each error of the API, and what its caller does next: for documents.
  *
- * Owns: the words. Does not own: the codes and their statuses (`api/statuses.ts`), the
- * messages, which name what is wrong.
+ * Owns: the words. Does not own: the codes and their statuses (`api/statuses.ts`), the messages, which name
+ * the fault.
  */
 
 import { MAX_CALLER_CHARS } from '../../lib/core/values/caller.ts';

@@ -1,8 +1,7 @@
 /**
- * One call of each route and its answer: for documents.
- * Tests hold them to the schemas.
+ * One call of each route and its answer: for documents. Tests compare them with the schemas.
  *
- * Owns: the examples. Does not own: what a route takes and answers (`routes.ts`).
+ * Owns: the examples. Does not own: the requests and answers of a route (`routes.ts`).
  */
 
 import type { Route } from '../../lib/api/calls.ts';

@@ -1,6 +1,6 @@
 /**
- * The codes with which the product itself says why a step or an execution failed: what happened, and what to
- * do. Codes of an author's own errors (`code`, else the error's name) and of services are not among them.
+ * The codes with which the product itself explains why a step or an execution failed: what happened, and what
+ * to do. It lists no codes of an author's own errors (`code`, else the error's name) and none of services.
  */
 
 /** A heading of the page, and its rows: the code, what happened, what to do. */

@@ -1,8 +1,8 @@
 /**
- * What a source file declares, with its comments, for pages that are printed from types.
+ * The declarations of a source file, with their comments, for pages that are printed from types.
  *
- * Reads text as `npm run format` leaves it, a member on lines of two spaces: TypeScript 7 has no API for
- * programs. Does not own: which types a page shows (`scripts/print-reference.ts`).
+ * Reads text as `npm run format` leaves it, with members on lines indented by two spaces: TypeScript 7 has no
+ * API for programs. Does not own: which types a page shows (`scripts/print-reference.ts`).
  */
 
 import { readFileSync } from 'node:fs';
@@ -14,25 +14,25 @@ const ROOT = join(import.meta.dirname, '..', '..');
 export interface Doc {
   /** One paragraph. */
   readonly text: string;
-  /** By the name of its tag: the text behind each, in order. */
+  /** The text after each tag, in order, by the tag's name. */
   readonly tags: Readonly<Record<string, readonly string[]>>;
 }
 export interface Member extends Doc {
   readonly name: string;
   readonly isOptional: boolean;
-  /** As it is written, on one line: a type, or a signature that begins with `(` or `<`. */
+  /** The type on one line, as it is written: a type, or a signature that begins with `(` or `<`. */
   readonly type: string;
 }
 export interface Declaration extends Doc {
   readonly name: string;
   readonly extended: string;
   readonly members: readonly Member[];
-  /** The first call signature of an interface that has some. */
+  /** The first call signature of an interface that has any. */
   readonly call?: string;
 }
 
 const COMMENT = String.raw`(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n)?`;
-/** A type that is some texts, and nothing else. */
+/** A type that consists only of string literals. */
 const TEXTS = (name: string): RegExp => new RegExp(`^export type ${name} = ((?:\\| )?'[^=]*?');$`, 'm');
 const DECLARED = new RegExp(
   `^${COMMENT}(?:export )?(?:interface|class) (\\w+)([^{]*?) ?\\{\\n([\\s\\S]*?)^\\}`,
@@ -45,10 +45,10 @@ const MEMBER = new RegExp(
 );
 const NO_MEMBER = /^(?:constructor|private|static)$/;
 
-/** Code that a comment shows without a tag. */
+/** Code in a comment without a tag. */
 const INDENTED = /^ {4}(.*)$/gm;
 
-/** @param comment what stands between its stars */
+/** @param comment the text between its stars */
 export function docOf(comment = ''): Doc {
   const lines = comment.split('\n').map((line) => line.replace(/^\s*\*? ?/, '').trimEnd());
   const [words = '', ...rest] = lines
@@ -84,7 +84,7 @@ function memberAt(body: string, found: RegExpExecArray): Member {
   const rest = body.slice(found.index + whole.length);
   const isOptional = rest.startsWith('?');
   const typed = isOptional ? rest.slice(1) : rest;
-  // A method of a class has a body, which begins behind its signature.
+  // A class method has a body, which begins after its signature.
   const value = modifiers.includes('get ') ? typed.replace('():', '') : typed;
   const type = /^[(<]/.test(typed) ? upTo(value, '{;') : upTo(typed.replace(/^:/, ''), ';');
   const shown = oneLine(type)
@@ -101,7 +101,7 @@ const membersOf = (body: string, source: string): Member[] =>
 
 const sourceOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
-/** @throws Error where the file declares no interface and no class of this name */
+/** @throws Error if the file declares no interface and no class with this name */
 export function declarationIn(path: string, wanted: string): Declaration {
   const source = sourceOf(path);
   for (const [, comment, name = '', head = '', body = ''] of source.matchAll(DECLARED)) {
@@ -120,14 +120,14 @@ export function declarationIn(path: string, wanted: string): Declaration {
   throw new Error(`${path} declares no ${wanted}`);
 }
 
-/** @throws Error where the file exports no function of this name */
+/** @throws Error if the file exports no function with this name */
 export function functionIn(path: string, wanted: string): Doc & { readonly name: string } {
   for (const [, comment, name = ''] of sourceOf(path).matchAll(FUNCTION))
     if (name === wanted) return { ...docOf(comment), name };
   throw new Error(`${path} exports no ${wanted}`);
 }
 
-/** @returns the names of what a function takes, `?` behind those that may be left out */
+/** @returns the names of a function's parameters, with `?` after optional ones */
 export function parametersOf(signature: string): string[] {
   const open = signature.startsWith('<') ? signature.slice(upTo(signature, '(').length) : signature;
   let rest = upTo(open.slice(1), ')');
