@@ -37,7 +37,7 @@ export interface OpenIncident extends Incident {
 
 /** The person who gives a command. */
 interface Operator {
-  /** 'operator' unless it is said. */
+  /** Who gives the command. @default 'operator' */
   readonly by?: string;
 }
 
@@ -106,8 +106,8 @@ export class TestRun {
   }
 
   /**
-   * Resolves the open incident, or the one with the number `incident`. `by`:
-   * who, 'operator' unless it is said.
+   * Resolves the open incident, or the one with the number `incident`. `by`: the person, by default
+   * 'operator'.
    * @throws SteadfastError `unknown-incident`, `already-resolved`, `unsafe-choice`, `bad-input`
    */
   async resolve(
@@ -133,15 +133,15 @@ export class TestRun {
       try {
         await resolveIncident(scheduler, this.id, asked);
       } catch (error) {
-        // The scheduler died after it had written the answer; the client asks again,
-        // and reads that its own was taken.
+        // The scheduler died after it had written the answer; the client asks again, and reads that its own
+        // answer was accepted.
         if (asks === 1 || !isAlreadyResolved(error, rest.choice)) throw error;
       }
     });
   }
 
   /**
-   * Lets time go on until the callback or approval is open: the external party may answer.
+   * Lets time go on until the callback or approval is open, so that the external party may answer.
    * @throws SteadfastError `unknown-step`; `stuck` when its turn does not come
    */
   async waitForQuestion(step: string, within: Duration = LONGEST): Promise<RunState> {
@@ -150,7 +150,8 @@ export class TestRun {
   }
 
   /**
-   * The external party answers a callback, as `POST /callbacks/{token}/complete` does; also before its turn.
+   * The external party answers a callback, as `POST /callbacks/{token}/complete` does; it may do so before
+   * the step's turn.
    * @throws SteadfastError `unknown-step`, `already-closed`, `bad-output` (details: the schema's issues)
    */
   complete(step: string, output: unknown = null): Promise<void> {
@@ -158,7 +159,7 @@ export class TestRun {
   }
 
   /**
-   * The external party says that it cannot be done.
+   * The external party reports that it cannot do the work.
    * @throws SteadfastError `unknown-step`, `already-closed`
    */
   fail(step: string, failure: { readonly code?: string; readonly message?: string } = {}): Promise<void> {
@@ -167,7 +168,7 @@ export class TestRun {
   }
 
   /**
-   * The external party says that it is still at it.
+   * The external party reports that it is still working.
    * @throws SteadfastError `unknown-step`, `already-closed`
    */
   heartbeat(step: string): Promise<void> {
@@ -176,7 +177,7 @@ export class TestRun {
 
   /**
    * A person approves.
-   * @param given `by`: who, 'approver' unless it is said; steps read `local:<by>`
+   * @param given `by`: the person, by default 'approver'; steps read `local:<by>`
    * @throws SteadfastError `unknown-step`, `already-closed`, `bad-output`; `not-another`,
    * `not-open` where it must be another
    *   person's
@@ -188,7 +189,7 @@ export class TestRun {
 
   /**
    * A person rejects, and the step fails.
-   * @param given `reason`: why; `by`: who, 'approver' unless it is said
+   * @param given `reason`: why; `by`: the person, by default 'approver'
    * @throws SteadfastError `unknown-step`, `already-closed`; `not-another`, `not-open`
    * where it must be another person's
    */
@@ -198,7 +199,7 @@ export class TestRun {
   }
 
   /**
-   * The executions of a child, repeat or map step that there are, in order.
+   * The existing executions of a child, repeat or map step, in order.
    * @throws SteadfastError `unknown-step`
    */
   async children(step: string): Promise<readonly TestRun[]> {
@@ -231,8 +232,8 @@ export class TestRun {
   }
 
   /**
-   * Cancels: nothing new starts, and what has acted is undone; with `undo: false` it is left as it is.
-   * @throws SteadfastError `not-cancelable` when it has ended or is being undone
+   * Cancels: nothing new starts, and completed effects are undone; `undo: false` leaves them as they are.
+   * @throws SteadfastError `not-cancelable` if it has ended or is being undone
    */
   cancel(reason?: string, options: Operator & { readonly undo?: boolean } = {}): Promise<void> {
     const { undo, by } = options;
@@ -240,8 +241,8 @@ export class TestRun {
   }
 
   /**
-   * Pauses: nothing new starts, what was begun goes on to its end.
-   * @param options `within`: after so long a person is asked. Default: '7d'
+   * Pauses: nothing new starts; work that has begun continues to its end.
+   * @param options `within`: the time after which a person is asked. Default: '7d'
    * @throws SteadfastError `not-pausable`, `bad-duration`
    */
   async pause(reason?: string, options: Operator & { readonly within?: Duration } = {}): Promise<void> {
@@ -256,8 +257,8 @@ export class TestRun {
   }
 
   /**
-   * Has a failed execution go on where it failed, or resolves all open incidents
-   * of a waiting one with 'retry'.
+   * Makes a failed execution continue where it failed, or resolves all open incidents of a waiting one with
+   * 'retry'.
    * @throws SteadfastError `not-retryable`
    */
   retry(reason?: string, { by }: Operator = {}): Promise<void> {
@@ -271,7 +272,7 @@ export class TestRun {
     own: Own,
   ): Promise<void> {
     commands += 1;
-    // One id however often it is asked: the process that obeys may die before it has answered.
+    // One id for all repeats: the process that obeys may die before it has answered.
     const commandId = `command-${commands}`;
     const request = { ...own, commandId, by: local(by), ...(reason === undefined ? {} : { reason }) };
     await this.#ask((scheduler) => command(scheduler, this.id, request));

@@ -294,7 +294,7 @@ export interface ExecutionView extends ExecutionSummary {
   readonly pauses?: readonly PauseView[];
   /** The latest 10. */
   readonly retries?: readonly Retried[];
-  /** The execution that this one is to make good for. */
+  /** The execution that this one replaces. */
   readonly replaces?: string;
   /** While the status is `following-up`: how it ended, and when. */
   readonly end?: { readonly status: ExecutionStatus; readonly at: number };

@@ -7,47 +7,47 @@
 import type { ExecutionStatus } from '../core/moves.ts';
 import type { Json } from '../core/values/json.ts';
 
-/** How an execution is started. */
+/** Options for starting an execution. */
 export interface StartOptions {
-  /** What the schema of the workflow accepts. */
+  /** Input that the workflow's schema accepts. */
   readonly input: Json;
   /** The same key with the same input is the same execution. */
   readonly idempotencyKey?: string;
-  /** What it is found by beside its id: names and values, in addition to those from its input. */
+  /** Names and values by which the execution is found besides its id, in addition to those from its input. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** The execution that this one is to make good for; it must exist. */
+  /** The execution that this one replaces; it must exist. */
   readonly replaces?: string;
   /** 0 to 9, only for a workflow with a lane: the higher, the sooner it gets a place. @default 0 */
   readonly priority?: number;
 }
 
-/** How an execution is started whose end the same call waits for. */
+/** Options for starting an execution and waiting for its end in the same call. */
 export interface RunOptions extends StartOptions {
-  /** How long the answer may wait for the end: '10s'. @default 25 s, which is the longest */
+  /** How long the call may wait for the end: '10s'. @default 25 s, which is the longest */
   readonly wait?: string;
 }
 
-/** How long a call waits for an execution. */
+/** Options for waiting for an execution. */
 export interface WaitOptions {
-  /** Ends the wait: it rejects with the signal's reason. The execution goes on. */
+  /** Ends the wait: it rejects with the signal's reason. The execution continues. */
   readonly signal?: AbortSignal;
   /** Then it rejects with `timeout`. @default as long as the execution takes */
   readonly timeoutMs?: number;
 }
 
-/** Which executions a list has. Filters are combined: each execution fits all of them. */
+/** The filters of a list. Filters are combined: each execution matches all of them. */
 export interface ListOptions {
   /** Only executions of this workflow. */
   readonly workflow?: string;
   /** 'open': all that have not ended. 'bad': every end but success. */
   readonly status?: ExecutionStatus | 'open' | 'bad';
-  /** Only those that may not end well or in time without help. */
+  /** Only executions that may not end well or in time without help. */
   readonly atRisk?: true;
-  /** The idempotency key of the start; with `workflow` alone. */
+  /** The idempotency key of the start; only together with `workflow`. */
   readonly key?: string;
-  /** 'name:value', of a tag that a workflow names in its `tags`. */
+  /** 'name:value', for a tag that a workflow lists in its `tags`. */
   readonly tag?: string;
-  /** The code of the failure that it ended with, or of an open incident; not with `tag`. */
+  /** The code of the failure that it ended with, or of an open incident; not together with `tag`. */
   readonly code?: string;
   /** A plan's hash, or 'old': plans that no new execution uses. Without `status`, open executions only. */
   readonly plan?: string;
@@ -63,36 +63,38 @@ export interface ListOptions {
 
 /** What every command to an execution may say. */
 export interface CommandOptions {
-  /** Why, for whoever reads it later. */
+  /** The reason, for later readers. */
   readonly reason?: string;
-  /** A command repeated under the same id is obeyed once; another one under it is refused (`key-reused`). */
+  /**
+   * A repeated command with the same id is obeyed once; a different one with it is refused (`key-reused`).
+   */
   readonly commandId?: string;
 }
 
-/** How an execution is canceled. */
+/** Options for canceling an execution. */
 export interface CancelOptions extends CommandOptions {
-  /** False: what has acted is left as it is. @default true */
+  /** False leaves completed effects as they are. @default true */
   readonly undo?: boolean;
 }
 
-/** How an execution that ended without success is tried again from where it failed. */
+/** Options for retrying an execution that ended without success, from where it failed. */
 export interface RetryOptions extends CommandOptions {
   /**
-   * Only for a failed execution: the input of its failed step, in place of its own. Not where an attempt of
-   * it may have acted.
+   * Only for a failed execution: a new input for its failed step. Not allowed if an attempt of the step may
+   * have acted.
    */
   readonly input?: Json;
-  /** The step that gets it. @default - the one that has failed */
+  /** The step that gets the input. @default - the step that failed */
   readonly step?: string;
 }
 
-/** How an agent is paused. */
+/** Options for pausing an agent. */
 export interface PauseAgentOptions {
-  /** Why, for whoever reads it later. */
+  /** The reason, for later readers. */
   readonly reason?: string;
 }
 
-/** How a workflow is paused: what is started of it from now on is born paused. */
+/** Options for pausing a workflow: executions started from now on are paused at once. */
 export interface PauseWorkflowOptions extends PauseAgentOptions {
   /**
    * How long each execution may be paused before a person is asked; 30d at most.
@@ -101,7 +103,7 @@ export interface PauseWorkflowOptions extends PauseAgentOptions {
   readonly within?: string;
 }
 
-/** How an execution is paused. */
+/** Options for pausing an execution. */
 export interface PauseOptions extends CommandOptions {
   /**
    * How long it may last before a person is asked, for example '2h'; 30d at most.
@@ -110,7 +112,7 @@ export interface PauseOptions extends CommandOptions {
   readonly within?: string;
 }
 
-/** `new Lambda({})` of `@aws-sdk/client-lambda`, or what invokes as it does. */
+/** A `new Lambda({})` of `@aws-sdk/client-lambda`, or another object that invokes in the same way. */
 export interface InvokesFunctions {
   /** Invokes the function and answers with its payload. */
   readonly invoke: (
@@ -121,7 +123,7 @@ export interface InvokesFunctions {
 
 /** A deployment without a public API (`api: 'none'`): the client invokes the scheduler's function. */
 export interface SchedulerFunction {
-  /** What invokes functions, with the credentials of the caller. */
+  /** The object that invokes functions, with the caller's credentials. */
   readonly client: InvokesFunctions;
   /** For example the output `SchedulerName` of the stack, or the function's ARN. */
   readonly functionName: string;

@@ -83,7 +83,7 @@ export interface Client {
   readonly why: (executionId: string) => Promise<Reasons>;
   /** By any filter that an index serves; a combination that none serves is refused. */
   readonly list: (options?: ListOptions) => Promise<ListPage>;
-  /** Ends an execution: nothing new starts, and what has acted is undone unless `undo` is false. */
+  /** Ends an execution: nothing new starts, and completed effects are undone unless `undo` is false. */
   readonly cancel: (executionId: string, options?: CancelOptions) => Promise<Stopped>;
   /** Nothing new starts; what was begun goes on to its end. */
   readonly pause: (executionId: string, options?: PauseOptions) => Promise<Started>;

@@ -1,12 +1,12 @@
 /**
- * What documents and tests say of each route.
+ * The documented facts about each route.
  *
- * Owns: the words, which errors each route has. Does not own: the examples (`examples.ts`), the routes
+ * Owns: the words, and the errors of each route. Does not own: the examples (`examples.ts`), the routes
  * (`lib/api/calls.ts`), what they take and do (`lib/api/routes.ts`), the types of answers
- * (`lib/api/answers.ts` and its neighbors). `test/api/described.ts` holds every answer that a test gets to
- * them.
+ * (`lib/api/answers.ts` and its neighbors). `test/api/described.ts` compares every answer that a test gets
+ * with them.
  *
- * Types of answers are not inferred from schemas: records belong to the core, which knows no library.
+ * Types of answers are not inferred from schemas: records belong to the core, which imports no library.
  */
 
 import type { Route } from '../../lib/api/calls.ts';
@@ -14,22 +14,22 @@ import type { ErrorCode } from '../../lib/api/statuses.ts';
 
 export interface DescribedRoute {
   readonly summary: string;
-  /** The name of its type, which has its comments (`lib/api/call-options.ts`). */
+  /** The name of the body's type, whose comments are printed (`lib/api/call-options.ts`). */
   readonly body?: string;
-  /** By status the name of the answer's type. */
+  /** The name of the answer's type, by status. */
   readonly answers: Readonly<Record<number, string>>;
-  /** Beside those of every route. */
+  /** The errors besides those of every route. */
   readonly errors: readonly ErrorCode[];
 }
 
-/** Every route has these: what is too long is refused before anything else is known of it. */
+/** The errors of every route: a request that is too long is refused before anything else in it is read. */
 export const ERRORS_OF_ALL: readonly ErrorCode[] = ['too-large', 'internal', 'table-form'];
-/** Added to them where a route writes. */
+/** Additional errors of routes that write. */
 export const ERRORS_OF_WRITES: readonly ErrorCode[] = ['at-rest', 'not-kept'];
 const OF_BODY: readonly ErrorCode[] = ['bad-json', 'unsafe-number', 'bad-request'];
-/** Where it is recorded who calls. */
+/** Errors of routes that record their caller. */
 const OF_CALLER: readonly ErrorCode[] = ['bad-request', 'bad-caller'];
-/** Where an approval may have to be another person's. */
+/** Errors of routes on which another person may have to approve. */
 const OF_PEOPLE: readonly ErrorCode[] = ['unknown-caller', 'too-many-people', 'already-closed'];
 
 const errors = (...groups: readonly (ErrorCode | readonly ErrorCode[])[]): readonly ErrorCode[] => [
@@ -82,26 +82,27 @@ export const DESCRIBED: Readonly<Record<Route, DescribedRoute>> = {
   },
   'POST /workflows/{name}/runs': {
     summary:
-      'Starts an execution, as the route before does, and answers at its end, when `wait` is over, or at once where five others wait.',
+      'Starts an execution, as the route before does, and answers at its end, when `wait` has passed, or at once if five other calls wait.',
     body: 'RunOptions',
     answers: { 200: 'ExecutionView' },
     errors: errors(OF_START, 'bad-duration'),
   },
   'POST /workflows/{name}/pause': {
     summary:
-      'Pauses a workflow: what is started of it is born `paused`, within 10 s everywhere. What was started before goes on.',
+      'Pauses a workflow: new executions of it start `paused`, within 10 s everywhere. Executions that started before continue.',
     body: 'PauseWorkflowOptions',
     answers: { 202: 'WorkflowPauseView' },
     errors: errors('unknown-workflow', OF_BODY, OF_CALLER, 'bad-duration'),
   },
   'POST /workflows/{name}/resume': {
-    summary: 'Ends the pause of a workflow. What was born paused stays so until each execution is resumed.',
+    summary:
+      'Ends the pause of a workflow. Executions that started paused stay paused until each is resumed.',
     answers: { 202: 'WorkflowPauseView' },
     errors: errors('unknown-workflow', OF_BODY, OF_CALLER),
   },
   'GET /executions': {
     summary:
-      'Lists executions by a filter, in the order that the answer names. A page may have fewer than asked for and not be the last.',
+      'Lists executions by a filter, in the order that the answer names. A page may have fewer executions than requested without being the last.',
     answers: { 200: 'ListPage' },
     errors: ['bad-request', 'bad-cursor', 'unknown-workflow'],
   },
@@ -112,18 +113,18 @@ export const DESCRIBED: Readonly<Record<Route, DescribedRoute>> = {
     errors: ['bad-request', 'bad-duration', 'unknown-execution', 'unknown-step'],
   },
   'GET /executions/{id}/why': {
-    summary: 'Says what happened, by which evidence, and what happens next and when.',
+    summary: 'Says what happened, on what evidence, and what happens next and when.',
     answers: { 200: 'Reasons' },
     errors: ['unknown-execution'],
   },
   'POST /executions/{id}/cancel': {
-    summary: 'Cancels: nothing new starts, and what has acted is undone, unless `undo` is false.',
+    summary: 'Cancels: nothing new starts, and completed effects are undone unless `undo` is false.',
     body: 'CancelOptions',
     answers: { 202: 'Stopped' },
     errors: errors(OF_REPEATABLE, 'not-cancelable'),
   },
   'POST /executions/{id}/pause': {
-    summary: 'Pauses: nothing new starts, what was begun goes on to its end.',
+    summary: 'Pauses: nothing new starts; work that has begun continues to its end.',
     body: 'PauseOptions',
     answers: { 202: 'Started' },
     errors: errors(OF_REPEATABLE, 'bad-duration', 'not-pausable', 'too-many-commands'),
@@ -136,13 +137,13 @@ export const DESCRIBED: Readonly<Record<Route, DescribedRoute>> = {
   },
   'POST /executions/{id}/retry': {
     summary:
-      'Has a failed execution go on where it failed; its failed step, or the `step` of several, can be given another `input`, unless an attempt of it may have acted. Of a waiting one it resolves all incidents with `retry`.',
+      'Makes a failed execution continue where it failed; its failed step, or the `step` of several, can get another `input`, unless an attempt of it may have acted. For a waiting execution, resolves all incidents with `retry`.',
     body: 'RetryOptions',
     answers: { 202: 'Started' },
     errors: errors(OF_REPEATABLE, OF_PEOPLE, 'not-retryable', 'bad-input', 'too-many-commands'),
   },
   'POST /executions/{id}/erase': {
-    summary: 'Removes an execution that is over, those that its steps ran, and all values, for good.',
+    summary: 'Removes an ended execution, the executions that its steps ran, and all values, for good.',
     answers: { 200: 'Erased' },
     errors: errors('unknown-execution', 'not-erasable', OF_BODY, OF_CALLER),
   },
@@ -161,7 +162,7 @@ export const DESCRIBED: Readonly<Record<Route, DescribedRoute>> = {
   },
   'POST /bulk': {
     summary:
-      'Makes a bulk action, one command for many executions, and begins to collect them: by a filter, or one by one. Nothing acts before it is confirmed.',
+      'Creates a bulk action, one command for many executions, and begins to collect them: by a filter, or one by one. Nothing acts before it is confirmed.',
     body: 'BulkOptions',
     answers: { 202: 'BulkView' },
     errors: errors(
@@ -177,23 +178,24 @@ export const DESCRIBED: Readonly<Record<Route, DescribedRoute>> = {
   },
   'GET /bulk/{id}': {
     summary:
-      'Shows a bulk action: which executions it is about, how far it has come, and what has refused why.',
+      'Shows a bulk action: its executions, its progress, and which executions refused the command and why.',
     answers: { 200: 'BulkView' },
     errors: ['unknown-bulk', 'no-bulk-actions'],
   },
   'POST /bulk/{id}/collect': {
-    summary: 'Goes on collecting, for some seconds; again until the status is no longer `collecting`.',
+    summary:
+      'Continues collecting for some seconds; call it again until the status is no longer `collecting`.',
     answers: { 202: 'BulkView' },
     errors: errors('unknown-bulk', 'no-bulk-actions', OF_BODY, 'bad-cursor', 'unknown-workflow'),
   },
   'POST /bulk/{id}/confirm': {
     summary:
-      'Confirms: from now on it acts, in the name of the caller. Each execution gets the command once, also if this is called again.',
+      "Confirms a bulk action: from now on it acts in the caller's name. Each execution gets the command once, even if this call is repeated.",
     answers: { 202: 'BulkView' },
     errors: OF_CONFIRMATION,
   },
   'POST /bulk/{id}/answer': {
-    summary: 'Confirms one that approves or rejects, which a caller must be allowed to answer.',
+    summary: 'Confirms a bulk action that approves or rejects; the caller must be allowed to answer.',
     answers: { 202: 'BulkView' },
     errors: OF_CONFIRMATION,
   },
@@ -227,32 +229,31 @@ export const DESCRIBED: Readonly<Record<Route, DescribedRoute>> = {
     errors: [],
   },
   'GET /agents': {
-    summary:
-      'Shows of each agent its queue, its breaker and its latest failure, and agents that are missing.',
+    summary: 'Shows the queue, the breaker and the latest failure of each agent, and the missing agents.',
     answers: { 200: 'Agents' },
     errors: ['bad-request'],
   },
   'POST /agents/{name}/pause': {
     summary:
-      'Pauses an agent: its breaker is kept open, everywhere within 10 s. Nothing new is sent to it, and executions wait.',
+      'Pauses an agent: its breaker stays open, within 10 s everywhere. Nothing new is sent to the agent, and executions wait.',
     body: 'PauseAgentOptions',
     answers: { 202: 'AgentPauseView' },
     errors: errors('unknown-agent', OF_BODY, OF_CALLER),
   },
   'POST /agents/{name}/resume': {
-    summary: 'Ends the pause of an agent: what waited comes by itself, spread over up to six minutes.',
+    summary: 'Ends the pause of an agent: waiting work continues by itself, spread over up to six minutes.',
     answers: { 202: 'AgentPauseView' },
     errors: errors('unknown-agent', OF_BODY, OF_CALLER),
   },
   'POST /agents/{name}/try-now': {
     summary:
-      'Has an agent called now although its breaker is open: a step that waits becomes the trial, and the breaker closes where that is answered. Where it has closed, what still waits for its turn is sent.',
+      'Makes a call to an agent now although its breaker is open: a waiting step becomes the trial, and an answer closes the breaker. If the breaker has closed already, the steps that still wait for their turn are sent.',
     answers: { 202: 'AgentTriedNow' },
     errors: errors('unknown-agent', OF_BODY),
   },
   'GET /health': {
     summary:
-      'Says how the deployment is, and the worst in one sentence; where no supervisor is at work, or an agent that is needed is not deployed, with status 503.',
+      "Reports the deployment's health, with the worst finding in one sentence; the status is 503 if no supervisor is at work, or a needed agent is not deployed.",
     answers: { 200: 'Health', 503: 'Health' },
     errors: [],
   },
