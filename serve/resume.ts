@@ -38,6 +38,8 @@ export interface ResumeOptions {
    * clock was wrong.
    */
   readonly untilAt: number;
+  /** Agents run in processes of their own: none of them has ended the server, so no try of theirs is used up. */
+  readonly agentsApart: boolean;
   readonly stopping: AbortSignal;
 }
 
@@ -84,15 +86,17 @@ async function resumeOne(
   ports: Ports,
   plans: PlanCache,
   { executionId, wakeAt }: Due,
-  { isOurs, untilAt, stopping }: ResumeOptions,
+  { isOurs, untilAt, agentsApart, stopping }: ResumeOptions,
   missing: Map<string, Set<string>>,
 ): Promise<number> {
   const readAt = ports.clock.now();
   const state = await ports.store.read(executionId);
   if (state === undefined) return 0;
   const dead = deadIn(state, isOurs, readAt);
-  for (const { step, token } of dead)
-    await recordDeath(ports, plans, { executionId, step, token, exit: 'it ended with its server' }, stopping);
+  for (const { step, token } of dead) {
+    const death = { executionId, step, token, exit: 'it ended with its server' };
+    await recordDeath(ports, plans, agentsApart ? { ...death, interrupted: true } : death, stopping);
+  }
   const plan = await planOf(ports.store, plans, state.execution.plan);
   const left = dead.length > 0 ? await ports.store.read(executionId) : state;
   for (const agent of left === undefined ? [] : missingFor(ports, plan, left))

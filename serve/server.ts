@@ -308,7 +308,12 @@ class Running {
     const supervisor = withTelemetry(ports, telemetry);
     const audit = this.#telemetries.of({ role: 'audit' });
     const untilAt = this.#clock.now() + LONGEST_GAP_MS + this.#longestLeaseMs;
-    const resumed = resume(supervisor, plans, { isOurs: this.#boot.isOurs, untilAt, stopping: signal });
+    const resumed = resume(supervisor, plans, {
+      isOurs: this.#boot.isOurs,
+      untilAt,
+      agentsApart: this.#areApart,
+      stopping: signal,
+    });
     const memory = { plans, grace: this.#grace };
     // Executions whose agent is not here; a supervisor meets them half a minute later.
     let missing: Resumed['missing'] = NONE;

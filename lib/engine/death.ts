@@ -48,7 +48,7 @@ export async function recordDeath(
 async function recordOnce(
   ports: Ports,
   plans: PlanCache,
-  { executionId, step, token, exit, returned }: DeadAttempt,
+  { executionId, step, token, exit, returned, interrupted }: DeadAttempt,
 ): Promise<'over' | 'conflict'> {
   const readAt = ports.clock.now();
   const state = await ports.store.read(executionId);
@@ -58,7 +58,7 @@ async function recordOnce(
     type: 'process-died',
     step,
     token,
-    ...given({ exit, returned }),
+    ...given({ exit, returned, interrupted }),
     ...decisionInputsOf(ports),
   });
   if (decision.write === undefined) return 'over';

@@ -64,6 +64,8 @@ export type Event = DecisionInputs &
         readonly exit?: string;
         /** Not its process is over, but its code: the code has returned, and begins nothing more. */
         readonly returned?: true;
+        /** Nothing that the attempt did has ended its process: no try is used up. */
+        readonly interrupted?: true;
       }
     | EvaluateEvent
     | Command
@@ -98,6 +100,7 @@ export interface DeadAttempt extends ClaimedAttempt {
   /** How its process ended: 'exit code 3', 'signal SIGKILL'. */
   readonly exit?: string;
   readonly returned?: true;
+  readonly interrupted?: true;
 }
 
 /** The effects on a step's child executions. */

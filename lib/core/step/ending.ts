@@ -46,14 +46,19 @@ export type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'notBefore' 
 export const endingOf = (
   step: AgentStep,
   record: LeasedStep,
-  inputs: DecisionInputs & Omit<Reported, 'token' | 'report' | 'mayFail'> & Partial<Pick<Reported, 'report'>>,
+  inputs: DecisionInputs &
+    Omit<Reported, 'token' | 'report' | 'mayFail'> & {
+      readonly report?: Report;
+      /** Its process has ended through no fault of its own. */
+      readonly interrupted?: true;
+    },
 ): Ending => ({
   step,
   variant: attemptedVariant(step, record),
   record,
   inputs,
   uncharged:
-    inputs.report?.interrupted === true
+    (inputs.report ?? inputs).interrupted === true
       ? interrupted(record, inputs)
       : notCharged(record, inputs.notBefore, inputs, inputs.unbounded),
   isOverTime: inputs.isOverTime === true,

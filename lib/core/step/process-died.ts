@@ -32,7 +32,8 @@ const processDied = (exit: string | undefined): Failure => ({
 export function afterDeath(
   step: AgentStep,
   record: Step,
-  event: Pick<EventOf<'process-died'>, 'token' | 'exit'> & DecisionInputs & { readonly isOverTime?: boolean },
+  event: Pick<EventOf<'process-died'>, 'token' | 'exit' | 'interrupted'> &
+    DecisionInputs & { readonly isOverTime?: boolean },
 ): Step | undefined {
   const { token, now } = event;
   const deadlines = lowered(record, token, now + CLOCKS_DIFFER_MS);

@@ -244,7 +244,8 @@ const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive 
 export function leaseLost(
   step: AgentStep,
   record: LeasedStep,
-  inputs: DecisionInputs & Pick<Reported, 'isOverTime'> & { readonly away?: readonly Away[] },
+  inputs: DecisionInputs &
+    Pick<Reported, 'isOverTime'> & { readonly away?: readonly Away[]; readonly interrupted?: true },
   failure = LEASE_LOST,
 ): Step {
   // The next attempt begins at once (a random value of 0 makes the backoff 0): the agent died, not its

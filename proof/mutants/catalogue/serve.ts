@@ -20,6 +20,15 @@ export const SERVE: readonly Mutant[] = [
     killer: jest('serve/server', 'goes on with what an ended process has left'),
   },
   {
+    id: 'deaths-of-a-server-charged',
+    rule: 'Where agents run apart, the death of their server uses up no try.',
+    bug: 'Each death of a server uses up a try of every attempt that was under way.',
+    file: 'serve/resume.ts',
+    find: 'agentsApart ? { ...death, interrupted: true } : death',
+    replace: 'death',
+    killer: jest('serve/resume', 'uses up no try where agents run apart'),
+  },
+  {
     id: 'copied-without-its-log',
     bug: 'A file that was copied while it was served is opened without its latest writes.',
     file: 'serve/sqlite/file.ts',
