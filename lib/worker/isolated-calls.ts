@@ -294,9 +294,15 @@ export function performCalls(
       if ('abort' in told) underWay.get(told.abort)?.abort.abort();
       else begin(told);
   });
+  let rssBytes = 0;
   setInterval(() => {
     for (const running of underWay.values()) running.flush();
-    outbox.say({ kind: 'alive', rssBytes: process.memoryUsage.rss() }, unsent);
+    try {
+      rssBytes = process.memoryUsage.rss();
+    } catch {
+      // It opens a file, and an agent may have used up the descriptors: the last measure is good enough.
+    }
+    outbox.say({ kind: 'alive', rssBytes }, unsent);
   }, PULSE_MS);
   outbox.say({ kind: 'ready', failed }, unsent);
 }

@@ -69,3 +69,11 @@ it.each([
   expect(findings.filter((one) => one !== shared && !tried.includes(one.agent ?? ''))).toEqual([]);
   if (['is-killed', 'leaks'].includes(agent)) expect(shared?.oneOf).toContain(agent);
 });
+
+it('one whose memory cannot be measured any more has ended nothing', async () => {
+  const client = createClient({ url: server.url });
+  const had = ended().length;
+  const { executionId } = await client.start('w-unmeasured', { input: {} });
+  expect(await client.waitForEnd(executionId)).toMatchObject({ status: 'succeeded' });
+  expect(ended().slice(had)).toEqual([]);
+});

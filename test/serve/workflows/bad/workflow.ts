@@ -29,6 +29,7 @@ export const aborts = agent('aborts', way);
 export const never = agent('never', way);
 export const blocks = agent('blocks', way);
 export const isKilled = agent('is-killed', way);
+export const unmeasured = agent('unmeasured', way);
 /** It is not ended at its time limit: it takes a while to fill its memory. */
 export const leaks = agent('leaks', { ...way, timeout: '30s' });
 
@@ -49,6 +50,7 @@ export const wAborts = bad('w-aborts', aborts);
 export const wNever = bad('w-never', never);
 export const wBlocks = bad('w-blocks', blocks);
 export const wIsKilled = bad('w-is-killed', isKilled);
+export const wUnmeasured = bad('w-unmeasured', unmeasured);
 export const wLeaks = workflow(
   'w-leaks',
   { input: none, within: '1h' },
