@@ -1,8 +1,9 @@
 /**
- * The agents of this process: each message to its agent's code, as a Lambda function of that agent does.
+ * The agents of this process: passes each message to its agent's code, as a Lambda function of that agent
+ * does.
  *
- * Owns: by when an attempt is over for certain. Does not own: what becomes of a message
- * (`lib/agent/message.ts`), how many are worked on at the same time (`message-queue.ts`).
+ * Owns: the time by which an attempt has certainly ended. Does not own: what happens to a message
+ * (`lib/agent/message.ts`), how many messages are processed at the same time (`message-queue.ts`).
  */
 
 import type { Worker } from '../lib/agent/author-code.ts';
@@ -22,7 +23,9 @@ export interface AgentParts {
   readonly worker: Worker;
   readonly telemetry: Telemetry;
   readonly plans: PlanCache;
-  /** Ends this process if an attempt in it is not over by then. @returns what is called when it is */
+  /**
+   * Ends this process if an attempt in it has not ended by then. @returns the function to call once it has
+   */
   readonly until?: ((deadlineAt: number) => () => void) | undefined;
 }
 

@@ -1,9 +1,9 @@
 /**
- * The event bus of a process that is alone: listeners in it.
+ * The event bus of a single-process server: listeners in the process.
  *
- * Owns: the events as listeners get them, with the fields of those on AWS's bus (docs/EVENTS.md). Does not
- * own: when there is one (`lib/engine/commit.ts`). At least once: what a listener refuses, or a process that
- * ends has not written as announced, is announced again.
+ * Owns: the events in the form that listeners get, with the fields of those on AWS's bus (docs/EVENTS.md).
+ * Does not own: when an event occurs (`lib/engine/commit.ts`). At least once: an event that a listener
+ * refuses, or that a process did not record as announced before it ended, is announced again.
  */
 
 import { EVENTS } from '../lib/aws/names.ts';
@@ -18,14 +18,14 @@ export interface ServerEvent {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** One that rejects hears of the event again. */
+/** A listener that rejects gets the event again. */
 export type Listener = (event: ServerEvent) => Promise<void> | void;
 
 export const listenersAsBus = (listeners: ReadonlySet<Listener>): Announcer => ({
   announce: async ({ about, ...news }) => {
     const { version, ...of } = EVENTS[about];
     const at = 'at' in news ? news.at : news.endedAt;
-    // A listener may do with its event as it likes.
+    // Each listener gets a copy, because it may change its event.
     for (const listener of listeners)
       await listener({ ...of, at, detail: { version, ...copyOf(news as object as JsonObject) } });
   },

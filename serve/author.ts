@@ -1,10 +1,10 @@
 /**
  * Loads `steadfast` and `zod/mini` once in a published package: workflows get the entries that share their
- * files with the command line (`scripts/program.ts`). A project's own copy of zod in another version stays
- * what it loads.
+ * files with the command line (`scripts/program.ts`). A project with its own copy of zod in another version
+ * still loads that copy.
  *
- * Owns: which file a name becomes in this process. Does not own: how a package is found, which is Node's.
- * In the repository there is one of each anyway.
+ * Owns: which file a name resolves to in this process. Does not own: how a package is found, which is Node's
+ * task. The repository has only one of each anyway.
  */
 
 import { existsSync, realpathSync } from 'node:fs';
@@ -14,10 +14,13 @@ import { pathToFileURL } from 'node:url';
 import { PACKAGE_ROOT, programFile } from '../lib/project/package-files.ts';
 import type { SharedPackage } from './compiled/compile.ts';
 
-/** Files in place of others, by the address that Node finds. */
+/** Replacement files, by the address that Node finds. */
 type Shared = Readonly<Record<string, string>>;
 
-/** A loader for a Node whose hooks run in a thread of their own; text, so that it is a file of no format. */
+/**
+ * A loader for a Node version whose hooks run in a thread of their own; text, so that it needs no file of a
+ * certain format.
+ */
 const HOOK = `
 let shared;
 export const initialize = (given) => { shared = given; };
@@ -29,8 +32,8 @@ export const resolve = async (name, context, next) => {
 `;
 
 /**
- * `require('steadfast')` of a CommonJS workflow gives the same entry, in place of a second whole one with the
- * SDK's clients (some 50 files). Node documents that modules may be put into the cache.
+ * Makes `require('steadfast')` in a CommonJS workflow return the same entry, instead of a second complete one
+ * with the SDK's clients (some 50 files). Node documents that modules may be put into the cache.
  */
 function shareRequired(entry: object): void {
   const file = join(PACKAGE_ROOT, 'dist', 'cjs', 'index.cjs');
@@ -40,7 +43,7 @@ function shareRequired(entry: object): void {
   createRequire(file).cache[file] = shared;
 }
 
-/** The entries that the process has. Nothing in the repository, where there is one of each. */
+/** The entries of this process. Nothing in the repository, which has one of each. */
 export async function sharedEntries(): Promise<Readonly<Record<string, SharedPackage>> | undefined> {
   const entry = programFile('bin/author');
   if (!existsSync(entry)) return undefined;
@@ -54,7 +57,7 @@ export async function sharedEntries(): Promise<Readonly<Record<string, SharedPac
   return shared;
 }
 
-/** Modules that are loaded from then on by their source have them. */
+/** Modules that are loaded from source after this call get these entries. */
 export function hookEntries({ steadfast, 'zod/mini': zod }: Readonly<Record<string, SharedPackage>>): void {
   const shared: Shared = {
     ...(steadfast && { [pathToFileURL(programFile('lib/index')).href]: steadfast.url }),

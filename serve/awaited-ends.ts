@@ -1,8 +1,8 @@
 /**
- * Callers in this process that wait for the end of an execution, and learn of it without reading again.
+ * Callers in this process that wait for the end of an execution, and learn about it without reading again.
  *
  * Owns: who waits for which execution. Does not own: the answer (`lib/scheduler/wait.ts`), which reads the
- * table: an announcement may come again, and is a hint alone.
+ * table: an announcement may be repeated, and is only a hint.
  */
 
 import { Latch } from '../lib/agent/latch.ts';

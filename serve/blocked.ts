@@ -1,10 +1,10 @@
 /**
- * Which step keeps the event loop from everybody else, and for how long.
+ * Finds which step blocks the event loop, and for how long.
  *
- * Owns: the line in the log. Does not own: that it costs no lease (`loop-clock.ts`).
+ * Owns: the line in the log. Does not own: that a block costs no lease (`loop-clock.ts`).
  *
- * What an author's function does before it first waits is measured, and is named for certain. A block after
- * that is somebody's among those under way: all of them are named.
+ * The time that an author's function takes before it first waits is measured, so its step is named with
+ * certainty. A later block belongs to one of the steps in progress: all of them are named.
  */
 
 import { correlated } from '../lib/aws/telemetry.ts';
@@ -12,12 +12,12 @@ import { performance } from 'node:perf_hooks';
 import type { AttemptContext, Implementation } from '../lib/core/plan/agent.ts';
 import { BLOCKED_MS } from './loop-clock.ts';
 
-/** More names would help nobody. */
+/** A longer list of names would help nobody. */
 const MOST_NAMED = 5;
 
 export interface Blocked {
   readonly ms: number;
-  /** One for certain, or those that were under way. */
+  /** The one certain step, or those that were in progress. */
   readonly steps: readonly { readonly agent: string; readonly step: string; readonly executionId: string }[];
   readonly isCertain: boolean;
 }
@@ -33,7 +33,7 @@ export class BlockedSteps {
     this.#log = log;
   }
 
-  /** The loop was blocked for so long. */
+  /** Records that the loop was blocked for this long. */
   readonly noticed = (ms: number): void => {
     if (!this.#named) {
       const steps = [...this.#underWay].slice(0, MOST_NAMED);

@@ -1,19 +1,20 @@
 /**
- * Ids that say which process has made them.
+ * Ids that say which process created them.
  *
- * Owns: the mark in each id, and whose an id is. The lock on the file proves that every process before this
- * one is dead, so a lease whose token has another mark is a dead attempt's (`resume.ts`).
+ * Owns: the mark in each id, and the process that an id belongs to. The lock on the file proves that every
+ * process before this one is dead, so a lease whose token has another mark belongs to a dead attempt
+ * (`resume.ts`).
  */
 
 import { freshId } from '../lib/aws/fresh-id.ts';
 import type { RandomSource } from '../lib/core/ports.ts';
 
 export interface Boot extends RandomSource {
-  /** Whether this process has made the id. */
+  /** Whether this process created the id. */
   readonly isOurs: (id: string) => boolean;
 }
 
-/** About as long as ids are elsewhere; what is not the mark has 90 random bits. */
+/** About as long as ids elsewhere; the part besides the mark has 90 random bits. */
 export function newBoot(mark: string = freshId().slice(-7)): Boot {
   return {
     id: () => mark + freshId().slice(-16),

@@ -1,8 +1,8 @@
 /**
  * The clock of a server's roles, which ends with the server.
  *
- * Owns: that whoever sleeps when the server has ended sleeps for ever: an attempt that it has left behind
- * does nothing more, and keeps no process from ending. Does not own: the time.
+ * Owns: that a sleep never ends once the server has ended: an attempt that the server left behind does
+ * nothing more, and keeps no process from ending. Does not own: the time.
  */
 
 import type { Clock } from '../lib/core/ports.ts';

@@ -1,10 +1,10 @@
 /**
- * Sends each event to somebody else's URL, signed: it is put into the file first, and sent by a loop of its
- * own, so an end waits for no listener.
+ * Sends each event to a receiver's URL, signed. The event is stored in the file first and sent by a separate
+ * loop, so that the end of an execution waits for no receiver.
  *
- * Owns: which events wait, in which order they are sent, when again, when no more. Does not own: when there
- * is an event (`lib/engine/commit.ts`), its signature (`signed-event.ts`). At least once: a process that dies
- * between an answer and the removal sends the event again, under the same id.
+ * Owns: which events wait, the order in which they are sent, when to retry and when to stop. Does not own:
+ * when there is an event (`lib/engine/commit.ts`), its signature (`signed-event.ts`). At least once: a
+ * process that dies between an answer and the removal sends the event again, under the same id.
  */
 
 import {
@@ -23,18 +23,18 @@ import { type EventTarget, eventText, idOf, signedHeaders } from './signed-event
 import { TABLE_NAME } from './sqlite/client.ts';
 
 const PARTITION = 'serve#events';
-/** Events of one read. */
+/** How many events one read returns. */
 const PAGE = 50;
-/** The time that senders of webhooks usually wait. */
+/** The usual timeout of webhook senders. */
 const ANSWER_WITHIN_MS = 15_000;
 const FIRST_GAP_MS = 1_000;
 const LONGEST_GAP_MS = 5 * 60_000;
-/** A receiver that does not answer at all is asked so often at least. */
+/** A receiver that does not answer at all is tried at least this often. */
 const LONGEST_SILENCE_MS = 60_000;
-/** One after the other without an answer: the receiver is away, and not the fault of one of them. */
+/** After this many unanswered events in a row, the receiver is away, and no single event is at fault. */
 const MOST_SILENT = 3;
 const GIVEN_UP_AFTER_MS = 24 * 3_600_000;
-/** The time that a server was off is no try of its receiver. */
+/** The time that a server was off does not count as trying its receiver. */
 const TRIED_FOR_MS = 3_600_000;
 
 interface Parts {
@@ -42,7 +42,7 @@ interface Parts {
   readonly clock: Clock;
   readonly logger: Pick<Telemetry['logger'], 'warn' | 'info' | 'error'>;
   readonly to: EventTarget;
-  /** The machine's time, by which a receiver judges how old a signature is; epoch ms. */
+  /** The machine's time in epoch ms, by which a receiver judges the age of a signature. */
   readonly wall: () => number;
 }
 
@@ -50,11 +50,14 @@ interface Waiting {
   readonly key: string;
   readonly id: string;
   readonly text: string;
-  /** Epoch ms: when it was put here. */
+  /** When the event was stored here, in epoch ms. */
   readonly at: number;
 }
 
-/** One that was not taken: how often and since when this process has sent it, when it does again, and why. */
+/**
+ * An event that was not accepted: how often and since when this process has sent it, when it will retry, and
+ * why.
+ */
 interface Again {
   readonly tries: number;
   readonly since: number;
@@ -64,28 +67,28 @@ interface Again {
 
 export class EventOutbox {
   readonly #parts: Parts;
-  /** Events that were not taken, with when they are sent again; a new process sends all at once. */
+  /** Events that were not accepted, with their next try; a new process sends all at once. */
   readonly #again = new Map<string, Again>();
-  /** Sent without an answer, since the last one that had one. */
+  /** How many events were sent without an answer, since the last one with an answer. */
   #silent = 0;
-  /** Rests for a silent receiver, since it answered last. */
+  /** How many times it has rested for a silent receiver, since the last answer. */
   #rests = 0;
-  /** What the latest that was not taken met. */
+  /** The result of the latest event that was not accepted. */
   #latest = '';
-  /** Since when none was taken. */
+  /** Since when no event has been accepted. */
   #failingSince: number | undefined;
   #news = new AbortController();
-  /** The log has said that the receiver takes none. */
+  /** Whether the log has reported that the receiver accepts nothing. */
   #isSaid = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  /** Rejects where the file does not keep it: then it is announced again. */
+  /** Rejects if the file does not store the event: then it is announced again. */
   readonly listener: Listener = async (event) => {
     const { client, clock } = this.#parts;
-    // One that is announced again is the same, and takes the place of the one before it.
+    // An event that is announced again has the same key, and replaces the earlier one.
     const key = `${String(event.at).padStart(15, '0')}#${idOf(event)}`;
     const Item = { ...keyOf(key), text: { S: eventText(event) }, at: { N: String(clock.now()) } };
     await client.send(new PutItemCommand({ TableName: TABLE_NAME, Item }));
@@ -97,23 +100,23 @@ export class EventOutbox {
     while (!stopping.aborted) {
       this.#news = new AbortController();
       const again = AbortSignal.any([stopping, this.#news.signal]);
-      // What the file refuses now it may give a second later.
+      // A failed read of the file may succeed a second later.
       const nextAt = await this.#sendAll(stopping).catch((error: unknown) => {
         logger.warn('events-not-read', { detail: sayable(error) });
         return clock.now() + FIRST_GAP_MS;
       });
-      // A receiver that is away is left alone for its time, whatever comes meanwhile.
+      // A receiver that is away is not disturbed before its time, whatever arrives meanwhile.
       const until = this.#isAway ? stopping : again;
       await clock.sleep(Math.min(nextAt - clock.now(), LONGEST_GAP_MS), until);
     }
   }
 
-  /** @returns when the next one is due */
+  /** @returns the time of the next try */
   async #sendAll(stopping: AbortSignal): Promise<number> {
     const { clock } = this.#parts;
     let nextAt = Number.POSITIVE_INFINITY;
     let from: Record<string, AttributeValue> | undefined;
-    // A receiver that is away is asked with one event.
+    // A receiver that is away is tried with one event.
     this.#silent = this.#isAway ? MOST_SILENT - 1 : 0;
     do {
       const page = await this.#read(from);
@@ -123,7 +126,7 @@ export class EventOutbox {
         if (this.#isOver(event)) await this.#giveUp(event);
         else if (!this.#isAway && dueAt <= clock.now()) await this.#send(event, stopping);
         nextAt = Math.min(nextAt, this.#again.get(event.key)?.at ?? nextAt);
-        // All behind it came later, and none of them is over.
+        // All events behind it came later, and none of them has expired.
         if (this.#isAway && clock.now() - event.at < GIVEN_UP_AFTER_MS) return this.#rest();
       }
       from = page.from;
@@ -214,7 +217,7 @@ export class EventOutbox {
     this.#parts.logger.error('event-given-up', { id, to: this.#origin, detail });
   }
 
-  /** One that the file does not let go is sent again, later. */
+  /** An event that the file does not remove is sent again later. */
   async #remove(key: string): Promise<void> {
     const { client, logger, clock } = this.#parts;
     try {
@@ -228,7 +231,7 @@ export class EventOutbox {
     }
   }
 
-  /** Without its path and query, which may be secret. */
+  /** The URL without its path and query, which may be secret. */
   get #origin(): string {
     return new URL(this.#parts.to.url).origin;
   }

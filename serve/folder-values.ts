@@ -1,12 +1,11 @@
 /**
- * Large values as files of a folder beside the file of the state.
+ * Stores large values as files of a folder beside the file of the state.
  *
- * Owns: their names, that a reader never finds a part of one, that one which was put is there after a power
- * cut. Does not own: the keys (`core/records/large-values.ts`), who removes them
- * (`supervisor/audit-values.ts`).
+ * Owns: their names, that a reader never finds a partial value, and that a stored value survives a power cut.
+ * Does not own: the keys (`core/records/large-values.ts`), their removal (`supervisor/audit-values.ts`).
  *
- * An execution's id may be longer than a name on a disk: each part of it, from its dot on, is a folder within
- * its parent's. No other part of a key begins with a dot.
+ * An execution's id may be longer than a file name may be: each part of it, starting at its dot, is a folder
+ * within its parent's. No other part of a key begins with a dot.
  */
 
 import { hash, randomUUID } from 'node:crypto';
@@ -15,17 +14,17 @@ import { dirname, join, sep } from 'node:path';
 import type { LargeValueInventory, LargeValues, StoredValue } from '../lib/core/ports.ts';
 import { IN_MEMORY, unlinked } from './sqlite/file.ts';
 
-/** Beside the file, as its log is. */
+/** The folder is beside the file, like its log. */
 const valuesFolderOf = (file: string): string => `${unlinked(file)}-values`;
 
-/** Files that have no name yet; what is in it at a start is of a process that died. */
+/** Files without a name yet; its content at a start comes from a process that died. */
 const DRAFTS = '.drafts';
 const PAGE = 1_000;
 const sha256 = (text: string): string => hash('sha256', text, 'hex');
-/** An emptied folder may be removed between two of a put's calls. */
+/** An emptied folder may be removed between two calls of a put. */
 const MOST_TRIES = 10;
 
-/** @param most objects of a page of a list */
+/** @param most the number of objects on a page of a list */
 export function folderValues(folder: string, most = PAGE): LargeValues & LargeValueInventory {
   const fileOf = (key: string): string => join(folder, ...partsOf(key));
   return {
@@ -37,7 +36,7 @@ export function folderValues(folder: string, most = PAGE): LargeValues & LargeVa
         await written(draft, json);
         await placed(draft, fileOf(key), folder);
       } catch (error) {
-        // A rest of the draft would take room on a disk that may be full.
+        // A leftover draft would take room on a disk that may be full.
         await rm(draft, { force: true });
         throw error;
       }
@@ -73,7 +72,7 @@ export async function valuesOf(file: string): Promise<LargeValues & LargeValueIn
   return folderValues(folder);
 }
 
-/** They end with the process, as the state does. */
+/** Values in memory, which end with the process, as the state does. */
 function memoryValues(): LargeValues & LargeValueInventory {
   const stored = new Map<string, { readonly json: string; readonly storedAt: number }>();
   return {
@@ -92,14 +91,14 @@ function memoryValues(): LargeValues & LargeValueInventory {
   };
 }
 
-/** Rejects for all else: what cannot be read now is not gone. */
+/** Rejects for any other error: a value that cannot be read now is not gone. */
 const absent = (error: unknown): undefined => {
   if (['ENOENT', 'ENOTDIR', 'EISDIR'].some((code) => isCode(error, code))) return undefined;
   throw error;
 };
 const isCode = (error: unknown, code: string): boolean => Object(error).code === code;
 
-/** Names of folders, and last of the file. */
+/** The names of the folders, and last the name of the file. */
 function partsOf(key: string): readonly string[] {
   const [hashed = '', executionId = '', ...rest] = key.split('/');
   const [root = '', ...children] = executionId.split('.');
@@ -120,7 +119,7 @@ async function placed(draft: string, file: string, top: string, tries = 1): Prom
   await folderFor(file);
   try {
     await rename(draft, file);
-    // A new name is there after a power cut if its folder says so, and that folder's in turn.
+    // A new name survives a power cut only if its folder is synced, and that folder's own name too.
     await syncNames(dirname(file), top);
   } catch (error) {
     if (!isCode(error, 'ENOENT') || tries === MOST_TRIES) throw error;
@@ -128,10 +127,10 @@ async function placed(draft: string, file: string, top: string, tries = 1): Prom
   }
 }
 
-/** This user alone reads it. */
+/** Creates the folder; only this user can read it. */
 const folderFor = (file: string): Promise<unknown> => mkdir(dirname(file), { recursive: true, mode: 0o700 });
 
-/** Syncs each folder from one up to the topmost, which has its name. */
+/** Syncs each folder from one up to the topmost, which contains its name. */
 async function syncNames(from: string, top: string): Promise<void> {
   const last = dirname(top);
   for (let at = from; at.length > last.length; at = dirname(at)) await syncFolder(at);
@@ -149,7 +148,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Up to the first that has something in it, or is being filled. @returns that */
+/** Removes empty folders up to the first that has content, or is being filled. @returns that folder */
 async function removeEmpty(path: string, top: string): Promise<string> {
   if (path.length <= top.length) return path;
   try {
@@ -160,7 +159,7 @@ async function removeEmpty(path: string, top: string): Promise<string> {
   return removeEmpty(dirname(path), top);
 }
 
-/** Keys in order: a name counts with the slash behind it. */
+/** Keys in order: a name is compared with the slash behind it. */
 async function* keysIn(
   path: string,
   before: string,
@@ -179,7 +178,7 @@ async function* keysIn(
       continue;
     }
     const isWanted = prefix.startsWith(key) || key.startsWith(prefix);
-    // All below it comes before the cursor.
+    // Everything below it comes before the cursor.
     const isBefore = !after.startsWith(key) && key < after;
     if (isWanted && !isBefore) yield* keysIn(file, key, prefix, after);
   }

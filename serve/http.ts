@@ -1,13 +1,13 @@
 /**
- * The API on Node's own HTTP server: who may call, what is read of a request, and the end of it all.
+ * The API on Node's own HTTP server: who may call, what is read of a request, and how the server stops.
  *
- * Owns: the checks of a request before anything is read of it, who calls, a stop that lets calls end. Does
- * not own: the routes and their own limits (`lib/api/routes.ts`), tokens (`tokens.ts`).
+ * Owns: the checks before anything of a request is read, who calls, a stop that lets calls end. Does not own:
+ * the routes and their own limits (`lib/api/routes.ts`), tokens (`tokens.ts`).
  *
- * H1 without tokens only this machine is listened to, by its own names (no DNS rebinding), and no page of
- * elsewhere may write. H2 with tokens nothing but the refusal is answered to a call without one, and to
- * `/live`, for a load balancer, that the process answers; third parties, who have none, are known by their
- * signatures (`webhooks.ts`). H3 a body that is too long is refused before it is parsed.
+ * H1 Without tokens the server accepts only calls from this machine, addressed by its own names (no DNS
+ * rebinding), and no page from elsewhere may write. H2 With tokens, a call without one gets only a refusal,
+ * except `/live`, which tells a load balancer that the process answers; third parties, who have no token, are
+ * identified by their signatures (`webhooks.ts`). H3 A body that is too long is refused before it is parsed.
  */
 
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
@@ -49,7 +49,7 @@ export const vouched = (name: string): object => ({
 
 export type Fetches = Pick<Hono, 'fetch'>;
 
-/** The same API, whose answers say the time that it goes by: the machine's may be another. */
+/** The same API, with the server's time in its answers, because the machine's time may differ. */
 export const dated = (app: Fetches, now: () => number): Fetches => ({
   fetch: async (...asked) => {
     const answer = await app.fetch(...asked);
@@ -60,7 +60,7 @@ export const dated = (app: Fetches, now: () => number): Fetches => ({
   },
 });
 
-/** A `fetch` for parts of this process, such as the console: it does not go through the port. */
+/** A `fetch` for parts of this process, such as the console: it does not use the port. */
 export const fetchOf =
   (app: Fetches): typeof fetch =>
   async (input, init) => {
@@ -72,7 +72,7 @@ export const fetchOf =
   };
 
 export interface ListenerParts {
-  /** The time that each answer says, also a refusal. */
+  /** The time in each answer, including refusals. */
   readonly now: () => number;
   /** The answer to Prometheus. */
   readonly metrics: () => string;
@@ -86,12 +86,12 @@ export function apiListener(app: Fetches, tokens: Tokens, { now, metrics }: List
         response.writeHead(status, { ...headers, date, 'content-length': Buffer.byteLength(body) });
         response.end(request.method === 'HEAD' ? undefined : body);
       })
-      // A client that went away in the middle of its request is no reason to fall over.
+      // A client that disconnects in the middle of its request must not crash the server.
       .catch(() => response.destroy());
   };
 }
 
-/** Says nothing of the deployment: that is `/health`, which needs a token where there are any. */
+/** Says nothing about the deployment: `/health` does, and needs a token if there are any. */
 const ALIVE: Answer = { status: 200, headers: { 'content-type': 'text/plain' }, body: 'ok' };
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -126,7 +126,7 @@ interface Asked {
   /** The path with its query. */
   readonly path: string;
   readonly body: Buffer;
-  /** A header's, by its name in small letters. */
+  /** The value of a header, by its lower-case name. */
   readonly valueOf: (name: string) => string | undefined;
 }
 
@@ -168,7 +168,7 @@ export const answersOf =
 
 const noHeader = (): undefined => undefined;
 
-/** The caller's name, or the refusal. Nothing of the body was read. */
+/** The caller's name, or the refusal. Reads nothing of the body. */
 function callerOf(tokens: Tokens, request: IncomingMessage): string | Answer {
   const { headers } = request;
   if (tokens.size > 0) {
@@ -203,7 +203,7 @@ function mayCall(
 
 const NO_BODY = Buffer.alloc(0);
 
-/** One that says its length is refused before it is read. */
+/** Reads the body. One that announces its length is refused before it is read. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer | 'tooLarge'> {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (Number(length ?? 0) > MAX_LARGE_BODY_BYTES) return 'tooLarge';
@@ -214,11 +214,14 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | 'tooLarge'> {
 export interface HttpServer {
   readonly port: number;
   readonly url: string;
-  /** No further connection; what is being answered goes on. @param withinMs then it is broken off */
+  /**
+   * Accepts no further connection; calls in progress continue. @param withinMs the time after which they are
+   * aborted
+   */
   readonly stop: (withinMs: number) => Promise<void>;
 }
 
-/** @throws Error that says what to do when it cannot listen there */
+/** @throws Error that says what to do if it cannot listen there */
 export async function listenAt(host: string, port: number, listener: RequestListener): Promise<HttpServer> {
   const server = createServer({ noDelay: true }, listener);
   await new Promise<void>((ready, failed) => {

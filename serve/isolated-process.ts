@@ -1,7 +1,7 @@
 /**
  * The program of a process for agents' code.
  *
- * Arguments: each agent's name and its file. Does not own: what it does with calls
+ * Arguments: each agent's name and its file. Does not own: how calls are handled
  * (`lib/worker/isolated-calls.ts`).
  */
 

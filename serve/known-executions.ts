@@ -1,10 +1,10 @@
 /**
- * The store of a process that is alone with its file: it remembers the executions that it works on, and reads
+ * The store of a process that has its file alone: it remembers the executions that it works on, and reads
  * each of them once.
  *
  * Owns: which executions are remembered, and until when. Does not own: the store behind it, which makes every
- * write under its condition. Nothing rests on what is remembered: a decision that it misled would be refused,
- * as one that came too late is, and the execution is read again.
+ * write under its condition. Nothing relies on the memory: a decision that it misled is refused, like one
+ * that came too late, and the execution is read again.
  *
  * Invariants
  * - I1 what is remembered follows from a read by writes that were answered `written`, each one version on.
@@ -19,27 +19,27 @@ import type { Store } from '../lib/core/ports.ts';
 import { type Snapshot, withWrite } from '../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../lib/core/records/state.ts';
 
-/** Some 30 KB each. */
+/** About 30 KB each. */
 const MOST_EXECUTIONS = 1_000;
-/** Characters of the records of one execution. */
+/** The limit for the records of one execution, in characters. */
 const MOST_CHARS = 20_000;
-/** The size of a record beyond what an author or a caller gives. */
+/** The size of a record without what an author or a caller gives. */
 const RECORD_CHARS = 500;
-/** A value takes about so many, beside its own. */
+/** A value takes about this many characters besides its own. */
 const VALUE_CHARS = 8;
 
 interface Known {
   readonly state: Snapshot;
-  /** At least as many as its values have. */
+  /** A lower bound: the characters of its values. */
   readonly chars: number;
 }
 
-/** It is being read: what is written meanwhile is in what is read, or not. */
+/** A read in progress: its result may or may not contain the writes made meanwhile. */
 interface Reading {
   readonly state?: never;
 }
 
-/** @param most executions that are remembered: those that were written last */
+/** @param most how many executions are remembered: those that were written last */
 export function knownExecutions(store: Store, most: number = MOST_EXECUTIONS): Store {
   const known = new Map<string, Known | Reading>();
   const keep = (id: string, state: Snapshot, chars: number): void => {
@@ -87,7 +87,7 @@ export function knownExecutions(store: Store, most: number = MOST_EXECUTIONS): S
   };
 }
 
-/** Each record is the next version of the one that is remembered, and of the same life. */
+/** Whether each record is the next version of the remembered one, and from the same life. */
 function follows({ execution, step, question }: Write, before: Snapshot): boolean {
   const { life } = before.execution;
   const isNext = (

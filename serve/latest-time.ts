@@ -1,8 +1,8 @@
 /**
- * The time that a server has, in its file: the next one goes on from there (`steady-time.ts`).
+ * Stores a server's time in its file: the next server continues from there (`steady-time.ts`).
  *
  * Owns: its item, and when it is written: at the start, every few seconds in which something was committed,
- * once a minute, and at the end. Does not own: what follows from it.
+ * once a minute, and at the end. Does not own: its use.
  */
 
 import { type DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
@@ -12,12 +12,12 @@ import type { SteadyTime } from './steady-time.ts';
 
 const KEY = { [TABLE.pk]: { S: 'serve#time' }, [TABLE.sk]: { S: 'time' } } as const;
 /**
- * The time between two writes: the next process may take what happened after the latest one to have lasted so
- * much longer.
+ * The time between two writes: the next process may overestimate the duration of events after the latest
+ * write by this much.
  */
 const EVERY_MS = 5_000;
 const WHEN_IDLE = 12;
-/** A server that is started again is off for less. */
+/** A restarted server is off for less than this. */
 const LONG_MS = 600_000;
 
 export class LatestTime {
@@ -28,7 +28,7 @@ export class LatestTime {
   #isNews = false;
   #quiet = 0;
 
-  /** Has the time go on from that of the process before, and keeps it in the file from now. */
+  /** Lets the time continue from the previous process's, and stores it in the file from now on. */
   static async keeping(
     client: DynamoDBClient,
     table: string,
@@ -39,7 +39,7 @@ export class LatestTime {
     const before = await latest.#read();
     const laterMs = before === undefined ? 0 : time.goOnFrom(before);
     if (before !== undefined && laterMs >= LONG_MS) {
-      // A clock that is ahead and a server that was off are the same here, not to who reads the line.
+      // A clock that is ahead and a server that was off are the same here, but not to a reader of the line.
       const last = new Date(before).toISOString();
       const detail = `the last run was at work until ${last}, by its clock: the time since then has passed`;
       logger.warn('clock-later', { ms: laterMs, last, detail });
@@ -63,7 +63,7 @@ export class LatestTime {
     return Item === undefined ? undefined : Number(Item['at']?.N);
   }
 
-  /** Never rejects: without it the next process knows an earlier one. */
+  /** Never rejects: without the write, the next process only knows an earlier time. */
   async #write(): Promise<void> {
     const Item = { ...KEY, at: { N: String(this.#now()) } };
     await this.#client.send(new PutItemCommand({ TableName: this.#table, Item })).catch(() => undefined);

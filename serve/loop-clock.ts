@@ -1,21 +1,21 @@
 /**
- * The supervisor's clock in a process that it shares with authors' code: it stands still while that
- * code blocks the event loop.
+ * The supervisor's clock in a process that it shares with authors' code: it stops while that code blocks the
+ * event loop.
  *
- * Owns: how far it is behind, how long it has run, and the news of a block. Does not own: which step blocks
- * (`blocked.ts`), what a supervisor does with the time.
+ * Owns: how far it is behind, how long it has run, and the report of a block. Does not own: which step blocks
+ * (`blocked.ts`), how a supervisor uses the time.
  *
- * A step that computes for ten seconds keeps every heartbeat of this process from being written. No attempt
- * is dead for that, and the supervisor runs in the same loop: were its time the machine's, it might read a
- * lease as over before the heartbeat behind it could be written. So its time is the one of three turns of the
- * loop ago, one every 50 ms. After a block it goes on only once the loop has gone round three times, and
- * heartbeats that were due are written. A clock that is behind ends no lease early.
+ * A step that computes for ten seconds delays every heartbeat of this process. No attempt is dead because of
+ * that, and the supervisor runs in the same loop: with the machine's time, it might read a lease as ended
+ * before the heartbeat behind it could be written. So its time is the time of three turns of the loop ago,
+ * one every 50 ms. After a block it continues only once the loop has turned three times, and due heartbeats
+ * are written. A clock that is behind ends no lease early.
  */
 
 import type { Clock } from '../lib/core/ports.ts';
 
 export const TURN_MS = 50;
-/** The length of a block: some heartbeats of short leases come late. */
+/** The length of a block at which some heartbeats of short leases come late. */
 export const BLOCKED_MS = 1_000;
 const TURNS = 3;
 
@@ -39,7 +39,7 @@ export class LoopClock implements Clock {
     this.#turns = Array.from({ length: TURNS }, () => clock.now());
   }
 
-  /** Ms: of what passes between two turns, no more than a loop may take that is merely busy. */
+  /** Run time in ms: between two turns, it counts no more than a merely busy loop may take. */
   readonly ran = (): number => this.#ranMs;
 
   readonly now = (): number => Math.min(this.#turns[0] ?? 0, this.#clock.now());
@@ -52,7 +52,7 @@ export class LoopClock implements Clock {
     clearInterval(this.#timer);
   }
 
-  /** The loop has gone round. */
+  /** Called at each turn of the loop. */
   turn(): void {
     const elapsed = this.#elapsed();
     const lateMs = elapsed - this.#turnedAt - TURN_MS;

@@ -1,11 +1,11 @@
 /**
- * The queue of a process that is alone: messages in memory, each given to its agent's work.
+ * The queue of a single-process server: messages in memory, each delivered to its agent's worker.
  *
- * Owns: how many messages of an agent are worked on at the same time, whose turn it is, delays, and that one
- * that is given back comes again. Does not own: what becomes of a message (`agents.ts`).
+ * Owns: how many messages of an agent are processed at the same time, the order of messages, delays, and the
+ * return of a message that was given back. Does not own: what happens to a message (`agents.ts`).
  *
- * Messages are hints: those that are lost with the process are sent again when the next one starts
- * (`resume.ts`), and the wake time makes good what is lost otherwise.
+ * Messages are hints: messages lost with the process are sent again when the next one starts (`resume.ts`),
+ * and the wake time recovers any other loss.
  */
 
 import type { Queue, QueueDepth } from '../lib/core/ports.ts';
@@ -14,9 +14,9 @@ import type { Send } from '../lib/core/decisions/decision.ts';
 import type { Message } from '../lib/core/decisions/message.ts';
 import { FairLine } from '../local/sqs/fair-line.ts';
 
-/** Messages without a group share one: each of a group of its own would come first. */
+/** Messages without a group share one: with a group of its own, each would come first. */
 const NOBODY = 'none';
-/** A message that a process cannot take now is offered again after so long. */
+/** A message that a process cannot take now is offered again after this time. */
 const GIVEN_BACK_MS = 2_000;
 
 export type Deliver = (message: Message) => Promise<'handled' | 'give-back'>;
@@ -42,7 +42,7 @@ export class MessageQueue implements Queue {
   #isStopped = false;
   #taken = 0;
 
-  /** @param limit messages at the same time */
+  /** @param limit how many messages are processed at the same time */
   serve(agent: string, limit: number, deliver: Deliver): void {
     this.#lanes.set(agent, { deliver, limit, waiting: new FairLine(), underWork: 0, delayed: 0 });
   }
@@ -64,14 +64,14 @@ export class MessageQueue implements Queue {
       }),
     );
 
-  /** Nothing more is delivered. */
+  /** Stops all deliveries. */
   stop(): void {
     this.#isStopped = true;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
   }
 
-  /** Resolves when nothing is under work any more. */
+  /** Resolves once no message is being processed. */
   async idle(): Promise<void> {
     while (this.#underWork.size > 0) await Promise.all(this.#underWork);
   }

@@ -6,7 +6,9 @@
 
 import { METRICS, type MetricName } from '../lib/aws/names.ts';
 
-/** The latest value counts. All others add up: what is counted as a sum, durations as a sum and a count. */
+/**
+ * Metrics whose latest value counts. All others add up: counters as a sum, durations as a sum and a count.
+ */
 const GAUGES: ReadonlySet<string> = new Set<MetricName>([
   'OpenIncidents',
   'OpenEntries',
@@ -34,7 +36,7 @@ export class MetricTotals {
   /** Totals by name, then by labels. */
   readonly #totals = new Map<string, Map<string, Total>>();
 
-  /** @param line of one role, as CloudWatch reads it */
+  /** @param line a line of one role, as CloudWatch reads it */
   line(labels: Labels, line: string): void {
     const key = Object.entries(labels)
       .map(([name, value]) => `${name}="${value}"`)

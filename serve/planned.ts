@@ -1,8 +1,8 @@
 /**
- * The latest planned time of each schedule, in the file.
+ * Stores the latest planned time of each schedule in the file.
  *
- * Owns: its item. Does not own: what follows from it (`schedules.ts`). It is beside the executions; elsewhere
- * nothing reads it.
+ * Owns: its item. Does not own: its use (`schedules.ts`). The item is outside the executions; nothing else
+ * reads it.
  */
 
 import { type DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
@@ -21,7 +21,7 @@ export const plannedIn = (client: DynamoDBClient, TableName: string): Planned =>
     );
     return Item === undefined ? undefined : Number(Item['at']?.N);
   },
-  // A clock that was set back plans an earlier time again, whose start is the same (S11).
+  // A clock that was set back plans an earlier time again; its start is the same (S11).
   write: async (trigger, at) => {
     const Item = { ...keyOf(trigger), at: { N: String(at) } };
     await client.send(new PutItemCommand({ TableName, Item }));

@@ -1,9 +1,9 @@
 /**
  * The ports of the roles in this process: the same adapters as on AWS, over the client of one file.
  *
- * Owns: which adapter stands behind which port. Does not own: the adapters (`lib/aws/dynamo-*.ts`), the
- * client (`sqlite/client.ts`), what is remembered (`known-executions.ts`). No supervisor is called: the one
- * of this process always sweeps.
+ * Owns: which adapter implements which port. Does not own: the adapters (`lib/aws/dynamo-*.ts`), the client
+ * (`sqlite/client.ts`), the memory of executions (`known-executions.ts`). Nothing calls a supervisor, because
+ * this process's own always sweeps.
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -42,15 +42,15 @@ import { knownExecutions } from './known-executions.ts';
 import { MetricTotals } from './metric-totals.ts';
 import { TABLE_NAME } from './sqlite/client.ts';
 
-/** All metrics of a process are of one deployment. */
+/** All metrics of a process belong to one deployment. */
 const DEPLOYMENT = 'steadfast-serve';
-/** Under which names they are found; its queue is in memory and has none of its own. */
+/** The names of its metrics; its queue is in memory and has none of its own. */
 export const MEASURED: Measured = { service: DEPLOYMENT, by: [], queues: {} };
 
-/** How a note begins whose error is that of the file (`worded` in `server.ts`). */
+/** The beginning of a note about an error of the file (`worded` in `server.ts`). */
 const UNKEPT_DETAIL = 'not-kept: ';
 
-/** No claim of this process is written later after it was read: it may wait for its slot meanwhile. */
+/** The longest time between a claim's read and its write: it may wait for its slot meanwhile. */
 const WRITTEN_WITHIN_MS = 3_000;
 
 export type ServerPorts = Ports & AuditPorts & ValuesAuditPorts;
@@ -71,7 +71,7 @@ export interface PortParts {
   readonly retentionMs?: number;
 }
 
-/** The same for every role but for the log (`withLog`). */
+/** The ports that every role shares, except for the log (`withLog`). */
 export function serverPorts({ client, findAtRisk, retentionMs, ...parts }: PortParts, log: Log): ServerPorts {
   const table = TABLE_NAME;
   const wakeShards = DEFAULT_WAKE_SHARDS;
@@ -110,7 +110,7 @@ const SILENT: Meter = {
   flush: nothing,
 };
 
-/** The lines and metrics of each role have its name, as those of its function on AWS. */
+/** Labels the lines and metrics of each role with its name, as its function does on AWS. */
 export class Telemetries {
   readonly #isQuiet: boolean;
   readonly #onLine: MeterOptions['onLine'];
@@ -137,7 +137,7 @@ export class Telemetries {
     return { logger, meter };
   }
 
-  /** Hands on what has been counted. */
+  /** Passes on the counts so far. */
   flush(): void {
     for (const meter of this.#meters) meter.flush();
   }
@@ -149,10 +149,11 @@ export class Telemetries {
   }
 }
 
-/** The same ports, as a role has them whose notes and messages are counted apart. */
+/** The same ports for one role, whose notes and messages are counted separately. */
 export function withTelemetry<P extends Ports>(ports: P, { logger, meter }: Telemetry): P {
   const lines = tellAll(logger);
-  // While no write is kept, each sweep fails for all that is due: that is said once (`unkept-writes.ts`).
+  // While no write succeeds, each sweep fails for everything that is due: that is reported once
+  // (`unkept-writes.ts`).
   const isSaid = (detail = ''): boolean =>
     detail.startsWith(UNKEPT_DETAIL) && ports.storageTrouble?.() !== undefined;
   const log: Log = {

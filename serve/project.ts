@@ -1,11 +1,11 @@
 /**
- * A project's workflows, loaded in the way that takes the least time.
+ * Loads a project's workflows in the fastest possible way.
  *
- * Owns: that order, and that what fails is said by the loader, with the author's own files. Does not own:
- * what is loaded (`workflows.ts`), how files are compiled and kept (`compiled/`).
+ * Owns: the order of attempts, and that the loader reports failures, with the author's own files. Does not
+ * own: what is loaded (`workflows.ts`), how files are compiled and stored (`compiled/`).
  *
- * Hooks of a loader have a thread of their own before Node 22.15: that of tsx, and what shares the entries,
- * are two fifths of the time until a server answers. What is compiled needs neither.
+ * Before Node 22.15, a loader's hooks have a thread of their own: tsx's hooks, and those that share the
+ * entries, take two fifths of the time until a server answers. Compiled files need neither.
  */
 
 import { authoredFiles } from '../lib/infra/discover.ts';
@@ -18,7 +18,7 @@ import { foldersOf, loadWorkflows, type Served } from './workflows.ts';
 const compile: KeptOptions['compile'] = async (files, options) =>
   (await import('./compiled/compile.ts')).compile(files, options);
 
-/** @throws DiscoveryError saying what is wrong where */
+/** @throws DiscoveryError that says what is wrong and where */
 export async function loadProject(folder: string): Promise<Served> {
   const { root, folders, only } = foldersOf(folder);
   const load = (): Promise<Served> => loadWorkflows(root, folders, only);
@@ -35,7 +35,7 @@ export async function loadProject(folder: string): Promise<Served> {
       loadInstead(new Map());
     }
   }
-  // The entries were loaded before: what is loaded after the hooks takes the longer way through them.
+  // The entries are loaded first: modules loaded after the hooks take the longer way through them.
   hookEntries(shared);
   await loadTypescript();
   return await load();

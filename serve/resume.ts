@@ -1,12 +1,12 @@
 /**
- * Repairs what the process before this one has left: its attempts are dead, its messages are lost.
+ * Repairs what the previous process left behind: its attempts are dead, its messages are lost.
  *
- * Owns: that both are made good at the start, instead of when leases and pickup times are over. Does not own:
- * what follows from a death (`lib/engine/death.ts`), which messages an execution needs (`lib/core`).
+ * Owns: that both are repaired at the start, instead of when leases and pickup times end. Does not own: what
+ * follows from a death (`lib/engine/death.ts`), which messages an execution needs (`lib/core`).
  *
- * The file is one process's alone, so whatever has a lease that this process has not given is dead (S4): that
- * is recorded, as a worker records it of a process that it has killed. Then each execution is evaluated as
- * after its start, which sends again what is ready.
+ * Only one process has the file, so any lease that this process did not give is dead (S4): that is recorded,
+ * as a worker records the death of a process that it has killed. Then each execution is evaluated as after
+ * its start, which sends again what is ready.
  */
 
 import type { Due, Ports } from '../lib/core/ports.ts';
@@ -19,23 +19,23 @@ import { type PlanCache, planOf } from '../lib/engine/plans.ts';
 import { reconcile } from '../lib/engine/reconcile.ts';
 import { recordDeath } from '../lib/engine/death.ts';
 
-/** Evaluations at once. */
+/** How many evaluations run at once. */
 const LANES = 16;
 
 export interface Resumed {
   readonly executions: number;
-  /** Attempts whose deaths were recorded. */
+  /** How many deaths of attempts were recorded. */
   readonly attempts: number;
-  /** Executions that wait for an agent that is not here, by agent. */
+  /** Executions that wait for an agent that is missing here, by agent. */
   readonly missing: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 export interface ResumeOptions {
-  /** Whether this process has made the token of a lease. */
+  /** Whether this process created the token of a lease. */
   readonly isOurs: (token: string) => boolean;
   /**
-   * The end of the repair: executions due later had no message under way, but may have had an attempt, if a
-   * clock was wrong.
+   * The end of the repair: executions that are due later had no message in progress, but may have had an
+   * attempt, if a clock was wrong.
    */
   readonly untilAt: number;
   /** Agents run in processes of their own: none of them has ended the server, so no try of theirs is used up. */
@@ -53,7 +53,7 @@ export async function resume(ports: Ports, plans: PlanCache, options: ResumeOpti
       executions += 1;
       attempts += dead;
     } catch (error) {
-      // Its wake time comes, as that of any other.
+      // The execution continues at its wake time, like any other.
       ports.log.note({ what: 'evaluation-failed', executionId, detail: sayable(error) });
     }
   };
@@ -107,14 +107,14 @@ async function resumeOne(
   return dead.length;
 }
 
-/** Agents that its open work needs, and that take no messages here. */
+/** Agents that the execution's open work needs, and that take no messages here. */
 const missingFor = ({ queue }: Ports, plan: Plan, state: Snapshot): readonly string[] =>
   openWork(plan, state).flatMap(({ step }) => {
     const agent = 'agent' in step ? step.agent : undefined;
     return agent === undefined || queue.reaches?.(agent) !== false ? [] : [agent];
   });
 
-/** Attempts under a lease, and those that lost one and may be waited for. */
+/** Attempts with a lease, and those that lost theirs and may be waited for. */
 const deadIn = (
   { steps }: Snapshot,
   isOurs: (token: string) => boolean,

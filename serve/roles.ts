@@ -1,8 +1,8 @@
 /**
- * The scheduler and the agents of this process, put together.
+ * Connects the scheduler and the agents of this process.
  *
  * Owns: each agent's worker and its place at the queue. Does not own: the work (`agents.ts`), the order in
- * which a server begins and ends (`server.ts`).
+ * which a server starts and stops them (`server.ts`).
  */
 
 import type { Worker } from '../lib/agent/author-code.ts';
@@ -24,7 +24,7 @@ import type { MessageQueue } from './message-queue.ts';
 import type { Planned } from './schedules.ts';
 import { type ServerPorts, type Telemetries, withTelemetry } from './ports.ts';
 
-/** A hundred commands each. */
+/** Each page has a hundred commands. */
 export const MOST_BULK_PAGES = 10;
 
 export interface Roles {
@@ -33,7 +33,9 @@ export interface Roles {
   readonly telemetries: Telemetries;
   readonly queue: MessageQueue;
   readonly blocked: BlockedSteps;
-  /** Ends this process if an attempt in it is not over by then. @returns what is called when it is */
+  /**
+   * Ends this process if an attempt in it has not ended by then. @returns the function to call once it has
+   */
   readonly until?: (agent: string, deadlineAt: number) => () => void;
   readonly planned: Planned;
 }
@@ -45,13 +47,13 @@ export interface HostedAgent {
   readonly worker: Worker;
   /** The performer of its work, if it is not the worker itself. */
   readonly apart?: Pick<Worker, 'implementation' | 'enter'>;
-  /** Attempts at the same time. */
+  /** The most attempts at the same time. */
   readonly limit: number;
   /** How many attempts may begin, such as '50/s'. */
   readonly rate?: string;
 }
 
-/** Its messages are worked on from now. */
+/** Starts processing the agent's messages. */
 export function host(roles: Roles, { worker: given, apart, limit, rate }: HostedAgent): void {
   const { ports, telemetries, queue, blocked, plans } = roles;
   const { name } = given.agent.spec;
@@ -70,7 +72,7 @@ export function host(roles: Roles, { worker: given, apart, limit, rate }: Hosted
   queue.serve(name, limit, deliveryTo({ ports: own, worker, telemetry, plans, until }));
 }
 
-/** The agent that every deployment brings itself: it obeys bulk actions as the scheduler would. */
+/** The built-in agent of every deployment: it executes bulk actions as the scheduler would. */
 export function hostBulk(roles: Roles, scheduler: Scheduler): void {
   const implementation: Implementation<unknown, unknown> = {
     execute: (ctx, input) => actOnPage(scheduler, input as PageInput, ctx),

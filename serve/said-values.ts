@@ -1,8 +1,8 @@
 /**
- * Large values whose trouble is reported in the words of the file, to the caller and to the server.
+ * Large values whose errors are reported in the words of the file, to the caller and to the server.
  *
- * Owns: that no value that was not kept goes unreported. Does not own: the words (`sqlite/trouble.ts`), where
- * values are (`folder-values.ts`).
+ * Owns: that every value that was not stored is reported. Does not own: the words (`sqlite/trouble.ts`),
+ * where values are stored (`folder-values.ts`).
  */
 
 import type { LargeValues } from '../lib/core/ports.ts';

@@ -1,11 +1,12 @@
 /**
- * Schedules of a process that is alone: at each planned time a start, as EventBridge Scheduler would send it.
+ * The schedules of a single-process server: starts an execution at each planned time, as EventBridge
+ * Scheduler would.
  *
- * Owns: which time is next by the machine's clock, what was missed while no process ran (the latest is made
- * up, once), that a start that fails is tried again. Does not own: the start (`lib/scheduler/starter.ts`),
- * reading an expression (croner), the record of the latest time (`planned.ts`).
+ * Owns: the next time by the machine's clock, catching up after no process ran (the latest missed start is
+ * made up, once), and retrying a failed start. Does not own: the start (`lib/scheduler/starter.ts`), parsing
+ * an expression (croner), the record of the latest time (`planned.ts`).
  *
- * The key of a start is the planned time, so one that is repeated after a crash is the same (S11).
+ * The key of a start is the planned time, so a start that is repeated after a crash is the same (S11).
  */
 
 import { Cron } from 'croner';
@@ -20,16 +21,16 @@ import type { StartOutcome } from '../lib/scheduler/starter.ts';
 
 const MINUTE_MS = 60_000;
 const UNITS: Readonly<Record<string, number>> = { minute: 1, hour: 60, day: 1_440 };
-/** The clock may be set meanwhile. */
+/** A sleep ends after this time, because the clock may be set meanwhile. */
 const LONGEST_SLEEP_MS = MINUTE_MS;
 const AGAIN_MS = 5_000;
-/** Occasions missed longer ago are not made up. */
+/** Starts that were missed longer ago are not made up. */
 const MADE_UP_MS = 24 * 3_600_000;
 
-/** The first time after that, in epoch ms; nothing where there is none any more. */
+/** The first time after `at`, in epoch ms; nothing if there are no more. */
 export type NextAfter = (at: number) => number | undefined;
 
-/** @throws Error saying what is allowed */
+/** @throws Error that says what is allowed */
 export function nextAfter({ schedule, timeZone = 'Etc/UTC' }: ScheduleTrigger['options']): NextAfter {
   const problem = scheduleProblem({ schedule, timeZone });
   if (problem !== undefined) throw refuse('bad-trigger', problem);
@@ -38,7 +39,7 @@ export function nextAfter({ schedule, timeZone = 'Etc/UTC' }: ScheduleTrigger['o
     const everyMs = Number(count) * (UNITS[unit] ?? 1) * MINUTE_MS;
     return (at) => (Math.floor(at / everyMs) + 1) * everyMs;
   }
-  // Alone in the week it is Saturday, which croner knows by its number.
+  // `L` alone in the field for the weekday means Saturday, which croner knows by its number.
   const fields = cronFields(schedule)?.map((field, at) =>
     at === WEEKDAY_AT ? lastIsSaturday(field) : field,
   );
@@ -47,7 +48,7 @@ export function nextAfter({ schedule, timeZone = 'Etc/UTC' }: ScheduleTrigger['o
   const cron = new Cron(`0 ${fields?.join(' ')}`, options);
   return (at) => {
     for (let next = cron.nextRun(new Date(at)); next !== null; next = cron.nextRun(next)) {
-      // A time that a change to summer time leaves out is left out, as on AWS, and not moved.
+      // A time that the change to summer time skips is left out, as on AWS, and not moved.
       if (cron.match(next)) return next.getTime();
     }
     return undefined;
@@ -57,7 +58,7 @@ export function nextAfter({ schedule, timeZone = 'Etc/UTC' }: ScheduleTrigger['o
 const WEEKDAY_AT = 4;
 const lastIsSaturday = (field: string): string => field.replaceAll(/(?<=^|,)L(?=,|$)/gi, 'SAT');
 
-/** The latest planned time that was begun, by trigger. */
+/** The latest planned time that was started, by trigger. */
 export interface Planned {
   readonly read: (trigger: string) => Promise<number | undefined>;
   readonly write: (trigger: string, at: number) => Promise<void>;
@@ -75,11 +76,11 @@ export interface ScheduleParts {
 export const compiledSchedule = ({ workflow, options }: ScheduleTrigger): Trigger =>
   compiledTrigger(SCHEDULE, workflow, options) as unknown as Trigger;
 
-/** The loop of each schedule. */
+/** Runs the loop of each schedule. */
 export const keepSchedules = (triggers: readonly DeclaredTrigger[], parts: ScheduleParts): Promise<void>[] =>
   triggers.flatMap((trigger) => (trigger.on === 'schedule' ? [keepSchedule(trigger, parts)] : []));
 
-/** Starts at each time until it is stopped. Never rejects. */
+/** Starts an execution at each time until it is stopped. Never rejects. */
 export async function keepSchedule(declared: ScheduleTrigger, parts: ScheduleParts): Promise<void> {
   const { clock, planned, stopping, log } = parts;
   const trigger = compiledSchedule(declared);
@@ -89,7 +90,7 @@ export async function keepSchedule(declared: ScheduleTrigger, parts: SchedulePar
     try {
       next ??= nextAfter(declared.options);
       latest = within(latest ?? (await firstLatest(trigger, parts)), clock.now());
-      // A schedule without a next occasion has one if the clock is set back.
+      // A schedule without a next time gets one if the clock is set back.
       const dueAt = latestDue(next, latest, clock.now()) ?? next(latest) ?? Number.POSITIVE_INFINITY;
       if (dueAt > clock.now()) await clock.sleep(Math.min(dueAt - clock.now(), LONGEST_SLEEP_MS), stopping);
       else {
@@ -104,7 +105,7 @@ export async function keepSchedule(declared: ScheduleTrigger, parts: SchedulePar
   }
 }
 
-/** A schedule that is new here begins now. */
+/** A schedule that is new to this file begins now. */
 async function firstLatest({ name }: Trigger, { planned, clock }: ScheduleParts): Promise<number> {
   const known = await planned.read(name);
   if (known !== undefined) return known;
@@ -113,10 +114,13 @@ async function firstLatest({ name }: Trigger, { planned, clock }: ScheduleParts)
   return now;
 }
 
-/** A time that was planned by a clock that was ahead is none; what was missed is made up within bounds. */
+/**
+ * Limits the latest time: one from a clock that was ahead becomes now, and missed starts are made up within
+ * bounds.
+ */
 const within = (latest: number, now: number): number => Math.min(now, Math.max(latest, now - MADE_UP_MS));
 
-/** The last of several times that have passed: what a restart makes up is one start. */
+/** The last of several times that have passed: a restart makes up only one start. */
 function latestDue(next: NextAfter, after: number, now: number): number | undefined {
   let due: number | undefined;
   for (let at = next(after); at !== undefined && at <= now; at = next(at)) due = at;

@@ -1,11 +1,12 @@
 /**
- * The whole of Steadfast in one process, over one file: API, agents, supervisor, audit, schedules.
+ * All of Steadfast in one process, over one file: API, agents, supervisor, audit, schedules.
  *
- * Owns: the order in which they begin and end, and that nothing is left behind. Does not own: any of them.
- * May be entered by `cli/` and by the users' test kit; `lib` knows nothing of it, and it nothing of the CDK.
+ * Owns: the order in which the parts start and stop, and that nothing is left behind. Does not own: any of
+ * the parts. `cli/` and the users' test kit may import it; `lib` does not depend on it, and it does not
+ * depend on the CDK.
  *
- * Begin: the file and its lock; the queue; the API; then what is resumed, supervised and scheduled. End: no
- * new call, message or evaluation; what is under way goes on within its grace; the file.
+ * Start: the file and its lock; the queue; the API; then resuming, supervision and schedules. Stop: no new
+ * call, message or evaluation; work in progress continues within its grace period; the file.
  */
 
 import { routes } from '../lib/api/routes.ts';
@@ -55,11 +56,11 @@ export interface Server {
   readonly url: string;
   readonly port: number;
   readonly workflows: readonly string[];
-  /** The paths at which third parties are taken at their signatures. */
+  /** The paths for third parties, who are identified by their signatures. */
   readonly webhooks: readonly string[];
-  /** Answers a call in this process as the port does. */
+  /** Answers a call from this process as the port does. */
   readonly answer: Answers;
-  /** Resolves once all that an earlier process left goes on. */
+  /** Resolves once everything that an earlier process left continues. */
   readonly resumed: Promise<Resumed>;
   readonly stop: () => Promise<void>;
 }
@@ -68,12 +69,12 @@ const CONCURRENCY = 100;
 const STOP_WITHIN_MS = 20_000;
 const RETENTION_MS = 30 * 24 * 3_600_000;
 const METRICS_EVERY_MS = 60_000;
-/** Time for an evaluation, and for the rest of a page of the audit. */
+/** The time for an evaluation, and for the rest of a page of the audit. */
 const LOOPS_END_MS = 2_000;
-/** The longest gap between two messages for one piece of work, with the time in which one is taken. */
+/** The longest gap between two messages for one piece of work, including the time to take one. */
 const LONGEST_GAP_MS = 30 * 60_000;
 
-/** @throws Error that says what to do, with nothing left behind */
+/** @throws Error that says what to do, and leaves nothing behind */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { host: address = LOOPBACK, tokens = Tokens.none } = options;
   if (address !== LOOPBACK && tokens.size === 0)
@@ -91,7 +92,7 @@ async function expireAll(database: Database, { now }: EndingClock): Promise<void
   while ((await database.expire(now())) > 0);
 }
 
-/** Calls of the loops to the file, beside their ports. */
+/** Calls of the loops to the file, besides their ports. */
 interface FileCalls {
   readonly expire: () => unknown;
   readonly open: () => Promise<OpenNow>;
@@ -100,7 +101,7 @@ interface FileCalls {
 
 const NONE: Resumed['missing'] = new Map();
 
-/** A call that had a large value may never be made again. */
+/** How long a failure to store a large value is news: a call with such a value may never be repeated. */
 const VALUES_LAST_MS = 60_000;
 
 class Running {
@@ -129,14 +130,14 @@ class Running {
   #jumped(byMs: number, skippedMs: number): void {
     const { logger } = this.#telemetries.of({ role: 'server' });
     logger.warn('clock-jumped', { ms: byMs, aheadMs: this.#time.aheadMs, detail: jumpText(byMs) });
-    // The attempts under way send heartbeats again, in the time that a lease has.
+    // The attempts in progress send heartbeats again within the time that a lease has.
     if (skippedMs >= JUMP_MS) this.#away(skippedMs);
   }
 
-  /** Nothing ran here for so long. */
+  /** Nothing ran here for this long. */
   #stood(ms: number, blocked: BlockedSteps): void {
     blocked.noticed(ms);
-    // In this process a thread of its own ends authors' code (`watchdog.ts`).
+    // In this process, a separate thread ends authors' code (`watchdog.ts`).
     if (this.#areApart) this.#away(ms);
   }
 
@@ -159,7 +160,7 @@ class Running {
     const http = await listenAt(address, port, byPath(listeners, apiListener(api, tokens, parts)));
     const { loops, resumed } = this.#loops(roles, loop, calls);
     loops.push(...this.#schedules(scheduler, roles));
-    // None of them ends the server: what fails in a loop is in the log.
+    // No failure in a loop ends the server: it is in the log.
     const { logger } = this.#telemetries.of({ role: 'server' });
     for (const one of loops)
       one.catch((error: unknown) => logger.error('loop-failed', { detail: sayable(error) }));
@@ -174,7 +175,7 @@ class Running {
     };
   }
 
-  /** Last in, first out. */
+  /** Releases in reverse order. */
   async release(): Promise<void> {
     for (const step of this.#undo.splice(0).toReversed()) await step();
   }
@@ -315,7 +316,7 @@ class Running {
       stopping: signal,
     });
     const memory = { plans, grace: this.#grace };
-    // Executions whose agent is not here; a supervisor meets them half a minute later.
+    // Executions whose agent is missing here; a supervisor would find them half a minute later.
     let missing: Resumed['missing'] = NONE;
     void resumed.then((found) => (missing = found.missing)).catch(() => undefined);
     const takeMissing = (): Resumed['missing'] => {
@@ -335,7 +336,7 @@ class Running {
   #schedules(scheduler: Scheduler, { planned }: Roles): Promise<void>[] {
     const { logger } = this.#telemetries.of({ role: 'starter' });
     return keepSchedules(this.#options.served.triggers, {
-      // A schedule is of the machine's time, whatever the clock was before.
+      // Schedules use the machine's time, whatever the clock was before.
       clock: { now: this.#machine.wall, sleep: this.#clock.sleep },
       random: this.#boot,
       planned,

@@ -1,8 +1,8 @@
 /**
- * An event as its receiver gets it: the text, and the headers by which it knows the sender.
+ * An event in the form that its receiver gets: the text, and the headers that prove the sender.
  *
  * Owns: the form of Standard Webhooks (github.com/standard-webhooks/standard-webhooks, spec): id, time and
- * signature. Does not own: when it is sent (`event-outbox.ts`), what an event says (docs/EVENTS.md).
+ * signature. Does not own: when it is sent (`event-outbox.ts`), the content of an event (docs/EVENTS.md).
  */
 
 import { createHash, createHmac } from 'node:crypto';
@@ -45,7 +45,10 @@ export function eventTarget(url: string, secret: string | undefined): EventTarge
 export const eventText = ({ source, detailType, at, detail }: ServerEvent): string =>
   JSON.stringify({ source, 'detail-type': detailType, time: new Date(at).toISOString(), detail });
 
-/** The id of an event, which one that is announced again has too: docs/EVENTS.md names what is the same. */
+/**
+ * The id of an event; a repeated announcement has the same one: docs/EVENTS.md names the fields that it
+ * consists of.
+ */
 export function idOf({ detailType, at, detail }: ServerEvent): string {
   const { executionId, incident, step, change, agent, workflow } = detail;
   const what = [detailType, at, executionId, incident, step, change, agent, workflow];

@@ -1,24 +1,27 @@
 /**
  * The time of a server whose machine's clock may be set: it never goes back.
  *
- * Owns: how far this time is ahead of the machine's, and the news that the clock was set. Does not own: who
- * sleeps (`ending-clock.ts`), schedules, which go by the machine's clock (`schedules.ts`).
+ * Owns: how far this time is ahead of the machine's, and the report that the clock was set. Does not own:
+ * sleeping (`ending-clock.ts`), schedules, which use the machine's clock (`schedules.ts`).
  *
- * All instants in the file are of this time, so a clock that is set back moves none of them away: what waits
- * for ten minutes waits for ten minutes. The time goes on from where it was, and comes near the machine's
- * again by going a little slower. A clock that is set forward, or a machine that slept, is followed at once:
- * the time has passed, as it does for a server that was off. Between two runs the file knows the time that
- * the last one had (`latest-time.ts`).
+ * All instants in the file are in this time, so setting the clock back delays none of them: a wait of ten
+ * minutes lasts ten minutes. The time continues from where it was, and approaches the machine's again by
+ * running a little slower. If the clock is set forward, or the machine slept, the time follows at once: that
+ * time has passed, as it does for a server that was off. Between two runs the file keeps the last run's time
+ * (`latest-time.ts`).
  */
 
 import { MACHINE, type MachineTime } from '../lib/aws/clock.ts';
 
-/** Less is no news: the two are read one after the other, and are corrected in small steps. */
+/**
+ * A smaller jump is not reported: the two clocks are read one after the other, and are corrected in small
+ * steps.
+ */
 export const JUMP_MS = 500;
-/** The part of each ms that passes by which a time that is ahead comes near the machine's. */
+/** The share of the passing time by which a time that is ahead approaches the machine's. */
 const CATCH_UP = 0.05;
 
-/** The words of a jump. @param byMs below zero: it was set back */
+/** Describes a jump in words. @param byMs below zero: the clock was set back */
 export function jumpText(byMs: number): string {
   const [how, then] = byMs < 0 ? ['back', 'times go on'] : ['forward', 'the time between has passed'];
   return `the machine's clock was set ${how}, or it slept: ${then}`;
@@ -26,11 +29,11 @@ export function jumpText(byMs: number): string {
 
 export class SteadyTime {
   readonly #machine: MachineTime;
-  /** @param byMs below zero: it was set back; @param skippedMs how much of this time was skipped */
+  /** @param byMs below zero: the clock was set back; @param skippedMs how much of this time was skipped */
   readonly #onJump: (byMs: number, skippedMs: number) => void;
   #latest = Number.NEGATIVE_INFINITY;
   #elapsed: number;
-  /** The machine's time when `elapsed` was nought. */
+  /** The machine's time when `elapsed` was zero. */
   #origin: number;
   #aheadMs = 0;
 
@@ -57,8 +60,9 @@ export class SteadyTime {
   };
 
   /**
-   * @param at the time of the process before this one, whose instants are in the file
-   * @returns how much later it is now: what was off, and a clock that was set meanwhile, are the same here
+   * @param at the time of the previous process, whose instants are in the file
+   * @returns how much later it is now: a server that was off and a clock that was set meanwhile are the same
+   * here
    */
   goOnFrom(at: number): number {
     const byMs = this.now() - at;
@@ -68,7 +72,7 @@ export class SteadyTime {
     return 0;
   }
 
-  /** How far it is ahead of the machine's clock. */
+  /** How far this time is ahead of the machine's clock. */
   get aheadMs(): number {
     return Math.round(this.#aheadMs);
   }

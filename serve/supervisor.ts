@@ -1,8 +1,8 @@
 /**
- * The supervisor and the audit of a process that is alone: loops, in place of schedules that start them.
+ * The supervisor and the audit of a single-process server: loops, instead of schedules that start them.
  *
  * Owns: when they sweep and read, and that they end. Does not own: a sweep (`lib/supervisor/sweep.ts`), a
- * pass of the audit (`lib/supervisor/audit.ts`), whose time it is (`loop-clock.ts`).
+ * pass of the audit (`lib/supervisor/audit.ts`), the clock that they use (`loop-clock.ts`).
  */
 
 import type { OpenNow } from '../lib/aws/open-now.ts';
@@ -17,16 +17,16 @@ import { receiptBook } from '../lib/supervisor/receipts.ts';
 import { STAYS_WHEN_BUSY } from '../lib/supervisor/stay.ts';
 import { tick } from '../lib/supervisor/sweep.ts';
 
-/** The search of an index in the same process costs next to nothing. */
+/** Searching an index in the same process costs next to nothing. */
 const SWEEP_EVERY_MS = 1_000;
-/** After so long the metrics of sweeps are written. */
+/** The interval at which the metrics of sweeps are written. */
 const TICK_MS = 60_000;
 const AUDIT_EVERY_MS = 60_000;
-/** The time from the beginning of a pass of the audit to the next. */
+/** The time from the start of one pass of the audit to the start of the next. */
 const PASS_EVERY_MS = 3_600_000;
-/** Pages of large values in one run, up to 1,000 each. */
+/** How many pages of large values one run reads, up to 1,000 values each. */
 const VALUE_PAGES = 5;
-/** 1 MB each: a run takes the loop for less than a step may. */
+/** How many pages of 1 MB one run reads: it then blocks the loop for less than a step may. */
 const AUDIT_PAGES = 100;
 
 /** Its clock's sleep ends with `stopping`. */
@@ -35,12 +35,12 @@ const untilStopped = <P extends Pick<Ports, 'clock'>>(ports: P, stopping: AbortS
   clock: { now: ports.clock.now, sleep: (ms, signal) => ports.clock.sleep(ms, signal ?? stopping) },
 });
 
-/** The calls of a supervisor to the process that it is in. */
+/** A supervisor's calls to its process. */
 export interface Beside {
   /** Counts what is open, once a minute. */
   readonly open: () => Promise<OpenNow>;
   /**
-   * Executions that wait for an agent in vain, found by others than its sweeps since it was last asked, by
+   * Executions that wait for a missing agent and were found by others than its sweeps since the last call, by
    * agent.
    */
   readonly takeMissing: () => Missing;
@@ -72,7 +72,7 @@ export async function supervise(
   }
 }
 
-/** Beside what its sweeps have met. */
+/** Adds the missing agents to those that its sweeps have found. */
 function withMissing(sweeps: readonly ShardSweep[], missing: Missing): readonly ShardSweep[] {
   const [first, ...others] = sweeps;
   if (first === undefined || missing.size === 0) return sweeps;
@@ -81,7 +81,7 @@ function withMissing(sweeps: readonly ShardSweep[], missing: Missing): readonly 
   return [{ ...first, missing: all }, ...others];
 }
 
-/** @param expire removes what has outlived its retention */
+/** @param expire removes items that have outlived their retention */
 export async function auditAlways(
   given: AuditPorts & ValuesAuditPorts,
   { logger, meter }: Telemetry,

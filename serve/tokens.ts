@@ -1,9 +1,8 @@
 /**
- * The tokens with which callers are let in, each the name of one.
+ * The tokens that admit callers; each token has a caller's name.
  *
- * Owns: how they are written down, with the kinds of calls that each may make, and their comparison in
- * constant time. Does not own: when one is needed (`http.ts`), which call is of which kind
- * (`lib/api/calls.ts`).
+ * Owns: how they are written, with the kinds of calls that each allows, and their comparison in constant
+ * time. Does not own: when one is needed (`http.ts`), the kind of a call (`lib/api/calls.ts`).
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -12,9 +11,9 @@ import { isCallerName } from '../lib/core/values/caller.ts';
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Shorter ones are guessed. */
+/** Shorter tokens can be guessed. */
 const LEAST_CHARS = 16;
-/** The characters that a header may have; a token with another one would let nobody in. */
+/** The characters that a header may have; a token with any other would admit nobody. */
 const SENDABLE = /^[\x21-\x7e]+$/;
 /** The caller whose token has no name beside it. */
 const UNNAMED = 'token';
@@ -24,7 +23,7 @@ const KINDS: readonly CallKind[] = [...new Set(KNOWN.map(kindOf))];
 
 export interface TokenHolder {
   readonly name: string;
-  /** The kinds of calls that it may make. */
+  /** The kinds of calls that the token allows. */
   readonly scopes: ReadonlySet<CallKind>;
 }
 
@@ -45,9 +44,9 @@ export class Tokens {
   }
 
   /**
-   * @param text a token a line, `<name> <token>`, or the token alone, or `<name> <token> start,read` with
-   * what it is for; empty lines and those with # are none
-   * @throws Error saying which line cannot be used; no token is in it
+   * @param text one token per line: `<name> <token>`, the token alone, or `<name> <token> start,read` with
+   * its scopes; empty lines and those with # are ignored
+   * @throws Error that says which line cannot be used, without any token
    */
   static read(text: string): Tokens {
     const lines = text.split('\n').map((line) => line.trim());
@@ -68,7 +67,7 @@ export class Tokens {
     return new Tokens(names);
   }
 
-  /** Compares with each, however early one fits. @param header `Authorization`, as it came */
+  /** Compares with every token, even after a match. @param header `Authorization`, as received */
   holderOf(header: string | undefined): TokenHolder | undefined {
     const [, token] = /^Bearer ([\x21-\x7e]+)$/i.exec(header ?? '') ?? [];
     const given = digest(token ?? '');
@@ -78,7 +77,9 @@ export class Tokens {
   }
 }
 
-/** Without scopes a token may do everything. @throws Error saying which line, and what is allowed */
+/**
+ * A token without scopes allows everything. @throws Error that says which line is wrong, and what is allowed
+ */
 function scopesIn(text: string | undefined, line: number): ReadonlySet<CallKind> {
   const scopes = text?.split(',') ?? KINDS;
   const isKind = (one: string): one is CallKind => (KINDS as readonly string[]).includes(one);
@@ -93,7 +94,7 @@ const ROUTES = KNOWN.map((route) => {
   return { method, path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`), kind: kindOf(route) };
 });
 
-/** The scopes that a call needs. A call of no route needs all of them if it changes something. */
+/** The scopes that a call needs. A call without a route needs all of them if it changes something. */
 export function kindsOf(method: string, url: string): readonly CallKind[] {
   const asked = method === 'HEAD' ? 'GET' : method;
   const path = url.replace(/[?#].*$/, '');

@@ -1,9 +1,9 @@
 /**
- * Why no write is kept now: for `/health`, and for the log, when it begins, once a minute with how many
- * commits were refused, and when it is over: a server writes each minute (`latest-time.ts`).
+ * Why writes fail now: for `/health`, and for the log: at the beginning, once a minute with the number of
+ * refused commits, and at the end. A server writes each minute (`latest-time.ts`).
  *
- * Owns: since when. Does not own: which of SQLite's errors means what (`sqlite/trouble.ts`), what is said of
- * it (`lib/explain/situation.ts`).
+ * Owns: since when. Does not own: the meaning of SQLite's errors (`sqlite/trouble.ts`), the texts about it
+ * (`lib/explain/situation.ts`).
  */
 
 import type { Telemetry } from '../lib/aws/ports.ts';
@@ -18,17 +18,17 @@ export class UnkeptWrites {
   #trouble: StorageTrouble | undefined;
   readonly #lastsMs: number;
   #failedAt = 0;
-  /** The row of failures that the log tells of, with no minute without one between them. */
+  /** The series of failures that the log reports, with no minute without one between them. */
   #row: { readonly since: number; saidAt: number; refused: number } | undefined;
 
-  /** @param lastsMs how long the latest failure says something of the disk. @default for ever */
+  /** @param lastsMs how long the latest failure is evidence about the disk. @default forever */
   constructor(clock: Clock, logger: Telemetry['logger'], lastsMs: number = Number.POSITIVE_INFINITY) {
     this.#clock = clock;
     this.#logger = logger;
     this.#lastsMs = lastsMs;
   }
 
-  /** Absent while writes are kept. */
+  /** Absent while writes succeed. */
   readonly now = (): StorageTrouble | undefined => {
     if (this.#clock.now() - this.#failedAt > this.#lastsMs) this.#trouble = undefined;
     return this.#trouble;
@@ -52,7 +52,7 @@ export class UnkeptWrites {
     if (this.#row !== undefined) this.#endRow(this.#clock.now());
   };
 
-  /** A disk that is all but full takes small commits: it is over after a minute without a failure. */
+  /** A nearly full disk accepts small commits: the series ends after a minute without a failure. */
   #endRow(now: number): void {
     if (this.#row === undefined || this.#trouble !== undefined || now - this.#failedAt < SAID_EVERY_MS)
       return;

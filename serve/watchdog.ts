@@ -1,19 +1,20 @@
 /**
- * A thread that ends this process when an attempt in it goes on past its process deadline.
+ * A thread that kills this process if an attempt in it continues past its process deadline.
  *
- * Owns: the deadlines of the attempts under way, where the thread reads them. Does not own: which attempts
- * there are (`agents.ts`), how long they may take (`core/plan/agent.ts`).
+ * Owns: the deadlines of the attempts in progress, in a place where the thread reads them. Does not own:
+ * which attempts there are (`agents.ts`), how long they may take (`core/plan/agent.ts`).
  *
- * `processDeadline` is a promise that an attempt acts no more. What ignores its abort, or never gives the
- * event loop back, can be ended with its process alone; on AWS the platform does that. The next process
- * records the deaths of all attempts and goes on.
+ * `processDeadline` is a promise that an attempt no longer acts. Code that ignores its abort, or never
+ * returns to the event loop, can be ended only with its process; on AWS the platform does that. The next
+ * process records the deaths of all attempts and continues.
  */
 
 import { Worker as Thread } from 'node:worker_threads';
 
 /**
- * Text, so that it is the same for TypeScript and for a bundle. The first number is how long this process has
- * run: a clock that is set, and a pause of the machine or the process, are no time of an attempt.
+ * The thread's code as text, so that it is the same for TypeScript and for a bundle. The first number is how
+ * long this process has run: setting the clock, or a pause of the machine or the process, does not count as
+ * an attempt's time.
  */
 export const WATCH = `
 const { workerData: { shared, names } } = require('node:worker_threads');
@@ -39,7 +40,7 @@ export class Watchdog {
   readonly #names: readonly string[];
   readonly #thread: Thread;
 
-  /** @param most attempts at the same time */
+  /** @param most the most attempts at the same time */
   constructor(names: readonly string[], most: number) {
     const shared = new SharedArrayBuffer((1 + most * 2) * Float64Array.BYTES_PER_ELEMENT);
     this.#slots = new Float64Array(shared);
@@ -49,7 +50,7 @@ export class Watchdog {
     this.#thread.unref();
   }
 
-  /** @returns what is called when the attempt is over */
+  /** @returns the function to call when the attempt has ended */
   until(agent: string, forMs: number): () => void {
     const slot = this.#free.pop();
     if (slot === undefined) throw new Error('more attempts are under way than there may be');

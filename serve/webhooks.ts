@@ -3,7 +3,7 @@
  *
  * Owns: the request on the port, which needs no token, and what is written before it is answered. Does not
  * own: the checks (`lib/webhooks/receive.ts`), the start (`lib/scheduler/starter.ts`). There is no queue in
- * between: a sender keeps the request, and repeats it, until it gets 200.
+ * between: a sender repeats its request until it gets 200.
  */
 
 import type { IncomingMessage, RequestListener } from 'node:http';
@@ -25,7 +25,7 @@ import { pathOf } from '../local/http/by-path.ts';
 import { readBody } from '../local/http/read-body.ts';
 
 const SECRET_WITHIN_MS = 5_000;
-/** Refusals of a message that its sender has sent before, in another form. The log says so. */
+/** Refusals of a message that its sender has sent before in another form. The log reports them. */
 const REPEATED: ReadonlySet<string> = new Set(['already-closed', 'key-reused']);
 
 const webhooksIn = (triggers: readonly DeclaredTrigger[]): readonly WebhookTrigger[] =>
@@ -41,7 +41,7 @@ export const compiledWebhook = ({ workflow, options }: WebhookTrigger): Trigger 
 };
 
 export interface WebhookParts extends Pick<ReceiverParts, 'log'> {
-  /** The machine's time, which senders go by. */
+  /** The machine's time, which senders use. */
   readonly now: () => number;
   readonly start: (trigger: Trigger, message: StartMessage) => Promise<StartOutcome>;
 }
@@ -57,7 +57,7 @@ export function webhookListeners(triggers: readonly DeclaredTrigger[], parts: We
   const receive = receiver({
     ...parts,
     webhooks: declared.map((one) => ({ name: webhookName(one), verify: one.options.verify })),
-    // Loaded at the first request, because it takes time that a start of the server has not.
+    // Loaded at the first request, to keep the server's start fast.
     secretOf: async (place) =>
       (await import('../lib/ready/secret.ts')).secretValue(place, AbortSignal.timeout(SECRET_WITHIN_MS)),
     keep: async ({ name, ...message }) => {
@@ -82,11 +82,11 @@ const listenerOf =
         response.writeHead(status, status === 413 ? { ...type, connection: 'close' } : type);
         response.end(request.method === 'HEAD' ? undefined : body);
       })
-      // A sender that went away in the middle of its request is no reason to fall over.
+      // A sender that disconnects in the middle of its request must not crash the server.
       .catch(() => response.destroy());
   };
 
-/** One that says its length is refused before it is read. */
+/** Answers a request. One that announces its length is refused before it is read. */
 async function answerTo(receive: Receive, request: IncomingMessage): Promise<WebhookAnswer> {
   const { method = 'GET', headers } = request;
   if (Number(headers['content-length'] ?? 0) > MAX_WEBHOOK_BYTES) return TOO_LARGE;

@@ -1,4 +1,4 @@
-/** The end of a work, or of the time that it is given. Does not own: what becomes of the work then. */
+/** The end of a piece of work, or of the time that it gets. Does not own: what happens to the work then. */
 
 import { clock } from '../lib/aws/clock.ts';
 

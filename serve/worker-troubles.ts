@@ -1,7 +1,7 @@
 /**
- * Recent deaths of processes that the code of agents has caused.
+ * Recent deaths of processes that agents' code has caused.
  *
- * Owns: how it adds up, and how long it is news. Does not own: whose fault an end is
+ * Owns: counting them, and how long they are news. Does not own: who caused a death
  * (`lib/worker/isolated-process.ts`), when an agent gets processes of its own (`workers.ts`).
  */
 
@@ -19,7 +19,7 @@ export interface Ended {
 
 export class TroubleBook {
   readonly #lost = new Map<string, LostAttempts>();
-  /** Ends by the agent at fault; under undefined those whose agent is not known. */
+  /** Ends by the agent at fault; under undefined, those with an unknown agent. */
   readonly #ends = new Map<string | undefined, Omit<WorkerEnds, 'agent' | 'oneOf'>>();
   #atWork = new Map<string, number>();
 

@@ -1,13 +1,13 @@
 /**
- * The processes in which agents' code runs, apart from the server's.
+ * The processes that run agents' code, apart from the server's.
  *
- * Owns: which agents share one, when one of them gets its own, and what is said of those that end a process.
- * Does not own: a process and its calls (`lib/worker/isolated.ts`), what a process runs
+ * Owns: which agents share a process, when an agent gets its own, and the reports about agents that end a
+ * process. Does not own: a process and its calls (`lib/worker/isolated.ts`), what a process runs
  * (`isolated-process.ts`).
  *
- * One process for all agents, and one for each attempt of those whose author says `isolate`. An agent that
- * was at work when the shared one ended twice, or kept it from all else once, gets processes of its own. So
- * whose fault it is becomes known: alone in a process, an attempt is charged with its death.
+ * There is one process for all agents, and one for each attempt of an agent that declares `isolate`. An agent
+ * that was at work when the shared process ended twice, or blocked it once, gets processes of its own. So the
+ * culprit becomes known: an attempt alone in a process is charged with its death.
  */
 
 import { relative } from 'node:path';
@@ -20,26 +20,26 @@ import type { Trouble } from '../lib/worker/isolated-words.ts';
 import type { TroubleBook } from './worker-troubles.ts';
 import type { Served, ServedAgent } from './workflows.ts';
 
-/** So often an agent may be at work when the shared process ends. */
+/** How many times an agent may be at work when the shared process ends. */
 const MOST_ENDS = 2;
-/** After so long without another, it shares again. */
+/** After this long without another end, the agent shares again. */
 const FORGOTTEN_MS = 3_600_000;
-/** Attempts at the same time of an agent that has got processes without having asked for them. */
+/** The most simultaneous attempts of an agent that got processes without asking for them. */
 const MOST_OF_ITS_OWN = 8;
 export const WORKER_MEMORY_MB = 2_048;
 
 export interface WorkersOptions {
   readonly agents: Served['agents'];
-  /** Agents each of whose attempts has a process of its own, beside those whose author says so. */
+  /** Agents whose attempts each have a process of their own, besides those that declare it. */
   readonly isolate: readonly string[];
-  /** All others run here, too, not in the server's process. */
+  /** Whether all others run here, too, and not in the server's process. */
   readonly areApart: boolean;
-  /** The bound of each process. */
+  /** The memory limit of each process. */
   readonly memoryMb: number;
   readonly now: () => number;
-  /** Ms that the server has run (`loop-clock.ts`). */
+  /** How long the server has run, in ms (`loop-clock.ts`). */
   readonly ran: () => number;
-  /** Troubles that status, health and page show. */
+  /** The troubles that the status, health and the page show. */
   readonly troubles: TroubleBook;
   readonly log: (what: string, fields: Readonly<Record<string, unknown>>) => void;
 }
@@ -47,7 +47,7 @@ export interface WorkersOptions {
 /** How often an agent's code has ended a process, by agent. */
 interface Ends {
   readonly times: number;
-  /** Towards a process of its own: a block alone is enough. */
+  /** The weight towards a process of its own: a block alone is enough. */
   readonly weight: number;
   readonly since: number;
   readonly at: number;
@@ -55,7 +55,7 @@ interface Ends {
 
 export class Workers {
   readonly #options: WorkersOptions;
-  /** Agents that begin in a process for all of them, and those that never are in it. */
+  /** Agents that start in the shared process, and those that never do. */
   readonly #sharing: readonly string[];
   readonly #isolated: ReadonlySet<string>;
   readonly #shared: ProcessPool | undefined;
@@ -78,13 +78,13 @@ export class Workers {
     }
   }
 
-  /** Starts those that will be needed, before they are. */
+  /** Starts processes before they are needed. */
   warm(): void {
     this.#shared?.warm();
     for (const pool of this.#own.values()) pool.warm();
   }
 
-  /** The clock was set forward, or nothing ran for long. */
+  /** Called when the clock was set forward, or nothing ran for long. */
   readonly timeSkipped = (): void => {
     for (const pool of this.#pools) pool.timeSkipped();
   };
@@ -116,7 +116,7 @@ export class Workers {
   }
 
   #ownOf(name: string): ProcessPool {
-    // It has not asked to be killed at the end of its lease: alone, it keeps nobody from anything.
+    // The agent did not ask to be killed at the end of its lease: alone, it blocks nobody.
     const pool = this.#poolOf(name, { most: MOST_OF_ITS_OWN, isPatient: true });
     this.#own.set(name, pool);
     return pool;
@@ -131,7 +131,7 @@ export class Workers {
   #programOf(names: readonly string[]): Program {
     const files = names.map((name) => this.#options.agents.get(name)?.file ?? '');
     const loaded = files.map(loadedFile);
-    // Compiled files need no loader of TypeScript.
+    // Compiled files need no TypeScript loader.
     const isCompiled = loaded.every((file, at) => file !== files[at]);
     return {
       entry: programFile('serve/isolated-process'),
@@ -141,7 +141,7 @@ export class Workers {
     };
   }
 
-  /** The file, relative to where the server was started. */
+  /** The file, relative to the folder in which the server was started. */
   #fileOf(name: string): string | undefined {
     const file = this.#options.agents.get(name)?.file;
     return file && relative(process.cwd(), file);
@@ -168,7 +168,7 @@ export class Workers {
     const isAlone = !isShared || isMoved ? ({ isAlone: true } as const) : {};
     if (atWork.includes(agent))
       troubles.lost(agent, now, { why, ...given({ file: this.#fileOf(agent) }), ...isAlone });
-    // Each attempt of an agent whose code cannot be loaded fails, and says so.
+    // Each attempt of an agent whose code cannot be loaded fails, and reports that.
     else if (isLoad !== true) troubles.ended({ agent, atWork, now, why });
     log('worker-ended', {
       agent,

@@ -1,8 +1,8 @@
 /**
  * A project's workflow folders, loaded into this process: workflows, agents with their code, triggers.
  *
- * Owns: which handler is whose, and what cannot run here. Does not own: the search and its refusals
- * (`lib/infra/discover.ts`), which does not load the CDK.
+ * Owns: which handler belongs to which agent, and which agents cannot run here. Does not own: the search and
+ * its refusals (`lib/infra/discover.ts`), which does not load the CDK.
  */
 
 import { existsSync, readdirSync } from 'node:fs';
@@ -20,7 +20,7 @@ import { writtenFile } from '../lib/project/project-files.ts';
 
 export interface ServedAgent {
   readonly worker: Worker;
-  /** Absent: of the process's own. */
+  /** Absent for the process's own agents. */
   readonly file?: string;
   /** Its author asks for attempts that can be killed, and no other program does its work. */
   readonly isIsolated: boolean;
@@ -34,7 +34,7 @@ export interface Served {
   readonly warnings: readonly string[];
 }
 
-/** Checks handlers in this process, where the modules are loaded anyway. */
+/** Checks handlers in this process, which loads the modules anyway. */
 const ask: AskHandlers = (files) =>
   Promise.all(
     files.map(async (file) => {
@@ -50,8 +50,8 @@ const ask: AskHandlers = (files) =>
 
 /**
  * @param root the project's folder
- * @param folders that hold workflow folders
- * @throws DiscoveryError saying what is wrong where
+ * @param folders folders that contain workflow folders
+ * @throws DiscoveryError that says what is wrong and where
  */
 export async function loadWorkflows(
   root: string,
@@ -102,7 +102,7 @@ async function loaded(file: string, shown: string, name: string): Promise<unknow
 /** The places of workflow folders in a project. */
 const PARENTS = ['.', 'workflows', 'examples'];
 
-/** The workflow folders that a path means: itself, or those in it. @throws DiscoveryError */
+/** The workflow folders for a path: the path itself, or those in it. @throws DiscoveryError */
 export function foldersOf(folder: string): {
   readonly root: string;
   readonly folders: readonly string[];

@@ -1,11 +1,12 @@
 /**
- * A project's files as JavaScript, each for itself, for a process that has no loader of TypeScript.
+ * Compiles a project's files to JavaScript, one by one, for a process without a TypeScript loader.
  *
  * Owns: what a name in an import becomes, and which projects are refused. Does not own: where the results are
- * kept (`kept.ts`).
+ * stored (`kept.ts`).
  *
- * B1 the graph of modules is the author's: no file is merged into another, so all are evaluated in the same
- * order. B2 whatever could mean something else from another folder is refused, and the loader takes it.
+ * B1 The graph of modules stays the author's: no file is merged into another, so all are evaluated in the
+ * same order. B2 Anything that could mean something else from another folder is refused, and the loader
+ * handles it.
  */
 
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
@@ -15,24 +16,24 @@ import { pathToFileURL } from 'node:url';
 import { build, type Plugin, stop } from 'esbuild';
 import { hashOf } from './hash.ts';
 
-/** Both for `import`; what `require` gets of them is shared by its cache (`../author.ts`). */
+/** A package for `import`; for `require`, the module cache shares it (`../author.ts`). */
 export interface SharedPackage {
-  /** The package's folder, without links: another copy of it stays what it is. */
+  /** The package's folder, without links: another copy of it is not replaced. */
   readonly folder: string;
   readonly url: string;
 }
 
 export interface CompileOptions {
-  /** The folder of the results: names of packages are looked up from there. */
+  /** The folder of the results; names of packages are resolved from there. */
   readonly into: string;
   /** Packages by the name that an author imports. */
   readonly shared: Readonly<Record<string, SharedPackage>>;
 }
 
 export interface Compiled {
-  /** Text by file: of the project's, and of the manifests that say what kind they are. */
+  /** Text by file: the project's files, and the manifests that say their kind. */
   readonly inputs: ReadonlyMap<string, string>;
-  /** Results by file of the project; absent where it was refused. */
+  /** Results by file of the project; absent if the project was refused. */
   readonly outputs?: ReadonlyMap<string, Output>;
 }
 
@@ -43,7 +44,7 @@ export interface Output {
 
 class Refused extends Error {}
 
-/** Names that are made while it runs, and what depends on settings of the compiler or on the file's place. */
+/** Names that are computed at run time, and code that depends on compiler settings or on the file's place. */
 const UNSURE: readonly RegExp[] = [
   /\bimport\s*\(\s*(?!['"])/,
   /\brequire\s*(?:\(\s*(?!['"])|\.)/,
@@ -57,12 +58,15 @@ const UNSURE_SETTINGS = /"(?:useDefineForClassFields|paths)"|"target"\s*:\s*"es(
 const DECLARES = /"steadfast"\s*:/;
 const ENDINGS: readonly string[] = ['.ts', '.mts', '.js', '.mjs'];
 const IN_PACKAGES = `${sep}node_modules${sep}`;
-/** Marks the question to esbuild itself. */
+/** Marks a question that is for esbuild itself. */
 const OWN = 'own';
 
 type Kind = 'cjs' | 'esm';
 
-/** @param files of one project @returns nothing to load where only the loader is sure to do what is meant */
+/**
+ * @param files the files of one project @returns nothing to load if only the loader can be sure to do what is
+ * meant
+ */
 export async function compile(files: readonly string[], options: CompileOptions): Promise<Compiled> {
   const project = new Project(options);
   try {
@@ -72,12 +76,12 @@ export async function compile(files: readonly string[], options: CompileOptions)
     if (error instanceof Refused) return { inputs: project.inputs };
     throw error;
   } finally {
-    // It has a process of its own, which a server needs no more.
+    // esbuild has a process of its own, which a server no longer needs.
     await stop();
   }
 }
 
-/** The same for a file at each start, so that results can name each other. */
+/** A file has the same name at each start, so that results can import each other. */
 const nameOf = (file: string, kind: Kind): string =>
   `${basename(file, extname(file))}-${hashOf(file).slice(0, 10)}.${kind === 'esm' ? 'mjs' : 'cjs'}`;
 
@@ -98,7 +102,7 @@ class Project {
     if ((this.#kind ??= kind) !== kind) throw new Refused('modules of both kinds');
     const unsure = kind === 'esm' ? [...UNSURE, OF_COMMON_JS] : UNSURE;
     if (unsure.some((pattern) => pattern.test(text))) throw new Refused(file);
-    // Node finds out by itself that it is an ES module.
+    // Node detects by itself that such a file is an ES module.
     if (kind === 'cjs' && extname(file) === '.js' && OF_MODULES.test(text)) throw new Refused(file);
     const below: string[] = [];
     const name = nameOf(file, kind);
@@ -112,7 +116,7 @@ class Project {
     return text;
   }
 
-  /** The kind of module by Node's rule: the ending, or the nearest manifest. */
+  /** The kind of module by Node's rule: the extension, or the nearest manifest. */
   #kindOf(file: string): Kind {
     const ending = extname(file);
     if (!ENDINGS.includes(ending)) throw new Refused(file);
@@ -154,13 +158,15 @@ class Project {
       logLevel: 'silent',
       plugins: [this.#names(file, kind, below)],
     }).catch((error: unknown) => {
-      // The loader says it in its words, with the line.
+      // The loader reports the fault in its own words, with the line.
       throw new Refused(file, { cause: error });
     });
     return outputFiles[0]?.text ?? '';
   }
 
-  /** Every name stays an import: a file of the project becomes its result, a package is found as before. */
+  /**
+   * Every name stays an import: a file of the project becomes its result; a package is resolved as before.
+   */
   #names(file: string, kind: Kind, below: string[]): Plugin {
     return {
       name: 'names',
@@ -183,18 +189,18 @@ class Project {
     const from = own === undefined ? undefined : packageAbove(dirname(file), own);
     if (own === undefined || from === undefined || from !== packageAbove(this.#options.into, own))
       throw new Refused(name);
-    // A link to sources of a workspace: they may be TypeScript.
+    // A link to a workspace's sources: they may be TypeScript.
     if (own !== 'steadfast' && !from.includes(IN_PACKAGES)) throw new Refused(name);
     const shared = this.#options.shared[name];
     if (shared?.folder === from) return kind === 'esm' ? shared.url : name;
-    // It would have an entry of its own beside the one that is shared.
+    // The package would have an entry of its own beside the shared one.
     if (own !== 'steadfast' && DECLARES.test(readFileSync(join(from, 'package.json'), 'utf8')))
       throw new Refused(name);
     return name;
   }
 }
 
-/** The folder in which Node finds it from there, without links. */
+/** The folder in which Node finds the package from there, without links. */
 function packageAbove(folder: string, name: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const found = join(at, 'node_modules', name);

@@ -1,11 +1,12 @@
-/** Files of a project that its files import, as far as that stands in them. */
+/** The files of a project that its files import, as far as their text shows. */
 
 import { resolve } from 'node:path';
 import { build, stop } from 'esbuild';
 
 /**
- * @param files absolute @param root the project's folder
- * @returns them and what they import, absolute, without packages; nothing where one cannot be read
+ * @param files absolute paths @param root the project's folder
+ * @returns these files and the files that they import, absolute, without packages; nothing if one cannot be
+ * read
  */
 export async function filesImportedBy(
   files: readonly string[],
@@ -22,7 +23,7 @@ export async function filesImportedBy(
     platform: 'node',
     logLevel: 'silent',
   }).catch(() => undefined);
-  // It has a process of its own.
+  // esbuild has a process of its own.
   await stop();
   if (built === undefined) return undefined;
   const inputs = Object.keys(built.metafile.inputs).filter((input) => !input.includes('node_modules/'));

@@ -1,11 +1,11 @@
 /**
- * Keeps results of an earlier start below `node_modules`, where Node finds the same packages.
+ * Stores the results of an earlier start below `node_modules`, where Node finds the same packages.
  *
- * Owns: whether it is still what the files say, and that half of it is never loaded. Does not own: how a file
- * is compiled (`compile.ts`).
+ * Owns: whether a result still matches the files, and that an incomplete one is never loaded. Does not own:
+ * how a file is compiled (`compile.ts`).
  *
- * B3 it is loaded only if each input and each result has the text that it had. B4 a project without a folder
- * that can be written has none of it.
+ * B3 A result is loaded only if each input and each result has the text that it had. B4 A project without a
+ * writable folder has no stored results.
  */
 
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -13,29 +13,29 @@ import { dirname, join } from 'node:path';
 import type { CompileOptions, Compiled } from './compile.ts';
 import { hashOf } from './hash.ts';
 
-/** The file to load in place of one of the project, by that file. */
+/** The file to load in place of each file of the project. */
 export type Instead = ReadonlyMap<string, string>;
 
 export interface KeptOptions {
   readonly shared: CompileOptions['shared'];
-  /** Further causes of a result, such as the version that made it. */
+  /** Further inputs of a result, such as the version that made it. */
   readonly by: string;
-  /** Loaded when it is needed: esbuild is as much as all the rest. */
+  /** Loaded only if needed, because esbuild is as large as all the rest. */
   readonly compile: (files: readonly string[], options: CompileOptions) => Promise<Compiled>;
 }
 
 interface Manifest {
   readonly key: string;
   readonly inputs: Readonly<Record<string, string>>;
-  /** Results and their hashes by file. Absent where it was refused. */
+  /** Results and their hashes by file. Absent if the project was refused. */
   readonly outputs?: Readonly<Record<string, { readonly name: string; readonly hash: string }>>;
 }
 
 const FOLDER = join('.cache', 'steadfast-serve');
 
 /**
- * @param files of one project: all that are loaded by their path
- * @returns nothing where the loader is needed
+ * @param files the files of one project that are loaded by their path
+ * @returns nothing if the loader is needed
  */
 export async function compiledFor(
   files: readonly string[],
@@ -53,7 +53,7 @@ export async function compiledFor(
     if (kept !== undefined && isFresh(kept, key, into)) return insteadOf(kept, into);
     return insteadOf(keep(into, key, await compile(files, { into, shared })), into);
   } catch {
-    // No place to keep it in, or none that stays: what compiles at each start is still there.
+    // The folder does not exist, or does not last: compiling at each start still works.
     return undefined;
   }
 }
@@ -61,13 +61,13 @@ export async function compiledFor(
 function packagesAbove(file: string): string | undefined {
   for (let at = dirname(file); at !== dirname(at); at = dirname(at)) {
     const found = join(at, 'node_modules');
-    // Node looks from the real folder, not from a link to it.
+    // Node resolves from the real folder, not from a link to it.
     if (statSync(found, { throwIfNoEntry: false })?.isDirectory()) return realpathSync(found);
   }
   return undefined;
 }
 
-/** Changes with what is installed: then a name may mean another package. */
+/** Changes with the installed packages: then a name may mean another package. */
 const installedAt = (packages: string): readonly unknown[] =>
   ['.', '.package-lock.json', '.modules.yaml', '.yarn-state.yml'].map(
     (name) => statSync(join(packages, name), { throwIfNoEntry: false })?.mtimeMs,
@@ -97,7 +97,7 @@ const isFresh = ({ key, inputs, outputs = {} }: Manifest, wanted: string, into: 
 const insteadOf = ({ outputs }: Manifest, into: string): Instead | undefined =>
   outputs && new Map(Object.entries(outputs).map(([file, { name }]) => [file, join(into, name)]));
 
-/** The manifest last: without it nothing of this is loaded. */
+/** Writes the manifest last: without it nothing here is loaded. */
 function keep(into: string, key: string, { inputs, outputs }: Compiled): Manifest {
   rmSync(join(into, 'manifest.json'), { force: true });
   const hashes = [...inputs].map(([file, text]) => [file, hashOf(text)] as const);
@@ -114,7 +114,7 @@ function keep(into: string, key: string, { inputs, outputs }: Compiled): Manifes
   return manifest;
 }
 
-/** Whole or not at all: another process may read it meanwhile. */
+/** Writes a file completely or not at all, because another process may read it meanwhile. */
 function write(file: string, text: string): void {
   const beside = `${file}.${process.pid}`;
   writeFileSync(beside, text);

@@ -1,16 +1,15 @@
 /**
- * A client of DynamoDB that answers from a file: the seam at which everything above it stays the code that
- * runs on AWS.
+ * A client of DynamoDB that answers from a file: all code above this interface is the code that runs on AWS.
  *
- * Owns: which command is answered by what. Does not own: the commands (`commands.ts`, `pages.ts`), the file
- * (`file.ts`), when is committed (`group.ts`), when what has expired goes (its caller).
+ * Owns: which function answers which command. Does not own: the commands (`commands.ts`, `pages.ts`), the
+ * file (`file.ts`), the time of commits (`group.ts`), when expired items are removed (its caller).
  *
  *     const { client, expire, close } = openDatabase('steadfast.db');
  *     dynamoStore(client, { table: TABLE_NAME, wakeShards: 8 });
  *
- * Writes are answered after their commit, which holds all writes of one turn of the event loop. Reads, all of
- * them strongly consistent, see what is committed. A page after which there is more is answered in the next
- * turn: whoever reads on and on lets others act in between.
+ * A write is answered after its commit, which contains all writes of one turn of the event loop. Reads are
+ * strongly consistent and see what is committed. A page that is not the last is answered in the next turn: a
+ * caller that reads page after page lets others act in between.
  */
 
 import {
@@ -32,33 +31,35 @@ import { invalid, noSuchTable } from './refusals.ts';
 import { Table } from './table.ts';
 import type { Item } from './values.ts';
 
-/** A file has one table, and this is its name unless the caller says otherwise. */
+/** The name of a file's only table, unless the caller chooses another. */
 export const TABLE_NAME = 'steadfast';
 
 export interface DatabaseOptions {
   /** @default TABLE_NAME */
   readonly table?: string;
-  /** Bounds the file, in pages of 8 KB: behind it the disk counts as full. @default as large as the disk */
+  /** Limits the file, in pages of 8 KB: beyond it the disk counts as full. @default as large as the disk */
   readonly mostPages?: number;
-  /** Makes the error for a file in trouble, such as a full disk. @default the error as it is */
+  /** Makes the error for a file in trouble, such as a full disk. @default the unchanged error */
   readonly worded?: (trouble: Error) => Error;
-  /** Is called once, when the disk can no longer be read or written: all further commands are rejected. */
+  /** Called once if the disk can no longer be read or written: all further commands are rejected. */
   readonly onBroken?: (error: Error) => void;
-  /** Nothing of a commit was written because of the file's state: an error's code, and a few words. */
+  /**
+   * Called if nothing of a commit was written because of the file's state: an error's code, and a few words.
+   */
   readonly onFailed?: (failure: { readonly code: string; readonly message: string }) => void;
   readonly onCommitted?: () => void;
-  /** Before each commit: what it throws counts as said by the disk. */
+  /** Called before each commit: an error that it throws counts as the disk's. */
   readonly onCommit?: () => void;
 }
 
 export interface Database {
   /** It has two methods of the SDK's client: `send`, for the commands of our adapters, and `destroy`. */
   readonly client: DynamoDBClient;
-  /** Removes what has expired by then, some thousand items at a time. @returns how many have gone */
+  /** Removes items that have expired by then, some thousand at a time. @returns how many were removed */
   readonly expire: (nowAt: number) => Promise<number>;
   /**
-   * How many items such partitions of the list's index have, and how many whose second key begins so: by the
-   * index alone, which takes a fiftieth of reading them.
+   * How many items these partitions of the list's index have, and how many with this prefix in their second
+   * key: counted in the index alone, which takes a fiftieth of the time that reading them takes.
    */
   readonly counted: (partitions: readonly string[], prefix: string) => readonly [number, number];
   /**
@@ -70,16 +71,16 @@ export interface Database {
     when: { readonly at: number; readonly dueBefore: number },
     most: number,
   ) => Promise<readonly Item[]>;
-  /** Commits what waits, then closes the file and gives up the lock. */
+  /** Commits waiting writes, then closes the file and releases the lock. */
   readonly close: () => void;
 }
 
-/** Items of one call of `expire`: some 20 ms. */
+/** The number of items in one call of `expire`: some 20 ms. */
 const MOST_EXPIRED = 2_000;
 
 /**
- * @param file created if it is not there; IN_MEMORY: none
- * @throws FileRefused, in a sentence: open elsewhere, not ours, newer, cut short
+ * @param file created if it does not exist; IN_MEMORY: none
+ * @throws FileRefused, in a sentence: open elsewhere, not ours, newer, truncated
  */
 export function openDatabase(file: string = IN_MEMORY, options: DatabaseOptions = {}): Database {
   const { table: name = TABLE_NAME, mostPages, onBroken = nothing } = options;

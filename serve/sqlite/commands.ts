@@ -1,12 +1,12 @@
 /**
  * The commands that concern single items: get, put, delete, several in a batch or a transaction.
  *
- * Owns: conditions, limits, cancellation reasons. Does not own: pages (`pages.ts`), when is committed
+ * Owns: conditions, limits, cancellation reasons. Does not own: pages (`pages.ts`), the time of commits
  * (`group.ts`).
  *
  * A write has two halves. The first reads the call and may refuse it; it runs at once, so that the caller may
- * change afterwards what it gave. The second runs in the commit: it checks the conditions of the whole, then
- * writes, and between the two nothing is refused.
+ * change its arguments afterwards. The second runs in the commit: it checks all conditions, then writes, and
+ * nothing is refused in between.
  */
 
 import type {
@@ -54,12 +54,12 @@ function partOf(key: Key, input: Conditional, bytes: number, write: Part['write'
   const { ConditionExpression } = input;
   const condition = ConditionExpression === undefined ? undefined : expressionOf(ConditionExpression);
   refuseUnused(input, [condition]);
-  // The parts that are read are copied: the caller may change the rest.
+  // Copies the parts that are read later: the caller may change the rest.
   const given = {
     ExpressionAttributeNames: input.ExpressionAttributeNames,
     ExpressionAttributeValues: input.ExpressionAttributeValues,
   };
-  // An undefined name or value is refused now, and not in the commit.
+  // Refuses an undefined name or value now, and not in the commit.
   if (condition !== undefined) holds(condition.root, given, {});
   return {
     ...key,
@@ -88,7 +88,7 @@ const deletePart = (table: Table, input: Conditional & { readonly Key: Item | un
 const checkPart = (input: Conditional & { readonly Key: Item | undefined }): Part =>
   partOf(keyOnly(input.Key), input, 0, () => undefined);
 
-/** A record's first version, which every second write is. */
+/** Whether the condition is that of a record's first version, as in every second write. */
 function asksForNone({ condition, given }: Part): boolean {
   const root = condition?.root;
   if (root?.is !== 'exists' || root.wanted || !('path' in root.path)) return false;
@@ -120,7 +120,7 @@ function showsOld({ ReturnValues }: Pick<PutItemCommandInput, 'ReturnValues'>): 
   return ReturnValues === 'ALL_OLD';
 }
 
-/** All or none. A transaction meets no other: one commit comes after the other. */
+/** Writes all parts or none. Transactions never overlap, because commits run one after the other. */
 export function transact(table: Table, name: string, input: TransactWriteItemsCommandInput): () => Answer {
   const given = input.TransactItems ?? [];
   if (given.length < 1 || given.length > MAX_TRANSACTION_PARTS)
@@ -167,7 +167,7 @@ export function get(table: Table, input: GetItemCommandInput): Answer {
   return stored === undefined ? {} : { Item: stored.item };
 }
 
-/** Keys of one table. What would be more than 16 MB is left to the next call. */
+/** Reads keys of one table. Items beyond 16 MB are left to the next call. */
 export function getBatch(
   table: Table,
   name: string,

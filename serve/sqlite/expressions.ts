@@ -1,13 +1,13 @@
 /**
  * The expressions of conditions, filters and keys.
  *
- * Owns: their grammar, what each says of an item, and that each is read once for all calls that send the
- * same text. Does not own: how values compare (`values.ts`), what a key condition makes of its parts
+ * Owns: their grammar, how each is evaluated on an item, and that each is parsed once for all calls that send
+ * the same text. Does not own: how values compare (`values.ts`), how a key condition becomes a range
  * (`key-range.ts`).
  *
- * As much of the grammar as our adapters use, and what is next to it: comparisons, `BETWEEN`, `AND`, `OR`,
- * `NOT`, brackets, `attribute_exists`, `attribute_not_exists`, `begins_with`. Paths are names of attributes;
- * anything else is refused, never answered wrongly.
+ * The grammar that our adapters use, and a little more: comparisons, `BETWEEN`, `AND`, `OR`, `NOT`, brackets,
+ * `attribute_exists`, `attribute_not_exists`, `begins_with`. Paths are names of attributes; anything else is
+ * refused, never answered wrongly.
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -32,7 +32,7 @@ export type Node =
 
 export interface Expression {
   readonly root: Node;
-  /** `#name` and `:value`, each that it uses. */
+  /** The names and values that it uses, as `#name` and `:value`. */
   readonly uses: ReadonlySet<string>;
 }
 
@@ -41,7 +41,7 @@ const ORDERS: ReadonlySet<string> = new Set(['=', '<>', '<', '<=', '>', '>=']);
 const FUNCTIONS: ReadonlySet<string> = new Set(['attribute_exists', 'attribute_not_exists', 'begins_with']);
 
 const known = new Map<string, Expression>();
-/** Our adapters have some ten texts; who makes them anew each time gets no store of them. */
+/** Our adapters have some ten texts; a caller that builds a new text each time must not fill the memory. */
 const MOST_KNOWN = 1_000;
 
 /** @throws ValidationException */
@@ -157,7 +157,7 @@ class Parser {
   }
 }
 
-/** @throws ValidationException where a name is not given */
+/** @throws ValidationException if a name is not given */
 export function nameOf(path: string, given: Given): string {
   if (!path.startsWith('#')) return path;
   const name = given.ExpressionAttributeNames?.[path];
@@ -167,7 +167,7 @@ export function nameOf(path: string, given: Given): string {
   );
 }
 
-/** @throws ValidationException where a value is not given */
+/** @throws ValidationException if a value is not given */
 export function valueOf(operand: Operand, given: Given, item: Item): AttributeValue | undefined {
   if ('path' in operand) return item[nameOf(operand.path, given)];
   const value = given.ExpressionAttributeValues?.[operand.value];
@@ -177,7 +177,7 @@ export function valueOf(operand: Operand, given: Given, item: Item): AttributeVa
   );
 }
 
-/** Whether it holds of an item; of none, give an empty one. */
+/** Whether an item meets the condition; for no item, pass an empty one. */
 export function holds(node: Node, given: Given, item: Item): boolean {
   switch (node.is) {
     case 'and':
@@ -219,8 +219,8 @@ function isOrdered(
 }
 
 /**
- * Refuses names and values that none of the call's expressions uses, as DynamoDB does: such a
- * call was meant otherwise.
+ * Refuses names and values that none of the call's expressions uses, as DynamoDB does: such a call must be a
+ * mistake.
  * @throws ValidationException
  */
 export function refuseUnused(given: Given, expressions: readonly (Expression | undefined)[]): void {

@@ -1,8 +1,8 @@
 /**
  * The file: opening it, the lock on it, its format.
  *
- * Owns: which file is ours and of which format, how durable a commit is, that one process has it open. Does
- * not own: the rows (`table.ts`), when is committed (`group.ts`).
+ * Owns: which file is ours and in which format, how durable a commit is, that only one process has it open.
+ * Does not own: the rows (`table.ts`), the time of commits (`group.ts`).
  *
  * Invariants
  * - I1 one process: beside the file lies `<file>-lock`, a database under `BEGIN EXCLUSIVE` for as long as the
@@ -47,16 +47,18 @@ import {
   withoutLog,
 } from './trouble.ts';
 
-/** `stdf`: tells a file of ours from any other SQLite file. */
+/** `stdf`: distinguishes our files from any other SQLite file. */
 const APPLICATION_ID = 0x73746466;
-/** Format of the files that this code writes and reads: raised with the form of what is in them. */
+/** The format of the files that this code writes and reads: raise it with the form of their content. */
 export const FORMAT = 3;
 const PAGE_BYTES = 8_192;
-/** Pages of the log before it is taken over into the file, which takes one commit longer. */
+/**
+ * The number of pages in the log before a checkpoint moves them into the file, which makes one commit longer.
+ */
 const CHECKPOINT_PAGES = 2_000;
 const READ_ONLY: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 const TRIAL_BYTES = 65_536;
-/** Nothing on the disk; it ends with the process. */
+/** Nothing is on the disk; the data ends with the process. */
 export const IN_MEMORY = ':memory:';
 
 export interface OpenFile {
@@ -71,13 +73,13 @@ export interface OpenFile {
 
 interface OpenOptions {
   readonly mostPages?: number | undefined;
-  /** Is called once, if the file, its lock or its log was removed or replaced. */
+  /** Called once, if the file, its lock or its log was removed or replaced. */
   readonly onRemoved?: (error: Error) => void;
 }
 
 /**
- * Opens the file, and makes it readable for this user alone: it holds inputs, and tokens of callbacks. An
- * existing file keeps its mode, which SQLite gives to its log.
+ * Opens the file, and makes it readable for this user alone, because it contains inputs, and tokens of
+ * callbacks. An existing file keeps its mode, which SQLite gives to its log.
  * @throws FileRefused, in a sentence
  */
 export function openFile(given: string, options: OpenOptions = {}): OpenFile {
@@ -109,10 +111,10 @@ function openNow(given: string, { mostPages, onRemoved = nothing }: OpenOptions)
     const db = new Sqlite(file);
     try {
       prepare(db, file, isWithLog);
-      // Waits for a commit of a process whose lock was removed: its next commit finds that out.
+      // Waits for a commit of a process whose lock was removed: its next commit detects that.
       db.exec('BEGIN IMMEDIATE; COMMIT');
       if (mostPages !== undefined) db.exec(`PRAGMA max_page_count = ${mostPages}`);
-      // Syncs the folder, with the log that the file is marked for.
+      // Syncs the folder, including the log that the mark in the file announces.
       syncFolder(dirname(file));
     } catch (error) {
       db.close();
@@ -135,7 +137,8 @@ function openNow(given: string, { mostPages, onRemoved = nothing }: OpenOptions)
     const committed = (): void => mark.keep();
     return { db, committing: inPlace.checkLock, committed, mayGrow: () => hasRoom(`${file}-room`), close };
   } catch (error) {
-    // Removed while it is locked, so no other process has it. Beside a file it shows that that was served.
+    // Removed while it is locked, so no other process has it. A lock file beside a file shows that the file
+    // was served.
     if (!wasServed) removeIfAllowed(lockFile);
     lock.close();
     if (error instanceof FileRefused) throw error;
@@ -143,14 +146,14 @@ function openNow(given: string, { mostPages, onRemoved = nothing }: OpenOptions)
   }
 }
 
-/** False where the file system has no hard links. */
+/** False if the file system has no hard links. */
 const hasOtherName = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.nlink ?? 1) > 1;
 
 const nothing = (): void => undefined;
 
 /**
  * The file itself, if its name is a link: lock, log and large values are beside the file, whichever of its
- * names is given. If a link names a file that is not there yet, it is made, so that the link leads to it.
+ * names is given. A link to a missing file creates that file, so that the link works.
  * @throws FileRefused
  */
 export function unlinked(given: string): string {
@@ -163,12 +166,15 @@ export function unlinked(given: string): string {
   }
 }
 
-/** A closed file is whole without its log; if the disk is full, the log stays beside it. */
+/**
+ * Moves the log into the file. A closed file is complete without its log; if the disk is full, the log stays
+ * beside it.
+ */
 function takeOverLog(db: Sqlite.Database): void {
   try {
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
-    // All of it is in the log, from which the next process reads it.
+    // All of it is in the log, and the next process reads it from there.
   }
 }
 
@@ -176,7 +182,7 @@ function locked(file: string): Sqlite.Database {
   let lock: Sqlite.Database | undefined;
   try {
     lock = new Sqlite(`${file}-lock`);
-    // Nothing is ever written to it: a journal would only be left behind.
+    // Nothing is ever written to it, so a journal would only be left behind.
     lock.exec('PRAGMA journal_mode = MEMORY');
     lock.exec('BEGIN EXCLUSIVE');
   } catch (error) {
@@ -185,12 +191,12 @@ function locked(file: string): Sqlite.Database {
     throw isTaken ? openElsewhere(file) : refusedFile(file, error);
   }
   if (existsSync(`${file}-lock`)) return lock;
-  // Another process has refused the file and removed it since it was opened here.
+  // Another process has refused and removed the file since it was opened here.
   lock.close();
   return locked(file);
 }
 
-/** Before SQLite opens it, whose locks are gone as soon as this process closes the file elsewhere. */
+/** Checks before SQLite opens the file, because closing it elsewhere in this process drops SQLite's locks. */
 function isWritable(file: string): boolean {
   try {
     closeSync(openSync(file, 'r+'));
@@ -200,7 +206,7 @@ function isWritable(file: string): boolean {
   }
 }
 
-/** Tries it with as much as a few commits take. */
+/** Tries to write as much as a few commits need. */
 function hasRoom(trial: string): boolean {
   try {
     writeFileSync(trial, Buffer.alloc(TRIAL_BYTES), { mode: 0o600 });
@@ -216,7 +222,7 @@ function removeIfAllowed(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // It stays, and is the lock of the next process.
+    // The file stays, and is the lock of the next process.
   }
 }
 
@@ -231,7 +237,7 @@ function prepare(db: Sqlite.Database, file: string, isWithLog: boolean): void {
   if (isNew) db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL');
-  // Overwrites removed and replaced content: a free page would keep it for as long as the file grows.
+  // Overwrites removed and replaced content: otherwise a free page would keep it as long as the file grows.
   db.exec('PRAGMA secure_delete = ON');
   db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   if (!isNew) return;
@@ -243,9 +249,9 @@ function prepare(db: Sqlite.Database, file: string, isWithLog: boolean): void {
 const numberIn = (db: Sqlite.Database, sql: string): number =>
   Number((db.prepare(sql).raw(true).get() as unknown as [number])[0]);
 
-/** A new file is there after a power cut only if its folder says so. */
+/** A new file survives a power cut only if its folder is synced. */
 function syncFolder(folder: string): void {
-  // A folder cannot be opened there, and its entries are durable by themselves.
+  // A folder cannot be opened on Windows, and its entries are durable by themselves.
   if (process.platform === 'win32') return;
   const handle = openSync(folder, 'r');
   fsyncSync(handle);

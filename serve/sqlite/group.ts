@@ -1,8 +1,8 @@
 /**
  * One commit for all writes of one turn of the event loop.
  *
- * Owns: when is committed, and what becomes of the writes of a commit that fails. Does not own: what a write
- * does (`commands.ts`).
+ * Owns: the time of commits, and what happens to the writes of a commit that fails. Does not own: the effect
+ * of a write (`commands.ts`).
  *
  * Invariants
  * - I1 a write is answered after the commit that holds it, and no sooner.
@@ -27,18 +27,18 @@ interface Waiting {
 type Made = readonly [settle: (value: never) => void, value: unknown];
 
 interface GroupEvents {
-  /** Makes the error that the callers get. */
+  /** Makes the error for the callers. */
   readonly worded: (trouble: Error) => Error;
-  /** The disk can no longer be read or written. */
+  /** Called when the disk can no longer be read or written. */
   readonly broken: (error: Error) => void;
-  /** Nothing of a commit was written. */
+  /** Called when nothing of a commit was written. */
   readonly failed: (trouble: Trouble) => void;
-  /** Before each commit; what it throws counts as an error of the disk. */
+  /** Called before each commit; an error that it throws counts as the disk's. */
   readonly committing: () => void;
   readonly committed: () => void;
-  /** Whether the disk takes more. */
+  /** Whether the disk has room for more. */
   readonly mayGrow: () => boolean;
-  /** Called when writes since the last commit were taken back. */
+  /** Called when the writes since the last commit were rolled back. */
   readonly takenBack: () => void;
 }
 
@@ -47,7 +47,7 @@ export class CommitGroup {
   readonly #begin: Sqlite.Statement;
   readonly #commit: Sqlite.Statement;
   #waiting: Waiting[] = [];
-  /** Why nothing more is done. */
+  /** Why it accepts nothing more. */
   #ended: Error | undefined;
   readonly #on: GroupEvents;
 
@@ -67,8 +67,8 @@ export class CommitGroup {
   }
 
   /**
-   * Reads see what is committed, and nothing else: what a read shows is on the disk, and whoever was answered
-   * a write sees it. So a read need not wait for the commit.
+   * Reads see only what is committed: what a read shows is on the disk, and a caller whose write was answered
+   * sees it. So a read need not wait for the commit.
    */
   read<Output>(run: () => Output): Output {
     if (this.#ended !== undefined) throw this.#ended;
@@ -79,7 +79,7 @@ export class CommitGroup {
     }
   }
 
-  /** Commits what waits. */
+  /** Commits waiting writes. */
   flush(): void {
     const writes = this.#waiting;
     if (writes.length === 0) return;
@@ -98,7 +98,7 @@ export class CommitGroup {
     this.#on.committed();
   }
 
-  /** Nothing more is done, and what waits is rejected. */
+  /** Stops all work, and rejects waiting writes. */
   fail(error: unknown): void {
     const trouble = troubleOf(error, this.#on.mayGrow);
     const said = this.#takenBack(trouble);
@@ -106,13 +106,13 @@ export class CommitGroup {
     for (const { reject } of this.#waiting.splice(0)) reject(said);
   }
 
-  /** After what waits is committed. */
+  /** Stops after committing waiting writes. */
   end(): void {
     this.flush();
     this.#ended ??= closedFile();
   }
 
-  /** @returns what the callers get for it */
+  /** @returns the error for the callers */
   #takenBack({ error: said, isFinal }: Trouble): Error {
     this.#takeBack();
     if (isFinal && this.#ended === undefined) {
@@ -125,10 +125,10 @@ export class CommitGroup {
   #takeBack(): void {
     this.#on.takenBack();
     try {
-      // A full disk has made SQLite do so already.
+      // A full disk has made SQLite roll back already.
       if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
     } catch {
-      // A write that cannot be taken back was not committed either.
+      // A write that cannot be rolled back was not committed either.
     }
   }
 }

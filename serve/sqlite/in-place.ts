@@ -1,11 +1,12 @@
 /**
- * Whether the files that a process has open are still those that the next process will find.
+ * Checks whether the files that a process has open are still those that the next process will find.
  *
- * Owns: which files are compared, and how often. Does not own: what follows if one is not (`group.ts`).
+ * Owns: which files are compared, and how often. Does not own: what follows if one is missing or replaced
+ * (`group.ts`).
  *
- * A file that was removed, moved or replaced takes writes as before, but they are lost with the process. If
- * the lock was removed, another process is let in. That one takes SQLite's own lock before it reads, so a
- * commit of this process that still found its own lock in place is over by then.
+ * A file that was removed, moved or replaced accepts writes as before, but they are lost with the process. If
+ * the lock was removed, another process can open the file. That process takes SQLite's own lock before it
+ * reads, so a commit of this process that still found its own lock in place has ended by then.
  */
 
 import { statSync } from 'node:fs';
@@ -17,11 +18,11 @@ const inodeOf = (file: string): number | undefined => statSync(file, { throwIfNo
 export class InPlace {
   readonly #file: string;
   readonly #lock: string;
-  /** The lock first. */
+  /** Inodes by file, the lock first. */
   readonly #inodes: ReadonlyMap<string, number | undefined>;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Make it once all of these files exist. */
+  /** Create it once all of these files exist. */
   constructor(file: string) {
     this.#file = file;
     this.#lock = `${file}-lock`;
@@ -30,12 +31,12 @@ export class InPlace {
   }
 
   /**
-   * Before each commit: only the lock is compared, which takes 3 µs.
+   * Runs before each commit: compares only the lock, which takes 3 µs.
    * @throws FileRefused
    */
   readonly checkLock = (): void => this.#check(this.#lock);
 
-  /** @param onRemoved is called once, if one was removed or replaced; `isLogAlone`: only the log was */
+  /** @param onRemoved called once, if a file was removed or replaced; `isLogAlone`: only the log was */
   every(onRemoved: (error: Error, isLogAlone: boolean) => void): void {
     this.#timer = setInterval(() => {
       for (const file of this.#inodes.keys())

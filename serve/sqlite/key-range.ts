@@ -1,8 +1,8 @@
 /**
  * Turns a key condition into the range that a query reads. Pure.
  *
- * Owns: the forms that DynamoDB takes: the partition's key is equal to a value, and the key that sorts is in
- * one range. Does not own: the grammar (`expressions.ts`), reading the range (`table.ts`).
+ * Owns: the forms that DynamoDB accepts: the partition key equals a value, and the sort key is in one range.
+ * Does not own: the grammar (`expressions.ts`), reading the range (`table.ts`).
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -19,7 +19,7 @@ export interface KeyRange {
 }
 
 const notSupported = (): Error => invalid('Query key condition not supported');
-/** No text of ours has it; it sorts behind all that has another character in its place. */
+/** None of our texts contains it; it sorts after any other character. */
 const LAST = '\u{10FFFF}';
 
 /** @throws ValidationException */

@@ -1,7 +1,7 @@
 /**
- * Keys of items, as calls give them.
+ * Keys of items, in the form of calls.
  *
- * Owns: which keys are whole and right. Does not own: the columns (`schema.ts`), key conditions
+ * Owns: which keys are complete and valid. Does not own: the columns (`schema.ts`), key conditions
  * (`key-range.ts`).
  */
 
@@ -36,7 +36,7 @@ export function keyIn(item: Item): Key {
   return { pk: pk ?? '', sk: sk ?? '' };
 }
 
-/** A key and nothing else. @throws ValidationException */
+/** Reads an item that must be a key and nothing else. @throws ValidationException */
 export function keyOnly(item: Item | undefined): Key {
   const key = item ?? {};
   const { length } = Object.keys(key);
@@ -45,10 +45,10 @@ export function keyOnly(item: Item | undefined): Key {
   return keyIn(key);
 }
 
-/** One text for one key. */
+/** A key as a unique text. */
 export const keyText = ({ pk, sk }: Key): string => JSON.stringify([pk, sk]);
 
-/** The end of a page, as the next call gives it. */
+/** The end of a page, in the form that the next call gives. */
 export function lastKey(row: Row | Key, index?: TableIndex): Item {
   const own: Item = { [TABLE.pk]: { S: row.pk }, [TABLE.sk]: { S: row.sk } };
   if (index === undefined || !('item' in row)) return own;

@@ -1,27 +1,28 @@
 /**
- * A mark in the main file that says: the latest writes are in the log beside it.
+ * A mark in the main file that says that the latest writes are in the log beside it.
  *
- * Owns: the mark, which a copy of the main file alone shows. Does not own: the refusal of it (`file.ts`).
+ * Owns: the mark, which reveals a copy of the main file alone. Does not own: refusing such a copy
+ * (`file.ts`).
  *
- * SQLite opens such a copy as of its last checkpoint, without a word. So the main file is kept marked, by
- * four bytes that are written past SQLite, and the log has the page without the mark: whoever reads both (a
- * server after `kill -9`, a backup by SQLite's own means) sees none, at any moment. A checkpoint takes the
- * mark away; after the next commit it is there again. A file is marked only when its log is on the disk: a
- * marked file without a log was copied.
+ * SQLite would silently open such a copy in the state of its last checkpoint. So the main file stays marked,
+ * by four bytes that are written past SQLite, and the log has the page without the mark: a reader of both (a
+ * server after `kill -9`, a backup by SQLite's own means) never sees the mark. A checkpoint removes the mark;
+ * the next commit restores it. A file is marked only once its log is on the disk: so a marked file without a
+ * log is a copy.
  */
 
 import { closeSync, existsSync, fdatasyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import type Sqlite from 'libsql';
 
-/** A bit of the number that is the format otherwise. */
+/** A bit in the number that otherwise stores the format. */
 const MARK = 0x1_0000;
-/** The place of that number in SQLite's main file. */
+/** The offset of that number in SQLite's main file. */
 const AT = 60;
 
 export const formatIn = (userVersion: number): number => userVersion & ~MARK;
 export const isMarked = (userVersion: number): boolean => (userVersion & MARK) !== 0;
 
-/** Asked before SQLite opens the file, which makes a log. */
+/** Checked before SQLite opens the file, which creates a log. */
 export const hasLog = (file: string): boolean =>
   existsSync(`${file}-wal`) && statSync(`${file}-wal`).size > 0;
 
@@ -32,7 +33,7 @@ export class LogMark {
   readonly #checkpointPages: number;
   readonly #bytes = Buffer.alloc(4);
 
-  /** @param checkpointPages as SQLite has it otherwise */
+  /** @param checkpointPages SQLite's setting at other times */
   constructor(db: Sqlite.Database, file: string, format: number, checkpointPages: number) {
     this.#db = db;
     this.#format = format;
@@ -40,33 +41,34 @@ export class LogMark {
     this.#file = openSync(file, 'r+');
   }
 
-  /** Marks the main file, where a checkpoint has taken the mark away. */
+  /** Marks the main file, if a checkpoint has removed the mark. */
   keep(): void {
     if (!isMarked(this.#inFile() ?? MARK)) this.#mark();
   }
 
-  /** Marks it in any case: all of a new file is in its log. */
+  /** Marks the file in any case: the whole content of a new file is in its log. */
   begin(): void {
     try {
       this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)');
     } catch {
-      // On a full disk there is none.
+      // On a full disk there is no mark.
     }
     this.#mark();
   }
 
   #mark(): void {
     try {
-      // The page without the mark is in the log, and stays there: a checkpoint would give it to the file.
+      // The page without the mark is in the log, and must stay there: a checkpoint would move it into the
+      // file.
       this.#db.exec('PRAGMA wal_autocheckpoint = 0');
       this.#db.exec(`PRAGMA user_version = ${this.#format}`);
-      // Too short to be one: a new file whose disk is full.
+      // Too short for a file of ours: a new file whose disk is full.
       if (this.#inFile() === undefined) return;
       this.#bytes.writeUInt32BE(this.#format | MARK);
       writeSync(this.#file, this.#bytes, 0, this.#bytes.length, AT);
       fdatasyncSync(this.#file);
     } catch {
-      // On a full disk there is none until the next commit.
+      // On a full disk there is no mark until the next commit.
     } finally {
       this.#db.exec(`PRAGMA wal_autocheckpoint = ${this.#checkpointPages}`);
     }

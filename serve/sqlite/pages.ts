@@ -1,11 +1,11 @@
 /**
  * Query and scan: one page.
  *
- * Owns: where a page ends, what a filter and a projection leave of it. Does not own: the range
+ * Owns: where a page ends, and what remains after a filter and a projection. Does not own: the range
  * (`key-range.ts`), the order of rows (`table.ts`).
  *
- * A page ends where DynamoDB's does: at its limit of rows read, or before what it read would be more than
- * 1 MB. Of an index its own projection is counted and answered.
+ * A page ends where DynamoDB's does: at its limit of rows read, or before the rows read would exceed 1 MB.
+ * For an index, only its projection is counted and answered.
  */
 
 import type { QueryCommandInput, QueryCommandOutput, ScanCommandInput } from '@aws-sdk/client-dynamodb';
@@ -27,9 +27,9 @@ import type { Place, Row, Table } from './table.ts';
 import { type Item, measured } from './values.ts';
 
 export const MAX_PAGE_BYTES = 1_048_576;
-/** Rows that are fetched at a time. */
+/** How many rows are fetched at a time. */
 const CHUNK = 50;
-/** Keys that one page of a scan passes by: those of other segments are passed by too. */
+/** How many keys one page of a scan skips: those of other segments are skipped too. */
 const MAX_SCANNED_KEYS = 4_000;
 
 export type Page = Pick<QueryCommandOutput, 'Items' | 'Count' | 'ScannedCount' | 'LastEvaluatedKey'>;
@@ -64,7 +64,7 @@ export function query(table: Table, input: QueryCommandInput): Page {
   return page.whole();
 }
 
-/** How an execution is read: all of its partition, and nothing left out. */
+/** Whether the query reads an execution: all of its partition, with nothing left out. */
 const isWholePlain = (input: QueryCommandInput): boolean =>
   input.ExclusiveStartKey === undefined &&
   input.FilterExpression === undefined &&
@@ -101,7 +101,7 @@ function segmentOf(pk: string, segments: number): number {
   return (hash >>> 0) % segments;
 }
 
-/** The rows of a page as it shows them. */
+/** The rows of a page in the form of its answer. */
 interface Shown {
   readonly given: Given;
   readonly index: TableIndex | undefined;
@@ -160,7 +160,7 @@ class PageOf {
     this.#limit = limit;
   }
 
-  /** Rows that may still be read. */
+  /** How many rows may still be read. */
   get room(): number {
     return this.#limit - this.#scanned;
   }
@@ -169,7 +169,7 @@ class PageOf {
     this.#last = place;
   }
 
-  /** @returns whether the page goes on */
+  /** @returns whether the page continues */
   add(row: Row, place: Row): boolean {
     const { index, filter, given, isCounted, projected } = this.#shown;
     const item =

@@ -1,8 +1,8 @@
 /**
- * Rows that were just written: the next write of one need not read it.
+ * Rows that were just written: the next write of such a row need not read it.
  *
- * Owns: how many, and how large they are. Does not own: the file (`table.ts`), which is this process's alone:
- * what was written to it is what it has, until it is taken back.
+ * Owns: how many rows it remembers, and how large they may be. Does not own: the file (`table.ts`). Only this
+ * process writes to the file, so these rows are its content until they are rolled back.
  */
 
 import { type Cell, cellsOf } from './schema.ts';
@@ -16,7 +16,7 @@ interface Place {
   readonly sk: string;
 }
 
-/** A row as it is in the file. Each reader has an item of its own. */
+/** A row as it is in the file. Each reader gets its own copy of the item. */
 export class Stored {
   readonly pk: string;
   readonly sk: string;

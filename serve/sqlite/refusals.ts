@@ -1,10 +1,10 @@
 /**
- * DynamoDB's errors, as the SDK's clients reject with them.
+ * DynamoDB's errors, in the form with which the SDK's clients reject.
  *
- * Owns: their classes and names. Does not own: when one is due (`commands.ts`, `pages.ts`, `expressions.ts`),
+ * Owns: their classes and names. Does not own: when one occurs (`commands.ts`, `pages.ts`, `expressions.ts`),
  * what goes wrong with the file (`trouble.ts`).
  *
- * A refusal is an answer: nothing was written for it, and the commands beside it are not concerned.
+ * A refusal is an answer: nothing was written for it, and it does not affect the commands beside it.
  */
 
 import {
@@ -18,7 +18,7 @@ import type { Item } from './values.ts';
 
 const $metadata = {};
 
-/** The SDK has no class for it. */
+/** The SDK has no class for this error. */
 export const invalid = (message: string): DynamoDBServiceException =>
   new DynamoDBServiceException({ name: 'ValidationException', $fault: 'client', message, $metadata });
 

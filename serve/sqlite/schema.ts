@@ -1,12 +1,12 @@
 /**
- * The columns of the one table, and which index each key column serves. Pure but for `createTable`.
+ * The columns of the only table, and which index each key column belongs to. Pure except for `createTable`.
  *
- * Owns: the form of a row. Does not own: reading and writing rows (`table.ts`), which indexes there are
+ * Owns: the form of a row. Does not own: reading and writing rows (`table.ts`), the list of indexes
  * (`lib/aws/names.ts`).
  *
- * The item itself is JSON text. Beside it stand its keys and those of the indexes, each as a column: an item
- * is in an index when it has both keys of it, and in no other. Change any of it, or what an index's keys
- * mean, and `FORMAT` in `file.ts` goes up: a file of another one is refused.
+ * The item itself is JSON text. Beside it are its keys and those of the indexes, each as a column: an item is
+ * in an index only if it has both of the index's keys. If you change any of this, or the meaning of an
+ * index's keys, raise `FORMAT` in `file.ts`: a file with another format is refused.
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -17,7 +17,7 @@ import { type Item, numberText } from './values.ts';
 
 export type Cell = string | number | null;
 
-/** Key columns of the indexes: first the partitions, then what sorts within them, then when it is removed. */
+/** Key columns of the indexes: first the partitions, then the sort keys, then the time of removal. */
 const PARTITIONS = INDEXES.map(({ pk }) => pk);
 const SORTS = [...new Set(INDEXES.map(({ sk }) => sk))];
 export const COLUMNS: readonly string[] = [...PARTITIONS, ...SORTS, TABLE.ttl];
@@ -39,12 +39,12 @@ export const indexNamed = (name: string): TableIndex => {
   return index;
 };
 
-/** An item that is in no index has them. */
+/** The cells of an item that is in no index. */
 export const NONE: readonly Cell[] = COLUMNS.map(() => null);
 
 /**
  * The cells of an item's key columns, in the order of `COLUMNS`.
- * @throws ValidationException where a key is of the wrong type
+ * @throws ValidationException if a key has the wrong type
  */
 export function cellsOf(item: Item): readonly Cell[] {
   let cells: Cell[] | undefined;
@@ -58,7 +58,7 @@ export function cellsOf(item: Item): readonly Cell[] {
       const sorted = item[INDEXES[at]?.sk ?? ''] !== undefined;
       cells[at] = sorted ? text : null;
     } else if (name !== TABLE.ttl) cells[at] = exactNumber(value, name);
-    // Another than a number is never removed, as on DynamoDB.
+    // An item whose value is not a number is never removed, as on DynamoDB.
     else cells[at] = value.N === undefined ? null : Number(value.N);
   }
   return cells ?? NONE;
@@ -80,7 +80,9 @@ function partitionOf(value: AttributeValue, name: string): string {
   return value.S;
 }
 
-/** A column holds what a double holds: all times and counts, and nothing that would be sorted wrongly. */
+/**
+ * A column stores a double: all times and counts fit, and any number that would be sorted wrongly is refused.
+ */
 export function exactNumber(value: AttributeValue, name: string): number {
   if (value.N === undefined) throw wrongType(name, 'N', value);
   const text = numberText(value.N);

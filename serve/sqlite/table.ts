@@ -1,5 +1,5 @@
 /**
- * The rows of the one table.
+ * The rows of the only table.
  *
  * Owns: reading a row by its key, writing and removing one, rows in the order of a key or an index. Does not
  * own: conditions (`commands.ts`), pages (`pages.ts`), the columns (`schema.ts`).
@@ -14,7 +14,7 @@ import { RecentRows, Stored } from './recent-rows.ts';
 import { type Cell, COLUMNS, cellsOf, NONE } from './schema.ts';
 import { compareTexts, type Item, measured } from './values.ts';
 
-/** A write that is made ready before its commit. */
+/** A write that is prepared before its commit. */
 export interface Ready {
   readonly pk: string;
   readonly sk: string;
@@ -29,7 +29,7 @@ export function readyItem(given: Item, pk: string, sk: string): Ready {
   return { pk, sk, data: JSON.stringify(item), bytes, cells: cellsOf(item) };
 }
 
-/** A comparison of the key that sorts. */
+/** A comparison with the sort key. */
 export interface Bound {
   readonly order: '=' | '<' | '<=' | '>' | '>=';
   readonly cell: Cell;
@@ -57,7 +57,7 @@ export interface Row extends Place {
 
 type Values = readonly Cell[];
 
-/** Whether all that comes after the place is within the bound. */
+/** Whether everything after the place is within the bound. */
 function isBehind({ sk, sort = sk }: Place, { order, cell }: Bound, isForward: boolean): boolean {
   if (sort === null || cell === null || order === '=' || order.startsWith('>') !== isForward) return false;
   const difference = isForward ? compareCells(sort, cell) : compareCells(cell, sort);
@@ -101,23 +101,23 @@ export class Table {
     return row && new Stored({ pk, sk }, row[0], row[1]);
   }
 
-  /** Forgets the latest items: they may have been taken back. */
+  /** Forgets the latest items, because they may have been rolled back. */
   forget(): void {
     this.#recent.clear();
   }
 
-  /** The same with its size. */
+  /** The row with its size. */
   row(pk: string, sk: string): Row | undefined {
     return this.#rows('SELECT pk, sk, data, bytes, sk FROM item WHERE pk = ? AND sk = ?', [pk, sk])[0];
   }
 
-  /** @param before the row that is there */
+  /** @param before the existing row */
   write(ready: Ready, before: Stored | undefined): void {
     if (before === undefined) this.add(ready);
     else this.#update(before, ready);
   }
 
-  /** @returns whether it was not there yet; else nothing is changed */
+  /** @returns whether the row was new; otherwise nothing changes */
   add(ready: Ready): boolean {
     const { pk, sk, data, bytes, cells } = ready;
     const { changes, lastInsertRowid } =
@@ -133,14 +133,16 @@ export class Table {
     this.#remove.run(stored.id);
   }
 
-  /** @returns how many have gone */
+  /** @returns how many items were removed */
   expire(untilS: number, most: number): number {
     const { changes } = this.#expire.run(untilS, most);
     if (changes > 0) this.#recent.clear();
     return changes;
   }
 
-  /** @returns how many items of the index's partitions there are, and how many whose second key begins so */
+  /**
+   * @returns how many items the index's partitions have, and how many with this prefix in their second key
+   */
   counted(
     index: Pick<TableIndex, 'pk'>,
     partitions: readonly string[],
@@ -153,8 +155,8 @@ export class Table {
   }
 
   /**
-   * Items of a partition of the index of what is open that are due before a time, or whose risk is written
-   * for a time until `at`; at most so many.
+   * Items in a partition of the index of open executions that are due before a time, or whose risk is
+   * recorded for a time until `at`; at most `most` of them.
    */
   atRisk(partition: string, at: number, dueBefore: number, most: number): Item[] {
     const { pk, sk } = TABLE.wakeIndex;
@@ -186,8 +188,8 @@ export class Table {
   }
 
   /**
-   * All items of a partition, if they are few: they come as one text, which takes half of the time.
-   * @returns nothing where there are more than `most` rows or bytes
+   * All items of a partition, if they are few: they are read as one text, which takes half of the time.
+   * @returns nothing if there are more than `most` rows or bytes
    */
   partition(pk: string, most: number, mostBytes: number): readonly Item[] | undefined {
     const [data, count, bytes] = this.#partition.get(pk, most + 1) as unknown as [
@@ -198,12 +200,13 @@ export class Table {
     return count > most || bytes > mostBytes ? undefined : (JSON.parse(`[${data ?? ''}]`) as Item[]);
   }
 
-  /** Rows of a range after a place, at most so many. */
+  /** Rows of a range after a place, at most `most` of them. */
   rows({ index, partition, bounds, isForward }: Range, after: Place | undefined, most: number): Row[] {
     const sort = index?.sk ?? TABLE.sk;
     const [next, direction] = isForward ? ['>', 'ASC'] : ['<', 'DESC'];
     const order = index === undefined ? [sort] : [sort, TABLE.pk, TABLE.sk];
-    // SQLite seeks to a place only where no other bound begins the range, and else reads all before it.
+    // SQLite seeks to a place only if no other bound begins the range; otherwise it reads everything before
+    // the place.
     const open = after === undefined ? bounds : bounds.filter((bound) => !isBehind(after, bound, isForward));
     const conditions = [`${index?.pk ?? TABLE.pk} = ?`, ...open.map((bound) => `${sort} ${bound.order} ?`)];
     const values: Cell[] = [partition, ...open.map(({ cell }) => cell)];

@@ -1,13 +1,13 @@
 /**
- * Errors of the file in sentences.
+ * Describes errors of the file in sentences.
  *
- * Owns: which of SQLite's errors means what, and whether asking again may do. Does not own: DynamoDB's own
- * refusals (`refusals.ts`), what becomes of the commands (`group.ts`).
+ * Owns: the meaning of each of SQLite's errors, and whether a retry may help. Does not own: DynamoDB's own
+ * refusals (`refusals.ts`), what happens to the commands (`group.ts`).
  */
 
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 
-/** An error of libsql; its class is of another realm, so its fields tell. */
+/** An error of libsql; its class is from another realm, so its fields identify it. */
 interface SqliteError {
   readonly code?: string;
   readonly message?: string;
@@ -15,7 +15,7 @@ interface SqliteError {
 
 const codeOf = (error: unknown): string => (error as SqliteError | undefined)?.code ?? '';
 
-/** The file cannot be served. Not an answer to a command: the process says so and ends. */
+/** The file cannot be served. This is not an answer to a command: the process reports it and ends. */
 export class FileRefused extends Error {
   override readonly name = 'FileRefused';
 }
@@ -60,19 +60,22 @@ export const olderFile = (file: string, format: number, known: number): FileRefu
 export const foreignFile = (file: string): FileRefused =>
   new FileRefused(`${file} is a SQLite file, but not one of Steadfast's. Name another with --data`);
 
-/** SQLite would take such a file for whole, as of its last checkpoint. */
+/** SQLite would treat such a file as complete, in the state of its last checkpoint. */
 export const withoutLog = (file: string, format: number): FileRefused =>
   new FileRefused(
     `${file} was copied while it was served, without ${file}-wal, in which its latest writes are: copy both, or make the copy by sqlite3 <file> '.backup <copy>'. To serve it without them: sqlite3 ${file} 'PRAGMA user_version = ${format}'`,
   );
 
-/** Its log has the name that it is served by, and so has its lock: two processes would write it. */
+/**
+ * The log and the lock are named after the name that is used: under two names, two processes would write the
+ * file.
+ */
 export const otherName = (file: string): FileRefused =>
   new FileRefused(
     `${file} is another name of a file (a hard link) that is served by its own name, beside which its log is: serve it by that one, or make a copy by sqlite3 <its own name> '.backup <copy>'`,
   );
 
-/** SQLite would take such a file for a new one, and work under way would begin anew. */
+/** SQLite would treat such a file as a new one, and work in progress would begin again. */
 export const emptiedFile = (file: string): FileRefused =>
   new FileRefused(
     `${file} is empty, and has been served before: put back a whole copy, or remove it with ${file}-lock to begin anew`,
@@ -84,13 +87,13 @@ export const readOnlyFile = (file: string): FileRefused =>
     `${file} may only be read: let the user of this process write it, or name another with --data`,
   );
 
-/** SQLite would begin a new one in it, and the executions of the copy would be missed only later. */
+/** SQLite would create a new database in it, and the executions of the copy would be missed only later. */
 export const brokenOffFile = (file: string): FileRefused =>
   new FileRefused(
     `${file} is empty, as a copy is that broke off: put back a whole copy, or remove it to begin anew`,
   );
 
-/** Writes of this process from now on are lost at its end, or another process writes as well. */
+/** All further writes of this process are lost at its end, or another process writes as well. */
 export const removedFile = (file: string, part: string): FileRefused =>
   new FileRefused(
     `${file} is no longer the file that is served: its ${part} was removed or replaced. Put back what was moved, then start again`,
@@ -98,16 +101,19 @@ export const removedFile = (file: string, part: string): FileRefused =>
 
 export const closedFile = (): DynamoDBServiceException => serverError('FileClosed', 'the file is closed');
 
-/** All writes of one commit are lost to it: none of them is in the file. */
+/** The failure of a commit: none of its writes is in the file. */
 export interface Trouble {
   readonly error: DynamoDBServiceException;
-  /** Whether nothing more can be asked of this file in this process. */
+  /** Whether this process can do nothing more with the file. */
   readonly isFinal: boolean;
-  /** The file's state in a few words; absent where it was the write's own fault. */
+  /** The file's state in a few words; absent if the write itself was at fault. */
   readonly state?: string;
 }
 
-/** @param mayGrow whether the file could grow just now: SQLite says of a used up quota that writing failed */
+/**
+ * @param mayGrow whether the file could grow just now: for an exhausted quota SQLite only reports that
+ * writing failed
+ */
 export function troubleOf(error: unknown, mayGrow: () => boolean = () => true): Trouble {
   const code = codeOf(error);
   const isFull = code.startsWith('SQLITE_FULL') || NO_ROOM.has(code);

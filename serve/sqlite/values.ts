@@ -1,11 +1,11 @@
 /**
- * Attribute values: which are kept, how large they are, how they compare. Pure.
+ * Attribute values: which are accepted, how large they are, how they compare. Pure.
  *
  * Owns: the form of a number, sizes as DynamoDB counts them, order and equality. Does not own: which
  * attributes are keys (`table.ts`).
  *
- * Kept are text, numbers, booleans, null, lists and maps: what our records are made of. Sets and bytes are
- * refused, not guessed at.
+ * Accepted are text, numbers, booleans, null, lists and maps: the content of our records. Sets and bytes are
+ * refused, not guessed.
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -15,7 +15,7 @@ export type Item = Record<string, AttributeValue>;
 
 export const MAX_ITEM_BYTES = 409_600;
 
-/** A time or a count whose digits all count. */
+/** A time or a count in which all digits are significant. */
 const COUNT = /^[1-9]\d{0,13}[1-9]$|^[1-9]$/;
 const PLAIN = /^(?:0|-?[1-9]\d{0,14})$/;
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/;
@@ -48,7 +48,7 @@ function decimalOf(text: string): Decimal {
   return { sign: sign === '-' && digits !== '' ? -1 : 1, digits, exponent: digits === '' ? 0 : exponent };
 }
 
-/** The same text for the same number, without an exponent, as DynamoDB gives it back. */
+/** The same text for the same number, without an exponent, in the form that DynamoDB returns. */
 export function numberText(text: string): string {
   if (PLAIN.test(text)) return text;
   const { sign, digits, exponent } = decimalOf(text);
@@ -69,11 +69,11 @@ export function compareNumbers(one: string, other: string): number {
   return (a.digits < b.digits ? -1 : 1) * a.sign;
 }
 
-/** Text by its bytes in UTF-8, which is not the order of JavaScript's own `<`. */
+/** Compares texts by their bytes in UTF-8, which is not the order of JavaScript's own `<`. */
 export const compareTexts = (one: string, other: string): number =>
   one === other ? 0 : Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-/** @returns nothing where the two have no order: other types, or neither text nor numbers */
+/** @returns nothing if the two have no order: different types, or neither text nor numbers */
 export function compare(one: AttributeValue, other: AttributeValue): number | undefined {
   if (one.S !== undefined && other.S !== undefined) return compareTexts(one.S, other.S);
   if (one.N !== undefined && other.N !== undefined) return compareNumbers(one.N, other.N);
@@ -97,7 +97,7 @@ export function isEqual(one: AttributeValue, other: AttributeValue): boolean {
   );
 }
 
-/** Two items that are the same, which is how often nothing has changed. */
+/** Whether two items are the same: a write often changes nothing. */
 export const isSame = (one: Item, other: Item): boolean => isEqual({ M: one }, { M: other });
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);
@@ -113,7 +113,7 @@ interface Sized {
   readonly bytes: number;
 }
 
-/** The value as it is kept. @throws ValidationException */
+/** The value in its stored form. @throws ValidationException */
 function sized(value: AttributeValue): Sized {
   let type: string | undefined;
   let isOne = true;
@@ -154,7 +154,7 @@ function sized(value: AttributeValue): Sized {
 }
 
 /**
- * An item as it is kept, and its size.
+ * An item in its stored form, and its size.
  * @throws ValidationException
  */
 export function measured(item: Item): { readonly item: Item; readonly bytes: number } {
