@@ -362,6 +362,6 @@ export const endOfWork = (
 const listenerOf =
   (apis: HttpApis): RequestListener =>
   (request, response) => {
-    // A client that went away in the middle of its request is no reason to fall over.
+    // A client that disconnects in the middle of its request must not crash the server.
     apis.serve(request, response).catch(() => response.destroy());
   };

@@ -102,8 +102,8 @@ export function stepOf(item: Item): Step {
 }
 
 /**
- * The history of a step that was done at its first attempt, made from the rest of its record. It is left out
- * of the item, where it would be a fifth, and which every read of the execution reads again.
+ * The history of a step that was done at its first attempt, rebuilt from the rest of its record. The item
+ * omits it, because it would be a fifth of the item, and every read of the execution reads the item again.
  */
 function onlyAttempt({ status, attempt, mode, token, claimedAt, changedAt }: Step): readonly Attempt[] {
   if (status !== 'done' || mode !== 'execute' || token === undefined || claimedAt === undefined) return [];
@@ -198,8 +198,9 @@ function attributes(
 }
 
 /**
- * Nothing for a value that DynamoDB would not read back exactly: a payload may also be a string or a number.
- * A fraction is read back exactly: a time with a fraction must still be in its index.
+ * The attribute for a value, or nothing if DynamoDB would not read the value back exactly: a payload may also
+ * be a string or a number. A fraction is read back exactly: a time with a fraction must still be in its
+ * index.
  */
 function attributeOf(value: unknown): AttributeValue | undefined {
   if (typeof value === 'string' && value.isWellFormed()) return { S: value };

@@ -41,7 +41,7 @@ export function itemsText({ count, begun, ended }: ItemsSoFar, isRunning: boolea
   return `${over < begun ? 'at least ' : ''}${over} of ${count} items ended${waiting}`;
 }
 
-/** Follows a failure that is the code's own: what to do, and what happens then. */
+/** Follows a failure that the code itself caused: what to do, and what happens then. */
 export function mendText(failure: Failure | undefined, status: Step['status']): string {
   const mends =
     failure?.code === BUG

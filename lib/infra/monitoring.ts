@@ -1,8 +1,9 @@
 /**
  * The monitoring of a deployment: the alarms, the topic they are sent to, the dashboard.
  *
- * Owns: how the three are put together, and that alarms can reach the topic. Does not own: what is alarming
- * (`alarms.ts`), what is shown (`dashboard.ts`), who listens: `monitoring.topic.addSubscription(…)`.
+ * Owns: how the three are connected, and that alarms can reach the topic. Does not own: the conditions of
+ * alarms (`alarms.ts`), the content of the dashboard (`dashboard.ts`), the subscribers:
+ * `monitoring.topic.addSubscription(…)`.
  */
 
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
@@ -23,11 +24,11 @@ export interface MonitoringProps extends AlarmsProps, Omit<DashboardProps, 'alar
 
 /** The alarms, the dashboard, and the topic that alarms go to. */
 export class Monitoring extends Construct {
-  /** Hears of every alarm, when it is raised and when it is over. */
+  /** Receives every alarm, both when it is raised and when it ends. */
   readonly topic: ITopic;
   readonly alarms: Alarms;
   readonly dashboard?: SteadfastDashboard;
-  /** On the dashboard, which is written when all are known. */
+  /** The alarms on the dashboard, which is written once all of them are known. */
   readonly #shown: Alarm[];
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
@@ -41,7 +42,7 @@ export class Monitoring extends Construct {
     }
   }
 
-  /** One more alarm for the topic and the dashboard. */
+  /** Adds an alarm to the topic and the dashboard. */
   add(alarm: Alarm): void {
     this.#tell(alarm);
     this.#shown.push(alarm);
@@ -60,7 +61,7 @@ export class Monitoring extends Construct {
       enforceSSL: true,
       ...(key === undefined ? {} : { masterKey: key }),
     });
-    // Asking for encryption on the way replaces the topic's own policy, which would have let alarms in.
+    // Requiring encryption in transit replaces the topic's default policy, which would have admitted alarms.
     topic.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],

@@ -30,7 +30,7 @@ const SHORTEST_MS = 1_000;
 /** A tick has 57 s: with longer gaps it has too few sweeps for the visits that replace a dead supervisor. */
 const LONGEST_MS = 15_000;
 
-/** @throws Error saying what is allowed */
+/** @throws Error that says what is allowed */
 export function supervisorSettings(given: SupervisorSettingsGiven): SupervisorSettings {
   const supervisors = given.supervisors ?? DEFAULT_SUPERVISORS;
   const shards = given.wakeShards ?? DEFAULT_WAKE_SHARDS;

@@ -35,14 +35,14 @@ export function isSigned(by: SignedBy, request: SignedRequest, secret: string, n
   return given.map((text) => isEqual(bytesOf(by, text), expected)).includes(true);
 }
 
-/** Base64 has no comma, and a prefix may: 'v1,'. */
+/** Splits the header. Base64 contains no comma, but a prefix may: 'v1,'. */
 const partsOf = ({ prefix }: SignedBy, header: string): string[] =>
   header.slice(0, LONGEST_HEADER).split(prefix.includes(',') ? / +/ : /[, ]+/);
 
 const after = (parts: readonly string[], prefix: string): string[] =>
   parts.filter((part) => part.startsWith(prefix)).map((part) => part.slice(prefix.length));
 
-/** K1: digits alone. */
+/** K1: only digits are accepted. */
 function timeOf({ time }: SignedBy, { header }: SignedRequest, parts: readonly string[]): string | undefined {
   if (time === undefined) return undefined;
   const text = 'header' in time ? header(time.header) : after(parts, time.prefix)[0];

@@ -62,7 +62,7 @@ const listenerOf =
   (request, response) => {
     answerOf(url, local, accountId, mayUse, request)
       .then((answer) => send(response, answer, request.method))
-      // A client that went away in the middle of its request is no reason to fall over.
+      // A client that disconnects in the middle of its request must not crash the server.
       .catch(() => response.destroy());
   };
 

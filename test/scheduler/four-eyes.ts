@@ -1,6 +1,6 @@
 /**
- * Shared by the tests of callers and of four eyes: workflows that ask another person, persons, and their
- * acts.
+ * Shared by the tests of callers and of four eyes: workflows that ask another person, people, and their
+ * commands.
  */
 
 import { askPerson, retry as again, workflow } from '../../lib/author/builder/workflow.ts';

@@ -1,4 +1,4 @@
-/** The recovery's last stage: a person is asked, two may answer at once, nobody may answer. */
+/** The recovery's last stage: a person is asked; two may answer at once, or nobody answers. */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
@@ -204,8 +204,7 @@ describe('a question that comes up on the way', () => {
       second: { execute: decline, undo },
     });
     const { id } = await h.begin();
-    // The failure is reported, and its process is gone before it has asked: the other branch finds the open
-    // question.
+    // The failure is reported, but its process dies before it asks: the other branch finds the open question.
     const { write } = h.store;
     const [asked, done] = h.sent.splice(0);
     Object.assign(h.store, {
@@ -233,7 +232,7 @@ describe('an answer', () => {
     await drain(h);
     const { steps } = await h.state(id);
     expect(steps['asked']).toMatchObject({ status: 'waiting', mayHaveActed: true });
-    // If nobody asked for that word it changes nothing: possible effects are undone.
+    // `nothingHappened` has no effect if nobody asked for it: possible effects are undone.
     await answer(h, id, { choice: 'undo-all', nothingHappened: true });
     expect((await h.state(id)).steps['asked']?.mayHaveActed).toBe(true);
     const { execution } = await h.run(id);
@@ -292,7 +291,7 @@ it('a late success answers the question itself, in one transaction', async () =>
     blind: { execute: () => new Promise((resolve) => (finish = resolve)), undo },
   });
   const { id } = await h.begin();
-  // Its heartbeats do not get through, so its lease ends although it works on.
+  // Its heartbeats do not arrive, so its lease ends although the attempt continues.
   const { write } = h.store;
   Object.assign(h.store, {
     write: (one: Parameters<typeof write>[0]) =>

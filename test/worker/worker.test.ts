@@ -1,5 +1,5 @@
 /**
- * What becomes of messages, with a queue and processes that the test controls, and time that the test moves.
+ * What happens to messages, with a queue and processes that the test controls, and time that the test moves.
  */
 
 import type { Inbox, Received } from '../../lib/aws/sqs-inbox.ts';

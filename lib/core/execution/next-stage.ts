@@ -1,14 +1,14 @@
 /**
- * The next stage of a recovery if the outcome of the former one cannot be found out: that one is undone
- * first.
+ * Starts the next stage of a recovery if the outcome of the former stage cannot be found out: the former
+ * stage is undone first.
  *
- * Owns: the move from the undo to the next stage, and what becomes of such an undo if the execution ends as
- * it is. Does not own: when a stage is left this way (`step/report.ts`), the undo itself, which is work like
- * that of a tolerated failure (`step/ready.ts`).
+ * Owns: the move from the undo to the next stage, and the end of such an undo if the execution ends without
+ * undoing. Does not own: when a stage is left this way (`step/report.ts`), the undo itself, which is work
+ * like that of a tolerated failure (`step/ready.ts`).
  *
- * S18 at most one key of a step is in effect: the next stage begins when the undo has succeeded. S10 an
- * execution that is stopped meanwhile takes the undo over: then it is the final one. Each of these writes is
- * one transaction with the execution.
+ * S18 At most one key of a step is in effect: the next stage begins once the undo has succeeded. S10 If the
+ * execution is stopped meanwhile, this undo becomes the final one. Each of these writes is one transaction
+ * with the execution.
  */
 
 import { executionAfter, stepAfter, type StepChanges } from '../decisions/change.ts';
@@ -65,7 +65,7 @@ const goOn = (record: Step, _state: Snapshot, now: number): Move | undefined =>
         move: 'next-stage',
         changes: {
           stage: record.nextStage,
-          // After accepted work that was not over within its time the same stage may follow.
+          // After accepted work that did not end in time, the same stage may follow.
           stageAttempt: record.nextStage === record.stage ? record.stageAttempt : 0,
           nextStage: undefined,
           givenInput: undefined,
@@ -79,8 +79,8 @@ const goOn = (record: Step, _state: Snapshot, now: number): Move | undefined =>
       };
 
 /**
- * A write closes it, because a process that read before the stop could still undo it; an undo under way is
- * awaited.
+ * Ends the undo with a write, because a process that read before the stop could still perform it; an undo in
+ * progress is awaited.
  */
 function leaveAsItIs(record: Step, state: Snapshot): Move | undefined {
   if (state.execution.status !== 'compensating' || !keepsEffects(state) || isLeased(record)) return undefined;
