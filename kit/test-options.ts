@@ -16,6 +16,13 @@ export function checkOptions(of: string, options: unknown, keys: Keys): void {
   if (found !== undefined) throw refuse('bad-option', `${of}: ${found}`);
 }
 
+/** @throws SteadfastError `bad-option` */
+export function checkChoice(of: string, value: unknown, choices: readonly string[]): void {
+  if (choices.includes(value as string)) return;
+  const allowed = choices.map((choice) => `'${choice}'`).join(' or ');
+  throw refuse('bad-option', `${of} is '${String(value)}'; write ${allowed}`);
+}
+
 /** Workers of agents whose work is declared (`httpAgent`): a test need not give them. */
 export const declaredIn = ({ agents }: Pick<Workflow, 'agents'>): readonly Worker[] =>
   agents.flatMap((agent) => {

@@ -8,6 +8,7 @@
 import type { KeysOf } from '../lib/core/values/options.ts';
 import type { Worker } from '../lib/agent/author-code.ts';
 import type { Agent, Implementation } from '../lib/core/plan/agent.ts';
+import { partProblem } from '../lib/core/plan/agent-parts.ts';
 import { type Duration, parseDuration } from '../lib/core/values/duration.ts';
 import { referenceProblems } from '../lib/author/schemas/reference-check.ts';
 import type { Workflow } from '../lib/core/plan/workflow.ts';
@@ -28,7 +29,7 @@ import {
 import { asSent } from './as-sent.ts';
 import { Driver, missingAgent } from './driver.ts';
 import { connect, type ExternalWorld } from './external-world.ts';
-import { checkOptions, declaredIn } from './test-options.ts';
+import { checkChoice, checkOptions, declaredIn } from './test-options.ts';
 import type { Injects } from './process.ts';
 import { local, TestRun } from './test-run.ts';
 
@@ -239,6 +240,8 @@ export class WorkflowTest<I> {
   /** Replaces functions of an agent from now on; those that are not given stay. */
   replace<AI, AO>(agent: Agent<AI, AO>, implementation: Partial<Implementation<AI, AO>>): void {
     const name = this.#known(agent);
+    const problem = partProblem(implementation, false);
+    if (problem !== undefined) throw refuse('bad-option', `replace of agent '${name}': ${problem}`);
     const worker = this.#workers.get(name) as Worker;
     const changed = { ...worker.implementation, ...(implementation as object) };
     this.#workers.set(name, { ...worker, implementation: changed });
@@ -286,6 +289,8 @@ export class WorkflowTest<I> {
    */
   kill(agent: AgentRef, options: FaultOptions & { readonly when: 'before' | 'after' }): void {
     const { when, ...rest } = options;
+    checkOptions('a fault', rest, FAULT);
+    checkChoice('a fault: when', when, ['before', 'after']);
     this.#plan(agent, rest, { kind: when === 'before' ? 'die-before' : 'die-after' });
   }
 
@@ -324,6 +329,7 @@ export class WorkflowTest<I> {
 
   #plan(agent: AgentRef, options: FaultOptions, fault: Omit<PlannedFault, 'agent'>): void {
     checkOptions('a fault', options, FAULT);
+    checkChoice('a fault: on', options.on ?? 'execute', ['execute', 'probe', 'undo']);
     this.#driver.calls.plan({ ...options, ...fault, agent: this.#known(agent) });
   }
 

@@ -11,6 +11,7 @@ import type { AgentHandler } from '../lib/agent/handler.ts';
 import type { Worker } from '../lib/agent/author-code.ts';
 import type { AllForms } from '../lib/api/deployment-answers.ts';
 import type { Workflow } from '../lib/core/plan/workflow.ts';
+import { isSteadfastError } from '../lib/core/values/errors.ts';
 import type { DeclaredTrigger } from '../lib/author/triggers/trigger-declaration.ts';
 import { discoverWorkflows } from '../lib/infra/discover.ts';
 import { type Discovery, DiscoveryError } from '../lib/infra/discovery.ts';
@@ -43,6 +44,7 @@ const ask: AskHandlers = (files) =>
         const parts = Object.keys(worker?.implementation ?? {});
         return { file, parts, ...(worker === undefined ? {} : { agent: worker.agent.spec.name }) };
       } catch (error) {
+        if (isSteadfastError(error) && error.code === 'bad-agent') return { file, refused: error.message };
         return { file, failed: error instanceof Error ? error.message : String(error) };
       }
     }),

@@ -12,7 +12,8 @@ import { callingPortsOf, type Telemetry, telemetryOf } from '../aws/ports.ts';
 import { ENV } from '../aws/names.ts';
 import { attemptLog, correlated, tellExit } from '../aws/telemetry.ts';
 import type { Agent, Implementation } from '../core/plan/agent.ts';
-import { PermanentError, sayable } from '../core/values/errors.ts';
+import { partProblem } from '../core/plan/agent-parts.ts';
+import { PermanentError, refuse, sayable } from '../core/values/errors.ts';
 import { type Message, parseMessage } from '../core/decisions/message.ts';
 import { perSecondOf } from '../core/values/rate.ts';
 import type { PlanCache } from '../engine/plans.ts';
@@ -33,6 +34,7 @@ export interface AgentHandler {
 /**
  * Makes the Lambda function of an agent: it handles each message of an SQS batch on its own, and names those
  * that must be delivered again.
+ * @throws SteadfastError `bad-agent` for an implementation without `execute`, or with a misspelled part
  */
 export function agentHandler(
   agent: Agent,
@@ -41,6 +43,8 @@ export function agentHandler(
 ): AgentHandler {
   const atWork = { messages: 0 };
   const { name } = agent.spec;
+  const problem = partProblem(implementation);
+  if (problem !== undefined) throw refuse('bad-agent', `agent '${name}': ${problem}`);
   const breaker = new ProcessBreaker(name);
   const rate = process.env[ENV.rate];
   const telemetry = telemetryOf({ role: 'agent', agent: name });
@@ -127,7 +131,7 @@ export function handlerOfFile(name: string, handler: AgentHandler): AgentHandler
   const { agent } = (handler.worker ?? {}) as Partial<Worker>;
   if (agent === undefined || agent.spec.name === name) return handler;
   const message = `the file of agent '${name}' exports the handler of agent '${agent.spec.name}'; nothing was done`;
-  const refuse = async (): Promise<never> => {
+  const doNothing = async (): Promise<never> => {
     throw Object.assign(new PermanentError(message), { code: 'wrong-handler' });
   };
   const any: Agent['input'] = {
@@ -135,6 +139,6 @@ export function handlerOfFile(name: string, handler: AgentHandler): AgentHandler
   };
   return agentHandler(
     { ...agent, spec: { ...agent.spec, name }, input: any, output: any },
-    { execute: refuse, probe: refuse, undo: refuse },
+    { execute: doNothing, probe: doNothing, undo: doNothing },
   );
 }

@@ -256,6 +256,7 @@ async function unseenHandlers(
       const message = `${given.shown} could not be loaded to check the parts of its handler: ${answer?.failed ?? 'no answer'}. A part that agent '${given.spec.name}' needs would be missed only when it runs: read settings and open connections in execute, not when the file is loaded`;
       return [{ id: `steadfast:unseenHandler[${given.shown}]`, message }];
     }
+    if ('refused' in answer) throw new DiscoveryError(`${given.shown}: ${answer.refused}`);
     const problem = handlerProblem(given, answer.agent, answer.parts);
     if (problem !== undefined) throw new DiscoveryError(problem);
     return [];

@@ -5,6 +5,7 @@
 
 import { writeSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { isSteadfastError } from '../core/values/errors.ts';
 import type { Handled } from './handlers.ts';
 
 interface WorkerLike {
@@ -22,6 +23,7 @@ async function handled(file: string): Promise<Handled> {
     const name = agent?.spec?.name;
     return { file, ...(name === undefined ? {} : { agent: name }), parts };
   } catch (error) {
+    if (isSteadfastError(error) && error.code === 'bad-agent') return { file, refused: error.message };
     return { file, failed: error instanceof Error ? error.message : String(error) };
   }
 }

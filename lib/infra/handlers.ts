@@ -34,11 +34,12 @@ const WITHOUT_PART = {
 
 /**
  * What one file exports: whose handler, and what that has, or why it is not known. Without an
- * agent it is no handler of ours.
+ * agent it is no handler of ours. `refused`: the mistake for which the handler was not made.
  */
 export type Handled =
   | { readonly file: string; readonly agent?: string; readonly parts: readonly string[] }
-  | { readonly file: string; readonly failed: string };
+  | { readonly file: string; readonly failed: string }
+  | { readonly file: string; readonly refused: string };
 
 /** @param root where the process runs */
 export type AskHandlers = (files: readonly string[], root: string) => Promise<readonly Handled[]>;

@@ -99,6 +99,19 @@ describe('an agent’s file', () => {
     );
   });
 
+  test('is refused where it makes no handler of a misspelled part', async () => {
+    const message = "agent 'pay': 'exceute' is no part of a handler; did you mean 'execute'?";
+    await expect(found({ refused: message })).rejects.toThrow(`${ENTRY}: ${message}`);
+    const steadfast = new URL('../../lib/index.ts', import.meta.url).pathname;
+    const root = project({
+      'a.ts': `import { agent } from '${steadfast}';
+        const any = { '~standard': { version: 1, vendor: 'own', validate: (value) => ({ value }) } };
+        const pay = agent('pay', { input: any, output: any, effect: 'idempotent' });
+        export const handler = pay.handler({ exceute: async () => 1 });`,
+    });
+    expect(await handlersIn([`${root}/a.ts`], root)).toEqual([{ file: `${root}/a.ts`, refused: message }]);
+  });
+
   test('is a warning where it does not load here', async () => {
     expect((await found({ failed: 'no TABLE' })).warnings).toEqual([
       {

@@ -1,10 +1,15 @@
 /**
- * The parts that an agent's declaration requires of its implementation, and those that it makes useless.
+ * The parts that an agent's declaration requires of its implementation, those that it makes useless, and what
+ * is no part at all.
  *
- * Owns: that rule. Does not own: the types that say the same to an author's compiler (`lib/index.ts`).
+ * Owns: these rules. Does not own: the types that say the same to an author's compiler (`lib/index.ts`).
  */
 
+import { isPlainObject } from '../values/json.ts';
+import { nearest } from '../values/nearest.ts';
 import type { AgentSpec } from './agent.ts';
+
+const PARTS: readonly string[] = ['execute', 'probe', 'undo'];
 
 /** The parts of an implementation that the declaration requires, besides `execute`. */
 export const partsOf = ({
@@ -22,3 +27,24 @@ export const partsOf = ({
 /** Parts that would never be called, although the author relies on them. */
 export const uselessPartsOf = ({ effect, probe }: Pick<AgentSpec, 'effect' | 'probe'>): 'probe'[] =>
   effect === 'unsafe' || probe === 'none' ? ['probe'] : [];
+
+/**
+ * The mistake in an implementation whose types were not checked: no `execute`, a misspelled part, or one that
+ * is no function. Other fields are believed to be the author's own.
+ * @param needsExecute false where the parts of another implementation stay
+ */
+export function partProblem(implementation: unknown, needsExecute = true): string | undefined {
+  const own = Object(implementation) as Readonly<Record<string, unknown>>;
+  const misspelled = Object.keys(own).flatMap((key) => {
+    const meant = PARTS.includes(key) ? undefined : nearest(key, PARTS);
+    return meant === undefined || own[meant] !== undefined ? [] : [[key, meant] as const];
+  });
+  // A class may have methods of any name.
+  const [first] = isPlainObject(own) ? misspelled : [];
+  if (first !== undefined) return `'${first[0]}' is no part of a handler; did you mean '${first[1]}'?`;
+  const wrong = PARTS.find((part) => own[part] !== undefined && typeof own[part] !== 'function');
+  if (wrong !== undefined)
+    return `'${wrong}' of its handler is no function: write ${wrong}: async (ctx, input) => …`;
+  if (!needsExecute || own['execute'] !== undefined) return undefined;
+  return 'its handler has no execute: write .handler({ execute: async (ctx, input) => … })';
+}

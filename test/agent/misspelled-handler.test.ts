@@ -1,0 +1,36 @@
+/** A handler with a misspelled part is not made: no compiler need have checked it. */
+
+import * as z from 'zod/mini';
+import { agentHandler } from '../../lib/agent/handler.ts';
+import { declareAgent } from '../../lib/core/plan/agent.ts';
+
+const agent = declareAgent('worker', { input: z.any(), output: z.any(), effect: 'probed' } as never);
+const gives = (value: unknown) => ({ execute: async () => value });
+
+it.each([
+  [{ exceute: gives(1) }, "'exceute' is no part of a handler; did you mean 'execute'?"],
+  [{ ...gives(1), prob: gives(1) }, "'prob' is no part of a handler; did you mean 'probe'?"],
+  [
+    { ...gives(1), undo: 'none' },
+    "'undo' of its handler is no function: write undo: async (ctx, input) => …",
+  ],
+  [{}, 'its handler has no execute: write .handler({ execute: async (ctx, input) => … })'],
+  [gives(1).execute, 'its handler has no execute: write'],
+])('a handler with a misspelled or missing part is not made: %j', (implementation, message) => {
+  expect(() => agentHandler(agent, implementation as never)).toThrow(`agent 'worker': ${message}`);
+});
+
+it('a handler may have fields of its author’s, and methods of a class', () => {
+  class Counter {
+    readonly price = 1;
+    async execute(): Promise<number> {
+      return this.price;
+    }
+  }
+  for (const own of [
+    { ...gives(1), probe: gives(1).execute, price: 2 },
+    { ...gives(1), retries: 3 },
+    new Counter(),
+  ])
+    expect(agentHandler(agent, own as never).worker.implementation).toBe(own);
+});
