@@ -84,6 +84,9 @@ class Reference implements ProxyHandler<object> {
     // What text, sums, comparisons and JSON.stringify call. A comparison of
     // identity and truth call nothing.
     if (key === Symbol.toPrimitive) return (as: string) => refuseValue(nameOf(source, path), NO_SUM[as]);
+    // What for (… of …), [...list] and Array.from call.
+    if (key === Symbol.iterator)
+      return () => refuseValue(nameOf(source, path), iterationOf(nameOf(source, path)));
     if (key === 'toJSON') return () => refuseValue(nameOf(source, path));
     if (typeof key === 'symbol') return undefined;
     const field = [...path, key];
@@ -110,6 +113,9 @@ class Reference implements ProxyHandler<object> {
 const NO_SUM: Readonly<Record<string, string>> = {
   number: 'let an agent compute with it, and compare in `when` with lt, gt',
 };
+
+const iterationOf = (list: string): string =>
+  `a list of the execution goes to a step, write w.map('…', ${list}, agent, (item) => ({ … })), and one item is read by its place, ${list}[0]`;
 
 /** @throws SteadfastError `not-a-value` */
 function refuseValue(what: string, instead?: string): never {

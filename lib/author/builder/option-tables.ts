@@ -8,6 +8,7 @@
 import { type Keys, type KeysOf, optionProblem } from '../../core/values/options.ts';
 import { problem, refusal } from '../checks/refusal.ts';
 import type { ConcurrencyOptions, OnFailureOptions, StepOptions, WorkflowOptions } from './draft.ts';
+import { withoutOthers } from './no-such-method.ts';
 import type { RepeatOptions } from './rounds.ts';
 import type {
   AnyStepOptions,
@@ -155,7 +156,7 @@ export function checking<Builder extends object>(workflow: string, builder: Buil
       },
     ];
   });
-  return { ...builder, ...Object.fromEntries(checked) };
+  return withoutOthers(workflow, { ...builder, ...Object.fromEntries(checked) });
 }
 
 const WORKFLOW_KIND = 'steadfast:workflow';

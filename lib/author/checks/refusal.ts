@@ -56,8 +56,10 @@ function asynchronous(name: string, result: unknown): SteadfastError {
   return refusal(name, undefined, problem('async-builder', message));
 }
 
-const TOO_EARLY =
-  /^Cannot read properties of undefined \(reading '(?:name|output|token|failure)'\)|^Cannot access '.*' before initialization/;
+/** Fields that only a step has; `name` would be that of anything. */
+const TOO_EARLY = /^Cannot read properties of undefined \(reading '(?:output|token|failure)'\)/;
+/** It may be a step, or anything of the file that stands below the workflow. */
+const UNDECLARED = /^Cannot access '(.*)' before initialization/;
 
 /** V8's words for `w.input.items.forEach(…)`: a reference has fields of any name; none is a function. */
 const METHOD = /\.([a-zA-Z]+) is not a function$/;
@@ -65,6 +67,8 @@ const METHOD = /\.([a-zA-Z]+) is not a function$/;
 function hintTo(message: string): string {
   if (TOO_EARLY.test(message))
     return ': a step is used before it is declared; declare it first (steps that wait for each other would never begin)';
+  const [, name] = UNDECLARED.exec(message) ?? [];
+  if (name !== undefined) return `: ${name} is used before it is declared; declare it first`;
   const [, method = ''] = METHOD.exec(message) ?? [];
   if (method in Array.prototype)
     return ": a list of the execution has no items while the workflow is built: write w.map('…', list, agent, (item) => ({ … }))";

@@ -1,0 +1,21 @@
+/**
+ * Refuses what an author reads of the builder that it does not have: `w.inputs`, `w.stepp(…)`. Without types
+ * the next thing that is read of it would be said to be undefined.
+ */
+
+import { nearest } from '../../core/values/nearest.ts';
+import { problem, refusal } from '../checks/refusal.ts';
+
+/** The builder, on a prototype that is asked only for what the builder lacks. */
+export function withoutOthers<Builder extends object>(workflow: string, builder: Builder): Builder {
+  const names = Object.keys(builder);
+  const get = (_: object, key: string | symbol): unknown => {
+    // Inspection, promises and JSON ask for these of any object.
+    if (typeof key === 'symbol' || key in Object.prototype || key === 'then' || key === 'toJSON')
+      return Reflect.get(Object.prototype, key);
+    const like = nearest(key, names);
+    const instead = like === undefined ? `there are ${names.join(', ')}` : `did you mean w.${like}?`;
+    throw refusal(workflow, undefined, problem('unknown-method', `w.${key} does not exist; ${instead}`));
+  };
+  return Object.setPrototypeOf(builder, new Proxy({}, { get })) as Builder;
+}
