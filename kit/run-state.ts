@@ -41,18 +41,18 @@ export interface StepState {
     readonly count: number;
     readonly started: number;
     readonly ended: readonly ExecutionStatus[];
-    /** Only for a child with a recovery, from its second try on: which try these are about. */
+    /** Only for a child with a recovery, from its second try on: the try to which these belong. */
     readonly try?: number;
   };
 }
 
 /** How a run stands: its status, its output, its steps. */
 export interface RunState {
-  /** The status as the API says it. */
+  /** The status as the API reports it. */
   readonly status: ExecutionStatus;
   /** The workflow's output; absent unless it has succeeded. */
   readonly output?: Readonly<Record<string, Json>>;
-  /** Why it left the straight path. */
+  /** Why it left the normal course. */
   readonly failure?: Failure;
   /** Steps by name; on-failure steps once the execution has ended without success. */
   readonly steps: Readonly<Record<string, StepState>>;

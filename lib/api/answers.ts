@@ -1,8 +1,8 @@
 /**
- * The shapes of what a client sends, and of what it gets of executions.
+ * The types of what a client sends, and of the answers about executions.
  *
- * Owns: the types alone. Does not own: those of what it gets of the deployment (`deployment-answers.ts`), the
- * checks (`requests.ts`), or how the answers are made (`views.ts`).
+ * Owns: only the types. Does not own: the types of answers about the deployment (`deployment-answers.ts`),
+ * the checks (`requests.ts`), or how the answers are made (`views.ts`).
  */
 
 import {
@@ -85,92 +85,92 @@ export type {
 export const STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES;
 export const ANSWERS: readonly Choice[] = CHOICES;
 
-/** The answer to a start: the execution, also if an earlier start of the same key made it. */
+/** The answer to a start: the execution, even if an earlier start with the same key created it. */
 export interface Started {
   readonly executionId: string;
   readonly status: ExecutionStatus;
 }
 
-/** What became of an execution that is to be erased. */
+/** The state of an execution that is being erased. */
 export interface Erased {
   readonly executionId: string;
-  /** `erasing`: there is more of it than one call removes. */
+  /** `erasing`: it has more records than one call removes. */
   readonly status: 'erased' | 'erasing';
 }
 
-/** How an execution goes on after it was stopped or one of its incidents was resolved. */
+/** How an execution continues after it was stopped or one of its incidents was resolved. */
 export interface Stopped extends Started {
-  /** False: nothing is undone, what has acted stays. */
+  /** False: nothing is undone; completed effects remain. */
   readonly undo?: false;
   /** Effects that are in place now; absent after a success. */
   readonly standing?: Standing;
 }
 
-/** An execution as lists have it: how it stands, without its input, output and steps. */
+/** An execution as in lists: its state, without its input, output and steps. */
 export interface ExecutionSummary extends Started {
   /** The name of its workflow. */
   readonly workflow: string;
-  /** Content hash of the plan that it started with and keeps. */
+  /** Content hash of the plan with which it started, and which it keeps. */
   readonly plan: string;
-  /** Epoch ms, as all times. */
+  /** Epoch ms, like all times. */
   readonly startedAt: number;
-  /** When it is evaluated again at the latest; absent once its end was announced. */
+  /** The latest time of its next evaluation; absent once its end was announced. */
   readonly wakeAt?: number;
   /**
-   * Since when it is at risk: overdue by a minute, past three quarters of its time, or as far as it was
+   * Since when it has been at risk: overdue by a minute, past three quarters of its time, or, if that was
    * noticed, deferred, on its last stage or without its agent.
    */
   readonly riskSince?: number;
   /** What puts it at risk. */
   readonly risk?: RiskReason;
   /**
-   * The step at which it stands, as its own record says: that is at risk, is asked about, or has
-   * failed. Absent while it simply runs.
+   * The step that matters now, according to its own record: the step at risk, in question, or failed. Absent
+   * while the execution simply runs.
    */
   readonly step?: string;
-  /** What waits for people in executions that its steps run, while it is itself under way. */
+  /** Questions for people in executions that its steps run, while it is itself open. */
   readonly asked?: AskedBelow;
-  /** Absent for a child, and where the API's authorizer does not say who calls. */
+  /** Absent for a child, and if the API's authorizer does not name the caller. */
   readonly startedBy?: Caller;
-  /** When it ended; absent while it is under way. */
+  /** When it ended; absent while it is open. */
   readonly endedAt?: number;
-  /** The code of the failure that caused it. */
+  /** The code of the failure that caused its end. */
   readonly code?: string;
-  /** Why it left the straight path. */
+  /** Why it left the normal course. */
   readonly cause?: Cause;
-  /** What it is found by beside its id: from its input, and given at its start. */
+  /** Names and values by which it is found besides its id: from its input, and given at its start. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** The step that runs it as one of its own. */
+  /** The parent's step that runs this execution. */
   readonly parent?: Parent;
 }
 
-/** One try of a step: by which agent, with what input, when, and how it ended. */
+/** One attempt of a step: by which agent, with what input, when, and how it ended. */
 export interface AttemptView extends Omit<Attempt, 'key' | 'variant' | 'given' | 'epoch'> {
   /** The stage of the step's recovery, from 1. Only the kind 'agent' has it and the fields that follow. */
   readonly variant?: number;
   readonly agent?: string;
-  /** What the external service was given as idempotency key. */
+  /** The idempotency key that the external service got. */
   readonly idempotencyKey?: string;
-  /** If its JSON text has up to 512 bytes. */
+  /** Present if its JSON text has up to 512 bytes. */
   readonly input?: Json;
-  /** Bytes of an input that is too large to be shown. */
+  /** The size in bytes of an input that is too large to be shown. */
   readonly inputBytes?: number;
-  /** By a person, instead of the plan's; of these only the latest is kept. */
+  /** The input came from a person instead of the plan; only the latest such input is kept. */
   readonly inputGiven?: true;
 }
 
 /** Work that a service has accepted. */
 export interface AcceptedView {
-  /** What the service calls it. */
+  /** The service's token for the work. */
   readonly token?: string;
   readonly at: number;
   readonly untilAt: number;
-  /** How often it was asked for. */
+  /** How many times it was probed. */
   readonly asked: number;
   readonly progress?: string | number;
 }
 
-/** How far a repeated step is. */
+/** The progress of a repeated step. */
 export interface RoundsView {
   readonly done: number;
   readonly atMost: number;
@@ -180,19 +180,19 @@ export interface RoundsView {
 /** The lane that an execution waits in. */
 export interface LaneView {
   readonly name: string;
-  /** How many executions have a place at the same time. */
+  /** How many executions may have a place at the same time. */
   readonly atMost: number;
-  /** Its place in the queue, from 1; absent beyond 100. */
+  /** Its position in the queue, from 1; absent beyond 100. */
   readonly place?: number;
   /** Executions that have a place. */
   readonly holders: readonly string[];
 }
 
-/** A step of an execution: how it stands, what was tried, what came of it. */
+/** A step of an execution: its state, its attempts, its result. */
 export interface StepView {
   /** Its name in the workflow. */
   readonly name: string;
-  /** What the step is: work of an agent, a wait, a callback, an approval, a child, a list, a lane. */
+  /** The kind of the step: work of an agent, a wait, a callback, an approval, a child, a list, a lane. */
   readonly kind: PlanStep['kind'];
   /** The agent that performs it; only the kind 'agent' has one. */
   readonly agent?: string;
@@ -200,38 +200,38 @@ export interface StepView {
   readonly after: readonly string[];
   /** It follows an end without success. Shown once there is such an end. */
   readonly onFailure?: true;
-  /** Once it is done nothing is undone any more. */
+  /** Once it is done, nothing is undone any more. */
   readonly pointOfNoReturn?: boolean;
   /**
-   * `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both
-   * are derived; no record exists.
+   * `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; neither has a
+   * record.
    */
   readonly status: StepStatus | 'pending';
   /** The number of the latest attempt, from 1. */
   readonly attempt?: number;
-  /** When a process took the latest attempt. */
+  /** When a process claimed the latest attempt. */
   readonly claimedAt?: number;
   /** Until when the attempt counts as alive without another heartbeat. */
   readonly leaseUntil?: number;
-  /** Absent while the execution is paused, for nothing is tried then. */
+  /** Absent while the execution is paused, because nothing is tried then. */
   readonly retryAt?: number;
   /** It is deferred until `retryAt`, when a supervisor sends it. */
   readonly deferred?: Deferred;
-  /** What the step answered; absent until it is done, and where it was left out of the answer. */
+  /** The step's output; absent until it is done, and if it was left out of the answer. */
   readonly output?: Json;
   /** Why the latest attempt, or the step, failed. */
   readonly failure?: Failure;
-  /** Its work is done, and its agent answered this, which is no output; text, cut at 4 KB. */
+  /** The agent's answer after its work was done, which is not a valid output; text, cut at 4 KB. */
   readonly wrongAnswer?: string;
-  /** The service has taken the work and does it; until `untilAt` it is asked how far it is. */
+  /** The service has accepted the work and performs it; until `untilAt` it is probed for progress. */
   readonly accepted?: AcceptedView;
-  /** What the latest heartbeat said of how far it is. */
+  /** The progress that the latest heartbeat reported. */
   readonly progress?: string | number;
-  /** Who answered it; of a callback or an approval. */
+  /** Who answered it; only for a callback or an approval. */
   readonly by?: Caller;
   /** An attempt of it may have had an effect, as far as is known. */
   readonly mayHaveActed?: boolean;
-  /** When a wait, a callback or an approval is over. */
+  /** When a wait, a callback or an approval ends. */
   readonly waitsUntil?: number;
   /** Only for a lane, while it waits for a place. */
   readonly lane?: LaneView;
@@ -250,47 +250,47 @@ export interface StepView {
      * of them have ended, by how that part ended.
      */
     readonly items?: ItemsSoFar;
-    /** Only for a child with a recovery, from its second try on: which try these are about. */
+    /** Only for a child with a recovery, from its second try on: the try to which these belong. */
     readonly try?: number;
-    /** What waits for people in them, callbacks not counted. */
+    /** Questions for people in them, without callbacks. */
     readonly asked?: AskedBelow;
     /**
-     * Only for a step that is repeated: how many rounds have succeeded, of at most how many; while they are
-     * undone, which of its executions is. `executionIds` are all of them, tries that failed included, and
-     * `ended` says how the latest ended, and of the others how many rounds succeeded.
+     * Only for a repeated step: how many rounds have succeeded, and the maximum; during an undo, which of its
+     * executions is being undone. `executionIds` are all of them, including failed tries, and `ended` says
+     * how the latest one ended, and how many of the other rounds succeeded.
      */
     readonly rounds?: RoundsView;
   };
-  /** When its status changed last; absent where nothing of it was stored yet. */
+  /** When its status last changed; absent if nothing of it has been stored yet. */
   readonly changedAt?: number;
-  /** 20 at most: the first 5 and the latest. */
+  /** At most 20: the first 5 and the latest. */
   readonly attempts: readonly AttemptView[];
-  /** How many there were between those. */
+  /** How many attempts there were between those. */
   readonly attemptsLeftOut?: LeftOut;
-  /** Left out, for the answer would be too large: `GET /executions/{id}?step={name}` has it. */
+  /** Fields left out because the answer would be too large: `GET /executions/{id}?step={name}` has them. */
   readonly omitted?: readonly ('failure' | 'attempts' | 'children' | 'output')[];
 }
 
-/** A pause of an execution, and what follows from it. */
+/** A pause of an execution, and its consequences. */
 export interface PauseView extends Pause {
-  /** A person is asked then, unless it is over. */
+  /** When a person is asked, unless the pause has ended. */
   readonly deadlineAt: number;
   /**
-   * How many attempts go on in the pause under way. 0 says that nothing is under way any more; absent for up
-   * to 14 s after its beginning, while none is and one may still begin.
+   * How many attempts continue during the current pause. 0 means that none is running any more; absent for up
+   * to 14 s after the pause began, while none is running and one may still begin.
    */
   readonly underWay?: number;
 }
 
-/** One execution, whole: its input, its steps, and every question of it. */
+/** A complete execution: its input, its steps, and all its questions. */
 export interface ExecutionView extends ExecutionSummary {
-  /** By when it must end; pauses move it. */
+  /** When it must end; pauses move this time. */
   readonly deadlineAt: number;
   /** The input of the execution. */
   readonly input: Json;
-  /** What its workflow returned; only of a success. */
+  /** The value that its workflow returned; only after a success. */
   readonly output?: Json;
-  /** The latest 10; the last one is under way while the status is `paused`. */
+  /** The latest 10; the last one is in effect while the status is `paused`. */
   readonly pauses?: readonly PauseView[];
   /** The latest 10. */
   readonly retries?: readonly Retried[];
@@ -299,8 +299,7 @@ export interface ExecutionView extends ExecutionSummary {
   /** While the status is `following-up`: how it ended, and when. */
   readonly end?: { readonly status: ExecutionStatus; readonly at: number };
   /**
-   * Who may not give an approval that must be another person's, and why; of the
-   * execution above all others alone.
+   * Who may not give an approval that must come from another person, and why; only for the topmost execution.
    */
   readonly people?: People;
   /** Effects that are in place, or may be; absent after a success. */
@@ -309,75 +308,75 @@ export interface ExecutionView extends ExecutionSummary {
   readonly incidents: readonly IncidentView[];
   /** The steps of its plan, in their order. */
   readonly steps: readonly StepView[];
-  /** Left out, for the answer would be too large: 'input', 'output', or 'incidents' that are over. */
+  /** Fields left out because the answer would be too large: 'input', 'output', or resolved 'incidents'. */
   readonly omitted?: readonly string[];
 }
 
 /** @see Explanation */
 export interface Reasons extends Explanation {
-  /** The commands that are possible now, and the reason why each other one is not. */
+  /** The commands that are possible now, and for each other command why it is not. */
   readonly commands: readonly PossibleCommand[];
-  /** How many entries of the past, the oldest, are left out, for the answer would be too large. */
+  /** How many of the oldest entries of the past are left out, because the answer would be too large. */
   readonly omittedPast?: number;
 }
 
 /** For every question, what its answer in the inbox says and that of its execution need not repeat. */
 type Inner = 'version' | 'writeId' | 'life' | 'unannounced' | keyof AskedOf;
 
-/** A question to a person about what failed or is paused: open, or how it was answered. */
+/** A question to a person about a failure or a pause: open, or how it was answered. */
 export interface IncidentView extends Omit<Incident, Inner | 'quiet'> {
-  /** The choices that are safe now; `needs` and `notBefore` say under which condition. */
+  /** The choices that are safe now; `needs` and `notBefore` give the conditions. */
   readonly choices?: readonly {
     readonly choice: Choice;
     readonly needs?: string;
     readonly notBefore?: number;
-    /** Only for 'keep': what stays in effect then. */
+    /** Only for 'keep': the effects that then remain. */
     readonly leaves?: Standing;
   }[];
 }
 
-/** An open approval or callback. It is answered by its token, or with `approve` and `reject`. */
+/** An open approval or callback. It is answered with its token, or with `approve` and `reject`. */
 export type CallbackQuestionView = Omit<CallbackQuestion, Inner>;
 
 /** The execution that a question belongs to. */
 export interface Asked extends AskedOf {
   /** The execution that asks. */
   readonly executionId: string;
-  /** For a workflow that a step runs: the execution above all others, which was started from outside. */
+  /** For a workflow that a step runs: the topmost execution, which was started from outside. */
   readonly root?: NonNullable<AskedOf['root']> & { readonly executionId: string };
 }
 
-/** `kind` tells what is what. */
+/** A page of questions; `kind` tells them apart. */
 export interface IncidentPage {
-  /** Open questions, those first that are decided soonest without an answer. */
+  /** Open questions; those with the earliest default come first. */
   readonly items: readonly ((IncidentView | CallbackQuestionView) & Asked)[];
-  /** For the next page; absent on the last one. */
+  /** The cursor of the next page; absent on the last one. */
   readonly cursor?: string;
 }
 
 /** A person's answer to an incident. */
 export interface ResolveOptions {
-  /** One of those that the incident offers. */
+  /** One of the choices that the incident offers. */
   readonly choice: Choice;
-  /** Why, for whoever reads it later. */
+  /** The reason, for later readers. */
   readonly reason?: string;
-  /** Only for 'retry-with-input': the input in place of the step's own. */
+  /** Only for 'retry-with-input': the input that replaces the step's own. */
   readonly input?: Json;
-  /** Only for 'give-output': the step's output, as a person knows it. */
+  /** Only for 'give-output': the step's output, according to the person. */
   readonly output?: Json;
   /** "I have checked: no attempt had an effect." */
   readonly nothingHappened?: boolean;
 }
 
-/** What became of a callback with an answer. */
+/** The state of a callback after an answer. */
 export interface CallbackOutcome {
-  /** How the callback stands after the call. */
+  /** The callback's status after the call. */
   readonly status: 'completed' | 'failed' | 'open';
-  /** Who has answered; absent if the API's authorizer does not say. */
+  /** Who answered; absent if the API's authorizer does not say. */
   readonly by?: Caller;
 }
 
-/** Why an external party could not do what a callback waited for. */
+/** Why an external party could not do the work that a callback waits for. */
 export interface FailOptions {
   /** For programs. */
   readonly code?: string;
@@ -389,11 +388,12 @@ export interface FailOptions {
 export interface ListPage {
   /** The executions of this page, in the order that `orderedBy` says. */
   readonly items: readonly ExecutionSummary[];
-  /** For the next page; absent on the last one. */
+  /** The cursor of the next page; absent on the last one. */
   readonly cursor?: string;
   /**
-   * Latest first: by the start, of those that ended without success by the end, of a code by when it ended
-   * with it or asked. 'wakeAt': more than 10,000 are open, and the one comes first that is due first.
+   * Latest first: sorted by the start; executions that ended without success by the end; with `code`, by when
+   * the execution ended with it or asked. 'wakeAt': more than 10,000 are open, and the one that is due first
+   * comes first.
    */
   readonly orderedBy: ListOrder;
 }

@@ -1,8 +1,8 @@
 /**
  * A typed client of the HTTP contract, over `fetch`.
  *
- * Owns: one method per call of `calls.ts`, and one error class for whatever is not the wanted answer.
- * Does not own: what the answers mean to a person (`cli/`), who calls, for an API that asks for it
+ * Owns: one method per call of `calls.ts`, and one error class for any unexpected answer. Does not own: the
+ * meaning of answers to a person (`cli/`), the caller's identity for an API that requires one
  * (`authorization.ts`).
  */
 
@@ -57,45 +57,48 @@ export { ApiError, isTransient, viewsUntilEnd };
 
 /**
  * Every method rejects with `ApiError`: with the API's own code, or with `no-answer`, `unavailable`,
- * `too-many-calls`, `forbidden`, `not-steadfast`, and where requests are signed `no-credentials`.
+ * `too-many-calls`, `forbidden`, `not-steadfast`, and for signed requests `no-credentials`.
  */
 export interface Client {
   /** The address of the API. */
   readonly url: string;
   readonly start: (workflow: string, options: StartOptions) => Promise<Started>;
-  /** Starts an execution, and answers at its end, or when `wait` is over: who may run it may read it. */
+  /**
+   * Starts an execution, and answers at its end, or when `wait` has passed: a caller who may run it may read
+   * it.
+   */
   readonly run: (workflow: string, options: RunOptions) => Promise<ExecutionView>;
   /**
-   * With `wait` ('20s', at most 25 s), the answer comes when the execution has ended or the time is over.
-   * What would make it larger than an answer may be is left out, and named in `omitted`; with `step`,
-   * it has that step alone, whole.
+   * With `wait` ('20s', at most 25 s), the answer comes when the execution has ended or the time has passed.
+   * Parts that would make the answer too large are left out, and named in `omitted`; with `step`, the answer
+   * has only that step, in full.
    */
   readonly get: (
     executionId: string,
     options?: { readonly wait?: string; readonly step?: string },
   ) => Promise<ExecutionView>;
   /**
-   * Asks until the execution has ended. It will: its workflow says within what time. It outlasts a restart, a
+   * Polls until the execution has ended, which its workflow's `within` guarantees. It survives a restart, a
    * deployment and a busy gateway, until `signal` or `timeoutMs` ends it.
    */
   readonly waitForEnd: (executionId: string, options?: WaitOptions) => Promise<ExecutionView>;
   /** What happened, the evidence, and what happens next and when. */
   readonly why: (executionId: string) => Promise<Reasons>;
-  /** By any filter that an index serves; a combination that none serves is refused. */
+  /** Lists executions by any filter that an index serves; a combination without an index is refused. */
   readonly list: (options?: ListOptions) => Promise<ListPage>;
   /** Ends an execution: nothing new starts, and completed effects are undone unless `undo` is false. */
   readonly cancel: (executionId: string, options?: CancelOptions) => Promise<Stopped>;
-  /** Nothing new starts; what was begun goes on to its end. */
+  /** Pauses an execution: nothing new starts; work that has begun continues to its end. */
   readonly pause: (executionId: string, options?: PauseOptions) => Promise<Started>;
   /** Ends a pause. */
   readonly resume: (executionId: string, options?: CommandOptions) => Promise<Started>;
   /**
-   * A failed execution goes on where it failed, perhaps with another input; all incidents of a waiting
-   * one are resolved with 'retry'.
+   * Makes a failed execution continue where it failed, optionally with another input; resolves all incidents
+   * of a waiting one with 'retry'.
    */
   readonly retry: (executionId: string, options?: RetryOptions) => Promise<Started>;
   /**
-   * Removes an execution that is over, with those that its steps ran and all values: calls again until
+   * Removes an ended execution, the executions that its steps ran and all values: repeats the call until
    * nothing is left.
    */
   readonly erase: (executionId: string) => Promise<Erased>;
@@ -106,28 +109,27 @@ export interface Client {
   }) => Promise<IncidentPage>;
   readonly resolve: (executionId: string, incident: number, answer: ResolveOptions) => Promise<Stopped>;
   /**
-   * Makes one command for many executions, and begins to collect them. Nothing acts before it is confirmed.
+   * Creates one command for many executions, and begins to collect them. Nothing acts before it is confirmed.
    */
   readonly makeBulk: (options: BulkOptions) => Promise<BulkView>;
-  /** How far it has come. */
+  /** The progress of a bulk action. */
   readonly bulk: (bulkId: string) => Promise<BulkView>;
-  /** Goes on collecting, for some seconds: again while its status is 'collecting'. */
+  /** Continues collecting for some seconds; call it again while the status is 'collecting'. */
   readonly collectBulk: (bulkId: string) => Promise<BulkView>;
-  /** From now on it acts, in the name of the caller. */
+  /** Confirms a bulk action: from now on it acts in the caller's name. */
   readonly confirmBulk: (bulkId: string) => Promise<BulkView>;
-  /** The same of one that approves or rejects. */
+  /** Confirms a bulk action that approves or rejects. */
   readonly answerBulk: (bulkId: string) => Promise<BulkView>;
   /**
-   * A person approves what an execution waits for. The token of the step is found first. Rejects
-   * also with `unknown-step`, `not-an-approval` (`details`: its kind, and the token if it is an
-   * open callback) and `not-open`.
+   * Approves what an execution waits for, after finding the step's token. Also rejects with `unknown-step`,
+   * `not-an-approval` (`details`: its kind, and the token if it is an open callback) and `not-open`.
    */
   readonly approve: (
     executionId: string,
     step: string,
     options?: { readonly comment?: string },
   ) => Promise<CallbackOutcome>;
-  /** A person rejects it, and the step fails. */
+  /** Rejects it as a person, and the step fails. */
   readonly reject: (
     executionId: string,
     step: string,
@@ -140,23 +142,23 @@ export interface Client {
   readonly heartbeatCallback: (token: string) => Promise<CallbackOutcome>;
   readonly workflows: () => Promise<readonly WorkflowView[]>;
   readonly workflow: (workflow: string) => Promise<WorkflowView>;
-  /** Pauses starts: each execution that is started begins paused. */
+  /** Pauses starts: each new execution starts paused. */
   readonly pauseWorkflow: (workflow: string, options?: PauseWorkflowOptions) => Promise<WorkflowPauseView>;
   readonly resumeWorkflow: (workflow: string) => Promise<WorkflowPauseView>;
-  /** Their queues, their breakers, their latest failures; `needed`: how many open executions have each. */
+  /** Agents with their queues, breakers and latest failures; `needed`: how many open executions have each. */
   readonly agents: (options?: { readonly needed?: true }) => Promise<Agents>;
-  /** Nothing new is sent to it. */
+  /** Pauses an agent: nothing new is sent to it. */
   readonly pauseAgent: (agent: string, options?: PauseAgentOptions) => Promise<AgentPauseView>;
   readonly resumeAgent: (agent: string) => Promise<AgentPauseView>;
-  /** Though its breaker is open: one trial begins, and closes it where it is answered. */
+  /** Calls an agent although its breaker is open: one trial begins, and an answer closes the breaker. */
   readonly tryAgentNow: (agent: string) => Promise<AgentTriedNow>;
-  /** Whether the deployment does its work: queues, breakers, supervisors, the audit. */
+  /** Whether the deployment works: queues, breakers, supervisors, the audit. */
   readonly health: () => Promise<Health>;
-  /** How much is open, at risk, waiting or ended without success: counts of the last seconds. */
+  /** How many executions are open, at risk, waiting or ended without success: counts of the last seconds. */
   readonly overview: () => Promise<Overview>;
 }
 
-/** A call by its name, and what it answers. */
+/** A call by its name, and its answer. */
 export type CallName = Exclude<keyof Client, 'url'>;
 export type AnswerOf<Name extends CallName> = Awaited<ReturnType<Client[Name]>>;
 
@@ -169,9 +171,12 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** A laptop's gateway takes the caller's name off it; a deployed one passes it on, and it is refused. */
+/**
+ * A laptop's gateway takes the caller's name from this header; a deployed one passes it on, and the API
+ * refuses it.
+ */
 export const AS_HEADER = 'x-local-user';
-/** What IAM allows in the name of a user. */
+/** The characters that IAM allows in a user's name. */
 export const AS_NAME: RegExp = /^[A-Za-z0-9+=,.@_-]{1,64}$/;
 
 const ANSWER_WITHIN_MS = 30_000;
@@ -181,7 +186,7 @@ type Made = {
   readonly [Name in Exclude<(typeof CALLS)[Route]['name'], 'workflows' | 'openapi'>]: Client[Name];
 } & { readonly workflows: () => Promise<Workflows> };
 
-/** A method for each route: it takes what the path names, then the query or the body. */
+/** A method for each route: it takes the values in the path, then the query or the body. */
 function madeOf(options: ClientOptions, base: string): Made {
   const call =
     (route: string, has: string) =>
@@ -259,9 +264,9 @@ function whyNotOpen({ status, endedAt }: ExecutionView, step: StepView): string 
 }
 
 /**
- * JSON as a person or a file gives it, to be sent on.
- * @throws ApiError `unsafe-number`: it has a whole number that would be rounded on the way
- * @throws SyntaxError where it is no JSON
+ * Parses JSON from a person or a file, to be sent on.
+ * @throws ApiError `unsafe-number`: it has an integer that would be rounded on the way
+ * @throws SyntaxError if it is not JSON
  */
 export function exactJson(text: string, what = 'the text'): Json {
   const value = JSON.parse(text) as Json;

@@ -1,8 +1,8 @@
 /**
- * The shapes of what a client gets of a deployment: its workflows, its agents, its health and its counts.
+ * The types of the answers about a deployment: its workflows, its agents, its health and its counts.
  *
- * Owns: the types alone. Does not own: how the answers are made (`workflow-view.ts`,
- * `agents.ts`, `health.ts`, `overview.ts`).
+ * Owns: only the types. Does not own: how the answers are made (`workflow-view.ts`, `agents.ts`, `health.ts`,
+ * `overview.ts`).
  */
 
 import type { Effect } from '../core/plan/agent.ts';
@@ -22,15 +22,15 @@ import type { ExecutionStatus } from '../core/moves.ts';
 export interface WorkflowView extends WorkflowPauseView {
   /** Content hash of its plan. */
   readonly plan: string;
-  /** How long an execution may take at most. */
+  /** The longest that an execution may take. */
   readonly withinMs: number;
-  /** Tags by which its executions are found; absent where there are none. */
+  /** Tags by which its executions can be found; absent if there are none. */
   readonly search?: readonly string[];
-  /** Its ends are not announced on the event bus; absent where they are. */
+  /** Its ends are not announced on the event bus; absent if they are. */
   readonly announceEnds?: false;
-  /** Its steps, each after those that it reads. */
+  /** Its steps, each after the steps that it reads. */
   readonly steps: readonly WorkflowStepView[];
-  /** Only where one workflow is shown, not in the list of all. */
+  /** Only in the answer about one workflow, not in the list of all. */
   readonly forms?: WorkflowForms;
 }
 
@@ -40,15 +40,15 @@ export interface Workflows {
   readonly items: readonly WorkflowView[];
 }
 
-/** The forms that a person can fill in, as far as the schemas say it. */
+/** The forms that a person can fill in, as far as the schemas describe them. */
 export interface WorkflowForms {
   /** JSON Schema of the input of a start. */
   readonly input?: Json;
-  /** An input that its author has written beside it, in `example-input.json`. */
+  /** An example input that its author has written in `example-input.json`. */
   readonly example?: Json;
   /**
-   * By step: JSON Schema of another input, and of the output that a callback is
-   * completed with or a person gives.
+   * By step: JSON Schema of another input, and of the output that completes a callback or that a person
+   * gives.
    */
   readonly steps?: Readonly<Record<string, { readonly input?: Json; readonly output?: Json }>>;
 }
@@ -56,24 +56,24 @@ export interface WorkflowForms {
 /** By workflow. */
 export type AllForms = Readonly<Record<string, WorkflowForms>>;
 
-/** A workflow, and whether its executions are born paused. */
+/** A workflow, and whether its executions start paused. */
 export interface WorkflowPauseView {
   /** The name of the workflow. */
   readonly workflow: string;
-  /** Absent while it is not paused. */
+  /** Absent if the workflow is not paused. */
   readonly pause?: PausedStarts;
-  /** The latest that is over. */
+  /** The latest pause that has ended. */
   readonly lastPause?: EndedPause;
 }
 
 /** One stage of a recovery. */
 export interface RecoveryView {
   readonly kind: Stage['kind'];
-  /** The most further tries. */
+  /** The most additional tries. */
   readonly attempts?: number;
-  /** The agent of the stage, if it is another one. */
+  /** The agent of the stage, if it differs from the step's. */
   readonly agent?: string;
-  /** How long a person is asked; without an answer `otherwise` holds. */
+  /** How long a person may take to answer; then `otherwise` applies. */
   readonly withinMs?: number;
   readonly otherwise?: 'undo' | 'keep';
 }
@@ -84,19 +84,19 @@ export interface WorkflowStepView {
   readonly after: readonly string[];
   /** It follows an end without success. */
   readonly onFailure?: true;
-  /** Once it is done nothing is undone any more. */
+  /** Once it is done, nothing is undone any more. */
   readonly pointOfNoReturn?: true;
   /** The agent of a step of kind 'agent', of a map's items, or of rounds. */
   readonly agent?: string;
   readonly effect?: Effect;
-  /** Also of kind 'child'. */
+  /** Also for kind 'child'. */
   readonly undo?: 'none' | 'required';
-  /** What follows a failure, stage by stage; of a map's items. */
+  /** The stages after a failure; for a map, those of its items. */
   readonly recovery?: readonly RecoveryView[];
   /** A wait has one of `forMs`, `for` and `until`. */
   readonly forMs?: number;
   readonly for?: Json;
-  /** A time, or where it is read from, as the plan has it. */
+  /** A time, or the reference that gives it, as in the plan. */
   readonly until?: Json;
   readonly withinMs?: number;
   /** Only for a callback or an approval. */
@@ -106,36 +106,36 @@ export interface WorkflowStepView {
   /** Only for an approval that does not fail without an answer. */
   readonly otherwise?: 'approve' | 'reject';
   readonly remindMs?: number;
-  /** Only for a lane: its name, and how many have a place at the same time. */
+  /** Only for a lane: its name, and how many executions have a place at the same time. */
   readonly lane?: string;
   readonly atMost?: number;
   /** Only for a child. */
   readonly workflow?: string;
-  /** Only for a child that is repeated; its condition as the plan has it. */
+  /** Only for a repeated child; its condition as in the plan. */
   readonly rounds?: { readonly atMost: number; readonly until: Json };
-  /** Only for a map; as the plan has it. */
+  /** Only for a map; the list as in the plan. */
   readonly over?: Json;
   readonly concurrency?: number;
-  /** A map: the items that may fail. Any other step: `true` if it may. */
+  /** For a map, how many items may fail. For any other step, `true` if it may fail. */
   readonly tolerate?: true | { readonly items: number } | { readonly percent: number };
 }
 
 /** Whether an agent is called, or its calls are deferred because its service fails. */
 export interface BreakerView {
   /**
-   * 'half-open': one trial at a time finds out whether the service is back.
-   * 'paused': an operator holds it open.
+   * 'half-open': one trial at a time finds out whether the service is back. 'paused': an operator keeps it
+   * open.
    */
   readonly status: 'closed' | 'open' | 'half-open' | 'paused';
-  /** When its status became what it is. */
+  /** When it entered its present status. */
   readonly since?: number;
-  /** When a trial is let through; only while it is open. */
+  /** When a trial is allowed; only while it is open. */
   readonly until?: number;
-  /** A trial is under way. */
+  /** The end of the trial in progress. */
   readonly trialUntil?: number;
   /** Who paused it, when, and why. */
   readonly pause?: Hold;
-  /** The latest that is over. */
+  /** The latest pause that has ended. */
   readonly lastPause?: EndedHold;
 }
 
@@ -147,14 +147,14 @@ export interface AgentPauseView {
   readonly breaker: BreakerView;
 }
 
-/** What follows where an operator has an agent called now. */
+/** The result of an operator's call to an agent now. */
 export interface AgentTriedNow extends AgentPauseView {
   /**
-   * Steps that were woken: while the breaker is not closed the one that becomes the trial, else those that
-   * still waited for their turn.
+   * The number of steps that were woken: while the breaker is not closed, the one that becomes the trial;
+   * otherwise those that still waited for their turn.
    */
   readonly woken: number;
-  /** From when on they are sent, and the first of them; absent where none was woken. */
+  /** When they begin to be sent; absent if none was woken. */
   readonly dueAt?: number;
   /** The step that is sent first. */
   readonly first?: { readonly executionId: string; readonly step: string };
@@ -162,38 +162,38 @@ export interface AgentTriedNow extends AgentPauseView {
   readonly atLeast?: true;
 }
 
-/** A deployed agent: whether its service answers, and what waits for it. */
+/** A deployed agent: whether its service answers, and how much work waits for it. */
 export interface AgentView {
   /** The name that workflows give it. */
   readonly name: string;
-  /** What its author says of repeating its work. */
+  /** What its author declares about repeating its work. */
   readonly effect: Effect;
-  /** Workflows that have a step of it. */
+  /** Workflows with a step that it performs. */
   readonly workflows: readonly string[];
-  /** Messages, about; absent where the queue could not be asked. */
+  /** The approximate number of messages; absent if the queue could not be read. */
   readonly queue?: { readonly waiting: number; readonly underWork: number; readonly delayed: number };
   /** Whether it is called now. */
   readonly breaker: BreakerView;
-  /** The latest failure that says something of the service: no refusals. */
+  /** The latest failure that is evidence about the service; refusals are not. */
   readonly lastError?: Failure & { readonly at: number };
-  /** Attempts that a bug in its code has ended, none of them longer than a quarter of an hour ago. */
+  /** Attempts that a bug in its code has ended, all within the last quarter of an hour. */
   readonly bugs?: Bugs;
-  /** Attempts of the last minutes whose processes died or went silent: as supervisors ended their leases. */
+  /**
+   * Attempts of the last minutes whose processes died or went silent, counted when supervisors ended their
+   * leases.
+   */
   readonly lost?: LostAttempts;
 }
 
-/** An agent that is not deployed although executions under way need it, or may. */
+/** An agent that is not deployed although open executions need it, or may need it. */
 export interface MissingAgent {
   /** The name that plans give it. */
   readonly name: string;
-  /** Executions that stand still because of it, about, as supervisors have met them in the last minutes. */
+  /** The approximate number of executions that wait for it, as supervisors found them in the last minutes. */
   readonly waiting: number;
-  /**
-   * When supervisors first met one of these, as long as they have met some ever since;
-   * absent where none stands still.
-   */
+  /** When supervisors first found one of these, if they have found some ever since; absent if none waits. */
   readonly since?: number;
-  /** The open executions whose plan was read and names it. Some of them may need it no more. */
+  /** The open executions whose plan was read and names it. Some of them may no longer need it. */
   readonly planned: number;
 }
 
@@ -203,21 +203,21 @@ export interface Agents {
   readonly items: readonly AgentView[];
   /** Agents that open executions need and that are not deployed. */
   readonly missing: readonly MissingAgent[];
-  /** Open executions whose plans were read, those that are due soonest. */
+  /** How many open executions had their plans read, those that are due soonest. */
   readonly examined: number;
-  /** Asked for with `needed`. */
+  /** Present if `needed` was requested. */
   readonly needed?: NeededAgents;
 }
 
-/** Which agents open executions have in their plans. Some of them may need one no more. */
+/** The agents in the plans of open executions. Some executions may no longer need theirs. */
 export interface NeededAgents {
-  /** By name, with how many open executions have it in their plan. */
+  /** By name, with the number of open executions that have it in their plan. */
   readonly agents: readonly { readonly name: string; readonly executions: number }[];
-  /** The lanes that they wait in, or have a place in; absent where there is none. */
+  /** The lanes in which they wait or have a place; absent if there are none. */
   readonly lanes?: readonly LaneInUse[];
-  /** Open executions that were counted. */
+  /** How many open executions were counted. */
   readonly examined: number;
-  /** Where there are more than were counted, or a plan could not be read. */
+  /** Present if there are more than were counted, or a plan could not be read. */
   readonly atLeast?: true;
 }
 
@@ -228,24 +228,27 @@ export interface LaneInUse {
   readonly executions: number;
 }
 
-/** Whether a deployment is well, and the worst of what is wrong. */
+/** Whether a deployment is healthy, and its worst problem. */
 export interface Health {
   /**
-   * 'degraded': executions may not end well or in time without help, or the service of an agent
-   * does not answer. 'down': executions cannot go on, for nothing can be written, no supervisor
-   * is at work or an agent that they wait for is not deployed.
+   * 'degraded': executions may not end well or in time without help, or an agent's service does not answer.
+   * 'down': executions cannot continue, because nothing can be written, no supervisor is at work or an agent
+   * that they wait for is not deployed.
    */
   readonly status: Verdict;
   /**
-   * The worst in one sentence: what, since when, how many wait, when the first of
-   * them runs out, what is to be done.
+   * The worst finding in one sentence: what, since when, how many wait, when the first of them runs out of
+   * time, what to do.
    */
   readonly says: string;
-  /** Findings, the worst first; empty while there are none. */
+  /** Findings, the worst first; empty if there are none. */
   readonly findings: readonly Finding[];
-  /** For how long the oldest wake time has been overdue; 0 where none is. */
+  /** How long the oldest wake time has been overdue; 0 if none is. */
   readonly oldestOverdueMs: number;
-  /** By agent that is not deployed: how many executions wait for it, about. Absent where none does. */
+  /**
+   * By agent that is not deployed: the approximate number of executions that wait for it. Absent if none
+   * does.
+   */
   readonly missing?: Readonly<Record<string, number>>;
   /** By agent that is not deployed: when supervisors first met an execution that waits for it. */
   readonly missingSince?: Readonly<Record<string, number>>;
@@ -255,21 +258,21 @@ export interface Health {
   readonly shards: readonly ShardHealth[];
   /** Absent before its first run. */
   readonly audit?: AuditHealth;
-  /** Absent where nothing is measured. */
+  /** Absent if nothing is measured. */
   readonly metrics?: MetricsPlace;
 }
 
-/** Under which names CloudWatch has its metrics. */
+/** The names of its metrics in CloudWatch. */
 export interface MetricsPlace {
   /** The value of their dimension `service`. */
   readonly service: string;
-  /** Which of them have metrics one by one. */
+  /** Which kinds have metrics of their own for each item. */
   readonly by: readonly ('workflow' | 'agent')[];
-  /** Workflows that have metrics one by one. */
+  /** Workflows that have metrics of their own. */
   readonly workflows: readonly string[];
   /** The name of each agent's queue. */
   readonly queues: Readonly<Record<string, string>>;
-  /** When the code that runs began to, where that is known. */
+  /** When the running code began to run, if that is known. */
   readonly startedAt?: number;
 }
 
@@ -277,9 +280,12 @@ export interface MetricsPlace {
 export interface ShardHealth {
   /** Its number, from 0. */
   readonly shard: number;
-  /** How long the oldest wake time in it is overdue now. */
+  /** How long the oldest wake time in it has been overdue. */
   readonly overdueMs: number;
-  /** The supervisor's latest. It leaves none while nothing is due, so an old one alone says nothing. */
+  /**
+   * The supervisor's latest receipt. A supervisor leaves none if nothing is due, so an old one alone means
+   * nothing.
+   */
   readonly receipt?: Omit<ShardReceipt, 'shard' | 'version' | 'writeId'>;
 }
 
@@ -290,84 +296,84 @@ export type AuditHealth = Omit<AuditReceipt, 'version' | 'writeId' | 'segments'>
 export interface WorkflowCounts {
   /** The name of the workflow. */
   readonly workflow: string;
-  /** It can be started no more, and no step of one that can runs it. */
+  /** It can no longer be started, and no step of a startable workflow runs it. */
   readonly isGone?: true;
-  /** It cannot be started: only steps of others run it. */
+  /** It cannot be started: only steps of other workflows run it. */
   readonly isChild?: true;
-  /** Executions under way. */
+  /** How many executions are open. */
   readonly open: number;
-  /** Open ones in which a person is asked, or in executions that their steps run. */
+  /** How many open executions ask a person, themselves or in executions that their steps run. */
   readonly waiting: number;
-  /** Open executions that are paused. */
+  /** How many open executions are paused. */
   readonly paused: number;
-  /** Open executions that may not end well or in time without help. */
+  /** How many open executions may not end well or in time without help. */
   readonly atRisk: number;
-  /** In the last 24 hours, other than well. */
+  /** How many ended without success in the last 24 hours. */
   readonly endedWithoutSuccess: number;
-  /** The share of those that were started in the last hour; absent where `lately` of the overview is. */
+  /** The share of the executions that were started in the last hour; absent if the overview's `lately` is. */
   readonly lately?: Omit<Lately, 'since'>;
-  /** The plans of those that are open. */
+  /** The plans of its open executions. */
   readonly plans: readonly {
     readonly plan: string;
     readonly open: number;
-    /** New executions start with it. */
+    /** New executions start with this plan. */
     readonly isCurrent: boolean;
   }[];
-  /** The pause of its starts: each execution that is started begins paused. Absent while there is none. */
+  /** The pause of its starts: each new execution starts paused. Absent if there is none. */
   readonly pause?: PausedStarts;
 }
 
-/** How many of those that were started of late, of the workflows that can be started, have ended badly. */
+/** How many recently started executions, of the workflows that can be started, have ended without success. */
 export interface Lately {
-  /** From when on it counts. */
+  /** The beginning of the counted time. */
   readonly since: number;
-  /** Executions that were started since. */
+  /** How many executions were started since then. */
   readonly started: number;
-  /** Executions among these that have ended otherwise than well. */
+  /** How many of these have ended without success. */
   readonly endedWithoutSuccess: number;
-  /** There are more of both, or of one. */
+  /** One or both counts are higher. */
   readonly atLeast?: true;
 }
 
 /**
- * Counts of the last seconds, without parts of lists. Where there are more than 10,000, a count is
- * of as many, and says `atLeast`: so are then those of its statuses, kinds, codes and workflows.
+ * Counts of the last seconds, without parts of lists. A count stops at 10,000 and then has `atLeast`, which
+ * also applies to its statuses, kinds, codes and workflows.
  */
 export interface Overview {
-  /** When it was counted. */
+  /** When the counts were made. */
   readonly at: number;
-  /** The worst first, as `/health` says it. */
+  /** The health as in `/health`, with the worst finding first. */
   readonly health: Pick<Health, 'status' | 'says' | 'findings' | 'oldestOverdueMs'>;
   /** Open executions. */
   readonly open: {
     readonly count: number;
     readonly atLeast?: true;
     readonly atRisk: number;
-    /** There are more of them. */
+    /** There are more. */
     readonly moreAtRisk?: true;
     readonly byStatus: Readonly<Partial<Record<ExecutionStatus, number>>>;
   };
-  /** The one that has been due for longest, 5 s at least. */
+  /** The execution that has been due for longest, at least 5 s. */
   readonly oldestOverdue?: {
     readonly executionId: string;
     readonly workflow: string;
     readonly wakeAt: number;
   };
-  /** Every end but success, of the last 24 hours. */
+  /** Ends without success in the last 24 hours. */
   readonly endedWithoutSuccess: {
     readonly since: number;
     readonly count: number;
     readonly atLeast?: true;
     readonly byStatus: Readonly<Partial<Record<ExecutionStatus, number>>>;
     /**
-     * How many were started in that time, of the workflows that can be started.
-     * Absent where all have succeeded.
+     * How many executions were started in that time, of the workflows that can be started. Absent if all have
+     * succeeded.
      */
     readonly started?: { readonly count: number; readonly atLeast?: true };
-    /** The 20 most frequent. */
+    /** The 20 most frequent codes. */
     readonly byCode: readonly { readonly code: string; readonly count: number }[];
   };
-  /** The last hour; absent where all have succeeded for 24 hours, or nothing was started in it. */
+  /** The last hour; absent if all have succeeded for 24 hours, or nothing was started in it. */
   readonly lately?: Lately;
   /** Open incidents, approvals and callbacks. */
   readonly inbox: {
@@ -386,12 +392,12 @@ export interface Overview {
   /** Breakers that are not closed. */
   readonly breakers: readonly { readonly agent: string; readonly breaker: BreakerView }[];
   /**
-   * Agents that are not deployed, how many executions wait for each, about, and
-   * when supervisors first met one.
+   * Agents that are not deployed, the approximate number of executions that wait for each, and when
+   * supervisors first found one.
    */
   readonly missing: readonly { readonly agent: string; readonly waiting: number; readonly since?: number }[];
-  /** The latest sweep that left a receipt; a supervisor leaves none while nothing is due. */
+  /** The latest sweep that left a receipt; a supervisor leaves none if nothing is due. */
   readonly sweptAt?: number;
-  /** Callers that wait for an execution's end now, with `wait`. Absent while none does. */
+  /** Callers that wait for an execution's end now, with `wait`. Absent if there are none. */
   readonly waits?: WaitsNow;
 }

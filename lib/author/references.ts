@@ -1,9 +1,9 @@
 /**
  * The references that authors write: how a workflow says "the total of the input" or "the charge's id", and
- * when a step applies.
+ * when a step runs.
  *
- * Owns: references and conditions, and their way to the JSON form of a plan. Does not own: their types
- * (`ref-types.ts`), what that form means (`core/plan/refs.ts`), which references a step may make
+ * Owns: references and conditions, and their conversion to the JSON form of a plan. Does not own: their types
+ * (`ref-types.ts`), the meaning of that form (`core/plan/refs.ts`), which references a step may use
  * (`checks/check.ts`).
  */
 
@@ -25,16 +25,18 @@ export type {
   RefTo,
 } from './ref-types.ts';
 
-/** By name: a CommonJS agent and an ES module's workflow may each load a copy of this file. */
+/**
+ * Identified by name, because a CommonJS agent and an ES module's workflow may each load a copy of this file.
+ */
 const SOURCE: unique symbol = Symbol.for('steadfast.source');
 
 const REFERENCE = {};
 
 /**
- * Where a reference points: the execution's input, a step's output, how a step ended and its failure, the
- * token by which the external party answers a callback step, of a list the item and its index, of rounds what
- * the latest answered and was given, or for on-failure steps why the execution ended; in an `httpAgent` the
- * call and its answer.
+ * The target of a reference: the execution's input; a step's output, its end and its failure; the token with
+ * which the external party answers a callback step; for a list, the item and its index; for rounds, the
+ * latest round's output and input; for on-failure steps, why the execution ended; in an `httpAgent`, the call
+ * and its answer.
  */
 export type RefSource =
   | 'input'
@@ -48,11 +50,11 @@ export type RefSource =
   | 'answer'
   | 'env';
 
-/** Called with each field that is read of a reference. */
+/** Called with each field that a reference reads. */
 export type NoteRead = (source: RefSource, path: readonly string[]) => void;
 let noteRead: NoteRead | undefined;
 
-/** Runs a workflow's function, which is never interrupted. */
+/** Runs a workflow's function and notes its reads; it is never interrupted. */
 export function notingReads<R>(note: NoteRead, run: () => R): R {
   const before = noteRead;
   noteRead = note;
@@ -63,12 +65,15 @@ export function notingReads<R>(note: NoteRead, run: () => R): R {
   }
 }
 
-/** A reference whose fields are references in turn; every path is allowed, `undefined` is its worst value. */
+/** A reference whose fields are references too; every path is allowed, and the worst value is `undefined`. */
 export function ref<T>(source: RefSource, path: readonly string[] = []): Ref<T> {
   return new Proxy({}, new Reference(source, path)) as Ref<T>;
 }
 
-/** What each reference does. A class: functions of its own for each take a third of the time of building. */
+/**
+ * The behaviour of a reference. A class, because separate functions for each would take a third of the build
+ * time.
+ */
 class Reference implements ProxyHandler<object> {
   readonly #source: RefSource;
   readonly #path: readonly string[];
@@ -81,8 +86,8 @@ class Reference implements ProxyHandler<object> {
   get(_: object, key: string | symbol): unknown {
     const [source, path] = [this.#source, this.#path];
     if (key === SOURCE) return { $ref: source, path };
-    // What text, sums, comparisons and JSON.stringify call. A comparison of
-    // identity and truth call nothing.
+    // Text, sums, comparisons and JSON.stringify call this. Comparing identity and testing truth call
+    // nothing.
     if (key === Symbol.toPrimitive) return (as: string) => refuseValue(nameOf(source, path), NO_SUM[as]);
     // What for (… of …), [...list] and Array.from call.
     if (key === Symbol.iterator)
@@ -98,18 +103,20 @@ class Reference implements ProxyHandler<object> {
     return key === SOURCE;
   }
 
-  /** What `{ ...input }` and `const { id, ...rest } = input` call: no field is known, so none is copied. */
+  /** Called by `{ ...input }` and `const { id, ...rest } = input`: no field is known, so none is copied. */
   ownKeys(): never {
     return refuseValue(nameOf(this.#source, this.#path), 'give its fields one by one');
   }
 
-  /** Not plain JSON: where nothing is evaluated, a reference is refused when the plan is checked. */
+  /** Not plain JSON: if nothing is evaluated, a reference is refused when the plan is checked. */
   getPrototypeOf(): object {
     return REFERENCE;
   }
 }
 
-/** The kinds of value that a sum, a product and an order of numbers ask for; a text asks for another one. */
+/**
+ * The kinds of value that a sum, a product and a comparison of numbers ask for; a text asks for another one.
+ */
 const NO_SUM: Readonly<Record<string, string>> = {
   number: 'let an agent compute with it, and compare in `when` with lt, gt',
 };
@@ -124,7 +131,7 @@ function refuseValue(what: string, instead?: string): never {
 }
 
 /**
- * A reference as its author most likely wrote it: 'input.name', 'pay.output.id', 'paid.token',
+ * The reference as its author most likely wrote it: 'input.name', 'pay.output.id', 'paid.token',
  * 'item.sizes[0]'.
  */
 export function nameOf(source: string, path: readonly string[]): string {
@@ -132,7 +139,7 @@ export function nameOf(source: string, path: readonly string[]): string {
   return fieldText(step === '' ? source : `${step}.${kind === 'step' ? 'output' : kind}`, path);
 }
 
-/** A field within a value, as code says it: `lines[0].size`, `prices['a-b c']`. */
+/** A field within a value, as in code: `lines[0].size`, `prices['a-b c']`. */
 export const fieldText = (root: string, path: readonly string[]): string => root + path.map(keyText).join('');
 
 function keyText(key: string): string {
@@ -152,7 +159,7 @@ function condition(expression: JsonObject): Condition {
   return made as unknown as Condition;
 }
 
-/** `undefined` is in the type alone: under `noUncheckedIndexedAccess` an item of a list has it. */
+/** `undefined` exists only in the type: under `noUncheckedIndexedAccess` an item of a list has it. */
 type Perhaps<T> = Ref<T> | MaybeRef<T> | undefined;
 type Scalar = string | number | boolean | null;
 type Sortable = string | number;
@@ -204,28 +211,28 @@ export const exists = (value: Perhaps<unknown>): Condition => condition({ $exist
 export const isIn = <T extends Scalar>(value: Ref<T>, list: readonly T[]): Condition =>
   condition({ $in: [toExpr(value), toExpr(list)] });
 /**
- * All of them hold.
+ * All of them are true.
  * @example when: and(eq(w.input.country, 'DE'), gt(w.input.amount, 100))
  */
 export const and = (...all: readonly Condition[]): Condition => condition({ $and: all.map(toExpr) });
 /**
- * One of them holds at least.
+ * At least one of them is true.
  * @example when: or(eq(w.input.plan, 'pro'), gt(w.input.amount, 100))
  */
 export const or = (...any: readonly Condition[]): Condition => condition({ $or: any.map(toExpr) });
 /**
- * It does not hold.
+ * It is not true.
  * @example when: not(isIn(w.input.country, ['DE', 'FR']))
  */
 export const not = (inner: Condition): Condition => condition({ $not: toExpr(inner) });
 /**
- * The text fits the pattern, in which each `*` stands for any characters, and `\*` for itself.
+ * The text matches the pattern, in which each `*` stands for any characters, and `\*` for itself.
  * @example when: matches(w.input.email, '*@example.com')
  */
 export const matches = (text: Ref<string>, pattern: string): Condition =>
   condition({ $matches: [toExpr(text), pattern] });
 /**
- * How many items the list has, or how many UTF-16 units the text.
+ * The number of items in the list, or of UTF-16 units in the text.
  * @example when: gt(length(w.input.files), 0)
  */
 export const length = (value: Ref<string> | Ref<readonly unknown[]>): Ref<number> =>
@@ -245,17 +252,17 @@ const endedAs = (step: Named, outcome: string): Condition => {
   return condition({ $eq: [{ $ref: `outcome:${name}`, path: [] }, outcome] });
 };
 /**
- * The step is done. Once a step has passed, exactly one of `succeeded`, `failed`, `skipped` holds.
+ * The step is done. Once a step has passed, exactly one of `succeeded`, `failed`, `skipped` is true.
  * @example when: succeeded('reserve')
  */
 export const succeeded = (step: Named): Condition => endedAs(step, 'succeeded');
 /**
- * The step has failed, it is tolerated (`mayFail: true`), and nothing of it is
- * under way or to be undone any more.
+ * The step has failed, its failure is tolerated (`mayFail: true`), and nothing of it is running or still to
+ * be undone.
  */
 export const failed = (step: Named): Condition => endedAs(step, 'failed');
 /**
- * The step was skipped, as its `when` did not hold.
+ * The step was skipped, because its `when` was not true.
  * @example when: skipped('gift-wrap')
  */
 export const skipped = (step: Named): Condition => endedAs(step, 'skipped');
@@ -268,22 +275,22 @@ type Otherwise<T, D> = unknown extends D
     ? MaybeRef<T | U, Why>
     : Ref<T | Meant<D>>;
 /**
- * The value, or what holds instead where there is none.
+ * The value, or the replacement if there is none.
  * @example
  * w.step('greet', sendMail, { to: w.input.email, subject: orElse(w.input.voucher, 'no voucher') });
  */
 export const orElse = <T, const D>(value: Perhaps<T>, instead: D): Otherwise<T, D> =>
   condition({ $orElse: [toExpr(value), toExpr(instead)] }) as unknown as Otherwise<T, D>;
 /**
- * The value, where the condition of the step that reads it says that it is there:
- * `when: exists(x.output.note)`, `succeeded(x)`, `failed(x)`.
+ * The value, if the condition of the step that reads it guarantees that it exists: `when:
+ * exists(x.output.note)`, `succeeded(x)`, `failed(x)`.
  */
 export const required = <T>(value: MaybeRef<T> | undefined): Ref<T> => value as unknown as Ref<T>;
 
-/** Said where a plan is refused; a minifier would change the name that a class has. */
+/** Named in a plan's refusal; a minifier would change the name of a class. */
 export const DECLARED_STEP = 'DeclaredStep';
 
-/** A builder's stand-in for a step. It is no value: a plan that has one in place of an output is refused. */
+/** A builder's stand-in for a step. It is not a value: a plan that uses one as an output is refused. */
 export class DeclaredStep {
   static readonly name = DECLARED_STEP;
   declare readonly name: string;
@@ -294,8 +301,8 @@ export class DeclaredStep {
 }
 
 /**
- * From what an author wrote to its JSON form. Foreign values (functions, class instances)
- * stay, for `checkPlan` to refuse.
+ * Converts what an author wrote to its JSON form. Foreign values (functions, class instances) stay, so that
+ * `checkPlan` refuses them.
  */
 export function toExpr(value: unknown): Expr {
   if (typeof value !== 'object' || value === null) return value as Expr;
@@ -310,7 +317,7 @@ export function toExpr(value: unknown): Expr {
   return Object.fromEntries(entries.map(([key, item]) => [key, toExpr(item)]));
 }
 
-/** A value that contains itself, or is too deep, is refused with the plan. */
+/** A value that contains itself, or is nested too deeply, is refused with the plan. */
 function holdsReference(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null || depth > JSON_LIMITS.depth) return false;
   if (SOURCE in value) return true;
@@ -322,5 +329,5 @@ function holdsReference(value: unknown, depth = 0): boolean {
   return items.some((item) => holdsReference(item, depth + 1));
 }
 
-/** The value as it is, but for what is undefined in it. */
+/** The value without its undefined fields. */
 const literalOf = (value: object): Json => keptOf(value, JSON_LIMITS, (item) => item === undefined) as Json;

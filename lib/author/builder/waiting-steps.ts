@@ -1,8 +1,8 @@
 /**
- * How authors write the steps that no agent of their own performs: wait, callback, approval, child, map.
+ * The authors' API for the steps that no agent of their own performs: wait, callback, approval, child, map.
  *
- * Owns: their options, defaults and handles. Does not own: agents' steps (`workflow.ts`), what
- * is refused (`check-waiting.ts`).
+ * Owns: their options, defaults and handles. Does not own: agents' steps (`workflow.ts`), the refusals
+ * (`check-waiting.ts`).
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -40,17 +40,17 @@ import { sourcesIn } from '../../core/plan/refs-in.ts';
 export interface StepHandle<O> {
   /** The name that it was declared with. */
   readonly name: string;
-  /** What the step has answered, as a reference. Who reads it waits for the step. */
+  /** The step's output, as a reference. A step that reads it waits for this step. */
   readonly output: Ref<O>;
 }
 
-/** One that may fail (`mayFail`) or be skipped (`when`). */
+/** A step that may fail (`mayFail`) or be skipped (`when`). */
 export interface UncertainHandle<O> {
   /** The name that it was declared with. */
   readonly name: string;
-  /** What the step has answered, if it succeeded: read it with `orElse(…)` or `required(…)`. */
+  /** The step's output, if it succeeded: read it with `orElse(…)` or `required(…)`. */
   readonly output: MaybeRef<O, MayNotSucceed>;
-  /** Once it has failed, and that is tolerated. */
+  /** Present once the step has failed, and the failure is tolerated. */
   readonly failure: MaybeRef<{ readonly code: string; readonly message: string }, MayNotFail>;
 }
 
@@ -65,27 +65,27 @@ export type HandleOf<O, T, W> = [T, W] extends [false, undefined] ? StepHandle<O
 
 /** For the external party: `POST /callbacks/{token}/complete`, `/fail`, `/heartbeat`. */
 interface WithToken {
-  /** May be given away before it is asked for. */
+  /** May be given away before the step's turn. */
   readonly token: Ref<string>;
 }
 
 /** A callback that was declared. */
 export type CallbackHandle<O> = StepHandle<O> & WithToken;
-/** One that may fail or be skipped, if its options say so. */
+/** A callback that may fail or be skipped, if its options say so. */
 export type CallbackHandleOf<O, T, W> = HandleOf<O, T, W> & WithToken;
 
 /** The options of every step. */
 export interface AnyStepOptions {
-  /** Steps that must be done first although nothing of theirs is read. */
+  /** Steps that must be done first although this step reads nothing from them. */
   readonly after?: readonly ({ readonly name: string } | string)[];
-  /** Skipped unless it holds. */
+  /** The step is skipped unless this condition is true. */
   readonly when?: Condition;
   /**
-   * The time of the step, from its turn on: all its attempts, waits and retries, but not pauses. When it
-   * is over, nothing new of it begins, an attempt under way is aborted, executions of its own are
-   * stopped, and it fails with `within`. What settles an outcome (`lateEffectWithin`, `probe`, `undo`, a
+   * The time of the step, from its turn on: all its attempts, waits and retries, but not pauses. When it has
+   * passed, nothing new of the step begins, a running attempt is aborted, executions of its own are stopped,
+   * and it fails with `within`. Finding out an unknown outcome (`lateEffectWithin`, `probe`, `undo`, a
    * question to a person) comes after that.
-   * @default no limit but the workflow's
+   * @default no limit except the workflow's
    */
   readonly within?: Duration;
 }
@@ -93,10 +93,10 @@ export interface AnyStepOptions {
 /** The options of a step that need not succeed. */
 export interface MayFailOptions {
   /**
-   * It may fail: once it is certain what it did, and what it did is undone, the execution goes on, and
-   * `failed(step)` holds. Without an `undo`, and where it may have acted, a person is asked; without an
-   * answer it goes on and says what may stand.
-   * @default false: its failure is the execution's
+   * The step may fail: once its effects are certain and undone, the execution continues, and `failed(step)`
+   * is true. Without an `undo`, if the step may have acted, a person is asked; without an answer the
+   * execution continues and records the effects that may remain.
+   * @default false: its failure fails the execution
    */
   readonly mayFail?: boolean;
 }
@@ -150,16 +150,16 @@ export interface ApprovalOptions extends AnswerOptions {
    */
   readonly by?: 'another';
   /**
-   * What holds without an answer in time. 'approve': it goes on without an approver; not beside `by`.
-   * 'reject': as if a person had rejected it. 'fail': the step fails with `no-answer`.
+   * What applies without an answer in time. 'approve': the execution continues without an approver; not
+   * allowed with `by`. 'reject': as if a person had rejected it. 'fail': the step fails with `no-answer`.
    * @default 'fail'
    */
   readonly otherwise?: 'approve' | 'reject' | 'fail';
   /**
-   * What the approver is shown, by name: `{ amount: w.input.amount, hotel: held.output.hotel }`. Read when
-   * the question is opened and kept with it: in the inbox, in the events about it, on the page and in the
-   * command line. No secrets.
-   * @default its workflow and its tags alone
+   * The values that the approver sees, by name: `{ amount: w.input.amount, hotel: held.output.hotel }`. Read
+   * and stored when the question is opened; shown in the inbox, in the events about it, on the page and in
+   * the command line. No secrets.
+   * @default only its workflow and its tags
    */
   readonly show?: Readonly<Record<string, Shown>>;
 }
@@ -169,34 +169,38 @@ type Shown = Ref<unknown> | MaybeRef<unknown, MayBeAbsent> | string | number | b
 
 /** The output of an approval. */
 export interface Approval {
-  /** Always true: a rejection fails the step. To go on after one: `mayFail: true`, and `when: failed(…)`. */
+  /**
+   * Always true: a rejection fails the step. To continue after one: `mayFail: true`, and `when: failed(…)`.
+   */
   readonly approved: true;
-  /** Who, as the API's authorizer says: `arn:…`, `jwt:issuer subject`; absent if it does not say. */
+  /**
+   * The person, as the API's authorizer names them: `arn:…`, `jwt:issuer subject`; absent if it names nobody.
+   */
   readonly by?: string;
-  /** What the person wrote beside it, if anything. */
+  /** The person's comment, if there is one. */
   readonly comment?: string;
 }
 
 /** The options of a step that runs another workflow. */
 export interface ChildOptions extends AnyStepOptions, MayFailOptions {
   /**
-   * The stages that are tried after the other workflow has failed, or its time was over: it again, as another
-   * execution, also with another input (`retry`, `withInput`), then a person. A try begins only when the one
-   * before has left nothing in effect; where it has, or was canceled, a person is asked at once if the
-   * recovery has `askPerson`.
-   * @default none: its failure is the step's
+   * The stages that follow if the other workflow fails or runs out of time: the workflow again, as another
+   * execution, also with another input (`retry`, `withInput`), then a person. A try begins only if the one
+   * before has left nothing in effect; if it has, or was canceled, a person is asked at once if the recovery
+   * has `askPerson`.
+   * @default none: its failure fails the step
    */
   readonly recovery?: readonly ChildStage[];
   /**
-   * 'none': what the other execution did stays when this one is undone.
-   * @default 'required': it is undone, in its turn; of a point of no return 'none'
+   * 'none': the other execution's effects remain when this one is undone.
+   * @default 'required': it is undone, in its turn; 'none' for a point of no return
    */
   readonly undo?: 'none' | 'required';
   /**
-   * Once the other execution has succeeded, or has failed and left something in effect, nothing of
-   * this one is undone any more. Until it has ended, a failure or a cancel of this execution stops it
-   * first, and nothing is undone before it is known how it ended. Must be said where the other
-   * workflow has a point of no return itself.
+   * Once the other execution has succeeded, or has failed and left something in effect, nothing of this one
+   * is undone any more. Until it has ended, a failure or a cancel of this execution stops it first, and
+   * nothing is undone before its end is known. Required if the other workflow itself has a point of no
+   * return.
    */
   readonly pointOfNoReturn?: boolean;
 }
@@ -204,16 +208,17 @@ export interface ChildOptions extends AnyStepOptions, MayFailOptions {
 /** The options of each item of a list of workflows. */
 export type ItemOptions = Pick<ChildOptions, 'after' | 'recovery' | 'undo' | 'within'>;
 
-/** How a list is gone through. */
+/** The limits for the items of a list. */
 export interface MapLimits {
   /**
-   * Items under way at the same time.
-   * @default no limit but the agent's own
+   * How many items may run at the same time.
+   * @default no limit except the agent's own
    */
   readonly concurrency?: number;
   /**
-   * Items that may fail: so many, or `'5%'` of them (rounded down). Their output is then null.
-   * @default 0: the first that fails for good fails the step
+   * How many items may fail: a number, or a percentage such as `'5%'` (rounded down). Their output is then
+   * null.
+   * @default 0: the first item that fails for good fails the step
    */
   readonly mayFail?: number | `${number}%`;
 }
@@ -222,11 +227,11 @@ export interface MapLimits {
 export interface Mapped<O> {
   /** How many items there were. */
   readonly total: number;
-  /** How many of them failed, which `mayFail` allowed. */
+  /** How many of them failed, as `mayFail` allows. */
   readonly failed: number;
   /**
-   * In the order of the list, null for a failed one. Above 100 KB together they are left out, and
-   * reading them is `list-too-large`.
+   * The outputs in the order of the list, null for a failed item. Above 100 KB in total they are left out,
+   * and reading them fails with `list-too-large`.
    */
   readonly items: (O | null)[];
 }
@@ -242,7 +247,7 @@ function conditionOf(name: string, when: Condition): Expr {
   throw refuse('not-a-value', message);
 }
 
-/** Whether a condition, or one of those that it joins, is no expression. */
+/** Whether a condition, or one of those that it joins, is a constant and not an expression. */
 function holdsConstant(when: Expr): boolean {
   if (!isJsonObject(when)) return true;
   const joined = when['$and'] ?? when['$or'] ?? (Object.hasOwn(when, '$not') ? [when['$not'] as Expr] : []);
@@ -259,7 +264,7 @@ export const baseOf = (
   ...(options.within === undefined
     ? {}
     : { withinMs: parseDuration(options.within, `within of step '${name}'`) }),
-  // A value that is neither true nor false is kept, so that `checkPlan` refuses it.
+  // A value that is neither true nor false stays, so that `checkPlan` refuses it.
   ...(options.mayFail === undefined || options.mayFail === false
     ? {}
     : { tolerate: options.mayFail as true }),
@@ -300,13 +305,13 @@ export const callbackStep = (
   ...(options.show === undefined ? {} : { show: toExpr(options.show) }),
 });
 
-/** A time that is missing is refused with the plan, which says why there must be one. */
+/** A missing time is refused with the plan, whose refusal says why it is required. */
 export const parseDurationOrNone = (text: Duration | undefined, what: string): number =>
   text === undefined ? Number.NaN : parseDuration(text, what);
 
 /**
- * One object for every type of handle, so of none: which fields may be used, and how, the
- * types and the plan's check say.
+ * One object serves as every type of handle: the types and the plan's check decide which fields may be used,
+ * and how.
  */
 export const handleOf = (name: string): never =>
   new DeclaredStep({
@@ -316,7 +321,7 @@ export const handleOf = (name: string): never =>
     token: ref(`token:${name}`),
   }) as never;
 
-/** @param withinMs of the workflow around it */
+/** @param withinMs the time of the surrounding workflow */
 export const childStep = (
   name: string,
   plan: Plan,
@@ -345,7 +350,7 @@ export function checkConstantInput(
   other: { readonly name: string; readonly input: StandardSchemaV1 },
   input: Expr,
 ): void {
-  // A value that is no JSON is refused with the plan.
+  // A value that is not JSON is refused with the plan.
   if (sourcesIn(input).length > 0 || jsonProblem(input) !== undefined) return;
   const value = evaluateExpression(input, { input: null, output: () => undefined }) ?? null;
   const result = other.input['~standard'].validate(value);
@@ -355,7 +360,7 @@ export function checkConstantInput(
   throw refusal(workflowName, name, problem('bad-input', message));
 }
 
-/** @param each how one item is performed. @throws SteadfastError `workflow-refused` */
+/** @param each how to perform one item. @throws SteadfastError `workflow-refused` */
 export function mapStep(
   workflowName: string,
   name: string,

@@ -1,12 +1,12 @@
 /**
- * References to what may be absent, given where something must be: found where a
- * workflow is loaded for a deployment.
+ * Finds references to values that may be absent, in places that need a value, when a workflow is loaded for a
+ * deployment.
  *
- * Owns: which schemas let a reference lead to nothing, where nothing is taken, what a condition promises, and
- * the words. Does not own: paths that never lead anywhere (`reference-check.ts`), steps that may have no
+ * Owns: which schemas make a value optional, which places accept its absence, what a condition guarantees,
+ * and the words. Does not own: paths that never lead anywhere (`reference-check.ts`), steps that may have no
  * output at all (`outcomes.ts`).
  *
- * Only what the schemas say is refused: where one of the two cannot be read, the author is believed.
+ * Refuses only what the schemas say: if one of the two cannot be read, the author is trusted.
  */
 
 import { type Json, isJsonObject, type JsonObject } from '../../core/values/json.ts';
@@ -28,7 +28,7 @@ import { fieldText, nameOf } from '../references.ts';
 import type { Reference } from '../../core/plan/refs-in.ts';
 import type { Workflow } from '../../core/plan/workflow.ts';
 
-/** Where an expression's value is put. */
+/** The place where an expression's value is used. */
 interface Place {
   /** The sentence for the author: "agent 'tell' needs vat". */
   readonly needs: string;
@@ -38,7 +38,7 @@ interface Place {
   readonly takesNothing: boolean;
   /** An input, or a field of one. */
   readonly isInput?: true;
-  /** In the condition after which no other round follows. */
+  /** In the condition that ends the rounds. */
   readonly isUntil?: true;
 }
 
@@ -59,14 +59,14 @@ export function absenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf):
     const promised = [...promisedBy(step, plan), ...promisedByUntil(step)];
     return readsOf(step, workflow, jsonSchemaOf).flatMap((read) => {
       const from = Object.hasOwn(own, read.source) ? own[read.source] : sourceOf(read.source);
-      // Until it is evaluated, nothing is known by it.
+      // Until it is evaluated, it guarantees nothing.
       const absent = absentIn(from, read, read.place.isUntil === true ? [] : promised);
       return absent === undefined
         ? []
         : [`workflow '${name}', step '${step.name}': ${wordsFor(read, absent, step.when)}`];
     });
   });
-  // A field of the workflow's output that is absent is left out; in an expression there it must exist.
+  // The workflow's output leaves out an absent field; in an expression there, the field must exist.
   const ofOutput = readsIn(plan.output, ANYTHING).flatMap((read) => {
     const absent = absentIn(sourceOf(read.source), read, []);
     return absent === undefined ? [] : [`workflow '${name}', its output: ${wordsFor(read, absent)}`];
@@ -74,7 +74,7 @@ export function absenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf):
   return [...ofSteps, ...ofOutput];
 }
 
-/** Everything that a step reads, with what it is for. */
+/** Everything that a step reads, with its use. */
 function readsOf(step: PlanStep, workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Read[] {
   const compared = { ...OPERAND, needs: 'its condition compares it' };
   const inCondition = step.when === undefined ? [] : readsIn(step.when, compared);
@@ -161,7 +161,7 @@ function readsIn(expr: Expr, place: Place): Read[] {
 const readsOfOperands = (operands: Expr, place: Place): Read[] =>
   (Array.isArray(operands) ? operands : [operands]).flatMap((operand) => readsIn(operand as Expr, place));
 
-/** A reference, or one instead of another, may lead to nothing where that is what is asked. */
+/** A reference, or its replacement, may lead to nothing if the expression asks for exactly that. */
 function readsBehind(expr: Expr, place: Place): Read[] {
   const pair = isJsonObject(expr) ? expr['$orElse'] : undefined;
   if (Array.isArray(pair)) return (pair as Expr[]).flatMap((one) => readsBehind(one, place));
@@ -173,7 +173,7 @@ const referenceOf = (expr: JsonObject): Reference => ({
   path: Array.isArray(expr['path']) ? (expr['path'] as string[]) : [],
 });
 
-/** An absent field is left out: it is taken where the schema does not ask for it. */
+/** An absent field is left out: that is accepted if the schema does not require it. */
 function fieldPlace(place: Place, key: string): Place {
   const step = place.known === undefined ? undefined : into(place.known, key);
   const field = fieldText(place.field, [key]);
@@ -196,14 +196,16 @@ function takesNull(known: Known | undefined): boolean {
   return typeof schema['type'] !== 'string' || schema['type'] === 'null';
 }
 
-/** The values that a step's condition guarantees: `exists(…)`, also as one of several that must hold. */
+/**
+ * The values that a step's condition guarantees: `exists(…)`, also as one of several that must all be true.
+ */
 const promisedBy = (step: PlanStep, plan: Plan): Reference[] =>
   impliedBy(step.when, plan).flatMap((condition) => {
     const asked = isJsonObject(condition) ? (condition['$exists'] as Expr | undefined) : undefined;
     return isJsonObject(asked) && Object.hasOwn(asked, '$ref') ? [referenceOf(asked)] : [];
   });
 
-/** Another round follows where `until` does not hold: of `not(exists(…))` the value is there then. */
+/** Another round follows if `until` is false: after `not(exists(…))`, the value then exists. */
 function promisedByUntil(step: PlanStep): Reference[] {
   const denied = (condition: Expr | undefined): Reference[] => {
     if (!isJsonObject(condition)) return [];
@@ -218,7 +220,7 @@ function promisedByUntil(step: PlanStep): Reference[] {
 /** The values read that may be absent and that no condition guarantees. */
 interface Absent {
   readonly part: readonly string[];
-  /** The reference itself leads to it, not past it. */
+  /** The reference leads to it, and not past it. */
   readonly isWithin: boolean;
 }
 
@@ -255,7 +257,7 @@ function lackingIn(
 ): readonly string[] | undefined {
   if (from === undefined || to === undefined || path.length > DEEPEST) return undefined;
   const inner = withoutNull(to);
-  // Null is taken where it is; what is no null must be whole.
+  // Null is accepted where it is allowed; any other value must be complete.
   if (inner !== undefined) return lackingIn(withoutNull(from) ?? from, inner, path, isPromised);
   const target = resolved(to);
   const isList = target['type'] === 'array';
@@ -277,7 +279,7 @@ function lackingIn(
   return undefined;
 }
 
-/** The other type of a value that may be null; undefined where it may not, or may be several types. */
+/** The other type of a value that may be null; undefined if it may not be null, or may have several types. */
 function withoutNull(known: Known): Known | undefined {
   const branches = branchesOf(known);
   const [only, another] = branches?.filter((one) => resolved(one)['type'] !== 'null') ?? [];
@@ -296,7 +298,7 @@ function wordsFor({ source, path, place }: Read, { part, isWithin }: Absent, whe
   const ifThere = `, or required(${read}) and '${whenText(`exists(${missing})`, when)}' on the step`;
   const ifLast = `, or required(${read}) and 'until: not(exists(${missing}))', beside others in or(…)`;
   const target = field === '' ? '' : `, or make ${field} optional there`;
-  // The condition is the whole step's: it cannot ask about an item.
+  // The condition belongs to the whole step, so it cannot ask about an item.
   const asked = source === 'item' || source === 'given' ? '' : source === 'last' ? ifLast : ifThere;
   return `it reads ${read}, ${which}, and ${needs}: ${instead}${asked}${target}`;
 }

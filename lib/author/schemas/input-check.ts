@@ -1,12 +1,11 @@
 /**
- * Inputs of agents and workflows as far as a plan says them: what their schemas refuse of the constants, what
- * is left out, and fields that they do not have. Found where a workflow is loaded for a deployment.
+ * Checks the inputs of agents and workflows as far as a plan fixes them: constants that their schemas refuse,
+ * missing fields, and unknown fields. It runs when a workflow is loaded for a deployment.
  *
- * Owns: which part of a misfit is certain, and the words. Does not own: references that lead nowhere
- * (`reference-check.ts`) or to what may be absent (`absence-check.ts`).
+ * Owns: which part of a mismatch is certain, and the words. Does not own: references that lead nowhere
+ * (`reference-check.ts`) or to values that may be absent (`absence-check.ts`).
  *
- * Only what is certain is refused: what a reference gives is believed to fit where it is of a kind that does,
- * and so is a whole with one in it.
+ * Refuses only what is certain: a reference is trusted if its kind fits, and so is a value that contains one.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -36,10 +35,7 @@ export interface GivenInput {
   readonly schema: StandardSchemaV1 | undefined;
 }
 
-/**
- * The inputs of an agent's or a workflow's step: its own, those of its rounds, and those that its recovery
- * tries.
- */
+/** The inputs of an agent's or a workflow's step: its own, those of its rounds, and those of its recovery. */
 export function inputsOf(workflow: Workflow, step: AgentStep | ChildStep): GivenInput[] {
   const toAgent = (name: string): Omit<GivenInput, 'given'> => ({
     to: `agent '${name}'`,
@@ -66,7 +62,7 @@ const toWorkflow = ({ children }: Workflow, called: string): Omit<GivenInput, 'g
   schema: children.find(({ name }) => name === called)?.input,
 });
 
-/** Each with its workflow and step. */
+/** The problems, each with its workflow and step. */
 export function inputProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): string[] {
   const { plan, name } = workflow;
   return [...plan.steps, ...(plan.onFailure ?? [])].flatMap((step) =>
@@ -87,7 +83,7 @@ function performedIn(step: PlanStep): (AgentStep | ChildStep)[] {
   return step.kind === 'agent' || step.kind === 'child' ? [step] : [];
 }
 
-/** Stands for what is known only when the execution runs. */
+/** Stands for a value that is known only when the execution runs. */
 const HOLE = Symbol('known later');
 
 function valueOf(expr: Expr): unknown {
@@ -98,7 +94,7 @@ function valueOf(expr: Expr): unknown {
   return Object.hasOwn(expr, '$literal') ? expr['$literal'] : HOLE;
 }
 
-/** The fields of an object; undefined where an operator makes the value. */
+/** The fields of an object; undefined if an operator produces the value. */
 function fieldsOf(expr: JsonObject): readonly (readonly [string, Expr])[] | undefined {
   if (Object.hasOwn(expr, '$object')) return expr['$object'] as unknown as [string, Expr][];
   return Object.keys(expr).some((key) => key.startsWith('$')) ? undefined : Object.entries(expr);
@@ -112,7 +108,7 @@ function misfitsOf({ given, to, schema }: GivenInput): string[] {
   return texts.length === 0 ? [] : [`${to} refuses its input: ${texts.join('; ').slice(0, 300)}`];
 }
 
-/** References to an object or a list where the schema takes no such thing, and the other way round. */
+/** References to an object or a list where the schema accepts no such value, and the other way round. */
 function otherKindsOf(
   workflow: Workflow,
   step: PlanStep,
@@ -150,7 +146,7 @@ function otherKindsOf(
 
 const isWhole = (kind: string): boolean => kind === 'object' || kind === 'array';
 
-/** A schema may make another kind of what is given, which its JSON Schema does not say. */
+/** A schema may convert a value of another kind, which its JSON Schema does not say. */
 function isRefused(given: Expr, schema: GivenInput['schema'], at: readonly string[], kind: string): boolean {
   const whole = { value: valueOf(given) };
   let parent: Record<string, unknown> = whole;
@@ -170,7 +166,7 @@ const KINDS: Readonly<Record<string, { readonly text: string; readonly example: 
   object: { text: 'an object', example: {} },
 };
 
-/** None where the schema takes its time, or cannot cope with what stands for a reference. */
+/** Empty if the schema is asynchronous, or cannot handle the stand-in for a reference. */
 function issuesOf(schema: StandardSchemaV1, value: unknown): readonly StandardSchemaV1.Issue[] {
   try {
     const result = schema['~standard'].validate(value);
@@ -182,7 +178,7 @@ function issuesOf(schema: StandardSchemaV1, value: unknown): readonly StandardSc
   }
 }
 
-/** Whether it is written there as it is; a field that is left out does not come later. */
+/** Whether the value is written literally at this path; a field that is left out is not added later. */
 function isCertain(value: unknown, path: NonNullable<StandardSchemaV1.Issue['path']>): boolean {
   let at = value;
   for (const part of path) {
@@ -195,7 +191,7 @@ function isCertain(value: unknown, path: NonNullable<StandardSchemaV1.Issue['pat
 const hasHole = (value: unknown): boolean =>
   value === HOLE || (typeof value === 'object' && value !== null && Object.values(value).some(hasHole));
 
-/** Fields that a schema drops or refuses: those that it neither takes nor lets through. */
+/** Fields that a schema drops or refuses: those that it neither declares nor lets through. */
 function strangersOf({ given, to, schema }: GivenInput, jsonSchemaOf: JsonSchemaOf): string[] {
   const [taken, kept] = (['input', 'output'] as const).map((side) => documentOf(schema, side, jsonSchemaOf));
   return strangersIn(given, taken, kept, '').map(

@@ -1,11 +1,11 @@
 /**
- * Knows a value's schema before the value exists: the schema of each source that a reference may read, and
- * where a path in it leads.
+ * Determines a value's schema before the value exists: the schema of each source that a reference may read,
+ * and where a path in it leads.
  *
- * Owns: the schemas of the sources, the walk along a path, and whether a schema lets something be absent.
- * Does not own: what is refused (`reference-check.ts`, `absence-check.ts`).
+ * Owns: the schemas of the sources, the walk along a path, and whether a schema allows a value to be absent.
+ * Does not own: the refusals (`reference-check.ts`, `absence-check.ts`).
  *
- * Where a schema allows other keys, or cannot be read, nothing is known, and every path is believed.
+ * If a schema allows other keys, or cannot be read, nothing is known, and every path is trusted.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -22,7 +22,7 @@ import type { Expr } from '../../core/plan/refs.ts';
 import { refsIn } from '../../core/plan/refs-in.ts';
 import type { Workflow } from '../../core/plan/workflow.ts';
 
-/** JSON Schema of the values that a schema takes, or lets through; undefined where that cannot be said. */
+/** JSON Schema of the values that a schema accepts or produces; undefined if that is unknown. */
 export type JsonSchemaOf = (schema: StandardSchemaV1, side?: 'input' | 'output') => unknown;
 
 /** Absent: nothing is known. */
@@ -32,18 +32,18 @@ export interface Document {
   readonly schema: JsonObject;
   readonly root: JsonObject;
 }
-/** An object whose fields are from several documents: what another workflow returns; or a list. */
+/** An object whose fields come from several documents, which another workflow returns; or a list. */
 interface Made {
   readonly fields: Readonly<Record<string, Way>>;
-  /** The first `sure` items are there. */
+  /** The first `sure` items exist. */
   readonly list?: { readonly item: Known; readonly sure: number };
 }
-/** One of these: a union, or the outputs of agents of which any may perform a step. */
+/** One of several: a union, or the outputs of agents of which any may perform a step. */
 interface Several {
   readonly several: readonly Known[];
 }
 
-/** The schemas of what a step alone reads: the item of a list, what a round answered and was given. */
+/** The schemas of values that only this step reads: the item of a list, a round's output and input. */
 export type Own = Readonly<Partial<Record<string, Known>>>;
 
 export function ownOf(workflow: Workflow, step: PlanStep, jsonSchemaOf: JsonSchemaOf): Own {
@@ -131,7 +131,7 @@ export function knownOf(
   }
 }
 
-/** What one execution of it answers, whichever agent performs it. */
+/** The output of one execution of the step, whichever agent performs it. */
 export function outputOf(
   workflow: Workflow,
   step: AgentStep | ChildStep,
@@ -148,13 +148,13 @@ export function outputOf(
   return severalOf([...new Set(schemas)].map((schema) => documentOf(schema, 'output', jsonSchemaOf)));
 }
 
-/** Nothing where one of them may be anything. */
+/** Nothing if one of them may be anything. */
 function severalOf(all: readonly (Known | undefined)[]): Known | undefined {
   const several = all.filter((one) => one !== undefined);
   return several.length < all.length ? undefined : several.length === 1 ? several[0] : { several };
 }
 
-/** In the place of an item that failed there is null. */
+/** A failed item is null in the list. */
 function ofList({ over, tolerate }: MapStep, item: Known | undefined): Known {
   const isNullable = 'percent' in tolerate || tolerate.items > 0;
   const one = isNullable ? severalOf([item, { schema: NULL, root: NULL }]) : item;
@@ -165,7 +165,7 @@ function ofList({ over, tolerate }: MapStep, item: Known | undefined): Known {
 
 const NULL: JsonObject = { type: 'null' };
 
-/** The output of a workflow: for each field the schema of the reference that gives it. */
+/** The output of a workflow: each field has the schema of its reference. */
 function returnedBy(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Known | undefined {
   const wayOf = (expr: Expr): Way => {
     if (!isJsonObject(expr)) return BELIEVED;
@@ -182,7 +182,7 @@ function returnedBy(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Known | und
   return wayOf(workflow.plan.output).known;
 }
 
-/** What kind of JSON it is, where it is of one kind for certain. */
+/** The kind of JSON, if only one is possible. */
 export function kindOf(known: Known | undefined): string | undefined {
   if (known === undefined) return undefined;
   const branches = branchesOf(known);
@@ -252,7 +252,7 @@ export function into(known: Known, key: string): Step {
       return intoObject(schema, root, key);
     case 'array': {
       const { prefixItems = [], items, minItems } = schema;
-      // Not all converters say how many items a tuple has.
+      // Some converters omit the number of items in a tuple.
       if (key === 'length' || ('prefixItems' in schema && minItems === undefined)) return BELIEVED;
       if (!INDEX.test(key)) return { names: [] };
       const item = (prefixItems as Json[])[Number(key)] ?? items;
@@ -293,7 +293,7 @@ export function branchesOf(known: Known): readonly Known[] | undefined {
   return (branches as Json[]).filter(isJsonObject).map((one) => ({ schema: one, root: known.root }));
 }
 
-/** It leads nowhere only if it does so in every branch, and may be absent where it does so in one. */
+/** A path leads nowhere only if it does so in every branch; a value may be absent if it may be so in one. */
 function intoAny(branches: readonly Known[], key: string): Step {
   const steps = branches.map((branch) => into(branch, key));
   const ways = steps.filter((step) => 'known' in step);
@@ -316,7 +316,7 @@ function intoObject(schema: JsonObject, root: JsonObject, key: string): Step {
   };
 }
 
-/** Follows `$ref`s within the document, as far as a sound one goes. */
+/** Follows `$ref`s within the document, as far as a valid one goes. */
 export function resolved(known: Known): JsonObject {
   if (!('schema' in known)) return {};
   const { schema, root } = known;
