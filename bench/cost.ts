@@ -39,8 +39,8 @@ const BATCH = 10;
 const MAX_INPUT_BYTES = 262_144;
 const IN_FLIGHT = 250;
 /**
- * Under load an agent has one process, so that its queue is never empty; the processes that start executions
- * are more.
+ * Under load an agent has one process, so that its queue is never empty; the functions that start executions
+ * have more.
  */
 const STAGES: Readonly<Record<Mode, StageOptions>> = {
   atRest: { batchSize: 1, processes: 1, schedules: false },

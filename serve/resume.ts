@@ -38,7 +38,10 @@ export interface ResumeOptions {
    * attempt, if a clock was wrong.
    */
   readonly untilAt: number;
-  /** Agents run in processes of their own: none of them has ended the server, so no try of theirs is used up. */
+  /**
+   * Whether agents run in processes of their own: then none of them has ended the server, so no try is used
+   * up.
+   */
   readonly agentsApart: boolean;
   readonly stopping: AbortSignal;
 }

@@ -27,7 +27,7 @@ const MOST_ATTEMPTS = 3;
 
 export interface S3Options {
   readonly bucket: string;
-  /** One address for all buckets, as an emulator has. @default AWS's address of this bucket */
+  /** One address for all buckets, as emulators use. @default AWS's address of this bucket */
   readonly endpoint?: string;
   readonly region: Provider<string>;
   readonly credentials: Provider<AwsCredentialIdentity>;

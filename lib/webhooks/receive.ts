@@ -6,9 +6,9 @@
  * the server).
  *
  * K2 an unknown name, a wrong signature and an old time get the same answer, so a forger learns nothing. The
- * size of a body is bounded before it is read, whatever the name.
- * K3 200 is answered once the message is kept. A message that was there before gets the same answer as the
- * first, because senders switch off an address that answers 4xx.
+ * size of a body is bounded before it is read, whatever the name. K3 200 is answered once the message is
+ * kept. A repeated message gets the same answer as the first, because senders switch off an address that
+ * answers 4xx.
  */
 
 import { randomBytes } from 'node:crypto';

@@ -1,10 +1,10 @@
 /**
- * Bulk actions in a simulated world: their records, with a judge behind every write,
- * and the agent that obeys them.
+ * Bulk actions in a simulated world: their records, with a judge behind every write, and the agent that
+ * executes them.
  *
- * Owns: how a process reaches the records, and when its process dies over a page. Does not own: which bulk
- * actions are made (`bulk-makers.ts`), what is judged (`oracle-bulks.ts`). It throws dice of its own, so that
- * every other world stays as it was.
+ * Owns: how a process reads and writes the records, and when it dies during a page. Does not own: which bulk
+ * actions are created (`bulk-makers.ts`), the judgement (`oracle-bulks.ts`). It has a random source of its
+ * own, so that every other world remains unchanged.
  */
 
 import type { AttemptContext, Implementation } from '../../lib/core/plan/agent.ts';
@@ -19,7 +19,7 @@ import { OracleCommands } from './oracle-commands.ts';
 import type { Choice } from './plans.ts';
 import { call, type Host, kill, planOf, portsOf, type Process } from './process.ts';
 
-/** The share of the pages whose process dies while they are under way, after this time. */
+/** The share of the pages whose process dies during the page, after this time. */
 const KILLED_SHARE = 0.45;
 const KILLED_AFTER_MS = [15, 250] as const;
 /** The share of the results whose process dies before or after they are written. */

@@ -1,4 +1,6 @@
-/** What a server that died leaves to the next one: attempts that are over, and whose tries are not all used up. */
+/**
+ * The next server after one that died: the attempts of the dead one end, and not all of them use up a try.
+ */
 
 import { retry, workflow } from '../../lib/author/builder/workflow.ts';
 import { resume } from '../../serve/resume.ts';

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { unmeasured } from '../workflow.ts';
 
-/** As if it had used up the descriptors: to measure its memory, the process would have to open a file. */
+/** Behaves as with all file descriptors used up: measuring its memory would require opening a file. */
 export const handler = unmeasured.handler({
   execute: async () => {
     process.memoryUsage.rss = () => {
