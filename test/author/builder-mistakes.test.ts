@@ -1,4 +1,7 @@
-/** What an author without types reads of the builder or of a reference and is not there: each names its remedy. */
+/**
+ * Mistakes of an author without types: reading a field that the builder or a reference lacks names the
+ * remedy.
+ */
 
 import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';

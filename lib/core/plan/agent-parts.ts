@@ -1,6 +1,6 @@
 /**
  * The parts that an agent's declaration requires of its implementation, those that it makes useless, and what
- * is no part at all.
+ * is not a part at all.
  *
  * Owns: these rules. Does not own: the types that say the same to an author's compiler (`lib/index.ts`).
  */
@@ -30,7 +30,7 @@ export const uselessPartsOf = ({ effect, probe }: Pick<AgentSpec, 'effect' | 'pr
 
 /**
  * The mistake in an implementation whose types were not checked: no `execute`, a misspelled part, or one that
- * is no function. Other fields are believed to be the author's own.
+ * is not a function. Other fields are assumed to be the author's own.
  * @param needsExecute false where the parts of another implementation stay
  */
 export function partProblem(implementation: unknown, needsExecute = true): string | undefined {
