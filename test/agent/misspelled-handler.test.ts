@@ -8,11 +8,11 @@ const agent = declareAgent('worker', { input: z.any(), output: z.any(), effect: 
 const gives = (value: unknown) => ({ execute: async () => value });
 
 it.each([
-  [{ exceute: gives(1) }, "'exceute' is no part of a handler; did you mean 'execute'?"],
-  [{ ...gives(1), prob: gives(1) }, "'prob' is no part of a handler; did you mean 'probe'?"],
+  [{ exceute: gives(1) }, "'exceute' is not a part of a handler; did you mean 'execute'?"],
+  [{ ...gives(1), prob: gives(1) }, "'prob' is not a part of a handler; did you mean 'probe'?"],
   [
     { ...gives(1), undo: 'none' },
-    "'undo' of its handler is no function: write undo: async (ctx, input) => …",
+    "'undo' of its handler is not a function: write undo: async (ctx, input) => …",
   ],
   [{}, 'its handler has no execute: write .handler({ execute: async (ctx, input) => … })'],
   [gives(1).execute, 'its handler has no execute: write'],

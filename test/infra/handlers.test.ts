@@ -100,7 +100,7 @@ describe('an agent’s file', () => {
   });
 
   test('is refused where it makes no handler of a misspelled part', async () => {
-    const message = "agent 'pay': 'exceute' is no part of a handler; did you mean 'execute'?";
+    const message = "agent 'pay': 'exceute' is not a part of a handler; did you mean 'execute'?";
     await expect(found({ refused: message })).rejects.toThrow(`${ENTRY}: ${message}`);
     const steadfast = new URL('../../lib/index.ts', import.meta.url).pathname;
     const root = project({

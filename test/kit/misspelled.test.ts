@@ -20,6 +20,6 @@ it('refuses a fault whose moment or function there is not', () => {
 it('replaces no agent by a part that there is not', () => {
   const misspelled = { exceute: async () => ({ mail: '' }) } as object;
   expect(() => aTest().replace(confirmTrip, misspelled)).toThrow(
-    `replace of agent '${confirmTrip.spec.name}': 'exceute' is no part of a handler; did you mean 'execute'?`,
+    `replace of agent '${confirmTrip.spec.name}': 'exceute' is not a part of a handler; did you mean 'execute'?`,
   );
 });

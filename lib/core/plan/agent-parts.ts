@@ -41,10 +41,10 @@ export function partProblem(implementation: unknown, needsExecute = true): strin
   });
   // A class may have methods of any name.
   const [first] = isPlainObject(own) ? misspelled : [];
-  if (first !== undefined) return `'${first[0]}' is no part of a handler; did you mean '${first[1]}'?`;
+  if (first !== undefined) return `'${first[0]}' is not a part of a handler; did you mean '${first[1]}'?`;
   const wrong = PARTS.find((part) => own[part] !== undefined && typeof own[part] !== 'function');
   if (wrong !== undefined)
-    return `'${wrong}' of its handler is no function: write ${wrong}: async (ctx, input) => …`;
+    return `'${wrong}' of its handler is not a function: write ${wrong}: async (ctx, input) => …`;
   if (!needsExecute || own['execute'] !== undefined) return undefined;
   return 'its handler has no execute: write .handler({ execute: async (ctx, input) => … })';
 }
