@@ -132,5 +132,7 @@ async function startAt(trigger: Trigger, at: number, { start, random, log }: Sch
   const time = new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
   const body = JSON.stringify({ time, schedule: `steadfast:schedule/${name}` });
   const outcome = await start(trigger, { id: random.id(), body, attributes: {} });
-  if (outcome.kind === 'refused') log('start-refused', { trigger: name, code: outcome.code, time });
+  if (outcome.kind !== 'refused') return;
+  const { code, message } = outcome;
+  log('start-refused', { trigger: name, code, time, error: message });
 }

@@ -10,7 +10,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, extname, join, relative, resolve, sep } from 'node:path';
 import { BUILT_IN_PREFIX, isBuiltIn } from '../core/plan/built-in.ts';
-import { scheduleProblem } from '../author/triggers/schedule-check.ts';
 import { nearest } from '../core/values/nearest.ts';
 import { writtenFile } from '../project/project-files.ts';
 import {
@@ -26,6 +25,7 @@ import {
 import { formsOf } from './forms.ts';
 import { type AgentFile, type AskHandlers, handlerProblem, handlersIn } from './handlers.ts';
 import { jsonSchemaOf } from './json-schema.ts';
+import { refuseTriggers } from './trigger-check.ts';
 import {
   type AgentLike,
   agentsIn,
@@ -61,6 +61,7 @@ export async function discoverWorkflows(
   const triggers: FoundTrigger[] = [];
   const warnings: FoundWarning[] = [];
   const files: AgentFile[] = [];
+  const schemas = new Map<string, unknown>();
   for (const folder of chosenFolders(root, props)) {
     const loaded = await loadFolder(folder, relativeToRoot);
     workflows.push(...loaded.workflows);
@@ -68,12 +69,14 @@ export async function discoverWorkflows(
     triggers.push(...(await triggersIn(folder, relativeToRoot)));
     warnings.push(...loaded.warnings);
     files.push(...loaded.files);
+    for (const [name, schema] of loaded.schemas) schemas.set(name, schema);
   }
   refuseBuiltIn('workflow', workflows, relativeToRoot);
   refuseBuiltIn('agent', agents, relativeToRoot);
   refuseTwins('workflow', workflows, relativeToRoot);
   refuseTwins('agent', agents, relativeToRoot);
   checkLanes(workflows);
+  refuseTriggers(triggers, workflows, schemas);
   warnings.push(...(await unseenHandlers(files, root, ask)));
   // A workflow that is exported, and run by another one that is, is visited twice.
   const once = [...new Map(warnings.map((warning) => [warning.id, warning])).values()];
@@ -127,6 +130,8 @@ interface LoadedFolder {
   readonly warnings: readonly FoundWarning[];
   /** Agents' files that hold code. */
   readonly files: readonly AgentFile[];
+  /** Of the workflows' inputs, by name. */
+  readonly schemas: ReadonlyMap<string, unknown>;
 }
 
 /** A workflow folder, and its module. */
@@ -175,7 +180,8 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
     ...exported.flatMap(({ workflow }) => warningsOf(workflow, file, relativeToRoot(file))),
     ...unusedFiles(folder, used, relativeToRoot),
   ];
-  return { workflows, agents, warnings, files };
+  const schemas = new Map(exported.map(({ workflow }) => [workflow.name, workflow.input]));
+  return { workflows, agents, warnings, files, schemas };
 }
 
 /** The agents of a folder, each with its file. @throws DiscoveryError */
@@ -271,12 +277,7 @@ async function triggersIn(folder: string, relativeToRoot: (path: string) => stri
   const file = writtenFile(join(folder, TRIGGERS));
   if (file === undefined) return [];
   const shown = relativeToRoot(file);
-  const found = triggersOf(await loadModule(file, shown), shown);
-  for (const { exportName, trigger } of found) {
-    const problem = trigger.on === 'schedule' ? scheduleProblem(trigger.options) : undefined;
-    if (problem !== undefined) throw new DiscoveryError(`${shown}, ${exportName}: ${problem}`);
-  }
-  return found.map((one) => ({ file: shown, ...one }));
+  return triggersOf(await loadModule(file, shown), shown).map((one) => ({ file: shown, ...one }));
 }
 
 function inputOf(input: unknown): Pick<FoundWorkflow, 'input'> {

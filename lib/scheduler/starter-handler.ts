@@ -64,7 +64,7 @@ async function startRecord(
     if (outcome.kind === 'refused') {
       const { code, message } = outcome;
       await setAside({ body, attributes: messageAttributes, code, message });
-      logger.warn('start-refused', { ...about, code });
+      logger.warn('start-refused', { ...about, code, error: message });
     }
     return 'handled';
   } catch (error) {

@@ -124,6 +124,24 @@ it('tries a start again that failed, for the same planned time (S11)', async () 
   expect(logged).toEqual(['schedule-failed']);
 });
 
+it('logs of a start that is refused what was wrong with it', async () => {
+  const stopping = new AbortController();
+  const logged: unknown[] = [];
+  const at = Date.parse('2026-03-27T02:00:00Z');
+  const message = "the input does not fit workflow 'report': n is missing";
+  await keepSchedule(nightly, {
+    clock: { now: () => at, sleep: async () => stopping.abort() },
+    random: seededSource(1),
+    planned: { read: async () => at - 1, write: async () => undefined },
+    stopping: stopping.signal,
+    log: (what, fields) => void logged.push({ what, ...fields }),
+    start: async () => ({ kind: 'refused', code: 'bad-input', message }),
+  });
+  const time = '2026-03-27T02:00:00Z';
+  const trigger = 'report-schedule';
+  expect(logged).toEqual([{ what: 'start-refused', trigger, code: 'bad-input', time, error: message }]);
+});
+
 it('says of a schedule that cannot be read what is wrong with it, and ends nothing', async () => {
   const stopping = new AbortController();
   const logged: unknown[] = [];

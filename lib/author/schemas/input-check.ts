@@ -100,7 +100,8 @@ function fieldsOf(expr: JsonObject): readonly (readonly [string, Expr])[] | unde
   return Object.keys(expr).some((key) => key.startsWith('$')) ? undefined : Object.entries(expr);
 }
 
-function misfitsOf({ given, to, schema }: GivenInput): string[] {
+/** What a schema refuses of the constants, and what is left out. */
+export function misfitsOf({ given, to, schema }: GivenInput): string[] {
   const value = valueOf(given);
   if (schema === undefined || value === HOLE) return [];
   const certain = issuesOf(schema, value).filter(({ path = [] }) => isCertain(value, path));
