@@ -14,6 +14,7 @@ import type { Away } from './values/away.ts';
 import type { Failure } from './values/failure.ts';
 import type { Json } from './values/json.ts';
 import type { News } from './decisions/news.ts';
+import type { ExecutionMessage, Mailbox } from './records/mailbox.ts';
 import type { OpenWaits } from './records/open-waits.ts';
 import type { AuditReceipt, ShardReceipt } from './records/receipts.ts';
 import type { Snapshot } from './records/snapshot.ts';
@@ -33,6 +34,8 @@ export interface Due {
   readonly wakeAt: number;
   /** The hash of its group (`fairBy`). */
   readonly group?: string;
+  /** Found by the wake time of its mailbox. */
+  readonly mailbox?: true;
 }
 
 /** An open question to a person or another external party. */
@@ -185,6 +188,25 @@ export interface Lanes {
   readonly queued: (lane: string, limit: number, cursor?: string) => Promise<Page<Queued>>;
   /** Removes the entry; a missing one is not an error. */
   readonly unqueue: (lane: string, queued: Queued) => Promise<void>;
+}
+
+/** What is sent to executions, in a record of its own for each, and a record for each message. */
+export interface Mailboxes {
+  /** Strongly consistent. */
+  readonly readMailbox: (executionId: string, life: string) => Promise<Mailbox | undefined>;
+  /** Strongly consistent. */
+  readonly readMessage: (
+    executionId: string,
+    life: string,
+    id: string,
+  ) => Promise<ExecutionMessage | undefined>;
+  /**
+   * Both or none, on the condition that the stored mailbox is one version behind (version 1: that there is
+   * none) and that there is no message with this id.
+   */
+  readonly accept: (mailbox: Mailbox, message: ExecutionMessage) => Promise<WriteResult>;
+  /** The mailbox alone, on the condition that the stored one is one version behind. */
+  readonly writeMailbox: (mailbox: Mailbox) => Promise<WriteResult>;
 }
 
 /** Until when a supervisor is at work. */
@@ -360,6 +382,8 @@ export interface Ports {
   readonly workflowPauses?: WorkflowPauses;
   /** @default no workflow has a lane */
   readonly lanes?: Lanes;
+  /** @default nothing can be sent to an execution */
+  readonly mailboxes?: Mailboxes;
   /** @default there are no bulk actions */
   readonly bulks?: Bulks;
   /** @default no breaker ever opens */

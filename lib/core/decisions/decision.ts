@@ -13,6 +13,7 @@ import type { ChildStart, Planned, ParentNotice, StopGoal } from '../records/chi
 import type { Failure } from '../values/failure.ts';
 import { given, type OrUndefined } from '../values/given.ts';
 import type { WantedValue } from '../records/large-values.ts';
+import type { TakenMessage } from '../records/mailbox.ts';
 import type { Question } from '../records/question.ts';
 import type { Message } from './message.ts';
 import type { OwedNews } from './news.ts';
@@ -26,6 +27,8 @@ export interface Write {
   readonly execution?: Execution;
   readonly step?: Step;
   readonly question?: Question;
+  /** A message that the step takes: in one transaction with step and execution. */
+  readonly taken?: TakenMessage;
 }
 
 export interface Send {

@@ -1,0 +1,66 @@
+/**
+ * The records of what is sent to an execution while it runs: its mailbox, and each message.
+ *
+ * Owns: the shapes and the bounds. Does not own: which message a receive takes (`waiting/receive.ts`), when
+ * one is accepted (`scheduler/messages.ts`), the order of writes (`engine/reconcile.ts`).
+ *
+ * A mailbox is beside the execution's own records, so that a sender never meets the writes of steps.
+ */
+
+import type { Json } from '../values/json.ts';
+
+/** A message that was accepted and not taken. */
+export interface MailboxEntry {
+  /** The order of acceptance, from 1. */
+  readonly order: number;
+  readonly name: string;
+  readonly id: string;
+  /** When it was accepted, epoch ms. */
+  readonly at: number;
+  /** The size of its body. */
+  readonly bytes: number;
+}
+
+/** What was sent to an execution, and has not been taken. */
+export interface Mailbox {
+  readonly executionId: string;
+  readonly life: string;
+  readonly version: number;
+  readonly writeId: string;
+  /** The earliest first. */
+  readonly entries: readonly MailboxEntry[];
+  /** How many were ever accepted: the next one's order is one more. */
+  readonly accepted: number;
+  /**
+   * There until an evaluation has read the mailbox after the last acceptance: by it a supervisor finds the
+   * mailbox (L1, S12).
+   */
+  readonly wakeAt?: number;
+}
+
+/** A message to an execution; its id counts once. */
+export interface ExecutionMessage {
+  readonly executionId: string;
+  readonly life: string;
+  readonly id: string;
+  readonly name: string;
+  readonly order: number;
+  readonly at: number;
+  /** Absent once it is taken. */
+  readonly body?: Json;
+  readonly by?: string;
+  /** What took it. */
+  readonly taken?: { readonly step: string; readonly at: number };
+}
+
+/** The write that takes a message: the mailbox without it, and the message without its body. */
+export interface TakenMessage {
+  readonly mailbox: Mailbox;
+  readonly message: ExecutionMessage;
+}
+
+/** What one mailbox keeps, at most. */
+export const MOST_ENTRIES = 1_000;
+export const MOST_BYTES = 16_000_000;
+/** Of one body, as JSON. */
+export const MOST_MESSAGE_BYTES = 200_000;
