@@ -97,6 +97,7 @@ export const STEP_EVENTS = {
   queue: 'its lane is full: it waits for a place',
   admit: 'its lane has a place for it',
   answer: 'the external party answered before its turn',
+  receive: 'a message of its name was sent to the execution, and it took it',
   complete: 'the external party answered: done',
   reject: 'the external party answered: it cannot be done',
   expire: 'its time is over: the external party did not answer, or no attempt succeeded',

@@ -34,8 +34,9 @@ export interface Due {
   readonly wakeAt: number;
   /** The hash of its group (`fairBy`). */
   readonly group?: string;
-  /** Found by the wake time of its mailbox. */
+  /** Found by the wake time of its mailbox, which is of this life. */
   readonly mailbox?: true;
+  readonly life?: string;
 }
 
 /** An open question to a person or another external party. */

@@ -34,6 +34,7 @@ import { announceChange, moveDeadline, remind } from './questions/life.ts';
 import { askAboutPause, waitForLate } from './holds/pause.ts';
 import { giveUpDeferred } from './step/defer.ts';
 import type { Rule } from './step/rule.ts';
+import { takeMessage } from './waiting/receive.ts';
 import type { ExecutionStatus } from './moves.ts';
 
 // `announceChange` puts each change of a question on the event bus, at least once.
@@ -54,6 +55,8 @@ const FORWARD: readonly Rule[] = [
   refuseCondition,
   skip,
   askForAnswer,
+  // Before the time: a message that was accepted in time is taken, however late that is seen.
+  takeMessage,
   endAtTime,
   useLane,
   remind,

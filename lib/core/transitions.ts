@@ -40,6 +40,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent, StepStatus | readonly Step
     fence: 'fenced',
     elapse: 'done',
     admit: 'done',
+    receive: 'done',
     queue: 'waiting',
     heartbeat: 'waiting',
     answer: 'answered',

@@ -1,9 +1,9 @@
 /**
  * Loads values that are stored outside the table, once something reads them.
  *
- * Owns: the check of what was read, and the loop of a decision that asks for values. Does not own: putting
- * them there (`values-apart.ts`), the keys and the fields (`core/records/large-values.ts`), what follows if a
- * value is lost (`core/step/left-out.ts`).
+ * Owns: the check of what was read, and the loop of a decision that asks for values or for the mailbox
+ * (`mailbox.ts`). Does not own: putting values there (`values-apart.ts`), the keys and the fields
+ * (`core/records/large-values.ts`), what follows if a value is lost (`core/step/left-out.ts`).
  */
 
 import { decide } from '../core/decide.ts';
@@ -24,6 +24,7 @@ import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
 import { given } from '../core/values/given.ts';
 import type { Json } from '../core/values/json.ts';
+import { withMailbox } from './mailbox.ts';
 
 type Owner = Pick<Execution, 'id' | 'life'>;
 
@@ -81,15 +82,19 @@ export function decideWith(
 ): Decided | Promise<Decided> {
   const state = knowing(ports, before);
   const decision = decide(plan, state, event);
-  return decision.next.kind === 'load' ? decideLoading(ports, plan, state, event) : { decision, state };
+  return asksForMore(decision) ? decideLoading(ports, plan, state, event) : { decision, state };
 }
+
+const asksForMore = ({ next }: Decision): boolean => next.kind === 'load' || next.kind === 'read-mailbox';
 
 async function decideLoading(ports: Ports, plan: Plan, before: Snapshot, event: Event): Promise<Decided> {
   let state = before;
   for (let loads = 0; loads < MAX_LOADS; loads += 1) {
     const decision = decide(plan, state, event);
-    if (decision.next.kind !== 'load') return { decision, state };
-    state = await loadedValue(ports, state, decision.next.value);
+    const { next } = decision;
+    if (next.kind === 'load') state = await loadedValue(ports, state, next.value);
+    else if (next.kind === 'read-mailbox') state = await withMailbox(ports, state, next.message);
+    else return { decision, state };
   }
   throw new Error('a decision asked for the same value again and again');
 }

@@ -24,6 +24,7 @@ import type {
   TryNow,
 } from '../core/decisions/events.ts';
 import type { LaneDone } from '../core/records/lane.ts';
+import type { Mailbox } from '../core/records/mailbox.ts';
 import { given } from '../core/values/given.ts';
 import { type Snapshot, withWrite } from '../core/records/snapshot.ts';
 import { errorName } from '../core/values/errors.ts';
@@ -31,6 +32,7 @@ import { type HandedOn, notifyParent, withChildren } from './children.ts';
 import { atLane, carryOnHanded, leaveIfOver } from './lanes.ts';
 import { commit } from './commit.ts';
 import { decisionInputsOf } from './decision-inputs.ts';
+import { withoutWakeTime } from './mailbox.ts';
 import { isStillThere } from './still-there.ts';
 import { type Decided, decideWith } from './large-values.ts';
 
@@ -73,6 +75,11 @@ export interface Start {
   readonly tryNow?: TryNow;
   /** Collects executions that get a place meanwhile: the owner of this list carries them on. */
   readonly handedOn?: HandedOn;
+  /**
+   * As this process has written or read it before the execution: what comes of its messages is evaluated, and
+   * then its wake time goes.
+   */
+  readonly mailbox?: Mailbox;
   /** A state to decide on without reading first. */
   readonly known?: { readonly state: Snapshot; readonly fresh: boolean; readonly readAt: number };
 }
@@ -88,8 +95,12 @@ export async function reconcile(
   start: Start,
 ): Promise<Snapshot | undefined> {
   const handedOn: HandedOn = start.handedOn ?? [];
+  const effects = new Effects();
   try {
-    return await passes(ports, plan, executionId, start, handedOn);
+    const state = await passes(ports, plan, executionId, start, handedOn, effects);
+    if (start.mailbox !== undefined && !effects.isCut && !effects.hasTaken)
+      await withoutWakeTime(ports, start.mailbox);
+    return state;
   } finally {
     if (start.handedOn === undefined && handedOn.length > 0) await carryOnHanded(ports, handedOn, reconcile);
   }
@@ -126,6 +137,7 @@ async function passes(
   executionId: string,
   start: Start,
   handedOn: HandedOn,
+  effects: Effects,
 ): Promise<Snapshot | undefined> {
   let { affected } = start;
   const { oversight } = start;
@@ -135,7 +147,6 @@ async function passes(
   let readAt = start.known?.readAt ?? 0;
   let lostRace = false;
   let laneLeft = false;
-  const failed = new FailedEffects();
   const most = mostPasses(plan);
   for (let pass = 0; pass < most; pass += 1) {
     if (state === undefined) {
@@ -144,7 +155,7 @@ async function passes(
       fresh = true;
       if (state === undefined) return undefined;
     }
-    const looked = { affected, fresh, readAt, ...failed.failing };
+    const looked = { affected, fresh, readAt, ...effects.failing };
     const known = { admissions, lostRace, laneLeft };
     const deciding = decideWith(ports, plan, state, evaluationOf(ports, start, looked, known));
     const { decision, state: loaded }: Decided = deciding instanceof Promise ? await deciding : deciding;
@@ -158,7 +169,7 @@ async function passes(
     // Notifies before the write, because the write records that the parent knows.
     if (decision.notifyParent !== undefined)
       await notifyParent(ports, decision.notifyParent, start.forParent === true ? undefined : reconcile);
-    const result = await failed.commit(ports, decision, state.execution);
+    const result = await effects.commit(ports, decision, state.execution);
     if (result !== 'written') {
       lostRace ||= result === 'conflict';
       state = undefined;
@@ -166,27 +177,32 @@ async function passes(
     }
     // A process that loses another race and then writes the end still notifies the parent.
     if (decision.write !== undefined) lostRace = false;
-    const about = await failed.over(ports, executionId, decision.next, handedOn);
+    const about = await effects.over(ports, executionId, decision.next, handedOn);
     if (about === 'failed') continue;
     laneLeft ||= about?.type === 'lane-left';
     const done = about === undefined ? decision : await record(ports, plan, state, about);
     if ('isLost' in done && decision.next.kind === 'lane') await leaveIfOver(ports, decision.next, handedOn);
     const { next, write } = done;
     state = withWrite(state, write);
-    if (next.kind !== 'evaluate') return failed.thrownAfter(state);
+    if (next.kind !== 'evaluate') return effects.thrownAfter(state);
     affected = about === undefined ? next.affected : joined(affected, next.affected);
     fresh = next.fresh;
     if (fresh) state = undefined;
   }
+  effects.isCut = true;
   ports.log.note({ what: 'passes-exhausted', executionId });
-  return failed.thrownAfter(state);
+  return effects.thrownAfter(state);
 }
 
 /**
- * Steps whose child executions could not be started, stopped or read, or whose questions could not be
- * announced: the evaluation goes on without them, and then fails.
+ * What came of the effects: steps whose child executions could not be started, stopped or read, or whose
+ * questions could not be announced. The evaluation goes on without them, and then fails.
  */
-class FailedEffects {
+class Effects {
+  /** It ended before nothing was left to do. */
+  isCut = false;
+  /** A message was taken, and the wake time of its mailbox with it. */
+  hasTaken = false;
   readonly #steps: string[] = [];
   #first: unknown;
 
@@ -224,7 +240,9 @@ class FailedEffects {
     before: Snapshot['execution'],
   ): Promise<WriteResult | 'unannounced'> {
     try {
-      return await commit(ports, decision, before);
+      const result = await commit(ports, decision, before);
+      this.hasTaken ||= result === 'written' && decision.write?.taken !== undefined;
+      return result;
     } catch (error) {
       const { announce } = decision;
       if (announce === undefined || announce.about === 'end') throw error;

@@ -18,10 +18,12 @@ import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
 import { type Snapshot, openQuestions, withQuestion } from '../core/records/snapshot.ts';
 import type { Execution, Step } from '../core/records/state.ts';
 import { type Beside, besideOf, type Found, recordOf, type Removable } from '../core/supervision/audit.ts';
+import { MailboxTable } from './mailboxes.ts';
 import { askedIn, listIn, parseCount, parsePlace, surveyIn } from './lists.ts';
 
 export class MemoryTable {
   #shards: number;
+  readonly mailboxes = new MailboxTable();
   readonly #tie: (executionId: string) => string;
   readonly #mostOpen: number;
   readonly #plans = new Map<string, Plan>();
@@ -90,7 +92,7 @@ export class MemoryTable {
     };
   }
 
-  write({ executionId, execution, step, question }: Write): WriteResult {
+  write({ executionId, execution, step, question, taken }: Write): WriteResult {
     const before = this.#executions.get(executionId);
     const isOther = (record: Step | Question | undefined): boolean =>
       record !== undefined && before !== undefined && isLeftover(record, before.execution);
@@ -102,6 +104,8 @@ export class MemoryTable {
     if (step !== undefined && !follows(step, before.steps[step.name])) return 'conflict';
     if (question !== undefined && !follows(question, before.questions?.[questionKey(question)]))
       return 'conflict';
+    if (taken !== undefined && !this.mailboxes.canTake(taken)) return 'conflict';
+    if (taken !== undefined) this.mailboxes.take(taken);
     const steps = step === undefined ? before.steps : { ...before.steps, [step.name]: step };
     const { questions } = withQuestion(before, question);
     const after = { execution: execution ?? before.execution, steps, ...given({ questions }) };
@@ -113,7 +117,9 @@ export class MemoryTable {
 
   /** @param shown what the index shows instead of what the table holds */
   due(shard: number, untilAt: number, cursor?: string, limit = DUE_PAGE, shown?: readonly Due[]): Page<Due> {
-    const all = shown?.toSorted(byPlace) ?? this.#due[shard] ?? [];
+    const sent = this.mailboxes.due().filter((one) => this.shardOf(one.executionId) === shard);
+    const own = shown ?? this.#due[shard] ?? [];
+    const all = sent.length > 0 || shown !== undefined ? [...own, ...sent].sort(byPlace) : own;
     const from = cursor === undefined ? 0 : placeIn(all, ...parsePlace(cursor), true);
     let to = from;
     while (to < all.length && to - from < limit && (all[to] as Due).wakeAt <= untilAt) to += 1;

@@ -12,6 +12,7 @@ import type {
   Erasure,
   Inventory,
   LargeValues,
+  Mailboxes,
   Ports,
   RandomSource,
   Rates,
@@ -23,6 +24,7 @@ import { questionKey } from '../core/records/question.ts';
 import type { PassingNews, QuestionNews } from '../core/decisions/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Found } from '../core/supervision/audit.ts';
+import { type MailboxTable, memoryMailboxes } from './mailboxes.ts';
 import { type MemoryLanes, memoryLanes } from './lanes.ts';
 import { memoryRates } from './side-records.ts';
 import { MemoryTable } from './table.ts';
@@ -81,6 +83,11 @@ export class MemoryStore implements Store {
       recordsOf: async (executionId) => this.#table.recordsOf(executionId),
       remove: async (found) => this.#table.remove(found),
     };
+  }
+
+  /** What is sent to executions: written together with them. */
+  get mailboxes(): MailboxTable {
+    return this.#table.mailboxes;
   }
 
   readonly writePlan: Store['writePlan'] = async (hash, plan) => this.#table.writePlan(hash, plan);
@@ -165,6 +172,7 @@ export function seededSource(seed: number): RandomSource {
 export interface MemoryWorld extends Ports {
   readonly rates: Rates;
   readonly lanes: MemoryLanes;
+  readonly mailboxes: Mailboxes;
   readonly clock: ManualClock;
   readonly store: MemoryStore;
   /** Sent and not yet taken out. */
@@ -182,8 +190,10 @@ export function memoryWorld(options: { readonly seed?: number; readonly shards?:
   const questionNews: QuestionNews[] = [];
   const news: PassingNews[] = [];
   const notes: Note[] = [];
+  const store = new MemoryStore(options.shards);
   return {
-    store: new MemoryStore(options.shards),
+    store,
+    mailboxes: memoryMailboxes(store.mailboxes),
     rates: memoryRates(),
     lanes: memoryLanes(),
     clock: new ManualClock(),

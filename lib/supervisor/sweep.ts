@@ -13,10 +13,12 @@
  */
 
 import type { Clock, Due, Ports } from '../core/ports.ts';
+import type { Mailbox } from '../core/records/mailbox.ts';
 import type { NewlyLost } from '../core/records/receipts.ts';
 import { sayable } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
+import { withoutWakeTime } from '../engine/mailbox.ts';
 import { reconcile, type Oversight } from '../engine/reconcile.ts';
 import { withoutCalls } from '../engine/wake-up.ts';
 import { admissionControl, type Ask } from './admission.ts';
@@ -235,9 +237,9 @@ async function sweepShard(ports: Ports, plans: PlanCache, shard: number, reach: 
     const untilNextAt = inGroups
       ? Math.min(evaluatesUntilAt, ports.clock.now() + inGroups.everyMs)
       : evaluatesUntilAt;
-    const all = await evaluateAll(ports, next, untilNextAt, ({ executionId, wakeAt }) => {
-      inGroups?.evaluated.set(executionId, wakeAt);
-      return evaluateOne(counting, plans, executionId, oversight, missing);
+    const all = await evaluateAll(ports, next, untilNextAt, (item) => {
+      inGroups?.evaluated.set(item.executionId, item.wakeAt);
+      return evaluateOne(counting, plans, item, oversight, missing);
     });
     failed += all.failed;
     cut ||= inGroups !== undefined && all.left > 0 && ports.clock.now() <= evaluatesUntilAt;
@@ -293,16 +295,27 @@ async function rest(clock: Clock, beganAt: number, untilAt: number): Promise<voi
   if (restMs > 0) await clock.sleep(restMs);
 }
 
+/** The mailbox by which the execution was found, read before it. */
+const mailboxOf = async (ports: Ports, { executionId, mailbox, life }: Due): Promise<Mailbox | undefined> =>
+  mailbox === undefined || life === undefined
+    ? undefined
+    : ports.mailboxes?.readMailbox(executionId, life);
+
 async function evaluateOne(
   ports: Ports,
   plans: PlanCache,
-  executionId: string,
+  item: Due,
   oversight: Omit<Oversight, 'ask'> & { readonly ask: Ask },
   missing: Map<string, Set<string>>,
 ): Promise<'early' | 'done'> {
+  const { executionId } = item;
+  const mailbox = await mailboxOf(ports, item);
   const readAt = ports.clock.now();
   const state = await ports.store.read(executionId);
-  if (state === undefined) return 'done';
+  if (state === undefined || (mailbox !== undefined && mailbox.life !== state.execution.life)) {
+    if (mailbox !== undefined) await withoutWakeTime(ports, mailbox);
+    return 'done';
+  }
   const plan = await planOf(ports.store, plans, state.execution.plan);
   const known = { state, fresh: true, readAt };
   let early = false;
@@ -320,6 +333,7 @@ async function evaluateOne(
     affected: [],
     known,
     oversight: { ...oversight, ask },
+    ...given({ mailbox }),
   });
   return early ? 'early' : 'done';
 }

@@ -106,6 +106,8 @@ export type Next =
     }
   /** Queue in a lane, read it again or leave it; then report the outcome. */
   | ({ readonly kind: 'lane' } & LaneWork)
+  /** Read the execution's mailbox, or the message with this id, and decide again. */
+  | { readonly kind: 'read-mailbox'; readonly message?: string }
   /** Load this value, and decide again. */
   | { readonly kind: 'load'; readonly value: WantedValue }
   /** This process has too little time left for an attempt: give the message back. */

@@ -10,7 +10,7 @@
  */
 
 import { resolvedBySuccess } from '../operators/resolution.ts';
-import { type AgentStep, agentStep, dependentsOf, isCallback, type Plan } from '../plan/plan.ts';
+import { type AgentStep, agentStep, dependentsOf, isCallback, isReceive, type Plan } from '../plan/plan.ts';
 import { executionAfter } from '../decisions/change.ts';
 import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
@@ -117,9 +117,10 @@ function mayDecideUnread(plan: Plan, state: Snapshot, step: Step): boolean {
   if (step.status !== 'done' || !isPlain) return false;
   const dependents = dependentsOf(plan, step.name);
   if (dependents.length > 0) {
-    // A callback may have been answered since.
+    // A callback may have been answered since, and a message may have come.
     return dependents.every(
-      (other) => other.after.length === 1 && other.when === undefined && !isCallback(other),
+      (other) =>
+        other.after.length === 1 && other.when === undefined && !isCallback(other) && !isReceive(other),
     );
   }
   return plan.steps.every(({ name }) => name === step.name || isSatisfied(state.steps[name]));

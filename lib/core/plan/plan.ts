@@ -116,6 +116,16 @@ export interface CallbackStep extends StepBase, MayFail {
   readonly show?: Expr;
 }
 
+/** Done when a message of its name, sent to the execution, is taken: its output is the body. */
+export interface ReceiveStep extends StepBase, MayFail {
+  readonly kind: 'receive';
+  /** The name of the messages, of which it takes one. */
+  readonly message: string;
+  readonly withinMs: number;
+  /** Without a message in time it is done, and its output is null. Absent: it fails. */
+  readonly otherwise?: 'continue';
+}
+
 /** Done when its lane has a place for the execution: the first step, and all others wait for it. */
 export interface LaneStep extends StepBase, MayFail {
   readonly kind: 'lane';
@@ -164,7 +174,7 @@ export interface MapStep extends StepBase {
   readonly tolerate: { readonly items: number } | { readonly percent: number };
 }
 
-export type PlanStep = AgentStep | WaitStep | CallbackStep | LaneStep | ChildStep | MapStep;
+export type PlanStep = AgentStep | WaitStep | CallbackStep | ReceiveStep | LaneStep | ChildStep | MapStep;
 
 export interface Plan {
   readonly v: 1;
@@ -312,6 +322,13 @@ export const isForAnother = (step: PlanStep | undefined): boolean =>
 
 export const isCallback = (step: PlanStep | undefined): step is CallbackStep =>
   step?.kind === 'callback' || step?.kind === 'approval';
+
+export const isReceive = (step: PlanStep | undefined): step is ReceiveStep => step?.kind === 'receive';
+
+/** The names of the messages that an execution of the plan takes. */
+export const messagesOf = ({ steps }: Plan): readonly string[] => [
+  ...new Set(steps.filter(isReceive).map(({ message }) => message)),
+];
 
 /** All expressions of a step that may read outputs of others. */
 export const expressionsOf = (step: PlanStep): Expr[] => [

@@ -59,6 +59,14 @@ export interface TakenMessage {
   readonly message: ExecutionMessage;
 }
 
+/** A mailbox as a process has read it, after the execution's own records; in no record. */
+export interface KnownMailbox {
+  /** Absent where nothing was ever sent. */
+  readonly mailbox?: Mailbox;
+  /** By id, as far as they were read; null where there is none. */
+  readonly messages: Readonly<Record<string, ExecutionMessage | null>>;
+}
+
 /** What one mailbox keeps, at most. */
 export const MOST_ENTRIES = 1_000;
 export const MOST_BYTES = 16_000_000;

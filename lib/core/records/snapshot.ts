@@ -16,6 +16,7 @@ import {
   questionKey,
 } from './question.ts';
 import { given } from '../values/given.ts';
+import type { KnownMailbox } from './mailbox.ts';
 import type { Pause } from './pauses.ts';
 import type { Execution, Step } from './state.ts';
 
@@ -27,6 +28,8 @@ export interface Snapshot {
   readonly questions?: Readonly<Record<string, Question>>;
   /** Known only to the reading process, not in any record; absent if it has no place outside the table. */
   readonly values?: KnownValues;
+  /** The mailbox, read after these records, and true of no later ones; absent if it was not read. */
+  readonly mailbox?: KnownMailbox;
   /** Has records of some steps, and no question: nothing is known about the others. */
   readonly isReadInPart?: true;
 }
@@ -61,7 +64,7 @@ export const withQuestion = (snapshot: Questions, question: Question | undefined
     ? snapshot
     : { questions: { ...snapshot.questions, [questionKey(question)]: question } };
 
-/** The state after our own write, without a read. */
+/** The state after our own write, without a read; nothing is known about the mailbox then. */
 export function withWrite(state: Snapshot, write: Written | undefined): Snapshot {
   if (write === undefined) return state;
   const { step, execution = state.execution } = write;

@@ -347,6 +347,8 @@ export interface Step {
   readonly wrongAnswer?: string;
   /** The person who answered a callback or an approval. */
   readonly by?: Caller;
+  /** The message that it took, and when that was accepted. */
+  readonly received?: { readonly id: string; readonly at: number };
   /** Probes without a verdict since the outcome became unknown. */
   readonly probes: number;
   /** How many attempts to undo were claimed. */

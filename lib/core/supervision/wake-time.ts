@@ -17,7 +17,7 @@
 import type { Away } from '../values/away.ts';
 import { asIncident } from '../records/question.ts';
 import { planInStatus } from '../plan/on-failure.ts';
-import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
+import { graphOf, hasChildren, isCallback, isReceive, type Plan, type PlanStep } from '../plan/plan.ts';
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
 import type { Decision } from '../decisions/decision.ts';
 import { hasUnannounced, openIncidents, type Snapshot } from '../records/snapshot.ts';
@@ -130,8 +130,8 @@ export function bringForward(
  * If a step ends without a lease, its writer may have read the execution before a pause. In two cases the
  * write therefore includes the execution's record, so that it fails if the execution was paused since the
  * read. S12 the last step ends: the execution's end is due at once, but the wake time of a paused execution
- * is the deadline of its pause. L1 the step fails, or a callback without an answer takes its default: a pause
- * extends the step's time.
+ * is the deadline of its pause. L1 the step fails, or one without an answer or a message takes its default: a
+ * pause extends the step's time.
  */
 function withUnleasedEnd(
   plan: Plan,
@@ -140,8 +140,9 @@ function withUnleasedEnd(
   inputs: DecisionInputs,
 ): Execution | undefined {
   if (step === undefined || isLeased(steps[step.name]) || isLeased(step)) return undefined;
+  const planned = graphOf(plan).step.get(step.name);
   const isDefault =
-    isCallback(graphOf(plan).step.get(step.name)) &&
+    (isCallback(planned) || isReceive(planned)) &&
     step.status === 'done' &&
     steps[step.name]?.status !== 'answered';
   const isOver = step.status === 'failed' || isDefault || isAllOver(plan, { ...steps, [step.name]: step });

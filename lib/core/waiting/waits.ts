@@ -1,10 +1,10 @@
 /**
  * WAITS[kind]: until when a step of each kind waits, what is written once that time has come, and its words.
  *
- * Owns: a wait for a time, for an answer and for a place, and the time of a step that waits for none of them
- * (`within`). Does not own: an answer (`callback.ts`), its question in the inbox (`questions/callback.ts`), a
- * place (`lane.ts`), the stop of executions whose time is over (`execution/child-rules.ts`), the order of the
- * rules (`rules.ts`).
+ * Owns: a wait for a time, an answer, a message and a place, and the time of a step that waits for none of
+ * them (`within`). Does not own: an answer (`callback.ts`), a message (`receive.ts`), its question in the inbox
+ * (`questions/callback.ts`), a place (`lane.ts`), the stop of executions whose time is over
+ * (`execution/child-rules.ts`), the order of the rules (`rules.ts`).
  *
  * L1 every wait ends by its time, and its row says what the step then is. A new kind of wait is a row.
  */
@@ -18,6 +18,7 @@ import {
   type LaneStep,
   type Plan,
   type PlanStep,
+  type ReceiveStep,
   type WaitStep,
 } from '../plan/plan.ts';
 import { evaluateExpression, type Expr } from '../plan/refs.ts';
@@ -78,6 +79,23 @@ const ANSWER: Wait<CallbackStep> = {
 
 const IN_SILENCE = { approve: 'is approved', reject: 'is rejected', fail: 'fails' } as const;
 
+const MESSAGE: Wait<ReceiveStep> = {
+  until: (step, snapshot, record) => (isIn(record, 'ready') ? timeOverAt(step, snapshot) : undefined),
+  atTime: (step, _snapshot, record, inputs) =>
+    step.otherwise === 'continue'
+      ? over(record, 'elapse', inputs, { output: null, failure: undefined })
+      : over(record, 'expire', inputs, { failure: noMessage(step) }),
+  coming: ({ message, otherwise }) => ({
+    what: `a message '${message}' comes; without one it ${otherwise === 'continue' ? 'goes on' : 'fails'}`,
+    who: 'external-party',
+  }),
+};
+
+const noMessage = ({ message }: ReceiveStep): Failure => ({
+  code: 'no-message',
+  message: `no message '${message}' came in time`,
+});
+
 const PLACE: Wait<LaneStep> = {
   until: (step, snapshot, record) =>
     isIn(record, 'ready', 'waiting') ? timeOverAt(step, snapshot) : undefined,
@@ -102,6 +120,7 @@ export const WAITS: Readonly<Record<PlanStep['kind'], Wait<PlanStep>>> = {
   wait: TIME,
   callback: ANSWER,
   approval: ANSWER,
+  receive: MESSAGE,
   lane: PLACE,
   agent: WITHIN,
   child: WITHIN,
@@ -117,7 +136,7 @@ export function untilOf(step: PlanStep, snapshot: Snapshot): number | undefined 
   return isBegun || applies(step, snapshot) ? wait.until(step, snapshot, record) : undefined;
 }
 
-/** Whether the step waits for a time, an answer or a place, and until when. */
+/** Whether the step waits for a time, an answer, a message or a place, and until when. */
 export const waitsUntil = (step: PlanStep, snapshot: Snapshot): number | undefined =>
   WAITS[step.kind] === WITHIN ? undefined : untilOf(step, snapshot);
 

@@ -1,0 +1,104 @@
+/**
+ * A step that takes a message: the mailbox is read once its turn has come, and never waited for unread.
+ *
+ * Owns: which message a step takes, and what that writes. Does not own: when a message is accepted
+ * (`scheduler/messages.ts`), until when the step waits (`waits.ts`), reading (`engine/mailbox.ts`).
+ *
+ * One transaction of step, execution and mailbox takes a message, so it is taken once, and in no pause that
+ * began since the read. A mailbox that was read before a step's turn came says nothing of what came between,
+ * so each write makes it unknown. A message that was accepted by the end of the step's time is taken, however
+ * late that is seen; a later one stays for the next step of its name.
+ */
+
+import { isReceive, type Plan, type ReceiveStep } from '../plan/plan.ts';
+import { blankStep, executionAfter } from '../decisions/change.ts';
+import { alsoAffected, type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
+import type { Evaluation } from '../decisions/events.ts';
+import type {
+  ExecutionMessage,
+  KnownMailbox,
+  Mailbox,
+  MailboxEntry,
+  TakenMessage,
+} from '../records/mailbox.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import type { Rule } from '../step/rule.ts';
+import { over, untilOf } from './waits.ts';
+
+export const takeMessage: Rule = {
+  apply: (plan, state, event) => {
+    const open = openReceives(plan, state);
+    if (open.length === 0) return undefined;
+    if (state.mailbox === undefined) return nothing({ kind: 'read-mailbox' });
+    const { mailbox, messages } = state.mailbox;
+    if (mailbox === undefined) return undefined;
+    for (const { step, untilAt } of open) {
+      const entry = nextEntry(state.mailbox, step.message, untilAt);
+      if (entry === undefined) continue;
+      const message = messages[entry.id];
+      if (message === undefined) return nothing({ kind: 'read-mailbox', message: entry.id });
+      if (message !== null) return taking(state, step, { mailbox, message }, event);
+    }
+    return undefined;
+  },
+  says: {
+    'read-mailbox': 'a message that came is taken',
+    'message-taken': 'a message that came is taken',
+  },
+};
+
+/** The steps that wait for a message now, in plan order, and until when. */
+const openReceives = (plan: Plan, state: Snapshot): { step: ReceiveStep; untilAt: number }[] =>
+  plan.steps.flatMap((step) => {
+    if (!isReceive(step)) return [];
+    const untilAt = untilOf(step, state);
+    return untilAt === undefined ? [] : [{ step, untilAt }];
+  });
+
+/** The first of that name, if it was accepted by then; one whose message is lost is passed over. */
+function nextEntry(known: KnownMailbox, name: string, untilAt: number): MailboxEntry | undefined {
+  const first = known.mailbox?.entries.find((one) => one.name === name && known.messages[one.id] !== null);
+  return first !== undefined && first.at <= untilAt ? first : undefined;
+}
+
+interface Found {
+  readonly mailbox: Mailbox;
+  readonly message: ExecutionMessage;
+}
+
+function taking(state: Snapshot, { name }: ReceiveStep, found: Found, event: Evaluation): Decision {
+  const { execution } = state;
+  const { id, at, body = null } = found.message;
+  const record = state.steps[name] ?? blankStep(name, execution);
+  const step = over(record, 'receive', event, {
+    output: body,
+    failure: undefined,
+    received: { id, at },
+  });
+  return writing(
+    execution.id,
+    {
+      step,
+      // With the execution: nothing is taken in a pause, nor once it is stopped.
+      execution: executionAfter(execution, 'adopt', event, {}),
+      taken: takenFrom(found, name, event),
+    },
+    evaluateNext(alsoAffected(event.affected, name)),
+    { what: 'message-taken', step: name, detail: found.message.name },
+  );
+}
+
+/** The wake time goes with it: who takes one evaluates the execution again, and its own wake time is near. */
+function takenFrom({ mailbox, message }: Found, step: string, event: Evaluation): TakenMessage {
+  const { wakeAt: _, ...kept } = mailbox;
+  const { body: _body, ...rest } = message;
+  return {
+    mailbox: {
+      ...kept,
+      entries: mailbox.entries.filter(({ id }) => id !== message.id),
+      version: mailbox.version + 1,
+      writeId: event.writeId,
+    },
+    message: { ...rest, taken: { step, at: event.now } },
+  };
+}

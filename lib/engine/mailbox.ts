@@ -1,0 +1,44 @@
+/**
+ * The mailbox of an execution, read for a decision that asks for it, and its wake time.
+ *
+ * Owns: both reads, and when the wake time goes. Does not own: which message is taken, and what that writes
+ * (`core/waiting/receive.ts`).
+ *
+ * S12 whoever evaluates an execution because of its mailbox has read or written that before the execution's
+ * own records. If a step waited for one of the messages then, the evaluation took it; whoever opens such a
+ * step later reads the mailbox after that. So the wake time has served its purpose, and goes on the condition
+ * that the mailbox is still the one that was read.
+ */
+
+import type { Ports } from '../core/ports.ts';
+import type { Mailbox } from '../core/records/mailbox.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+
+/**
+ * The state with its mailbox, or with the message of it that the decision asks for.
+ * @throws as the port rejects
+ */
+export async function withMailbox(ports: Ports, state: Snapshot, id?: string): Promise<Snapshot> {
+  const { id: executionId, life } = state.execution;
+  const { mailboxes } = ports;
+  if (id === undefined || state.mailbox === undefined) {
+    const mailbox = await mailboxes?.readMailbox(executionId, life);
+    return { ...state, mailbox: { ...(mailbox === undefined ? {} : { mailbox }), messages: {} } };
+  }
+  const read = (await mailboxes?.readMessage(executionId, life, id)) ?? null;
+  if (read === null) ports.log.note({ what: 'message-lost', executionId });
+  // What another process has taken meanwhile is no longer in the mailbox: a write on this one conflicts.
+  const message = read?.taken === undefined ? read : null;
+  return { ...state, mailbox: { ...state.mailbox, messages: { ...state.mailbox.messages, [id]: message } } };
+}
+
+/** Takes the wake time off the mailbox. A later acceptance has its own. @throws as the port rejects */
+export async function withoutWakeTime(ports: Ports, mailbox: Mailbox): Promise<void> {
+  const { wakeAt, ...kept } = mailbox;
+  if (wakeAt === undefined) return;
+  await ports.mailboxes?.writeMailbox({
+    ...kept,
+    version: mailbox.version + 1,
+    writeId: ports.random.id(),
+  });
+}

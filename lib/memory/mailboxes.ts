@@ -1,0 +1,84 @@
+/** Mailboxes and messages in memory, with the conditions of the real ones. */
+
+import type { Due, Mailboxes, WriteResult } from '../core/ports.ts';
+import type { ExecutionMessage, Mailbox, TakenMessage } from '../core/records/mailbox.ts';
+
+const keyOf = (executionId: string, life: string, id = ''): string =>
+  JSON.stringify([executionId, life, id]);
+
+export class MailboxTable {
+  readonly #mailboxes = new Map<string, Mailbox>();
+  readonly #messages = new Map<string, ExecutionMessage>();
+  /** Those that have a wake time. */
+  readonly #waking = new Set<string>();
+
+  readMailbox(executionId: string, life: string): Mailbox | undefined {
+    return this.#mailboxes.get(keyOf(executionId, life));
+  }
+
+  readMessage(executionId: string, life: string, id: string): ExecutionMessage | undefined {
+    return this.#messages.get(keyOf(executionId, life, id));
+  }
+
+  accept(mailbox: Mailbox, message: ExecutionMessage): WriteResult {
+    const { executionId, life, id } = message;
+    if (this.readMailbox(executionId, life)?.writeId === mailbox.writeId) return 'written';
+    const isKnown = this.readMessage(executionId, life, id) !== undefined;
+    if (isKnown || !this.#follows(mailbox)) return 'conflict';
+    this.#put(mailbox);
+    this.#messages.set(keyOf(executionId, life, id), message);
+    return 'written';
+  }
+
+  writeMailbox(mailbox: Mailbox): WriteResult {
+    if (!this.#follows(mailbox)) return 'conflict';
+    this.#put(mailbox);
+    return 'written';
+  }
+
+  canTake({ mailbox, message }: TakenMessage): boolean {
+    const stored = this.readMessage(message.executionId, message.life, message.id);
+    return this.#follows(mailbox) && stored !== undefined;
+  }
+
+  take({ mailbox, message }: TakenMessage): void {
+    this.#put(mailbox);
+    this.#messages.set(keyOf(message.executionId, message.life, message.id), message);
+  }
+
+  /** What a supervisor finds. */
+  due(): Due[] {
+    return [...this.#waking].flatMap((key) => {
+      const { executionId, life, wakeAt } = this.#mailboxes.get(key) ?? {};
+      return executionId === undefined || life === undefined || wakeAt === undefined
+        ? []
+        : [{ executionId, wakeAt, mailbox: true, life } as const];
+    });
+  }
+
+  /** All messages of an execution that were ever accepted, in order. */
+  messagesOf(executionId: string): ExecutionMessage[] {
+    return [...this.#messages.values()]
+      .filter((message) => message.executionId === executionId)
+      .sort((one, other) => one.order - other.order);
+  }
+
+  #follows(mailbox: Mailbox): boolean {
+    const stored = this.readMailbox(mailbox.executionId, mailbox.life);
+    return (stored?.version ?? 0) === mailbox.version - 1 || stored?.writeId === mailbox.writeId;
+  }
+
+  #put(mailbox: Mailbox): void {
+    const key = keyOf(mailbox.executionId, mailbox.life);
+    this.#mailboxes.set(key, mailbox);
+    if (mailbox.wakeAt === undefined) this.#waking.delete(key);
+    else this.#waking.add(key);
+  }
+}
+
+export const memoryMailboxes = (table: MailboxTable): Mailboxes => ({
+  readMailbox: async (executionId, life) => table.readMailbox(executionId, life),
+  readMessage: async (executionId, life, id) => table.readMessage(executionId, life, id),
+  accept: async (mailbox, message) => table.accept(mailbox, message),
+  writeMailbox: async (mailbox) => table.writeMailbox(mailbox),
+});
