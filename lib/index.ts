@@ -131,6 +131,7 @@ export type {
   UncertainHandle,
   WaitOptions,
 } from './author/builder/waiting-steps.ts';
+export type { Received, ReceiveOptions } from './author/builder/receive.ts';
 
 export type { AgentHandler } from './agent/handler.ts';
 export type {

@@ -37,6 +37,7 @@ const SHAPES: Readonly<Record<GraphStep['kind'], readonly [string, string]>> = {
   wait: ['(["', '"])'],
   callback: ['{{"', '"}}'],
   approval: ['{{"', '"}}'],
+  receive: ['{{"', '"}}'],
   lane: ['(["', '"])'],
   child: ['[["', '"]]'],
   map: ['[["', '"]]'],

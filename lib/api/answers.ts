@@ -192,7 +192,7 @@ export interface LaneView {
 export interface StepView {
   /** Its name in the workflow. */
   readonly name: string;
-  /** The kind of the step: work of an agent, a wait, a callback, an approval, a child, a list, a lane. */
+  /** The kind: work of an agent, a wait, a callback, an approval, a message, a child, a list, a lane. */
   readonly kind: PlanStep['kind'];
   /** The agent that performs it; only the kind 'agent' has one. */
   readonly agent?: string;
@@ -231,13 +231,14 @@ export interface StepView {
   readonly by?: Caller;
   /** An attempt of it may have had an effect, as far as is known. */
   readonly mayHaveActed?: boolean;
-  /** When a wait, a callback or an approval ends. */
+  /** Only for a receive: what it waits for; once it took one, its id and when it was accepted. */
+  readonly message?: { readonly name: string; readonly id?: string; readonly at?: number };
+  /** When a wait, a callback, an approval or a receive ends. */
   readonly waitsUntil?: number;
   /** Only for a lane, while it waits for a place. */
   readonly lane?: LaneView;
-  /** Only for an open callback or approval: `POST /callbacks/{token}/complete`. */
+  /** Of an open callback or approval: `POST /callbacks/{token}/complete`; and its question, as in the inbox. */
   readonly token?: string;
-  /** The question of an open approval or callback, as in the inbox. */
   readonly question?: CallbackQuestionView;
   /** Only for a child or map step; the ids of up to 100 of its executions. */
   readonly children?: {

@@ -103,9 +103,11 @@ export interface WorkflowStepView {
   readonly heartbeatMs?: number;
   /** Only for an approval that must come from another person. */
   readonly by?: 'another';
-  /** Only for an approval that does not fail without an answer. */
-  readonly otherwise?: 'approve' | 'reject';
+  /** Only where it does not fail without an answer, or without a message. */
+  readonly otherwise?: 'approve' | 'reject' | 'continue';
   readonly remindMs?: number;
+  /** Only for a receive: the name of the messages of which it takes one. */
+  readonly message?: string;
   /** Only for a lane: its name, and how many executions have a place at the same time. */
   readonly lane?: string;
   readonly atMost?: number;

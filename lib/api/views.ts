@@ -15,6 +15,7 @@ import { isOnFailure, shownSteps } from '../core/plan/on-failure.ts';
 import {
   type AgentStep,
   isCallback,
+  isReceive,
   isRepeated,
   type Plan,
   type PlanStep,
@@ -198,12 +199,16 @@ function attemptsOf(
   };
 }
 
+type Awaited = Pick<StepView, 'waitsUntil' | 'token' | 'question' | 'message'>;
+
 /** Until when a step waits that no agent performs, and the token by which the external party answers it. */
-function awaited(step: PlanStep, state: Snapshot): Pick<StepView, 'waitsUntil' | 'token' | 'question'> {
+function awaited(step: PlanStep, state: Snapshot): Awaited {
   const untilAt = isForward(state.execution.status) ? waitsUntil(step, state) : undefined;
   const token = isCallback(step) ? callbackToken(state.execution, step.name) : undefined;
   const question = callbackOf(state, step.name);
+  const { received } = state.steps[step.name] ?? {};
   return {
+    ...(isReceive(step) ? { message: { name: step.message, ...received } } : {}),
     ...(untilAt === undefined ? {} : { waitsUntil: untilAt }),
     ...(untilAt === undefined || token === undefined ? {} : { token }),
     ...(question !== undefined && isOpen(question) ? { question: questionView(question) } : {}),

@@ -51,6 +51,8 @@ function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'af
         ...(step.otherwise === undefined ? {} : { otherwise: step.otherwise }),
         ...(step.remindMs === undefined ? {} : { remindMs: step.remindMs }),
       };
+    case 'receive':
+      return { message: step.message, ...given({ otherwise: step.otherwise }) };
     case 'lane':
       return { lane: step.lane, atMost: step.atMost };
     case 'child':

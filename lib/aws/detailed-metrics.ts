@@ -6,8 +6,7 @@
  */
 
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import type { NoteOrigin } from '../core/ports.ts';
-import type { Note } from '../core/decisions/decision.ts';
+import type { Note, NoteOrigin } from '../core/decisions/decision.ts';
 import { DETAILED_METRICS, type DetailBy, METRICS_NAMESPACE } from './names.ts';
 
 export interface DetailedMeter {

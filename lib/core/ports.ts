@@ -8,7 +8,7 @@ import type { Bulk, BulkPage, BulkTotal } from './operators/bulk.ts';
 import type { Bounded, InboxKey, ListFilter, ListOrder, Survey } from './operators/list-filter.ts';
 import type { Plan } from './plan/plan.ts';
 import type { Lane, Queued } from './records/lane.ts';
-import type { Note, Send, Write } from './decisions/decision.ts';
+import type { Note, NoteOrigin, Send, Write } from './decisions/decision.ts';
 import type { Question } from './records/question.ts';
 import type { Away } from './values/away.ts';
 import type { Failure } from './values/failure.ts';
@@ -191,20 +191,15 @@ export interface Lanes {
   readonly unqueue: (lane: string, queued: Queued) => Promise<void>;
 }
 
-/** What is sent to executions, in a record of its own for each, and a record for each message. */
+/** What is sent to executions. Reads are strongly consistent. */
 export interface Mailboxes {
-  /** Strongly consistent. */
   readonly readMailbox: (executionId: string, life: string) => Promise<Mailbox | undefined>;
-  /** Strongly consistent. */
   readonly readMessage: (
     executionId: string,
     life: string,
     id: string,
   ) => Promise<ExecutionMessage | undefined>;
-  /**
-   * Both or none, on the condition that the stored mailbox is one version behind (version 1: that there is
-   * none) and that there is no message with this id.
-   */
+  /** Both, if the stored mailbox is one version behind (1: there is none), and no message has this id. */
   readonly accept: (mailbox: Mailbox, message: ExecutionMessage) => Promise<WriteResult>;
   /** The mailbox alone, on the condition that the stored one is one version behind. */
   readonly writeMailbox: (mailbox: Mailbox) => Promise<WriteResult>;
@@ -332,13 +327,6 @@ export interface RandomSource {
   readonly id: () => string;
   /** In [0, 1). */
   readonly number: () => number;
-}
-
-/** The origin of a note. */
-export interface NoteOrigin {
-  readonly workflow: string;
-  /** Only for an end: the time since its start. */
-  readonly lastedMs?: number;
 }
 
 export interface Log {

@@ -5,7 +5,8 @@
  * announced at least once (`commit.ts`).
  */
 
-import type { NoteOrigin, Ports } from '../core/ports.ts';
+import type { Ports } from '../core/ports.ts';
+import type { NoteOrigin } from '../core/decisions/decision.ts';
 import type { PassingNews } from '../core/decisions/news.ts';
 import type { Execution } from '../core/records/state.ts';
 import { errorName } from '../core/values/errors.ts';

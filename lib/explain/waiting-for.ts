@@ -12,11 +12,13 @@ import {
   hasChildren,
   isCallback,
   isForAnother,
+  isReceive,
   isRepeated,
   type LaneStep,
   type MapStep,
   type Plan,
   type PlanStep,
+  type ReceiveStep,
 } from '../core/plan/plan.ts';
 import { callerText } from '../core/values/caller.ts';
 import type { Children } from '../core/records/children.ts';
@@ -39,6 +41,7 @@ export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | unde
   if (step.kind === 'agent') return undefined;
   if (hasChildren(step)) return record && becauseOfChildren(step, record);
   if (step.kind === 'lane') return becauseOfLane(step, record);
+  if (isReceive(step)) return becauseOfMessage(step, state);
   const untilAt = isForward(state.execution.status) ? untilOf(step, state) : undefined;
   switch (record?.status) {
     case undefined:
@@ -74,6 +77,22 @@ function becauseOfLane({ lane }: LaneStep, record: Step | undefined): string | u
       return undefined;
   }
 }
+
+function becauseOfMessage({ message, ...step }: ReceiveStep, state: Snapshot): string | undefined {
+  const { status = 'ready', failure } = state.steps[step.name] ?? {};
+  const untilAt = isForward(state.execution.status) ? untilOf({ message, ...step }, state) : undefined;
+  if (status === 'ready')
+    return untilAt === undefined
+      ? undefined
+      : `no message '${message}' has come; it waits until ${timeText(untilAt)}`;
+  if (status === 'done') return tookText({ message, ...step }, state.steps[step.name]);
+  return status === 'failed' || status === 'tolerated' ? `it failed${inBrackets(failure)}` : undefined;
+}
+
+const tookText = ({ message }: ReceiveStep, record: Step | undefined): string =>
+  record?.received === undefined
+    ? `no message '${message}' came in time, and it goes on`
+    : `it took message '${message}' (${record.received.id}), accepted at ${timeText(record.received.at)}`;
 
 const isApproval = (step: CallbackStep): boolean => step.kind === 'approval';
 
@@ -235,6 +254,7 @@ function deedOfExternalParty(step: PlanStep, record: Step, state: Snapshot): str
       ? `it failed${inBrackets(failure)}`
       : `${callerText(by)} answered that it cannot be done${inBrackets(failure)}`;
   if (status !== 'done') return undefined;
+  if (isReceive(step)) return tookText(step, record);
   return isCallback(step) ? answered(step, record, state) : 'its time came';
 }
 

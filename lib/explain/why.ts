@@ -282,7 +282,9 @@ function nextOf(
       ? { what: 'nothing: it has ended, and its end is announced' }
       : { what: 'its end is announced', at: execution.wakeAt, who: 'supervisor' };
   }
-  const found = ruleThatApplies(plan, state, {
+  // A mailbox that was not read is explained as an empty one.
+  const known = { mailbox: { messages: {} }, ...state };
+  const found = ruleThatApplies(plan, known, {
     type: 'evaluate',
     by: 'supervisor',
     affected: [],

@@ -24,6 +24,7 @@ interface Asking {
   readonly input?: unknown;
   readonly agents: readonly AgentSchemas[];
   readonly callbacks?: Readonly<Record<string, unknown>>;
+  readonly messages?: Readonly<Record<string, unknown>>;
   readonly plan?: { readonly steps: readonly StepLike[]; readonly onFailure?: readonly StepLike[] };
 }
 
@@ -37,6 +38,7 @@ interface StepLike {
   readonly kind: string;
   readonly name?: string;
   readonly agent?: string;
+  readonly message?: string;
 }
 
 /** A larger one is no form that anybody fills in. */
@@ -55,13 +57,13 @@ export function formsOf(workflow: Asking, folder: string): Forms {
   };
 }
 
-function stepForms({ plan, agents, callbacks = {} }: Asking): NonNullable<Forms['steps']> {
+function stepForms({ plan, agents, callbacks = {}, messages = {} }: Asking): NonNullable<Forms['steps']> {
   const all = [...(plan?.steps ?? []), ...(plan?.onFailure ?? [])];
   return Object.fromEntries(
-    all.flatMap(({ kind, name = '', agent }) => {
+    all.flatMap(({ kind, name = '', agent, message = '' }) => {
       const { input, output } =
-        kind === 'callback'
-          ? { input: undefined, output: callbacks[name] }
+        kind === 'callback' || kind === 'receive'
+          ? { input: undefined, output: kind === 'callback' ? callbacks[name] : messages[message] }
           : (agents.find(({ spec }) => kind === 'agent' && spec.name === agent) ?? {});
       const form = { ...named('input', schemaFor(input)), ...named('output', schemaFor(output)) };
       return Object.keys(form).length === 0 ? [] : [[name, form] as const];

@@ -58,6 +58,7 @@ export interface WorkflowLike {
   readonly plan?: PlanLike;
   readonly input?: unknown;
   readonly callbacks?: Readonly<Record<string, unknown>>;
+  readonly messages?: Readonly<Record<string, unknown>>;
 }
 
 export interface AgentLike {
@@ -176,7 +177,7 @@ const unreadable = (workflow: WorkflowLike): string[] =>
   'plan' in workflow ? referenceProblems(workflow as never, jsonSchemaOf) : [];
 
 /** Schemas that no JSON fits: all that is given, kept and answered is JSON. */
-function unfit({ name, input, agents, callbacks = {} }: WorkflowLike): string[] {
+function unfit({ name, input, agents, callbacks = {}, messages = {} }: WorkflowLike): string[] {
   const found = (what: string, schema: unknown, ...sides: readonly Side[]): string[] => {
     const [first] = sides.flatMap((side) => noJsonIn(schema, side) ?? []);
     return first === undefined ? [] : [`workflow '${name}': ${what} can never be JSON: ${first}`];
@@ -190,10 +191,13 @@ function unfit({ name, input, agents, callbacks = {} }: WorkflowLike): string[] 
     ...Object.entries(callbacks).flatMap(([step, output]) =>
       found(`the answer that step '${step}' waits for`, output, 'input', 'output'),
     ),
+    ...Object.entries(messages).flatMap(([message, body]) =>
+      found(`the body of message '${message}'`, body, 'input', 'output'),
+    ),
   ];
 }
 
-const DECLARING = 'step|wait|callback|approval|child|map|repeat|onFailure';
+const DECLARING = 'step|wait|callback|approval|receive|child|map|repeat|onFailure';
 
 /** ':12', where the file declares the step, or the workflow, that a problem is about. */
 function placeOf(problem: string, file: string): string {

@@ -24,6 +24,7 @@ export function noteOfKind(step: StepView, now: number): string | undefined {
   const left = step.waitsUntil - now;
   const until = left > 0 ? `until ${timeText(step.waitsUntil)}, ${durationText(left)} more` : 'time is over';
   if (step.kind === 'lane') return `${laneText(step.lane)}, ${until}`;
+  if (step.kind === 'receive') return `waits for a message, ${until}`;
   return step.kind === 'wait' ? until : `waits for an answer, ${until}${defaultOf(step)}`;
 }
 
@@ -136,10 +137,11 @@ function idsText({ executionIds, count, rounds }: Children): string {
   return `${first} … ${first.replace(/0(?=(?:-\d+)?$)/, String(count - 1))}`;
 }
 
-function answeredWithin({ kind, by, withinMs = 0, otherwise, remindMs }: WorkflowStepView): string {
+function answeredWithin({ kind, message, by, withinMs = 0, otherwise, remindMs }: WorkflowStepView): string {
   const then = otherwise === undefined ? '' : `, otherwise ${otherwise}`;
   const reminders = remindMs === undefined ? '' : `, reminds every ${durationText(remindMs)}`;
-  return `${kind}${by === undefined ? '' : ` by ${by}`} within ${durationText(withinMs)}${then}${reminders}`;
+  const what = message === undefined ? kind : `message ${message}`;
+  return `${what}${by === undefined ? '' : ` by ${by}`} within ${durationText(withinMs)}${then}${reminders}`;
 }
 
 /** Who performs a step, or what it waits for. */
@@ -164,9 +166,9 @@ function stageText({ kind, attempts = 1, agent, withinMs = 0, otherwise }: Recov
   }
 }
 
-/** A callback's or an approval's time stands with what it waits for. */
+/** A callback's, an approval's or a receive's time stands with what it waits for. */
 const timeOf = ({ kind, withinMs }: WorkflowStepView): string =>
-  withinMs === undefined || kind === 'callback' || kind === 'approval'
+  withinMs === undefined || kind === 'callback' || kind === 'approval' || kind === 'receive'
     ? ''
     : ` within ${durationText(withinMs)}`;
 
@@ -179,6 +181,7 @@ function performedBy(step: WorkflowStepView): string {
       return `lane ${step.lane ?? ''}, ${step.atMost ?? 1} at a time`;
     case 'callback':
     case 'approval':
+    case 'receive':
       return answeredWithin(step);
     case 'child':
       return step.rounds === undefined

@@ -100,6 +100,12 @@ const CALLBACK: Moves<StepStatus> = {
   failed: ['tolerated'],
 };
 
+/** A message is taken, or none comes in time. */
+const RECEIVE: Moves<StepStatus> = {
+  ready: ['done', 'failed', 'skipped', 'fenced'],
+  failed: ['tolerated'],
+};
+
 /** It waits for a place, and gets one; after a retry it does so again. */
 const LANE: Moves<StepStatus> = {
   ready: ['waiting', 'done', 'failed', 'fenced'],
@@ -126,6 +132,7 @@ const OF_KIND: Readonly<Record<PlanStep['kind'], Moves<StepStatus>>> = {
   wait: WAIT,
   callback: CALLBACK,
   approval: CALLBACK,
+  receive: RECEIVE,
   lane: LANE,
   child: CHILDREN,
   map: CHILDREN,
@@ -137,6 +144,7 @@ const RENEWED: Readonly<Record<PlanStep['kind'], readonly StepStatus[]>> = {
   wait: ['ready'],
   callback: ['ready', 'answered'],
   approval: ['ready', 'answered'],
+  receive: ['ready'],
   lane: ['ready'],
   child: ['ready', 'running', 'retrying'],
   map: ['ready', 'running'],

@@ -151,6 +151,7 @@ const STATUSES: Readonly<Record<Exclude<PlanStep['kind'], 'agent'>, readonly Ste
   wait: ['done', 'failed', 'skipped', 'fenced'],
   callback: ANSWERED,
   approval: ANSWERED,
+  receive: ['done', 'failed', 'skipped', 'fenced'],
   lane: ['waiting', 'done', 'failed', 'fenced'],
   child: WITH_CHILDREN,
   map: WITH_CHILDREN,

@@ -133,6 +133,7 @@ export interface Draft {
   readonly agents: Map<string, Agent>;
   readonly children: Workflow[];
   readonly callbacks: Record<string, StandardSchemaV1>;
+  readonly messages: Record<string, StandardSchemaV1>;
 }
 
 export const emptyDraft = (name: string, withinMs: number): Draft => ({
@@ -143,6 +144,7 @@ export const emptyDraft = (name: string, withinMs: number): Draft => ({
   agents: new Map(),
   children: [],
   callbacks: {},
+  messages: {},
 });
 
 /** A step that runs another workflow, or an item of a list that does. */

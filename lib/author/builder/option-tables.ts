@@ -10,6 +10,7 @@ import { problem, refusal } from '../checks/refusal.ts';
 import type { ConcurrencyOptions, OnFailureOptions, StepOptions, WorkflowOptions } from './draft.ts';
 import { withoutOthers } from './no-such-method.ts';
 import type { RepeatOptions } from './rounds.ts';
+import type { ReceiveOptions } from './receive.ts';
 import type {
   AnyStepOptions,
   ApprovalOptions,
@@ -66,6 +67,12 @@ export const STEP_OPTIONS = {
     otherwise: true,
     show: true,
   } as const satisfies KeysOf<ApprovalOptions>,
+  receive: {
+    ...ANY,
+    message: true,
+    otherwise: true,
+    name: true,
+  } as const satisfies KeysOf<ReceiveOptions<unknown, 'fail' | 'continue'>>,
   child: {
     ...ANY,
     recovery: true,
@@ -136,7 +143,17 @@ interface Options {
 type Given = Options | undefined;
 
 /** Which of a method's arguments has the options. */
-const OPTIONS_AT = { step: 3, wait: 1, callback: 1, approval: 1, child: 3, onFailure: 3, repeat: 3, map: 4 };
+const OPTIONS_AT = {
+  step: 3,
+  wait: 1,
+  callback: 1,
+  approval: 1,
+  receive: 1,
+  child: 3,
+  onFailure: 3,
+  repeat: 3,
+  map: 4,
+};
 
 type Declare = (...given: readonly unknown[]) => unknown;
 

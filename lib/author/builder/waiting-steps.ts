@@ -1,8 +1,8 @@
 /**
  * The authors' API for the steps that no agent of their own performs: wait, callback, approval, child, map.
  *
- * Owns: their options, defaults and handles. Does not own: agents' steps (`workflow.ts`), the refusals
- * (`check-waiting.ts`).
+ * Owns: their options, defaults and handles. Does not own: agents' steps (`workflow.ts`), a step that takes a
+ * message (`receive.ts`), the refusals (`check-waiting.ts`).
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';

@@ -68,6 +68,7 @@ import {
   type StepOptions,
   type WorkflowOptions,
 } from './draft.ts';
+import { type Received, type ReceiveOptions, receiveStep, sameMessage } from './receive.ts';
 import type { Repeated, RepeatOptions } from './rounds.ts';
 import { checking, checkWorkflowOptions } from './option-tables.ts';
 import { agentsOn } from './recovery-options.ts';
@@ -151,6 +152,22 @@ export interface WorkflowBuilder<I> {
     name: string,
     options: ApprovalOptions & Uncertain<T, W>,
   ) => CallbackHandleOf<Approval, T, W>;
+  /**
+   * Takes the next message of its name that is sent to the execution (`client.send`), also one that came
+   * before its turn: its output is the body. Each message is taken once, in the order of acceptance.
+   * @example
+   * const paid = w.receive('paid', { message: z.object({ amount: z.number() }), within: '2d' });
+   * w.step('ship', shipParcel, { amount: paid.output.amount });
+   */
+  readonly receive: <
+    O,
+    E extends 'fail' | 'continue' = 'fail',
+    T extends boolean = false,
+    W extends When = undefined,
+  >(
+    name: string,
+    options: ReceiveOptions<O, E> & Uncertain<T, W>,
+  ) => HandleOf<Received<O, E>, T, W>;
   /**
    * Runs another workflow as an execution of its own, which is undone with this one.
    * @example
@@ -258,6 +275,7 @@ export function workflow<I, R extends Answer>(
     agents: [...draft.agents.values()],
     children: draft.children,
     callbacks: draft.callbacks,
+    ...(Object.keys(draft.messages).length === 0 ? {} : { messages: draft.messages }),
   };
   return withLeft(declared, reads);
 }
@@ -276,7 +294,7 @@ const laneStep = <I>(
 });
 
 function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
-  const { workflow: name, callbacks } = draft;
+  const { workflow: name, callbacks, messages } = draft;
   const uses = (stepName: string, agents: readonly Agent[], { recovery = [] }: StepOptions = {}): void => {
     for (const used of [...agents, ...agentsOn(recovery)]) addAgent(draft, stepName, used);
   };
@@ -297,6 +315,11 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
       return added(callbackStep(stepName, 'callback', options));
     },
     approval: (stepName, options) => added(callbackStep(stepName, 'approval', options)),
+    receive: (stepName, options) => {
+      const step = receiveStep(stepName, options);
+      messages[step.message] = sameMessage(name, step, messages[step.message], options.message);
+      return added(step);
+    },
     child: (stepName, other, input, options = {}) =>
       added(childOf(draft, stepName, other as Workflow, toExpr(input), options, uses)),
     onFailure: (stepName, agent, input, options: StepOptions = {}) => {

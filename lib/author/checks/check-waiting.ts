@@ -1,7 +1,7 @@
 /**
  * The check of steps that no agent performs, and of what references may point to.
  *
- * Owns: the refusals of wait, callback, approval, child and map. Does not own: agents' steps and the graph
+ * Owns: the refusals of wait, callback, approval, receive, child and map. Does not own: agents' steps and the graph
  * (`check.ts`). Nothing that could wait without end gets to run (P1).
  */
 
@@ -15,10 +15,12 @@ import {
   MAX_ITEMS,
   type Plan,
   type PlanStep,
+  type ReceiveStep,
   type WaitStep,
   workflowIn,
 } from '../../core/plan/plan.ts';
 import { isJsonObject } from '../../core/values/json.ts';
+import { isName, NAME_WANTED } from '../../core/values/names.ts';
 import type { Expr } from '../../core/plan/refs.ts';
 import { sourcesIn } from '../../core/plan/refs-in.ts';
 import { problem, type Problem } from './refusal.ts';
@@ -42,6 +44,8 @@ export function waitingStepProblem(
     case 'callback':
     case 'approval':
       return callbackProblem(step, plan);
+    case 'receive':
+      return receiveProblem(step, plan);
     case 'lane':
       return undefined;
     case 'child':
@@ -132,6 +136,18 @@ function callbackProblem(step: CallbackStep, plan: Plan): Problem | undefined {
     showProblem(step) ??
     reminderProblem(step, 'it')
   );
+}
+
+function receiveProblem({ message, withinMs, otherwise }: ReceiveStep, plan: Plan): Problem | undefined {
+  if (!isDurationMs(withinMs))
+    return problem('unbounded', "a step of kind 'receive' needs 'within', or it could wait for ever");
+  if (!isName(message)) {
+    const said = JSON.stringify(message) ?? String(message);
+    return problem('bad-message', `the name of its message, ${said}, is not allowed: ${NAME_WANTED}`);
+  }
+  if (otherwise !== undefined && otherwise !== 'continue')
+    return problem('bad-default', `'otherwise' is '${String(otherwise)}'; allowed: 'continue' and 'fail'`);
+  return longerThanWithin(withinMs, plan, 'it waits for a message for');
 }
 
 function byProblem({ kind, by }: { readonly kind: string; readonly by?: unknown }): Problem | undefined {

@@ -101,6 +101,8 @@ function readsOf(step: PlanStep, workflow: Workflow, jsonSchemaOf: JsonSchemaOf)
       ];
     case 'lane':
       return [...inCondition, ...readsIn(step.by, { ...OPERAND, needs: 'it is the key of its lane' })];
+    case 'receive':
+      return inCondition;
     default:
       // An approval leaves out values that are absent.
       return step.show === undefined ? inCondition : [...inCondition, ...readsIn(step.show, ANYTHING)];

@@ -118,6 +118,10 @@ export function knownOf(
       return outputOf(workflow, step, jsonSchemaOf);
     case 'callback':
       return document(workflow.callbacks[name]);
+    case 'receive': {
+      const body = document(workflow.messages?.[step.message]);
+      return step.otherwise === 'continue' ? severalOf([body, { schema: NULL, root: NULL }]) : body;
+    }
     case 'approval':
       return closed({ approved: {}, by: {}, comment: {} }, ['by', 'comment']);
     case 'map':

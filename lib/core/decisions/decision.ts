@@ -57,6 +57,13 @@ export interface Note {
   readonly ms?: number;
 }
 
+/** The origin of a note. */
+export interface NoteOrigin {
+  readonly workflow: string;
+  /** Only for an end: the time since its start. */
+  readonly lastedMs?: number;
+}
+
 /** The steps whose work an evaluation may send at once: all, or these and their dependents. */
 export type AffectedSteps = 'all' | readonly string[];
 

@@ -23,6 +23,8 @@ export interface Workflow<I = unknown, O = unknown> {
   readonly children: readonly Workflow[];
   /** By callback step: what an answer must fit. */
   readonly callbacks: Readonly<Record<string, StandardSchemaV1>>;
+  /** By name: what the body of a message must fit. Absent where no step takes one. */
+  readonly messages?: Readonly<Record<string, StandardSchemaV1>>;
   /** Only in the type: the output of an execution. */
   readonly output?: O;
 }
