@@ -7,10 +7,11 @@ import * as fc from 'fast-check';
 import { type AgentStep, isCallback, type Plan, type PlanStep } from '../../lib/core/plan/plan.ts';
 import { retry } from '../../lib/author/builder/workflow.ts';
 import type { Message } from '../../lib/core/decisions/message.ts';
+import { given } from '../../lib/core/values/given.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
 import { EXECUTION_STATUSES, type StepStatus } from '../../lib/core/moves.ts';
-import { kindRecord, kindStep, lists, times } from './waiting-steps.ts';
+import { kindRecord, kindStep, knownMailbox, lists, receive, times } from './waiting-steps.ts';
 
 export const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;
@@ -185,7 +186,7 @@ const execution: fc.Arbitrary<Execution> = fc
     kind: fc.constantFrom('failure' as const, 'cancel' as const, 'deadline' as const),
     causeAt: past,
   })
-  .map((given) => {
+  .map((drawn) => {
     const {
       status,
       version,
@@ -198,7 +199,7 @@ const execution: fc.Arbitrary<Execution> = fc
       isChild,
       pausedFor,
       ...input
-    } = given;
+    } = drawn;
     const open = !isTerminal(status);
     const isForward = open && status !== 'compensating';
     return {
@@ -248,8 +249,20 @@ const casesOf = (of: fc.Arbitrary<Plan>): fc.Arbitrary<Case> =>
 
 /** With agents' steps only. */
 export const cases: fc.Arbitrary<Case> = casesOf(plans);
-/** With steps of all kinds. */
-export const mixedCases: fc.Arbitrary<Case> = casesOf(plansOf(anyStep));
+/** With steps of all kinds, and what is known of the mailbox. */
+export const mixedCases: fc.Arbitrary<Case> = fc
+  .tuple(casesOf(plansOf(anyStep)), knownMailbox(NOW))
+  .map(([{ plan, state }, mailbox]) => ({ plan, state: { ...state, ...given({ mailbox }) } }));
+
+/** Under way, and of steps alone that take messages. */
+export const receivingCases: fc.Arbitrary<Case> = fc
+  .tuple(casesOf(plansOf(receive)), knownMailbox(NOW))
+  .map(([{ plan, state }, mailbox]) => {
+    const { cause: _, endedAt: _endedAt, ...rest } = state.execution;
+    const span = { startedAt: NOW - 30_000, deadlineAt: NOW + HOUR };
+    const execution = { ...rest, ...span, status: 'running' as const };
+    return { plan, state: { ...state, execution, ...given({ mailbox }) } };
+  });
 
 /** Any message, about steps that exist and steps that do not. */
 export const messages: fc.Arbitrary<Message> = fc.record({

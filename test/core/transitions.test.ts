@@ -20,6 +20,7 @@ const STEP_ROWS = `
   ready     heartbeat          waiting
   ready     queue              waiting
   ready     admit              done
+  ready     receive            done
   ready     answer             answered
   ready     complete           done
   ready     reject             failed

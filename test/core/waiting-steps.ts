@@ -4,7 +4,16 @@
  */
 
 import * as fc from 'fast-check';
-import type { CallbackStep, ChildStep, MapStep, Plan, PlanStep, WaitStep } from '../../lib/core/plan/plan.ts';
+import type {
+  CallbackStep,
+  ChildStep,
+  MapStep,
+  Plan,
+  PlanStep,
+  ReceiveStep,
+  WaitStep,
+} from '../../lib/core/plan/plan.ts';
+import type { KnownMailbox, MailboxEntry } from '../../lib/core/records/mailbox.ts';
 import { blankStep } from '../../lib/core/decisions/change.ts';
 import type { ChildEnd, Children } from '../../lib/core/records/children.ts';
 import type { Json } from '../../lib/core/values/json.ts';
@@ -69,6 +78,55 @@ const callback = (name: string, before: readonly string[]): fc.Arbitrary<Callbac
       ...(remindMs === undefined || withinMs <= remindMs ? {} : { remindMs }),
     }));
 
+export const receive = (name: string, before: readonly string[]): fc.Arbitrary<ReceiveStep> =>
+  fc
+    .tuple(
+      base(name, before),
+      fc.constantFrom('m', 'n'),
+      time,
+      fc.constantFrom(undefined, 'continue' as const),
+    )
+    .map(([step, message, withinMs, otherwise]) => ({
+      ...step,
+      kind: 'receive' as const,
+      message,
+      withinMs,
+      ...(otherwise === undefined ? {} : { otherwise }),
+    }));
+
+/** What a process may know of the mailbox of an execution of life 'life1': nothing, or what it has read. */
+export const knownMailbox = (now: number): fc.Arbitrary<KnownMailbox | undefined> =>
+  fc.option(
+    fc
+      .array(
+        fc.record({
+          name: fc.constantFrom('m', 'n', 'o'),
+          at: time,
+          read: fc.constantFrom('body', 'lost', 'not'),
+        }),
+        {
+          maxLength: 4,
+        },
+      )
+      .map((sent) => {
+        const about = { executionId: 'e-1', life: 'life1' };
+        const entries = sent.map(({ name, at }, index): MailboxEntry => {
+          return { order: index + 1, name, id: `m-${index}`, at: now - at, bytes: 4 };
+        });
+        const messages = entries.flatMap(({ id, bytes: _, ...entry }, index) => {
+          const { read } = sent[index] ?? {};
+          if (read === 'not') return [];
+          return [[id, read === 'lost' ? null : { ...about, ...entry, id, body: null }] as const];
+        });
+        const counted = { version: 3, writeId: 'w-m', accepted: entries.length };
+        return {
+          ...(entries.length === 0 ? {} : { mailbox: { ...about, ...counted, entries, wakeAt: now } }),
+          messages: Object.fromEntries(messages),
+        };
+      }),
+    { nil: undefined },
+  );
+
 const child = (name: string, before: readonly string[]): fc.Arbitrary<ChildStep> =>
   fc.tuple(base(name, before), fc.constantFrom('none' as const, 'required' as const)).map(([step, undo]) => ({
     ...step,
@@ -99,6 +157,7 @@ export const kindStep = (name: string, before: readonly string[]): fc.Arbitrary<
   fc.oneof<fc.Arbitrary<PlanStep>[]>(
     wait(name, before),
     callback(name, before),
+    receive(name, before),
     child(name, before),
     map(name, before),
   );

@@ -6,7 +6,7 @@
 import * as fc from 'fast-check';
 import { decide } from '../../../lib/core/decide.ts';
 import { RULES } from '../../../lib/core/rules.ts';
-import { hasChildren, type Plan } from '../../../lib/core/plan/plan.ts';
+import { hasChildren, isReceive, type Plan } from '../../../lib/core/plan/plan.ts';
 import type { Decision } from '../../../lib/core/decisions/decision.ts';
 import type { Event } from '../../../lib/core/decisions/events.ts';
 import { type Snapshot, withWrite } from '../../../lib/core/records/snapshot.ts';
@@ -19,7 +19,7 @@ import { plannedOf } from '../../../lib/core/waiting/child.ts';
 import { waitsUntil } from '../../../lib/core/waiting/waits.ts';
 import { check } from '../check.ts';
 import { expectLegalMove, type Judge, judgeAll, type Pair, pairsOf } from '../events.ts';
-import { type Case, cases, frozen, mixedCases, NOW } from '../states.ts';
+import { type Case, cases, frozen, mixedCases, NOW, receivingCases } from '../states.ts';
 
 const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
 const names = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'nobody', 'constructor', '__proto__');
@@ -137,6 +137,43 @@ describe.each([
   });
 });
 
+const receiving = pairsOf(receivingCases, () =>
+  evaluations.map((event) => ({ ...event, fresh: true }) as Event),
+);
+
+describe('a message', () => {
+  it('is waited for by no decision that has not read the mailbox', () => {
+    everywhere(({ plan, state }, event, { next, write }) => {
+      const isOpen = plan.steps.some((step) => isReceive(step) && waitsUntil(step, state) !== undefined);
+      if (event.type !== 'evaluate' || !isOpen || state.mailbox !== undefined) return;
+      expect(next.kind === 'idle' && write === undefined).toBe(false);
+    }, receiving);
+  });
+
+  it('is taken with step, execution and mailbox, in order, and by the end of the time', () => {
+    let taken = 0;
+    everywhere(({ plan, state }, _event, { write }) => {
+      if (write?.taken === undefined) return;
+      taken += 1;
+      const { mailbox, message } = write.taken;
+      const step = plan.steps.find(({ name }) => name === write.step?.name);
+      const { entries = [], version = 0 } = state.mailbox?.mailbox ?? {};
+      const name = isReceive(step) ? step.message : '';
+      const earlier = entries.filter((one) => one.name === name && one.order < message.order);
+      expect(earlier.every(({ id }) => state.mailbox?.messages[id] === null)).toBe(true);
+      expect(message).toMatchObject({ name, taken: { step: step?.name, at: NOW } });
+      expect(message).not.toHaveProperty('body');
+      expect(message.at).toBeLessThanOrEqual((step && waitsUntil(step, state)) ?? 0);
+      expect(write.step).toMatchObject({ status: 'done', output: null, received: { id: message.id } });
+      expect(write.execution?.version).toBe(state.execution.version + 1);
+      expect(mailbox.version).toBe(version + 1);
+      expect(mailbox.entries).toEqual(entries.filter(({ id }) => id !== message.id));
+      expect(mailbox).not.toHaveProperty('wakeAt');
+    }, receiving);
+    expect(taken).toBeGreaterThan(8);
+  });
+});
+
 describe('the wake time of steps of all kinds (S12)', () => {
   it('is no later than the time until which any of them waits, and H after a start that is due', () => {
     check(
@@ -163,7 +200,8 @@ describe('the wake time of steps of all kinds (S12)', () => {
         const wakeAt = first.write?.execution?.wakeAt ?? 0;
         fc.pre(first.next.kind === 'idle' && wakeAt > NOW + 1);
         looked += 1;
-        const before = withWrite(state, first.write);
+        // Nothing has come: what was read of the mailbox holds of no later state.
+        const before = { ...withWrite(state, first.write), mailbox: { messages: {} } };
         const at = NOW + Math.floor((wakeAt - 1 - NOW) * part);
         const second = lookAt(plan, before, at);
         expect([second.next.kind, second.write?.step]).toEqual(['idle', undefined]);
