@@ -9,7 +9,7 @@ import { refuse } from '../lib/core/values/errors.ts';
 import { asJson, type Json } from '../lib/core/values/json.ts';
 
 /** @throws SteadfastError `bad-input`: a client would send something else, or nothing */
-export function asSent(value: unknown, what: 'input' | 'output' | 'answer'): Json {
+export function asSent(value: unknown, what: 'input' | 'output' | 'answer' | 'body'): Json {
   const sent = asJson(value);
   if ('json' in sent) return sent.json;
   throw refuse('bad-input', `the ${what} that the test gives: ${sent.problem}`);

@@ -12,6 +12,7 @@ import type { AgentSpec } from '../lib/core/plan/agent.ts';
 import type { Send, Write } from '../lib/core/decisions/decision.ts';
 import type { News } from '../lib/core/decisions/news.ts';
 import type { Clock, Lanes, LargeValues, Ports } from '../lib/core/ports.ts';
+import type { ExecutionMessage } from '../lib/core/records/mailbox.ts';
 import type { Execution } from '../lib/core/records/state.ts';
 import type { MemoryWorld } from '../lib/memory/world.ts';
 import type { StepNames } from './step-names.ts';
@@ -62,6 +63,8 @@ const READS: ReadonlySet<string> = new Set([
   'getValue',
   'readLane',
   'queued',
+  'readMailbox',
+  'readMessage',
 ]);
 
 /** @param processDeadlineAt when the platform ends it: epoch ms */
@@ -129,6 +132,7 @@ const portsThrough = (world: MemoryWorld, call: Call): Ports => ({
   announcer: through(world.announcer, call),
   rates: through(world.rates, call),
   lanes: lanesThrough(world.lanes, call),
+  mailboxes: through(world.mailboxes, call),
   ...(world.largeValues === undefined ? {} : { largeValues: valuesThrough(world.largeValues, call) }),
 });
 
@@ -158,8 +162,9 @@ const through = <Port extends object>(port: Port, call: Call): Port =>
 function aboutCall(names: StepNames, method: string, args: readonly unknown[]): string {
   if (method === 'write') {
     if ('givenUntil' in (args[0] as object)) return 'takes a slot of its rate';
-    const { executionId: id, execution, step, question } = args[0] as Write;
+    const { executionId: id, execution, step, question, taken } = args[0] as Write;
     const records = [
+      ...(taken === undefined ? [] : [`message '${taken.message.name}' as taken`]),
       ...(step === undefined ? [] : [`step ${names.quoted(id, step.name)} as ${step.status}`]),
       ...(execution === undefined ? [] : [`the execution as ${execution.status}`]),
       ...(question === undefined ? [] : [questionText(names, id, question)]),
@@ -177,6 +182,8 @@ function aboutCall(names: StepNames, method: string, args: readonly unknown[]): 
   if (method === 'queue') return 'queues in its lane';
   if (method === 'unqueue') return 'leaves the queue of its lane';
   if (method === 'writeLane') return 'writes who has a place in the lane';
+  if (method === 'accept') return `accepts message '${(args[1] as ExecutionMessage).name}'`;
+  if (method === 'writeMailbox') return 'writes that the mailbox was evaluated';
   if (method === 'putValue') return 'puts a large value beside the table';
   return method === 'announce' ? `announces ${aboutNews(names, args[0] as News)}` : `calls ${method}`;
 }

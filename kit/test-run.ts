@@ -19,8 +19,10 @@ import { childIds, idsOfTries } from '../lib/core/waiting/child.ts';
 import { closeCallback } from '../lib/scheduler/callbacks.ts';
 import { cancel, type CommandRequest, pause, resume, retry } from '../lib/scheduler/commands.ts';
 import { resolveIncident, type ResolutionRequest } from '../lib/scheduler/incidents.ts';
+import { sendMessage } from '../lib/scheduler/messages.ts';
 import type { Scheduler, Shown } from '../lib/scheduler/start.ts';
 import { asSent } from './as-sent.ts';
+import { checkOptions } from './test-options.ts';
 import type { Driver, RunEnd } from './driver.ts';
 import { type RunState, stateOf, stuckMessage } from './run-state.ts';
 
@@ -42,6 +44,9 @@ interface Operator {
 }
 
 let commands = 0;
+/** One id a call, however often it is asked. */
+let messages = 0;
+const SEND = { id: true, by: true } as const;
 
 const isAlreadyResolved = (error: unknown, choice: Choice): boolean =>
   isSteadfastError(error) &&
@@ -211,6 +216,24 @@ export class TestRun {
         ? []
         : new Set([...idsOfTries(state.execution, record), ...childIds(state.execution, record)]);
     return [...ids].filter((id) => this.#driver.created.has(id)).map((id) => new TestRun(this.#driver, id));
+  }
+
+  /**
+   * Sends a message to the execution, as `POST /executions/{id}/messages` does; also before a step waits for
+   * it.
+   * @param options `id`: the same again is the same message. `by`: who sends it
+   * @throws SteadfastError `unknown-message`, `bad-message` (details: the schema's issues), `ended`
+   */
+  async send(
+    name: string,
+    body: unknown = null,
+    options: { readonly id?: string; readonly by?: string } = {},
+  ): Promise<void> {
+    checkOptions('send', options, SEND);
+    messages += 1;
+    const { by, id = `message-${messages}` } = options;
+    const request = { name, body: asSent(body, 'body'), id, ...(by === undefined ? {} : { by: local(by) }) };
+    await this.#ask((scheduler) => sendMessage(scheduler, { executionId: this.id }, request));
   }
 
   async #settle(step: string, answer: CallbackAnswer, by = 'approver'): Promise<void> {
