@@ -67,6 +67,6 @@ export function withoutCalls(ports: Ports): Ports {
   if (ports.wakeUps === undefined) return ports;
   // Not by spread: the ports may be getters, or methods of a class.
   const { store, queue, breakers, childInputs, lanes, largeValues, announcer, clock, random, log } = ports;
-  const others = given({ breakers, childInputs, lanes, largeValues });
+  const others = given({ breakers, childInputs, lanes, mailboxes: ports.mailboxes, largeValues });
   return { store, queue, announcer, clock, random, log, ...others };
 }

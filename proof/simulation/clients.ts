@@ -24,6 +24,7 @@ import { hashOf } from './bulk-world.ts';
 import { type Host, newProcess, portsOf } from './process.ts';
 import { passThrough } from './service.ts';
 import { withContainers } from './containers.ts';
+import { withMessages } from './mail.ts';
 import { withShortWait } from './short-waits.ts';
 import { ACCOUNTS, withLane } from './lanes.ts';
 import { withRounds } from './rounds.ts';
@@ -168,7 +169,9 @@ export class Clients {
 
 const workflowOf = (host: Host, at: number): Workflow => {
   const { choice, emphasis, groups, tolerance, cast, times, stages, containers } = host;
-  const { onFailure, reminders, accepting, repeating, laning, beats, waits, answers, carried } = host;
+  const { onFailure, reminders, accepting, repeating, laning, beats, waits, answers, carried, sending } =
+    host;
+  const { file } = host.external;
   const isChain = carried !== undefined && choice.chance(chainedShare(host));
   const chain = isChain ? inChain(randomPlan(choice, `simulated-${at}`, 0, CHAINED)) : undefined;
   // A plan may have only waits, and then a chain would be empty.
@@ -185,7 +188,8 @@ const workflowOf = (host: Host, at: number): Workflow => {
   const tolerant =
     tolerance === undefined ? contained : withTolerance(contained, tolerance, emphasis === TOLERANT);
   const asking = cast === undefined ? tolerant : cast.withApprovals(tolerant);
-  const timed = times === undefined ? asking : withTimes(asking, times);
+  const sent = sending === undefined || file !== undefined ? asking : withMessages(asking, sending);
+  const timed = times === undefined ? sent : withTimes(sent, times);
   const followed = onFailure === undefined ? timed : withOnFailure(timed, onFailure);
   const reminded = reminders === undefined ? followed : withReminders(followed, reminders);
   const taking = accepting === undefined ? reminded : withAcceptance(reminded, accepting);

@@ -42,6 +42,7 @@ const ROUND_DICE = 0x40_07_0d_55;
 const ACCEPTANCE_DICE = 0x0a_cc_e9_7d;
 const LANE_DICE = 0x01_a4_e5_00;
 const JUMP_DICE = 0x0c_10_c4_50;
+const MAIL_DICE = 0x0_a1_1b_0c;
 
 type Dice = Pick<
   Host,
@@ -65,6 +66,7 @@ type Dice = Pick<
   | 'laning'
   | 'erasing'
   | 'jumping'
+  | 'sending'
 >;
 
 export function diceOf(
@@ -89,6 +91,7 @@ export function diceOf(
     livesTwice,
     waitsShortly,
     clocksJump,
+    sends,
   }: Traits,
   isMild: boolean,
 ): Dice {
@@ -113,6 +116,7 @@ export function diceOf(
     erasing: isMild ? undefined : eraserOf(seed),
     laning: hasLanes && !isMild ? own(LANE_DICE) : undefined,
     jumping: clocksJump && !isMild ? own(JUMP_DICE) : undefined,
+    sending: sends ? own(MAIL_DICE) : undefined,
     // Each id has only one execution, whose commands it distinguishes.
     bulks: actsInBulk && !isMild && !livesTwice ? new BulkWorld(own(BULK_DICE)) : undefined,
   };

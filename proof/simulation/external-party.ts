@@ -14,6 +14,7 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { callbackToken, isForward } from '../../lib/core/records/state.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
 import { onlyBeats } from './beats.ts';
+import { startSenders } from './mail.ts';
 import { type Host, planOf, schedulerFor } from './process.ts';
 
 const callbacks = new WeakMap<Plan, readonly CallbackStep[]>();
@@ -24,8 +25,9 @@ function callbacksOf(plan: Plan): readonly CallbackStep[] {
   return known;
 }
 
-/** Reads the open callbacks and approvals now and then. */
+/** Reads the open callbacks and approvals now and then. Others send messages. */
 export function startExternalParty(host: Host): void {
+  startSenders(host);
   const { choice, events, external } = host;
   const look = (): void => {
     for (const id of external.table.ids()) {

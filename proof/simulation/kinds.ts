@@ -162,6 +162,21 @@ export const KINDS = [
   'eraseRefused',
   'eraseAgain',
   'begunAgain',
+  /**
+   * Messages to executions: accepted, also before a step waited for them, and in a pause; taken, also of a
+   * sender that died, after a retry, and seen after the time was over; none in time, and one that came too
+   * late; refused, because no step can take it.
+   */
+  'messageSent',
+  'messageEarly',
+  'messageInPause',
+  'messageTaken',
+  'messageOfDead',
+  'messageAfterRetry',
+  'messageSeenLate',
+  'messageMissed',
+  'messageLeft',
+  'messageRefused',
   /** Four eyes: another person gave an approval, and a person who has acted was refused. */
   'approvedByAnother',
   'refusedToSame',

@@ -164,6 +164,7 @@ export function judgeRetention(table: MemoryTable): string[] {
 
 /** No record of a kept execution: another execution had the id, and a key is remembered only that long. */
 function isOfEarlierLife(table: MemoryTable, found: Found, now: number): boolean {
+  if (found.kind === 'mail') return found.life !== table.read(found.executionId)?.execution.life;
   if (found.kind !== 'step' && found.kind !== 'question') return false;
   const record = found.kind === 'step' ? found.step : found.question;
   const isOther = record.life !== table.read(found.executionId)?.execution.life;

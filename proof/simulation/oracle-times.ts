@@ -14,8 +14,10 @@ import {
   type AgentStep,
   type CallbackStep,
   type ChildStep,
+  hasChildren,
   type Plan,
   type PlanStep,
+  type ReceiveStep,
   type Stage,
 } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
@@ -204,7 +206,7 @@ export class OracleTimes {
   }
 
   #judgeStep(problems: string[], written: Written, planned: PlanStep, step: Step): void {
-    if (planned.kind !== 'wait' && planned.kind !== 'callback' && planned.kind !== 'approval') return;
+    if (planned.kind === 'agent' || planned.kind === 'lane' || hasChildren(planned)) return;
     const { before, write, now } = written;
     const was = before.steps[step.name]?.status ?? 'ready';
     const sinceAt = turnOf(planned, before);
@@ -220,24 +222,26 @@ export class OracleTimes {
       if (lateMs > 0) problems.push(`L1 '${step.name}' was over ${lateMs} ms too late`);
       return;
     }
-    if (was === 'answered') return;
+    // A message that came in time is taken, however late that is seen.
+    if (was === 'answered' || step.received !== undefined) return;
     const dueAt = this.#expiresAt(written, planned, sinceAt);
     const lateMs = this.#lateMs(written, dueAt);
     if (lateMs > 0) problems.push(`L1 '${step.name}' was ${step.status} ${lateMs} ms after its time`);
-    const byDefault = step.status === 'done' ? write.question?.closedBy === 'deadline' : isSilence(step);
+    const isMessage = planned.kind === 'receive';
+    const isDefault = isMessage || write.question?.closedBy === 'deadline';
+    const byDefault = step.status === 'done' ? isDefault : isSilence(step);
     if (byDefault && now + this.#earlyMs(before.execution.id, sinceAt) < dueAt)
       problems.push(`L1 '${step.name}' was given up ${dueAt - now} ms before its time`);
+    if (isMessage) return;
     if (byDefault && planned.otherwise !== undefined) written.kinds.otherwise += 1;
     if (byDefault && defaultOf(step) !== (planned.otherwise ?? 'fail'))
       problems.push(`L1 without an answer '${step.name}' counts as ${defaultOf(step)}`);
   }
 
   /** A paused execution waits for nobody. */
-  #expiresAt(
-    { before, now }: Written,
-    { name, withinMs, heartbeatMs }: CallbackStep,
-    sinceAt: number,
-  ): number {
+  #expiresAt({ before, now }: Written, step: CallbackStep | ReceiveStep, sinceAt: number): number {
+    const { name, withinMs } = step;
+    const heartbeatMs = step.kind === 'receive' ? undefined : step.heartbeatMs;
     const aliveAt = Math.max(sinceAt, before.steps[name]?.progressAt ?? 0);
     const { id } = before.execution;
     return Math.min(
@@ -273,7 +277,9 @@ export class OracleTimes {
 
 /** Nobody answered, and the step has failed because of that. */
 const isSilence = ({ failure }: Step): boolean =>
-  failure?.code === 'no-answer' || failure?.message.startsWith('it was not answered in time') === true;
+  failure?.code === 'no-answer' ||
+  failure?.code === 'no-message' ||
+  failure?.message.startsWith('it was not answered in time') === true;
 
 /** The default that the step's end stands for. */
 function defaultOf({ status, failure }: Step): 'approve' | 'reject' | 'fail' {

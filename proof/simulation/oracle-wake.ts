@@ -79,18 +79,23 @@ interface Due {
 
 /** A supervisor's acts at that time if nothing happened until then. */
 function dueAt(whole: Plan, state: Snapshot, now: number, graceFrom: number): readonly Due[] {
-  const decision = decide(whole, state, {
-    type: 'evaluate',
-    by: 'supervisor',
-    // The latest sends are not repeated: only overdue ones are.
-    affected: [''],
-    fresh: true,
-    readAt: now,
-    now,
-    writeId: 'asked',
-    random: 0,
-    graceFrom,
-  });
+  // No message comes until then.
+  const decision = decide(
+    whole,
+    { mailbox: { messages: {} }, ...state },
+    {
+      type: 'evaluate',
+      by: 'supervisor',
+      // The latest sends are not repeated: only overdue ones are.
+      affected: [''],
+      fresh: true,
+      readAt: now,
+      now,
+      writeId: 'asked',
+      random: 0,
+      graceFrom,
+    },
+  );
   return decision.sends.length > 0
     ? decision.sends.map(({ message: { step, mode } }) => ({ what: `${mode} of '${step}' is sent`, step }))
     : writes(decision);

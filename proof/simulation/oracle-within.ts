@@ -43,7 +43,8 @@ export function judgeWithin(
   const step = plan.steps.find(({ name }) => name === after.name);
   const known = before.steps[after.name];
   const isOver = after.status === 'failed' && after.failure?.code === 'within' && known?.status !== 'failed';
-  if (step === undefined || step.kind === 'callback' || step.kind === 'approval') return;
+  if (step === undefined || step.kind === 'callback' || step.kind === 'approval' || step.kind === 'receive')
+    return;
   if (isOver) kinds[step.kind === 'agent' ? 'overTime' : 'overTimeChildren'] += 1;
   if (step.withinMs === undefined) {
     if (isOver) problems.push(`L1 '${step.name}' failed for its time, and has none`);

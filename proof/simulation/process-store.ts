@@ -101,9 +101,10 @@ export class ProcessStore implements Store {
     );
   }
   write(write: Write) {
-    const { writers } = this.#host;
+    const { mail, writers } = this.#host;
     return this.#call(
-      () => writers.by(this.#process, () => this.#table.write(this.#asInTable(write))),
+      () =>
+        writers.by(this.#process, () => mail.judged(write, () => this.#table.write(this.#asInTable(write)))),
       (store) => store.write(write),
     );
   }

@@ -19,6 +19,7 @@ import type {
   Lanes,
   LargeValues,
   Log,
+  Mailboxes,
   Ports,
   Queue,
   QueueDepth,
@@ -48,6 +49,7 @@ import type { Ledger } from './ledger.ts';
 import type { Delivery } from './messages.ts';
 import type { EffectOrder } from './oracle-order.ts';
 import { lanesOf } from './lanes.ts';
+import type { OracleMail } from './oracle-mail.ts';
 import type { OracleLanes } from './oracle-lanes.ts';
 import { wakeUpsOf } from './known-presence.ts';
 import type { OracleBreakers } from './oracle-breakers.ts';
@@ -129,9 +131,8 @@ export interface Host {
   /** The dice for invocations in containers, in a world that has some. */
   readonly containers: Choice | undefined;
   readonly running: Running;
-  /** The dice for pauses of workflows, in a world that has some. */
+  /** The dice for pauses of workflows, and for probes that take long, in a world that has some. */
   readonly pausing: Choice | undefined;
-  /** The dice for probes that take long, in a world that has some. */
   readonly probing: Choice | undefined;
   /** The dice for external parties that only send heartbeats, in a world that has some. */
   readonly beats: Choice | undefined;
@@ -139,13 +140,14 @@ export interface Host {
   readonly groups: Choice | undefined;
   /** The dice for waits that are shorter than any lease, in a world that has some. */
   readonly waits: Choice | undefined;
-  /** The dice for clocks that are set, in a world that has some. */
+  /** The dice for clocks that are set, and of who sends messages to executions, in a world that has some. */
   readonly jumping: Choice | undefined;
+  readonly sending: Choice | undefined;
+  readonly mail: OracleMail;
   /** The dice for services that accept work, in a world that has some; and their accepted work. */
   readonly accepting: Choice | undefined;
-  /** The dice for repeated steps, in a world that has some. */
+  /** The dice for repeated steps and for lanes, in a world that has some. */
   readonly repeating: Choice | undefined;
-  /** The dice for lanes, in a world that has some. */
   readonly laning: Choice | undefined;
   readonly lanes: OracleLanes;
   readonly jobs: Jobs;
@@ -156,9 +158,8 @@ export interface Host {
   readonly erasures: OracleErasures;
   /** Its bulk actions, in a world that has some. */
   readonly bulks: BulkWorld | undefined;
-  /** The knowledge of its functions' processes about their agents' breakers and rates. */
+  /** The knowledge of its functions' processes about their agents' breakers and rates, and the supervisors. */
   readonly warm: Map<string, Warm[]>;
-  /** The knowledge of its functions' processes about the supervisors' presence. */
   readonly known: WakeUps['known'][];
   /** Plans that the world's own judges have derived. */
   readonly derived: Map<string, Plan>;
@@ -305,6 +306,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   readonly bulks?: Bulks;
   readonly rates: Rates;
   readonly lanes: Lanes;
+  readonly mailboxes?: Mailboxes;
   readonly largeValues?: LargeValues;
   readonly #host: Host;
   readonly #process: Process;
@@ -325,6 +327,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
       write: (record) => ask(() => rates.write(record)),
     };
     this.lanes = lanesOf(host.external.lanes, host.lanes, ask);
+    if (host.external.file === undefined) this.mailboxes = host.mail.portOf(process, ask);
     const { values } = host.external;
     if (values !== undefined) this.largeValues = values.portOf((execute) => call(host, process, execute));
     if (host.bulks !== undefined) this.bulks = host.bulks.portOf(host, process);

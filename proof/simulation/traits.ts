@@ -70,6 +70,8 @@ export interface Traits {
   readonly carriesOn: boolean;
   /** The ends of its workflows' executions are not announced. */
   readonly endsSilently: boolean;
+  /** Its workflows have steps that take messages. */
+  readonly sends: boolean;
   /** The frequent events in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -121,5 +123,6 @@ export function traitsOf(seed: number): Traits {
     clocksJump: choice.chance(0.3),
     carriesOn: choice.chance(0.5),
     endsSilently: !choice.chance(0.5),
+    sends: choice.chance(0.5),
   };
 }

@@ -15,7 +15,8 @@ const TIMES = [15_000, 40_000, 90_000, 300_000] as const;
 export function withTimes(plan: Plan, choice: Choice): Plan {
   const steps = plan.steps.map((drawn): PlanStep => {
     const step: PlanStep = drawn.kind === 'child' ? { ...drawn, plan: withTimes(drawn.plan, choice) } : drawn;
-    if (step.kind === 'callback' || step.kind === 'approval' || !choice.chance(SHARE)) return step;
+    const isAwaiting = step.kind === 'callback' || step.kind === 'approval' || step.kind === 'receive';
+    if (isAwaiting || !choice.chance(SHARE)) return step;
     const withinMs = choice.pick(TIMES);
     // An author may not write a time that an attempt could not keep.
     const leastMs = step.kind === 'agent' ? step.timeoutMs : step.kind === 'wait' ? (step.forMs ?? 0) + 1 : 0;

@@ -30,6 +30,7 @@ import { OracleWriters } from './oracle-writers.ts';
 import { drawOutages } from './outages.ts';
 import { type Choice, choiceOf } from './plans.ts';
 import { OracleLanes } from './oracle-lanes.ts';
+import { OracleMail } from './oracle-mail.ts';
 import { type Host, planOf } from './process.ts';
 import { AGENT_NAMES, BUSIEST } from './service.ts';
 import { wakeSupervisor } from './supervisors.ts';
@@ -71,6 +72,9 @@ const lanesJudged = ({ table, kinds, violate }: Eyes, host: () => Host): OracleL
     read: (id) => table.read(id),
     planOf: (id) => planOf(host(), id),
   });
+
+const mailJudged = (eyes: Eyes, host: () => Host): OracleMail =>
+  new OracleMail({ ...eyes, now: () => host().events.now, planOf: (id) => planOf(host(), id) });
 
 const ratesJudged = (seed: number, hasRates: boolean, kinds: KindCounts): OracleRates =>
   new OracleRates(hasRates ? choiceOf(seededRandom(seed ^ RATE_DICE)) : undefined, kinds);
@@ -123,6 +127,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
     rates,
     carried: traits.carriesOn ? carriedJudged(eyes, rates, () => host) : undefined,
     lanes,
+    mail: mailJudged(eyes, () => host),
     erasures: new OracleErasures({ ...eyes, objects: () => host.external.values?.keys() ?? [] }),
     plans: new Map(),
     outages: drawOutages(choice, faults, startAt, traits.pausesWhole ? BUSIEST : AGENT_NAMES),

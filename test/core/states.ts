@@ -260,8 +260,8 @@ export const receivingCases: fc.Arbitrary<Case> = fc
   .map(([{ plan, state }, mailbox]) => {
     const { cause: _, endedAt: _endedAt, ...rest } = state.execution;
     const span = { startedAt: NOW - 30_000, deadlineAt: NOW + HOUR };
-    const execution = { ...rest, ...span, status: 'running' as const };
-    return { plan, state: { ...state, execution, ...given({ mailbox }) } };
+    const open = { ...rest, ...span, status: 'running' as const };
+    return { plan, state: { ...state, execution: open, ...given({ mailbox }) } };
   });
 
 /** Any message, about steps that exist and steps that do not. */

@@ -113,10 +113,10 @@ export const knownMailbox = (now: number): fc.Arbitrary<KnownMailbox | undefined
         const entries = sent.map(({ name, at }, index): MailboxEntry => {
           return { order: index + 1, name, id: `m-${index}`, at: now - at, bytes: 4 };
         });
-        const messages = entries.flatMap(({ id, bytes: _, ...entry }, index) => {
+        const messages = entries.flatMap(({ id, name, at, order }, index) => {
           const { read } = sent[index] ?? {};
           if (read === 'not') return [];
-          return [[id, read === 'lost' ? null : { ...about, ...entry, id, body: null }] as const];
+          return [[id, read === 'lost' ? null : { ...about, id, name, at, order, body: null }] as const];
         });
         const counted = { version: 3, writeId: 'w-m', accepted: entries.length };
         return {

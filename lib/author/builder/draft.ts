@@ -12,6 +12,7 @@ import type { Workflow } from '../../core/plan/workflow.ts';
 import { type Duration, formatDuration, parseDuration } from '../../core/values/duration.ts';
 import {
   type AgentStep,
+  type CallbackStep,
   type ChildStep,
   limitsOf,
   ownExpressions,
@@ -28,6 +29,8 @@ import { problem, refusal } from '../checks/refusal.ts';
 import {
   type AnyStepOptions,
   baseOf,
+  type CallbackOptions,
+  callbackStep,
   checkConstantInput,
   type ChildOptions,
   childStep,
@@ -146,6 +149,11 @@ export const emptyDraft = (name: string, withinMs: number): Draft => ({
   callbacks: {},
   messages: {},
 });
+
+export function callbackOf(draft: Draft, stepName: string, options: CallbackOptions<unknown>): CallbackStep {
+  draft.callbacks[stepName] = options.output;
+  return callbackStep(stepName, 'callback', options);
+}
 
 /** A step that runs another workflow, or an item of a list that does. */
 export function childOf(

@@ -9,6 +9,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ReceiveStep } from '../../core/plan/plan.ts';
 import type { Duration } from '../../core/values/duration.ts';
 import { problem, refusal } from '../checks/refusal.ts';
+import type { Draft } from './draft.ts';
 import { type AnyStepOptions, baseOf, type MayFailOptions, parseDurationOrNone } from './waiting-steps.ts';
 
 /** The options of a step that takes a message. */
@@ -38,30 +39,27 @@ export interface ReceiveOptions<O, E extends 'fail' | 'continue' = 'fail'>
 /** The body of a message; null where there may be none. */
 export type Received<O, E extends 'fail' | 'continue'> = E extends 'continue' ? O | null : O;
 
-export const receiveStep = (
-  name: string,
-  options: ReceiveOptions<unknown, 'fail' | 'continue'>,
-): ReceiveStep => ({
-  kind: 'receive',
-  ...baseOf(name, options),
-  message: options.name ?? name,
-  withinMs: parseDurationOrNone(options.within, `within of step '${name}'`),
-  ...(options.otherwise === undefined || options.otherwise === 'fail'
-    ? {}
-    : { otherwise: options.otherwise }),
-});
-
 /**
- * The schema of a message, which is one for all steps that take such.
+ * Declares the step, and the schema of its messages.
  * @throws SteadfastError `workflow-refused`
  */
-export function sameMessage(
-  workflowName: string,
-  { name, message }: ReceiveStep,
-  known: StandardSchemaV1 | undefined,
-  given: StandardSchemaV1,
-): StandardSchemaV1 {
-  if (known === undefined || known === given) return given;
-  const text = `another step takes messages '${message}' with another schema: give both the same one, or another name`;
-  throw refusal(workflowName, name, problem('bad-message', text));
+export function receiveOf(
+  { workflow, messages }: Pick<Draft, 'workflow' | 'messages'>,
+  name: string,
+  options: ReceiveOptions<unknown, 'fail' | 'continue'>,
+): ReceiveStep {
+  const { message: schema, name: message = name, otherwise } = options;
+  const known = messages[message] ?? schema;
+  if (known !== schema) {
+    const text = `another step takes messages '${message}' with another schema: give both the same one, or another name`;
+    throw refusal(workflow, name, problem('bad-message', text));
+  }
+  messages[message] = schema;
+  return {
+    kind: 'receive',
+    ...baseOf(name, options),
+    message,
+    withinMs: parseDurationOrNone(options.within, `within of step '${name}'`),
+    ...(otherwise === undefined || otherwise === 'fail' ? {} : { otherwise }),
+  };
 }

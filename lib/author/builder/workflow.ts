@@ -59,6 +59,7 @@ import {
 import {
   addAgent,
   agentStepOf,
+  callbackOf,
   childOf,
   type Draft,
   emptyDraft,
@@ -68,7 +69,7 @@ import {
   type StepOptions,
   type WorkflowOptions,
 } from './draft.ts';
-import { type Received, type ReceiveOptions, receiveStep, sameMessage } from './receive.ts';
+import { type Received, type ReceiveOptions, receiveOf } from './receive.ts';
 import type { Repeated, RepeatOptions } from './rounds.ts';
 import { checking, checkWorkflowOptions } from './option-tables.ts';
 import { agentsOn } from './recovery-options.ts';
@@ -294,7 +295,7 @@ const laneStep = <I>(
 });
 
 function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
-  const { workflow: name, callbacks, messages } = draft;
+  const { workflow: name } = draft;
   const uses = (stepName: string, agents: readonly Agent[], { recovery = [] }: StepOptions = {}): void => {
     for (const used of [...agents, ...agentsOn(recovery)]) addAgent(draft, stepName, used);
   };
@@ -310,16 +311,9 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
       return added(step);
     },
     wait: (stepName, options) => added(waitStep(stepName, options)),
-    callback: (stepName, options) => {
-      callbacks[stepName] = options.output;
-      return added(callbackStep(stepName, 'callback', options));
-    },
+    callback: (stepName, options) => added(callbackOf(draft, stepName, options)),
     approval: (stepName, options) => added(callbackStep(stepName, 'approval', options)),
-    receive: (stepName, options) => {
-      const step = receiveStep(stepName, options);
-      messages[step.message] = sameMessage(name, step, messages[step.message], options.message);
-      return added(step);
-    },
+    receive: (stepName, options) => added(receiveOf(draft, stepName, options)),
     child: (stepName, other, input, options = {}) =>
       added(childOf(draft, stepName, other as Workflow, toExpr(input), options, uses)),
     onFailure: (stepName, agent, input, options: StepOptions = {}) => {

@@ -25,7 +25,7 @@ const sent = (id: string, name: string, at: number, order: number): MailboxEntry
 const read = (...entries: readonly MailboxEntry[]): KnownMailbox => ({
   mailbox: { ...about, version: 4, writeId: 'w-m', entries, accepted: 7, wakeAt: NOW + 5 },
   messages: Object.fromEntries(
-    entries.map(({ bytes: _, ...entry }) => [entry.id, { ...about, ...entry, body: { of: entry.id } }]),
+    entries.map(({ id, name, at, order }) => [id, { ...about, id, name, at, order, body: { of: id } }]),
   ),
 });
 

@@ -12,6 +12,7 @@ import { MemoryTable } from '../../../lib/memory/table.ts';
 import { memoryLanes } from '../../../lib/memory/lanes.ts';
 import { OracleErasures } from '../../../proof/simulation/oracle-erasures.ts';
 import { OracleLanes } from '../../../proof/simulation/oracle-lanes.ts';
+import { OracleMail } from '../../../proof/simulation/oracle-mail.ts';
 import { OracleRates } from '../../../proof/simulation/oracle-rates.ts';
 import { OracleWriters } from '../../../proof/simulation/oracle-writers.ts';
 import { Arrivals } from '../../../proof/simulation/oracle-stages.ts';
@@ -24,6 +25,14 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   choice,
   faults: swarm(choice, 'none'),
   jumping: undefined,
+  sending: undefined,
+  mail: new OracleMail({
+    table: new MemoryTable(),
+    kinds: noKinds(),
+    now: () => 0,
+    violate: () => undefined,
+    planOf: () => undefined,
+  }),
   carried: undefined,
   external,
   ledger: new Ledger(),

@@ -1,0 +1,122 @@
+/**
+ * Workflows that take messages, and those who send them: early and late, twice, to what is paused or over, and
+ * with a process that dies once the message is written.
+ *
+ * Owns: the share of such steps, who sends what when. Does not own: which worlds have the trait (`traits.ts`), what is judged (`oracle-mail.ts`). It throws dice of its own.
+ */
+
+import { messagesOf, type Plan, type PlanStep, type ReceiveStep } from '../../lib/core/plan/plan.ts';
+import { isTerminal } from '../../lib/core/records/state.ts';
+import { isSteadfastError } from '../../lib/core/values/errors.ts';
+import { sendMessage } from '../../lib/scheduler/messages.ts';
+import type { Choice } from './plans.ts';
+import { type Host, planOf, schedulerFor } from './process.ts';
+
+/** The share of the steps that wait for a message before they begin. */
+const WAITING_SHARE = 0.45;
+/** The share of the workflows that end with one. */
+const LAST_SHARE = 0.4;
+const NAMES = ['paid', 'moved'] as const;
+const TIMES = [60_000, 300_000, 300_000, 3_600_000] as const;
+
+/** Also in the workflows that its steps run. */
+export function withMessages(plan: Plan, choice: Choice): Plan {
+  const steps = plan.steps.flatMap((step): PlanStep[] => {
+    const inside: PlanStep =
+      step.kind === 'child' ? { ...step, plan: withMessages(step.plan, choice) } : step;
+    if (!choice.chance(WAITING_SHARE)) return [inside];
+    const receive = receiveStep(`r-${step.name}`, step.after, choice);
+    return [receive, { ...inside, after: [...step.after, receive.name] }];
+  });
+  if (!choice.chance(LAST_SHARE)) return { ...plan, steps };
+  const after = steps.slice(-1).map(({ name }) => name);
+  return { ...plan, steps: [...steps, receiveStep('r-last', after, choice)] };
+}
+
+const receiveStep = (name: string, after: readonly string[], choice: Choice): ReceiveStep => ({
+  kind: 'receive',
+  name,
+  after,
+  message: choice.pick(NAMES),
+  withinMs: choice.pick(TIMES),
+  ...(choice.chance(0.6) ? { otherwise: 'continue' as const } : {}),
+});
+
+/** How many more than it can take are sent to an execution, at most. */
+const TOO_MANY = 1;
+const SENT_SHARE = 0.4;
+/** The share of the sends that have the id of the one before, and of those to what is over. */
+const AGAIN_SHARE = 0.15;
+const LATE_SHARE = 0.004;
+/** A sender without an answer comes again, or does not. */
+const COMES_AGAIN_SHARE = 0.5;
+const AGAIN_MS = 35_000;
+const LOOK_EVERY_MS = 60_000;
+
+/** They look at everything now and then, as who hears of an execution from its first step does. */
+export function startSenders(host: Host): void {
+  const { events, external, sending } = host;
+  if (sending === undefined || external.file !== undefined) return;
+  watch(host);
+  const look = (): void => {
+    for (const id of external.table.ids()) consider(host, sending, id);
+    if (!host.over()) events.plan(sending.between(3_000, 40_000), look);
+  };
+  events.plan(sending.between(1_000, 15_000), look);
+}
+
+/** Once nothing is out of order, what is left in the mailboxes is judged now and then. */
+function watch({ events, faults, mail, over }: Host): void {
+  let healedAt: number | undefined;
+  const look = (): void => {
+    if (faults.healed()) healedAt ??= events.now;
+    if (healedAt !== undefined) mail.look(healedAt);
+    if (!over()) events.plan(LOOK_EVERY_MS, look);
+  };
+  events.plan(LOOK_EVERY_MS, look);
+}
+
+function consider(host: Host, sending: Choice, id: string): void {
+  const { external, mail } = host;
+  const plan = planOf(host, id);
+  const state = external.table.read(id);
+  const names = plan === undefined ? [] : messagesOf(plan);
+  if (plan === undefined || state === undefined || names.length === 0) return;
+  const { life, status } = state.execution;
+  const taking = plan.steps.filter(({ kind }) => kind === 'receive').length;
+  const isOver = isTerminal(status);
+  if (!isOver && mail.countOf(id, life) >= taking + TOO_MANY) return;
+  if (!sending.chance(isOver ? LATE_SHARE : SENT_SHARE)) return;
+  const latest = sending.chance(AGAIN_SHARE) ? mail.latestOf(id, life) : undefined;
+  const messageId = latest?.id ?? mail.newId();
+  const name = latest?.name ?? sending.pick(names);
+  send(host, sending, { id, life, messageId, name });
+}
+
+interface Sent {
+  readonly id: string;
+  readonly life: string;
+  readonly messageId: string;
+  readonly name: string;
+}
+
+function send(host: Host, sending: Choice, sent: Sent): void {
+  const { events, faults, kinds, mail } = host;
+  const { id, messageId, name } = sent;
+  let isAnswered = false;
+  const request = { name, body: { of: messageId }, id: messageId };
+  sendMessage(schedulerFor(host), { executionId: id }, request).then(
+    (accepted) => {
+      isAnswered = true;
+      mail.answered(accepted, sent);
+    },
+    (error: unknown) => {
+      isAnswered = isSteadfastError(error) && error.code !== 'busy';
+      if (isSteadfastError(error) && error.code === 'ended') kinds.messageRefused += 1;
+    },
+  );
+  events.plan(AGAIN_MS, () => {
+    if (isAnswered || (!faults.healed() && !sending.chance(COMES_AGAIN_SHARE))) return false;
+    return send(host, sending, sent);
+  });
+}

@@ -1,0 +1,273 @@
+/**
+ * Messages to executions, judged by what was accepted when in true time, and what became of it.
+ *
+ * Owns: M1 what was answered as accepted is there; M2 an id counts once; M3 each is taken once, in order, with
+ * its body; M6 what came in time is taken before the time is over, and what came later is not; L1 with nothing
+ * out of order none is left beside a step that waits for it. Does not own: when a step's time is over
+ * (`oracle-turns.ts`, `oracle-times.ts`). It believes no mailbox: it keeps a book of its own.
+ */
+
+import type { Plan, PlanStep, ReceiveStep } from '../../lib/core/plan/plan.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
+import type { ExecutionMessage, Mailbox } from '../../lib/core/records/mailbox.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Step } from '../../lib/core/records/state.ts';
+import type { Mailboxes, WriteResult } from '../../lib/core/ports.ts';
+import type { MailboxTable } from '../../lib/memory/mailboxes.ts';
+import type { MemoryTable } from '../../lib/memory/table.ts';
+import type { KindCounts } from './kinds.ts';
+import { overTimeAt, turnOf } from './oracle-turns.ts';
+import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
+import type { Process } from './process.ts';
+
+interface Booked {
+  readonly id: string;
+  readonly name: string;
+  readonly order: number;
+  /** As its record says. */
+  readonly at: number;
+  /** When the table had it. */
+  readonly trueAt: number;
+  readonly by: Process;
+  taken?: string;
+}
+
+interface Eyes {
+  readonly table: MemoryTable;
+  readonly kinds: KindCounts;
+  readonly now: () => number;
+  readonly violate: (about: string, problem: string) => void;
+  readonly planOf: (id: string) => Plan | undefined;
+}
+
+/** What a write of a step is judged by. */
+interface MailWrite {
+  readonly plan: Plan;
+  readonly before: Snapshot;
+  readonly write: Write;
+}
+
+/** Two ticks of a supervisor and a sweep, beyond the times of a mailbox and of a sender. */
+const LOOKED_AFTER_MS = 150_000;
+
+export class OracleMail {
+  readonly #eyes: Eyes;
+  /** By execution and life. */
+  readonly #books = new Map<string, Booked[]>();
+  readonly #left = new Set<string>();
+  #ids = 0;
+
+  constructor(eyes: Eyes) {
+    this.#eyes = eyes;
+  }
+
+  get table(): MailboxTable {
+    return this.#eyes.table.mailboxes;
+  }
+
+  newId(): string {
+    this.#ids += 1;
+    return `m${this.#ids}`;
+  }
+
+  countOf(id: string, life: string): number {
+    return this.#bookOf(id, life).length;
+  }
+
+  latestOf(id: string, life: string): Booked | undefined {
+    return this.#bookOf(id, life).at(-1);
+  }
+
+  /** A request of a sender's process, as the table executes it. */
+  accept(mailbox: Mailbox, message: ExecutionMessage, by: Process): WriteResult {
+    const { kinds, now, planOf, table } = this.#eyes;
+    const { executionId: id, life, order, name, at } = message;
+    const before = this.table.readMailbox(id, life);
+    const isAgain = before?.writeId === mailbox.writeId;
+    const result = this.table.accept(mailbox, message);
+    if (result !== 'written' || isAgain) return result;
+    const book = this.#bookOf(id, life);
+    if (book.some((one) => one.id === message.id)) this.#violate(id, `M2 '${message.id}' counts twice`);
+    if (order !== book.length + 1) this.#violate(id, `M3 message ${book.length + 1} has the order ${order}`);
+    const entries = mailbox.entries.map((one) => one.id).join();
+    const open = [...book.filter(({ taken }) => taken === undefined).map((one) => one.id), message.id].join();
+    if (entries !== open) this.#violate(id, `M3 the mailbox has ${entries} and not ${open}`);
+    book.push({ id: message.id, name, order, at, trueAt: now(), by });
+    kinds.messageSent += 1;
+    const state = table.read(id);
+    const plan = planOf(id);
+    if (state?.execution.life !== life || plan === undefined) return result;
+    if (state.execution.status === 'paused') kinds.messageInPause += 1;
+    if (!plan.steps.some((step) => isWaiting(step, name, state))) kinds.messageEarly += 1;
+    return result;
+  }
+
+  /** A sender has its answer. */
+  answered(
+    { id, order }: { readonly id: string; readonly order: number },
+    {
+      id: executionId,
+      life,
+      messageId,
+    }: { readonly id: string; readonly life: string; readonly messageId: string },
+  ): void {
+    // It may have been accepted for another life of the id, which has begun since.
+    const all = [...this.#books]
+      .filter(([key]) => key.startsWith(`${executionId} `))
+      .flatMap(([, book]) => book);
+    const known = all.find((one) => one.id === messageId && one.order === order);
+    if (id !== messageId || known === undefined)
+      this.#violate(executionId, `M1 message ${order} of ${life} was accepted, and is not there`);
+  }
+
+  /** A mailbox as a process reaches it. @param reach a call to the store, which takes time and may fail */
+  portOf(process: Process, reach: <Answer>(execute: () => Answer) => Promise<Answer>): Mailboxes {
+    const { table } = this;
+    return {
+      readMailbox: (id, life) => reach(() => table.readMailbox(id, life)),
+      readMessage: (id, life, message) => reach(() => table.readMessage(id, life, message)),
+      accept: (mailbox, message) => reach(() => this.accept(mailbox, message, process)),
+      writeMailbox: (mailbox) => reach(() => table.writeMailbox(mailbox)),
+    };
+  }
+
+  /** Executes a write, and judges it. */
+  judged(write: Write, execute: () => WriteResult): WriteResult {
+    const { table, planOf } = this.#eyes;
+    const { executionId: id, step } = write;
+    const before = table.read(id);
+    const result = execute();
+    const plan = planOf(id);
+    if (result !== 'written' || before === undefined || plan === undefined) return result;
+    if (step === undefined || step.life !== before.execution.life) return result;
+    if (step.writeId === before.steps[step.name]?.writeId) return result;
+    const problems: string[] = [];
+    this.#judge(problems, { plan, before, write });
+    for (const problem of problems) this.#violate(id, problem);
+    return result;
+  }
+
+  #judge(problems: string[], mail: MailWrite): void {
+    const { plan, before, write } = mail;
+    const step = plan.steps.find(({ name }) => name === write.step?.name);
+    if (write.taken !== undefined && (step?.kind !== 'receive' || write.execution === undefined))
+      problems.push('M3 a message is taken by no step, or without the execution');
+    if (step?.kind !== 'receive' || write.step === undefined) return;
+    const was = before.steps[step.name];
+    const is = write.step;
+    if (is.status === was?.status) return;
+    if (write.taken !== undefined) return this.#judgeTaken(problems, mail, step, is);
+    if (is.received !== undefined) problems.push(`M3 '${step.name}' has a message that nothing took`);
+    const isOver = is.status === 'done' || (is.status === 'failed' && is.failure?.code === 'no-message');
+    if (isOver) this.#judgeOver(problems, mail, step);
+    if (is.status === 'done' && (is.output !== null || step.otherwise !== 'continue'))
+      problems.push(`M6 '${step.name}' is done without a message`);
+  }
+
+  #judgeTaken(problems: string[], { before, write }: MailWrite, step: ReceiveStep, is: Step): void {
+    const { kinds } = this.#eyes;
+    const { id, life, status, epoch } = before.execution;
+    const { mailbox, message } = write.taken as NonNullable<Write['taken']>;
+    const book = this.#bookOf(id, life);
+    const known = book.find((one) => one.id === message.id);
+    const open = book.filter(({ taken }) => taken === undefined);
+    if (known === undefined) return void problems.push(`M3 '${message.id}' was never accepted`);
+    if (known.taken !== undefined) problems.push(`M3 '${message.id}' is taken by '${known.taken}', too`);
+    const first = open.find(({ name }) => name === step.message);
+    if (first !== undefined && first.order < known.order)
+      problems.push(`M3 '${message.id}' is taken before '${first.id}'`);
+    if (known.name !== step.message) problems.push(`M3 '${step.name}' takes a message '${known.name}'`);
+    if (JSON.stringify(is.output) !== JSON.stringify({ of: message.id }))
+      problems.push(`M3 '${step.name}' has another body than '${message.id}'`);
+    if (is.status !== 'done' || is.received?.id !== message.id || message.body !== undefined)
+      problems.push(`M3 the records do not say who took '${message.id}'`);
+    if (status !== 'running' && status !== 'waiting') problems.push(`M6 a message is taken while ${status}`);
+    const left = mailbox.entries.map((one) => one.id).join();
+    const expected = open
+      .filter((one) => one !== known)
+      .map((one) => one.id)
+      .join();
+    if (left !== expected) problems.push(`M3 the mailbox has ${left} and not ${expected}`);
+    const overAt = this.#overAt(step, before);
+    if (overAt !== undefined && known.trueAt > overAt + CLOCKS_DIFFER_MS)
+      problems.push(`M6 '${message.id}' came ${known.trueAt - overAt} ms after the time of '${step.name}'`);
+    known.taken = step.name;
+    kinds.messageTaken += 1;
+    if (known.by.dead) kinds.messageOfDead += 1;
+    if (epoch > 1) kinds.messageAfterRetry += 1;
+    if (overAt !== undefined && this.#eyes.now() > overAt + CLOCKS_DIFFER_MS) kinds.messageSeenLate += 1;
+  }
+
+  /** It is over without a message: none had come in time. */
+  #judgeOver(problems: string[], { before }: MailWrite, step: ReceiveStep): void {
+    const { kinds } = this.#eyes;
+    const { id, life } = before.execution;
+    kinds.messageMissed += 1;
+    const overAt = this.#overAt(step, before);
+    const first = this.#bookOf(id, life).find((one) => one.name === step.message && one.taken === undefined);
+    if (overAt === undefined || first === undefined) return;
+    kinds.messageLeft += 1;
+    if (first.trueAt < overAt - CLOCKS_DIFFER_MS && first.at <= overAt)
+      problems.push(
+        `M6 '${step.name}' is over although '${first.id}' came ${overAt - first.trueAt} ms before`,
+      );
+  }
+
+  #overAt(step: ReceiveStep, state: Snapshot): number | undefined {
+    const turnAt = turnOf(step, state);
+    // Of earlier pauses there is but a sum.
+    if (turnAt === undefined || state.execution.earlierPauses !== undefined) return undefined;
+    return overTimeAt(step.name, step.withinMs, turnAt, state);
+  }
+
+  /** Looks now and then, once nothing is out of order, for what was left. */
+  look(healedAt: number): void {
+    const { now, planOf, table, violate } = this.#eyes;
+    for (const [key, book] of this.#books) {
+      const [id = '', life = ''] = key.split(' ');
+      const state = table.read(id);
+      const plan = planOf(id);
+      if (state === undefined || plan === undefined || state.execution.life !== life) continue;
+      const { status, pauses } = state.execution;
+      if (status !== 'running' && status !== 'waiting') continue;
+      for (const one of firsts(book)) {
+        const step = plan.steps.find((other) => isWaiting(other, one.name, state)) as ReceiveStep | undefined;
+        if (step === undefined || this.#left.has(one.id)) continue;
+        const resumedAt = pauses?.at(-1)?.endedAt ?? 0;
+        const from = Math.max(turnOf(step, state) ?? 0, one.trueAt, healedAt, resumedAt);
+        const overAt = this.#overAt(step, state) ?? 0;
+        if (now() - from < LOOKED_AFTER_MS || one.at > overAt) continue;
+        this.#left.add(one.id);
+        violate(id, `L1 '${step.name}' has waited ${now() - from} ms beside message '${one.id}'`);
+      }
+    }
+  }
+
+  #bookOf(id: string, life: string): Booked[] {
+    const key = `${id} ${life}`;
+    const book = this.#books.get(key) ?? [];
+    this.#books.set(key, book);
+    return book;
+  }
+
+  #violate(about: string, problem: string): void {
+    this.#eyes.violate(about, problem);
+  }
+}
+
+/** Its turn has come, and nothing of it is written. */
+const isWaiting = (step: PlanStep, name: string, state: Snapshot): boolean =>
+  step.kind === 'receive' &&
+  step.message === name &&
+  turnOf(step, state) !== undefined &&
+  (state.steps[step.name]?.status ?? 'ready') === 'ready';
+
+/** Of each name the first that is not taken. */
+function firsts(book: readonly Booked[]): Booked[] {
+  const seen = new Set<string>();
+  return book.filter(({ name, taken }) => {
+    if (taken !== undefined || seen.has(name)) return false;
+    seen.add(name);
+    return true;
+  });
+}
