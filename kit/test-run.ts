@@ -16,6 +16,7 @@ import type { Choice, Incident } from '../lib/core/records/question.ts';
 import { type Snapshot, incidentsIn } from '../lib/core/records/snapshot.ts';
 import { callbackToken, type Execution } from '../lib/core/records/state.ts';
 import { childIds, idsOfTries } from '../lib/core/waiting/child.ts';
+import { withOwnMailbox } from '../lib/engine/mailbox.ts';
 import { closeCallback } from '../lib/scheduler/callbacks.ts';
 import { cancel, type CommandRequest, pause, resume, retry } from '../lib/scheduler/commands.ts';
 import { resolveIncident, type ResolutionRequest } from '../lib/scheduler/incidents.ts';
@@ -317,7 +318,8 @@ export class TestRun {
    */
   async why(): Promise<Explanation> {
     const { plan, state } = await this.#driver.show(this.id);
-    return explain(plan, state, this.#driver.world.clock.now());
+    const { world } = this.#driver;
+    return explain(plan, await withOwnMailbox(world, plan, state), world.clock.now());
   }
 
   #ask<Answer>(request: (scheduler: Scheduler) => Promise<Answer>): Promise<Answer> {

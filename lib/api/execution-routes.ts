@@ -18,6 +18,7 @@ import { possibleCommands } from '../core/operators/obey.ts';
 import { shownSteps } from '../core/plan/on-failure.ts';
 import { cancel, pause, resume, retry } from '../scheduler/commands.ts';
 import { erase } from '../scheduler/erase.ts';
+import { withOwnMailbox } from '../engine/mailbox.ts';
 import { laneNow } from '../scheduler/lanes.ts';
 import { askedIn, askedOf, list } from '../scheduler/lists.ts';
 import { type Scheduler, show, type Shown, start, type StartRequest } from '../scheduler/start.ts';
@@ -79,7 +80,8 @@ export const EXECUTION_ROUTES = {
     return fittedExecution(await viewNow(scheduler, shown, step), step);
   }),
   'GET /executions/{id}/why': row(200, undefined, async ({ scheduler, named }) => {
-    const { state, plan } = await show(scheduler, named);
+    const { state: stored, plan } = await show(scheduler, named);
+    const state = await withOwnMailbox(scheduler.ports, plan, stored);
     const { clock, queue } = scheduler.ports;
     const now = clock.now();
     const commands = possibleCommands(plan, state, now, scheduler.workflows.has(plan.workflow));

@@ -10,6 +10,7 @@
  * that the mailbox is still the one that was read.
  */
 
+import { messagesOf, type Plan } from '../core/plan/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import type { Mailbox } from '../core/records/mailbox.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
@@ -31,6 +32,10 @@ export async function withMailbox(ports: Ports, state: Snapshot, id?: string): P
   const message = read?.taken === undefined ? read : null;
   return { ...state, mailbox: { ...state.mailbox, messages: { ...state.mailbox.messages, [id]: message } } };
 }
+
+/** The state with its mailbox, where steps of the plan take messages. @throws as the port rejects */
+export const withOwnMailbox = async (ports: Ports, plan: Plan, state: Snapshot): Promise<Snapshot> =>
+  messagesOf(plan).length === 0 ? state : withMailbox(ports, state);
 
 /** Takes the wake time off the mailbox. A later acceptance has its own. @throws as the port rejects */
 export async function withoutWakeTime(ports: Ports, mailbox: Mailbox): Promise<void> {

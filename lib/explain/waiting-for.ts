@@ -18,7 +18,6 @@ import {
   type MapStep,
   type Plan,
   type PlanStep,
-  type ReceiveStep,
 } from '../core/plan/plan.ts';
 import { callerText } from '../core/values/caller.ts';
 import type { Children } from '../core/records/children.ts';
@@ -32,6 +31,7 @@ import { isCleanEnd, tryOf } from '../core/waiting/child-tries.ts';
 import { itemsSoFar } from '../core/waiting/map.ts';
 import { roundOf } from '../core/waiting/rounds.ts';
 import { untilOf } from '../core/waiting/waits.ts';
+import { becauseOfMessage, leftInMailbox, tookText } from './messages.ts';
 import { type Happened, inBrackets, itemsText, type Next } from './words.ts';
 import { timeText } from '../core/values/text.ts';
 
@@ -77,22 +77,6 @@ function becauseOfLane({ lane }: LaneStep, record: Step | undefined): string | u
       return undefined;
   }
 }
-
-function becauseOfMessage({ message, ...step }: ReceiveStep, state: Snapshot): string | undefined {
-  const { status = 'ready', failure } = state.steps[step.name] ?? {};
-  const untilAt = isForward(state.execution.status) ? untilOf({ message, ...step }, state) : undefined;
-  if (status === 'ready')
-    return untilAt === undefined
-      ? undefined
-      : `no message '${message}' has come; it waits until ${timeText(untilAt)}`;
-  if (status === 'done') return tookText({ message, ...step }, state.steps[step.name]);
-  return status === 'failed' || status === 'tolerated' ? `it failed${inBrackets(failure)}` : undefined;
-}
-
-const tookText = ({ message }: ReceiveStep, record: Step | undefined): string =>
-  record?.received === undefined
-    ? `no message '${message}' came in time, and it goes on`
-    : `it took message '${message}' (${record.received.id}), accepted at ${timeText(record.received.at)}`;
 
 const isApproval = (step: CallbackStep): boolean => step.kind === 'approval';
 
@@ -227,7 +211,7 @@ export function pastOfWaiting(plan: Plan, state: Snapshot): Happened[] {
     const evidence = given({ status: record.status, failure, by, count, ended });
     happened.push({ at: record.changedAt, what, ...named, evidence });
   }
-  return happened;
+  return [...happened, ...leftInMailbox(state)];
 }
 
 function happenedQuestion(question: CallbackQuestion): Happened[] {

@@ -65,3 +65,14 @@ it('is taken once, whatever dies when', async () => {
   expect(report.ends).toEqual({ succeeded: report.runs + 1 });
   expect(report.findings).toEqual([]);
 });
+
+it('why names what no step has taken', async () => {
+  const run = await testWorkflow(order, { agents: agents() }).start({});
+  await run.send('moved', { amount: 1 }, { id: 'too-early' });
+  const { past } = await run.why();
+  expect(past).toContainEqual({
+    at: expect.any(Number),
+    what: "message 'moved' (too-early) was accepted, and no step has taken it",
+    evidence: { id: 'too-early', order: 1, bytes: 12 },
+  });
+});

@@ -81,9 +81,9 @@ export const MESSAGES: readonly Mutant[] = [
     id: 'no-message-by-an-old-read',
     rule: 'L1 a pause extends the time in which a message may come',
     bug: 'A step goes on without a message although a pause that began since the read extends its time.',
-    file: 'lib/core/supervision/wake-time.ts',
-    find: '(isCallback(planned) || isReceive(planned)) &&',
-    replace: 'isCallback(planned) &&',
+    file: 'lib/core/plan/plan.ts',
+    find: 'isCallback(step) || isReceive(step);',
+    replace: 'isCallback(step);',
     killer: jest('core/waiting/receive', 'fails without one in time, or goes on with null'),
   },
   {

@@ -50,7 +50,8 @@ describe('a step that takes a message', () => {
       sent('m-2', 'paid', NOW - 20, 2),
       sent('m-3', 'paid', NOW - 10, 3),
     );
-    const { write, next, notes } = see(plan, on(mailbox));
+    const longer = planOf(planStep, paid, { ...planStep, name: 'next', after: ['r'] });
+    const { write, next, notes } = see(longer, on(mailbox));
     expect(write?.step).toMatchObject({
       name: 'r',
       status: 'done',
@@ -127,7 +128,8 @@ describe('a step that takes a message', () => {
       status: 'failed',
       failure: { code: 'no-message', message: "no message 'paid' came in time" },
     });
-    const { write } = see(planOf(planStep, { ...short, otherwise: 'continue' }), none);
+    const longer = { ...planStep, name: 'next', after: ['r'] };
+    const { write } = see(planOf(planStep, { ...short, otherwise: 'continue' }, longer), none);
     expect(write?.step).toMatchObject({ status: 'done', output: null });
     expect(write?.step).not.toHaveProperty('received');
     // A pause that began since the read extends its time: the write has the execution's version.

@@ -1,0 +1,53 @@
+/**
+ * Why, for steps that take messages: which one a step took, or waits for, and what no step has taken.
+ *
+ * Owns: these words. Does not own: which message is taken (`waiting/receive.ts`). A mailbox that was not read is
+ * not told of.
+ */
+
+import type { ReceiveStep } from '../core/plan/plan.ts';
+import type { MailboxEntry } from '../core/records/mailbox.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import { isForward, type Step } from '../core/records/state.ts';
+import { timeText } from '../core/values/text.ts';
+import { untilOf } from '../core/waiting/waits.ts';
+import { type Happened, inBrackets } from './words.ts';
+
+export function becauseOfMessage(step: ReceiveStep, state: Snapshot): string | undefined {
+  const record = state.steps[step.name];
+  const { status = 'ready', failure } = record ?? {};
+  if (status === 'done') return tookText(step, record);
+  if (status === 'failed' || status === 'tolerated') return `it failed${inBrackets(failure)}`;
+  const untilAt = isForward(state.execution.status) ? untilOf(step, state) : undefined;
+  return status !== 'ready' || untilAt === undefined
+    ? undefined
+    : `no message '${step.message}' has come; it waits until ${timeText(untilAt)}`;
+}
+
+/** What a step that is done went on with. */
+export const tookText = ({ message }: ReceiveStep, record: Step | undefined): string =>
+  record?.received === undefined
+    ? `no message '${message}' came in time, and it goes on`
+    : `it took message '${message}' (${record.received.id}), accepted at ${timeText(record.received.at)}`;
+
+/** So many are told one by one. */
+const TOLD = 20;
+
+/** What was accepted, and no step has taken. */
+export function leftInMailbox({ mailbox: { mailbox } = { messages: {} } }: Snapshot): Happened[] {
+  const entries = mailbox?.entries ?? [];
+  const told = entries.slice(0, TOLD).map(leftText);
+  const more = entries[TOLD];
+  if (more === undefined) return told;
+  const count = entries.length - TOLD;
+  return [
+    ...told,
+    { at: more.at, what: `${count} later messages were not taken, either`, evidence: { count } },
+  ];
+}
+
+const leftText = ({ name, id, at, order, bytes }: MailboxEntry): Happened => ({
+  at,
+  what: `message '${name}' (${id}) was accepted, and no step has taken it`,
+  evidence: { id, order, bytes },
+});
