@@ -13,7 +13,7 @@ import { startBehind } from '../explain/words.ts';
 import type { Breakers } from '../explain/deferred.ts';
 import { type Breaker, notBeforeOf } from '../core/step/breaker.ts';
 import { laneOf } from '../core/plan/lane.ts';
-import { type Bugs, bugsNow } from '../core/records/bugs.ts';
+import { type Bugs, bugsNow } from '../core/values/bugs.ts';
 import { type Unanswered, unansweredNow } from '../core/records/unanswered.ts';
 import { agentsNamed, type Plan } from '../core/plan/plan.ts';
 import type { Receipts } from '../core/ports.ts';

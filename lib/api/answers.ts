@@ -192,7 +192,7 @@ export interface LaneView {
 export interface StepView {
   /** Its name in the workflow. */
   readonly name: string;
-  /** The kind: work of an agent, a wait, a callback, an approval, a message, a child, a list, a lane. */
+  /** The kind: an agent's step, a wait, a callback, an approval, a receive, a child, a list, a lane. */
   readonly kind: PlanStep['kind'];
   /** The agent that performs it; only the kind 'agent' has one. */
   readonly agent?: string;
@@ -237,7 +237,7 @@ export interface StepView {
   readonly waitsUntil?: number;
   /** Only for a lane, while it waits for a place. */
   readonly lane?: LaneView;
-  /** Of an open callback or approval: `POST /callbacks/{token}/complete`; and its question, as in the inbox. */
+  /** Only for an open callback or approval: `POST /callbacks/{token}/complete`, and its question. */
   readonly token?: string;
   readonly question?: CallbackQuestionView;
   /** Only for a child or map step; the ids of up to 100 of its executions. */

@@ -13,7 +13,7 @@ import type { Failure } from '../core/values/failure.ts';
 import type { Question } from '../core/records/question.ts';
 import type { Json } from '../core/values/json.ts';
 import type { EndedHold, Hold } from '../core/records/hold.ts';
-import type { Bugs } from '../core/records/bugs.ts';
+import type { Bugs } from '../core/values/bugs.ts';
 import type { WaitsNow } from '../core/records/open-waits.ts';
 import type { AuditReceipt, LostAttempts, ShardReceipt } from '../core/records/receipts.ts';
 import type { ExecutionStatus } from '../core/moves.ts';

@@ -1,8 +1,8 @@
 /**
  * Why, for steps that take messages: which one a step took, or waits for, and what no step has taken.
  *
- * Owns: these words. Does not own: which message is taken (`waiting/receive.ts`). A mailbox that was not read is
- * not told of.
+ * Owns: these words. Does not own: which message is taken (`waiting/receive.ts`). Of a mailbox that was not
+ * read nothing is said.
  */
 
 import type { ReceiveStep } from '../core/plan/plan.ts';
@@ -30,18 +30,18 @@ export const tookText = ({ message }: ReceiveStep, record: Step | undefined): st
     ? `no message '${message}' came in time, and it goes on`
     : `it took message '${message}' (${record.received.id}), accepted at ${timeText(record.received.at)}`;
 
-/** So many are told one by one. */
-const TOLD = 20;
+/** So many are named one by one. */
+const NAMED = 20;
 
 /** What was accepted, and no step has taken. */
 export function leftInMailbox({ mailbox: { mailbox } = { messages: {} } }: Snapshot): Happened[] {
   const entries = mailbox?.entries ?? [];
-  const told = entries.slice(0, TOLD).map(leftText);
-  const more = entries[TOLD];
-  if (more === undefined) return told;
-  const count = entries.length - TOLD;
+  const named = entries.slice(0, NAMED).map(leftText);
+  const more = entries[NAMED];
+  if (more === undefined) return named;
+  const count = entries.length - NAMED;
   return [
-    ...told,
+    ...named,
     { at: more.at, what: `${count} later messages were not taken, either`, evidence: { count } },
   ];
 }

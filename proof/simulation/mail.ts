@@ -1,8 +1,9 @@
 /**
- * Workflows that take messages, and those who send them: early and late, twice, to what is paused or over, and
- * with a process that dies once the message is written.
+ * Workflows that take messages, and those who send them: early and late, twice, to what is paused or over,
+ * and with a process that dies once the message is written.
  *
- * Owns: the share of such steps, who sends what when. Does not own: which worlds have the trait (`traits.ts`), what is judged (`oracle-mail.ts`). It throws dice of its own.
+ * Owns: the share of such steps, who sends what when. Does not own: which worlds have the trait
+ * (`traits.ts`), what is judged (`oracle-mail.ts`). It throws dice of its own.
  */
 
 import { messagesOf, type Plan, type PlanStep, type ReceiveStep } from '../../lib/core/plan/plan.ts';
@@ -53,7 +54,7 @@ const COMES_AGAIN_SHARE = 0.5;
 const AGAIN_MS = 35_000;
 const LOOK_EVERY_MS = 60_000;
 
-/** They look at everything now and then, as who hears of an execution from its first step does. */
+/** They read everything now and then, and send to what they find. */
 export function startSenders(host: Host): void {
   const { events, external, sending } = host;
   if (sending === undefined || external.file !== undefined) return;

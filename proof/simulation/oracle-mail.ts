@@ -1,9 +1,9 @@
 /**
  * Messages to executions, judged by what was accepted when in true time, and what became of it.
  *
- * Owns: M1 what was answered as accepted is there; M2 an id counts once; M3 each is taken once, in order, with
- * its body; M6 what came in time is taken before the time is over, and what came later is not; L1 with nothing
- * out of order none is left beside a step that waits for it. Does not own: when a step's time is over
+ * Owns: M1 what was answered as accepted is there; M2 an id counts once; M3 each is taken once, in order,
+ * with its body; M6 what came in time is taken before the time is over, and what came later is not; L1 with
+ * nothing out of order none is left beside a step that waits for it. Does not own: when a step's time is over
  * (`oracle-turns.ts`, `oracle-times.ts`). It believes no mailbox: it keeps a book of its own.
  */
 
@@ -215,7 +215,7 @@ export class OracleMail {
 
   #overAt(step: ReceiveStep, state: Snapshot): number | undefined {
     const turnAt = turnOf(step, state);
-    // Of earlier pauses there is but a sum.
+    // Earlier pauses are only a sum.
     if (turnAt === undefined || state.execution.earlierPauses !== undefined) return undefined;
     return overTimeAt(step.name, step.withinMs, turnAt, state);
   }
@@ -262,7 +262,7 @@ const isWaiting = (step: PlanStep, name: string, state: Snapshot): boolean =>
   turnOf(step, state) !== undefined &&
   (state.steps[step.name]?.status ?? 'ready') === 'ready';
 
-/** Of each name the first that is not taken. */
+/** The first of each name that is not taken. */
 function firsts(book: readonly Booked[]): Booked[] {
   const seen = new Set<string>();
   return book.filter(({ name, taken }) => {

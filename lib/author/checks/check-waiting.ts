@@ -1,8 +1,8 @@
 /**
  * The check of steps that no agent performs, and of what references may point to.
  *
- * Owns: the refusals of wait, callback, approval, receive, child and map. Does not own: agents' steps and the graph
- * (`check.ts`). Nothing that could wait without end gets to run (P1).
+ * Owns: the refusals of wait, callback, approval, receive, child and map. Does not own: agents' steps and the
+ * graph (`check.ts`). Nothing that could wait without end gets to run (P1).
  */
 
 import { formatDuration, isDurationMs, timeOf, timeProblem } from '../../core/values/duration.ts';

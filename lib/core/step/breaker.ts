@@ -17,7 +17,7 @@ import type { DecisionInputs } from '../decisions/change.ts';
 import type { EndedHold, Hold } from '../records/hold.ts';
 import type { Report } from '../decisions/events.ts';
 import type { NotBefore } from '../records/state.ts';
-import { type Bugs, bugsAfter } from '../records/bugs.ts';
+import { type Bugs, bugsAfter } from '../values/bugs.ts';
 import { type FailedCall, isAnswered, type Unanswered, unansweredAfter } from '../records/unanswered.ts';
 import { CANNOT_TELL, type Failure } from '../values/failure.ts';
 import { BUG } from '../values/bug.ts';

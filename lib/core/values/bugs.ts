@@ -3,10 +3,10 @@
  * open the breaker, because its service is not involved.
  *
  * Owns: how they are counted, and how long they are news. Does not own: which errors are bugs
- * (`values/bug.ts`), the words (`explain/situation.ts`).
+ * (`bug.ts`), the words (`explain/situation.ts`).
  */
 
-import type { Failure } from '../values/failure.ts';
+import type { Failure } from './failure.ts';
 
 export interface Bugs {
   /**
