@@ -9,7 +9,7 @@ import type { MemoryWorld } from '../../lib/memory/world.ts';
 import { book } from './book.ts';
 import { drain, harness, type Harness, settle } from './harness.ts';
 import { FOUND_MS, mailboxOf, messageOf, paying, sendAndDie, sendTo, thrice } from './mail.ts';
-import { deferred } from './process.ts';
+import { deferred, withStore } from './process.ts';
 
 function open(otherwise?: 'fail' | 'continue', wrap?: (world: MemoryWorld) => Ports): Harness {
   const { implementation } = book();
@@ -174,17 +174,16 @@ describe('a mailbox', () => {
   it('keeps its wake time where another message came since it was read', async () => {
     const gate = deferred<void>();
     let isHeld = false;
-    const h = open('fail', (world) => ({
-      ...world,
-      mailboxes: {
-        ...world.mailboxes,
-        writeMailbox: async (mailbox) => {
+    const h = open('fail', (world) =>
+      withStore(world, (store) => ({
+        read: async (id) => {
+          const state = await store.read(id);
           isHeld = true;
           await gate.promise;
-          return world.mailboxes.writeMailbox(mailbox);
+          return state;
         },
-      },
-    }));
+      })),
+    );
     const { id } = await h.begin();
     const sending = sendTo(h, id, 1);
     await settle();

@@ -48,6 +48,13 @@ export const MESSAGES: readonly Mutant[] = [
     file: 'lib/core/waiting/receive.ts',
     find: "      execution: executionAfter(execution, 'adopt', event, {}),\n",
     replace: '',
+    also: [
+      {
+        file: 'lib/core/plan/plan.ts',
+        find: 'isCallback(step) || isReceive(step);',
+        replace: 'isCallback(step);',
+      },
+    ],
     killer: jest('core/waiting/receive', 'in one write with execution and mailbox'),
   },
   {
