@@ -226,6 +226,8 @@ export interface PlanGraph {
   readonly step: ReadonlyMap<string, PlanStep>;
   /** The steps that agents perform, in plan order. */
   readonly performed: readonly AgentStep[];
+  /** The steps that take messages, in plan order. */
+  readonly receives: readonly ReceiveStep[];
   readonly dependents: ReadonlyMap<string, readonly PlanStep[]>;
   /** All predecessors of a step, direct or not; filled on demand. */
   readonly ancestors: Map<string, ReadonlySet<string>>;
@@ -243,6 +245,7 @@ export function graphOf(plan: Plan): PlanGraph {
   const graph: PlanGraph = {
     step: new Map(plan.steps.map((step) => [step.name, step])),
     performed: plan.steps.filter(isAgentStep),
+    receives: plan.steps.filter(isReceive),
     dependents,
     ancestors: new Map(),
   };
@@ -329,8 +332,8 @@ export const isReceive = (step: PlanStep | undefined): step is ReceiveStep => st
 export const endsFromOutside = (step: PlanStep | undefined): boolean => isCallback(step) || isReceive(step);
 
 /** The names of the messages that an execution of the plan takes. */
-export const messagesOf = ({ steps }: Plan): readonly string[] => [
-  ...new Set(steps.filter(isReceive).map(({ message }) => message)),
+export const messagesOf = (plan: Plan): readonly string[] => [
+  ...new Set(graphOf(plan).receives.map(({ message }) => message)),
 ];
 
 /** All expressions of a step that may read outputs of others. */

@@ -10,7 +10,7 @@
  * late that is seen; a later one stays for the next step of its name.
  */
 
-import { isReceive, type Plan, type ReceiveStep } from '../plan/plan.ts';
+import { graphOf, type Plan, type ReceiveStep } from '../plan/plan.ts';
 import { blankStep, executionAfter } from '../decisions/change.ts';
 import { alsoAffected, type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
@@ -49,8 +49,7 @@ export const takeMessage: Rule = {
 
 /** The steps that wait for a message now, in plan order, and until when. */
 const openReceives = (plan: Plan, state: Snapshot): { step: ReceiveStep; untilAt: number }[] =>
-  plan.steps.flatMap((step) => {
-    if (!isReceive(step)) return [];
+  graphOf(plan).receives.flatMap((step) => {
     const untilAt = untilOf(step, state);
     return untilAt === undefined ? [] : [{ step, untilAt }];
   });
