@@ -157,6 +157,11 @@ export const FAILURE_CODES: readonly Codes[] = [
         'Allow more time, or remind who should answer.',
       ],
       [
+        'no-message',
+        'No message of its name was sent to the execution in time.',
+        "Send one sooner, or allow more time; with otherwise: 'continue' it goes on without.",
+      ],
+      [
         'rejected',
         'A person rejected it, or the approval counts as rejected after its time.',
         'The message has the reason. Nothing is broken.',
