@@ -9,6 +9,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { dynamoBulks } from '../lib/aws/dynamo-bulks.ts';
 import { dynamoLanes } from '../lib/aws/dynamo-lanes.ts';
+import { dynamoMailboxes } from '../lib/aws/dynamo-mailboxes.ts';
 import { dynamoErasure, dynamoInventory } from '../lib/aws/dynamo-inventory.ts';
 import type { FindAtRisk } from '../lib/aws/dynamo-open.ts';
 import { dynamoReceipts } from '../lib/aws/dynamo-receipts.ts';
@@ -85,6 +86,7 @@ export function serverPorts({ client, findAtRisk, retentionMs, ...parts }: PortP
     breakers: dynamoRecords(client, table, BREAKER),
     rates: dynamoRecords(client, table, RATE),
     lanes: dynamoLanes(client, table),
+    mailboxes: dynamoMailboxes(client, { table, wakeShards }, pause),
     workflowPauses: dynamoRecords(client, table, WORKFLOW_PAUSE),
     bulks: dynamoBulks(client, table, pause),
     receipts: dynamoReceipts(client, table, wakeShards),

@@ -16,6 +16,7 @@ import { refuse } from '../core/values/errors.ts';
 import { isExecutionId, isName } from '../core/values/names.ts';
 import { shardOf } from './dynamo-indexes.ts';
 import { executionKey, idOfKey, type Item, number, text } from './dynamo-items.ts';
+import { executionOfMailbox, isOfMailbox, lifeOfMailbox, mailboxKey } from './dynamo-mailboxes.ts';
 import { TABLE, type TableIndex } from './names.ts';
 
 export interface IndexKey {
@@ -266,9 +267,10 @@ const placeOf = ({ name }: Index, key: string): string => shardOf(`${name} ${key
 
 const EXECUTION_SK = text(executionKey('x'), TABLE.sk);
 
-/** An execution's id, and for an incident or an entry also which one it is. */
+/** An execution's id, and for an incident, an entry or a mailbox also which one it is. */
 function cursorText(item: Item): string {
   const sk = text(item, TABLE.sk);
+  if (isOfMailbox(item)) return `${executionOfMailbox(item)}/${MAILBOX}.${lifeOfMailbox(item)}`;
   return sk === EXECUTION_SK ? idOfKey(item) : `${idOfKey(item)}/${sk.replace('#', '.')}`;
 }
 
@@ -283,17 +285,21 @@ function parseCursor(
   const last = places.map((one): [string, IndexKey] => {
     const [place = '', id = '', which, ...more] = one.split('/');
     if (!known.has(place) || !isExecutionId(id) || more.length > 0) throw badCursor();
-    return [place, { at, item: { ...executionKey(id), ...(which === undefined ? {} : besideIt(which)) } }];
+    const item = which === undefined ? executionKey(id) : besideIt(id, which);
+    return [place, { at, item }];
   });
   return { at, last: new Map(last) };
 }
 
-function besideIt(which: string): Item {
+const MAILBOX = 'mailbox';
+
+function besideIt(id: string, which: string): Item {
   const dot = which.indexOf('.');
   const [kind, name] = [which.slice(0, dot), which.slice(dot + 1)];
+  if (kind === MAILBOX && /^[a-z0-9]{1,64}$/.test(name)) return mailboxKey(id, name);
   const isKnown = (kind === 'incident' && /^\d{1,6}$/.test(name)) || (kind === 'inbox' && isName(name));
   if (!isKnown) throw badCursor();
-  return { [TABLE.sk]: { S: `${kind}#${name}` } };
+  return { ...executionKey(id), [TABLE.sk]: { S: `${kind}#${name}` } };
 }
 
 export const badCursor = (): Error =>

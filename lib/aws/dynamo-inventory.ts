@@ -23,6 +23,7 @@ import type { Erasure, Inventory } from '../core/ports.ts';
 import {
   executionKey,
   executionOf,
+  executionPartition,
   idOfKey,
   inputKeyOf,
   inputSk,
@@ -41,6 +42,14 @@ import {
 } from './dynamo-items.ts';
 import { shardsOf, WAKE_KEY } from './dynamo-indexes.ts';
 import { LANE_PREFIX, queuedIn, queuedKey } from './dynamo-lanes.ts';
+import {
+  executionOfMailbox,
+  isOfMailbox,
+  MAILBOX_PREFIX,
+  mailboxPartition,
+  mailIn,
+  mailKey,
+} from './dynamo-mailboxes.ts';
 import { itemsOf } from './dynamo-partition.ts';
 import { TABLE } from './names.ts';
 
@@ -51,6 +60,16 @@ export interface InventoryOptions {
   readonly items?: number;
 }
 
+/** The partitions that an audit reads. */
+const READ = {
+  ':executions': { S: 'exec#' },
+  ':lanes': { S: LANE_PREFIX },
+  ':mailboxes': { S: MAILBOX_PREFIX },
+};
+const FILTER = Object.keys(READ)
+  .map((prefix) => `begins_with(#pk, ${prefix})`)
+  .join(' OR ');
+
 export function dynamoInventory(client: DynamoDBClient, options: InventoryOptions): Inventory {
   const { table, wakeShards, items } = options;
   return {
@@ -60,9 +79,9 @@ export function dynamoInventory(client: DynamoDBClient, options: InventoryOption
           TableName: table,
           Segment: segment.index,
           TotalSegments: segment.of,
-          FilterExpression: 'begins_with(#pk, :executions) OR begins_with(#pk, :lanes)',
+          FilterExpression: FILTER,
           ExpressionAttributeNames: { '#pk': TABLE.pk },
-          ExpressionAttributeValues: { ':executions': { S: 'exec#' }, ':lanes': { S: LANE_PREFIX } },
+          ExpressionAttributeValues: READ,
           ...(items === undefined ? {} : { Limit: items }),
           ...(cursor === undefined ? {} : { ExclusiveStartKey: JSON.parse(cursor) as Item }),
         }),
@@ -82,8 +101,9 @@ export function dynamoErasure(
 ): Pick<Erasure, 'recordsOf' | 'remove'> {
   return {
     recordsOf: async (executionId) => {
-      const all = await itemsOf(client, table, executionId);
-      return all.items.flatMap((item) => foundIn(item, wakeShards));
+      const partitions = [executionPartition(executionId), mailboxPartition(executionId)];
+      const all = await Promise.all(partitions.map((partition) => itemsOf(client, table, partition)));
+      return all.flatMap(({ items }) => items).flatMap((item) => foundIn(item, wakeShards));
     },
     remove: async (found) => {
       if (found.kind === 'queued') {
@@ -117,14 +137,17 @@ function keyOf(found: Exclude<Removable, FoundQueued>): Item {
   if (found.kind === 'execution') return executionKey(found.execution.id);
   if (found.kind === 'input')
     return { ...executionKey(found.executionId), [TABLE.sk]: { S: inputSk(found.key) } };
+  if (found.kind === 'mail') return mailKey(found);
   if (found.kind === 'step') return stepKey(found.executionId, found.step.name);
   return questionKeyOf(found.executionId, found.question);
 }
 
 /** Nothing for a kind of record that this code does not know. */
 function foundIn(item: Item, wakeShards: number): Found[] {
-  const executionId = idOfKey(item);
+  const isMail = isOfMailbox(item);
+  const executionId = isMail ? executionOfMailbox(item) : idOfKey(item);
   try {
+    if (isMail) return [mailIn(item)];
     const place = queuedIn(item);
     if (place !== undefined) return [{ kind: 'queued', executionId: place.queued.id, ...place }];
     if (isExecutionItem(item)) {

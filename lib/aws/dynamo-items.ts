@@ -29,14 +29,17 @@ export const FORM: Item = { v: { N: '3' } };
 const EXECUTION_SK = 'exec';
 const STEP_PREFIX = 'step#';
 
+/** All records of an execution but its mailbox. */
+export const executionPartition = (id: string): string => `exec#${checkedId(id)}`;
+
 export const executionKey = (id: string): Item => ({
-  pk: { S: `exec#${checkedId(id)}` },
+  pk: { S: executionPartition(id) },
   sk: { S: EXECUTION_SK },
 });
 
 export const stepKey = (id: string, name: string): Item => {
   if (!isStepName(name)) throw refuse('bad-key', `'${name}' is not a step's name`);
-  return { pk: { S: `exec#${checkedId(id)}` }, sk: { S: `${STEP_PREFIX}${name}` } };
+  return { pk: { S: executionPartition(id) }, sk: { S: `${STEP_PREFIX}${name}` } };
 };
 
 export const planKey = (hash: string): Item => ({ pk: { S: `plan#${checkedId(hash)}` }, sk: { S: 'plan' } });

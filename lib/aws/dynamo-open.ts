@@ -36,6 +36,7 @@ import {
 } from './dynamo-index-keys.ts';
 import { shardsOf, WAKE_KEY } from './dynamo-indexes.ts';
 import { idOfKey, type Item, number, text } from './dynamo-items.ts';
+import { isOfMailbox } from './dynamo-mailboxes.ts';
 import { filteredPage, type ReadExecutions } from './dynamo-page.ts';
 import { TABLE } from './names.ts';
 
@@ -89,7 +90,7 @@ export async function openPage(
     readAhead: READ_AHEAD,
     cursor: cursor?.startsWith(BY_WAKE) ? cursor.slice(1) : cursor,
   });
-  const mayBe = ({ item }: IndexKey): boolean => !isPart(item) && mayBeListed(openKeyOf(item), query);
+  const mayBe = ({ item }: IndexKey): boolean => isShown(item) && mayBeListed(openKeyOf(item), query);
   const page = await filteredPage(keys, query, read, mayBe, MAX_KEYS);
   return {
     ...page,
@@ -199,7 +200,7 @@ function parsePlace(cursor: string): Place {
   return { startedAt: Number(startedAt), executionId };
 }
 
-/** Reads open executions without parts of lists. */
+/** Reads open executions without parts of lists and without mailboxes. */
 export async function readOpen(
   client: DynamoDBClient,
   options: OpenOptions,
@@ -247,11 +248,12 @@ const rangeOf = ({ wakeShards }: OpenOptions): KeyRange => ({
 });
 
 const boundedKeys = (items: readonly Item[], atLeast: true | undefined): Bounded<OpenKey> => ({
-  items: items.filter((item) => !isPart(item)).map(openKeyOf),
+  items: items.filter(isShown).map(openKeyOf),
   ...(atLeast === undefined ? {} : { atLeast }),
 });
 
-const isPart = (item: Item): boolean => item['isPart']?.BOOL === true;
+/** A part of a list is shown with its parent; a mailbox is no execution. */
+const isShown = (item: Item): boolean => item['isPart']?.BOOL !== true && !isOfMailbox(item);
 
 function openKeyOf(item: Item): OpenKey {
   const riskSince = item['riskSince'] === undefined ? undefined : number(item, 'riskSince');

@@ -1,17 +1,17 @@
 /**
- * All items of one execution's partition, strongly read.
+ * All items of one partition, strongly read.
  *
  * Owns: the pages of the query. Does not own: what the items are (`dynamo-items.ts`), which of them count
  * (`dynamo-store.ts`, `dynamo-inventory.ts`).
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { executionKey, type Item } from './dynamo-items.ts';
+import type { Item } from './dynamo-items.ts';
 
 export async function itemsOf(
   client: DynamoDBClient,
   table: string,
-  executionId: string,
+  partition: string,
 ): Promise<{ readonly items: readonly Item[]; readonly pages: number }> {
   const items: Item[] = [];
   let pages = 0;
@@ -22,7 +22,7 @@ export async function itemsOf(
       new QueryCommand({
         TableName: table,
         KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': executionKey(executionId)['pk'] ?? { NULL: true } },
+        ExpressionAttributeValues: { ':pk': { S: partition } },
         ConsistentRead: true,
         ...(from === undefined ? {} : { ExclusiveStartKey: from }),
       }),

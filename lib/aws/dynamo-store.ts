@@ -19,6 +19,7 @@ import type { Plan } from '../core/plan/plan.ts';
 import type { Due, Page, Store } from '../core/ports.ts';
 import type { Write } from '../core/decisions/decision.ts';
 import { type Question, questionKey } from '../core/records/question.ts';
+import type { SentMessage } from '../core/records/mailbox.ts';
 import { given } from '../core/values/given.ts';
 import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
@@ -28,6 +29,7 @@ import {
   executionItem,
   executionKey,
   executionOf,
+  executionPartition,
   idOfKey,
   inputKeyOf,
   inputSk,
@@ -50,8 +52,9 @@ import { wakeShardKey } from './dynamo-indexes.ts';
 import { itemsOf } from './dynamo-partition.ts';
 import { overLeftovers } from './dynamo-leftovers.ts';
 import type { ListOptions } from './dynamo-list.ts';
+import { executionOfMailbox, isOfMailbox, lifeOfMailbox, sentPuts, takenPuts } from './dynamo-mailboxes.ts';
 import { dynamoLists, type Lists } from './dynamo-lists.ts';
-import { conditional, instead, type Put, putAll, putOne } from './dynamo-put.ts';
+import { conditional, instead, type Put, putAll, putOne, type PutResult } from './dynamo-put.ts';
 import { TABLE } from './names.ts';
 
 /** How many items a page of the wake index has by default. */
@@ -86,7 +89,7 @@ export function unlistedStore(client: DynamoDBClient, options: DynamoOptions): O
       const item = await getItem(client, table, planKey(hash));
       return item && planOf(item);
     },
-    create: async (execution, isNewId = false) => {
+    create: async (execution, isNewId = false, first?: SentMessage) => {
       const isRemoved = retentionMs !== undefined;
       const input = inputApart(execution, itemOf(execution), isRemoved);
       if (input !== undefined) {
@@ -96,7 +99,8 @@ export function unlistedStore(client: DynamoDBClient, options: DynamoOptions): O
       }
       const own = itemOf(input === undefined ? execution : { ...execution, inputKey: inputKeyOf(input) });
       const put = conditional(table, own, execution);
-      let { kind, stored } = await putOne(client, put);
+      const sent = first === undefined ? [] : sentPuts(table, first, wakeShards);
+      let { kind, stored } = await putFirst(client, [put, ...sent], pause);
       if (stored !== undefined && isOfEarlierLife(executionOf(stored), execution.parent))
         ({ kind, stored } = await putOne(client, instead(put, stored)));
       if (kind === 'written') return 'written';
@@ -111,7 +115,7 @@ export function unlistedStore(client: DynamoDBClient, options: DynamoOptions): O
       readSteps(client, table, executionId, steps, withInput),
     readExecution,
     write: async (write) => {
-      const puts = putsOf(table, write, itemOf);
+      const puts = putsOf(table, write, itemOf, wakeShards);
       const { kind, stored } = await putAll(client, puts, pause);
       const over =
         kind === 'written'
@@ -123,13 +127,29 @@ export function unlistedStore(client: DynamoDBClient, options: DynamoOptions): O
   };
 }
 
-function putsOf(table: string, write: Write, itemOf: (execution: Execution) => Item): Put[] {
-  const { executionId, execution, step, question } = write;
+function putsOf(
+  table: string,
+  write: Write,
+  itemOf: (execution: Execution) => Item,
+  wakeShards: number,
+): Put[] {
+  const { executionId, execution, step, question, taken } = write;
   return [
     ...(execution === undefined ? [] : [conditional(table, itemOf(execution), execution)]),
     ...(step === undefined ? [] : [conditional(table, stepItem(executionId, step), step)]),
     ...(question === undefined ? [] : [conditional(table, questionItem(executionId, question), question)]),
+    ...(taken === undefined ? [] : takenPuts(table, taken, wakeShards)),
   ];
+}
+
+/** All of them, and what stands in the way of the first. */
+async function putFirst(
+  client: DynamoDBClient,
+  puts: readonly Put[],
+  pause: (ms: number) => Promise<void>,
+): Promise<PutResult> {
+  const { kind, stored } = await putAll(client, puts, pause);
+  return { kind, stored: stored[0] };
 }
 
 /** A create that is repeated because its answer was lost finds its own write (S15). */
@@ -201,7 +221,7 @@ async function readPartition(
   table: string,
   executionId: string,
 ): Promise<{ snapshot: Snapshot | undefined; pages: number }> {
-  const { items, pages } = await itemsOf(client, table, executionId);
+  const { items, pages } = await itemsOf(client, table, executionPartition(executionId));
   const execution = items.find(isExecutionItem);
   if (execution === undefined) return { snapshot: undefined, pages };
   const steps = items.filter(isStepItem).map(stepOf);
@@ -283,7 +303,9 @@ async function readDue(
     }),
   );
   const items = (answer.Items ?? []).map((item) => ({
-    executionId: idOfKey(item),
+    ...(isOfMailbox(item)
+      ? { executionId: executionOfMailbox(item), mailbox: true as const, life: lifeOfMailbox(item) }
+      : { executionId: idOfKey(item) }),
     wakeAt: number(item, TABLE.wakeIndex.sk),
     ...(item['fairGroup'] === undefined ? {} : { group: text(item, 'fairGroup') }),
   }));

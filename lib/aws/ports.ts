@@ -18,6 +18,7 @@ import { dynamoBulks } from './dynamo-bulks.ts';
 import { dynamoErasure } from './dynamo-inventory.ts';
 import { dynamoLanes } from './dynamo-lanes.ts';
 import { dynamoLists, noLists } from './dynamo-lists.ts';
+import { dynamoMailboxes } from './dynamo-mailboxes.ts';
 import { dynamoReceipts } from './dynamo-receipts.ts';
 import { BREAKER, dynamoRecords, OPEN_WAITS, PRESENCE, RATE, WORKFLOW_PAUSE } from './dynamo-side-records.ts';
 import { unlistedStore } from './dynamo-store.ts';
@@ -163,6 +164,7 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
     breakers: dynamoRecords(dynamo, table, BREAKER),
     rates: dynamoRecords(dynamo, table, RATE),
     lanes: dynamoLanes(dynamo, table),
+    mailboxes: dynamoMailboxes(dynamo, { table, wakeShards: shards }, pause),
     queue: metered(
       sqsQueue(transported(new SQSClient(CLIENT)), queues, {
         ...(atWork === undefined ? {} : { atWork }),

@@ -14,7 +14,7 @@ import type { Away } from './values/away.ts';
 import type { Failure } from './values/failure.ts';
 import type { Json } from './values/json.ts';
 import type { News } from './decisions/news.ts';
-import type { ExecutionMessage, Mailbox } from './records/mailbox.ts';
+import type { ExecutionMessage, Mailbox, SentMessage } from './records/mailbox.ts';
 import type { OpenWaits } from './records/open-waits.ts';
 import type { AuditReceipt, ShardReceipt } from './records/receipts.ts';
 import type { Snapshot } from './records/snapshot.ts';
@@ -75,8 +75,13 @@ export interface Store {
    * Writes a new execution, or returns the existing one; one from an earlier life of its parent's id is
    * replaced.
    * @param isNewId a hint: the id was made for this start, so an existing one is unlikely. @default false
+   * @param first its first message: both are written, or none
    */
-  readonly create: (execution: Execution, isNewId?: boolean) => Promise<Execution | 'written'>;
+  readonly create: (
+    execution: Execution,
+    isNewId?: boolean,
+    first?: SentMessage,
+  ) => Promise<Execution | 'written'>;
   readonly read: (executionId: string) => Promise<Snapshot | undefined>;
   /**
    * The records of these steps, and after them the execution's: a claim in a long execution needs no more. It

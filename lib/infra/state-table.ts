@@ -186,17 +186,17 @@ export class StateTable extends Construct {
     return this.grantRemoving(grantee, 'lane#*');
   }
 
-  /** Erasing executions, and no record of anything else. */
+  /** Erasing executions with their mailboxes, and no record of anything else. */
   grantErase(grantee: IGrantable): Grant {
-    return this.grantRemoving(grantee, 'exec#*');
+    return this.grantRemoving(grantee, 'exec#*', 'mailbox#*');
   }
 
-  private grantRemoving(grantee: IGrantable, keys: string): Grant {
+  private grantRemoving(grantee: IGrantable, ...keys: readonly string[]): Grant {
     return Grant.addToPrincipal({
       grantee,
       actions: [...ACTIONS.remove],
       resourceArns: [this.table.tableArn],
-      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [keys] } },
+      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } },
     });
   }
 

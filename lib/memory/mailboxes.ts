@@ -1,10 +1,12 @@
 /** Mailboxes and messages in memory, with the conditions of the real ones. */
 
 import type { Due, Mailboxes, WriteResult } from '../core/ports.ts';
+import type { FoundMail } from '../core/supervision/audit.ts';
 import type { ExecutionMessage, Mailbox, TakenMessage } from '../core/records/mailbox.ts';
 
-const keyOf = (executionId: string, life: string, id = ''): string =>
-  JSON.stringify([executionId, life, id]);
+const keyOf = (executionId: string, life: string, id = ''): string => JSON.stringify([executionId, life, id]);
+
+const mail = (of: Omit<FoundMail, 'kind'>): FoundMail => ({ kind: 'mail', ...of });
 
 export class MailboxTable {
   readonly #mailboxes = new Map<string, Mailbox>();
@@ -38,7 +40,8 @@ export class MailboxTable {
 
   canTake({ mailbox, message }: TakenMessage): boolean {
     const stored = this.readMessage(message.executionId, message.life, message.id);
-    return this.#follows(mailbox) && stored !== undefined;
+    const isAgain = this.readMailbox(mailbox.executionId, mailbox.life)?.writeId === mailbox.writeId;
+    return isAgain || (this.#follows(mailbox) && stored !== undefined && stored.taken === undefined);
   }
 
   take({ mailbox, message }: TakenMessage): void {
@@ -61,6 +64,31 @@ export class MailboxTable {
     return [...this.#messages.values()]
       .filter((message) => message.executionId === executionId)
       .sort((one, other) => one.order - other.order);
+  }
+
+  /** As an audit finds them. */
+  found(executionId?: string): FoundMail[] {
+    const isAsked = (one: { readonly executionId: string }): boolean =>
+      executionId === undefined || one.executionId === executionId;
+    const boxes = [...this.#mailboxes.values()].filter(isAsked);
+    const messages = [...this.#messages.values()].filter(isAsked);
+    return [
+      ...boxes.map(({ executionId: of, life, version, writeId }) =>
+        mail({ executionId: of, life, version, writeId }),
+      ),
+      ...messages.map(({ executionId: of, life, id: message }) =>
+        mail({ executionId: of, life, message, version: 0, writeId: '' }),
+      ),
+    ];
+  }
+
+  remove({ executionId, life, message, writeId }: FoundMail): 'removed' | 'conflict' {
+    const key = keyOf(executionId, life, message);
+    if (message !== undefined) return this.#messages.delete(key) ? 'removed' : 'conflict';
+    if (this.#mailboxes.get(key)?.writeId !== writeId) return 'conflict';
+    this.#mailboxes.delete(key);
+    this.#waking.delete(key);
+    return 'removed';
   }
 
   #follows(mailbox: Mailbox): boolean {

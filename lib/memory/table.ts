@@ -16,6 +16,7 @@ import { type Question, questionKey } from '../core/records/question.ts';
 import { given } from '../core/values/given.ts';
 import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
 import { type Snapshot, openQuestions, withQuestion } from '../core/records/snapshot.ts';
+import type { SentMessage } from '../core/records/mailbox.ts';
 import type { Execution, Step } from '../core/records/state.ts';
 import { type Beside, besideOf, type Found, recordOf, type Removable } from '../core/supervision/audit.ts';
 import { MailboxTable } from './mailboxes.ts';
@@ -65,13 +66,14 @@ export class MemoryTable {
     return this.#plans.get(hash);
   }
 
-  create(execution: Execution): Execution | 'written' {
+  create(execution: Execution, first?: SentMessage): Execution | 'written' {
     const existing = this.#executions.get(execution.id)?.execution;
     if (existing !== undefined) {
       if (existing.writeId === execution.writeId) return 'written';
       if (!isOfEarlierLife(existing, execution.parent)) return existing;
       this.expire(execution.id);
     }
+    if (first !== undefined) this.mailboxes.accept(first.mailbox, first.message);
     this.#executions.set(execution.id, this.#born(execution));
     this.#wake(execution, undefined, execution.wakeAt);
     return 'written';
@@ -181,7 +183,8 @@ export class MemoryTable {
 
   /** All records, an execution's own one before those beside it. */
   found(): Found[] {
-    const ids = [...new Set([...this.#executions.keys(), ...this.#left.keys()])].sort();
+    const sent = this.mailboxes.found().map(({ executionId }) => executionId);
+    const ids = [...new Set([...this.#executions.keys(), ...this.#left.keys(), ...sent])].sort();
     return ids.flatMap((executionId) => this.recordsOf(executionId));
   }
 
@@ -190,7 +193,7 @@ export class MemoryTable {
     const execution = this.#executions.get(executionId)?.execution;
     const own: Found[] =
       execution === undefined ? [] : [{ kind: 'execution', execution, wake: this.#placeOf(execution) }];
-    return [...own, ...this.#besides(executionId)];
+    return [...own, ...this.#besides(executionId), ...this.mailboxes.found(executionId)];
   }
 
   remove(found: Removable): 'removed' | 'conflict' {
@@ -202,6 +205,7 @@ export class MemoryTable {
       this.expire(found.execution.id);
       return 'removed';
     }
+    if (found.kind === 'mail') return this.mailboxes.remove(found);
     // Here an input is in its execution's record.
     if (found.kind === 'input') return 'conflict';
     const { executionId } = found;

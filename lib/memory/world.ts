@@ -35,6 +35,7 @@ const INVENTORY_PAGE = 100;
 /** Where a record is in the order of the table. */
 function placeOf(found: Found): string {
   if (found.kind === 'execution') return `${found.execution.id} 0`;
+  if (found.kind === 'mail') return `${found.executionId} 4${found.life} ${found.message ?? ''}`;
   if (found.kind === 'question') return `${found.executionId} 1${questionKey(found.question)}`;
   return found.kind === 'step' ? `${found.executionId} 2${found.step.name}` : `${found.executionId} 3`;
 }
@@ -92,7 +93,8 @@ export class MemoryStore implements Store {
 
   readonly writePlan: Store['writePlan'] = async (hash, plan) => this.#table.writePlan(hash, plan);
   readonly readPlan: Store['readPlan'] = async (hash) => this.#table.readPlan(hash);
-  readonly create: Store['create'] = async (execution) => this.#table.create(execution);
+  readonly create: Store['create'] = async (execution, _isNewId, first) =>
+    this.#table.create(execution, first);
   readonly read: Store['read'] = async (executionId) => this.#table.read(executionId);
   readonly readSteps = async (executionId: string, steps: readonly string[]): Promise<Snapshot | undefined> =>
     this.#table.readSteps(executionId, steps);

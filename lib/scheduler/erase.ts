@@ -154,11 +154,12 @@ async function eraseAll(erasing: Erasing, id: string): Promise<boolean> {
       key === found?.inputKey ? !isOther : key === judged?.inputKey || isOfNoStart(storedAt, now),
     ),
   );
+  const kept = isOther ? found.life : undefined;
+  await removeEach(erasure, records.filter((one) => one.kind === 'mail' && one.life !== kept) as Removable[]);
   const below = await childrenOf(erasure, id, records);
   // From the last number: the remaining ones are found by their numbers, from the first on.
   for (const child of below.toReversed())
     if (ports.clock.now() > untilAt || !(await eraseAll(erasing, child))) return false;
-  const kept = isOther ? found.life : undefined;
   const beside = records.filter(
     (one) => (one.kind === 'step' || one.kind === 'question') && besideOf(one).life !== kept,
   ) as Beside[];

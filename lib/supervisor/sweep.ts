@@ -297,9 +297,7 @@ async function rest(clock: Clock, beganAt: number, untilAt: number): Promise<voi
 
 /** The mailbox by which the execution was found, read before it. */
 const mailboxOf = async (ports: Ports, { executionId, mailbox, life }: Due): Promise<Mailbox | undefined> =>
-  mailbox === undefined || life === undefined
-    ? undefined
-    : ports.mailboxes?.readMailbox(executionId, life);
+  mailbox === undefined || life === undefined ? undefined : ports.mailboxes?.readMailbox(executionId, life);
 
 async function evaluateOne(
   ports: Ports,
@@ -309,7 +307,8 @@ async function evaluateOne(
   missing: Map<string, Set<string>>,
 ): Promise<'early' | 'done'> {
   const { executionId } = item;
-  const mailbox = await mailboxOf(ports, item);
+  // Nothing else waits for a mailbox.
+  const mailbox = item.mailbox === undefined ? undefined : await mailboxOf(ports, item);
   const readAt = ports.clock.now();
   const state = await ports.store.read(executionId);
   if (state === undefined || (mailbox !== undefined && mailbox.life !== state.execution.life)) {

@@ -19,6 +19,7 @@ import {
 } from '../../lib/aws/dynamo-items.ts';
 import { inputIn } from '../../lib/aws/dynamo-inputs.ts';
 import { wakeShardKey } from '../../lib/aws/dynamo-indexes.ts';
+import { isOfMailbox } from '../../lib/aws/dynamo-mailboxes.ts';
 import { DEFAULT_WAKE_SHARDS, TABLE } from '../../lib/aws/names.ts';
 import type { Cloud } from '../../local/cloud.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
@@ -64,7 +65,7 @@ export class Table {
           ...(from === undefined ? {} : { ExclusiveStartKey: from }),
         }),
       );
-      ids.push(...(page.Items ?? []).map(idOfKey));
+      ids.push(...(page.Items ?? []).filter((item) => !isOfMailbox(item)).map(idOfKey));
       from = page.LastEvaluatedKey;
     } while (from !== undefined);
     return ids;

@@ -1,9 +1,10 @@
 /** All contracts of the adapters for DynamoDB, over any client that answers their commands. */
 
-import { DeleteItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoBulks } from '../../lib/aws/dynamo-bulks.ts';
 import { dynamoErasure, dynamoInventory } from '../../lib/aws/dynamo-inventory.ts';
 import { executionKey } from '../../lib/aws/dynamo-items.ts';
+import { dynamoMailboxes, mailKey } from '../../lib/aws/dynamo-mailboxes.ts';
 import { dynamoReceipts } from '../../lib/aws/dynamo-receipts.ts';
 import {
   BREAKER,
@@ -15,10 +16,13 @@ import {
   WORKFLOW_PAUSE,
 } from '../../lib/aws/dynamo-side-records.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
+import { TABLE } from '../../lib/aws/names.ts';
 import type { SideRecord } from '../../lib/core/ports.ts';
+import type { ExecutionMessage } from '../../lib/core/records/mailbox.ts';
 import { describeBulks } from './bulks.contract.ts';
 import { dynamoLanes } from '../../lib/aws/dynamo-lanes.ts';
 import { describeInventory } from './inventory.contract.ts';
+import { describeMailboxes } from './mailboxes.contract.ts';
 import { describeLanes } from './lanes.contract.ts';
 import { MOST_OPEN } from './lists.contract.ts';
 import { describeReceipts } from './receipts.contract.ts';
@@ -52,6 +56,23 @@ export function describeAdapters(where: string, open: () => Promise<OpenTable>):
     const { client, name, close } = await open();
     const inventory = dynamoInventory(client, { table: name, wakeShards: SHARDS });
     return { lanes: dynamoLanes(client, name), inventory, close };
+  });
+  describeMailboxes(where, async () => {
+    const { client, name: table, close } = await open();
+    const options = { table, wakeShards: SHARDS };
+    const goneAt = async ({ executionId, life, id: message }: ExecutionMessage) => {
+      const key = mailKey({ kind: 'mail', executionId, life, message, version: 0, writeId: '' });
+      const { Item } = await client.send(new GetItemCommand({ TableName: table, Key: key }));
+      const seconds = Item?.[TABLE.ttl]?.N;
+      return seconds === undefined ? undefined : Number(seconds) * 1_000;
+    };
+    return {
+      store: dynamoStore(client, { ...options, mostOpen: MOST_OPEN }),
+      mailboxes: dynamoMailboxes(client, options, async () => undefined),
+      audited: { ...dynamoInventory(client, options), ...dynamoErasure(client, options) },
+      goneAt,
+      close,
+    };
   });
   describeInventory(where, async () => {
     const { client, name: table, close } = await open();

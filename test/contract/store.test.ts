@@ -11,8 +11,10 @@ import {
 import { type Dynamo, startDynamo } from './dynamodb.ts';
 import { MOST_OPEN } from './lists.contract.ts';
 import { memoryLanes } from '../../lib/memory/lanes.ts';
+import { memoryMailboxes } from '../../lib/memory/mailboxes.ts';
 import { describeInventory } from './inventory.contract.ts';
 import { describeLanes } from './lanes.contract.ts';
+import { describeMailboxes } from './mailboxes.contract.ts';
 import { describeReceipts } from './receipts.contract.ts';
 import {
   BREAKERS,
@@ -36,6 +38,11 @@ describeStore('in memory', async () => ({
 }));
 
 describeLanes('in memory', async () => ({ lanes: memoryLanes(), close: async () => undefined }));
+describeMailboxes('in memory', async () => {
+  const store = new MemoryStore(SHARDS, MOST_OPEN);
+  const mailboxes = memoryMailboxes(store.mailboxes);
+  return { store, mailboxes, close: async () => undefined };
+});
 describeReceipts('in memory', async () => ({ receipts: memoryReceipts(), close: async () => undefined }));
 describeBulks('in memory', async () => ({ bulks: memoryBulks(), close: async () => undefined }));
 

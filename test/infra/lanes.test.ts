@@ -21,12 +21,12 @@ function deletions(workflows: readonly FoundWorkflow[]): unknown[] {
   );
 }
 
-const keys = (beginning: string): object => ({
-  'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${beginning}#*`] },
+const keys = (...beginnings: readonly string[]): object => ({
+  'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': beginnings.map((one) => `${one}#*`) },
 });
 const lanes = keys('lane');
 /** The keys that the API erases. */
-const erased = keys('exec');
+const erased = keys('exec', 'mailbox');
 
 test('whoever decides may delete items of lanes, and nothing else', () => {
   expect(deletions([inLane(order, 1), report])).toEqual([[lanes, erased], [lanes], [lanes], [lanes]]);

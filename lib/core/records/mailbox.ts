@@ -53,6 +53,12 @@ export interface ExecutionMessage {
   readonly taken?: { readonly step: string; readonly at: number };
 }
 
+/** The write that accepts a message: the mailbox with it, and the message. */
+export interface SentMessage {
+  readonly mailbox: Mailbox;
+  readonly message: ExecutionMessage;
+}
+
 /** The write that takes a message: the mailbox without it, and the message without its body. */
 export interface TakenMessage {
   readonly mailbox: Mailbox;
@@ -70,5 +76,7 @@ export interface KnownMailbox {
 /** What one mailbox keeps, at most. */
 export const MOST_ENTRIES = 1_000;
 export const MOST_BYTES = 16_000_000;
-/** Of one body, as JSON. */
+/** The longest body, as JSON. */
 export const MOST_MESSAGE_BYTES = 200_000;
+/** A message that was taken is known by its id for so long. */
+export const KEPT_TAKEN_MS: number = 30 * 86_400_000;

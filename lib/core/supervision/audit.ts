@@ -32,6 +32,7 @@ export type Found =
   /** An input beside its execution's record, which names it by its key. */
   | FoundInput
   | FoundQueued
+  | FoundMail
   /** A newer version's record, or a damaged one. */
   | { readonly kind: 'unreadable'; readonly executionId: string };
 
@@ -52,13 +53,28 @@ export interface FoundQueued {
   readonly queued: Queued;
 }
 
+/** A mailbox, or a message to an execution. */
+export interface FoundMail {
+  readonly kind: 'mail';
+  readonly executionId: string;
+  readonly life: string;
+  /** The id of a message; absent for the mailbox itself. */
+  readonly message?: string;
+  readonly version: number;
+  readonly writeId: string;
+}
+
 /** Records that an audit may remove. */
 export type Removable = Exclude<Found, { kind: 'unreadable' }>;
 
 export const recordOf = (
   found: Exclude<Removable, FoundQueued>,
 ): { readonly version: number; readonly writeId: string } =>
-  found.kind === 'execution' ? found.execution : found.kind === 'input' ? found : besideOf(found);
+  found.kind === 'execution'
+    ? found.execution
+    : found.kind === 'input' || found.kind === 'mail'
+      ? found
+      : besideOf(found);
 
 /** Records beside an execution's own one. */
 export type Beside = Extract<Found, { kind: 'step' | 'question' }>;
@@ -90,13 +106,15 @@ export const mayBeLeftBehind = (found: Found, now: number): boolean =>
 
 /** @param execution beside which it lies, or which waits, if there is one */
 export function isLeftBehind(
-  found: Beside | FoundInput | FoundQueued,
+  found: Beside | FoundInput | FoundQueued | FoundMail,
   execution: Execution | undefined,
   now: number,
 ): boolean {
   if (found.kind === 'queued') return !mayBePlaced(found.queued, execution);
   // It exists before its execution: an input that no record names may belong to a start under way.
   if (found.kind === 'input') return execution?.inputKey !== found.key && isLongAgo(found.storedAt, now);
+  // It came after its execution, which has no second life under that name.
+  if (found.kind === 'mail') return execution?.life !== found.life;
   const record = besideOf(found);
   const isOfNone = execution === undefined || isLeftover(record, execution);
   return isOfNone && isAbandoned(record, now);
